@@ -1,0 +1,186 @@
+"""Every setting of a parser in one place, with the paper's value as default.
+
+A configuration is read from TOML (``mh4 train --config FILE.toml``), changed one value at a time (``--set section.name=value``)
+and written whole into the model folder, so that a model says how it was made.
+Where the paper is silent the defaults are those of its authors' runs.
+"""
+
+import dataclasses
+import os
+import sys
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterable, Mapping
+
+from mh4.errors import InputError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """From the characters of a word to a vector for every word of a sentence (supplement, Implementation Details)."""
+
+    char_dim: int = 64
+    char_layers: int = 2
+    char_units: int = 128  # both directions together
+    word_dim: int = 128
+    word_min_count: int = 5  # rarer words have no embedding of their own, only their characters
+    layers: int = 2
+    units: int = 192  # both directions together
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Deep biaffine scores of transitions and arcs; MLPs of one tanh layer for tags and labels."""
+
+    mlp_units: int = 192
+    single_root: bool = True  # exactly one dependent of the root, as in UD
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """What is hidden from the model in training. Rates are probabilities of dropping (the paper's keep rate is 0.7)."""
+
+    char_lstm: float = 0.3
+    lstm: float = 0.3
+    mlp: float = 0.3
+    word: float = 0.1  # the whole input vector of a word
+    word_embedding: float = 2.5  # a word seen c times keeps its embedding with probability c / (c + this)
+    char: float = 0.25  # a character seen c times is kept with probability c / (c + this)
+
+
+@dataclass(frozen=True)
+class Training:
+    """Large-margin training (Section 4.3) with Adam until the dev-set performance converges."""
+
+    batch_tokens: int = 100  # a minibatch has at least as many words
+    loss_scale: float = 100.0  # the summed loss of a minibatch is divided by this
+    upos_weight: float = 0.2
+    xpos_weight: float = 0.2
+    label_weight: float = 1.0
+    learning_rate: float = 0.002
+    clip: float = 5.0  # gradient norm
+    evaluate_updates: int = 500  # evaluate every max(this, a quarter epoch) updates
+    patience: int = 5  # evaluations without improvement before the learning rate falls
+    anneal_factor: float = 4.0  # the learning rate is divided by this ...
+    anneals: int = 3  # ... so many times; then training stops
+    max_updates: int = 1_000_000
+
+
+@dataclass(frozen=True)
+class Config:
+    """The settings of one parser, in four sections."""
+
+    encoder: Encoder = field(default_factory=Encoder)
+    scorer: Scorer = field(default_factory=Scorer)
+    dropout: Dropout = field(default_factory=Dropout)
+    training: Training = field(default_factory=Training)
+
+    def to_toml(self) -> str:
+        """The whole configuration as TOML text; ``tables`` and ``override`` read it back."""
+        lines = []
+        for section in dataclasses.fields(self):
+            lines.append("[%s]" % section.name)
+            values = getattr(self, section.name)
+            for setting in dataclasses.fields(values):
+                value = getattr(values, setting.name)
+                lines.append("%s = %s" % (setting.name, str(value).lower() if isinstance(value, bool) else repr(value)))
+            lines.append("")
+        return "\n".join(lines)
+
+
+def read(path: str) -> Config:
+    """The configuration in TOML file `path`; what it does not set keeps its default."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except OSError as error:
+        raise InputError("%s: cannot be read: %s" % (path, os.strerror(error.errno))) from None
+    except UnicodeDecodeError:
+        raise InputError("%s: not UTF-8" % path) from None
+    return override(Config(), tables(text, path), path)
+
+
+def tables(text: str, source: str) -> Dict[str, Any]:
+    """TOML `text` as a dictionary; InputError, naming `source`, if it is not TOML."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError("%s: not TOML: %s" % (source, error)) from None
+
+
+def with_settings(config: Config, assignments: Iterable[str]) -> Config:
+    """`config` changed by assignments such as ``"training.learning_rate=0.001"``."""
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        section, dot, setting = name.strip().partition(".")
+        if not (equals and dot):
+            raise InputError("--set %s: expected section.name=value, such as training.learning_rate=0.001" % assignment)
+        try:
+            parsed = tomllib.loads("value = %s" % value)["value"]
+        except tomllib.TOMLDecodeError:
+            raise InputError("--set %s: %r is not a number, true or false" % (assignment, value)) from None
+        config = override(config, {section: {setting: parsed}}, "--set %s" % assignment)
+    return config
+
+
+def override(config: Config, sections: Mapping[str, Any], source: str) -> Config:
+    """`config` with the settings in `sections`; InputError, naming `source`, for what is no setting or no value for it."""
+    for section, values in sections.items():
+        current = getattr(config, section, None)
+        if not dataclasses.is_dataclass(current) or not isinstance(values, dict):
+            known = ", ".join(f.name for f in dataclasses.fields(config))
+            raise InputError("%s: no section %r; the sections are %s" % (source, section, known))
+        config = dataclasses.replace(config, **{section: _override_section(section, current, values, source)})
+    return config
+
+
+def _override_section(section: str, current: Any, values: Mapping[str, Any], source: str) -> Any:
+    types = {f.name: type(getattr(current, f.name)) for f in dataclasses.fields(current)}
+    changes = {}
+    for name, value in values.items():
+        if name not in types:
+            raise InputError("%s: no setting %s.%s; there are %s" % (source, section, name, ", ".join(types)))
+        if types[name] is float and type(value) is int:
+            value = float(value)
+        if type(value) is not types[name]:
+            raise InputError("%s: %s.%s is %r, expected %s" % (source, section, name, value, _NAMES[types[name]]))
+        if not _LIMITS.get("%s.%s" % (section, name), _LIMITS.get(section, _positive))(value):
+            raise InputError("%s: %s.%s cannot be %r" % (source, section, name, value))
+        changes[name] = value
+    return dataclasses.replace(current, **changes)
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, bool) or value > 0
+
+
+def _even(value: int) -> bool:
+    return value > 0 and value % 2 == 0
+
+
+def _not_negative(value: float) -> bool:
+    return value >= 0
+
+
+def _rate(value: float) -> bool:
+    return 0 <= value < 1
+
+
+_NAMES = {int: "a whole number", float: "a number", bool: "true or false"}
+
+# What a value must satisfy, by section or by setting; positive unless said here.
+_LIMITS = {
+    "encoder.char_units": _even,
+    "encoder.units": _even,
+    "dropout": _rate,
+    "dropout.word_embedding": _not_negative,
+    "dropout.char": _not_negative,
+    "training.upos_weight": _not_negative,
+    "training.xpos_weight": _not_negative,
+    "training.label_weight": _not_negative,
+    "training.anneals": _not_negative,
+}

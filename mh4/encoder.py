@@ -1,0 +1,101 @@
+"""From words to context-sensitive vectors (Section 4.1 and the supplement): a character bi-LSTM below a sentence bi-LSTM."""
+
+from typing import List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from mh4.config import Config
+from mh4.graph import dy
+from mh4.recurrent import BiLSTM
+from mh4.scoring import Linear
+from mh4.treebank import Sentence
+from mh4.vocabulary import UNKNOWN, Vocabulary, normalised
+
+# Rows of the word table: the two nodes that are no words, then the words (numbered from 1 in the vocabulary).
+_ROOT, _END, _BEFORE_WORDS = 0, 1, 1
+
+
+class Encoder:
+    """Vectors of the root, the n words and the end of every sentence of a minibatch.
+
+    A word seen often has an embedding; in training it is sometimes taken for a rare one. A rare or unknown word's input is
+    tanh of a linear map of the two ends of its characters' bi-LSTM.
+    """
+
+    def __init__(self, config: Config, vocabulary: Vocabulary, parameters: "dy.ParameterCollection") -> None:
+        sizes = config.encoder
+        self.vocabulary = vocabulary
+        self.dropout = config.dropout
+        self.sizes = sizes
+        self.char_embeddings = parameters.add_lookup_parameters((len(vocabulary.chars), sizes.char_dim))
+        self.char_lstm = BiLSTM(sizes.char_layers, sizes.char_dim, sizes.char_units, parameters)
+        self.char_map = Linear(sizes.char_units, sizes.word_dim, parameters)
+        self.word_embeddings = parameters.add_lookup_parameters((len(vocabulary.words) + _BEFORE_WORDS, sizes.word_dim))
+        self.lstm = BiLSTM(sizes.layers, sizes.word_dim, sizes.units, parameters)
+
+        self._words_kept = _keep_probabilities(vocabulary.words.counts, self.dropout.word_embedding)
+        self._chars_kept = _keep_probabilities(vocabulary.chars.counts, self.dropout.char)
+
+    def __call__(
+        self, sentences: Sequence[Sentence], noise: Optional["np.random.Generator"] = None
+    ) -> "dy.Expression":
+        """(units, N): the nodes of all sentences side by side, n+2 for a sentence of n words (see `spans`).
+
+        With `noise`, words, characters and recurrent connections are dropped as in training.
+        """
+        words = [word for sentence in sentences for word in sentence.words]
+        known = np.array([self.vocabulary.words[normalised(word)] for word in words])
+        dropped = np.zeros(len(words), dtype=bool)
+        if noise is not None:
+            known[noise.random(len(words)) >= self._words_kept[known]] = UNKNOWN
+            dropped = noise.random(len(words)) < self.dropout.word
+
+        # All input vectors there are, as columns: embeddings, spelled words, and one of zeros for a dropped word.
+        embedded = np.flatnonzero((known != UNKNOWN) & ~dropped)
+        spelled = np.flatnonzero((known == UNKNOWN) & ~dropped)
+        rows = [_ROOT, _END] + (known[embedded] + _BEFORE_WORDS).tolist()
+        vectors = [_lookup(self.word_embeddings, rows, self.sizes.word_dim)]
+        if len(spelled):
+            vectors.append(self._spell([words[i] for i in spelled], noise))
+        vectors.append(dy.zeros((self.sizes.word_dim, 1)))
+
+        column = np.full(len(words), len(rows) + len(spelled))
+        column[embedded] = np.arange(2, len(rows))
+        column[spelled] = np.arange(len(rows), len(rows) + len(spelled))
+        order, start = [], 0
+        for sentence in sentences:
+            order += [_ROOT, *column[start : start + len(sentence)].tolist(), _END]
+            start += len(sentence)
+        inputs = dy.select_cols(dy.concatenate_cols(vectors), order)
+        return self.lstm(inputs, [len(sentence) + 2 for sentence in sentences], self.dropout.lstm, noise)
+
+    def _spell(self, words: Sequence[str], noise: Optional["np.random.Generator"]) -> "dy.Expression":
+        """(word_dim, number of words): a vector for each word, from its characters."""
+        chars = np.array([self.vocabulary.chars[char] for word in words for char in word])
+        if noise is not None:
+            chars[noise.random(len(chars)) >= self._chars_kept[chars]] = UNKNOWN
+        lengths = [len(word) for word in words]
+        vectors = _lookup(self.char_embeddings, chars.tolist(), self.sizes.char_dim)
+        states = self.char_lstm(vectors, lengths, self.dropout.char_lstm, noise)
+        # Each direction has read the whole word where it ends: the one at the last character, the other at the first.
+        half, units = self.sizes.char_units // 2, self.sizes.char_units
+        last = np.cumsum(lengths) - 1
+        first = last + 1 - lengths
+        ahead = dy.pick_range(dy.select_cols(states, last.tolist()), 0, half, 0)
+        behind = dy.pick_range(dy.select_cols(states, first.tolist()), half, units, 0)
+        return dy.tanh(self.char_map(dy.concatenate([ahead, behind])))
+
+
+def spans(sentences: Sequence[Sentence]) -> List[Tuple[int, int]]:
+    """The columns [start, stop) of each sentence in what Encoder returns."""
+    stops = np.cumsum([len(sentence) + 2 for sentence in sentences]).tolist()
+    return list(zip([0] + stops[:-1], stops))
+
+
+def _lookup(table: "dy.LookupParameters", rows: Sequence[int], dim: int) -> "dy.Expression":
+    return dy.reshape(dy.lookup_batch(table, rows), (dim, len(rows)))
+
+
+def _keep_probabilities(counts: Sequence[int], constant: float) -> np.ndarray:
+    counts = np.asarray(counts, dtype=float)
+    return np.divide(counts, counts + constant, out=np.zeros_like(counts), where=counts > 0)

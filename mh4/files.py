@@ -1,0 +1,31 @@
+"""Files that appear whole or not at all."""
+
+import os
+import tempfile
+from contextlib import contextmanager
+from typing import Iterator
+
+from mh4.errors import InputError
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[str]:
+    """Give the name of a temporary file beside `path`, which takes its place when the block ends well.
+
+    A block that raises leaves `path` as it was. Raises InputError if the folder cannot be written.
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=".%s." % name, suffix=".part", dir=folder)
+        os.close(handle)
+    except OSError as error:
+        raise InputError("%s: cannot be written: %s" % (path, os.strerror(error.errno))) from None
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)

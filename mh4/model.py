@@ -1,0 +1,154 @@
+"""A parser's neural network: encoder, scorer, taggers and labeller over one set of parameters; saving and loading."""
+
+import os
+from dataclasses import dataclass
+from typing import Dict, List, Optional, Sequence
+
+import numpy as np
+
+from mh4 import config as configuration
+from mh4 import systems
+from mh4.config import Config
+from mh4.encoder import Encoder, spans
+from mh4.errors import InputError
+from mh4.files import replacing
+from mh4.graph import dy
+from mh4.scoring import Labeller, Tagger, TensorScorer
+from mh4.treebank import Sentence
+from mh4.vocabulary import Vocabulary
+
+FORMAT = 1  # of the model folder; raised when an older program could not read it or would parse differently
+
+
+@dataclass
+class Scores:
+    """The graph of one minibatch: what the network says of its sentences.
+
+    trees: for each sentence its score tensors by name; upos, xpos: (tags, words of the minibatch);
+    vectors: (units, nodes of the minibatch); spans: the nodes of each sentence.
+    """
+
+    vectors: "dy.Expression"
+    spans: List
+    trees: List[Dict[str, "dy.Expression"]]
+    upos: "dy.Expression"
+    xpos: "dy.Expression"
+
+
+class Model:
+    """The network of one system, randomly initialised from `seed` (Glorot)."""
+
+    def __init__(self, system: str, config: Config, vocabulary: Vocabulary, seed: int) -> None:
+        self.system = systems.get(system)
+        self.config = config
+        self.vocabulary = vocabulary
+        self.seed = seed
+        dy.renew_cg()
+        dy.reset_random_seed(seed)
+        self.parameters = dy.ParameterCollection()
+        self.encoder = Encoder(config, vocabulary, self.parameters)
+        self.scorer = TensorScorer(self.system, config, self.parameters)
+        self.upos = Tagger(len(vocabulary.upos), config, self.parameters)
+        self.xpos = Tagger(len(vocabulary.xpos), config, self.parameters)
+        self.labeller = Labeller(len(vocabulary.labels), config, self.parameters)
+
+    def score(self, sentences: Sequence[Sentence], noise: Optional["np.random.Generator"] = None) -> Scores:
+        """A new graph over `sentences`, not yet run. With `noise`, words and units are dropped as in training."""
+        dy.renew_cg()
+        training = noise is not None
+        vectors = self.encoder(sentences, noise)
+        nodes = spans(sentences)
+        words = [column for start, stop in nodes for column in range(start + 1, stop - 1)]
+        return Scores(
+            vectors,
+            nodes,
+            self.scorer(vectors, nodes, training),
+            self.upos(vectors, words, training),
+            self.xpos(vectors, words, training),
+        )
+
+    def label(self, scores: Scores, heads: Sequence[np.ndarray], training: bool) -> "dy.Expression":
+        """Scores of the labels of the arcs of given trees: (labels, words of the minibatch)."""
+        columns_of_heads, columns = [], []
+        for (start, _), tree in zip(scores.spans, heads):
+            columns_of_heads.extend(start + int(head) for head in tree[1:])
+            columns.extend(range(start + 1, start + len(tree)))
+        return self.labeller(scores.vectors, columns_of_heads, columns, training)
+
+    # The model folder
+
+    def save(self, folder: str) -> None:
+        """Write config.toml, vocabulary.json and weights.npz into `folder`, which must exist."""
+        with replacing(os.path.join(folder, "vocabulary.json")) as path:
+            _write(path, self.vocabulary.to_json())
+        with replacing(os.path.join(folder, "config.toml")) as path:
+            _write(path, self.describe())
+        self.save_weights(os.path.join(folder, "weights.npz"))
+
+    def describe(self) -> str:
+        """The text of config.toml: what this model is, then all its settings."""
+        head = '[model]\nformat = %d\nsystem = "%s"\nseed = %d\n\n' % (FORMAT, self.system.name, self.seed)
+        return head + self.config.to_toml()
+
+    @classmethod
+    def load(cls, folder: str, weights: str = "weights.npz") -> "Model":
+        """The model saved in `folder`. Raises InputError if there is none, or it is of another format."""
+        description = configuration.tables(_read(folder, "config.toml"), os.path.join(folder, "config.toml"))
+        about = description.pop("model", {})
+        if about.get("format") != FORMAT:
+            raise InputError(
+                "%s: a model of format %s, this mh4 reads format %d; train it again or use the mh4 that made it"
+                % (folder, about.get("format", "unknown"), FORMAT)
+            )
+        config = configuration.override(Config(), description, os.path.join(folder, "config.toml"))
+        try:
+            vocabulary = Vocabulary.from_json(_read(folder, "vocabulary.json"))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise InputError("%s: vocabulary.json is damaged" % folder) from None
+        model = cls(about["system"], config, vocabulary, about["seed"])
+        model.load_weights(os.path.join(folder, weights))
+        return model
+
+    def save_weights(self, path: str, **beside: np.ndarray) -> None:
+        """Write all parameters to `path` (npz), and the arrays `beside` them."""
+        arrays = {"p%d" % k: p.as_array() for k, p in enumerate(self.parameters.parameters_list())}
+        arrays.update(("l%d" % k, p.as_array()) for k, p in enumerate(self.parameters.lookup_parameters_list()))
+        with replacing(path) as temporary:
+            with open(temporary, "wb") as file:
+                np.savez(file, **arrays, **beside)
+
+    def load_weights(self, path: str) -> Dict[str, np.ndarray]:
+        """Set all parameters from `path`; returns all its arrays."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = dict(file)
+            for k, parameter in enumerate(self.parameters.parameters_list()):
+                parameter.set_value(_same_shape(arrays["p%d" % k], parameter))
+            for k, parameter in enumerate(self.parameters.lookup_parameters_list()):
+                parameter.init_from_array(_same_shape(arrays["l%d" % k], parameter))
+        except OSError:
+            raise InputError("%s: no weights there, expected a trained model" % path) from None
+        except Exception:  # zipfile, zlib and numpy each have their own errors for a damaged file
+            raise InputError("%s: damaged, or not the weights of this model" % path) from None
+        return arrays
+
+
+def _same_shape(array: np.ndarray, parameter: "dy.Parameters") -> np.ndarray:
+    if array.shape != parameter.as_array().shape:
+        raise ValueError
+    return array
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _read(folder: str, name: str) -> str:
+    try:
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        raise InputError("%s: no %s there, expected the folder of a trained model" % (folder, name)) from None
+    except UnicodeDecodeError:
+        raise InputError("%s: %s is damaged" % (folder, name)) from None

@@ -1,0 +1,94 @@
+"""Parsing: the best tree of the chart parser, then its labels."""
+
+from dataclasses import replace
+from typing import Callable, Iterator, List, Sequence, Union
+
+import numpy as np
+
+from mh4.errors import InputError
+from mh4.model import Model
+from mh4.treebank import Sentence
+
+# Words per graph. More would batch better, but the graph of a minibatch is held in memory whole.
+_BATCH_TOKENS = 500
+
+
+class Parser:
+    """A trained parser.
+
+    >>> parser = mh4.load("models/hu")
+    >>> parser.parse([["Ez", "egy", "mondat", "."]])[0].heads
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    @classmethod
+    def load(cls, folder: str) -> "Parser":
+        """The parser that ``mh4 train`` saved in `folder`; InputError if there is none or it is of another format."""
+        return cls(Model.load(folder))
+
+    def parse(
+        self,
+        sentences: Sequence[Union[Sentence, Sequence[str]]],
+        progress: Callable[[int], None] = lambda words: None,
+    ) -> List[Sentence]:
+        """Parse sentences, given as lists of words or as Sentence.
+
+        Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (universal labels), upos and xpos as
+        predicted. `progress` is called with the number of words parsed after each minibatch.
+        """
+        sentences = [s if isinstance(s, Sentence) else _sentence(s) for s in sentences]
+        # Sentences of similar length share a minibatch, so that their LSTM steps batch well.
+        order = sorted(range(len(sentences)), key=lambda k: len(sentences[k]))
+        parsed: List[Sentence] = [None] * len(sentences)
+        for batch in minibatches(order, [len(s) for s in sentences], _BATCH_TOKENS):
+            for k, result in zip(batch, self._parse([sentences[k] for k in batch])):
+                parsed[k] = result
+            progress(sum(len(sentences[k]) for k in batch))
+        return parsed
+
+    def _parse(self, sentences: Sequence[Sentence]) -> List[Sentence]:
+        model, tables = self.model, self.model.vocabulary
+        scores = model.score(sentences)
+        scores.xpos.forward()  # the last node: runs the whole graph, batched
+        single_root = model.config.scorer.single_root
+        heads = [
+            model.system.decode(**model.scorer.values(tensors), single_root=single_root).heads for tensors in scores.trees
+        ]
+        upos, xpos = _best(scores.upos, tables.upos.strings), _best(scores.xpos, tables.xpos.strings)
+        labels = _best(model.label(scores, heads, training=False), tables.labels.strings)
+        results, start = [], 0
+        for sentence, tree in zip(sentences, heads):
+            stop = start + len(sentence)
+            deprels = ["root" if h == 0 else label for h, label in zip(tree[1:], labels[start:stop])]
+            results.append(
+                replace(sentence, heads=tree, deprels=deprels, upos=upos[start:stop], xpos=xpos[start:stop])
+            )
+            start = stop
+        return results
+
+
+def minibatches(order: Sequence[int], lengths: Sequence[int], tokens: int) -> Iterator[List[int]]:
+    """Cut `order` into runs of at least `tokens` words (the last may have fewer)."""
+    batch, size = [], 0
+    for k in order:
+        batch.append(k)
+        size += lengths[k]
+        if size >= tokens:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _sentence(words: Sequence[str]) -> Sentence:
+    if isinstance(words, str) or not words or not all(isinstance(word, str) and word for word in words):
+        raise InputError("cannot parse %r: expected a list of words, each a string that is not empty" % (words,))
+    return Sentence(list(words))
+
+
+def _best(scores: "dy.Expression", strings: Sequence[str]) -> List[str]:
+    """The best-scoring string of every column, never the unknown one (row 0)."""
+    values = scores.npvalue().reshape((len(strings), -1))
+    return [strings[k] for k in values[1:].argmax(axis=0) + 1]

@@ -1,0 +1,113 @@
+"""Bi-LSTMs with coupled gates over many sequences at once.
+
+The sequences run packed: sorted by length, so that those still going at step t are the first columns of one matrix. Each step
+of a whole minibatch is then one matrix product, and the inputs of all steps are another, where DyNet's own builders make a dozen
+nodes for every step of every sequence. Dropout is variational (Gal & Ghahramani 2016): one mask for each sequence, kept over
+its steps, on the inputs and on the recurrent connections.
+"""
+
+from typing import List, Optional, Sequence
+
+import numpy as np
+
+from mh4.graph import dy
+
+
+class Packing:
+    """Where every element of some sequences goes: from their natural order, one after the other, to steps and back.
+
+    sizes: how many sequences take part in each step; sequence: of each packed column, the rank (by length) of its sequence;
+    packed: for each packed column its natural column; natural: the inverse; reversed: for each packed column the packed
+    column that mirrors it in its sequence (its own inverse).
+    """
+
+    def __init__(self, lengths: Sequence[int]) -> None:
+        lengths = np.asarray(lengths)
+        by_length = np.argsort(-lengths, kind="stable")
+        starts = (np.cumsum(lengths) - lengths)[by_length]
+        lengths = lengths[by_length]
+        self.sizes = [int((lengths > t).sum()) for t in range(int(lengths[0]))]
+        self.sequence = np.concatenate([np.arange(size) for size in self.sizes])
+        step = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        step_starts = np.cumsum(self.sizes) - self.sizes
+        self.packed = starts[self.sequence] + step
+        self.natural = np.argsort(self.packed)
+        self.reversed = step_starts[lengths[self.sequence] - 1 - step] + self.sequence
+
+
+class LSTM:
+    """One direction of one layer: coupled gates (the forget gate is 1 - input gate), no peepholes."""
+
+    def __init__(self, inputs: int, units: int, parameters: "dy.ParameterCollection") -> None:
+        self.units = units
+        # Rows: input gate, output gate, candidate. Glorot initialisation of each of the three on its own.
+        self.from_input = parameters.add_parameters((3 * units, inputs), init=_glorot(units, inputs))
+        self.from_state = parameters.add_parameters((3 * units, units), init=_glorot(units, units))
+        self.bias = parameters.add_parameters(3 * units, init=0)
+
+    def __call__(
+        self, vectors: "dy.Expression", packing: Packing, dropout: float, noise: Optional["np.random.Generator"]
+    ) -> "dy.Expression":
+        """(inputs, N) packed columns to (units, N) packed columns."""
+        units, sizes = self.units, packing.sizes
+        if noise is not None and dropout:
+            mask = _mask(vectors.dim()[0][0], sizes[0], dropout, noise)
+            vectors = dy.cmult(vectors, dy.inputTensor(mask[:, packing.sequence]))
+            state_mask = dy.inputTensor(_mask(units, sizes[0], dropout, noise))
+        else:
+            state_mask = None
+        projected = dy.colwise_add(self.from_input * vectors, self.bias)
+        outputs: List["dy.Expression"] = []
+        cell = state = None
+        start = width = 0
+        for size in sizes:
+            gates = dy.pick_range(projected, start, start + size, 1)
+            start += size
+            if state is not None:
+                if size < width:  # the shortest sequences have ended
+                    state, cell = dy.pick_range(state, 0, size, 1), dy.pick_range(cell, 0, size, 1)
+                    if state_mask is not None:
+                        state_mask = dy.pick_range(state_mask, 0, size, 1)
+                if state_mask is not None:
+                    state = dy.cmult(state, state_mask)
+                gates = dy.affine_transform([gates, self.from_state, state])
+            both = dy.logistic(dy.pick_range(gates, 0, 2 * units, 0))
+            candidate = dy.tanh(dy.pick_range(gates, 2 * units, 3 * units, 0))
+            write = dy.pick_range(both, 0, units, 0)
+            # (1 - write) * cell + write * candidate
+            cell = dy.cmult(write, candidate) if cell is None else cell + dy.cmult(write, candidate - cell)
+            state = dy.cmult(dy.pick_range(both, units, 2 * units, 0), dy.tanh(cell))
+            outputs.append(state)
+            width = size
+        return dy.concatenate_cols(outputs)
+
+
+class BiLSTM:
+    """Layers of two LSTMs each, one from either end; `units` counts both directions."""
+
+    def __init__(self, layers: int, inputs: int, units: int, parameters: "dy.ParameterCollection") -> None:
+        self.layers = []
+        for _ in range(layers):
+            self.layers.append((LSTM(inputs, units // 2, parameters), LSTM(inputs, units // 2, parameters)))
+            inputs = units
+
+    def __call__(
+        self, vectors: "dy.Expression", lengths: Sequence[int], dropout: float, noise: Optional["np.random.Generator"]
+    ) -> "dy.Expression":
+        """(inputs, N) to (units, N), the elements of all sequences in their natural order; dropout only with `noise`."""
+        packing = Packing(lengths)
+        backwards = packing.reversed.tolist()
+        vectors = dy.select_cols(vectors, packing.packed.tolist())
+        for forward, backward in self.layers:
+            ahead = forward(vectors, packing, dropout, noise)
+            behind = backward(dy.select_cols(vectors, backwards), packing, dropout, noise)
+            vectors = dy.concatenate([ahead, dy.select_cols(behind, backwards)])
+        return dy.select_cols(vectors, packing.natural.tolist())
+
+
+def _glorot(rows: int, columns: int) -> "dy.UniformInitializer":
+    return dy.UniformInitializer(float(np.sqrt(6.0 / (rows + columns))))
+
+
+def _mask(rows: int, columns: int, dropout: float, noise: "np.random.Generator") -> np.ndarray:
+    return (noise.random((rows, columns)) >= dropout) / (1.0 - dropout)

@@ -1,0 +1,149 @@
+"""Scores of transitions and arcs, tags and labels, from the encoder's vectors (Section 4.1 and the supplement).
+
+Every scorer takes a whole minibatch at once, so that its large products are single nodes of the graph.
+"""
+
+from typing import Dict, List, Mapping, Sequence, Tuple
+
+import numpy as np
+
+from mh4.config import Config
+from mh4.graph import dy
+from mh4.systems import System, Tensor
+
+Span = Tuple[int, int]
+
+
+class MLP:
+    """One tanh layer with dropout, from (units, N) to (outputs, N)."""
+
+    def __init__(self, inputs: int, outputs: int, dropout: float, parameters: "dy.ParameterCollection") -> None:
+        self.map = Linear(inputs, outputs, parameters)
+        self.dropout = dropout
+
+    def __call__(self, vectors: "dy.Expression", training: bool) -> "dy.Expression":
+        hidden = dy.tanh(self.map(vectors))
+        return dy.dropout(hidden, self.dropout) if training else hidden
+
+
+class Linear:
+    """An affine map of every column, (inputs, N) to (outputs, N)."""
+
+    def __init__(self, inputs: int, outputs: int, parameters: "dy.ParameterCollection") -> None:
+        self.weights = parameters.add_parameters((outputs, inputs))
+        self.bias = parameters.add_parameters(outputs, init=0)
+
+    def __call__(self, vectors: "dy.Expression") -> "dy.Expression":
+        return dy.colwise_add(self.weights * vectors, self.bias)
+
+
+class Biaffine:
+    """Biaffine scores of pairs of nodes, for `kinds` kinds of pair: s_t(x, y) = [x; 1]' U_t [y; 1]."""
+
+    def __init__(self, kinds: int, units: int, parameters: "dy.ParameterCollection") -> None:
+        self.kinds = kinds
+        self.side = units + 1
+        # Glorot initialisation of each U_t on its own, not of the block they are stored in.
+        glorot = dy.UniformInitializer(float(np.sqrt(6.0 / (2 * self.side))))
+        self.weights = parameters.add_parameters((kinds * self.side, self.side), init=glorot)
+
+    def __call__(self, x: "dy.Expression", y: "dy.Expression", spans: Sequence[Span]) -> List["dy.Expression"]:
+        """For each span of columns, a sentence of m nodes, an (m, kinds * m) expression: see `values`."""
+        ones = dy.inputTensor(np.ones((1, x.dim()[0][1])))
+        x, y = dy.concatenate([x, ones]), dy.concatenate([y, ones])
+        transformed = self.weights * y
+        tensors = []
+        for start, stop in spans:
+            m = stop - start
+            right = dy.reshape(dy.pick_range(transformed, start, stop, 1), (self.side, self.kinds * m))
+            tensors.append(dy.transpose(dy.pick_range(x, start, stop, 1)) * right)
+        return tensors
+
+    def values(self, tensor: "dy.Expression") -> np.ndarray:
+        """The scores as float32 array (kinds, m, m), C-contiguous: [t, x, y]."""
+        flat = tensor.npvalue()
+        m = flat.shape[0]
+        # Each column of the product is one (t, y), t running fastest.
+        scores = flat.reshape((m, self.kinds, m), order="F").transpose(1, 0, 2)
+        return np.ascontiguousarray(scores, dtype=np.float32)
+
+    def constant(self, array: np.ndarray) -> "dy.Expression":
+        """The constant whose `values` are `array` (kinds, m, m)."""
+        m = array.shape[1]
+        return dy.inputTensor(array.transpose(1, 0, 2).reshape((m, self.kinds * m), order="F"))
+
+
+class TensorScorer:
+    """The score tensors of a system: a deep biaffine map for each, with MLPs for the two positions of each pair."""
+
+    def __init__(self, system: System, config: Config, parameters: "dy.ParameterCollection") -> None:
+        units, mlp_units = config.encoder.units, config.scorer.mlp_units
+        self.tensors = system.tensors
+        self.mlps = {
+            pair: [MLP(units, mlp_units, config.dropout.mlp, parameters) for _ in range(2)]
+            for pair in dict.fromkeys(tensor.pair for tensor in system.tensors)
+        }
+        self.biaffines = {t.name: Biaffine(t.kinds or 1, mlp_units, parameters) for t in system.tensors}
+
+    def __call__(
+        self, vectors: "dy.Expression", spans: Sequence[Span], training: bool
+    ) -> List[Dict[str, "dy.Expression"]]:
+        """For each sentence its tensors, as expressions by name; `spans` are its columns of `vectors` (units, N)."""
+        pairs = {pair: [mlp(vectors, training) for mlp in mlps] for pair, mlps in self.mlps.items()}
+        scored: List[Dict[str, "dy.Expression"]] = [{} for _ in spans]
+        for tensor in self.tensors:
+            nodes = [(start, stop if tensor.end else stop - 1) for start, stop in spans]
+            expressions = self.biaffines[tensor.name](*pairs[tensor.pair], nodes)
+            for sentence, expression in zip(scored, expressions):
+                sentence[tensor.name] = expression
+        return scored
+
+    def values(self, expressions: Mapping[str, "dy.Expression"]) -> Dict[str, np.ndarray]:
+        """The arrays a decoder takes, once the graph has been run forward."""
+        return {t.name: _shaped(t, self.biaffines[t.name].values(expressions[t.name])) for t in self.tensors}
+
+    def picked(
+        self, expressions: Mapping[str, "dy.Expression"], coefficients: Mapping[str, np.ndarray]
+    ) -> List["dy.Expression"]:
+        """For each tensor the sum of its scores times coefficients, given as float arrays in the shape of `values`.
+
+        One product with a sparse constant, where picking each score would be thousands of nodes.
+        """
+        return [
+            dy.dot_product(expressions[name], self.biaffines[name].constant(array.reshape((-1,) + array.shape[-2:])))
+            for name, array in coefficients.items()
+        ]
+
+
+def _shaped(tensor: Tensor, array: np.ndarray) -> np.ndarray:
+    return array[0] if tensor.kinds is None else array
+
+
+class Tagger:
+    """Scores of the tags of every word, from one tanh layer (stack propagation's secondary task)."""
+
+    def __init__(self, tags: int, config: Config, parameters: "dy.ParameterCollection") -> None:
+        self.mlp = MLP(config.encoder.units, config.scorer.mlp_units, config.dropout.mlp, parameters)
+        self.output = Linear(config.scorer.mlp_units, tags, parameters)
+
+    def __call__(self, vectors: "dy.Expression", words: Sequence[int], training: bool) -> "dy.Expression":
+        """(tags, len(words)) scores of the words in columns `words` of `vectors`."""
+        return self.output(self.mlp(dy.select_cols(vectors, words), training))
+
+
+class Labeller:
+    """Scores of the labels of given arcs, from one tanh layer over the vectors of head and dependent.
+
+    A module of its own: trained on gold arcs, and applied to the tree that the decoder has found.
+    """
+
+    def __init__(self, labels: int, config: Config, parameters: "dy.ParameterCollection") -> None:
+        self.mlp = MLP(2 * config.encoder.units, config.scorer.mlp_units, config.dropout.mlp, parameters)
+        self.output = Linear(config.scorer.mlp_units, labels, parameters)
+
+    def __call__(
+        self, vectors: "dy.Expression", heads: Sequence[int], dependents: Sequence[int], training: bool
+    ) -> "dy.Expression":
+        """(labels, number of arcs) scores; heads and dependents are columns of `vectors`."""
+        ends = dy.concatenate([dy.select_cols(vectors, heads), dy.select_cols(vectors, dependents)])
+        return self.output(self.mlp(ends, training))

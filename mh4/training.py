@@ -1,0 +1,323 @@
+"""Training: minibatches, Adam, evaluation on dev, and a model folder that can always be gone on from.
+
+The folder holds config.toml, vocabulary.json, weights.npz (the best so far on dev), metrics.jsonl (a line for every
+evaluation), while training runs checkpoint.npz, and when it has finished summary.json.
+"""
+
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+from typing import Any, Dict, List, Optional, Sequence
+
+import numpy as np
+
+import mh4
+from mh4 import trees
+from mh4.config import Config
+from mh4.errors import InputError
+from mh4.evaluation import attachment_scores
+from mh4.files import replacing
+from mh4.graph import dy
+from mh4.loss import hinge, structured_hinge
+from mh4.model import Model
+from mh4.parsing import Parser, minibatches
+from mh4.treebank import Sentence
+from mh4.vocabulary import Vocabulary, universal
+
+
+@dataclass
+class Progress:
+    """Where a training stands: what a checkpoint keeps beside the weights."""
+
+    learning_rate: float
+    updates: int = 0
+    epoch: int = 0
+    batch: int = 0  # the next one of the epoch
+    evaluations: int = 0
+    best: float = -1.0  # dev UAS
+    stale: int = 0  # evaluations since the best, or since the learning rate last fell
+    anneals: int = 0
+    converged: bool = False
+    words: int = 0  # learnt from, over all epochs
+    seconds: float = 0.0  # of learning
+    evaluation_seconds: float = 0.0
+    resumed: int = 0  # how often training was cut off and went on with a fresh optimizer
+
+
+class Listener:
+    """Whoever wants to know how training goes, such as a progress bar. This one does not."""
+
+    def epoch(self, number: int, words: int, batches_done: int) -> None:
+        """Epoch `number`, counted from 1, begins (or is gone on with): it has `words` words."""
+
+    def update(self, words: int, loss: float) -> None:
+        """A minibatch of `words` words has been learnt from; `loss` is its loss per word."""
+
+    def evaluating(self, words: int) -> None:
+        """Some `words` words of dev have been parsed."""
+
+    def evaluation(self, metrics: Dict[str, Any]) -> None:
+        """Dev has been parsed; `metrics` is the line written to metrics.jsonl."""
+
+
+class Trainer:
+    """Trains one system on one treebank (Section 4.3) into the model folder `folder`.
+
+    train, dev: sentences with trees. sources: what summary.json shall say of where they come from.
+    A folder with an unfinished training of the same settings and sources is gone on from; only the optimizer starts anew,
+    which the summary says ("resumed"). Raises InputError where the folder holds anything else.
+    """
+
+    def __init__(
+        self,
+        system: str,
+        config: Config,
+        train: Sequence[Sentence],
+        dev: Sequence[Sentence],
+        folder: str,
+        seed: int = 1,
+        sources: Optional[Dict[str, Any]] = None,
+        listener: Optional[Listener] = None,
+    ) -> None:
+        self.train, self.dev, self.folder = train, dev, folder
+        self.settings, self.sources, self.listener = config.training, sources or {}, listener or Listener()
+        self.model = Model(system, config, Vocabulary.of(train, config.encoder.word_min_count), seed)
+        self.trees = [self._trainable(sentence) for sentence in train]
+        self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
+        self.optimizer.set_clip_threshold(self.settings.clip)
+        self.noise = np.random.default_rng(seed)
+        self.progress = Progress(self.settings.learning_rate)
+
+    def _trainable(self, sentence: Sentence) -> np.ndarray:
+        """The tree to learn: gold, or where the system cannot produce it the nearest tree that it can."""
+        roots = int((sentence.heads[1:] == 0).sum())
+        if self.model.config.scorer.single_root and roots != 1:
+            raise InputError(
+                "%s: %d words have the root as head, expected one (--set scorer.single_root=false allows more)"
+                % (sentence.name, roots)
+            )
+        tree_class = self.model.system.tree_class
+        return sentence.heads if tree_class is None else trees.nearest(sentence.heads, tree_class)
+
+    # The loop
+
+    def run(self) -> Dict[str, Any]:
+        """Train until the dev score has converged; returns the summary, at once if the folder holds a finished training."""
+        if not self._open_folder():
+            return _json(self._path("summary.json"))
+        settings, progress = self.settings, self.progress
+        lengths = [len(sentence) for sentence in self.train]
+        losses: List[float] = []
+        learnt, learning = progress.words, progress.seconds
+        while not self._finished():
+            # The order of an epoch depends on seed and epoch alone, so that training can go on from its middle.
+            order = np.random.default_rng([self.model.seed, progress.epoch]).permutation(len(self.train)).tolist()
+            batches = list(minibatches(order, lengths, settings.batch_tokens))
+            every = max(settings.evaluate_updates, -(-len(batches) // 4))
+            done = sum(lengths[k] for batch in batches[: progress.batch] for k in batch)
+            self.listener.epoch(progress.epoch + 1, sum(lengths), done)
+            while progress.batch < len(batches) and not self._finished():
+                losses.append(self._learn(batches[progress.batch]))
+                progress.batch += 1
+                progress.updates += 1
+                if progress.updates % every == 0 or progress.updates == settings.max_updates:
+                    words = progress.words - learnt
+                    self._evaluate(
+                        {
+                            "epoch": round(progress.epoch + progress.batch / len(batches), 2),
+                            "loss": round(sum(losses) / words, 4),
+                            "tokens_per_second": round(words / (progress.seconds - learning)),
+                        }
+                    )
+                    losses.clear()
+                    learnt, learning = progress.words, progress.seconds
+            if progress.batch == len(batches):
+                progress.epoch, progress.batch = progress.epoch + 1, 0
+        return self._finish()
+
+    def _finished(self) -> bool:
+        return self.progress.converged or self.progress.updates >= self.settings.max_updates
+
+    def _learn(self, batch: Sequence[int]) -> float:
+        """One update from the sentences numbered in `batch`; returns their summed loss."""
+        start = time.perf_counter()
+        words = sum(len(self.train[k]) for k in batch)
+        loss = self.loss([self.train[k] for k in batch], [self.trees[k] for k in batch], self.noise)
+        value = 0.0
+        if loss is not None:
+            value = loss.value()
+            if not np.isfinite(value):
+                raise InputError("%s: the loss is no longer finite; try a lower learning rate" % self.folder)
+            loss.backward()
+            self.optimizer.update()
+        self.progress.words += words
+        self.progress.seconds += time.perf_counter() - start
+        value *= self.settings.loss_scale
+        self.listener.update(words, value / words)
+        return value
+
+    def loss(
+        self,
+        sentences: Sequence[Sentence],
+        gold: Sequence[np.ndarray],
+        noise: Optional["np.random.Generator"] = None,
+    ) -> Optional["dy.Expression"]:
+        """The loss of a minibatch, divided by loss_scale: structured hinge, tags and labels; None where it is 0.
+
+        gold: the trees to learn, one heads array for each sentence. With `noise`, dropout.
+        """
+        model, tables, settings = self.model, self.model.vocabulary, self.settings
+        scores = model.score(sentences, noise)
+        labels = model.label(scores, [s.heads for s in sentences], training=noise is not None)
+        labels.forward()  # the last node: runs the whole graph, batched
+
+        terms = [
+            structured_hinge(model.system, model.scorer, tensors, heads, model.config.scorer.single_root)
+            for tensors, heads in zip(scores.trees, gold)
+        ]
+        for weight, expression, table, names in (
+            (settings.upos_weight, scores.upos, tables.upos, [tag for s in sentences for tag in s.upos]),
+            (settings.xpos_weight, scores.xpos, tables.xpos, [tag for s in sentences for tag in s.xpos]),
+            (settings.label_weight, labels, tables.labels, [universal(d) for s in sentences for d in s.deprels]),
+        ):
+            term = hinge(expression, [table[name] for name in names])
+            terms.append(None if term is None else term * weight)
+        terms = [term for term in terms if term is not None]
+        return dy.esum(terms) * (1.0 / settings.loss_scale) if terms else None
+
+    # Evaluation
+
+    def _evaluate(self, metrics: Dict[str, Any]) -> None:
+        """Parse dev, keep the weights if they are the best yet, lower the learning rate where it is time."""
+        progress, settings = self.progress, self.settings
+        start = time.perf_counter()
+        scores = evaluate(Parser(self.model), self.dev, self.listener.evaluating)
+        progress.evaluation_seconds += time.perf_counter() - start
+        progress.evaluations += 1
+        metrics = {"evaluation": progress.evaluations, "updates": progress.updates, **metrics}
+        metrics["learning_rate"] = progress.learning_rate
+        metrics.update(("dev_" + name, score) for name, score in scores.items())
+
+        if scores["uas"] > progress.best:
+            progress.best, progress.stale = scores["uas"], 0
+            self.model.save_weights(self._path("weights.npz"))
+        else:
+            progress.stale += 1
+            if progress.stale >= settings.patience:
+                progress.stale = 0
+                progress.anneals += 1
+                progress.converged = progress.anneals > settings.anneals
+                if not progress.converged:
+                    progress.learning_rate /= settings.anneal_factor
+                    self.optimizer.learning_rate = progress.learning_rate
+        metrics["best_dev_uas"] = progress.best
+        metrics["seconds"] = round(progress.seconds + progress.evaluation_seconds, 1)
+        with open(self._path("metrics.jsonl"), "a", encoding="utf-8") as file:
+            file.write(json.dumps(metrics) + "\n")
+        self._checkpoint()
+        self.listener.evaluation(metrics)
+
+    # The folder
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def _open_folder(self) -> bool:
+        """Make or check the folder; True if there is training to do, from the checkpoint if there is one."""
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+            names = set(os.listdir(self.folder))
+        except OSError as error:
+            raise InputError("%s: cannot be made: %s" % (self.folder, os.strerror(error.errno))) from None
+        if "config.toml" not in names:
+            if names & {"weights.npz", "checkpoint.npz", "metrics.jsonl", "summary.json"}:
+                raise InputError("%s: holds parts of a model but no config.toml; choose another folder" % self.folder)
+            self.model.save(self.folder)
+            return True
+        with open(self._path("config.toml"), encoding="utf-8") as file:
+            if file.read() != self.model.describe():
+                raise InputError("%s: holds a model of other settings; choose another folder" % self.folder)
+        if "summary.json" in names:
+            if _json(self._path("summary.json"))["sources"] != self.sources:
+                raise InputError("%s: holds a model trained on other files; choose another folder" % self.folder)
+            return False
+        if "checkpoint.npz" in names:
+            self._resume()
+        else:  # cut off before the first evaluation
+            self.model.save(self.folder)
+            self._keep_metrics(0)
+        return True
+
+    def _checkpoint(self) -> None:
+        # A checkpoint ends where the random numbers start anew, so that going on draws what would have been drawn.
+        self._reseed()
+        state = {"progress": asdict(self.progress), "sources": self.sources}
+        self.model.save_weights(self._path("checkpoint.npz"), state=np.array(json.dumps(state)))
+
+    def _resume(self) -> None:
+        state = json.loads(str(self.model.load_weights(self._path("checkpoint.npz"))["state"]))
+        if state["sources"] != self.sources:
+            raise InputError("%s: holds a training on other files; choose another folder" % self.folder)
+        self.progress = Progress(**state["progress"])
+        self.progress.resumed += 1
+        self.optimizer.learning_rate = self.progress.learning_rate
+        self._keep_metrics(self.progress.evaluations)
+        self._reseed()
+
+    def _reseed(self) -> None:
+        key = [self.model.seed, self.progress.evaluations]
+        self.noise = np.random.default_rng(key)
+        dy.reset_random_seed(int(np.random.SeedSequence(key).generate_state(1)[0]))
+
+    def _keep_metrics(self, evaluations: int) -> None:
+        """Drop the lines of metrics.jsonl that came after the checkpoint."""
+        path = self._path("metrics.jsonl")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                kept = file.readlines()[:evaluations]
+            with replacing(path) as temporary:
+                with open(temporary, "w", encoding="utf-8") as file:
+                    file.writelines(kept)
+
+    def _finish(self) -> Dict[str, Any]:
+        """Write summary.json, with the scores of the best evaluation, and drop the checkpoint."""
+        progress = self.progress
+        with open(self._path("metrics.jsonl"), encoding="utf-8") as file:
+            best = max(map(json.loads, file), key=lambda metrics: metrics["dev_uas"])
+        summary = {
+            "finished": True,
+            "system": self.model.system.name,
+            "seed": self.model.seed,
+            **{name: score for name, score in best.items() if name.startswith("dev_")},
+            "best_evaluation": best["evaluation"],
+            "evaluations": progress.evaluations,
+            "updates": progress.updates,
+            "epochs": best["epoch"],
+            "seconds": round(progress.seconds + progress.evaluation_seconds),
+            "tokens_per_second": round(progress.words / progress.seconds),
+            "resumed": progress.resumed,
+            "mh4": mh4.__version__,
+            "sources": self.sources,
+        }
+        with replacing(self._path("summary.json")) as temporary:
+            with open(temporary, "w", encoding="utf-8") as file:
+                file.write(json.dumps(summary, indent=2) + "\n")
+        if os.path.exists(self._path("checkpoint.npz")):
+            os.unlink(self._path("checkpoint.npz"))
+        return summary
+
+
+def evaluate(parser: Parser, gold: Sequence[Sentence], progress=lambda words: None) -> Dict[str, float]:
+    """Parse the words of `gold` and compare: uas, las, upos, xpos in percent of all words."""
+    parsed = parser.parse(gold, progress)
+    scores = attachment_scores(gold, parsed)
+    for name in ("upos", "xpos"):
+        right = sum(g == p for a, b in zip(gold, parsed) for g, p in zip(getattr(a, name), getattr(b, name)))
+        scores[name] = 100.0 * right / sum(map(len, gold))
+    return scores
+
+
+def _json(path: str) -> Dict[str, Any]:
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)

@@ -1,0 +1,202 @@
+"""The MH4 transition system (Section 3.2 of the paper), in plain Python.
+
+With stack ...|s2|s1|s0 and buffer b0|..., the seven transitions are
+
+    code  name  arc made    removed        code  name  arc made    removed
+    0     SH    none; b0 moves to the stack
+    1     LA    b0 -> s0    s0             4     RA'   s2 -> s1    s1
+    2     RA    s1 -> s0    s0             5     LA2   b0 -> s1    s1
+    3     LA'   s0 -> s1    s1             6     RA2   s2 -> s0    s0
+
+SH, LA and RA alone are the arc-hybrid system, which is MH3. Nodes are 0 (the root), 1..n (the words) and n+1, the
+end-of-sentence sentinel: it is only ever b0, never shifted, never a head or a dependent. The root is never a dependent.
+
+The exact decoders list their transitions in this form (``Derivation.transitions``); greedy parsers drive a
+``Configuration`` themselves.
+"""
+
+from enum import IntEnum
+
+import numpy as np
+
+EMPTY = -1  # a stack position that holds no node
+
+
+class Transition(IntEnum):
+    """Transition codes; reduce transition t is row t - 1 of the reduce scores."""
+
+    SH = 0
+    LA = 1
+    RA = 2
+    LA_PRIME = 3
+    RA_PRIME = 4
+    LA2 = 5
+    RA2 = 6
+
+    def __str__(self):
+        return self.name.replace("_PRIME", "'")
+
+
+SH, LA, RA, LA_PRIME, RA_PRIME, LA2, RA2 = Transition
+MH3 = (SH, LA, RA)
+MH4 = tuple(Transition)
+
+# Where the head and the dependent of each reduce transition's arc are found.
+ARC = {
+    LA: ("b0", "s0"),
+    RA: ("s1", "s0"),
+    LA_PRIME: ("s0", "s1"),
+    RA_PRIME: ("s2", "s1"),
+    LA2: ("b0", "s1"),
+    RA2: ("s2", "s0"),
+}
+
+
+class Configuration:
+    """A parser state over n words; it starts with an empty stack and the buffer 0, 1, ..., n+1.
+
+    stack: list of nodes, the top (s0) last; buffer: range of nodes, b0 first (never empty: the sentinel stays);
+    heads: int32 array of length n+1, -1 for the root and for words without a head yet.
+    """
+
+    def __init__(self, n):
+        if n < 0:
+            raise ValueError(f"a sentence cannot have {n} words")
+        self.n = n
+        self.stack = []
+        self.buffer = range(n + 2)
+        self.heads = np.full(n + 1, -1, dtype=np.int32)
+
+    def __repr__(self):
+        return f"Configuration(stack={self.stack}, buffer={list(self.buffer)}, heads={self.heads.tolist()})"
+
+    @property
+    def b0(self):
+        """The first node of the buffer."""
+        return self.buffer[0]
+
+    @property
+    def s0(self):
+        """The top of the stack, or -1."""
+        return self._from_top(1)
+
+    @property
+    def s1(self):
+        """The second node of the stack, or -1."""
+        return self._from_top(2)
+
+    @property
+    def s2(self):
+        """The third node of the stack, or -1."""
+        return self._from_top(3)
+
+    def _from_top(self, depth):
+        return self.stack[-depth] if len(self.stack) >= depth else EMPTY
+
+    def is_final(self):
+        """Whether only the root is on the stack and only the sentinel in the buffer: every word has its head."""
+        return self.stack == [0] and self.b0 == self.n + 1
+
+    def arc(self, code):
+        """The (head, dependent) that a reduce transition would make here, -1 where a position is empty."""
+        head, dependent = ARC[Transition(code)]
+        return getattr(self, head), getattr(self, dependent)
+
+    def legal(self, code):
+        """Whether the transition can be applied here.
+
+        SH needs a node other than the sentinel; a reduce needs both ends of its arc, a head other than the sentinel
+        and a dependent other than the root. Any sequence of legal transitions can be completed: while words remain
+        on the stack or in the buffer, SH or RA is legal.
+        """
+        return self._why_not(_checked(code)) is None
+
+    def apply(self, code):
+        """Apply a transition, changing this configuration. Raises ValueError if it is not legal."""
+        code = _checked(code)
+        reason = self._why_not(code)
+        if reason:
+            raise ValueError(f"{code} is not legal with stack {self.stack} and b0 = {self.b0}: {reason}")
+        if code == SH:
+            self.stack.append(self.b0)
+            self.buffer = self.buffer[1:]
+        else:
+            head, dependent = self.arc(code)
+            self.heads[dependent] = head
+            self.stack.remove(dependent)
+
+    def _why_not(self, code):
+        """The reason why a transition is illegal here, or None."""
+        sentinel = self.n + 1
+        if code == SH:
+            return "the end-of-sentence sentinel cannot be shifted" if self.b0 == sentinel else None
+        head, dependent = self.arc(code)
+        for node, position in zip((head, dependent), ARC[code]):
+            if node == EMPTY:
+                return f"there is no {position}"
+        if head == sentinel:
+            return "the end-of-sentence sentinel cannot be a head"
+        if dependent == 0:
+            return "the root cannot be a dependent"
+        return None
+
+
+def run(transitions, n):
+    """Execute a sequence of transitions over n words and return the heads.
+
+    transitions: int array (2n+1, 4) of rows (code, s1, s0, b0), the positions as they are before the transition and
+    -1 where a position is empty. Returns an int32 array of length n+1 with -1 for the root.
+    Raises ValueError, naming the row, if a transition is illegal or a position is not the actual one.
+    """
+    configuration = Configuration(n)
+    rows = _rows(transitions)
+    if len(rows) != 2 * n + 1:
+        raise ValueError(f"{n} words take {2 * n + 1} transitions, not {len(rows)}")
+    for step, (code, *stated) in enumerate(rows.tolist()):
+        actual = [configuration.s1, configuration.s0, configuration.b0]
+        if stated != actual:
+            raise ValueError(f"transition row {step} says (s1, s0, b0) = {tuple(stated)}, but they are {tuple(actual)}")
+        try:
+            configuration.apply(code)
+        except ValueError as error:
+            raise ValueError(f"transition row {step}: {error}") from None
+    # 2n+1 legal transitions are n+1 shifts and n reduces, so the configuration is final.
+    return configuration.heads
+
+
+def score(transitions, shift, reduce_s0b0, reduce_s1s0=None):
+    """The score of a transition sequence: the sum of the scores of its transitions but the first, the shift of the root.
+
+    transitions: int array (m, 4) of rows (code, s1, s0, b0). shift: (n+2, n+2), indexed [s0, b0].
+    reduce_s0b0: (2 or 6, n+2, n+2), indexed [code - 1, s0, b0]. reduce_s1s0: the same, indexed [code - 1, s1, s0].
+    Returns a float, summed in double precision. Raises ValueError if a reduce transition has no row in the scores.
+    """
+    rows = _rows(transitions)
+    shifts = rows[(rows[:, 0] == SH) & (rows[:, 3] != 0)]
+    reduces = rows[rows[:, 0] != SH]
+    for name, scores in (("reduce_s0b0", reduce_s0b0), ("reduce_s1s0", reduce_s1s0)):
+        if scores is not None and len(reduces) and reduces[:, 0].max() > len(scores):
+            raise ValueError(f"{name} scores {len(scores)} reduce transitions, but {Transition(reduces[:, 0].max())} is used")
+    _, _, s0, b0 = shifts.T
+    total = shift[s0, b0].sum(dtype=np.float64)
+    code, s1, s0, b0 = reduces.T
+    total += reduce_s0b0[code - 1, s0, b0].sum(dtype=np.float64)
+    if reduce_s1s0 is not None:
+        total += reduce_s1s0[code - 1, s1, s0].sum(dtype=np.float64)
+    return float(total)
+
+
+def _checked(code):
+    try:
+        return Transition(code)
+    except ValueError:
+        raise ValueError(f"{code} is not a transition code (0 to {max(Transition)})") from None
+
+
+def _rows(transitions):
+    rows = np.asarray(transitions)
+    if rows.ndim != 2 or rows.shape[1] != 4 or not np.issubdtype(rows.dtype, np.integer):
+        raise ValueError(
+            f"transitions are an integer array of rows (code, s1, s0, b0), not {rows.dtype} of shape {rows.shape}"
+        )
+    return rows

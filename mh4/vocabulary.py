@@ -1,0 +1,82 @@
+"""What a model knows of a treebank: its words, characters, tags and labels, with their counts."""
+
+import json
+import re
+from collections import Counter
+from typing import Dict, Iterable, List, Sequence
+
+from mh4.treebank import Sentence
+
+UNKNOWN = 0  # row of every table for what was not seen in training
+
+_DIGIT = re.compile(r"\d")
+
+
+def normalised(word: str) -> str:
+    """The form under which a word is counted: lower-cased, digits to 0."""
+    return _DIGIT.sub("0", word.lower())
+
+
+def universal(deprel: str) -> str:
+    """A dependency label without its language-specific subtype: ``nmod:poss`` is ``nmod``."""
+    return deprel.partition(":")[0]
+
+
+class Table:
+    """Strings numbered from 1 (0 is unknown), in order of falling count; `counts[i]` is how often string i was seen."""
+
+    def __init__(self, counts: Dict[str, int]) -> None:
+        self.strings = [""] + list(counts)
+        self.counts = [0] + list(counts.values())
+        self._numbers = {string: k for k, string in enumerate(self.strings) if k}
+
+    @classmethod
+    def count(cls, strings: Iterable[str], at_least: int = 1) -> "Table":
+        counts = Counter(strings)
+        # Equal counts in alphabetical order: the same treebank gives the same model whatever the order of its sentences.
+        return cls({s: c for s, c in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if c >= at_least})
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def __getitem__(self, string: str) -> int:
+        return self._numbers.get(string, UNKNOWN)
+
+    def to_json(self) -> Dict[str, int]:
+        return dict(zip(self.strings[1:], self.counts[1:]))
+
+
+class Vocabulary:
+    """The tables of one training treebank.
+
+    words: normalised words seen at least `word_min_count` times; chars: characters of the words as written;
+    upos, xpos: tags; labels: universal dependency labels.
+    """
+
+    _TABLES = ("words", "chars", "upos", "xpos", "labels")
+
+    def __init__(self, **tables: Table) -> None:
+        self.words, self.chars, self.upos, self.xpos, self.labels = (tables[name] for name in self._TABLES)
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence], word_min_count: int) -> "Vocabulary":
+        def all_of(column: str) -> List[str]:
+            return [value for sentence in sentences for value in getattr(sentence, column)]
+
+        words = all_of("words")
+        return cls(
+            words=Table.count(map(normalised, words), at_least=word_min_count),
+            chars=Table.count(char for word in words for char in word),
+            upos=Table.count(all_of("upos")),
+            xpos=Table.count(all_of("xpos")),
+            labels=Table.count(map(universal, all_of("deprels"))),
+        )
+
+    def to_json(self) -> str:
+        tables = {name: getattr(self, name).to_json() for name in self._TABLES}
+        return json.dumps(tables, ensure_ascii=False, indent=0) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "Vocabulary":
+        tables = json.loads(text)
+        return cls(**{name: Table(tables[name]) for name in cls._TABLES})
