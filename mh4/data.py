@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from http.client import HTTPException
 from pathlib import Path
-from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
@@ -85,17 +85,11 @@ def identify(path) -> Optional[ManifestRow]:
     return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
 
 
-def describe(path) -> str:
-    """What the file is, for people: "UD 2.0 hu train (UD_Hungarian-Szeged, r2.0)"."""
-    row = identify(path)
-    return "UD {0.release} {0.lang} {0.split} ({0.repository}, {0.tag})".format(row) if row else "not in the manifest"
-
-
 def locate(
     lang: str,
     ud: Optional[str] = None,
     to: Optional[str] = None,
-    splits: Iterable[str] = ("train", "dev"),
+    splits: Optional[Sequence[str]] = None,
     source: str = "github",
     base_url: Optional[str] = None,
 ) -> Dict[str, Path]:
@@ -103,20 +97,20 @@ def locate(
 
     ud: a folder with LANG-ud-SPLIT.conllu files, of any language; nothing is fetched then.
     to: where to keep what is fetched; by default data/ud-2.0 (data/toy) of the repository.
-    splits: those that must be there; of a folder `ud` the others are returned as well if it has them.
+    splits: those that are needed; by default all three are fetched, or what a folder `ud` has of them.
     source, base_url: see `download`.
     Raises InputError when a file cannot be had.
     """
     if lang == TOY:
         return _toy(Path(to) if to else DATA / "toy")
     if ud:
-        return _local(lang, Path(ud), tuple(splits))
-    return download(lang, splits, to, source, base_url)
+        return _local(lang, Path(ud), splits)
+    return download(lang, splits or SPLITS, to, source, base_url)
 
 
 def download(
     lang: str,
-    splits: Iterable[str] = SPLITS,
+    splits: Sequence[str] = SPLITS,
     to: Optional[str] = None,
     source: str = "github",
     base_url: Optional[str] = None,
@@ -170,12 +164,15 @@ def _toy(folder: Path) -> Dict[str, Path]:
         raise InputError("the toy treebank cannot be written to %s: %s" % (folder, error.strerror)) from None
 
 
-def _local(lang: str, folder: Path, splits: Tuple[str, ...]) -> Dict[str, Path]:
+def _local(lang: str, folder: Path, splits: Optional[Sequence[str]]) -> Dict[str, Path]:
+    if not folder.is_dir():
+        raise InputError("%s is not a folder" % folder)
     paths = {split: folder / "{}-ud-{}.conllu".format(lang, split) for split in SPLITS}
-    missing = [path.name for split, path in paths.items() if split in splits and not path.is_file()]
-    if missing:
-        raise InputError("%s has no %s" % (folder, " and no ".join(missing)) if folder.is_dir() else "%s is not a folder" % folder)
-    return {split: path for split, path in paths.items() if path.is_file()}
+    there = {split: path for split, path in paths.items() if path.is_file()}
+    missing = [paths[split].name for split in splits or SPLITS if split not in there]
+    if missing and (splits or not there):
+        raise InputError("%s has no %s" % (folder, " and no ".join(missing)))
+    return {split: path for split, path in there.items() if not splits or split in splits}
 
 
 def _fetch_file(row: ManifestRow, base: str, path: Path) -> None:

@@ -63,7 +63,7 @@ def official(gold: str, system: str) -> Dict[str, Score]:
     }
 
 
-def table(scores: Dict[str, Score]) -> str:
+def format_table(scores: Dict[str, Score]) -> str:
     """The scores as the official scorer prints them."""
     lines = ["Metric     | Precision |    Recall |  F1 Score | AligndAcc"]
     lines.append("-----------+-----------+-----------+-----------+-----------")
@@ -76,9 +76,9 @@ def table(scores: Dict[str, Score]) -> str:
 def _scorer():
     try:
         from udtools import udeval
-    except ImportError:
+    except (ImportError, OSError):  # OSError: udtools 0.1, without its data files
         raise InputError(
-            "the official scorer needs udtools 0.2.4 or later: pip install --ignore-requires-python --no-deps 'udtools>=0.2.4'"
+            "the official scorer needs udtools 0.2.9 or later: pip install --ignore-requires-python --no-deps 'udtools>=0.2.9'"
         ) from None
     return udeval
 

@@ -22,6 +22,7 @@ from mh4.graph import dy
 from mh4.loss import hinge, structured_hinge
 from mh4.model import Model
 from mh4.parsing import Parser, minibatches
+from mh4.progress import Listener
 from mh4.treebank import Sentence
 from mh4.vocabulary import Vocabulary, universal
 
@@ -43,22 +44,6 @@ class Progress:
     seconds: float = 0.0  # of learning
     evaluation_seconds: float = 0.0
     resumed: int = 0  # how often training was cut off and went on with a fresh optimizer
-
-
-class Listener:
-    """Whoever wants to know how training goes, such as a progress bar. This one does not."""
-
-    def epoch(self, number: int, words: int, batches_done: int) -> None:
-        """Epoch `number`, counted from 1, begins (or is gone on with): it has `words` words."""
-
-    def update(self, words: int, loss: float) -> None:
-        """A minibatch of `words` words has been learnt from; `loss` is its loss per word."""
-
-    def evaluating(self, words: int) -> None:
-        """Some `words` words of dev have been parsed."""
-
-    def evaluation(self, metrics: Dict[str, Any]) -> None:
-        """Dev has been parsed; `metrics` is the line written to metrics.jsonl."""
 
 
 class Trainer:
@@ -316,6 +301,26 @@ def evaluate(parser: Parser, gold: Sequence[Sentence], progress=lambda words: No
         right = sum(g == p for a, b in zip(gold, parsed) for g, p in zip(getattr(a, name), getattr(b, name)))
         scores[name] = 100.0 * right / sum(map(len, gold))
     return scores
+
+
+def state_of(folder: str) -> List[str]:
+    """What the model folder says of its training, in a line or two for people."""
+    if os.path.exists(os.path.join(folder, "summary.json")):
+        summary = _json(os.path.join(folder, "summary.json"))
+        lines = [
+            "trained: dev UAS %(dev_uas).2f, LAS %(dev_las).2f, UPOS %(dev_upos).2f, XPOS %(dev_xpos).2f, "
+            "best of %(evaluations)d evaluations, %(updates)d updates, mh4 %(mh4)s" % summary
+        ]
+        for name, source in summary["sources"].items():
+            lines.append("%s: %s (git blob %s)" % (name, source["file"], source["git_blob"]))
+        return lines
+    path = os.path.join(folder, "metrics.jsonl")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            lines = file.readlines()
+        if lines:
+            return ["in training: %(updates)d updates, best dev UAS so far %(best_dev_uas).2f" % json.loads(lines[-1])]
+    return ["not trained yet"]
 
 
 def _json(path: str) -> Dict[str, Any]:

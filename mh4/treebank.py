@@ -196,7 +196,7 @@ def _heads(column: Sequence[str], rows: Sequence[int], place: _Place) -> np.ndar
         if not (value.isascii() and value.isdigit()):
             raise place(row, "HEAD is %r, expected one number from 0 to %d" % (value, n))
         if int(value) > n:
-            raise place(row, "HEAD is %s, but the sentence has %d words" % (value, n))
+            raise place(row, "HEAD is %s, but the last word is %d" % (value, n))
         if int(value) == m:
             raise place(row, "word %d is its own head" % m)
         heads[m] = int(value)

@@ -1,0 +1,178 @@
+"""The command line: ``mh4 train``, ``parse``, ``test``, ``evaluate``, ``info`` and ``data``.
+
+Nothing here imports DyNet before a command needs a model, so that help and data come at once.
+"""
+
+import os
+import sys
+from typing import Any, Dict, List, Optional
+
+import click
+
+import mh4
+from mh4 import config as configuration
+from mh4 import treebank
+from mh4.errors import InputError
+from mh4.progress import TrainingProgress, words_bar
+
+
+class Commands(click.Group):
+    """A group whose commands answer bad input with one sentence and exit code 2."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except InputError as error:
+            click.echo("mh4: %s" % error, err=True)
+            sys.exit(2)
+        except KeyboardInterrupt:
+            click.echo("mh4: interrupted", err=True)
+            sys.exit(130)
+        except BrokenPipeError:  # whoever read our output has enough, as in `mh4 parse ... | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(141)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(mh4.__version__, prog_name="mh4")
+def main() -> None:
+    """Exact global transition-based non-projective dependency parsing (Gómez-Rodríguez, Shi & Lee, ACL 2018)."""
+
+
+@main.command()
+@click.option("--system", required=True, help="mh3, mst, mh4-two or mh4-hybrid.")
+@click.option("--train", "train_file", required=True, metavar="FILE", help="Treebank to learn from (CoNLL-U).")
+@click.option("--dev", "dev_file", required=True, metavar="FILE", help="Treebank that says when to stop (CoNLL-U).")
+@click.option("--model", "folder", required=True, metavar="DIR", help="Model folder, new or to be gone on with.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True)
+@click.option("--config", "config_file", metavar="FILE.toml", help="Settings; see config.toml of any model.")
+@click.option("--set", "settings", multiple=True, metavar="SECTION.NAME=VALUE", help="One setting; may be repeated.")
+def train(
+    system: str, train_file: str, dev_file: str, folder: str, seed: int, config_file: Optional[str], settings: List[str]
+) -> None:
+    """Train a parser.
+
+    The best model on dev so far is always in DIR. The same command goes on with a training that was cut off, and says so
+    where it has finished.
+    """
+    config = configuration.with_settings(
+        configuration.read(config_file) if config_file else configuration.Config(), settings
+    )
+    from mh4 import systems
+
+    systems.get(system)
+    sentences, dev = treebank.read(train_file), treebank.read(dev_file)
+    from mh4.training import Trainer
+
+    with TrainingProgress() as listener:
+        sources = {"train": _source(train_file), "dev": _source(dev_file)}
+        trainer = Trainer(system, config, sentences, dev, folder, seed, sources, listener)
+        summary = trainer.run()
+    click.echo(
+        "%s: %s, seed %d: dev UAS %.2f, LAS %.2f after %d updates, %d tokens/s"
+        % (
+            folder,
+            system,
+            seed,
+            summary["dev_uas"],
+            summary["dev_las"],
+            summary["updates"],
+            summary["tokens_per_second"],
+        )
+    )
+
+
+@main.command()
+@click.option("--model", "folder", required=True, metavar="DIR")
+@click.argument("input_file", metavar="IN.conllu")
+@click.option("-o", "--output", "output_file", default="-", metavar="OUT.conllu", help="Standard output if not given.")
+@click.option("--tags", is_flag=True, help="Write the predicted UPOS and XPOS, too.")
+def parse(folder: str, input_file: str, output_file: str, tags: bool) -> None:
+    """Parse a CoNLL-U file ("-" is standard input).
+
+    HEAD and DEPREL are written; all else, comments, multiword tokens and empty nodes among it, stays as it is byte by byte.
+    """
+    document = treebank.read_document(input_file, trees=False)
+    parser = mh4.load(folder)
+    parsed = _parse(parser, document.sentences)
+    treebank.write(output_file, document.text(lambda k: _columns(parsed[k], tags)))
+
+
+@main.command()
+@click.option("--model", "folder", required=True, metavar="DIR")
+@click.argument("gold_file", metavar="GOLD.conllu")
+def test(folder: str, gold_file: str) -> None:
+    """Parse the words of GOLD.conllu and compare with its trees: UAS and LAS in percent of all words."""
+    from mh4.evaluation import attachment_scores
+
+    gold = treebank.read(gold_file)
+    parsed = _parse(mh4.load(folder), gold)
+    scores = attachment_scores(gold, parsed)
+    words = sum(map(len, gold))
+    click.echo("UAS %.2f  LAS %.2f  (%d sentences, %d words)" % (scores["uas"], scores["las"], len(gold), words))
+
+
+@main.command()
+@click.argument("gold_file", metavar="GOLD.conllu")
+@click.argument("system_file", metavar="SYSTEM.conllu")
+def evaluate(gold_file: str, system_file: str) -> None:
+    """Compare a parsed file with gold by the official scorer of the CoNLL 2018 shared task."""
+    from mh4.evaluation import official, table
+
+    click.echo(table(official(gold_file, system_file)))
+
+
+@main.command()
+@click.argument("folder", metavar="DIR")
+def info(folder: str) -> None:
+    """Say what the model in DIR is: its system, data, scores and settings."""
+    from mh4.model import Model
+    from mh4.training import state_of
+
+    model = Model.load(folder)
+    tables = model.vocabulary
+    size = model.parameters.parameter_count()
+    click.echo("%s: %s, seed %d, %d parameters" % (folder, model.system.name, model.seed, size))
+    click.echo(
+        "knows %d words, %d characters, %d UPOS, %d XPOS, %d labels"
+        % tuple(len(table) - 1 for table in (tables.words, tables.chars, tables.upos, tables.xpos, tables.labels))
+    )
+    for line in state_of(folder):
+        click.echo(line)
+    click.echo("")
+    click.echo(model.describe().rstrip())
+
+
+@main.command()
+@click.argument("language", metavar="LANG")
+@click.option("--to", "to", metavar="DIR", help="Where the files go; data/ud-2.0 if not given.")
+@click.option("--ud", metavar="FOLDER", help="Use the files of a folder that already has them.")
+@click.option("--source", type=click.Choice(["github", "lindat"]), default="github", show_default=True)
+def data(language: str, to: Optional[str], ud: Optional[str], source: str) -> None:
+    """Fetch and verify a treebank of UD 2.0 ("toy": generate the toy treebank)."""
+    from mh4 import data as treebanks
+
+    for split, path in treebanks.locate(language, ud=ud, to=to, source=source).items():
+        row = treebanks.identify(path)
+        release = "UD %s" % row.release if row else "generated" if language == "toy" else "not a file of UD 2.0"
+        click.echo("%-5s  %s  (%s)" % (split, path, release))
+
+
+def _source(path: str) -> Dict[str, str]:
+    from mh4.data import git_blob_id
+
+    return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
+
+
+def _columns(sentence: treebank.Sentence, tags: bool) -> Dict[int, List[str]]:
+    columns = {treebank.HEAD: [str(head) for head in sentence.heads[1:]], treebank.DEPREL: sentence.deprels}
+    if tags:
+        columns.update({treebank.UPOS: sentence.upos, treebank.XPOS: sentence.xpos})
+    return columns
+
+
+def _parse(parser: "mh4.parsing.Parser", sentences: List[treebank.Sentence]) -> List[treebank.Sentence]:
+    """Parse with a progress bar, where there is a terminal to show it."""
+    with words_bar() as bar:
+        task = bar.add_task("parsing", total=sum(map(len, sentences)), note="")
+        return parser.parse(sentences, lambda words: bar.advance(task, words))

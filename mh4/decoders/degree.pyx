@@ -1,0 +1,47 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Which MH_k derives a tree, in O(n^3) time for every k."""
+
+from libcpp.vector cimport vector
+
+
+def smallest_k(const int[::1] heads):
+    """The smallest k >= 3 whose MH_k derives the tree; heads: int32 (n+1,), a valid tree (not checked).
+
+    In an item over the span i..l it never hurts to link as soon as possible: an interior head with all its
+    dependents is only in the way. The word w can be linked inside the span iff its subtree lies strictly between i
+    and l and its own head between them or at them, whatever was combined before. So the span has one smallest item,
+    of some size [i,l], and it is reached through items of at most k heads iff some split x has
+    size[i,x] + size[x,l] - 1 <= k and both parts are reached likewise.
+    """
+    cdef int n = heads.shape[0] - 1, side = n + 2, i, l, x, w, h, needed, best
+    cdef vector[int] low, high, size, smallest
+    low.resize(n + 1)
+    high.resize(n + 1)
+    size.assign(side * side, 0)
+    smallest.assign(side * side, 0)
+    with nogil:
+        for w in range(n + 1):
+            low[w] = high[w] = w
+        for w in range(1, n + 1):  # the extent of every subtree
+            h = heads[w]
+            while h > 0 and (low[h] > w or high[h] < w):
+                low[h] = min(low[h], w)
+                high[h] = max(high[h], w)
+                h = heads[h]
+        # size[i,l] counts first the words linked inside i..l: those with i <= low and high <= l
+        for w in range(1, n + 1):
+            size[min(low[w] - 1, heads[w]) * side + max(high[w] + 1, heads[w])] += 1
+        for i in range(n, -1, -1):
+            for l in range(i + 1, side):
+                size[i * side + l] += (size[i * side + l - 1] + size[(i + 1) * side + l]
+                                       - size[(i + 1) * side + l - 1])
+        for i in range(n, -1, -1):
+            smallest[i * side + i + 1] = 3
+            for l in range(i + 2, side):
+                best = side + 1
+                for x in range(i + 1, l):
+                    needed = (x - i + 1 - size[i * side + x]) + (l - x + 1 - size[x * side + l]) - 1
+                    needed = max(needed, max(smallest[i * side + x], smallest[x * side + l]))
+                    best = min(best, needed)
+                smallest[i * side + l] = best
+    return smallest[n + 1]

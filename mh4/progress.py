@@ -1,0 +1,78 @@
+"""Progress on the terminal: quiet where there is none."""
+
+from typing import Any, Dict, Optional
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+
+class Listener:
+    """Whoever wants to know how training goes, such as a progress bar. This one does not."""
+
+    def epoch(self, number: int, words: int, done: int) -> None:
+        """Epoch `number`, counted from 1, begins or is gone on with: `done` of its `words` words are behind."""
+
+    def update(self, words: int, loss: float) -> None:
+        """A minibatch of `words` words has been learnt from; `loss` is its loss per word."""
+
+    def evaluating(self, words: int) -> None:
+        """Some `words` words of dev have been parsed."""
+
+    def evaluation(self, metrics: Dict[str, Any]) -> None:
+        """Dev has been parsed; `metrics` is the line written to metrics.jsonl."""
+
+
+class _Speed(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text("%d tokens/s" % task.speed if task.speed else "")
+
+
+def words_bar() -> Progress:
+    """A progress bar on standard error that counts words; it shows nothing where that is not a terminal."""
+    console = Console(stderr=True, highlight=False)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        _Speed(),
+        TextColumn("{task.fields[note]}"),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+    )
+
+
+class TrainingProgress(Listener):
+    """A bar for the epoch (words, time left, tokens per second, loss, dev score) and a line for every evaluation."""
+
+    def __init__(self) -> None:
+        self._bar = words_bar()
+        self._task = self._bar.add_task("preparing", total=None, note="")
+        self._loss: Optional[float] = None
+        self._scores = ""
+
+    def __enter__(self) -> "TrainingProgress":
+        self._bar.start()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self._bar.stop()
+
+    def epoch(self, number: int, words: int, done: int) -> None:
+        self._bar.reset(self._task, description="epoch %d" % number, total=words, completed=done)
+
+    def update(self, words: int, loss: float) -> None:
+        self._loss = loss if self._loss is None else 0.98 * self._loss + 0.02 * loss  # a running mean
+        self._bar.update(self._task, advance=words, note="loss %.3f  %s" % (self._loss, self._scores))
+
+    def evaluating(self, words: int) -> None:
+        self._bar.update(self._task, note="parsing dev  %s" % self._scores)
+
+    def evaluation(self, metrics: Dict[str, Any]) -> None:
+        self._scores = "dev UAS %.2f (best %.2f)" % (metrics["dev_uas"], metrics["best_dev_uas"])
+        if not self._bar.disable:
+            self._bar.console.print(
+                "evaluation %(evaluation)d  epoch %(epoch).1f  loss %(loss).3f  dev UAS %(dev_uas).2f  LAS %(dev_las).2f  "
+                "best UAS %(best_dev_uas).2f" % metrics
+            )

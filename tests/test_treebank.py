@@ -1,0 +1,126 @@
+"""Reading and writing CoNLL-U: every byte kept, every error named."""
+
+import io
+import sys
+
+import pytest
+
+from mh4 import treebank
+from mh4.errors import InputError
+
+
+def row(number, form="w", head="0", deprel="root", feats="_"):
+    return "%s\t%s\t_\tNOUN\tNN\t%s\t%s\t%s\t_\t_" % (number, form, feats, head, deprel)
+
+
+GOOD = "\n".join(
+    [
+        "# sent_id = s1",
+        "# text = Vámonos al mar",
+        "1-2\tVámonos\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
+        row(1, "Vamos"),
+        row(2, "nos", "1", "obj:refl"),
+        "2.1\tempty\t_\t_\t_\t_\t_\t_\t1:dep\t_",
+        row(3, "mar\u2028y", "1", "obl"),
+        "",
+        "",
+        row(1, "Fin"),
+        "",
+    ]
+)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content):
+        path = tmp_path / "a.conllu"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+        return str(path)
+
+    return write
+
+
+def test_words_heads_and_labels(file):
+    first, second = treebank.read(file(GOOD))
+    assert first.words == ["Vamos", "nos", "mar\u2028y"]
+    assert first.heads.tolist() == [-1, 0, 1, 1] and first.heads.dtype == "int32"
+    assert first.deprels == ["root", "obj:refl", "obl"]
+    assert first.upos == ["NOUN"] * 3 and first.xpos == ["NN"] * 3
+    assert second.words == ["Fin"]
+
+
+@pytest.mark.parametrize("content", [GOOD, GOOD + "\n\n", GOOD.rstrip("\n"), GOOD.replace("\n", "\r\n"), "\n\n" + GOOD])
+def test_what_is_not_replaced_stays_byte_by_byte(file, tmp_path, content):
+    path = file(content)
+    document = treebank.read_document(path)
+    same = document.text(lambda k: {treebank.HEAD: [str(h) for h in document.sentences[k].heads[1:]]})
+    assert same.encode("utf-8") == open(path, "rb").read()
+    changed = document.text(lambda k: {treebank.MISC: ["X"] * len(document.sentences[k])})
+    before, after = content.split("\n"), changed.split("\n")
+    assert len(before) == len(after)
+    for old, new in zip(before, after):
+        if old[:1].isdigit() and old.split("\t")[0].isdigit():
+            assert new == "\t".join(old.split("\t")[:9] + ["X" + ("\r" if old.endswith("\r") else "")])
+        else:
+            assert new == old
+
+
+def test_columns_head_and_deprel_are_not_looked_at_without_trees(file):
+    path = file(row(1, head="nonsense") + "\n" + row(2, head="_") + "\n\n")
+    (sentence,) = treebank.read(path, trees=False)
+    assert sentence.words == ["w", "w"] and sentence.heads is None
+
+
+def test_standard_input_and_output(monkeypatch, capsysbinary):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD.encode("utf-8"))))
+    assert len(treebank.read("-")) == 2
+    treebank.write("-", GOOD)
+    assert capsysbinary.readouterr().out == GOOD.encode("utf-8")
+
+
+BAD = {
+    "nine columns": (row(1) + "\n" + row(2)[:-2], "line 2, sentence 1: 9 columns, expected 10"),
+    "spaces for tabs": (row(1).replace("\t", " "), "line 1, sentence 1: 1 columns, expected 10"),
+    "cycle": ("# sent_id = c\n" + row(1) + "\n" + row(2, head="3") + "\n" + row(3, head="2"), "sentence 1 (c): word 2 is part of a cycle"),
+    "own head": (row(1) + "\n" + row(2, head="2"), "line 2, sentence 1: word 2 is its own head"),
+    "two heads": (row(1) + "\n\n" + row(1) + "\n" + row(2, head="0|1"), "line 4, sentence 2: HEAD is '0|1', expected one number"),
+    "head out of range": (row(1, head="5"), "line 1, sentence 1: HEAD is 5, but the last word is 1"),
+    "negative head": (row(1, head="-1"), "HEAD is '-1', expected one number from 0 to 1"),
+    "missing head": (row(1, head="_"), "line 1, sentence 1: no HEAD, expected a number from 0 to 1"),
+    "word twice": (row(1) + "\n" + row(1), "line 2, sentence 1: ID is '1', expected 2"),
+    "word left out": (row(1) + "\n" + row(3), "line 2, sentence 1: ID is '3', expected 2"),
+    "bad range": (row("1-x") + "\n" + row(1), "line 1, sentence 1: ID is '1-x'"),
+    "no form": (row(1, form=""), "line 1, sentence 1: FORM is empty"),
+    "no words": ("# a comment\n\n", "line 1, sentence 1: a sentence without words"),
+    "empty": ("", "no sentence in it"),
+    "blank": ("\n\n", "no sentence in it"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_sentence_that_says_where(file, name):
+    content, message = BAD[name]
+    path = file(content + "\n\n")
+    with pytest.raises(InputError) as error:
+        treebank.read(path)
+    assert str(error.value).startswith(path) and message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_not_utf8(file):
+    with pytest.raises(InputError, match="line 2: not UTF-8"):
+        treebank.read(file((row(1) + "\n").encode() + row(2, "café").encode("latin-1")))
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        treebank.read(str(tmp_path / "none.conllu"))
+
+
+def test_write_is_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "out.conllu"
+    treebank.write(str(path), "old\n")
+    with pytest.raises(UnicodeEncodeError):
+        treebank.write(str(path), "new \ud800\n")
+    assert path.read_text() == "old\n" and [p.name for p in tmp_path.iterdir()] == ["out.conllu"]
+    with pytest.raises(InputError, match="cannot be written"):
+        treebank.write(str(tmp_path / "no" / "out.conllu"), "text")
