@@ -117,9 +117,9 @@ def test(folder: str, gold_file: str) -> None:
 @click.argument("system_file", metavar="SYSTEM.conllu")
 def evaluate(gold_file: str, system_file: str) -> None:
     """Compare a parsed file with gold by the official scorer of the CoNLL 2018 shared task."""
-    from mh4.evaluation import official, table
+    from mh4.evaluation import format_table, official
 
-    click.echo(table(official(gold_file, system_file)))
+    click.echo(format_table(official(gold_file, system_file)))
 
 
 @main.command()

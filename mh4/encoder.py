@@ -66,8 +66,9 @@ class Encoder:
         for sentence in sentences:
             order += [_ROOT, *column[start : start + len(sentence)].tolist(), _END]
             start += len(sentence)
+        dropout = 0.0 if noise is None else self.dropout.lstm
         inputs = dy.select_cols(dy.concatenate_cols(vectors), order)
-        return self.lstm(inputs, [len(sentence) + 2 for sentence in sentences], self.dropout.lstm, noise)
+        return self.lstm(inputs, [len(sentence) + 2 for sentence in sentences], dropout)
 
     def _spell(self, words: Sequence[str], noise: Optional["np.random.Generator"]) -> "dy.Expression":
         """(word_dim, number of words): a vector for each word, from its characters."""
@@ -76,7 +77,7 @@ class Encoder:
             chars[noise.random(len(chars)) >= self._chars_kept[chars]] = UNKNOWN
         lengths = [len(word) for word in words]
         vectors = _lookup(self.char_embeddings, chars.tolist(), self.sizes.char_dim)
-        states = self.char_lstm(vectors, lengths, self.dropout.char_lstm, noise)
+        states = self.char_lstm(vectors, lengths, 0.0 if noise is None else self.dropout.char_lstm)
         # Each direction has read the whole word where it ends: the one at the last character, the other at the first.
         half, units = self.sizes.char_units // 2, self.sizes.char_units
         last = np.cumsum(lengths) - 1

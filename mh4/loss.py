@@ -5,7 +5,7 @@ the loss is linear in the scores, with coefficients +1 where a score is used by 
 sparse constant per tensor.
 """
 
-from typing import Mapping, Optional, Sequence
+from typing import Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -36,31 +36,38 @@ def structured_hinge(
     values = scorer.values(expressions)
     predicted = system.decode(**values, cost=wrong_heads(heads), single_root=single_root)
     gold = system.decode(**values, heads=heads, single_root=single_root)
+    terms = scorer.picked(expressions, coefficients(predicted, gold))
     wrong = int((predicted.heads != heads).sum())
-    counts = coefficients(values, predicted, gold)
-    if not any(array.any() for array in counts.values()):
-        return None
-    return dy.esum(scorer.picked(expressions, counts)) + float(wrong)
+    return dy.esum(terms) + float(wrong) if terms else None
 
 
-def coefficients(values: Mapping[str, np.ndarray], predicted: Derivation, gold: Derivation) -> Mapping[str, np.ndarray]:
-    """How often the prediction uses each score minus how often gold does: a float array for each tensor."""
-    counts = {name: np.zeros_like(array) for name, array in values.items()}
-    for derivation, sign in ((predicted, 1.0), (gold, -1.0)):
-        for name, rows in derivation.parts.items():
-            np.add.at(counts[name], tuple(rows.T), sign)
+def coefficients(predicted: Derivation, gold: Derivation) -> Dict[str, Tuple[np.ndarray, np.ndarray]]:
+    """How often the prediction uses each score minus how often gold does.
+
+    By tensor: distinct index rows, and the float coefficients of those that do not cancel out.
+    """
+    counts = {}
+    for name in predicted.parts:
+        rows = np.concatenate([predicted.parts[name], gold.parts[name]])
+        signs = np.repeat([1.0, -1.0], [len(predicted.parts[name]), len(gold.parts[name])])
+        rows, positions = np.unique(rows, axis=0, return_inverse=True)
+        weights = np.bincount(positions.ravel(), weights=signs, minlength=len(rows))
+        counts[name] = rows[weights != 0], weights[weights != 0]
     return counts
 
 
 def hinge(scores: "dy.Expression", gold: Sequence[int]) -> Optional["dy.Expression"]:
     """Sum over columns of max(0, 1 + best wrong class - gold class); scores (classes, N), run forward; None where 0."""
-    values = scores.npvalue().reshape((-1, len(gold)))
+    gold = np.asarray(gold)
+    values = scores.npvalue().reshape((-1, len(gold)), order="F")
     columns = np.arange(len(gold))
     margins = values + 1.0
     margins[gold, columns] -= 1.0
     predicted = margins.argmax(axis=0)
-    counts = np.zeros_like(values)
-    np.add.at(counts, (predicted, columns), 1.0)
-    np.add.at(counts, (gold, columns), -1.0)
-    wrong = int((predicted != gold).sum())
-    return dy.dot_product(scores, dy.inputTensor(counts)) + float(wrong) if wrong else None
+    wrong = np.flatnonzero(predicted != gold)
+    if not len(wrong):
+        return None
+    rows = np.concatenate([predicted[wrong], gold[wrong]])
+    signs = np.repeat([1.0, -1.0], len(wrong))
+    chosen = dy.sparse_inputTensor((rows, np.concatenate([wrong, wrong])), signs, values.shape)
+    return dy.dot_product(dy.reshape(scores, values.shape), chosen) + float(len(wrong))

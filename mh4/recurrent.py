@@ -6,7 +6,7 @@ nodes for every step of every sequence. Dropout is variational (Gal & Ghahramani
 its steps, on the inputs and on the recurrent connections.
 """
 
-from typing import List, Optional, Sequence
+from typing import List, Sequence
 
 import numpy as np
 
@@ -45,17 +45,14 @@ class LSTM:
         self.from_state = parameters.add_parameters((3 * units, units), init=_glorot(units, units))
         self.bias = parameters.add_parameters(3 * units, init=0)
 
-    def __call__(
-        self, vectors: "dy.Expression", packing: Packing, dropout: float, noise: Optional["np.random.Generator"]
-    ) -> "dy.Expression":
+    def __call__(self, vectors: "dy.Expression", packing: Packing, dropout: float) -> "dy.Expression":
         """(inputs, N) packed columns to (units, N) packed columns."""
         units, sizes = self.units, packing.sizes
-        if noise is not None and dropout:
-            mask = _mask(vectors.dim()[0][0], sizes[0], dropout, noise)
-            vectors = dy.cmult(vectors, dy.inputTensor(mask[:, packing.sequence]))
-            state_mask = dy.inputTensor(_mask(units, sizes[0], dropout, noise))
-        else:
-            state_mask = None
+        state_mask = None
+        if dropout:
+            mask = _mask(vectors.dim()[0][0], sizes[0], dropout)
+            vectors = dy.cmult(vectors, dy.select_cols(mask, packing.sequence.tolist()))
+            state_mask = _mask(units, sizes[0], dropout)
         projected = dy.colwise_add(self.from_input * vectors, self.bias)
         outputs: List["dy.Expression"] = []
         cell = state = None
@@ -91,16 +88,14 @@ class BiLSTM:
             self.layers.append((LSTM(inputs, units // 2, parameters), LSTM(inputs, units // 2, parameters)))
             inputs = units
 
-    def __call__(
-        self, vectors: "dy.Expression", lengths: Sequence[int], dropout: float, noise: Optional["np.random.Generator"]
-    ) -> "dy.Expression":
-        """(inputs, N) to (units, N), the elements of all sequences in their natural order; dropout only with `noise`."""
+    def __call__(self, vectors: "dy.Expression", lengths: Sequence[int], dropout: float = 0.0) -> "dy.Expression":
+        """(inputs, N) to (units, N), the elements of all sequences in their natural order."""
         packing = Packing(lengths)
         backwards = packing.reversed.tolist()
         vectors = dy.select_cols(vectors, packing.packed.tolist())
         for forward, backward in self.layers:
-            ahead = forward(vectors, packing, dropout, noise)
-            behind = backward(dy.select_cols(vectors, backwards), packing, dropout, noise)
+            ahead = forward(vectors, packing, dropout)
+            behind = backward(dy.select_cols(vectors, backwards), packing, dropout)
             vectors = dy.concatenate([ahead, dy.select_cols(behind, backwards)])
         return dy.select_cols(vectors, packing.natural.tolist())
 
@@ -109,5 +104,5 @@ def _glorot(rows: int, columns: int) -> "dy.UniformInitializer":
     return dy.UniformInitializer(float(np.sqrt(6.0 / (rows + columns))))
 
 
-def _mask(rows: int, columns: int, dropout: float, noise: "np.random.Generator") -> np.ndarray:
-    return (noise.random((rows, columns)) >= dropout) / (1.0 - dropout)
+def _mask(rows: int, columns: int, dropout: float) -> "dy.Expression":
+    return dy.random_bernoulli((rows, columns), 1.0 - dropout, 1.0 / (1.0 - dropout))

@@ -9,7 +9,7 @@ import numpy as np
 
 from mh4.config import Config
 from mh4.graph import dy
-from mh4.systems import System, Tensor
+from mh4.systems import System
 
 Span = Tuple[int, int]
 
@@ -67,10 +67,11 @@ class Biaffine:
         scores = flat.reshape((m, self.kinds, m), order="F").transpose(1, 0, 2)
         return np.ascontiguousarray(scores, dtype=np.float32)
 
-    def constant(self, array: np.ndarray) -> "dy.Expression":
-        """The constant whose `values` are `array` (kinds, m, m)."""
-        m = array.shape[1]
-        return dy.inputTensor(array.transpose(1, 0, 2).reshape((m, self.kinds * m), order="F"))
+    def picked(self, tensor: "dy.Expression", rows: np.ndarray, coefficients: np.ndarray) -> "dy.Expression":
+        """Sum of coefficients times scores at distinct index rows (t, x, y): a product with one sparse constant."""
+        t, x, y = rows.T
+        shape = tensor.dim()[0]
+        return dy.dot_product(tensor, dy.sparse_inputTensor((x, t + self.kinds * y), coefficients, shape))
 
 
 class TensorScorer:
@@ -100,23 +101,21 @@ class TensorScorer:
 
     def values(self, expressions: Mapping[str, "dy.Expression"]) -> Dict[str, np.ndarray]:
         """The arrays a decoder takes, once the graph has been run forward."""
-        return {t.name: _shaped(t, self.biaffines[t.name].values(expressions[t.name])) for t in self.tensors}
+        arrays = {t.name: self.biaffines[t.name].values(expressions[t.name]) for t in self.tensors}
+        return {t.name: arrays[t.name][0] if t.kinds is None else arrays[t.name] for t in self.tensors}
 
     def picked(
-        self, expressions: Mapping[str, "dy.Expression"], coefficients: Mapping[str, np.ndarray]
+        self, expressions: Mapping[str, "dy.Expression"], coefficients: Mapping[str, Tuple[np.ndarray, np.ndarray]]
     ) -> List["dy.Expression"]:
-        """For each tensor the sum of its scores times coefficients, given as float arrays in the shape of `values`.
-
-        One product with a sparse constant, where picking each score would be thousands of nodes.
-        """
-        return [
-            dy.dot_product(expressions[name], self.biaffines[name].constant(array.reshape((-1,) + array.shape[-2:])))
-            for name, array in coefficients.items()
-        ]
-
-
-def _shaped(tensor: Tensor, array: np.ndarray) -> np.ndarray:
-    return array[0] if tensor.kinds is None else array
+        """For each tensor the sum of coefficients times scores, given as (index rows, coefficients)."""
+        picked = []
+        for tensor in self.tensors:
+            rows, weights = coefficients[tensor.name]
+            if tensor.kinds is None:
+                rows = np.insert(rows, 0, 0, axis=1)
+            if len(rows):
+                picked.append(self.biaffines[tensor.name].picked(expressions[tensor.name], rows, weights))
+        return picked
 
 
 class Tagger:

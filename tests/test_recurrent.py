@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mh4 import recurrent
 from mh4.graph import dy
 from mh4.recurrent import BiLSTM, Packing
 
@@ -11,13 +12,13 @@ def sigmoid(x):
     return 1.0 / (1.0 + np.exp(-x))
 
 
-def plain_lstm(lstm, vectors):
+def plain_lstm(lstm, vectors, mask=1.0):
     """The coupled-gate LSTM of one sequence (inputs, n), step by step in numpy."""
     W, U, b = (p.as_array() for p in (lstm.from_input, lstm.from_state, lstm.bias))
     h = c = np.zeros(lstm.units)
     outputs = []
     for x in vectors.T:
-        i, o, g = np.split(W @ x + U @ h + b, 3)
+        i, o, g = np.split(W @ x + U @ (h * mask) + b, 3)
         c = (1 - sigmoid(i)) * c + sigmoid(i) * np.tanh(g)
         h = sigmoid(o) * np.tanh(c)
         outputs.append(h)
@@ -34,9 +35,10 @@ def plain_bilstm(bilstm, vectors):
 def test_packed_equals_plain(lengths):
     dy.renew_cg()
     dy.reset_random_seed(7)
-    bilstm = BiLSTM(2, 3, 8, dy.ParameterCollection())
+    parameters = dy.ParameterCollection()  # DyNet frees the weights with it
+    bilstm = BiLSTM(2, 3, 8, parameters)
     vectors = np.random.default_rng(1).normal(size=(3, sum(lengths)))
-    packed = bilstm(dy.inputTensor(vectors), lengths, 0.3, None).npvalue()
+    packed = bilstm(dy.inputTensor(vectors), lengths).npvalue()
     plain = [plain_bilstm(bilstm, part) for part in np.split(vectors, np.cumsum(lengths)[:-1], axis=1)]
     np.testing.assert_allclose(packed.reshape(8, -1), np.concatenate(plain, axis=1), rtol=1e-4, atol=1e-5)
 
@@ -49,18 +51,29 @@ def test_packing_is_its_own_inverse():
     assert packing.sizes == [5, 4, 3, 2, 2]
 
 
-def test_dropout_keeps_one_mask_for_each_sequence():
-    """With inputs of ones and identity weights the first gates show the mask: alike over steps, unlike over sequences."""
+def test_dropout_keeps_one_mask_for_each_sequence(monkeypatch):
+    """The plain LSTM with its inputs and states masked by hand, the same at every step of a sequence."""
     dy.renew_cg()
-    bilstm = BiLSTM(1, 50, 4, dy.ParameterCollection())
-    (forward, _), packing = bilstm.layers[0], Packing([3, 3])
-    forward.from_state.set_value(np.zeros((6, 2)))
+    parameters, lengths = dy.ParameterCollection(), [3, 4]
+    lstm = BiLSTM(1, 5, 8, parameters).layers[0][0]
     noise = np.random.default_rng(3)
-    out = forward(dy.inputTensor(np.ones((50, 6))), packing, 0.5, noise).npvalue()
-    W = forward.from_input.as_array()
-    mask = (np.random.default_rng(3).random((50, 2)) >= 0.5) / 0.5
-    i, o, g = np.split(W @ mask, 3)
-    cell = sigmoid(i) * np.tanh(g)
-    np.testing.assert_allclose(out[:, :2], sigmoid(o) * np.tanh(cell), rtol=1e-4, atol=1e-5)
-    cell = (1 - sigmoid(i)) * cell + sigmoid(i) * np.tanh(g)  # the same mask at the second step
-    np.testing.assert_allclose(out[:, 2:4], sigmoid(o) * np.tanh(cell), rtol=1e-4, atol=1e-5)
+    masks = {}
+
+    def mask(rows, columns, dropout):
+        masks[rows] = (noise.random((rows, columns)) >= dropout) / (1 - dropout)
+        return dy.inputTensor(masks[rows])
+
+    monkeypatch.setattr(recurrent, "_mask", mask)
+    vectors, packing = noise.normal(size=(5, 7)), Packing(lengths)
+    out = lstm(dy.inputTensor(vectors[:, packing.packed]), packing, 0.5).npvalue()[:, packing.natural]
+    for rank, start, stop in ((1, 0, 3), (0, 3, 7)):  # the longer sequence comes first
+        by_hand = plain_lstm(lstm, vectors[:, start:stop] * masks[5][:, [rank]], masks[4][:, rank])
+        np.testing.assert_allclose(out[:, start:stop], by_hand, rtol=1e-4, atol=1e-5)
+
+
+def test_masks_drop_at_the_rate_and_keep_the_mean():
+    dy.renew_cg()
+    dy.reset_random_seed(7)
+    mask = recurrent._mask(100, 100, 0.3).npvalue()
+    assert set(np.unique(mask).round(4)) == {0.0, round(1 / 0.7, 4)}
+    assert abs((mask == 0).mean() - 0.3) < 0.03

@@ -24,7 +24,7 @@ def smallest_k(const int[::1] heads):
             low[w] = high[w] = w
         for w in range(1, n + 1):  # the extent of every subtree
             h = heads[w]
-            while h > 0 and (low[h] > w or high[h] < w):
+            while h > 0:
                 low[h] = min(low[h], w)
                 high[h] = max(high[h], w)
                 h = heads[h]
