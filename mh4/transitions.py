@@ -165,7 +165,7 @@ def run(transitions, n):
 
 
 def score(transitions, shift, reduce_s0b0, reduce_s1s0=None):
-    """The score of a transition sequence: the sum of the scores of its transitions but the first, the shift of the root.
+    """The score of a transition sequence: the sum over its transitions but the first, the shift of the root.
 
     transitions: int array (m, 4) of rows (code, s1, s0, b0). shift: (n+2, n+2), indexed [s0, b0].
     reduce_s0b0: (2 or 6, n+2, n+2), indexed [code - 1, s0, b0]. reduce_s1s0: the same, indexed [code - 1, s1, s0].
@@ -174,9 +174,10 @@ def score(transitions, shift, reduce_s0b0, reduce_s1s0=None):
     rows = _rows(transitions)
     shifts = rows[(rows[:, 0] == SH) & (rows[:, 3] != 0)]
     reduces = rows[rows[:, 0] != SH]
+    last = Transition(reduces[:, 0].max(initial=SH))
     for name, scores in (("reduce_s0b0", reduce_s0b0), ("reduce_s1s0", reduce_s1s0)):
-        if scores is not None and len(reduces) and reduces[:, 0].max() > len(scores):
-            raise ValueError(f"{name} scores {len(scores)} reduce transitions, but {Transition(reduces[:, 0].max())} is used")
+        if scores is not None and last > len(scores):
+            raise ValueError(f"{name} scores {len(scores)} reduce transitions, but {last} is used")
     _, _, s0, b0 = shifts.T
     total = shift[s0, b0].sum(dtype=np.float64)
     code, s1, s0, b0 = reduces.T

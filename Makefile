@@ -1,0 +1,64 @@
+# make setup, make test, make reproduce: `make` alone says how.
+
+help:
+	@echo 'make setup                        create .venv, build DyNet and the decoders, install the command mh4'
+	@echo 'make test [UD=folder]             run the tests; those on real treebanks too if UD has them'
+	@echo 'make reproduce LANG=toy           train and score the parsers on one treebank beside the numbers of the paper:'
+	@echo '    LANG=hu                       its language (toy: a small generated one, no download)'
+	@echo '    SYSTEMS="mh3 mst mh4-hybrid"  the parsers          SEEDS="1 2 3"  the runs of each'
+	@echo '    UD=folder                     treebanks you have   JOBS=2         runs at a time'
+	@echo 'make clean                        remove what was built; make distclean removes .venv, too'
+	@echo 'PYTHON=python3.11 names the Python to set up with, JOBS=1 the number of compilers to run at a time.'
+
+# LANG is the variable of the locale as well. The language is what was typed after `make`; no command that is started here
+# may take it for a locale, so LANG is set back to what the shell had, as far as make lets us see it: before version 4.4
+# in the environment of $(shell), later in that of make itself where there is /proc. Makes further down get neither.
+LANGUAGE := $(if $(filter command,$(firstword $(origin LANG))),$(LANG))
+ifneq ($(LANGUAGE),)
+  LOCALE := $(shell (tr '\0' '\n' </proc/$$PPID/environ) 2>/dev/null | sed -n 's/^LANG=//p')
+  ifeq ($(LOCALE),)
+    LOCALE := $(filter-out $(LANGUAGE),$(shell echo "$$LANG"))
+  endif
+  override LANG := $(or $(LOCALE),C.UTF-8)
+  export LANG
+endif
+MAKEOVERRIDES :=
+unexport MAKEFLAGS MFLAGS
+
+PYTHON_NAMED := $(PYTHON)
+PYTHON := $(or $(PYTHON),python3)
+# $(call set_up,options)
+set_up = @command -v '$(PYTHON)' >/dev/null || { \
+	  echo 'mh4: there is no $(PYTHON): install Python 3.9 to 3.12, on Debian or Ubuntu with' \
+	    '`apt install python3-venv python3-dev`, or name one as in `make setup PYTHON=python3.11`.' >&2; exit 2; }; \
+	'$(PYTHON)' tools/setup $(if $(PYTHON_NAMED),--this-python) $(if $(JOBS),--jobs '$(JOBS)') $(1)
+
+setup:
+	$(call set_up)
+
+environment:
+	$(call set_up,--quiet)
+
+test: environment
+	UD='$(UD)' .venv/bin/python -m pytest $(PYTEST)
+
+ifneq ($(LANGUAGE),)
+reproduce: environment
+	.venv/bin/python experiments/reproduce.py --lang '$(LANGUAGE)' $(if $(SYSTEMS),--systems '$(SYSTEMS)') \
+	  $(if $(SEEDS),--seeds '$(SEEDS)') $(if $(UD),--ud '$(UD)') $(if $(JOBS),--jobs '$(JOBS)')
+else
+reproduce:
+	@echo 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2 3"] [UD=folder] [JOBS=2]' >&2; \
+	echo '       (LANG=toy needs no download; LANG is to stand after `make`, the locale of the shell is not a treebank)' >&2; \
+	exit 2
+endif
+
+clean:
+	rm -rf build mh4.egg-info .pytest_cache .hypothesis
+	find mh4 experiments data tests tools -name __pycache__ -prune -exec rm -rf {} +
+	find mh4 \( -name '*.so' -o -name '*.cpp' \) -exec rm -f {} +
+
+distclean: clean
+	rm -rf .venv
+
+.PHONY: help setup environment test reproduce clean distclean

@@ -1,0 +1,345 @@
+"""``make reproduce LANG=hu``: trains systems and seeds on one treebank and puts the dev UAS beside the paper's Table 4.
+
+Models are kept in ``experiments/runs/NAME/SYSTEM/seedN``, small text files about finished ones and the table in
+``experiments/results/``. NAME is the treebank's code, with the release when the files are not those of UD 2.0, so that different
+data never mix. What is finished is not trained again; what was cut off goes on from where it was.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+import grid
+import report
+from mh4 import data
+from mh4.errors import InputError
+from mh4.systems import SYSTEMS
+
+EXPERIMENTS = Path(__file__).resolve().parent
+DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid")
+DEFAULT_SEEDS = "1 2 3"
+TOY_SEEDS = "1 2"
+MOST_JOBS = 4
+
+USAGE = 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [JOBS=2]'
+OPTIONS = """\
+  LANG     {languages},
+           or toy: a small invented language, needs no network and takes about two minutes
+  SYSTEMS  of {systems}; {default} if not given
+  SEEDS    whole numbers from 1 on; {seeds} if not given ({toy_seeds} for toy; the paper ran five)
+  UD       a folder that has the treebank's files already; otherwise they are downloaded
+  JOBS     trainings at a time, each on one core; if not given, as many as there are cores, at most {jobs}"""
+
+
+class UsageError(InputError):
+    """LANG is not a treebank: the usage is what the user needs to see."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for, checked."""
+
+    lang: str
+    systems: Tuple[str, ...]
+    seeds: Tuple[int, ...]
+    jobs: int
+    ud: Optional[str]
+
+    def command(self) -> str:
+        """The command to repeat it, without what only this machine has (JOBS, and a folder's absolute path)."""
+        parts = ["make reproduce", "LANG=" + self.lang]
+        if self.systems != DEFAULT_SYSTEMS:
+            parts.append('SYSTEMS="%s"' % " ".join(self.systems))
+        parts.append('SEEDS="%s"' % " ".join(map(str, self.seeds)))
+        if self.ud:
+            parts.append("UD=" + (Path(self.ud).name if os.path.isabs(self.ud) else self.ud))
+        return " ".join(parts)
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """The files to train and evaluate on, and what they are: a release of UD if their git blob ids say so."""
+
+    lang: str
+    name: str  # of the folders and files of results
+    release: str
+    paths: Dict[str, Path]
+    blobs: Dict[str, str]
+
+
+def request(lang: str, systems: str, seeds: str, ud: str, jobs: str) -> Request:
+    """Checks what was typed; empty means default. Raises UsageError for LANG and InputError for the others."""
+    if not lang.strip():
+        raise UsageError("LANG is not given")
+    if lang not in languages():
+        locale = re.match(r"^([A-Za-z]{2,3}_[A-Za-z]{2}|C|POSIX)([.@].*)?$", lang)
+        why = "is the locale of your shell; give the treebank's code after make reproduce" if locale else "is not the code of a treebank"
+        raise UsageError("LANG=%s %s" % (lang, why))
+    chosen = tuple(dict.fromkeys(systems.split())) or DEFAULT_SYSTEMS
+    for system in chosen:
+        if system not in SYSTEMS:
+            raise InputError("SYSTEMS: no system %s; there are %s" % (system, ", ".join(SYSTEMS)))
+    numbers = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == data.TOY else DEFAULT_SEEDS).split()))
+    for number in numbers:
+        if not re.match(r"^[1-9][0-9]{0,8}$", number):
+            raise InputError('SEEDS: %s is not a whole number from 1 on; expected something like SEEDS="1 2 3"' % number)
+    if jobs.strip() and not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):
+        raise InputError("JOBS: %s is not a whole number from 1 on" % jobs)
+    ud = os.path.expanduser(ud)
+    if ud and not os.path.isdir(ud):
+        raise InputError("UD: %s is not a folder" % ud)
+    return Request(
+        lang=lang,
+        systems=chosen,
+        seeds=tuple(map(int, numbers)),
+        jobs=int(jobs) if jobs.strip() else min(_cores(), MOST_JOBS),
+        ud=None if lang == data.TOY else ud or None,  # the toy treebank is always our own
+    )
+
+
+def languages() -> List[str]:
+    """The codes that LANG can be."""
+    return [*data.languages(), data.TOY]
+
+
+def usage() -> str:
+    """The usage line and what can stand there."""
+    options = OPTIONS.format(
+        languages=" ".join(data.languages()),
+        systems=" ".join(SYSTEMS),
+        default="all" if set(DEFAULT_SYSTEMS) == set(SYSTEMS) else " ".join(DEFAULT_SYSTEMS),
+        seeds=DEFAULT_SEEDS,
+        toy_seeds=TOY_SEEDS,
+        jobs=MOST_JOBS,
+    )
+    return USAGE + "\n" + options
+
+
+def treebank(lang: str, paths: Dict[str, Path]) -> Treebank:
+    """Says what the files are: "UD 2.0" only if train and dev both are those of that release for this language."""
+    blobs = {split: data.git_blob_id(path) for split, path in paths.items()}
+    rows = {split: data.identify(path) for split, path in paths.items()}
+    releases = {row.release if row and (row.lang, row.split) == (lang, split) else None for split, row in rows.items()}
+    if lang == data.TOY:
+        name, release = data.TOY, "toy treebank"
+    elif len(releases) == 1 and None not in releases:
+        number = releases.pop()
+        name, release = (lang if "UD " + number == report.PAPER_RELEASE else "%s-ud%s" % (lang, number)), "UD " + number
+    else:
+        name, release = "%s-files-%s" % (lang, hashlib.sha1("".join(sorted(blobs.values())).encode()).hexdigest()[:8]), "unidentified files"
+    return Treebank(lang=lang, name=name, release=release, paths=paths, blobs=blobs)
+
+
+class Experiment:
+    """A treebank's runs: where they are, what is finished, and what is kept of them."""
+
+    def __init__(self, asked: Request, bank: Treebank, trainer: Sequence[str], home: Path, cwd: Path) -> None:
+        self.asked, self.bank, self.home, self.cwd = asked, bank, home, cwd
+        self.results = home / "results"
+        self.settings = EXPERIMENTS / "toy.toml" if asked.lang == data.TOY else None
+        self.runs = [self._run(system, seed, trainer) for seed in asked.seeds for system in asked.systems]
+
+    def _run(self, system: str, seed: int, trainer: Sequence[str]) -> grid.Run:
+        folder = self.home / "runs" / self.bank.name / system / ("seed%d" % seed)
+        command = [*trainer, "train", "--system", system, "--train", str(self.bank.paths["train"]), "--dev", str(self.bank.paths["dev"])]
+        command += ["--model", self._path(folder), "--seed", str(seed)]
+        if self.settings:
+            command += ["--config", self._path(self.settings)]
+        return grid.Run(system=system, seed=seed, folder=folder, command=command)
+
+    def _path(self, path: Path) -> str:
+        relative = os.path.relpath(path, self.cwd)
+        return str(path) if relative.startswith(os.pardir) else relative
+
+    def is_done(self, run: grid.Run) -> bool:
+        """True if it was finished here on these files and settings; when in doubt, `mh4 train` is the judge."""
+        origin = _origin(run)
+        return run.summary() is not None and origin.get("finished") is not None and origin.get("inputs") == self._inputs()
+
+    def started(self, run: grid.Run) -> None:
+        """Notes what a training starts from, and each commit that has a part in it."""
+        run.folder.mkdir(parents=True, exist_ok=True)
+        origin = _origin(run)
+        if not origin and (run.folder / "metrics.jsonl").exists():
+            origin["commits"] = ["unknown"]  # begun without us
+        commits = origin.get("commits", [])
+        if run.summary() is None:
+            commits = list(dict.fromkeys([*commits, commit(EXPERIMENTS)]))
+        origin = {"inputs": self._inputs(), "commits": commits, "command": origin.get("command", self.asked.command())}
+        report.write_text(run.folder / "origin.json", json.dumps(origin, indent=1) + "\n")
+
+    def finished(self, run: grid.Run) -> None:
+        """Keeps the summary and the evaluations of a finished run, and makes the table anew."""
+        origin = _origin(run)
+        if "finished" not in origin:
+            ended = time.localtime((run.folder / "summary.json").stat().st_mtime)
+            origin["finished"] = time.strftime("%Y-%m-%d", ended)
+            report.write_text(run.folder / "origin.json", json.dumps(origin, indent=1) + "\n")
+        self.keep(run)
+        report.write(self.bank.name, self.results)
+
+    def keep(self, run: grid.Run) -> None:
+        """Copies what the table is made from to results, without the paths of this machine."""
+        origin = _origin(run)
+        record = {
+            **run.summary(),
+            "system": run.system,
+            "seed": run.seed,
+            "lang": self.bank.lang,
+            "release": self.bank.release,
+            "commit": ", ".join(origin["commits"]),
+            "date": origin["finished"],
+            "command": without_machine(" ".join(["mh4", *run.command[run.command.index("train") :]])),
+            "reproduce": origin["command"],
+        }
+        for split, path in self.bank.paths.items():
+            record[split] = {"path": path.name, "git_blob": self.bank.blobs[split]}
+        record.pop("sources", None)  # the same
+        stem = self.results / self.bank.name / ("%s-seed%d" % (run.system, run.seed))
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        self._forget_other_data(stem.parent)
+        report.write_text(stem.with_name(stem.name + ".jsonl"), (run.folder / "metrics.jsonl").read_text(encoding="utf-8"))
+        report.write_text(stem.with_name(stem.name + ".json"), json.dumps(record, indent=1, sort_keys=True) + "\n")
+
+    def _forget_other_data(self, folder: Path) -> None:
+        """Removes records of an older toy treebank; all other names stand for one content."""
+        for path in folder.glob("*.json"):
+            try:
+                kept = json.loads(path.read_text(encoding="utf-8"))
+                other = any(kept[split]["git_blob"] != blob for split, blob in self.bank.blobs.items())
+            except (ValueError, KeyError, TypeError):
+                continue  # the report will name it
+            if other:
+                path.unlink()
+                path.with_suffix(".jsonl").unlink(missing_ok=True)
+
+    def _inputs(self) -> Dict[str, str]:
+        settings = self.settings.read_text(encoding="utf-8") if self.settings else ""
+        return {**self.bank.blobs, "settings": hashlib.sha1(settings.encode("utf-8")).hexdigest() if settings else ""}
+
+
+def without_machine(command: str) -> str:
+    """A command line with each absolute path cut to its last name."""
+    return re.sub(r"(^|[\s='\"])/(?:[^\s/]+/)*", r"\1", command)
+
+
+def commit(folder: Path) -> str:
+    """The commit that the code is at, with "+changes" if the work tree differs (results, which runs write, aside)."""
+    git = ["git", "-C", str(folder)]
+    changed = ["status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)experiments/results"]
+    try:
+        head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        status = subprocess.run([*git, *changed], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head.decode().strip()[:12] + ("+changes" if status.strip() else "")
+
+
+def main(arguments: Sequence[str], trainer: Sequence[str] = (sys.executable, "-m", "mh4"), home: Path = EXPERIMENTS) -> int:
+    """The command; returns its exit code: 0, 1 if a run failed, 2 for bad input, 130 if interrupted.
+
+    `trainer` is the command line that ``train ...`` is added to, `home` the folder of runs and results.
+    """
+    parser = argparse.ArgumentParser(usage=USAGE[len("usage: ") :], add_help=False)
+    for name in ("lang", "systems", "seeds", "ud", "jobs"):
+        parser.add_argument("--" + name, default="")
+    parser.add_argument("-h", "--help", action="store_true")
+    typed = parser.parse_args(arguments)
+    if typed.help:
+        print(usage())
+        return 0
+    try:
+        asked = request(typed.lang, typed.systems, typed.seeds, typed.ud, typed.jobs)
+        return _reproduce(asked, trainer, home)
+    except (grid.Stopped, KeyboardInterrupt):
+        print("stopped; the same command goes on from there")
+        return 130
+    except UsageError as error:
+        print("%s\n%s" % (error, usage()), file=sys.stderr)
+    except InputError as error:
+        print("reproduce: %s" % error, file=sys.stderr)
+    except OSError as error:  # a full disk, a folder of someone else
+        print("reproduce: %s: %s" % (error.filename or "files", error.strerror or error), file=sys.stderr)
+    return 2
+
+
+def _reproduce(asked: Request, trainer: Sequence[str], home: Path) -> int:
+    console = Console(highlight=False)
+    cwd = Path.cwd()
+    found = data.locate(asked.lang, ud=asked.ud, splits=("train", "dev"))
+    bank = treebank(asked.lang, {split: found[split] for split in ("train", "dev")})
+    experiment = Experiment(asked, bank, trainer, home, cwd)
+    for run in experiment.runs:
+        if experiment.is_done(run):
+            run.state = grid.DONE
+            run.read_metrics()
+            experiment.finished(run)
+    waiting = [run for run in experiment.runs if run.state == grid.WAITING]
+    console.print(
+        "%s (%s): %d to train, %d finished before; models in %s"
+        % (asked.lang, bank.release, len(waiting), len(experiment.runs) - len(waiting), report.shown(home / "runs" / bank.name)),
+        soft_wrap=True,
+    )
+    environment = dict(os.environ, PYTHONUTF8="1")
+    if environment.get("LANG") == asked.lang:  # the treebank here, the locale to everyone else
+        del environment["LANG"]
+    if waiting:
+        grid.train_all(experiment.runs, asked.jobs, experiment.started, experiment.finished, console, cwd, environment)
+    done = [run for run in experiment.runs if run.state == grid.DONE]
+    failed = [run for run in experiment.runs if run.state == grid.FAILED]
+    if done:
+        _print_table(experiment, done, console)
+    for run in failed:
+        console.print("%s failed: %s (%s)" % (run.name, run.failure, report.shown(run.log)), style="red", soft_wrap=True)
+        for line in grid.log_tail(run):
+            console.print("    " + line, markup=False, soft_wrap=True)
+        if run.process and run.process.returncode == 2:
+            console.print("    (if it cannot go on as it is, delete %s to train it anew)" % report.shown(run.folder), soft_wrap=True)
+    return 1 if failed else 0
+
+
+def _print_table(experiment: Experiment, done: Sequence[grid.Run], console: Console) -> None:
+    """The table of the runs that were asked for; the files also have those of other seeds and systems."""
+    asked = {(run.system, run.seed) for run in done}
+    runs = [run for run in report.load(experiment.bank.name, experiment.results) if (run["system"], run["seed"]) in asked]
+    table = report.rows(runs)
+    header, body = report.cells(table)
+    shown = Table(box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False, header_style="bold")
+    for number, name in enumerate(header):
+        shown.add_column(name, justify="left" if number < 2 else "right", no_wrap=True)
+    for line in body:
+        shown.add_row(*line)
+    console.print()
+    console.print(shown)
+    console.print()
+    console.print(report.note(runs, table), soft_wrap=True)
+    pages = [experiment.results / (experiment.bank.name + ending) for ending in (".md", ".csv")]
+    console.print("Written: %s" % " and ".join(report.shown(page) for page in pages), soft_wrap=True)
+
+
+def _origin(run: grid.Run) -> dict:
+    """What is noted about where a run comes from."""
+    try:
+        return json.loads((run.folder / "origin.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,235 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The arc-factored decoder of MH_k for any k >= 3, in O(n^k) time and O(n^(k-1)) memory (Figure 1 of the paper).
+
+    [h1,...,hm] = best of  Combine  [h1,...,hs] + [hs,...,hm],  1 < s < m
+                           Link     [h1,...,x,...,hm] + arc h->x,  h one of h1,...,hm;      [i,i+1] = 0
+
+Items of k heads only serve to Link and are not stored.
+"""
+
+import numbers
+
+import numpy as np
+from libc.math cimport INFINITY
+from libcpp.vector cimport vector
+
+from mh4.decoders import arguments
+from mh4.decoders.degree import smallest_k
+from mh4.decoders.derivation import from_heads
+
+
+def decode(arcs, k, *, cost=None, heads=None, single_root=False):
+    """The highest-scoring tree over n words that MH_k derives: k = 3 projective, 4 as mh4, up to n+2 all trees.
+
+    arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m]. k: int, at least 3.
+    cost: float32 (n+1, n+1), added for every arc. -inf forbids an arc.
+    heads: int array (n+1,); if given, the derivation is that of this tree.
+    single_root: exactly one dependent of node 0.
+
+    Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
+    Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (scores -inf, or single_root
+    without words); NotInClass if the tree ``heads`` is not in MH_k, or has not the single root required.
+    """
+    if not isinstance(k, numbers.Integral) or k < 3:
+        raise ValueError(f"k: expected an integer of at least 3, got {k!r}")
+    cdef int n = arguments.words("arcs", arcs, 1)
+    arcs = arguments.scores("arcs", arcs, (n + 1, n + 1))
+    total = arcs.astype(np.float64, order="C")
+    if cost is not None:
+        cost = arguments.scores("cost", cost, (n + 1, n + 1))
+        total += cost
+    if heads is not None:
+        heads = arguments.tree(heads, n)
+        arguments.roots(heads, single_root)
+        if smallest_k(heads) > k:
+            raise arguments.no_derivation(heads, k)
+    else:
+        heads = best_tree(total, min(k, max(n + 2, 3)), single_root)
+    derivation = from_heads(heads, arcs, cost)
+    if derivation.score == -np.inf:
+        raise arguments.no_derivation(None, k)
+    return derivation
+
+
+def best_tree(const double[:, ::1] arcs, int k, bint single_root):
+    found = np.full(len(arcs), -1, dtype=np.int32)
+    cdef Chart chart = Chart(len(arcs) - 1, k, single_root)
+    cdef int[::1] heads = found
+    cdef bint derived
+    with nogil:
+        derived = chart.fill(arcs)
+        if derived:
+            chart.trace(arcs, heads)
+    if not derived:
+        raise arguments.no_derivation(None, k)
+    return found
+
+
+cdef class Chart:
+    """The items of up to k-1 heads. An item is a row of positions: word w is at w+1, the root at 1.
+
+    For a single root, items that start at 1 have no arc from the root, and those that start at 0 have just one:
+    there 0 is the root as well.
+    """
+
+    cdef int n, k, first
+    cdef bint single
+    cdef vector[vector[double]] scores  # by number of heads and rank
+    cdef vector[size_t] binomial        # a over b, b <= k
+
+    def __init__(self, int n, int k, bint single):
+        cdef int a, b
+        self.n, self.k, self.single = n, k, single
+        self.first = 0 if single else 1
+        self.binomial.assign((n + 4) * (k + 1), 0)
+        for a in range(n + 4):
+            self.binomial[a * (k + 1)] = 1
+            for b in range(1, min(a, k) + 1):
+                self.binomial[a * (k + 1) + b] = self.choose(a - 1, b - 1) + self.choose(a - 1, b)
+        self.scores.resize(k)
+        for b in range(2, k):
+            self.scores[b].assign(self.choose(n + 3, b), -INFINITY)
+        for a in range(1, n + 2):
+            self.scores[2][a + self.choose(a + 1, 2)] = 0  # [i,i+1]
+
+    cdef size_t choose(self, int a, int b) noexcept nogil:
+        return self.binomial[a * (self.k + 1) + b]
+
+    cdef double* score(self, const int* item, int size, int without) noexcept nogil:
+        """The score of an item of this many heads, after leaving out one of them (none if without is -1)."""
+        cdef int x, m = 0
+        cdef size_t rank = 0  # among the subsets of the positions that have m elements
+        for x in range(size):
+            if x != without:
+                m += 1
+                rank += self.choose(item[x], m)
+        return &self.scores[m][rank]
+
+    cdef double combine(self, const int* item, int size, int* split) noexcept nogil:
+        cdef double value, best = -INFINITY
+        cdef int x
+        for x in range(1, size - 1):
+            value = self.score(item, x + 1, -1)[0] + self.score(item + x, size - x, -1)[0]
+            if value > best:
+                best = value
+                split[0] = x
+        return best
+
+    cdef bint fill(self, const double[:, ::1] arcs) noexcept nogil:
+        cdef vector[int] item
+        cdef int i, l, size, x
+        for i in range(self.n + 1, self.first - 1, -1):
+            for l in range(i + 1, self.n + 3):
+                for size in range(min(self.k, l - self.interior(i) + 2), 1, -1):
+                    item.resize(size)
+                    item[0] = i
+                    item[size - 1] = l
+                    for x in range(1, size - 1):
+                        item[x] = self.interior(i) + x - 1
+                    self.reach(arcs, item.data(), size)
+                    while next_item(item.data(), size):
+                        self.reach(arcs, item.data(), size)
+        return self.goal()[0] > -INFINITY
+
+    cdef int interior(self, int i) noexcept nogil:
+        """The first position that can follow i in an item."""
+        return i + 1 if i > 0 else 2
+
+    cdef double* goal(self) noexcept nogil:
+        cdef int[2] item
+        item[0] = self.first
+        item[1] = self.n + 2
+        return self.score(item, 2, -1)
+
+    cdef void reach(self, const double[:, ::1] arcs, int* item, int size) noexcept nogil:
+        """Combine to an item, which completes it, since larger items of its span come first; then Link from it."""
+        cdef int x, split, head
+        cdef double value = self.combine(item, size, &split)
+        if size < self.k:
+            raise_to(self.score(item, size, -1), value)
+            value = self.score(item, size, -1)[0]
+        for x in range(1, size - 1):
+            raise_to(self.score(item, size, x), value + self.link(arcs, item, size, x, &head))
+            if self.single and item[0] == 1:
+                item[0] = 0
+                raise_to(self.score(item, size, x), value + arcs[0, item[x] - 1])
+                item[0] = 1
+
+    cdef double link(self, const double[:, ::1] arcs, const int* item, int size, int gone, int* head) noexcept nogil:
+        """The best arc to item[gone] from another head, except a root limited to one arc, and that head."""
+        cdef double value, best = -INFINITY
+        cdef int x
+        for x in range(size):
+            if x != gone and item[x] <= self.n + 1 and not (self.single and item[x] <= 1):
+                value = arcs[item[x] - 1, item[gone] - 1]
+                if value > best:
+                    best = value
+                    head[0] = item[x] - 1
+        return best
+
+    cdef void trace(self, const double[:, ::1] arcs, int[::1] heads) noexcept nogil:
+        """Unfold the goal, taking every maximum again."""
+        cdef vector[vector[int]] agenda
+        cdef vector[int] item, larger, best_item
+        cdef int x, y, l, split = 0, head = 0, best_head, gone, best_gone, size
+        cdef double value, best
+        item.push_back(self.first)
+        item.push_back(self.n + 2)
+        agenda.push_back(item)
+        while agenda.size():
+            item = agenda.back()
+            agenda.pop_back()
+            size = item.size()
+            if size == 2 and item[1] == item[0] + 1:
+                continue
+            best = self.combine(item.data(), size, &split)
+            best_gone = -1
+            larger.resize(size + 1)
+            y = 1  # where a new head goes
+            for gone in range(self.interior(item[0]), item[size - 1] if size < self.k else 0):
+                if gone == item[y]:
+                    y += 1
+                    continue
+                for x in range(size):
+                    larger[x + (x >= y)] = item[x]
+                larger[y] = gone
+                value = self.value(larger) + self.link(arcs, larger.data(), size + 1, y, &head)
+                if value > best:
+                    best, best_gone, best_head, best_item = value, gone, head, larger
+                if item[0] == 0:
+                    larger[0] = 1
+                    value = self.value(larger) + arcs[0, gone - 1]
+                    if value > best:
+                        best, best_gone, best_head, best_item = value, gone, 0, larger
+            if best_gone < 0:
+                larger.assign(item.begin(), item.begin() + split + 1)
+                agenda.push_back(larger)
+                item.erase(item.begin(), item.begin() + split)
+                agenda.push_back(item)
+            else:
+                heads[best_gone - 1] = best_head
+                agenda.push_back(best_item)
+
+    cdef double value(self, vector[int]& item) noexcept nogil:
+        cdef int split
+        if item.size() < <size_t> self.k:
+            return self.score(item.data(), item.size(), -1)[0]
+        return self.combine(item.data(), item.size(), &split)
+
+
+cdef inline void raise_to(double* score, double value) noexcept nogil:
+    if value > score[0]:
+        score[0] = value
+
+
+cdef inline bint next_item(int* item, int size) noexcept nogil:
+    """Move the interior heads to the next choice between the outer two; False after the last."""
+    cdef int x = size - 2
+    while x > 0 and item[x] == item[size - 1] - (size - 1 - x):
+        x -= 1
+    if x <= 0:
+        return False
+    item[x] += 1
+    for x in range(x + 1, size - 1):
+        item[x] = item[x - 1] + 1
+    return True

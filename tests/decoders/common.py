@@ -1,0 +1,207 @@
+"""The decoders behind one face, and what must hold of every derivation they return."""
+
+import zlib
+
+import brute
+import numpy as np
+
+from mh4 import transitions
+from mh4.decoders import mh3, mh4, mhk, mst
+
+KINDS = ("normal", "ties", "zeros", "large")
+
+
+def sample(shape, rng, kind):
+    """Random float32 scores: any reals, a few integers (many ties), all zero, or of magnitude a million."""
+    if kind == "ties":
+        return rng.integers(-1, 2, shape).astype(np.float32)
+    scale = {"normal": 1, "zeros": 0, "large": 1e6}[kind]
+    return (scale * rng.normal(size=shape)).astype(np.float32)
+
+
+def rng_for(*what):
+    """A generator seeded by what it is for, so that tests do not depend on their order."""
+    return np.random.default_rng(zlib.crc32(repr(what).encode()))
+
+
+class TransitionDecoder:
+    """mh3, mh4-two and mh4-hybrid: scores of transitions."""
+
+    def __init__(self, name, decode, k, hybrid):
+        self.name, self.decode_scores, self.k = name, decode, k
+        self.class_name = f"mh{k}"
+        reduces = {3: 2, 4: 6}[k]
+        self.tensors = {"shift": (), "reduce_s0b0": (reduces,)}
+        if hybrid:
+            self.tensors["reduce_s1s0"] = (reduces,)
+
+    def sample(self, n, rng, kind="normal"):
+        """Random scores of a sentence of n words: a dict from tensor name to array."""
+        return {name: sample(first + (n + 2, n + 2), rng, kind) for name, first in self.tensors.items()}
+
+    def decode(self, scores, **options):
+        return self.decode_scores(*scores.values(), **options)
+
+    def trees(self, n):
+        """The tree of each candidate."""
+        return brute.derivations(n, self.k).trees
+
+    def candidate_scores(self, n, scores, cost=None):
+        """The score of each candidate: of each derivation there is."""
+        return brute.derivations(n, self.k).scores(**scores, cost=cost)
+
+    def best_score(self, n, scores, cost=None, heads=None, root=None):
+        """The best score of all derivations, of whatever length, by the chart of Figure 1."""
+        cost = zero_cost(n) if cost is None else cost
+
+        def link_score(item, head, dependent):
+            code, s1, s0, b0 = brute.transition_of(item, head, dependent)
+            if code > len(scores["reduce_s0b0"]):
+                return -np.inf
+            total = float(scores["reduce_s0b0"][code - 1, s0, b0]) + float(cost[head, dependent])
+            if "reduce_s1s0" in scores:
+                total += float(scores["reduce_s1s0"][code - 1, s1, s0])
+            return total
+
+        def shift_score(s0, b0):
+            return float(scores["shift"][s0, b0])
+
+        return brute.best_score(n, self.k, link_score, shift_score, heads, root)
+
+    def planted(self, n, rng):
+        """Scores of 1 for the parts of a random derivation, 0 elsewhere; its tree; its score, which none can exceed."""
+        rows = brute.random_sequence(n, self.k, rng)
+        scores = self.sample(n, rng, "zeros")
+        for code, s1, s0, b0 in rows:
+            if code > 0:
+                scores["reduce_s0b0"][code - 1, s0, b0] = 1
+                if "reduce_s1s0" in scores:
+                    scores["reduce_s1s0"][code - 1, s1, s0] = 1
+            elif b0 > 0:
+                scores["shift"][s0, b0] = 1
+        return scores, brute.heads_of(n, rows), n * len(scores)
+
+    def check_parts(self, derivation, n, scores):
+        """The transitions make the heads, and the parts are those of the transitions."""
+        rows = derivation.transitions
+        assert rows.shape == (2 * n + 1, 4)
+        np.testing.assert_array_equal(transitions.run(rows, n), derivation.heads)
+        code, s1, s0, b0 = rows.T
+        shifts, reduces = (code == 0) & (b0 != 0), code > 0
+        assert shifts.sum() == reduces.sum() == n
+        expected = {
+            "shift": np.stack([s0, b0], axis=1)[shifts],
+            "reduce_s0b0": np.stack([code - 1, s0, b0], axis=1)[reduces],
+            "reduce_s1s0": np.stack([code - 1, s1, s0], axis=1)[reduces],
+        }
+        for name in scores:
+            np.testing.assert_array_equal(np.sort(derivation.parts[name], axis=0), np.sort(expected[name], axis=0))
+            assert sorted(derivation.parts[name].tolist()) == sorted(expected[name].tolist()), name
+        assert np.isclose(transitions.score(rows, **scores), parts_score(derivation, scores), rtol=1e-12, atol=1e-12)
+
+    def check_small(self, derivation, n):
+        """The transition sequence is one that the deduction system derives."""
+        rows = [tuple(row) for row in derivation.transitions.tolist()]
+        rows = tuple((code, s1 if code else None, s0, b0) for code, s1, s0, b0 in rows)
+        assert rows in brute.derivations(n, self.k).sequences
+
+
+class ArcDecoder:
+    """mhk and mst: scores of arcs."""
+
+    tensors = {"arcs": ()}
+
+    def __init__(self, name, decode, class_name, k=None):
+        self.name, self.decode_scores, self.class_name, self.k = name, decode, class_name, k
+
+    def sample(self, n, rng, kind="normal"):
+        return {"arcs": sample((n + 1, n + 1), rng, kind)}
+
+    def decode(self, scores, **options):
+        return self.decode_scores(*scores.values(), **options)
+
+    def trees(self, n):
+        return brute.class_trees(n, self.class_name)
+
+    def candidate_scores(self, n, scores, cost=None):
+        return brute.tree_scores(self.trees(n), scores["arcs"], cost)
+
+    def best_score(self, n, scores, cost=None, heads=None, root=None):
+        total = scores["arcs"].astype(float) + (0 if cost is None else cost)
+        # With room for all nodes in an item, MH_k derives every tree.
+        return brute.best_score(n, self.k or n + 2, lambda _, h, m: total[h, m], heads=heads, root=root)
+
+    def planted(self, n, rng):
+        if self.k is None:
+            tree = brute.random_tree(n, rng)
+        else:
+            tree = brute.heads_of(n, brute.random_sequence(n, min(self.k, 4), rng))
+        scores = self.sample(n, rng, "zeros")
+        scores["arcs"][list(tree[1:]), np.arange(1, n + 1)] = 1
+        return scores, tree, n
+
+    def check_parts(self, derivation, n, scores):
+        """The parts are the arcs of the tree."""
+        expected = [[derivation.heads[m], m] for m in range(1, n + 1)]
+        assert sorted(derivation.parts["arcs"].tolist()) == sorted(expected)
+
+    def check_small(self, derivation, n):
+        pass
+
+
+def mhk_with(k):
+    return lambda arcs, **options: mhk.decode(arcs, k, **options)
+
+
+MH3 = TransitionDecoder("mh3", mh3.decode, 3, hybrid=False)
+MH4_TWO = TransitionDecoder("mh4-two", mh4.decode, 4, hybrid=False)
+MH4_HYBRID = TransitionDecoder("mh4-hybrid", mh4.decode, 4, hybrid=True)
+MHK = [ArcDecoder(f"mhk-{k}", mhk_with(k), f"mh{k}", k) for k in (3, 4, 5, 6)]
+MST = ArcDecoder("mst", mst.decode, "all")
+DECODERS = [MH3, MH4_TWO, MH4_HYBRID, *MHK, MST]
+
+
+def zero_cost(n):
+    return np.zeros((n + 1, n + 1), dtype=np.float32)
+
+
+def hamming_cost(heads):
+    """The paper's cost: 1 for every arc that is not the gold one."""
+    cost = np.ones((len(heads), len(heads)), dtype=np.float32)
+    cost[list(heads[1:]), np.arange(1, len(heads))] = 0
+    return cost
+
+
+def parts_score(derivation, scores, cost=None):
+    """The score of a derivation from its parts, in double precision, plus the cost of its arcs."""
+    total = sum(scores[name][tuple(rows.T)].sum(dtype=np.float64) for name, rows in derivation.parts.items())
+    if cost is not None:
+        words = np.arange(1, len(derivation.heads))
+        total += cost[derivation.heads[1:], words].sum(dtype=np.float64)
+    return total
+
+
+def tolerance(n, scores, cost=None):
+    """How far a float32 score may be from the exact one: it grows with the number and size of what is summed."""
+    summed = [*scores.values(), zero_cost(n) if cost is None else cost]
+    largest = max(float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in summed)
+    return 1e-6 * 4 * n * largest + 1e-9
+
+
+def check(decoder, derivation, n, scores, cost=None, best=None):
+    """A well-formed derivation whose score is that of its parts, and the best there is if that is known."""
+    heads = derivation.heads
+    assert heads.dtype == np.int32 and heads.shape == (n + 1,) and heads[0] == -1
+    assert brute.is_tree(heads.tolist())
+    assert set(derivation.parts) == set(scores)
+    for rows in derivation.parts.values():
+        assert len(rows) == n and np.issubdtype(rows.dtype, np.integer)
+    decoder.check_parts(derivation, n, scores)
+    assert isinstance(derivation.score, float)
+    near = tolerance(n, scores, cost)
+    assert abs(derivation.score - parts_score(derivation, scores, cost)) <= near
+    if n <= 5:
+        assert tuple(heads.tolist()) in set(decoder.trees(n))
+        decoder.check_small(derivation, n)
+    if best is not None:
+        assert abs(derivation.score - best) <= near

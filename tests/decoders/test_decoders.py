@@ -1,0 +1,408 @@
+"""What holds of every decoder: it finds the best of all there is, and says so truthfully."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import brute
+import numpy as np
+import pytest
+from common import DECODERS, KINDS, MST, check, hamming_cost, parts_score, rng_for, sample, tolerance, zero_cost
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mh4.decoders import NotInClass
+
+every_decoder = pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
+every_kind = pytest.mark.parametrize("kind", KINDS)
+small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+seeds = st.integers(0, 2**32 - 1)
+
+
+def costs(n, rng):
+    """No cost, the paper's cost against a random tree, and any cost."""
+    return [None, hamming_cost(brute.random_tree(n, rng)), sample((n + 1, n + 1), rng, "normal")]
+
+
+# ------------------------------------------------------------------------------ against everything there is, n = 1 to 5
+
+
+@every_decoder
+@every_kind
+@small
+def test_best_of_all(decoder, n, kind):
+    rng = rng_for("best", n, kind)
+    for _ in range(5):
+        scores = decoder.sample(n, rng, kind)
+        for cost in costs(n, rng):
+            best = decoder.candidate_scores(n, scores, cost).max()
+            check(decoder, decoder.decode(scores, cost=cost), n, scores, cost, best)
+
+
+@every_decoder
+@every_kind
+@small
+def test_best_with_a_single_root(decoder, n, kind):
+    rng = rng_for("root", n, kind)
+    single = np.array([brute.has_single_root(heads) for heads in decoder.trees(n)])
+    for _ in range(5):
+        scores = decoder.sample(n, rng, kind)
+        for cost in costs(n, rng):
+            best = decoder.candidate_scores(n, scores, cost)[single].max()
+            derivation = decoder.decode(scores, cost=cost, single_root=True)
+            check(decoder, derivation, n, scores, cost, best)
+            assert brute.has_single_root(derivation.heads)
+
+
+@every_decoder
+def test_single_root_when_many_roots_score_best(decoder):
+    for n in range(2, 6):
+        rng = rng_for("roots", n)
+        scores = decoder.sample(n, rng)
+        cost = zero_cost(n)
+        cost[0] = 100  # every arc from the root is tempting
+        assert not brute.has_single_root(decoder.decode(scores, cost=cost).heads)
+        derivation = decoder.decode(scores, cost=cost, single_root=True)
+        single = np.array([brute.has_single_root(heads) for heads in decoder.trees(n)])
+        check(decoder, derivation, n, scores, cost, decoder.candidate_scores(n, scores, cost)[single].max())
+        assert brute.has_single_root(derivation.heads)
+
+
+def some(trees, rng, at_most=60):
+    """All the trees, or a random sample of many."""
+    trees = sorted(set(trees))
+    if len(trees) <= at_most:
+        return trees
+    return [trees[i] for i in rng.choice(len(trees), at_most, replace=False)]
+
+
+@every_decoder
+@small
+@pytest.mark.parametrize("kind", ["normal", "ties"])
+def test_best_derivation_of_a_given_tree(decoder, n, kind):
+    """MH4 derives a tree in up to 93 ways at n = 5: the best of them."""
+    rng = rng_for("heads", n, kind)
+    scores = decoder.sample(n, rng, kind)
+    cost = costs(n, rng)[2]
+    all_heads = np.array(decoder.trees(n))
+    without, with_cost = decoder.candidate_scores(n, scores), decoder.candidate_scores(n, scores, cost)
+    for tree in some(decoder.trees(n), rng, at_most=130):
+        of_tree = (all_heads == tree).all(axis=1)
+        heads = np.array(tree, dtype=np.int32)
+        for cost_or_none, best in ((None, without[of_tree].max()), (cost, with_cost[of_tree].max())):
+            derivation = decoder.decode(scores, heads=heads, cost=cost_or_none)
+            assert tuple(derivation.heads) == tree
+            check(decoder, derivation, n, scores, cost_or_none, best)
+
+
+@every_decoder
+@small
+def test_every_tree_outside_the_class_is_refused(decoder, n):
+    scores = decoder.sample(n, rng_for("outside", n))
+    for tree in set(brute.all_trees(n)) - set(decoder.trees(n)):
+        with pytest.raises(NotInClass):
+            decoder.decode(scores, heads=np.array(tree, dtype=np.int32))
+    # A refusal leaves nothing behind.
+    check(decoder, decoder.decode(scores), n, scores, best=decoder.candidate_scores(n, scores).max())
+
+
+@every_decoder
+def test_a_given_tree_and_a_single_root(decoder):
+    n = 4
+    scores = decoder.sample(n, rng_for("both", n))
+    for tree in brute.class_trees(n, "projective"):
+        heads = np.array(tree, dtype=np.int32)
+        if brute.has_single_root(tree):
+            alone, both = decoder.decode(scores, heads=heads), decoder.decode(scores, heads=heads, single_root=True)
+            assert tuple(both.heads) == tree and both.score == pytest.approx(alone.score, rel=1e-5, abs=1e-5)
+        else:
+            with pytest.raises(NotInClass):
+                decoder.decode(scores, heads=heads, single_root=True)
+
+
+def test_not_in_class_is_a_value_error():
+    assert issubclass(NotInClass, ValueError)
+
+
+@every_decoder
+@small
+def test_minus_infinity_forbids(decoder, n):
+    """The best of what is left, or an error where nothing is; also for the derivations of one tree."""
+    rng = rng_for("forbid", n)
+    for _ in range(30):
+        scores, cost = decoder.sample(n, rng), sample((n + 1, n + 1), rng, "normal")
+        for tensor in (*scores.values(), cost):
+            tensor[rng.random(tensor.shape) < rng.choice([0.1, 0.3])] = -np.inf
+        candidates = decoder.candidate_scores(n, scores, cost)
+        tree = decoder.trees(n)[rng.integers(len(candidates))]
+        of_tree = candidates[(np.array(decoder.trees(n)) == tree).all(axis=1)]
+        for best, heads in ((candidates.max(), None), (of_tree.max(), np.array(tree, dtype=np.int32))):
+            if best > -np.inf:
+                check(decoder, decoder.decode(scores, cost=cost, heads=heads), n, scores, cost, best)
+            else:
+                with pytest.raises(ValueError) as error:
+                    decoder.decode(scores, cost=cost, heads=heads)
+                assert not isinstance(error.value, NotInClass)
+
+
+@every_decoder
+def test_a_sentence_without_words(decoder):
+    scores = decoder.sample(0, rng_for("none"))
+    derivation = decoder.decode(scores)
+    assert derivation.heads.tolist() == [-1] and derivation.heads.dtype == np.int32
+    assert derivation.score == 0
+    assert {name: len(rows) for name, rows in derivation.parts.items()} == {name: 0 for name in scores}
+    assert parts_score(derivation, scores) == 0
+    if "shift" in scores:
+        assert derivation.transitions.tolist() == [[0, -1, -1, 0]]
+
+
+# ----------------------------------------------------------------------------------------------------- longer sentences
+
+
+def longest(decoder):
+    """How long a sentence the slow chart, or a decoder that takes O(n^k), can be asked to parse here."""
+    return 9 if decoder.k is None or decoder.k > 4 else 18
+
+
+@every_decoder
+@settings(max_examples=25)
+@given(data=st.data(), seed=seeds, kind=st.sampled_from(KINDS))
+def test_best_by_the_chart_of_figure_1(decoder, data, seed, kind):
+    n = data.draw(st.integers(1, longest(decoder)), label="n")
+    rng = np.random.default_rng(seed)
+    scores = decoder.sample(n, rng, kind)
+    cost = costs(n, rng)[seed % 3]
+    derivation = decoder.decode(scores, cost=cost)
+    check(decoder, derivation, n, scores, cost, decoder.best_score(n, scores, cost))
+    # The tree found is in the class, and its own best derivation is the one found.
+    again = decoder.decode(scores, cost=cost, heads=derivation.heads)
+    np.testing.assert_array_equal(again.heads, derivation.heads)
+    best = decoder.best_score(n, scores, cost, heads=derivation.heads.tolist())
+    check(decoder, again, n, scores, cost, best)
+    assert abs(again.score - derivation.score) <= 2 * tolerance(n, scores, cost)
+
+
+@every_decoder
+@settings(max_examples=10)
+@given(n=st.integers(1, 9), seed=seeds)
+def test_single_root_by_the_chart_of_figure_1(decoder, n, seed):
+    rng = np.random.default_rng(seed)
+    scores = decoder.sample(n, rng)
+    cost = costs(n, rng)[seed % 3]
+    best = max(decoder.best_score(n, scores, cost, root=word) for word in range(1, n + 1))
+    derivation = decoder.decode(scores, cost=cost, single_root=True)
+    check(decoder, derivation, n, scores, cost, best)
+    assert brute.has_single_root(derivation.heads)
+
+
+def at_most(decoder, n):
+    """n, or as many words as a decoder in O(n^5) or O(n^6) parses in a moment."""
+    return min(n, {5: 16, 6: 11}.get(decoder.k, n))
+
+
+@every_decoder
+@settings(max_examples=25)
+@given(n=st.integers(1, 25), seed=seeds, kind=st.sampled_from(KINDS))
+def test_no_tree_of_the_class_scores_higher(decoder, n, seed, kind):
+    n = at_most(decoder, n)
+    rng = np.random.default_rng(seed)
+    scores = decoder.sample(n, rng, kind)
+    best = decoder.decode(scores)
+    check(decoder, best, n, scores)
+    near = 2 * tolerance(n, scores)
+    for _ in range(5):
+        _, tree, _ = decoder.planted(n, rng)
+        of_tree = decoder.decode(scores, heads=np.array(tree, dtype=np.int32))
+        assert tuple(of_tree.heads) == tree
+        check(decoder, of_tree, n, scores)
+        assert of_tree.score <= best.score + near
+    single = decoder.decode(scores, single_root=True)
+    check(decoder, single, n, scores)
+    assert brute.has_single_root(single.heads) and single.score <= best.score + near
+
+
+@every_decoder
+@settings(max_examples=25)
+@given(n=st.integers(1, 25), seed=seeds)
+def test_finds_a_planted_derivation(decoder, n, seed):
+    """Every part of a random derivation scores 1, all else 0: no score is higher than that of its like."""
+    n = at_most(decoder, n)
+    scores, tree, best = decoder.planted(n, np.random.default_rng(seed))
+    for heads in (None, np.array(tree, dtype=np.int32)):
+        derivation = decoder.decode(scores, heads=heads)
+        check(decoder, derivation, n, scores)
+        assert derivation.score == best
+    assert tuple(derivation.heads) == tree
+
+
+@pytest.mark.parametrize("decoder", [d for d in DECODERS if d.k in (3, 4, None)], ids=lambda decoder: decoder.name)
+def test_a_long_sentence(decoder):
+    n = 60 if decoder.name.startswith("mhk") else 150
+    scores, tree, best = decoder.planted(n, rng_for("long"))
+    derivation = decoder.decode(scores)
+    check(decoder, derivation, n, scores)
+    assert derivation.score == best
+    derivation = decoder.decode(scores, heads=np.array(tree, dtype=np.int32), cost=hamming_cost(tree))
+    check(decoder, derivation, n, scores)
+    assert derivation.score == best and tuple(derivation.heads) == tree
+    scores = decoder.sample(n, rng_for("long"))
+    check(decoder, decoder.decode(scores), n, scores)
+
+
+# ----------------------------------------------------------------------------------------------- one call after another
+
+
+@every_decoder
+def test_sentences_do_not_disturb_each_other(decoder):
+    """Long and short sentences with all kinds of options in turn: forwards, backwards, and in two threads, the same."""
+    rng = rng_for("turns")
+    calls = []
+    for i in range(24):
+        n = at_most(decoder, int(rng.integers(1, 30)))
+        scores = decoder.sample(n, rng)
+        heads = np.array(decoder.planted(n, rng)[1], dtype=np.int32)
+        calls.append((scores, [{}, {"cost": hamming_cost(heads)}, {"heads": heads}, {"single_root": True}][i % 4]))
+
+    def decode(call):
+        scores, options = call
+        derivation = decoder.decode(scores, **options)
+        parts = {name: rows.tolist() for name, rows in derivation.parts.items()}
+        return derivation.score, derivation.heads.tolist(), parts
+
+    forwards = [decode(call) for call in calls]
+    assert [decode(call) for call in reversed(calls)] == forwards[::-1]
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(3):
+            assert list(pool.map(decode, calls)) == forwards
+
+
+@every_decoder
+def test_a_derivation_does_not_change_with_the_next_sentence(decoder):
+    rng = rng_for("kept")
+    scores = decoder.sample(9, rng)
+    derivation = decoder.decode(scores)
+    heads, parts = derivation.heads.copy(), {name: rows.copy() for name, rows in derivation.parts.items()}
+    before = {name: tensor.copy() for name, tensor in scores.items()}
+    decoder.decode(decoder.sample(9, rng))
+    np.testing.assert_array_equal(derivation.heads, heads)
+    for name in parts:
+        np.testing.assert_array_equal(derivation.parts[name], parts[name])
+        np.testing.assert_array_equal(scores[name], before[name])  # nor do the scores
+
+
+@every_decoder
+def test_other_layouts_and_precisions_of_the_same_scores(decoder):
+    n = 5
+    rng = rng_for("layout")
+    scores, cost = decoder.sample(n, rng), sample((n + 1, n + 1), rng, "normal")
+    expected = decoder.decode(scores, cost=cost)
+    variants = {
+        "float64": lambda array: array.astype(np.float64),
+        "Fortran order": np.asfortranarray,
+        "strided": lambda array: np.repeat(array, 2, axis=-1)[..., ::2],
+        "read-only": read_only,
+    }
+    for variant in variants.values():
+        derivation = decoder.decode({name: variant(array) for name, array in scores.items()}, cost=variant(cost))
+        assert derivation.score == pytest.approx(expected.score, rel=1e-6)
+        np.testing.assert_array_equal(derivation.heads, expected.heads)
+    for heads in (expected.heads.tolist(), expected.heads.astype(np.int64), tuple(expected.heads.tolist())):
+        np.testing.assert_array_equal(decoder.decode(scores, heads=heads).heads, expected.heads)
+
+
+def read_only(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+# ------------------------------------------------------------------------------------------------------------ bad input
+
+
+def bad_arrays(good):
+    """Arrays that cannot be scores where `good` can, by what is wrong with them."""
+    return {
+        "too small": good[..., :-1],
+        "too large": np.concatenate([good, good[..., -1:]], axis=-1),
+        "a dimension missing": good[0],
+        "a dimension too many": good[None],
+        "flat": good.ravel(),
+        "integers": np.ones(good.shape, dtype=np.int64),
+        "booleans": np.ones(good.shape, dtype=bool),
+        "complex": good.astype(np.complex64),
+        "objects": good.astype(object),
+        "text": np.full(good.shape, "1.0"),
+    }
+
+
+@every_decoder
+def test_bad_scores(decoder):
+    n = 4
+    scores = decoder.sample(n, rng_for("bad"))
+    for name in scores:
+        for what, bad in bad_arrays(scores[name]).items():
+            with pytest.raises(ValueError, match=name):
+                decoder.decode({**scores, name: bad})
+                pytest.fail(f"{name}: {what}")
+        nan = scores[name].copy()
+        nan[(..., 1, 2)] = np.nan
+        with pytest.raises(ValueError, match=rf"{name}.*nan"):
+            decoder.decode({**scores, name: nan})
+        infinite = scores[name].copy()
+        infinite[(..., 1, 2)] = np.inf
+        with pytest.raises(ValueError, match=rf"{name}.*inf"):
+            decoder.decode({**scores, name: infinite})
+
+
+@every_decoder
+def test_tensors_of_different_sentences(decoder):
+    four, five = decoder.sample(4, rng_for("four")), decoder.sample(5, rng_for("five"))
+    for name in list(four)[1:]:
+        with pytest.raises(ValueError, match=name):
+            decoder.decode({**four, name: five[name]})
+
+
+@every_decoder
+def test_bad_cost(decoder):
+    n = 4
+    scores = decoder.sample(n, rng_for("bad"))
+    cost = sample((n + 1, n + 1), rng_for("cost"), "normal")
+    for what, bad in bad_arrays(cost).items():
+        with pytest.raises(ValueError, match="cost"):
+            decoder.decode(scores, cost=bad)
+            pytest.fail(what)
+    cost[1, 2] = np.nan
+    with pytest.raises(ValueError, match="cost.*nan"):
+        decoder.decode(scores, cost=cost)
+
+
+@every_decoder
+def test_bad_heads(decoder):
+    n = 4
+    scores = decoder.sample(n, rng_for("bad"))
+    bad_heads = {
+        "too short": [-1, 0, 1, 2],
+        "too long": [-1, 0, 1, 2, 3, 4],
+        "empty": [],
+        "two dimensions": [[-1, 0, 1, 2, 3]],
+        "head beyond the sentence": [-1, 0, 1, 2, 5],
+        "negative head": [-1, 0, 1, 2, -1],
+        "the root with a head": [1, 0, 1, 2, 3],
+        "its own head": [-1, 0, 2, 1, 1],
+        "a cycle": [-1, 0, 3, 2, 1],
+        "not integers": [-1.0, 0.5, 1.0, 2.0, 3.0],
+    }
+    for what, heads in bad_heads.items():
+        with pytest.raises(ValueError) as error:
+            decoder.decode(scores, heads=np.array(heads))
+            pytest.fail(what)
+        assert not isinstance(error.value, NotInClass), what  # it is no tree at all
+        assert str(error.value), what
+
+
+def test_mst_derives_every_tree():
+    """The one decoder with nothing outside its class."""
+    assert set(MST.trees(4)) == set(brute.all_trees(4))
+    scores = MST.sample(4, rng_for("every"))
+    for tree in brute.all_trees(4):
+        derivation = MST.decode(scores, heads=np.array(tree, dtype=np.int32))
+        assert parts_score(derivation, scores) == pytest.approx(derivation.score, rel=1e-5, abs=1e-5)

@@ -1,0 +1,62 @@
+"""Arc-factored MH_k for any k. See test_decoders.py for what holds of every decoder."""
+
+import brute
+import numpy as np
+import pytest
+from common import MST, MHK, rng_for, sample, tolerance
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mh4.decoders import NotInClass, mh3, mh4, mhk, mst
+
+COUNTS = {3: [1, 3, 12, 55, 273], 4: [1, 3, 16, 118, 1019], 5: [1, 3, 16, 125, 1276], 6: [1, 3, 16, 125, 1296]}
+
+
+@pytest.mark.parametrize("decoder", MHK, ids=lambda decoder: decoder.name)
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_the_number_of_trees(decoder, n):
+    scores = decoder.sample(n, rng_for(n))
+    accepted = set()
+    for tree in brute.all_trees(n):
+        try:
+            decoder.decode(scores, heads=np.array(tree, dtype=np.int32))
+            accepted.add(tree)
+        except NotInClass:
+            pass
+    assert len(accepted) == COUNTS[decoder.k][n - 1]
+    assert accepted == set(brute.mhk_trees(n, decoder.k))
+
+
+@settings(max_examples=20)
+@given(n=st.integers(1, 18), seed=st.integers(0, 2**32 - 1))
+def test_agrees_with_the_transition_based_decoders(n, seed):
+    """Arc scores given as cost, with all transitions scored zero, make mh3 and mh4 arc-factored."""
+    arcs = sample((n + 1, n + 1), np.random.default_rng(seed), "normal")
+    zeros = np.zeros((6, n + 2, n + 2), dtype=np.float32)
+    near = 2 * tolerance(n, {"arcs": arcs})
+    three, four = mhk.decode(arcs, 3), mhk.decode(arcs, 4)
+    assert abs(three.score - mh3.decode(zeros[0], zeros[:2], cost=arcs).score) <= near
+    assert abs(four.score - mh4.decode(zeros[0], zeros, cost=arcs).score) <= near
+
+
+@settings(max_examples=20)
+@given(n=st.integers(1, 9), seed=st.integers(0, 2**32 - 1))
+def test_a_larger_k_never_scores_lower(n, seed):
+    arcs = sample((n + 1, n + 1), np.random.default_rng(seed), "normal")
+    near = 2 * tolerance(n, {"arcs": arcs})
+    best = [mhk.decode(arcs, k).score for k in (3, 4, 5, 6)] + [mst.decode(arcs).score]
+    assert all(lower <= higher + near for lower, higher in zip(best, best[1:]))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+def test_is_mst_when_k_leaves_room_for_every_node(n):
+    for seed in range(5):
+        scores = MST.sample(n, rng_for(n, seed))
+        wide = mhk.decode(scores["arcs"], n + 2)
+        assert abs(wide.score - mst.decode(scores["arcs"]).score) <= 2 * tolerance(n, scores)
+
+
+@pytest.mark.parametrize("k", [2, 1, 0, -1])
+def test_k_too_small(k):
+    with pytest.raises(ValueError, match="k"):
+        mhk.decode(np.zeros((4, 4), dtype=np.float32), k)

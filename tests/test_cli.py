@@ -1,0 +1,146 @@
+"""The installed command, as a user types it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import toy
+from mh4 import treebank
+
+COMMAND = [sys.executable, "-m", "mh4"]
+QUICK = "--set training.max_updates=30 --set training.evaluate_updates=10 --set encoder.units=32 --set scorer.mlp_units=24"
+
+
+def mh4(*arguments, stdin=None):
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
+    return subprocess.run(COMMAND + list(arguments), input=stdin, stdout=-1, stderr=-1, env=environment, cwd=str(toy.ROOT))
+
+
+def succeeds(*arguments, stdin=None):
+    done = mh4(*arguments, stdin=stdin)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stderr == b""  # quiet where there is no terminal
+    return done.stdout
+
+
+def refuses(*arguments, stdin=None):
+    """The one sentence on standard error."""
+    done = mh4(*arguments, stdin=stdin)
+    assert done.returncode == 2 and done.stdout == b""
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith("mh4: ")
+    return line
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    toy.generator().write(str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(files):
+    folder = str(files / "model")
+    train, dev = str(files / "toy-ud-train.conllu"), str(files / "toy-ud-dev.conllu")
+    out = succeeds("train", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", folder, *QUICK.split())
+    assert b"mh4-hybrid, seed 1: dev UAS" in out
+    return folder
+
+
+def test_help_and_version_come_without_dynet(tmp_path):
+    (tmp_path / "dynet.py").write_text("raise SystemExit('DyNet was imported')")
+    (tmp_path / "dynet_config.py").write_text("raise SystemExit('DyNet was imported')")
+    path = os.pathsep.join([str(tmp_path), str(toy.ROOT)])
+    for arguments in (["--help"], ["--version"], ["train", "--help"], ["data", "toy", "--to", str(tmp_path)]):
+        done = subprocess.run(COMMAND + arguments, stdout=-1, stderr=-1, env=dict(os.environ, PYTHONPATH=path))
+        assert done.returncode == 0, done.stderr.decode()
+    assert (tmp_path / "toy-ud-train.conllu").exists()
+
+
+def test_parse_changes_head_and_deprel_alone(model, files):
+    gold, out = str(files / "toy-ud-test.conllu"), str(files / "out.conllu")
+    assert succeeds("parse", "--model", model, gold, "-o", out) == b""
+    with open(gold, "rb") as file:
+        before = file.read()
+    with open(out, "rb") as file:
+        after = file.read()
+    assert b"-" in before.split(b"\t")[0] or b"kei" in before  # the toy has multiword tokens
+    assert before != after
+    for one, two in zip(before.split(b"\n"), after.split(b"\n")):
+        one, two = one.split(b"\t"), two.split(b"\t")
+        assert one[:6] == two[:6] and one[8:] == two[8:]
+        if not one[0].isdigit():
+            assert one == two
+    assert before.count(b"\n") == after.count(b"\n")
+
+    # From standard input to standard output, the same bytes; with tags, two more columns.
+    assert succeeds("parse", "--model", model, "-", stdin=before) == after
+    tagged = succeeds("parse", "--model", model, "--tags", gold)
+    for one, two in zip(after.split(b"\n"), tagged.split(b"\n")):
+        one, two = one.split(b"\t"), two.split(b"\t")
+        assert one[:3] == two[:3] and one[5:] == two[5:]
+
+
+def test_test_and_evaluate_agree(model, files):
+    gold, out = str(files / "toy-ud-dev.conllu"), str(files / "dev.conllu")
+    succeeds("parse", "--model", model, gold, "-o", out)
+    own = succeeds("test", "--model", model, gold).decode().split()
+    official = succeeds("evaluate", gold, out).decode()
+    scores = {line.split("|")[0].strip(): line.split("|") for line in official.splitlines()}
+    assert own[0] == "UAS" and own[1] == scores["UAS"][3].strip()
+    assert own[2] == "LAS" and own[3] == scores["LAS"][3].strip()
+    assert "80 sentences" in " ".join(own)
+
+
+def test_info_says_what_the_model_is(model):
+    text = succeeds("info", model).decode()
+    assert "mh4-hybrid, seed 1" in text and "trained: dev UAS" in text
+    assert "toy-ud-train.conllu (git blob" in text and "max_updates = 30" in text
+
+
+def test_training_a_finished_model_again_says_so(model, files):
+    train, dev = str(files / "toy-ud-train.conllu"), str(files / "toy-ud-dev.conllu")
+    arguments = ["train", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", model]
+    assert b"after 30 updates" in succeeds(*arguments, *QUICK.split())
+    assert "other settings" in refuses(*arguments)
+
+
+def test_bad_input_is_one_sentence_and_exit_code_2(model, files, tmp_path):
+    good = str(files / "toy-ud-dev.conllu")
+    bad = tmp_path / "bad.conllu"
+    word = "%d\tw\t_\t_\t_\t_\t%s\tdep\t_\t_\n"
+
+    def train(file, system="mst", *more):
+        return refuses("train", "--system", system, "--train", file, "--dev", good, "--model", str(tmp_path / "m"), *more)
+
+    bad.write_text(word % (1, "2") + word % (2, "1") + "\n")
+    assert "bad.conllu, line 1, sentence 1: word 1 is part of a cycle" in train(str(bad))
+    bad.write_text(word % (1, "_") + "\n")
+    assert "line 1, sentence 1: no HEAD" in train(str(bad))
+    bad.write_text(word % (1, "7") + "\n")
+    assert "line 1, sentence 1: HEAD is 7" in train(str(bad))
+    bad.write_text(word % (1, "0|2") + "\n")
+    assert "expected one number" in train(str(bad))
+    bad.write_text("1\tw\n\n")
+    assert "2 columns, expected 10" in train(str(bad))
+    assert "2 columns, expected 10" in refuses("parse", "--model", model, str(bad), "-o", str(tmp_path / "out"))
+    bad.write_text("")
+    assert "no sentence in it" in train(str(bad))
+    assert "no sentence in it" in refuses("test", "--model", model, str(bad))
+    bad.write_bytes(b"\xff\xfe")
+    assert "line 1: not UTF-8" in train(str(bad))
+    assert "no system 'mh9'" in train(good, "mh9")
+    assert "no setting training.rate" in train(good, "mst", "--set", "training.rate=1")
+    assert "no config.toml there" in refuses("parse", "--model", str(tmp_path), good)
+    assert "cannot be read" in refuses("evaluate", good, str(tmp_path / "none.conllu"))
+    assert not (tmp_path / "m").exists() and not (tmp_path / "out").exists()
+
+
+def test_several_roots_in_training_data_name_the_sentence(files, tmp_path):
+    bad = tmp_path / "bad.conllu"
+    bad.write_text("1\tw\t_\t_\t_\t_\t0\troot\t_\t_\n2\tw\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    line = refuses("train", "--system", "mst", "--train", str(bad), "--dev", str(bad), "--model", str(tmp_path / "m"))
+    assert "bad.conllu, line 1, sentence 1: 2 words have the root as head" in line

@@ -1,0 +1,298 @@
+"""Fetching treebanks, against a server on this machine that misbehaves on request."""
+
+import io
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tarfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from mh4 import data
+from mh4.errors import InputError
+
+CONTENT = "".join("%d\tszó\t_\t_\t_\t_\t0\troot\t_\t_\n\n" % i for i in range(20000)).encode("utf-8")
+ROW = data.ManifestRow("hu", "UD_Hungarian-Szeged", "train", "r2.0", "hu-ud-train.conllu", data._blob_id(CONTENT), "2.0")
+TEST_ROW = ROW._replace(split="test", tag="r2.0-test", file="hu-ud-test.conllu")
+ADDRESS = "/UD_Hungarian-Szeged/r2.0/hu-ud-train.conllu"
+
+
+class Server(ThreadingHTTPServer):
+    """Serves `files`; `cuts` says after how many bytes to drop the connection in each of the next requests."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files, self.cuts, self.statuses, self.ranges, self.seen = {}, [], [], True, []
+        self.url = "http://127.0.0.1:%d" % self.server_port
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        server, wanted = self.server, self.headers.get("Range")
+        server.seen.append(wanted)
+        if server.statuses:
+            return self.send_error(server.statuses.pop(0))
+        if self.path not in server.files:
+            return self.send_error(404)
+        content, start = server.files[self.path], 0
+        if wanted and server.ranges:
+            start = int(re.fullmatch(r"bytes=(\d+)-", wanted).group(1))
+            if start >= len(content):
+                return self.send_error(416)
+            self.send_response(206)
+            self.send_header("Content-Range", "bytes %d-%d/%d" % (start, len(content) - 1, len(content)))
+        else:
+            self.send_response(200)
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        self.wfile.write(content[start:][: server.cuts.pop(0) if server.cuts else None])
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(data, "WAITS", (0, 0))
+    monkeypatch.setattr(data, "manifest", lambda: (ROW, TEST_ROW))
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.delenv("MH4_DATA_URL", raising=False)
+    server = Server()
+    server.files[ADDRESS] = CONTENT
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def fetch(server, folder, **options):
+    options = {"splits": ["train"], "base_url": server.url, **options}
+    return data.locate("hu", to=str(folder), **options)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_good_file(server, tmp_path, capfd):
+    paths = fetch(server, tmp_path / "new" / "folder")
+    assert paths == {"train": tmp_path / "new" / "folder" / "hu-ud-train.conllu"}
+    assert paths["train"].read_bytes() == CONTENT
+    assert names(paths["train"].parent) == ["hu-ud-train.conllu"]
+    assert fetch(server, paths["train"].parent) == paths
+    assert server.seen == [None]  # what is there is not fetched again
+    assert capfd.readouterr() == ("", "")  # quiet when not a terminal
+
+
+def test_the_address_can_come_from_the_environment(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("MH4_DATA_URL", server.url + "/")
+    assert fetch(server, tmp_path, base_url=None)["train"].read_bytes() == CONTENT
+
+
+def test_a_corrupted_file(server, tmp_path):
+    server.files[ADDRESS] = CONTENT.replace(b"root", b"ruut")
+    with pytest.raises(InputError) as error:
+        fetch(server, tmp_path)
+    assert data._blob_id(server.files[ADDRESS]) in str(error.value)
+    assert ROW.git_blob_sha1 in str(error.value)
+    assert names(tmp_path) == []
+
+
+def test_not_found(server, tmp_path):
+    server.files.clear()
+    with pytest.raises(InputError, match=re.escape(server.url + ADDRESS) + ".*404"):
+        fetch(server, tmp_path)
+    assert names(tmp_path) == []
+    assert len(server.seen) == 1
+
+
+def test_a_server_in_trouble_is_asked_again(server, tmp_path):
+    server.statuses = [503, 429]
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    server.statuses = [500] * 3
+    with pytest.raises(InputError, match="500"):
+        fetch(server, tmp_path / "other")
+    assert names(tmp_path / "other") == []
+
+
+def test_a_cut_connection_is_resumed_at_once(server, tmp_path):
+    server.cuts = [100000, 200000]
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert server.seen == [None, "bytes=100000-", "bytes=300000-"]
+    assert names(tmp_path) == ["hu-ud-train.conllu"]
+
+
+def test_a_cut_connection_is_resumed_by_the_next_run(server, tmp_path):
+    server.cuts = [100000, 0, 0]
+    with pytest.raises(InputError, match="cut after 100000 bytes"):
+        fetch(server, tmp_path)
+    assert names(tmp_path) == ["hu-ud-train.conllu.part"]
+    assert (tmp_path / "hu-ud-train.conllu.part").read_bytes() == CONTENT[:100000]
+    del server.seen[:]
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert server.seen == ["bytes=100000-"]
+    assert names(tmp_path) == ["hu-ud-train.conllu"]
+
+
+def test_a_server_that_ignores_range_makes_it_start_over(server, tmp_path):
+    server.cuts, server.ranges = [100000], False
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert server.seen == [None, "bytes=100000-"]
+
+
+@pytest.mark.parametrize("rest", [b"of something else", CONTENT + b"and more"])
+def test_a_wrong_part_is_dropped_and_fetched_anew(server, tmp_path, rest):
+    (tmp_path / "hu-ud-train.conllu.part").write_bytes(rest)
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert server.seen[1:] == [None]
+    assert names(tmp_path) == ["hu-ud-train.conllu"]
+
+
+def test_a_complete_part_needs_only_the_name(server, tmp_path):
+    (tmp_path / "hu-ud-train.conllu.part").write_bytes(CONTENT)
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert server.seen == ["bytes=%d-" % len(CONTENT)]
+
+
+def test_no_network(server, tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = "127.0.0.1:%d" % free.getsockname()[1]
+    with pytest.raises(InputError, match="no connection to " + address):
+        fetch(server, tmp_path, base_url="http://" + address)
+    with pytest.raises(InputError, match="no connection to mh4.invalid"):
+        fetch(server, tmp_path, base_url="http://mh4.invalid")
+    with pytest.raises(InputError, match="not an address"):
+        fetch(server, tmp_path, base_url="nowhere")
+    assert names(tmp_path) == []
+
+
+def test_another_file_of_that_name_is_left_alone(server, tmp_path):
+    (tmp_path / "hu-ud-train.conllu").write_text("mine")
+    with pytest.raises(InputError, match="move it away"):
+        fetch(server, tmp_path)
+    assert (tmp_path / "hu-ud-train.conllu").read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_made(server, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        fetch(server, tmp_path / "file" / "folder")
+
+
+def archive(members):
+    """A .tgz of {name: content}."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as tar:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return file.getvalue()
+
+
+def test_lindat(server, tmp_path):
+    server.files["/11234/1-1983/ud-treebanks-v2.0.tgz"] = archive(
+        {
+            "ud-treebanks-v2.0/UD_Hungarian/hu-ud-train.txt": b"text",
+            "ud-treebanks-v2.0/UD_Hungarian/hu-ud-train.conllu": CONTENT,
+            "ud-treebanks-v2.0/UD_Greek/el-ud-train.conllu": b"greek",
+        }
+    )
+    server.files["/11234/1-2184/ud-test-v2.0-conll2017.tgz"] = archive(
+        {
+            "ud-test-v2.0-conll2017/input/conll17-ud-test-2017-05-09/hu.conllu": b"no trees",
+            "ud-test-v2.0-conll2017/gold/conll17-ud-test-2017-05-09/hu.conllu": CONTENT,
+        }
+    )
+    server.cuts = [100]
+    paths = fetch(server, tmp_path, splits=["train", "test"], source="lindat")
+    assert sorted(paths) == ["test", "train"]
+    assert all(path.read_bytes() == CONTENT for path in paths.values())
+    assert server.seen == [None, "bytes=100-", None]
+    archives = ["ud-test-v2.0-conll2017.tgz", "ud-treebanks-v2.0.tgz"]
+    assert names(tmp_path) == ["hu-ud-test.conllu", "hu-ud-train.conllu"] + archives
+    paths["train"].unlink()
+    assert fetch(server, tmp_path, source="lindat")["train"].read_bytes() == CONTENT
+    assert len(server.seen) == 3  # the archive is kept
+
+
+@pytest.mark.parametrize(
+    "content, kept, message",
+    [
+        (archive({"a/hu-ud-train.conllu": b"other"}), True, "git blob id " + data._blob_id(b"other")),
+        (archive({"a/el-ud-train.conllu": CONTENT}), True, "no such name"),
+        (archive({"a/hu-ud-train.conllu": CONTENT})[:-50], False, "not a readable archive"),
+        (b"<html>welcome to our network</html>", False, "not a readable archive"),
+    ],
+)
+def test_lindat_archives_that_will_not_do(server, tmp_path, content, kept, message):
+    server.files["/11234/1-1983/ud-treebanks-v2.0.tgz"] = content
+    with pytest.raises(InputError, match=message):
+        fetch(server, tmp_path, source="lindat")
+    assert names(tmp_path) == (["ud-treebanks-v2.0.tgz"] if kept else [])
+
+
+def test_unknown_language_or_source(tmp_path):
+    with pytest.raises(InputError, match=r"'en_US.UTF-8', expected one of: eu ur got hu .* lv toy$"):
+        data.locate("en_US.UTF-8", to=str(tmp_path))
+    with pytest.raises(InputError, match="unknown source 'web', expected one of: github lindat"):
+        data.download("hu", to=str(tmp_path), source="web")
+    assert names(tmp_path) == []
+
+
+def test_a_folder_of_ones_own(tmp_path):
+    for split in ("dev", "test"):
+        (tmp_path / ("xx-ud-%s.conllu" % split)).write_text("")
+    there = {split: tmp_path / ("xx-ud-%s.conllu" % split) for split in ("dev", "test")}
+    assert data.locate("xx", ud=str(tmp_path)) == there
+    assert data.locate("xx", ud=str(tmp_path), splits=["dev"]) == {"dev": there["dev"]}
+    with pytest.raises(InputError, match="has no xx-ud-train.conllu$"):
+        data.locate("xx", ud=str(tmp_path), splits=["train", "dev"])
+    with pytest.raises(InputError, match="has no yy-ud-train.conllu and no yy-ud-dev.conllu and no yy-ud-test.conllu$"):
+        data.locate("yy", ud=str(tmp_path))
+    with pytest.raises(InputError, match="none is not a folder"):
+        data.locate("xx", ud=str(tmp_path / "none"))
+    assert len(data.locate("toy", ud=str(tmp_path), to=str(tmp_path / "toy"))) == 3  # made, wherever the others come from
+
+
+def test_manifest():
+    rows = data.manifest()
+    assert len(data.languages()) == 20
+    assert {(row.lang, row.split) for row in rows if row.release == "2.0"} == {
+        (lang, split) for lang in data.languages() for split in data.SPLITS
+    }
+    assert {(row.lang, row.release) for row in rows if row.release != "2.0"} == {("eu", "1.4")}
+    assert all(re.fullmatch("[0-9a-f]{40}", row.git_blob_sha1) for row in rows)
+    assert len({row.git_blob_sha1 for row in rows}) == len(rows)
+    assert {row.tag for row in rows if row.release == "2.0"} == set(data.ARCHIVES)
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="no git to compare with")
+def test_git_blob_id(tmp_path):
+    for content in (b"", b"a\r\n\0", CONTENT):
+        path = tmp_path / "file"
+        path.write_bytes(content)
+        expected = subprocess.run(["git", "hash-object", "--no-filters", str(path)], stdout=subprocess.PIPE, check=True)
+        assert data.git_blob_id(path) == expected.stdout.decode().strip()
+        assert data.identify(path) is None
+
+
+@pytest.mark.skipif(not os.environ.get("UD"), reason="UD names no folder with treebanks")
+def test_real_files_are_known_by_their_content(tmp_path):
+    files = [path for path in sorted(Path(os.environ["UD"]).iterdir()) if path.name in {row.file for row in data.manifest()}]
+    if not any(map(data.identify, files)):
+        pytest.skip("the folder UD holds other releases than the manifest")
+    for path in files:
+        row = data.identify(path)
+        assert row is not None and row.file == path.name
+    renamed = tmp_path / "x.conllu"
+    shutil.copy(str(files[0]), str(renamed))
+    assert data.identify(renamed) == data.identify(files[0])

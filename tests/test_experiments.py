@@ -1,0 +1,475 @@
+"""The experiment grid and its report, with a stand-in for ``mh4 train`` that keeps its contract and trains nothing."""
+
+import csv
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
+sys.path.insert(0, str(EXPERIMENTS))
+
+import grid  # noqa: E402
+import report  # noqa: E402
+import reproduce  # noqa: E402
+
+from mh4 import data  # noqa: E402
+from mh4.errors import InputError  # noqa: E402
+
+# What the stand-in does is told by files in $STAND_IN: `fail` (a run that fails), `slow` (a run that waits, until it is removed).
+# The scores it reports depend on the system and the seed, nothing else.
+STAND_IN = '''
+import json, os, sys, time
+from pathlib import Path
+
+told = Path(os.environ["STAND_IN"])
+options = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+folder, seed, system = Path(options["--model"]), int(options["--seed"]), options["--system"]
+name = "%s-%d" % (system, seed)
+with open(told / "calls", "a") as calls:
+    calls.write(json.dumps({"run": name, "argv": sys.argv[1:], "env": dict(os.environ)}) + "\\n")
+if (folder / "summary.json").exists():
+    print("finished already")
+    sys.exit(0)
+metrics = folder / "metrics.jsonl"
+begun = len(metrics.read_text().splitlines()) if metrics.exists() else 0
+uas = {"mh3": 83.0, "mst": 82.5, "mh4-two": 83.5, "mh4-hybrid": 84.5}[system] + seed / 10
+for evaluation in range(begun + 1, 4):
+    if (told / "fail").exists() and (told / "fail").read_text() == name:
+        print("loading")
+        print("mh4: hu-ud-train.conllu, line 7: a cycle", file=sys.stderr)
+        sys.exit(2)
+    with open(metrics, "a") as lines:
+        lines.write(json.dumps({"evaluation": evaluation, "epoch": evaluation / 4, "tokens_per_second": 1000.0,
+                                "dev_uas": uas - 3 + evaluation, "best_dev_uas": uas - 3 + evaluation}) + "\\n")
+    while evaluation == 2 and (told / "slow").exists() and (told / "slow").read_text() == name:
+        time.sleep(0.02)
+summary = {"finished": True, "system": system, "seed": seed, "dev_uas": uas, "dev_las": uas - 5, "updates": 1500, "epochs": 7.5,
+           "seconds": 3725.0, "tokens_per_second": 1234.5, "mh4": "0",
+           "sources": {split: {"file": os.path.basename(options["--" + split]), "git_blob": ""} for split in ("train", "dev")}}
+(folder / "summary.json.part").write_text(json.dumps(summary))
+os.replace(folder / "summary.json.part", folder / "summary.json")
+'''
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    folder = tmp_path / "told"
+    folder.mkdir()
+    (folder / "stand_in.py").write_text(STAND_IN)
+    monkeypatch.setenv("STAND_IN", str(folder))
+    return folder
+
+
+@pytest.fixture
+def run(told, tmp_path):
+    """Calls the command with the stand-in; everything it writes is in tmp_path / "home"."""
+
+    def call(*arguments):
+        return reproduce.main(arguments, trainer=[sys.executable, str(told / "stand_in.py")], home=tmp_path / "home")
+
+    return call
+
+
+def calls(told):
+    path = told / "calls"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def toy(*more):
+    return ("--lang", "toy", "--systems", "mh3 mst", "--jobs", "2") + more
+
+
+# ---- what is typed
+
+
+@pytest.mark.parametrize("lang", ["", "en_US.UTF-8", "C.UTF-8", "C", "hu_HU", "xx", "HU", "../hu"])
+def test_a_language_that_is_none_gets_the_usage_and_the_codes(run, capsys, lang):
+    assert run("--lang", lang) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [JOBS=2]' in lines
+    codes = next(line for line in lines if line.startswith("  LANG "))
+    assert set("bg cu da de el eu got he hi hu id it ja lv pl ro sk ur vi zh".split()) <= set(codes.replace(",", "").split())
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (("--systems", "mh3 mh9"), "reproduce: SYSTEMS: no system mh9; there are mh3, mst, mh4-two, mh4-hybrid"),
+        (("--seeds", "1 two"), 'reproduce: SEEDS: two is not a whole number from 1 on; expected something like SEEDS="1 2 3"'),
+        (("--seeds", "0"), 'reproduce: SEEDS: 0 is not a whole number from 1 on; expected something like SEEDS="1 2 3"'),
+        (("--seeds", "-1"), 'reproduce: SEEDS: -1 is not a whole number from 1 on; expected something like SEEDS="1 2 3"'),
+        (("--jobs", "0"), "reproduce: JOBS: 0 is not a whole number from 1 on"),
+        (("--jobs", "many"), "reproduce: JOBS: many is not a whole number from 1 on"),
+        (("--ud", "no/such/folder"), "reproduce: UD: no/such/folder is not a folder"),
+    ],
+)
+def test_bad_values_get_one_sentence_before_anything_happens(run, told, tmp_path, capsys, arguments, sentence):
+    arguments = [arguments[0] + "=" + arguments[1]]
+    assert run("--lang", "hu", *arguments) == 2
+    assert capsys.readouterr().err == sentence + "\n"
+    assert not calls(told) and not (tmp_path / "home").exists()
+
+
+def test_empty_values_mean_the_defaults():
+    asked = reproduce.request("hu", "", "", "", "")
+    assert asked.systems == ("mh3", "mst", "mh4-two", "mh4-hybrid") and asked.seeds == (1, 2, 3) and asked.ud is None
+    assert 1 <= asked.jobs <= 4
+    assert reproduce.request("toy", "", "", "", "").seeds == (1, 2)
+    assert reproduce.request("hu", "mst mst", "2 1 2", "", "9").seeds == (2, 1)
+
+
+def test_the_command_on_record_has_no_absolute_path(tmp_path):
+    folder = tmp_path / "ud-2.0"
+    folder.mkdir()
+    assert reproduce.request("hu", "mh3", "1 2", str(folder), "7").command() == 'make reproduce LANG=hu SYSTEMS="mh3" SEEDS="1 2" UD=ud-2.0'
+    assert reproduce.request("hu", "", "", os.curdir, "").command() == 'make reproduce LANG=hu SEEDS="1 2 3" UD=.'
+    assert reproduce.without_machine("mh4 train --train /a/b/hu.conllu --dev ../c/d.conllu --config=/x/y.toml") == (
+        "mh4 train --train hu.conllu --dev ../c/d.conllu --config=y.toml"
+    )
+
+
+def test_the_commit_on_record(tmp_path):
+    def git(*arguments):
+        who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+        return subprocess.run(["git", *who, *arguments], cwd=str(tmp_path), check=True, stdout=subprocess.PIPE).stdout.decode().strip()
+
+    folder = tmp_path / "experiments"
+    (folder / "results").mkdir(parents=True)
+    (tmp_path / "code.py").write_text("1")
+    (folder / "results" / "hu.md").write_text("1")
+    git("init", "-q")
+    assert reproduce.commit(folder) == "unknown"
+    git("add", "-A")
+    git("commit", "-q", "-m", "a")
+    head = git("rev-parse", "HEAD")[:12]
+    (folder / "results" / "hu.md").write_text("2")
+    assert reproduce.commit(folder) == head
+    (tmp_path / "code.py").write_text("2")
+    assert reproduce.commit(folder) == head + "+changes"
+
+
+# ---- what the files are
+
+
+def fake_manifest(monkeypatch, rows):
+    """`rows`: the manifest's rows for contents; anything else is unknown."""
+    monkeypatch.setattr(data, "identify", lambda path: rows.get(Path(path).read_text()))
+
+
+def row(lang, split, release):
+    return data.ManifestRow(lang, "UD", split, "r", "file", "id", release)
+
+
+@pytest.mark.parametrize(
+    "train, dev, name, release",
+    [
+        ("train 2.0", "dev 2.0", "eu", "UD 2.0"),
+        ("train 1.4", "dev 1.4", "eu-ud1.4", "UD 1.4"),
+        ("train 2.0", "dev 1.4", None, "unidentified files"),
+        ("train 2.0", "something else", None, "unidentified files"),
+        ("dev 2.0", "dev 2.0", None, "unidentified files"),
+        ("other language", "dev 2.0", None, "unidentified files"),
+    ],
+)
+def test_a_treebank_is_called_what_its_files_are(tmp_path, monkeypatch, train, dev, name, release):
+    rows = {"%s %s" % (split, number): row("eu", split, number) for split in ("train", "dev") for number in ("2.0", "1.4")}
+    fake_manifest(monkeypatch, {**rows, "other language": row("hu", "train", "2.0")})
+    paths = {"train": tmp_path / "train", "dev": tmp_path / "dev"}
+    paths["train"].write_text(train)
+    paths["dev"].write_text(dev)
+    bank = reproduce.treebank("eu", paths)
+    assert bank.release == release
+    assert bank.name == name if name else bank.name.startswith("eu-files-")
+    paths["train"].write_text("edited")
+    assert reproduce.treebank("eu", paths).name != bank.name
+
+
+# ---- the table
+
+
+def record(results, name, system, seed, uas, lang="hu", release="UD 2.0", train="aa", **more):
+    folder = results / name
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {"system": system, "seed": seed, "dev_uas": uas, "lang": lang, "release": release}
+    content.update(train={"path": "t.conllu", "git_blob": train}, dev={"path": "d.conllu", "git_blob": "bb"})
+    content.update(dev_las=uas - 5, seconds=3725.0, commit="abc", date="2018-07-15", reproduce="make reproduce LANG=" + lang)
+    content.update(more)
+    (folder / ("%s-seed%d.json" % (system, seed))).write_text(json.dumps(content))
+
+
+def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
+    for seed, uas in ((1, 84.0), (2, 85.0), (3, 84.2)):
+        record(tmp_path, "hu", "mh4-hybrid", seed, uas)
+    record(tmp_path, "hu", "mh3", 2, 83.25)
+    pages = report.write("hu", tmp_path)
+    assert pages == [tmp_path / "hu.md", tmp_path / "hu.csv"]
+    lines = pages[0].read_text(encoding="utf-8").splitlines()
+    assert "| mh3 | 2 | 83.25 | 83.05 ± 0.17 | +0.20 |" in lines
+    assert "| mh4-hybrid | 1 2 3 | 84.40 ± 0.53 | 84.59 ± 0.50 | -0.19 |" in lines
+    assert "| mh4-hybrid | 2 | 85.00 | 80.00 |  |  | 1:02:05 |  | 2018-07-15 | abc |" in lines
+    with open(pages[1], encoding="utf-8", newline="") as file:
+        table = {line["system"]: line for line in csv.DictReader(file)}
+    assert list(table) == ["mh3", "mh4-hybrid"]
+    assert float(table["mh4-hybrid"]["mean"]) == pytest.approx(84.4)
+    assert float(table["mh4-hybrid"]["std"]) == pytest.approx(statistics.stdev([84.0, 85.0, 84.2]), abs=1e-4)
+    assert float(table["mh4-hybrid"]["difference"]) == pytest.approx(84.4 - 84.59)
+    assert table["mh3"]["std"] == "" and table["mh3"]["seeds"] == "2" and table["mh3"]["data"] == "UD 2.0"
+
+
+def test_the_papers_numbers_are_those_of_its_table():
+    published = report._published(EXPERIMENTS / "paper" / "table4_dev_uas.csv")
+    assert len(published) == 10 * 7
+    assert published["hu", "mh4-hybrid"] == (84.59, 0.50)
+    averages = dict(zip(report.SYSTEMS, (86.49, 86.69, 86.79, 87.27, 87.21, 85.60, 85.27)))  # the table's last row
+    for system, average in averages.items():
+        assert statistics.mean(mean for (_, name), (mean, _) in published.items() if name == system) == pytest.approx(average, abs=0.006)
+
+
+@pytest.mark.parametrize("name, release", [("eu-ud1.4", "UD 1.4"), ("eu-files-0123abcd", "unidentified files"), ("toy", "toy treebank")])
+def test_other_data_are_never_beside_the_paper(tmp_path, name, release):
+    record(tmp_path, name, "mh4-hybrid", 1, 84.0, lang="toy" if name == "toy" else "eu", release=release)
+    markdown, comma_separated = report.write(name, tmp_path)
+    text = markdown.read_text(encoding="utf-8")
+    assert release in text.splitlines()[0] and "| system | seeds | dev UAS |" in text
+    assert "84.13" not in text and "do not compare" in text  # 84.13: the paper's, for eu
+    with open(comma_separated, encoding="utf-8", newline="") as file:
+        (line,) = csv.DictReader(file)
+    assert line["data"] == release and line["paper_mean"] == line["paper_std"] == line["difference"] == ""
+
+
+def test_a_language_of_which_the_paper_has_no_dev_scores(tmp_path):
+    record(tmp_path, "ja", "mh3", 1, 90.0, lang="ja")
+    text = report.write("ja", tmp_path)[0].read_text(encoding="utf-8")
+    assert "no development-set UAS" in text and "| system | seeds | dev UAS |" in text
+
+
+def test_runs_on_different_files_are_not_averaged(tmp_path):
+    record(tmp_path, "eu", "mh3", 1, 80.0)
+    record(tmp_path, "eu", "mh3", 2, 80.0, train="cc")
+    with pytest.raises(InputError, match="different files"):
+        report.write("eu", tmp_path)
+    assert not (tmp_path / "eu.md").exists()
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", "not json"])
+def test_a_broken_record_is_named(tmp_path, content):
+    record(tmp_path, "eu", "mh3", 1, 80.0)
+    (tmp_path / "eu" / "mst-seed1.json").write_text(content)
+    with pytest.raises(InputError, match="mst-seed1.json"):
+        report.write("eu", tmp_path)
+
+
+def test_no_runs_no_table(tmp_path):
+    with pytest.raises(InputError, match="no finished run of eu"):
+        report.write("eu", tmp_path)
+
+
+# ---- the grid
+
+
+def test_every_run_is_trained_and_reported(run, told, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("LANG", "toy")
+    monkeypatch.setenv("LC_TIME", "C")
+    assert run(*toy("--seeds", "1 2")) == 0
+    assert sorted(call["run"] for call in calls(told)) == ["mh3-1", "mh3-2", "mst-1", "mst-2"]
+    for call in calls(told):
+        assert call["argv"][0] == "train" and "--config" in call["argv"]
+        assert call["env"]["OMP_NUM_THREADS"] == call["env"]["MKL_NUM_THREADS"] == call["env"]["OPENBLAS_NUM_THREADS"] == "1"
+        assert "LANG" not in call["env"] and call["env"]["LC_TIME"] == "C"
+    out = capsys.readouterr().out
+    assert "83.15 ± 0.07" in out and "not the paper's data" in out
+    results = tmp_path / "home" / "results"
+    assert "| mh3 | 1 2 | 83.15 ± 0.07 |" in (results / "toy.md").read_text(encoding="utf-8").splitlines()
+    kept = sorted(path.name for path in (results / "toy").iterdir())
+    assert kept == ["%s-seed%d.%s" % (s, n, kind) for s in ("mh3", "mst") for n in (1, 2) for kind in ("json", "jsonl")]
+    assert len((results / "toy" / "mh3-seed1.jsonl").read_text().splitlines()) == 3
+    summary = json.loads((results / "toy" / "mh3-seed1.json").read_text())
+    paths = data.locate("toy")
+    assert summary["train"] == {"path": paths["train"].name, "git_blob": data.git_blob_id(paths["train"])}
+    assert summary["reproduce"] == 'make reproduce LANG=toy SYSTEMS="mh3 mst" SEEDS="1 2"'
+    assert summary["command"].startswith("mh4 train --system mh3 --train toy-ud-train.conllu ") and "--seed 1" in summary["command"]
+    for path in results.rglob("*.*"):
+        assert str(tmp_path) not in path.read_text(encoding="utf-8") and str(EXPERIMENTS.parent) not in path.read_text(encoding="utf-8")
+
+
+def test_ud_2_0_files_come_out_beside_the_paper(run, tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "ud"
+    folder.mkdir()
+    for split in ("train", "dev"):
+        (folder / ("hu-ud-%s.conllu" % split)).write_text(split)
+    fake_manifest(monkeypatch, {split: row("hu", split, "2.0") for split in ("train", "dev")})
+    assert run("--lang", "hu", "--systems", "mh4-hybrid", "--seeds", "1 2 3", "--ud", str(folder)) == 0
+    assert "| mh4-hybrid | 1 2 3 | 84.70 ± 0.10 | 84.59 ± 0.50 | +0.11 |" in (
+        (tmp_path / "home" / "results" / "hu.md").read_text(encoding="utf-8").splitlines()
+    )
+    assert "84.59 ± 0.50" in capsys.readouterr().out
+
+
+def test_what_is_finished_is_not_trained_again(run, told, tmp_path, capsys):
+    assert run(*toy("--seeds", "1")) == 0
+    first = (tmp_path / "home" / "results" / "toy.md").read_text(encoding="utf-8")
+    assert run(*toy("--seeds", "1")) == 0
+    assert len(calls(told)) == 2
+    assert (tmp_path / "home" / "results" / "toy.md").read_text(encoding="utf-8") == first
+    assert "0 to train, 2 finished before" in capsys.readouterr().out
+    assert run(*toy("--seeds", "1 2")) == 0
+    assert sorted(call["run"] for call in calls(told)[2:]) == ["mh3-2", "mst-2"]
+
+
+def test_results_without_models_are_trained_anew(run, told, tmp_path):
+    """As in a fresh clone: the results are in git, the models are not. Results of another toy treebank go."""
+    paths = data.locate("toy")
+    bank = reproduce.treebank("toy", {split: paths[split] for split in ("train", "dev")})
+    files = {split: {"path": bank.paths[split].name, "git_blob": bank.blobs[split]} for split in ("train", "dev")}
+    record(tmp_path / "home" / "results", "toy", "mh3", 1, 12.34, lang="toy", release="toy treebank", **{"dev": files["dev"]})
+    path = tmp_path / "home" / "results" / "toy" / "mh3-seed1.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "train": files["train"]}))
+    record(tmp_path / "home" / "results", "toy", "mst", 1, 12.34, lang="toy", release="toy treebank")
+    (path.parent / "mst-seed1.jsonl").write_text("")
+    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
+    assert len(calls(told)) == 1
+    assert sorted(kept.name for kept in path.parent.iterdir()) == ["mh3-seed1.json", "mh3-seed1.jsonl"]
+    assert json.loads(path.read_text())["dev_uas"] == pytest.approx(83.1)
+
+
+def test_changed_settings_are_for_the_trainer_to_judge(run, told, tmp_path):
+    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
+    origin = tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1" / "origin.json"
+    content = json.loads(origin.read_text())
+    content["inputs"]["settings"] = "others"
+    origin.write_text(json.dumps(content))
+    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
+    assert len(calls(told)) == 2
+
+
+def test_a_failing_run_is_reported_and_the_others_go_on(run, told, tmp_path, capsys):
+    (told / "fail").write_text("mst-1")
+    assert run(*toy("--seeds", "1 2")) == 1
+    out = capsys.readouterr().out
+    assert "mst seed 1 failed: ended with exit code 2" in out
+    assert "    mh4: hu-ud-train.conllu, line 7: a cycle\n" in out and "    loading\n" in out
+    assert sorted(call["run"] for call in calls(told)) == ["mh3-1", "mh3-2", "mst-1", "mst-2"]
+    table = (tmp_path / "home" / "results" / "toy.csv").read_text(encoding="utf-8")
+    assert "mh3,1 2," in table and "mst,2," in table
+    (told / "fail").unlink()
+    assert run(*toy("--seeds", "1 2")) == 0
+    assert [call["run"] for call in calls(told)[4:]] == ["mst-1"]
+    assert "mst,1 2," in (tmp_path / "home" / "results" / "toy.csv").read_text(encoding="utf-8")
+
+
+def test_a_run_that_ends_well_without_a_summary_has_failed(told, tmp_path, capsys):
+    assert reproduce.main(("--lang", "toy", "--systems", "mh3", "--seeds", "1"), trainer=["true"], home=tmp_path / "home") == 1
+    assert "ended without finishing its training" in capsys.readouterr().out
+
+
+def test_no_more_than_the_asked_number_at_a_time(run, told, monkeypatch):
+    most = []
+    start = grid._start
+
+    def counted(started, *more):
+        start(started, *more)
+        most.append(sum(other.poll() is None for other in processes))
+        processes.append(started.process)
+
+    processes = []
+    monkeypatch.setattr(grid, "_start", counted)
+    assert run("--lang", "toy", "--systems", "mh3 mst", "--seeds", "1 2 3", "--jobs", "2") == 0
+    assert len(most) == 6 and max(most) <= 1
+
+
+DRIVER = """
+import signal
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import reproduce
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have them ignored
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+sys.exit(reproduce.main(sys.argv[4:], trainer=[sys.executable, sys.argv[2]], home=Path(sys.argv[3])))
+"""
+
+
+def start_and_wait_for(told, tmp_path, run_name, *arguments):
+    """Starts the command as a process whose run `run_name` hangs after two evaluations, and returns when it does."""
+    (told / "slow").write_text(run_name)
+    system, _, seed = run_name.rpartition("-")
+    home = tmp_path / "home"
+    command = [sys.executable, "-c", DRIVER, str(EXPERIMENTS), str(told / "stand_in.py"), str(home), *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    metrics = home / "runs" / "toy" / system / ("seed" + seed) / "metrics.jsonl"
+    for _ in range(3000):
+        if metrics.exists() and len(metrics.read_text().splitlines()) == 2:
+            return process
+        if process.poll() is not None:
+            break
+        time.sleep(0.02)
+    process.kill()
+    pytest.fail("the run did not come so far: %s" % (process.communicate(),))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_stopped_and_started_again_it_goes_on_from_there(run, told, tmp_path, number):
+    process = start_and_wait_for(told, tmp_path, "mst-1", *toy("--seeds", "1 2", "--jobs", "1"))
+    process.send_signal(number)
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == 130 and error == ""
+    assert out.endswith("stopped; the same command goes on from there\n")
+    assert not is_held(tmp_path / "home" / "runs" / "toy" / "mst" / "seed1" / "train.log")  # so no child is left
+    assert [call["run"] for call in calls(told)] == ["mh3-1", "mst-1"]
+    (told / "slow").unlink()
+    assert run(*toy("--seeds", "1 2", "--jobs", "1")) == 0
+    assert [call["run"] for call in calls(told)[2:]] == ["mst-1", "mh3-2", "mst-2"]
+    evaluations = (tmp_path / "home" / "results" / "toy" / "mst-seed1.jsonl").read_text().splitlines()
+    assert [json.loads(line)["evaluation"] for line in evaluations] == [1, 2, 3]
+
+
+def test_two_commands_never_train_one_model(run, told, tmp_path, capsys):
+    process = start_and_wait_for(told, tmp_path, "mst-1", *toy("--seeds", "1"))
+    assert run(*toy("--seeds", "1")) == 1
+    assert "mst seed 1 failed: another process is training it now" in capsys.readouterr().out
+    (told / "slow").unlink()
+    assert process.wait(timeout=60) == 0
+    process.communicate()
+    assert [call["run"] for call in calls(told)].count("mst-1") == 1
+
+
+def is_held(path):
+    import fcntl
+
+    with open(path, "ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        return False
+
+
+def test_the_live_table_fits_the_terminal(told, tmp_path):
+    """A table that fits the terminal."""
+    from rich.console import Console
+
+    runs = [grid.Run("mh3", seed, tmp_path / str(seed), []) for seed in range(1, 31)]
+    runs[0].state, runs[0].metrics = grid.TRAINING, {"evaluation": 12, "epoch": 3.25, "tokens_per_second": 1480.3, "dev_uas": 82.1}
+    console = Console(width=80, height=20, record=True, file=open(os.devnull, "w"))
+    console.print(grid._Live(runs, console)._table())
+    text = console.export_text()
+    assert len(text.splitlines()) < 20 and "1480" in text and "82.10" in text and "1 training, 29 waiting" in text
+    console.print(grid._Live(runs[:3], console)._table())
+    assert console.export_text().count("mh3 seed") == 3
+
+
+def test_nohup_is_respected():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with grid._ending_signals_interrupt():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -1,0 +1,238 @@
+"""Training: every system learns, models come back as they were saved, cut-off trainings go on, folders are respected."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import mh4
+import toy
+from mh4 import config, trees
+from mh4.errors import InputError
+from mh4.progress import Listener
+from mh4.systems import SYSTEMS
+from mh4.training import Trainer, evaluate
+from mh4.parsing import Parser, minibatches
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory):
+    return toy.sentences(tmp_path_factory.mktemp("toy"))
+
+
+def settings(*assignments):
+    return config.with_settings(toy.SMALL, assignments)
+
+
+class Cut(Listener):
+    """Cuts training off after some evaluations or updates, as a signal would."""
+
+    def __init__(self, evaluations=10**9, updates=10**9):
+        self.evaluations, self.updates, self.metrics = evaluations, updates, []
+
+    def update(self, words, loss):
+        self.updates -= 1
+        if not self.updates:
+            raise KeyboardInterrupt
+
+    def evaluation(self, metrics):
+        self.metrics.append(metrics)
+        if len(self.metrics) == self.evaluations:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_system_overfits_thirty_sentences(system, everything, tmp_path):
+    """100 % UAS on what it has seen, of the trees that it can produce, the rarest kinds among them."""
+    tree_class = SYSTEMS[system].tree_class
+    within = [s for s in everything if tree_class is None or trees.in_class(s.heads, tree_class)]
+    rarest_first = sorted(within, key=lambda s: (trees.is_projective(s.heads), trees.is_one_endpoint_crossing(s.heads)))
+    sentences = rarest_first[:15] + rarest_first[-15:]
+    learner = Trainer(
+        system, settings("training.evaluate_updates=20", "training.max_updates=400"), sentences, sentences, str(tmp_path)
+    )
+    with pytest.raises(Perfect):
+        learner.listener = UntilPerfect()
+        learner.run()
+
+
+class Perfect(Exception):
+    pass
+
+
+class UntilPerfect(Listener):
+    def evaluation(self, metrics):
+        if metrics["dev_uas"] == 100.0:
+            raise Perfect
+
+
+@pytest.fixture(scope="module")
+def finished(everything, tmp_path_factory):
+    """A model folder of a short training, with dropout, and its summary."""
+    folder = str(tmp_path_factory.mktemp("model"))
+    learner = Trainer("mh4-hybrid", SHORT, everything[:60], everything[60:90], folder, seed=3, listener=Cut())
+    return folder, learner, learner.run()
+
+
+SHORT = settings("dropout.lstm=0.3", "dropout.word_embedding=2.5", "training.evaluate_updates=5", "training.max_updates=20")
+
+
+def test_folder_of_a_finished_training(finished):
+    folder, learner, summary = finished
+    assert sorted(os.listdir(folder)) == ["config.toml", "metrics.jsonl", "summary.json", "vocabulary.json", "weights.npz"]
+    with open(os.path.join(folder, "metrics.jsonl")) as file:
+        lines = [json.loads(line) for line in file]
+    assert lines == learner.listener.metrics and [line["updates"] for line in lines] == [5, 10, 15, 20]
+    best = max(lines, key=lambda line: line["dev_uas"])
+    assert summary["dev_uas"] == best["dev_uas"] == lines[-1]["best_dev_uas"] and summary["updates"] == 20
+    with open(os.path.join(folder, "summary.json")) as file:
+        assert json.load(file) == summary
+
+
+def test_a_reloaded_model_parses_identically(finished, everything, tmp_path):
+    folder, learner, summary = finished
+    loaded = mh4.load(folder)
+    assert evaluate(loaded, everything[60:90])["uas"] == summary["dev_uas"]
+    loaded.model.save(str(tmp_path))
+    again = mh4.load(str(tmp_path))
+    for one, two in zip(loaded.parse(everything), again.parse(everything)):
+        assert (one.heads == two.heads).all() and one.deprels == two.deprels
+        assert one.upos == two.upos and one.xpos == two.xpos
+
+
+def test_parsing_does_not_depend_on_the_company(finished, everything):
+    parser = mh4.load(finished[0])
+    together = parser.parse(everything[:20])
+    for sentence, parsed in zip(everything[:20], together):
+        alone = parser.parse([sentence.words])[0]
+        assert alone.words == sentence.words and (alone.heads == parsed.heads).all() and alone.deprels == parsed.deprels
+        assert (parsed.heads[1:] == 0).sum() == 1 and parsed.heads[0] == -1
+        assert all((d == "root") == (h == 0) for d, h in zip(parsed.deprels, parsed.heads[1:]) if h == 0)
+
+
+def test_parse_takes_unknown_words_and_characters_and_refuses_what_is_no_sentence(finished):
+    parser = mh4.load(finished[0])
+    (parsed,) = parser.parse([["Ω", "☃☃☃", "x" * 200]])
+    assert len(parsed.heads) == 4
+    for bad in ("a string", [], ["", "a"], [1, 2]):
+        with pytest.raises(InputError, match="expected a list of words"):
+            parser.parse([bad])
+    assert parser.parse([]) == []
+
+
+def test_the_same_seed_gives_the_same_model_and_another_another(finished, everything, tmp_path):
+    _, _, summary = finished
+    same = Trainer("mh4-hybrid", SHORT, everything[:60], everything[60:90], str(tmp_path / "same"), seed=3).run()
+    other = Trainer("mh4-hybrid", SHORT, everything[:60], everything[60:90], str(tmp_path / "other"), seed=4).run()
+    timing = ("seconds", "tokens_per_second")
+    assert {k: v for k, v in same.items() if k not in timing} == {k: v for k, v in summary.items() if k not in timing}
+    assert other["dev_las"] != same["dev_las"]
+
+
+def test_a_cut_off_training_goes_on_from_its_last_evaluation(everything, tmp_path):
+    def learner(listener):
+        return Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path), listener=listener)
+
+    first = Cut(updates=13)  # after the second evaluation
+    with pytest.raises(KeyboardInterrupt):
+        learner(first).run()
+    assert (tmp_path / "checkpoint.npz").exists() and not (tmp_path / "summary.json").exists()
+    with open(tmp_path / "metrics.jsonl", "a") as file:  # as if cut off between the line and the checkpoint
+        file.write(json.dumps(first.metrics[-1]) + "\n")
+    second = Cut()
+    summary = learner(second).run()
+    assert [m["updates"] for m in second.metrics] == [15, 20]
+    assert summary["resumed"] == 1 and summary["updates"] == 20 and summary["evaluations"] == 4
+    with open(tmp_path / "metrics.jsonl") as file:
+        assert [json.loads(line)["updates"] for line in file] == [5, 10, 15, 20]
+    third = Cut()
+    assert learner(third).run() == summary and third.metrics == []  # finished: nothing is done
+
+
+def test_cut_off_before_the_first_evaluation_starts_anew(everything, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path), listener=Cut(updates=2)).run()
+    assert Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path)).run()["updates"] == 20
+
+
+def test_going_on_restores_weights_and_learning_rate(everything, tmp_path):
+    slow = settings("training.evaluate_updates=1", "training.patience=1", "training.max_updates=30")
+    cut = Cut()
+    learner = Trainer("mst", slow, everything[:30], everything[60:90], str(tmp_path), listener=cut)
+    cut.evaluation = lambda metrics: _interrupt() if learner.progress.anneals == 1 else None
+    with pytest.raises(KeyboardInterrupt):
+        learner.run()
+    resumed = Trainer("mst", slow, everything[:30], everything[60:90], str(tmp_path))
+    resumed._open_folder()
+    assert resumed.progress.learning_rate == slow.training.learning_rate / 4
+    assert resumed.optimizer.learning_rate == pytest.approx(resumed.progress.learning_rate)
+    for one, two in zip(learner.model.parameters.parameters_list(), resumed.model.parameters.parameters_list()):
+        assert (one.as_array() == two.as_array()).all()
+    tables = zip(learner.model.parameters.lookup_parameters_list(), resumed.model.parameters.lookup_parameters_list())
+    for one, two in tables:
+        assert (one.as_array() == two.as_array()).all()
+
+
+def _interrupt():
+    raise KeyboardInterrupt
+
+
+def test_annealing_then_stopping(everything, tmp_path):
+    """Nothing is learnt at this rate: one best, then patience runs out anneals + 1 times."""
+    still = settings(
+        "training.learning_rate=1e-12", "training.evaluate_updates=1", "training.patience=2", "training.anneals=2"
+    )
+    cut = Cut()
+    summary = Trainer("mst", still, everything[:30], everything[60:70], str(tmp_path), listener=cut).run()
+    assert summary["evaluations"] == 1 + 2 * 3 and summary["best_evaluation"] == 1
+    rates = [m["learning_rate"] for m in cut.metrics]
+    assert rates == [1e-12] * 3 + [0.25e-12] * 2 + [0.0625e-12] * 2
+
+
+def test_folders_with_something_else_are_left_alone(finished, everything, tmp_path):
+    folder, _, _ = finished
+    with pytest.raises(InputError, match="other settings"):
+        Trainer("mh4-hybrid", SHORT, everything[:60], everything[60:90], folder, seed=9).run()
+    with pytest.raises(InputError, match="other files"):
+        Trainer("mh4-hybrid", SHORT, everything[:60], everything[60:90], folder, seed=3, sources={"train": "x"}).run()
+    (tmp_path / "weights.npz").write_bytes(b"precious")
+    with pytest.raises(InputError, match="choose another folder"):
+        Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path)).run()
+    assert (tmp_path / "weights.npz").read_bytes() == b"precious"
+
+
+def test_trees_with_several_roots_are_refused_or_allowed(everything, tmp_path):
+    two_roots = toy.sentences(tmp_path)[:1]
+    two_roots[0].heads = np.zeros_like(two_roots[0].heads)
+    two_roots[0].heads[0] = -1
+    with pytest.raises(InputError, match="words have the root as head, expected one"):
+        Trainer("mst", SHORT, two_roots, two_roots, str(tmp_path / "model"))
+    allowed = settings("scorer.single_root=false", "training.max_updates=1")
+    assert Trainer("mh4-two", allowed, two_roots, two_roots, str(tmp_path / "model")).run()["updates"] == 1
+
+
+@pytest.mark.parametrize(
+    "damage, message",
+    [
+        (lambda f: f.joinpath("config.toml").write_text("[model]\nformat = 99\n"), "a model of format 99, this mh4 reads"),
+        (lambda f: f.joinpath("config.toml").write_text("not toml"), "not TOML"),
+        (lambda f: f.joinpath("config.toml").unlink(), "no config.toml there"),
+        (lambda f: f.joinpath("vocabulary.json").write_text("[]"), "vocabulary.json is damaged"),
+        (lambda f: f.joinpath("weights.npz").write_bytes(b"PK"), "damaged, or not the weights of this model"),
+        (lambda f: f.joinpath("weights.npz").unlink(), "no weights there"),
+    ],
+)
+def test_a_damaged_model_folder_is_one_sentence(finished, tmp_path, damage, message):
+    for name in ("config.toml", "vocabulary.json", "weights.npz"):
+        with open(os.path.join(finished[0], name), "rb") as file:
+            (tmp_path / name).write_bytes(file.read())
+    damage(tmp_path)
+    with pytest.raises(InputError, match=message) as error:
+        mh4.load(str(tmp_path))
+    assert str(tmp_path) in str(error.value)
+
+
+def test_minibatches_have_at_least_so_many_words():
+    assert list(minibatches([2, 0, 1, 3], [5, 6, 4, 1], 9)) == [[2, 0], [1, 3]]
+    assert list(minibatches([], [], 9)) == []

@@ -1,0 +1,242 @@
+"""The transition system of Section 3.2, against its definition and against the deduction system it comes from."""
+
+import brute
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mh4 import transitions
+from mh4.transitions import EMPTY, LA, LA2, LA_PRIME, MH3, MH4, RA, RA2, RA_PRIME, SH, Configuration, Transition
+
+REDUCES = [code for code in Transition if code != SH]
+
+# The paper's example of a tree that the transition system makes and MH4 does not derive, and its computation.
+EXAMPLE_HEADS = [-1, 3, 0, 5, 2, 4]
+EXAMPLE = [SH, SH, SH, LA2, SH, SH, LA2, SH, RA, RA, RA]
+
+
+def after(n, codes):
+    configuration = Configuration(n)
+    for code in codes:
+        configuration.apply(code)
+    return configuration
+
+
+def rows_of(n, codes):
+    """The rows (code, s1, s0, b0) of a sequence of codes."""
+    configuration = Configuration(n)
+    rows = []
+    for code in codes:
+        rows.append((int(code), configuration.s1, configuration.s0, configuration.b0))
+        configuration.apply(code)
+    return np.array(rows)
+
+
+def sequences(n, codes):
+    """All sequences of legal transitions among `codes` that lead to a final configuration, with the heads they make."""
+    complete, pending = [], [()]
+    while pending:
+        done = pending.pop()
+        configuration = after(n, done)
+        if configuration.is_final():
+            complete.append((done, tuple(configuration.heads.tolist())))
+            continue
+        legal = [code for code in codes if configuration.legal(code)]
+        assert legal, f"a dead end: {configuration}"
+        pending.extend(done + (code,) for code in legal)
+    return complete
+
+
+def test_codes_and_names():
+    assert [int(code) for code in Transition] == [0, 1, 2, 3, 4, 5, 6]
+    assert [str(code) for code in Transition] == ["SH", "LA", "RA", "LA'", "RA'", "LA2", "RA2"]
+    assert MH3 == (SH, LA, RA) and MH4 == tuple(Transition)
+
+
+def test_the_start():
+    configuration = Configuration(3)
+    assert configuration.stack == [] and list(configuration.buffer) == [0, 1, 2, 3, 4]
+    assert (configuration.s2, configuration.s1, configuration.s0, configuration.b0) == (-1, -1, -1, 0)
+    assert configuration.heads.tolist() == [-1, -1, -1, -1] and configuration.heads.dtype == np.int32
+    assert [code for code in Transition if configuration.legal(code)] == [SH]
+    assert not configuration.is_final()
+
+
+@pytest.mark.parametrize(
+    "code, head, dependent",
+    [(LA, 4, 3), (RA, 2, 3), (LA_PRIME, 3, 2), (RA_PRIME, 1, 2), (LA2, 4, 2), (RA2, 1, 3)],
+    ids=[str(code) for code in REDUCES],
+)
+def test_each_reduce(code, head, dependent):
+    """With stack 0|1|2|3 and buffer 4|5: s2, s1, s0, b0 are 1, 2, 3, 4."""
+    configuration = after(4, [SH] * 4)
+    assert (configuration.s2, configuration.s1, configuration.s0, configuration.b0) == (1, 2, 3, 4)
+    assert configuration.legal(code) and configuration.arc(code) == (head, dependent)
+    configuration.apply(code)
+    assert configuration.stack == [node for node in (0, 1, 2, 3) if node != dependent]
+    assert list(configuration.buffer) == [4, 5]
+    assert np.flatnonzero(configuration.heads != -1).tolist() == [dependent]
+    assert configuration.heads[dependent] == head
+
+
+@pytest.mark.parametrize(
+    "shifts, legal",
+    [
+        (0, {SH}),
+        (1, {SH}),  # the root is s0: never a dependent
+        (2, {SH, LA, RA}),  # the root is s1
+        (3, {SH, LA, RA, LA_PRIME, RA_PRIME, LA2, RA2}),  # the root is s2
+        (4, {SH, LA, RA, LA_PRIME, RA_PRIME, LA2, RA2}),
+        (5, {RA, LA_PRIME, RA_PRIME, RA2}),  # b0 is the sentinel: neither shifted nor a head
+    ],
+)
+def test_what_is_legal(shifts, legal):
+    configuration = after(4, [SH] * shifts)
+    assert {code for code in Transition if configuration.legal(code)} == legal
+    for code in set(Transition) - legal:
+        before = repr(configuration)
+        with pytest.raises(ValueError, match="not legal"):
+            configuration.apply(code)
+        assert repr(configuration) == before
+
+
+def test_why_a_transition_is_not_legal():
+    for shifts, code, reason in [
+        (5, SH, "sentinel cannot be shifted"),
+        (5, LA, "sentinel cannot be a head"),
+        (5, LA2, "sentinel cannot be a head"),
+        (1, LA, "root cannot be a dependent"),
+        (2, LA_PRIME, "root cannot be a dependent"),
+        (2, LA2, "root cannot be a dependent"),
+        (2, RA2, "no s2"),
+        (2, RA_PRIME, "no s2"),
+        (1, RA, "no s1"),
+        (0, LA, "no s0"),
+    ]:
+        with pytest.raises(ValueError, match=reason):
+            after(4, [SH] * shifts).apply(code)
+
+
+def test_no_such_code():
+    for code in (-1, 7, "SH", None):
+        with pytest.raises(ValueError, match="not a transition code"):
+            Configuration(2).apply(code)
+        with pytest.raises(ValueError, match="not a transition code"):
+            Configuration(2).legal(code)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4])
+def test_every_sequence_of_legal_transitions_makes_a_tree(n):
+    """There are no dead ends, no sequence makes a cycle, and all take n + 1 shifts and n reduces."""
+    for done, heads in sequences(n, MH4):
+        assert len(done) == 2 * n + 1
+        assert heads[0] == -1 and min(heads[1:], default=0) >= 0 and brute.is_tree(heads)
+        assert tuple(transitions.run(rows_of(n, done), n).tolist()) == heads
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_the_mh3_subset_makes_the_projective_trees(n):
+    """And its sequences are those of the deduction system (Section 3.1)."""
+    found = sequences(n, MH3)
+    assert {heads for _, heads in found} == set(brute.class_trees(n, "projective"))
+    assert {done for done, _ in found} == {tuple(row[0] for row in rows) for rows in brute.sequences(n, 3)}
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_runs_every_derivation_of_mh4(n):
+    """Items are computations (Section 3.2): what the deduction system derives, the transition system executes."""
+    for rows in brute.sequences(n, 4):
+        codes = [row[0] for row in rows]
+        stated = rows_of(n, codes)
+        assert [tuple(row) for row in stated[:, 2:].tolist()] == [row[2:] for row in rows]
+        heads = transitions.run(stated, n)
+        assert tuple(heads.tolist()) == brute.heads_of(n, rows)
+    assert heads.dtype == np.int32 and heads.shape == (n + 1,)
+
+
+def test_the_papers_example():
+    heads = transitions.run(rows_of(5, EXAMPLE), 5)
+    assert heads.tolist() == EXAMPLE_HEADS
+    assert tuple(EXAMPLE_HEADS) not in brute.mhk_trees(5, 4)
+
+
+@given(n=st.integers(0, 30), seed=st.integers(0, 2**32 - 1), codes=st.sampled_from([MH3, MH4]))
+def test_random_sequences(n, seed, codes):
+    rng = np.random.default_rng(seed)
+    configuration, done = Configuration(n), []
+    while not configuration.is_final():
+        legal = [code for code in codes if configuration.legal(code)]
+        done.append(legal[rng.integers(len(legal))])
+        configuration.apply(done[-1])
+    rows = rows_of(n, done)
+    assert rows.shape == (2 * n + 1, 4)
+    np.testing.assert_array_equal(transitions.run(rows, n), configuration.heads)
+    assert brute.is_tree(configuration.heads.tolist())
+    if codes is MH3:
+        assert brute.is_projective(configuration.heads.tolist())
+    # Whatever position in a row is changed, the row is refused.
+    row, column = rng.integers(len(rows)), rng.integers(1, 4)
+    rows[row, column] += 1
+    with pytest.raises(ValueError, match=rf"row {row} says"):
+        transitions.run(rows, n)
+
+
+def test_run_refuses():
+    good = rows_of(2, [SH, SH, SH, LA_PRIME, RA])
+    assert transitions.run(good, 2).tolist() == [-1, 2, 0]
+    with pytest.raises(ValueError, match="2 words take 5 transitions, not 4"):
+        transitions.run(good[:-1], 2)
+    with pytest.raises(ValueError, match="3 words take 7 transitions, not 5"):
+        transitions.run(good, 3)
+    with pytest.raises(ValueError, match="cannot have -1 words"):
+        transitions.run(good, -1)
+    for bad in (good[:, :3], good.ravel(), good.astype(float), [], [[0, 0], [0]]):
+        with pytest.raises(ValueError):
+            transitions.run(bad, 2)
+    for row, values, message in [
+        (3, (LA_PRIME, 1, 2, 2), r"row 3 says \(s1, s0, b0\) = \(1, 2, 2\), but they are \(1, 2, 3\)"),
+        (1, (SH, EMPTY, EMPTY, 1), r"row 1 says .* but they are \(-1, 0, 1\)"),
+        (3, (LA, 1, 2, 3), "row 3: LA is not legal .* sentinel cannot be a head"),
+        (3, (7, 1, 2, 3), "row 3: 7 is not a transition code"),
+        (3, (-1, 1, 2, 3), "row 3: -1 is not a transition code"),
+    ]:
+        bad = good.copy()
+        bad[row] = values
+        with pytest.raises(ValueError, match=message):
+            transitions.run(bad, 2)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_score(n):
+    """Of every derivation, against the judge's; the first shift, of the root, is not scored."""
+    rng = np.random.default_rng(n)
+    shift = rng.normal(size=(n + 2, n + 2)).astype(np.float32)
+    s0b0, s1s0 = rng.normal(size=(2, 6, n + 2, n + 2)).astype(np.float32)
+    two, hybrid = (brute.derivations(n, 4).scores(shift, s0b0, other) for other in (None, s1s0))
+    for d, sequence in enumerate(brute.sequences(n, 4)):
+        rows = rows_of(n, [row[0] for row in sequence])
+        assert transitions.score(rows, shift, s0b0) == pytest.approx(two[d])
+        assert transitions.score(rows, shift, s0b0, s1s0) == pytest.approx(hybrid[d])
+
+
+def test_score_in_numbers():
+    """SH(0) SH(1) SH(2) LA' RA over two words: everything that is scored, by hand."""
+    rows = rows_of(2, [SH, SH, SH, LA_PRIME, RA])
+    shift, s0b0, s1s0 = np.zeros((4, 4)), np.zeros((6, 4, 4)), np.zeros((6, 4, 4))
+    shift[-1, 0] = shift[0, 0] = 1e9  # the shift of the root
+    shift[0, 1], shift[1, 2] = 1, 2
+    s0b0[LA_PRIME - 1, 2, 3], s0b0[RA - 1, 2, 3] = 10, 20
+    s1s0[LA_PRIME - 1, 1, 2], s1s0[RA - 1, 0, 2] = 100, 200
+    assert transitions.score(rows, shift, s0b0) == 33
+    assert transitions.score(rows, shift, s0b0, s1s0) == 333
+    assert transitions.score(rows[:1], shift, s0b0, s1s0) == 0
+    assert isinstance(transitions.score(rows[:1], shift, s0b0), float)
+
+
+def test_score_of_a_transition_without_scores():
+    rows = rows_of(2, [SH, SH, SH, LA_PRIME, RA])
+    with pytest.raises(ValueError, match="reduce_s0b0 scores 2 reduce transitions, but LA' is used"):
+        transitions.score(rows, np.zeros((4, 4)), np.zeros((2, 4, 4)))
+    with pytest.raises(ValueError, match="reduce_s1s0 scores 2 reduce transitions, but LA' is used"):
+        transitions.score(rows, np.zeros((4, 4)), np.zeros((6, 4, 4)), np.zeros((2, 4, 4)))

@@ -1,0 +1,202 @@
+"""Crossings, classes and nearest trees, by their definitions."""
+
+import csv
+import os
+from functools import lru_cache
+from pathlib import Path
+
+import brute
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mh4 import trees, treebank
+
+CLASSES = ["projective", "mh4", "mh5", "1ec"]
+PAPER = Path(__file__).parents[1] / "experiments" / "paper" / "table3_coverage.csv"
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def int32(tree):
+    return np.array(tree, dtype=np.int32)
+
+
+@lru_cache(maxsize=None)
+def in_class(n, name):
+    return frozenset(brute.class_trees(n, name))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_definitions_on_every_tree(n):
+    for tree in brute.all_trees(n):
+        heads = int32(tree)
+        assert trees.is_projective(heads) == brute.is_projective(tree), tree
+        assert trees.is_one_endpoint_crossing(heads) == brute.is_one_endpoint_crossing(tree), tree
+        assert crossed(heads) == brute.crossed_arcs(tree), tree
+
+
+@settings(max_examples=200)
+@given(n=st.integers(1, 30), seed=seeds)
+def test_definitions_on_random_trees(n, seed):
+    """Of all trees, and of trees with few crossings (random ones of 30 words are seldom in any class)."""
+    rng = np.random.default_rng(seed)
+    for tree in (brute.random_tree(n, rng), brute.heads_of(n, brute.random_sequence(n, 4, rng))):
+        heads = int32(tree)
+        assert trees.is_projective(heads) == brute.is_projective(tree)
+        assert trees.is_one_endpoint_crossing(heads) == brute.is_one_endpoint_crossing(tree)
+        assert crossed(heads) == brute.crossed_arcs(tree)
+
+
+@pytest.mark.parametrize("name", ["projective", "mh3", "mh4", "mh5", "mh6", "1ec"])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_in_class_on_every_tree(n, name):
+    for tree in brute.all_trees(n):
+        assert trees.in_class(int32(tree), name) == (tree in in_class(n, name)), tree
+
+
+def test_the_number_of_trees():
+    counts = {
+        "projective": [1, 3, 12, 55, 273],
+        "mh4": [1, 3, 16, 118, 1019],
+        "mh5": [1, 3, 16, 125, 1276],
+        "1ec": [1, 3, 16, 125, 1104],
+    }
+    for name, expected in counts.items():
+        assert [sum(trees.in_class(int32(t), name) for t in brute.all_trees(n)) for n in range(1, 6)] == expected
+    assert [len(brute.all_trees(n)) for n in range(1, 6)] == [1, 3, 16, 125, 1296]
+
+
+def test_a_trap():
+    """1EC, though charts that forget an arc between two boundary points of an item miss it."""
+    heads = int32((-1, 3, 0, 0, 1))
+    assert trees.is_one_endpoint_crossing(heads) and trees.in_class(heads, "1ec")
+
+
+def test_classes_differ_both_ways():
+    """Neither of mh4 and 1ec contains the other."""
+    mh4, one_ec = in_class(5, "mh4"), in_class(5, "1ec")
+    for only, name, other in ((mh4 - one_ec, "mh4", "1ec"), (one_ec - mh4, "1ec", "mh4")):
+        tree = min(only)
+        assert trees.in_class(int32(tree), name) and not trees.in_class(int32(tree), other)
+
+
+def test_the_papers_tree_beyond_mh4():
+    """Section 3.2."""
+    assert not trees.in_class(int32((-1, 3, 0, 5, 2, 4)), "mh4")
+
+
+# -------------------------------------------------------------------------------------------------------------- nearest
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_nearest_keeps_the_most_arcs(n, name):
+    candidates = np.array(sorted(in_class(n, name)))
+    for tree in brute.all_trees(n):
+        near = trees.nearest(int32(tree), name)
+        assert near.dtype == np.int32 and near.shape == (n + 1,)
+        assert tuple(near.tolist()) in in_class(n, name)
+        assert kept(near, tree) == (candidates[:, 1:] == tree[1:]).sum(axis=1).max(), tree
+        if tree in in_class(n, name):
+            assert tuple(near.tolist()) == tree
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@settings(max_examples=30)
+@given(n=st.integers(1, 14), seed=seeds)
+def test_nearest_of_random_trees(name, n, seed):
+    rng = np.random.default_rng(seed)
+    tree = brute.random_tree(n, rng)
+    near = trees.nearest(int32(tree), name)
+    assert brute.is_tree(near.tolist()) and trees.in_class(near, name)
+    if name in ("projective", "mh4") or (name == "mh5" and n <= 10):
+        k = {"projective": 3, "mh4": 4, "mh5": 5}[name]
+        most = brute.best_score(n, k, lambda _, head, dependent: float(tree[dependent] == head))
+        assert kept(near, tree) == most
+    if trees.in_class(int32(tree), name):
+        assert tuple(near.tolist()) == tree
+
+
+def kept(near, tree):
+    return int((np.array(near)[1:] == np.array(tree)[1:]).sum())
+
+
+# ------------------------------------------------------------------------------------------------------------ bad input
+
+
+FUNCTIONS = {
+    "is_projective": trees.is_projective,
+    "is_one_endpoint_crossing": trees.is_one_endpoint_crossing,
+    "crossed_arcs": trees.crossed_arcs,
+    "in_class": lambda heads: trees.in_class(heads, "mh4"),
+    "nearest": lambda heads: trees.nearest(heads, "mh4"),
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.mark.parametrize(
+    "heads, message",
+    [
+        ([-1, 0, 3, 4, 2], "cycle"),
+        ([-1, 0, 2, 1], "cycle|own head|itself"),
+        ([-1, 0, 1, 4], "4"),
+        ([-1, 0, -1, 1], "-1"),
+        ([0, 0, 1], "(?i)root|heads.0."),
+        ([[-1, 0, 1]], "(?i)shape|dimension|length"),
+        ([], "(?i)shape|dimension|length|empty"),
+        ([-1.0, 0.0, 1.0], "(?i)int"),
+    ],
+    ids=["cycle", "own head", "beyond the sentence", "negative", "root with a head", "matrix", "empty", "floats"],
+)
+def test_heads_that_are_no_tree(function, heads, message):
+    with pytest.raises(ValueError, match=message):
+        function(np.array(heads))
+
+
+@pytest.mark.parametrize("name", ["mh", "mh2", "mh4x", "planar", ""])
+def test_no_such_class(name):
+    for function in (trees.in_class, trees.nearest):
+        with pytest.raises(ValueError, match="(?i)class"):
+            function(int32((-1, 0, 1)), name)
+
+
+# -------------------------------------------------------------------------------------------------------------- Table 3
+
+
+def paper_rows():
+    with open(PAPER, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def train_file(lang):
+    folder = os.environ.get("UD")
+    if not folder:
+        pytest.skip("the environment variable UD does not name a folder of UD 2.0 treebanks")
+    path = Path(folder) / f"{lang}-ud-train.conllu"
+    if not path.exists():
+        pytest.skip(f"no {path.name} in the folder that UD names")
+    return path
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.2f}"
+
+
+@pytest.mark.parametrize("row", paper_rows(), ids=lambda row: row["lang"])
+def test_coverage_of_table_3(row):
+    """Sentences in each class, and arcs that the nearest tree of the class keeps, in per cent to the digit."""
+    sentences = treebank.read(str(train_file(row["lang"])))
+    words = sum(len(sentence.heads) - 1 for sentence in sentences)
+    assert (len(sentences), words) == (int(row["sentences"]), int(row["words"]))
+    for name, column in (("projective", "projective"), ("mh4", "mh4"), ("1ec", "1ec")):
+        covered = arcs = 0
+        for sentence in sentences:
+            if trees.in_class(sentence.heads, name):
+                covered += 1
+                arcs += len(sentence.heads) - 1
+            else:
+                arcs += kept(trees.nearest(sentence.heads, name), sentence.heads)
+        assert percent(covered, len(sentences)) == row[f"sent_{column}"], name
+        assert percent(arcs, words) == row[f"edge_{column}"], name

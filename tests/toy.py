@@ -1,0 +1,47 @@
+"""The toy treebank and a small network, for the tests of model, training and command line."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from mh4 import config, treebank
+from mh4.config import Config
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Small and without dropout: learns 30 sentences by heart in seconds.
+SMALL = config.with_settings(
+    Config(),
+    [
+        "encoder.char_dim=16",
+        "encoder.char_units=32",
+        "encoder.word_dim=32",
+        "encoder.word_min_count=2",
+        "encoder.units=64",
+        "scorer.mlp_units=48",
+        "dropout.char_lstm=0",
+        "dropout.lstm=0",
+        "dropout.mlp=0",
+        "dropout.word=0",
+        "dropout.word_embedding=0",
+        "dropout.char=0",
+        "training.learning_rate=0.005",
+    ],
+)
+
+
+def generator():
+    """data/toy.py as a module."""
+    spec = importlib.util.spec_from_file_location("toy_generator", str(ROOT / "data" / "toy.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def sentences(folder, split="train"):
+    """The toy treebank's sentences, written into `folder` first."""
+    path = Path(folder) / ("toy-ud-%s.conllu" % split)
+    if not path.exists():
+        generator().write(str(folder))
+    return treebank.read(str(path))

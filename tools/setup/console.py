@@ -1,0 +1,130 @@
+"""What the set-up tells the user: one line per step, with the time it has taken and how far it is."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+PERCENT = re.compile(rb"^\[ *(\d+)%\]", re.MULTILINE)  # as cmake's makefiles print it
+NO_NETWORK = re.compile(
+    rb"NewConnectionError|ConnectTimeout|ConnectionRefused|name resolution|Name or service not known|Network is unreachable"
+    rb"|ProxyError|Failed to establish a new connection|nodename nor servname|Connection refused|No route to host"
+)
+NO_MEMORY = re.compile(rb"[Kk]illed signal terminated program|virtual memory exhausted|out of memory")
+FIRST_LINE, LINE_EVERY = 15, 30  # seconds, where the output is not a terminal
+POLL = 0.25  # seconds
+
+
+class SetupError(Exception):
+    """Something the user has to put right, said in one sentence."""
+
+
+class Console:
+    """Runs commands, their output in a log file, and shows what is going on.
+
+    On a terminal the current step is one line, redrawn; elsewhere a line when it begins, one now and then, one at its end.
+    """
+
+    def __init__(self, log, stream=None):
+        self.log = log
+        self.stream = stream or sys.stdout
+        self.terminal = self.stream.isatty()
+        self.started = time.monotonic()
+        self.label = None
+
+    def say(self, text):
+        self._clear()
+        print(text, file=self.stream, flush=True)
+
+    def step(self, label):
+        """Begins a step, ending the one before."""
+        self.done()
+        self.label, self.began, self.next_line, self.percent = label, time.monotonic(), FIRST_LINE, None
+        if not self.terminal:
+            self.say(label)
+        self._draw()
+
+    def done(self):
+        if self.label is not None:
+            self.say("%s: done in %s" % (self.label, duration(time.monotonic() - self.began)))
+        self.label = None
+
+    def stop(self):
+        """Leaves the step that was interrupted or failed."""
+        self._clear()
+        self.label = None
+
+    def run(self, command, env=None, cwd=None, failure="a command failed"):
+        """Runs a command to its end; a failure becomes a SetupError with `failure` and the reason, where it is known."""
+        with open(self.log, "ab") as log:
+            log.write(("\n$ " + " ".join(map(str, command)) + "\n").encode())
+            log.flush()
+            start = log.tell()
+            # A session of its own: Ctrl-C reaches this process only, which then ends all that the command has started.
+            process = subprocess.Popen(
+                [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=cwd,
+                start_new_session=True,
+            )  # fmt: skip
+            try:
+                while True:
+                    try:
+                        process.wait(POLL)
+                        break
+                    except subprocess.TimeoutExpired:
+                        self._draw(start)
+            except BaseException:
+                end(process)
+                raise
+        if process.returncode:
+            raise SetupError(self._reason(start, failure))
+
+    def _output(self, start):
+        with open(self.log, "rb") as log:
+            log.seek(start)
+            return log.read()
+
+    def _reason(self, start, failure):
+        output = self._output(start)
+        if NO_NETWORK.search(output):
+            return "%s: no network, or the Python package index cannot be reached; all output is in %s." % (failure, self.log)
+        if NO_MEMORY.search(output):
+            return "%s: out of memory, try again with `make setup JOBS=1`; all output is in %s." % (failure, self.log)
+        errors = re.findall(r"^.*(?:[Ee]rror|ERROR): (?!subprocess-exited).*$", output.decode(errors="replace"), re.MULTILINE)
+        first = " (%s)" % errors[0].strip()[:300] if errors else ""
+        return "%s%s; all output is in %s." % (failure, first, self.log)
+
+    def _draw(self, start=None):
+        if self.label is None:
+            return
+        elapsed = time.monotonic() - self.began
+        if start is not None:
+            found = PERCENT.findall(self._output(start))
+            self.percent = max(map(int, found)) if found else None
+        state = duration(elapsed) + ("" if self.percent is None else ", %d %%" % self.percent)
+        if self.terminal:
+            self._clear()
+            self.stream.write("%s ... %s" % (self.label, state))
+            self.stream.flush()
+        elif elapsed >= self.next_line:
+            self.next_line += LINE_EVERY
+            self.say("  ... " + state)
+
+    def _clear(self):
+        if self.terminal:
+            self.stream.write("\r\033[K")
+
+
+def end(process):
+    """Ends a command and everything it has started."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(5)
+        except (OSError, subprocess.TimeoutExpired):
+            pass
+
+
+def duration(seconds):
+    return "%.1f s" % seconds if seconds < 10 else "%d:%02d min" % divmod(int(seconds), 60)

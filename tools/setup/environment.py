@@ -1,0 +1,324 @@
+"""Builds .venv step by step, and leaves alone what is already as it should be.
+
+What was done last is written down in .venv/mh4-setup.json, before a step begins and after it is complete; so a set-up that
+was interrupted, however rudely, knows what it cannot trust.
+"""
+
+import argparse
+import fcntl
+import glob
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections import namedtuple
+from contextlib import contextmanager
+
+import dynet
+from console import Console, SetupError
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+OLDEST, NEWEST = (3, 8), (3, 12)
+VERSIONS = "Python 3.9 to 3.12"
+
+# Build tools stay in .venv: the decoders are compiled against the numpy that is there, and again whenever they change.
+BUILD_TOOLS = ["pip>=21.3", "setuptools>=64", "wheel", "cython>=3", "numpy"]
+
+# The official scorer came to PyPI with udtools 0.2, whose metadata asks for Python 3.10; the scorer itself runs on any.
+SCORER = "udtools==0.2.9"
+
+Compiler = namedtuple("Compiler", "c cxx")
+
+
+def check_python(version=sys.version_info[:2]):
+    """Raises SetupError if .venv cannot be made with this Python."""
+    if not OLDEST <= version <= NEWEST:
+        others = ["python3.%d" % minor for minor in range(NEWEST[1], OLDEST[1], -1)]
+        found = next(filter(shutil.which, others), None)
+        remedy = "name another" if found else "install one of these and name it"
+        raise SetupError(
+            "Python %d.%d is too %s, mh4 runs on %s: %s, as in `make setup PYTHON=%s`."
+            % (version + ("old" if version < OLDEST else "new", VERSIONS, remedy, found or "python3.11"))
+        )
+    for module in ("venv", "ensurepip"):  # Debian packs them apart
+        if subprocess.run([sys.executable, "-c", "import " + module], stderr=subprocess.DEVNULL).returncode:
+            raise SetupError(
+                "Python's module %s is missing: install it, on Debian or Ubuntu with `apt install python3-venv`." % module
+            )
+
+
+def find_compiler(env=os.environ):
+    """The C and C++ compilers to use. Raises SetupError if there are none, or if they cannot compile an extension."""
+    path = env.get("PATH", os.defpath)
+
+    def first(variable, names):
+        if env.get(variable):
+            return env[variable]
+        return next((name for name in names if shutil.which(name, path=path)), None)
+
+    compiler = Compiler(first("CC", ("gcc", "clang", "cc")), first("CXX", ("g++", "clang++", "c++")))
+    if None in compiler:
+        raise SetupError(
+            "there is no C++ compiler, which DyNet and the decoders need: install one, on Debian or Ubuntu with "
+            "`apt install g++ python3-dev`."
+        )
+    headers = sysconfig.get_path("include")
+    if not os.path.exists(os.path.join(headers, "Python.h")):
+        raise SetupError(
+            "the headers of Python %d.%d are missing (no Python.h in %s): install them, on Debian or Ubuntu with "
+            "`apt install python3-dev`." % (sys.version_info[:2] + (headers,))
+        )
+    try:
+        check = subprocess.run(
+            shlex.split(compiler.cxx) + ["-x", "c++", "-std=c++11", "-fsyntax-only", "-I", headers, "-"],
+            input=b"#include <Python.h>\n#include <vector>\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env,
+        )  # fmt: skip
+        answer, works = check.stdout.decode(errors="replace"), check.returncode == 0
+    except OSError as error:
+        answer, works = str(error), False
+    if not works:
+        raise SetupError(
+            "the C++ compiler `%s` does not work (%s): install another, or name one with CXX."
+            % (compiler.cxx, (answer.strip().splitlines() or ["it says nothing"])[-1])
+        )
+    return compiler
+
+
+def processes():
+    """How many compilers to run at a time: one per core, but each needs up to 1.5 GB."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return cores
+    return max(1, min(cores, memory // 1500000000))
+
+
+def clean_environment(env):
+    """The environment for the commands of the set-up, without what would lead them elsewhere."""
+    unwanted = r"PYTHONPATH|PYTHONHOME|PIP_USER|PIP_TARGET|PIP_PREFIX|VIRTUAL_ENV|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|MAKELEVEL"
+    return {name: value for name, value in env.items() if not re.fullmatch(unwanted, name)}
+
+
+def digest(paths):
+    """One digest of the names and contents of files."""
+    total = hashlib.sha256()
+    for path in sorted(paths):
+        with open(path, "rb") as file:
+            content = file.read()
+        total.update(("%s %d " % (os.path.relpath(path, ROOT), len(content))).encode() + content)
+    return total.hexdigest()
+
+
+class Environment:
+    """The folder .venv and the record of what is complete in it."""
+
+    def __init__(self, folder, console, compiler=find_compiler, jobs=None):
+        self.folder = folder
+        self.python = os.path.join(folder, "bin", "python")
+        self.record_path = os.path.join(folder, "mh4-setup.json")
+        self.console = console
+        self.find_compiler = compiler
+        self.jobs = jobs or processes()
+        self.work = os.path.join(ROOT, "build")
+        self.env = clean_environment(os.environ)
+        self.record = {}
+
+    def read(self):
+        try:
+            with open(self.record_path) as file:
+                self.record = json.load(file)
+        except (OSError, ValueError):
+            self.record = {}
+
+    def write(self, **changes):
+        self.record.update(changes)
+        handle, temporary = tempfile.mkstemp(dir=self.folder)
+        with os.fdopen(handle, "w") as file:
+            json.dump(self.record, file, indent=2, sort_keys=True)
+        os.replace(temporary, self.record_path)
+
+    def wanted(self):
+        """What the record says once all is done, for the sources as they are."""
+        sources = glob.glob(os.path.join(ROOT, "mh4", "**", "*.pyx"), recursive=True)
+        sources += glob.glob(os.path.join(ROOT, "mh4", "**", "*.pxd"), recursive=True)
+        sources += glob.glob(os.path.join(ROOT, "mh4", "**", "*.h"), recursive=True)
+        build = [os.path.join(ROOT, name) for name in ("pyproject.toml", "setup.py")]
+        return {
+            "python": [sysconfig.get_config_var("SOABI"), os.path.realpath(sys.base_prefix)],
+            "processor": dynet.processor(),
+            "tools": BUILD_TOOLS,
+            "dynet": dynet.VERSION,
+            "package": digest(sources + build) + " " + SCORER,
+        }
+
+    def runs(self, code):
+        """Whether the Python of .venv runs this code without an error."""
+        try:
+            return not subprocess.run(
+                [self.python, "-c", code], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                env=self.env, cwd=self.folder,
+            ).returncode  # fmt: skip
+        except OSError:
+            return False
+
+    def extensions_are_built(self):
+        sources = glob.glob(os.path.join(ROOT, "mh4", "**", "*.pyx"), recursive=True)
+        suffix = "." + self.record["python"][0] + ".so"
+        return all(os.path.exists(os.path.splitext(path)[0] + suffix) for path in sources)
+
+    def is_ready(self, this_python):
+        """Whether nothing is to be done. Another Python than .venv's is wanted only if it was named."""
+        wanted = self.wanted()
+        if not this_python:
+            wanted.pop("python")
+        return (
+            self.record.get("doing") is None
+            and all(self.record.get(key) == value for key, value in wanted.items())
+            and self.extensions_are_built()
+            and self.runs("import mh4, numpy, dynet")
+        )
+
+    def set_up(self):
+        """Does what is left to do, with the Python that runs this. Raises SetupError."""
+        check_python()
+        wanted = self.wanted()
+        compiler = self.find_compiler(self.env)
+        os.makedirs(self.work, exist_ok=True)
+        trusted = self.is_to_be_trusted(wanted)
+        if not trusted:
+            self.remove()
+
+        pip = [self.python, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2", "install"]
+        env = dict(self.env, CC=compiler.c, CXX=compiler.cxx)
+
+        if self.record.get("tools") != wanted["tools"]:
+            self.console.step("Environment .venv with Python %d.%d.%d" % sys.version_info[:3])
+            os.makedirs(self.folder, exist_ok=True)
+            failure = "the environment .venv could not be made"
+            with self.recording({key: wanted[key] for key in ("tools", "python", "processor")}):
+                self.console.run([sys.executable, "-m", "venv", self.folder], env, failure=failure)
+                self.console.run(pip + BUILD_TOOLS, env, failure=failure)
+
+        if self.record.get("dynet") != wanted["dynet"]:
+            with self.recording({"dynet": wanted["dynet"]}):
+                if sys.version_info < (3, 9):
+                    self.install_dynet_from_pypi(pip)
+                else:
+                    self.install_dynet_from_source(pip, compiler)
+
+        with self.recording({"package": wanted["package"]}):
+            self.console.step("mh4: compiling the decoders")
+            build = [self.python, os.path.join(ROOT, "setup.py"), "build_ext", "--inplace"]
+            if not trusted:
+                build.append("--force")
+                for path in glob.glob(os.path.join(glob.escape(ROOT), "mh4", "decoders", "*.cpp")):
+                    os.unlink(path)
+            self.console.run(build, env, ROOT, failure="the decoders could not be compiled")
+
+            self.console.step("mh4: installing the command line")
+            failure = "mh4 could not be installed"
+            if sys.version_info < (3, 10):
+                self.console.run(pip + ["--no-deps", "--ignore-requires-python", SCORER], env, failure=failure)
+            self.console.run(pip + ["--no-build-isolation", "--editable", ROOT + "[test]"], env, failure=failure)
+        self.console.done()
+
+    @contextmanager
+    def recording(self, result):
+        """Records that a step has begun, and its result once it is complete. One that failed can be tried again as it is;
+        one that was interrupted leaves its mark."""
+        self.write(doing=sorted(result))
+        try:
+            yield
+        except SetupError:
+            self.write(doing=None)
+            raise
+        self.write(doing=None, **result)
+
+    def is_to_be_trusted(self, wanted):
+        """Whether to go on from what there is: made for this Python and processor, by steps that were not interrupted."""
+        if os.path.isdir(self.folder) and os.listdir(self.folder) and not self.record:
+            raise SetupError("the folder %s was not made by `make setup`: move it away or delete it." % self.folder)
+        same = all(self.record.get(key) == wanted[key] for key in ("python", "processor"))
+        return same and self.record["doing"] is None and self.runs("import numpy")
+
+    def remove(self):
+        """Removes .venv, at one blow: nothing must ever take half of it for the whole."""
+        if os.path.isdir(self.folder):
+            os.rename(self.folder, os.path.join(tempfile.mkdtemp(prefix="old-venv-", dir=self.work), ".venv"))
+        for rest in glob.glob(os.path.join(glob.escape(self.work), "old-venv-*")):
+            shutil.rmtree(rest, ignore_errors=True)
+        self.record = {}
+
+    def install_dynet_from_pypi(self, pip):
+        self.console.say(
+            "DyNet %s comes as PyPI's wheel on Python 3.8, which trains and parses 2 to 2.7 times more slowly than one built "
+            "here: use %s for that." % (dynet.VERSION, VERSIONS)
+        )
+        self.console.step("DyNet %s from PyPI" % dynet.VERSION)
+        failure = "DyNet could not be installed"
+        self.console.run(pip + ["--no-deps", "--only-binary=:all:", "dyNET==" + dynet.VERSION], self.env, failure=failure)
+        if not self.runs(dynet.CHECK):
+            raise SetupError("PyPI's wheel of DyNet does not run on this machine: use %s." % VERSIONS)
+
+    def install_dynet_from_source(self, pip, compiler):
+        for attempt in ("from the cache, perhaps", "surely built just now"):
+            wheel = dynet.wheel(self.console, compiler, self.jobs, self.work, self.env)
+            self.console.step("DyNet %s: installing the wheel of this machine" % dynet.VERSION)
+            install = pip + ["--no-deps", "--no-index", "--force-reinstall", wheel]
+            try:
+                self.console.run(install, self.env, failure="the wheel of DyNet could not be installed")
+                if self.runs(dynet.CHECK):
+                    return
+            except SetupError as error:
+                self.console.say(str(error))
+            os.unlink(wheel)  # a damaged one in the cache: build it again, once
+        raise SetupError("DyNet was built but does not run; all output is in %s." % self.console.log)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="make setup", description="Sets up .venv to run mh4.")
+    parser.add_argument("--this-python", action="store_true", help="make .venv anew if it has another Python")
+    parser.add_argument("--jobs", type=int, help="compilers to run at a time (default: the cores, as memory allows)")
+    parser.add_argument("--quiet", action="store_true", help="say nothing if nothing is to be done")
+    options = parser.parse_args(arguments)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupted)
+    work = os.path.join(ROOT, "build")
+    console = Console(os.path.join(work, "setup.log"))
+    try:
+        os.makedirs(work, exist_ok=True)
+        with open(os.path.join(work, "setup.lock"), "w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                console.say("Waiting for another `make setup` in this folder ...")
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            environment = Environment(os.path.join(ROOT, ".venv"), console, jobs=options.jobs)
+            environment.read()
+            if environment.is_ready(options.this_python):
+                if not options.quiet:
+                    console.say("mh4 is set up: .venv/bin/mh4 --help")
+                return 0
+            open(console.log, "w").close()
+            environment.set_up()
+            console.say("mh4 is set up: .venv/bin/mh4 --help")
+            return 0
+    except SetupError as error:
+        console.stop()
+        print("mh4: %s" % error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        console.stop()
+        print("mh4: interrupted; `make setup` goes on from here.", file=sys.stderr)
+        return 130
