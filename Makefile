@@ -10,20 +10,20 @@ help:
 	@echo 'make clean                        remove what was built; make distclean removes .venv, too'
 	@echo 'PYTHON=python3.11 names the Python to set up with, JOBS=1 the number of compilers to run at a time.'
 
-# LANG is the variable of the locale as well. The language is what was typed after `make`; no command that is started here
+# LANG is the variable of the locale as well. The treebank is what was typed after `make`; no command that is started here
 # may take it for a locale, so LANG is set back to what the shell had, as far as make lets us see it: before version 4.4
-# in the environment of $(shell), later in that of make itself where there is /proc. Makes further down get neither.
-LANGUAGE := $(if $(filter command,$(firstword $(origin LANG))),$(LANG))
-ifneq ($(LANGUAGE),)
+# in the environment of $(shell), later in that of make itself where there is /proc. Makes further down get no variables.
+TREEBANK := $(if $(filter command,$(firstword $(origin LANG))),$(LANG))
+ifneq ($(TREEBANK),)
   LOCALE := $(shell (tr '\0' '\n' </proc/$$PPID/environ) 2>/dev/null | sed -n 's/^LANG=//p')
   ifeq ($(LOCALE),)
-    LOCALE := $(filter-out $(LANGUAGE),$(shell echo "$$LANG"))
+    LOCALE := $(filter-out $(TREEBANK),$(shell echo "$$LANG"))
   endif
   override LANG := $(or $(LOCALE),C.UTF-8)
   export LANG
 endif
 MAKEOVERRIDES :=
-unexport MAKEFLAGS MFLAGS
+unexport MAKEFLAGS MFLAGS MAKEOVERRIDES
 
 PYTHON_NAMED := $(PYTHON)
 PYTHON := $(or $(PYTHON),python3)
@@ -40,12 +40,13 @@ environment:
 	$(call set_up,--quiet)
 
 test: environment
-	UD='$(UD)' .venv/bin/python -m pytest $(PYTEST)
+	$(strip $(if $(UD),UD='$(UD)') .venv/bin/python -m pytest $(PYTEST))
 
-ifneq ($(LANGUAGE),)
+ifneq ($(TREEBANK),)
+OPTIONS = --lang '$(TREEBANK)' $(if $(SYSTEMS),--systems '$(SYSTEMS)') $(if $(SEEDS),--seeds '$(SEEDS)') \
+  $(if $(UD),--ud '$(UD)') $(if $(JOBS),--jobs '$(JOBS)')
 reproduce: environment
-	.venv/bin/python experiments/reproduce.py --lang '$(LANGUAGE)' $(if $(SYSTEMS),--systems '$(SYSTEMS)') \
-	  $(if $(SEEDS),--seeds '$(SEEDS)') $(if $(UD),--ud '$(UD)') $(if $(JOBS),--jobs '$(JOBS)')
+	.venv/bin/python experiments/reproduce.py $(strip $(OPTIONS))
 else
 reproduce:
 	@echo 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2 3"] [UD=folder] [JOBS=2]' >&2; \

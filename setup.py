@@ -17,5 +17,6 @@ setup(
             )
         ],
         language_level=3,
-    )
+    ),
+    options={"build_ext": {"parallel": True}},
 )

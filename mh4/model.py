@@ -105,7 +105,7 @@ class Model:
             vocabulary = Vocabulary.from_json(_read(folder, "vocabulary.json"))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError("%s: vocabulary.json is damaged" % folder) from None
-        model = cls(about["system"], config, vocabulary, about["seed"])
+        model = cls(about.get("system", ""), config, vocabulary, about.get("seed", 0))
         model.load_weights(os.path.join(folder, weights))
         return model
 

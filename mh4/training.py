@@ -76,14 +76,14 @@ class Trainer:
 
     def _trainable(self, sentence: Sentence) -> np.ndarray:
         """The tree to learn: gold, or where the system cannot produce it the nearest tree that it can."""
-        roots = int((sentence.heads[1:] == 0).sum())
-        if self.model.config.scorer.single_root and roots != 1:
+        single_root, roots = self.model.config.scorer.single_root, int((sentence.heads[1:] == 0).sum())
+        if single_root and roots != 1:
             raise InputError(
                 "%s: %d words have the root as head, expected one (--set scorer.single_root=false allows more)"
                 % (sentence.name, roots)
             )
         tree_class = self.model.system.tree_class
-        return sentence.heads if tree_class is None else trees.nearest(sentence.heads, tree_class)
+        return sentence.heads if tree_class is None else trees.nearest(sentence.heads, tree_class, single_root=single_root)
 
     # The loop
 
@@ -269,7 +269,8 @@ class Trainer:
         """Write summary.json, with the scores of the best evaluation, and drop the checkpoint."""
         progress = self.progress
         with open(self._path("metrics.jsonl"), encoding="utf-8") as file:
-            best = max(map(json.loads, file), key=lambda metrics: metrics["dev_uas"])
+            evaluations = [json.loads(line) for line in file]
+        best = max(evaluations, key=lambda metrics: metrics["dev_uas"])  # the first, if several
         summary = {
             "finished": True,
             "system": self.model.system.name,
@@ -278,7 +279,7 @@ class Trainer:
             "best_evaluation": best["evaluation"],
             "evaluations": progress.evaluations,
             "updates": progress.updates,
-            "epochs": best["epoch"],
+            "epochs": evaluations[-1]["epoch"],
             "seconds": round(progress.seconds + progress.evaluation_seconds),
             "tokens_per_second": round(progress.words / progress.seconds),
             "resumed": progress.resumed,

@@ -46,27 +46,27 @@ def in_class(heads, name):
     return not _crossings(heads).any() or (k > 3 and smallest_k(heads) <= k)
 
 
-def nearest(heads, name):
+def nearest(heads, name, *, single_root=False):
     """A tree of the class that keeps as many arcs as any: int32 array (n+1,), the tree itself if it is in the class.
 
-    A tree with a single dependent of the root keeps that property (not necessarily that dependent). Possible for
-    "projective" and "mh3", "mh4", ...
+    Of these it is one with the fewest dependents of the root. With `single_root` it has just one even where that keeps
+    fewer arcs. Possible for "projective" and "mh3", "mh4", ...
     """
     k = _degree(name)
     if name == "1ec":
         raise ValueError('no nearest tree for class "1ec": expected "projective", "mh4", "mh5" or a larger k')
     heads = arguments.tree(heads)
-    if in_class(heads, name):
+    if in_class(heads, name) and not (single_root and (heads[1:] == 0).sum() != 1):
         return heads
     n = len(heads) - 1
-    kept = np.zeros((n + 1, n + 1), dtype=np.float32)
-    kept[heads[1:], np.arange(1, n + 1)] = 1
-    single_root = (heads[1:] == 0).sum() == 1
+    arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
+    arcs[0] = -1  # fewer than n + 1 in all: roots only matter where as many arcs are kept
+    arcs[heads[1:], np.arange(1, n + 1)] += n + 1
     if k > 4:
-        return mhk.decode(kept, k, single_root=single_root).heads
+        return mhk.decode(arcs, k, single_root=single_root).heads
     decode, reduces = (mh3.decode, 2) if k == 3 else (mh4.decode, 6)
     shift, reduce = np.zeros((n + 2, n + 2), np.float32), np.zeros((reduces, n + 2, n + 2), np.float32)
-    return decode(shift, reduce, cost=kept, single_root=single_root).heads
+    return decode(shift, reduce, cost=arcs, single_root=single_root).heads
 
 
 def _degree(name):

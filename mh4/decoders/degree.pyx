@@ -7,11 +7,10 @@ from libcpp.vector cimport vector
 def smallest_k(const int[::1] heads):
     """The smallest k >= 3 whose MH_k derives the tree; heads: int32 (n+1,), a valid tree (not checked).
 
-    In an item over the span i..l it never hurts to link as soon as possible: an interior head with all its
-    dependents is only in the way. The word w can be linked inside the span iff its subtree lies strictly between i
-    and l and its own head between them or at them, whatever was combined before. So the span has one smallest item,
-    of some size [i,l], and it is reached through items of at most k heads iff some split x has
-    size[i,x] + size[x,l] - 1 <= k and both parts are reached likewise.
+    It never hurts to Link as soon as possible: a head that has all its dependents only makes items larger. Then,
+    however [i,...,l] was put together, it lacks the same words, those whose subtree lies strictly between i and l and
+    whose head lies between them or is one of them. So every span has one item, of some size [i,l], and MH_k derives
+    it iff for some x between, size [i,x] + size [x,l] - 1 <= k and MH_k derives both parts.
     """
     cdef int n = heads.shape[0] - 1, side = n + 2, i, l, x, w, h, needed, best
     cdef vector[int] low, high, size, smallest

@@ -26,6 +26,7 @@ def decode(shift, reduce_s0b0, *, cost=None, heads=None, single_root=False):
     heads: int array (n+1,); if given, the best derivation of that very tree.
     single_root: exactly one dependent of node 0.
 
+    Without words (n = 0) the derivation is the shift of the root.
     Returns a Derivation with parts "shift" (n, 2) and "reduce_s0b0" (n, 3).
     Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (all scores -inf, or
     single_root without words); NotInClass if the tree ``heads`` is not projective, or has not the single root required.

@@ -44,7 +44,9 @@ def decode(shift, reduce_s0b0, reduce_s1s0=None, *, cost=None, heads=None, singl
     heads: int array (n+1,); if given, the best derivation of that very tree (it may have several).
     single_root: exactly one dependent of node 0.
 
-    Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given, "reduce_s1s0" (n, 3).
+    Without words (n = 0) the derivation is the shift of the root.
+    Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given,
+    "reduce_s1s0" (n, 3).
     Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (all scores -inf, or
     single_root without words); NotInClass if the tree ``heads`` is not in MH4, or has not the single root required.
     """

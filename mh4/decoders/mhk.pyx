@@ -7,6 +7,7 @@
 Items of k heads only serve to Link and are not stored.
 """
 
+import math
 import numbers
 
 import numpy as np
@@ -26,6 +27,7 @@ def decode(arcs, k, *, cost=None, heads=None, single_root=False):
     heads: int array (n+1,); if given, the derivation is that of this tree.
     single_root: exactly one dependent of node 0.
 
+    Without words (n = 0) the tree is the root alone.
     Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
     Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (scores -inf, or single_root
     without words); NotInClass if the tree ``heads`` is not in MH_k, or has not the single root required.
@@ -52,6 +54,10 @@ def decode(arcs, k, *, cost=None, heads=None, single_root=False):
 
 
 def best_tree(const double[:, ::1] arcs, int k, bint single_root):
+    """Heads of the highest-scoring tree in MH_k, k <= n+2 or 3."""
+    cells = sum(math.comb(len(arcs) + 2, size) for size in range(2, k))
+    if cells >> 37:
+        raise MemoryError(f"MH{k} of a sentence of {len(arcs) - 1} words needs {cells >> 27} GB")
     found = np.full(len(arcs), -1, dtype=np.int32)
     cdef Chart chart = Chart(len(arcs) - 1, k, single_root)
     cdef int[::1] heads = found

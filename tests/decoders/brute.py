@@ -265,13 +265,13 @@ def best_score(n, k, link_score, shift_score=lambda s0, b0: 0.0, heads=None, roo
 # ------------------------------------------------------------------------------------------------------- random samples
 
 
-def random_tree(n, rng):
+def random_tree(n, rng, single_root=False):
     """A random tree over n words: words in random order, each attached to the root or an earlier one."""
     heads = [-1] * (n + 1)
     attached = [0]
     for word in rng.permutation(np.arange(1, n + 1)).tolist():
         heads[word] = attached[rng.integers(len(attached))]
-        attached.append(word)
+        attached = [word] if single_root and heads[word] == 0 else attached + [word]
     return tuple(heads)
 
 

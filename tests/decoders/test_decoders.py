@@ -164,7 +164,7 @@ def longest(decoder):
 
 
 @every_decoder
-@settings(max_examples=25)
+@settings(max_examples=40)
 @given(data=st.data(), seed=seeds, kind=st.sampled_from(KINDS))
 def test_best_by_the_chart_of_figure_1(decoder, data, seed, kind):
     n = data.draw(st.integers(1, longest(decoder)), label="n")
@@ -182,7 +182,7 @@ def test_best_by_the_chart_of_figure_1(decoder, data, seed, kind):
 
 
 @every_decoder
-@settings(max_examples=10)
+@settings(max_examples=20)
 @given(n=st.integers(1, 9), seed=seeds)
 def test_single_root_by_the_chart_of_figure_1(decoder, n, seed):
     rng = np.random.default_rng(seed)
@@ -200,7 +200,7 @@ def at_most(decoder, n):
 
 
 @every_decoder
-@settings(max_examples=25)
+@settings(max_examples=40)
 @given(n=st.integers(1, 25), seed=seeds, kind=st.sampled_from(KINDS))
 def test_no_tree_of_the_class_scores_higher(decoder, n, seed, kind):
     n = at_most(decoder, n)
@@ -221,7 +221,7 @@ def test_no_tree_of_the_class_scores_higher(decoder, n, seed, kind):
 
 
 @every_decoder
-@settings(max_examples=25)
+@settings(max_examples=40)
 @given(n=st.integers(1, 25), seed=seeds)
 def test_finds_a_planted_derivation(decoder, n, seed):
     """Every part of a random derivation scores 1, all else 0: no score is higher than that of its like."""

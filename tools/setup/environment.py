@@ -21,7 +21,7 @@ import tempfile
 from collections import namedtuple
 from contextlib import contextmanager
 
-import dynet
+import dynet_wheel
 from console import Console, SetupError
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -107,6 +107,11 @@ def clean_environment(env):
     return {name: value for name, value in env.items() if not re.fullmatch(unwanted, name)}
 
 
+def files(*patterns):
+    """The files of the repository that match."""
+    return [path for pattern in patterns for path in glob.glob(os.path.join(glob.escape(ROOT), pattern))]
+
+
 def digest(paths):
     """One digest of the names and contents of files."""
     total = hashlib.sha256()
@@ -115,6 +120,12 @@ def digest(paths):
             content = file.read()
         total.update(("%s %d " % (os.path.relpath(path, ROOT), len(content))).encode() + content)
     return total.hexdigest()
+
+
+def this_python():
+    """The Python that runs this, as the record names it."""
+    executable = getattr(sys, "_base_executable", sys.executable)  # not that of a virtual environment
+    return {"abi": sysconfig.get_config_var("SOABI"), "executable": os.path.realpath(executable)}
 
 
 class Environment:
@@ -147,16 +158,13 @@ class Environment:
 
     def wanted(self):
         """What the record says once all is done, for the sources as they are."""
-        sources = glob.glob(os.path.join(ROOT, "mh4", "**", "*.pyx"), recursive=True)
-        sources += glob.glob(os.path.join(ROOT, "mh4", "**", "*.pxd"), recursive=True)
-        sources += glob.glob(os.path.join(ROOT, "mh4", "**", "*.h"), recursive=True)
-        build = [os.path.join(ROOT, name) for name in ("pyproject.toml", "setup.py")]
         return {
-            "python": [sysconfig.get_config_var("SOABI"), os.path.realpath(sys.base_prefix)],
-            "processor": dynet.processor(),
+            "python": this_python(),
+            "processor": dynet_wheel.processor(),
             "tools": BUILD_TOOLS,
-            "dynet": dynet.VERSION,
-            "package": digest(sources + build) + " " + SCORER,
+            "dynet": dynet_wheel.VERSION,
+            "package": digest(files("pyproject.toml", "setup.py")) + " " + SCORER,
+            "decoders": digest(files("mh4/decoders/*.pyx", "mh4/decoders/*.pxd", "mh4/decoders/*.h")),
         }
 
     def runs(self, code):
@@ -169,20 +177,16 @@ class Environment:
         except OSError:
             return False
 
-    def extensions_are_built(self):
-        sources = glob.glob(os.path.join(ROOT, "mh4", "**", "*.pyx"), recursive=True)
-        suffix = "." + self.record["python"][0] + ".so"
-        return all(os.path.exists(os.path.splitext(path)[0] + suffix) for path in sources)
+    def decoders_are_there(self):
+        suffix = "." + self.record["python"]["abi"] + ".so"
+        return all(os.path.exists(os.path.splitext(path)[0] + suffix) for path in files("mh4/decoders/*.pyx"))
 
-    def is_ready(self, this_python):
-        """Whether nothing is to be done. Another Python than .venv's is wanted only if it was named."""
-        wanted = self.wanted()
-        if not this_python:
-            wanted.pop("python")
+    def is_ready(self):
+        """Whether nothing is to be done."""
         return (
             self.record.get("doing") is None
-            and all(self.record.get(key) == value for key, value in wanted.items())
-            and self.extensions_are_built()
+            and all(self.record.get(key) == value for key, value in self.wanted().items())
+            and self.decoders_are_there()
             and self.runs("import mh4, numpy, dynet")
         )
 
@@ -214,20 +218,18 @@ class Environment:
                 else:
                     self.install_dynet_from_source(pip, compiler)
 
-        with self.recording({"package": wanted["package"]}):
+        if self.record.get("package") != wanted["package"]:
+            self.console.step("mh4: compiling the decoders, installing the command line")
+            failure = "mh4 could not be installed"
+            with self.recording({key: wanted[key] for key in ("package", "decoders")}):
+                if sys.version_info < (3, 10):
+                    self.console.run(pip + ["--no-deps", "--ignore-requires-python", SCORER], env, failure=failure)
+                self.console.run(pip + ["--no-build-isolation", "--editable", ROOT + "[test]"], env, failure=failure)
+        elif self.record.get("decoders") != wanted["decoders"] or not self.decoders_are_there():
             self.console.step("mh4: compiling the decoders")
             build = [self.python, os.path.join(ROOT, "setup.py"), "build_ext", "--inplace"]
-            if not trusted:
-                build.append("--force")
-                for path in glob.glob(os.path.join(glob.escape(ROOT), "mh4", "decoders", "*.cpp")):
-                    os.unlink(path)
-            self.console.run(build, env, ROOT, failure="the decoders could not be compiled")
-
-            self.console.step("mh4: installing the command line")
-            failure = "mh4 could not be installed"
-            if sys.version_info < (3, 10):
-                self.console.run(pip + ["--no-deps", "--ignore-requires-python", SCORER], env, failure=failure)
-            self.console.run(pip + ["--no-build-isolation", "--editable", ROOT + "[test]"], env, failure=failure)
+            with self.recording({"decoders": wanted["decoders"]}):
+                self.console.run(build, env, ROOT, failure="the decoders could not be compiled")
         self.console.done()
 
     @contextmanager
@@ -250,32 +252,34 @@ class Environment:
         return same and self.record["doing"] is None and self.runs("import numpy")
 
     def remove(self):
-        """Removes .venv, at one blow: nothing must ever take half of it for the whole."""
+        """Removes .venv, at one blow, as nothing must ever take half of it for the whole, and what was compiled."""
         if os.path.isdir(self.folder):
             os.rename(self.folder, os.path.join(tempfile.mkdtemp(prefix="old-venv-", dir=self.work), ".venv"))
-        for rest in glob.glob(os.path.join(glob.escape(self.work), "old-venv-*")):
+        for rest in files("build/old-venv-*", "build/lib.*", "build/temp.*"):
             shutil.rmtree(rest, ignore_errors=True)
+        for path in files("mh4/decoders/*.cpp"):
+            os.unlink(path)
         self.record = {}
 
     def install_dynet_from_pypi(self, pip):
         self.console.say(
             "DyNet %s comes as PyPI's wheel on Python 3.8, which trains and parses 2 to 2.7 times more slowly than one built "
-            "here: use %s for that." % (dynet.VERSION, VERSIONS)
+            "here: use %s for that." % (dynet_wheel.VERSION, VERSIONS)
         )
-        self.console.step("DyNet %s from PyPI" % dynet.VERSION)
+        self.console.step("DyNet %s from PyPI" % dynet_wheel.VERSION)
         failure = "DyNet could not be installed"
-        self.console.run(pip + ["--no-deps", "--only-binary=:all:", "dyNET==" + dynet.VERSION], self.env, failure=failure)
-        if not self.runs(dynet.CHECK):
+        self.console.run(pip + ["--no-deps", "--only-binary=:all:", "dyNET==" + dynet_wheel.VERSION], self.env, failure=failure)
+        if not self.runs(dynet_wheel.CHECK):
             raise SetupError("PyPI's wheel of DyNet does not run on this machine: use %s." % VERSIONS)
 
     def install_dynet_from_source(self, pip, compiler):
-        for attempt in ("from the cache, perhaps", "surely built just now"):
-            wheel = dynet.wheel(self.console, compiler, self.jobs, self.work, self.env)
-            self.console.step("DyNet %s: installing the wheel of this machine" % dynet.VERSION)
+        for _ in ("perhaps from the cache", "surely built just now"):
+            wheel = dynet_wheel.wheel(self.console, compiler, self.jobs, self.work, self.env)
+            self.console.step("DyNet %s: installing the wheel of this machine" % dynet_wheel.VERSION)
             install = pip + ["--no-deps", "--no-index", "--force-reinstall", wheel]
             try:
                 self.console.run(install, self.env, failure="the wheel of DyNet could not be installed")
-                if self.runs(dynet.CHECK):
+                if self.runs(dynet_wheel.CHECK):
                     return
             except SetupError as error:
                 self.console.say(str(error))
@@ -306,7 +310,12 @@ def main(arguments=None):
                 fcntl.flock(lock, fcntl.LOCK_EX)
             environment = Environment(os.path.join(ROOT, ".venv"), console, jobs=options.jobs)
             environment.read()
-            if environment.is_ready(options.this_python):
+            python = environment.record.get("python", this_python())
+            if python != this_python() and not options.this_python and os.access(python["executable"], os.X_OK):
+                # Another Python than .venv's only if it was named: a later `make test` need not name it again.
+                lock.close()
+                os.execv(python["executable"], [python["executable"]] + sys.argv)
+            if python == this_python() and environment.is_ready():
                 if not options.quiet:
                     console.say("mh4 is set up: .venv/bin/mh4 --help")
                 return 0

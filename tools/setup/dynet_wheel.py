@@ -52,7 +52,8 @@ def processor():
         with open("/proc/cpuinfo") as file:
             fields = dict(re.findall(r"^(model name|flags|Features|CPU part|uarch|isa)\s*: (.*)$", file.read(), re.MULTILINE))
         # A new kernel may list further flags; only those of instruction sets matter.
-        flags = re.findall(r"\b(?:mmx|s?sse|pni|avx|amx|fma|f16c|bmi|abm|popcnt|movbe|adx|aes|sha|gfni)\w*", fields.pop("flags", ""))
+        relevant = r"\b(?:mmx|s?sse|pni|avx|amx|fma|f16c|bmi|abm|popcnt|movbe|adx|aes|sha|gfni)\w*"
+        flags = re.findall(relevant, fields.pop("flags", ""))
         text = repr((sorted(fields.items()), sorted(set(flags))))
     return platform.machine() + "-" + hashlib.sha256(text.encode()).hexdigest()[:10]
 
