@@ -86,7 +86,7 @@ def train(
 @click.option("--model", "folder", required=True, metavar="DIR")
 @click.argument("input_file", metavar="IN.conllu")
 @click.option("-o", "--output", "output_file", default="-", metavar="OUT.conllu", help="Standard output if not given.")
-@click.option("--tags", is_flag=True, help="Write the predicted UPOS and XPOS, too.")
+@click.option("--tags", is_flag=True, help="Write the predicted UPOS, XPOS and FEATS, too.")
 def parse(folder: str, input_file: str, output_file: str, tags: bool) -> None:
     """Parse a CoNLL-U file ("-" is standard input).
 
@@ -134,8 +134,8 @@ def info(folder: str) -> None:
     size = model.parameters.parameter_count()
     click.echo("%s: %s, seed %d, %d parameters" % (folder, model.system.name, model.seed, size))
     click.echo(
-        "knows %d words, %d characters, %d UPOS, %d XPOS, %d labels"
-        % tuple(len(table) - 1 for table in (tables.words, tables.chars, tables.upos, tables.xpos, tables.labels))
+        "knows %d words, %d characters, %d UPOS, %d XPOS, %d FEATS, %d labels"
+        % tuple(len(t) - 1 for t in (tables.words, tables.chars, tables.upos, tables.xpos, tables.feats, tables.labels))
     )
     for line in state_of(folder):
         click.echo(line)
@@ -167,7 +167,7 @@ def _source(path: str) -> Dict[str, str]:
 def _columns(sentence: treebank.Sentence, tags: bool) -> Dict[int, List[str]]:
     columns = {treebank.HEAD: [str(head) for head in sentence.heads[1:]], treebank.DEPREL: sentence.deprels}
     if tags:
-        columns.update({treebank.UPOS: sentence.upos, treebank.XPOS: sentence.xpos})
+        columns.update({treebank.UPOS: sentence.upos, treebank.XPOS: sentence.xpos, treebank.FEATS: sentence.feats})
     return columns
 
 

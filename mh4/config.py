@@ -60,6 +60,7 @@ class Training:
     loss_scale: float = 100.0  # the summed loss of a minibatch is divided by this
     upos_weight: float = 0.2
     xpos_weight: float = 0.2
+    feats_weight: float = 0.2
     label_weight: float = 1.0
     learning_rate: float = 0.002
     clip: float = 5.0  # gradient norm
@@ -181,6 +182,7 @@ _LIMITS = {
     "dropout.char": _not_negative,
     "training.upos_weight": _not_negative,
     "training.xpos_weight": _not_negative,
+    "training.feats_weight": _not_negative,
     "training.label_weight": _not_negative,
     "training.anneals": _not_negative,
 }

@@ -38,8 +38,8 @@ class Encoder:
 
     def __call__(
         self, sentences: Sequence[Sentence], noise: Optional["np.random.Generator"] = None
-    ) -> "dy.Expression":
-        """(units, N): the nodes of all sentences side by side, n+2 for a sentence of n words (see `spans`).
+    ) -> List["dy.Expression"]:
+        """For each layer (units, N): the nodes of all sentences side by side, n+2 for n words (see `spans`).
 
         With `noise`, words, characters and recurrent connections are dropped as in training.
         """
@@ -77,7 +77,7 @@ class Encoder:
             chars[noise.random(len(chars)) >= self._chars_kept[chars]] = UNKNOWN
         lengths = [len(word) for word in words]
         vectors = _lookup(self.char_embeddings, chars.tolist(), self.sizes.char_dim)
-        states = self.char_lstm(vectors, lengths, 0.0 if noise is None else self.dropout.char_lstm)
+        states = self.char_lstm(vectors, lengths, 0.0 if noise is None else self.dropout.char_lstm)[-1]
         # Each direction has read the whole word where it ends: the one at the last character, the other at the first.
         half, units = self.sizes.char_units // 2, self.sizes.char_units
         last = np.cumsum(lengths) - 1

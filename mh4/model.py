@@ -19,20 +19,23 @@ from mh4.vocabulary import Vocabulary
 
 FORMAT = 1  # of the model folder; raised when an older program could not read it or would parse differently
 
+# What the network learns to predict beside the tree: part-of-speech and morphological tags. They are secondary tasks by stack
+# propagation (Section 5): read off the first layer of the sentence bi-LSTM, and not given to the parser but in that way.
+TAGS = ("upos", "xpos", "feats")
+
 
 @dataclass
 class Scores:
     """The graph of one minibatch: what the network says of its sentences.
 
-    trees: for each sentence its score tensors by name; upos, xpos: (tags, words of the minibatch);
-    vectors: (units, nodes of the minibatch); spans: the nodes of each sentence.
+    vectors: the encoder's last layer, (units, nodes of the minibatch); spans: the nodes of each sentence;
+    trees: for each sentence its score tensors by name; tags: by column, (tags, words of the minibatch).
     """
 
     vectors: "dy.Expression"
     spans: List
     trees: List[Dict[str, "dy.Expression"]]
-    upos: "dy.Expression"
-    xpos: "dy.Expression"
+    tags: Dict[str, "dy.Expression"]
 
 
 class Model:
@@ -48,23 +51,23 @@ class Model:
         self.parameters = dy.ParameterCollection()
         self.encoder = Encoder(config, vocabulary, self.parameters)
         self.scorer = TensorScorer(self.system, config, self.parameters)
-        self.upos = Tagger(len(vocabulary.upos), config, self.parameters)
-        self.xpos = Tagger(len(vocabulary.xpos), config, self.parameters)
+        self.taggers = {
+            column: Tagger(len(getattr(vocabulary, column)), config, self.parameters) for column in TAGS
+        }
         self.labeller = Labeller(len(vocabulary.labels), config, self.parameters)
 
     def score(self, sentences: Sequence[Sentence], noise: Optional["np.random.Generator"] = None) -> Scores:
         """A new graph over `sentences`, not yet run. With `noise`, words and units are dropped as in training."""
         dy.renew_cg()
         training = noise is not None
-        vectors = self.encoder(sentences, noise)
+        layers = self.encoder(sentences, noise)
         nodes = spans(sentences)
         words = [column for start, stop in nodes for column in range(start + 1, stop - 1)]
         return Scores(
-            vectors,
+            layers[-1],
             nodes,
-            self.scorer(vectors, nodes, training),
-            self.upos(vectors, words, training),
-            self.xpos(vectors, words, training),
+            self.scorer(layers[-1], nodes, training),
+            {column: tagger(layers[0], words, training) for column, tagger in self.taggers.items()},
         )
 
     def label(self, scores: Scores, heads: Sequence[np.ndarray], training: bool) -> "dy.Expression":

@@ -6,7 +6,7 @@ from typing import Callable, Iterator, List, Sequence, Union
 import numpy as np
 
 from mh4.errors import InputError
-from mh4.model import Model
+from mh4.model import TAGS, Model
 from mh4.treebank import Sentence
 
 # Words per graph. More would batch better, but the graph of a minibatch is held in memory whole.
@@ -35,8 +35,8 @@ class Parser:
     ) -> List[Sentence]:
         """Parse sentences, given as lists of words or as Sentence.
 
-        Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (universal labels), upos and xpos as
-        predicted. `progress` is called with the number of words parsed after each minibatch.
+        Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (universal labels), upos, xpos and
+        feats as predicted. `progress` is called with the number of words parsed after each minibatch.
         """
         sentences = [s if isinstance(s, Sentence) else _sentence(s) for s in sentences]
         # Sentences of similar length share a minibatch, so that their LSTM steps batch well.
@@ -51,20 +51,19 @@ class Parser:
     def _parse(self, sentences: Sequence[Sentence]) -> List[Sentence]:
         model, tables = self.model, self.model.vocabulary
         scores = model.score(sentences)
-        scores.xpos.forward()  # the last node: runs the whole graph, batched
+        scores.tags[TAGS[-1]].forward()  # the last node: runs the whole graph
         single_root = model.config.scorer.single_root
         heads = [
             model.system.decode(**model.scorer.values(tensors), single_root=single_root).heads for tensors in scores.trees
         ]
-        upos, xpos = _best(scores.upos, tables.upos.strings), _best(scores.xpos, tables.xpos.strings)
+        tags = {column: _best(scores.tags[column], getattr(tables, column).strings) for column in TAGS}
         labels = _best(model.label(scores, heads, training=False), tables.labels.strings)
         results, start = [], 0
         for sentence, tree in zip(sentences, heads):
             stop = start + len(sentence)
             deprels = ["root" if h == 0 else label for h, label in zip(tree[1:], labels[start:stop])]
-            results.append(
-                replace(sentence, heads=tree, deprels=deprels, upos=upos[start:stop], xpos=xpos[start:stop])
-            )
+            own = {column: values[start:stop] for column, values in tags.items()}
+            results.append(replace(sentence, heads=tree, deprels=deprels, **own))
             start = stop
         return results
 

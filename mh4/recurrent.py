@@ -88,16 +88,20 @@ class BiLSTM:
             self.layers.append((LSTM(inputs, units // 2, parameters), LSTM(inputs, units // 2, parameters)))
             inputs = units
 
-    def __call__(self, vectors: "dy.Expression", lengths: Sequence[int], dropout: float = 0.0) -> "dy.Expression":
-        """(inputs, N) to (units, N), the elements of all sequences in their natural order."""
+    def __call__(
+        self, vectors: "dy.Expression", lengths: Sequence[int], dropout: float = 0.0
+    ) -> List["dy.Expression"]:
+        """(inputs, N) to a (units, N) for each layer, the elements of all sequences in their natural order."""
         packing = Packing(lengths)
-        backwards = packing.reversed.tolist()
+        natural, backwards = packing.natural.tolist(), packing.reversed.tolist()
         vectors = dy.select_cols(vectors, packing.packed.tolist())
+        outputs = []
         for forward, backward in self.layers:
             ahead = forward(vectors, packing, dropout)
             behind = backward(dy.select_cols(vectors, backwards), packing, dropout)
             vectors = dy.concatenate([ahead, dy.select_cols(behind, backwards)])
-        return dy.select_cols(vectors, packing.natural.tolist())
+            outputs.append(dy.select_cols(vectors, natural))
+        return outputs
 
 
 def _glorot(rows: int, columns: int) -> "dy.UniformInitializer":

@@ -20,11 +20,11 @@ from mh4.evaluation import attachment_scores
 from mh4.files import replacing
 from mh4.graph import dy
 from mh4.loss import hinge, structured_hinge
-from mh4.model import Model
+from mh4.model import TAGS, Model
 from mh4.parsing import Parser, minibatches
 from mh4.progress import Listener
 from mh4.treebank import Sentence
-from mh4.vocabulary import Vocabulary, universal
+from mh4.vocabulary import Table, Vocabulary, universal
 
 
 @dataclass
@@ -152,22 +152,20 @@ class Trainer:
 
         gold: the trees to learn, one heads array for each sentence. With `noise`, dropout.
         """
-        model, tables, settings = self.model, self.model.vocabulary, self.settings
+        model, settings = self.model, self.settings
         scores = model.score(sentences, noise)
         labels = model.label(scores, [s.heads for s in sentences], training=noise is not None)
-        labels.forward()  # the last node: runs the whole graph, batched
+        labels.forward()  # the last node: runs the whole graph
 
         terms = [
             structured_hinge(model.system, model.scorer, tensors, heads, model.config.scorer.single_root)
             for tensors, heads in zip(scores.trees, gold)
         ]
-        for weight, expression, table, names in (
-            (settings.upos_weight, scores.upos, tables.upos, [tag for s in sentences for tag in s.upos]),
-            (settings.xpos_weight, scores.xpos, tables.xpos, [tag for s in sentences for tag in s.xpos]),
-            (settings.label_weight, labels, tables.labels, [universal(d) for s in sentences for d in s.deprels]),
-        ):
-            term = hinge(expression, [table[name] for name in names])
-            terms.append(None if term is None else term * weight)
+        for column in TAGS:
+            table, names = getattr(model.vocabulary, column), [name for s in sentences for name in getattr(s, column)]
+            terms.append(_weighted(getattr(settings, column + "_weight"), scores.tags[column], table, names))
+        names = [universal(deprel) for s in sentences for deprel in s.deprels]
+        terms.append(_weighted(settings.label_weight, labels, model.vocabulary.labels, names))
         terms = [term for term in terms if term is not None]
         return dy.esum(terms) * (1.0 / settings.loss_scale) if terms else None
 
@@ -294,11 +292,19 @@ class Trainer:
         return summary
 
 
+def _weighted(
+    weight: float, scores: "dy.Expression", table: Table, names: Sequence[str]
+) -> Optional["dy.Expression"]:
+    """The weighted hinge loss of classes given by name; None where it is 0."""
+    loss = hinge(scores, [table[name] for name in names])
+    return None if loss is None else loss * weight
+
+
 def evaluate(parser: Parser, gold: Sequence[Sentence], progress=lambda words: None) -> Dict[str, float]:
-    """Parse the words of `gold` and compare: uas, las, upos, xpos in percent of all words."""
+    """Parse the words of `gold` and compare: uas, las, upos, xpos and feats in percent of all words."""
     parsed = parser.parse(gold, progress)
     scores = attachment_scores(gold, parsed)
-    for name in ("upos", "xpos"):
+    for name in TAGS:
         right = sum(g == p for a, b in zip(gold, parsed) for g, p in zip(getattr(a, name), getattr(b, name)))
         scores[name] = 100.0 * right / sum(map(len, gold))
     return scores
@@ -309,7 +315,7 @@ def state_of(folder: str) -> List[str]:
     if os.path.exists(os.path.join(folder, "summary.json")):
         summary = _json(os.path.join(folder, "summary.json"))
         lines = [
-            "trained: dev UAS %(dev_uas).2f, LAS %(dev_las).2f, UPOS %(dev_upos).2f, XPOS %(dev_xpos).2f, "
+            "trained: dev UAS %(dev_uas).2f, LAS %(dev_las).2f, UPOS %(dev_upos).2f, "
             "best of %(evaluations)d evaluations, %(updates)d updates, mh4 %(mh4)s" % summary
         ]
         for name, source in summary["sources"].items():

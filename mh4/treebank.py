@@ -22,7 +22,7 @@ ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 class Sentence:
     """A sentence of n words.
 
-    words, upos, xpos, deprels: lists of n strings (deprels as in the file, with subtypes).
+    words, upos, xpos, feats, deprels: lists of n strings (deprels as in the file, with subtypes).
     heads: int32 array (n+1,), heads[0] = -1, heads[m] in 0..n; None where the file's HEAD column was not read.
     name: where the sentence stands, for messages ("FILE, line 12, sentence 3 (sent_id)").
     rows: for each word its line in the document, counted from 0; None for a sentence that came from no file.
@@ -31,6 +31,7 @@ class Sentence:
     words: List[str]
     upos: Optional[List[str]] = None
     xpos: Optional[List[str]] = None
+    feats: Optional[List[str]] = None
     deprels: Optional[List[str]] = None
     heads: Optional[np.ndarray] = None
     name: str = ""
@@ -178,6 +179,7 @@ def _sentence(lines: Sequence[str], start: int, stop: int, place: _Place, trees:
         words=[c[FORM] for c in cells],
         upos=[c[UPOS] for c in cells],
         xpos=[c[XPOS] for c in cells],
+        feats=[c[FEATS] for c in cells],
         name=place.at(start),
         rows=rows,
     )

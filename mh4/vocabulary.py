@@ -50,13 +50,13 @@ class Vocabulary:
     """The tables of one training treebank.
 
     words: normalised words seen at least `word_min_count` times; chars: characters of the words as written;
-    upos, xpos: tags; labels: universal dependency labels.
+    upos, xpos, feats: tags (features as one string); labels: universal dependency labels.
     """
 
-    _TABLES = ("words", "chars", "upos", "xpos", "labels")
+    _TABLES = ("words", "chars", "upos", "xpos", "feats", "labels")
 
     def __init__(self, **tables: Table) -> None:
-        self.words, self.chars, self.upos, self.xpos, self.labels = (tables[name] for name in self._TABLES)
+        self.words, self.chars, self.upos, self.xpos, self.feats, self.labels = (tables[name] for name in self._TABLES)
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence], word_min_count: int) -> "Vocabulary":
@@ -69,6 +69,7 @@ class Vocabulary:
             chars=Table.count(char for word in words for char in word),
             upos=Table.count(all_of("upos")),
             xpos=Table.count(all_of("xpos")),
+            feats=Table.count(all_of("feats")),
             labels=Table.count(map(universal, all_of("deprels"))),
         )
 

@@ -76,12 +76,12 @@ def test_parse_changes_head_and_deprel_alone(model, files):
             assert one == two
     assert before.count(b"\n") == after.count(b"\n")
 
-    # From standard input to standard output, the same bytes; with tags, two more columns.
+    # From standard input to standard output, the same bytes; with tags, three more columns.
     assert succeeds("parse", "--model", model, "-", stdin=before) == after
     tagged = succeeds("parse", "--model", model, "--tags", gold)
     for one, two in zip(after.split(b"\n"), tagged.split(b"\n")):
         one, two = one.split(b"\t"), two.split(b"\t")
-        assert one[:3] == two[:3] and one[5:] == two[5:]
+        assert one[:3] == two[:3] and one[6:] == two[6:]
 
 
 def test_test_and_evaluate_agree(model, files):

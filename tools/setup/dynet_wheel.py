@@ -105,9 +105,7 @@ def wheel(console, compiler, jobs, work, env):
         os.makedirs(folder, exist_ok=True)
         lock = open(os.path.join(folder, "lock"), "w")
     except OSError as error:
-        raise SetupError(
-            "the cache folder cannot be written (%s): set XDG_CACHE_HOME to a folder that can." % error
-        ) from None
+        raise SetupError("the cache folder cannot be written (%s): set XDG_CACHE_HOME to a folder that can." % error) from None
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         path = cached(folder)

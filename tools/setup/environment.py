@@ -262,11 +262,11 @@ class Environment:
         self.record = {}
 
     def install_dynet_from_pypi(self, pip):
-        self.console.say(
-            "DyNet %s comes as PyPI's wheel on Python 3.8, which trains and parses 2 to 2.7 times more slowly than one built "
-            "here: use %s for that." % (dynet_wheel.VERSION, VERSIONS)
-        )
         self.console.step("DyNet %s from PyPI" % dynet_wheel.VERSION)
+        self.console.say(
+            "On Python 3.8 DyNet comes as PyPI's wheel, which trains and parses 2 to 2.7 times more slowly than one built here; "
+            "%s do better." % VERSIONS
+        )
         failure = "DyNet could not be installed"
         self.console.run(pip + ["--no-deps", "--only-binary=:all:", "dyNET==" + dynet_wheel.VERSION], self.env, failure=failure)
         if not self.runs(dynet_wheel.CHECK):

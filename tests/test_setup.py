@@ -1,0 +1,334 @@
+"""The set-up: what a newcomer meets before anything of mh4 runs. DyNet itself is not built here."""
+
+import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools" / "setup"))
+
+import dynet_wheel  # noqa: E402
+import environment  # noqa: E402
+from console import Console, SetupError  # noqa: E402
+
+
+@pytest.fixture
+def console(tmp_path):
+    return Console(str(tmp_path / "log"), io.StringIO())
+
+
+# The cache of wheels
+
+
+def a_wheel(path):
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.writestr("dynet.py", "x = 1\n" * 1000)
+    return str(path)
+
+
+def test_a_placed_wheel_is_found_again(tmp_path):
+    wheel = a_wheel(tmp_path / "dynet-1-py3-none-any.whl")
+    folder = tmp_path / "cache [of mine]"  # brackets mean something to glob
+    path = dynet_wheel.place(wheel, str(folder))
+    assert dynet_wheel.cached(str(folder)) == path
+    assert os.listdir(str(folder)) == ["dynet-1-py3-none-any.whl"]
+    assert Path(path).read_bytes() == Path(wheel).read_bytes()
+
+
+def test_placing_that_fails_leaves_the_old_wheel(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    path = Path(dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), str(folder)))
+    before = path.read_bytes()
+
+    def interrupted(source, target):
+        target.write(source.read(10))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dynet_wheel.shutil, "copyfileobj", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dynet_wheel.place(str(path), str(folder))
+    assert os.listdir(str(folder)) == [path.name] and path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda whole: whole[: len(whole) // 2], lambda whole: b"", lambda whole: whole.replace(b"x = 1", b"y = 2", 1)]
+)
+def test_a_damaged_wheel_is_removed(tmp_path, damage):
+    path = tmp_path / "dynet-1-py3-none-any.whl"
+    a_wheel(path)
+    path.write_bytes(damage(path.read_bytes()))
+    assert dynet_wheel.cached(str(tmp_path)) is None
+    assert not path.exists()
+
+
+def test_the_cache_is_the_users_and_keyed_by_python_and_processor(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = dynet_wheel.cache_folder()
+    assert folder == dynet_wheel.cache_folder()
+    assert Path(folder).parent == tmp_path / "mh4"
+    for part in (dynet_wheel.VERSION, sysconfig.get_config_var("SOABI"), dynet_wheel.processor()):
+        assert part in folder
+    monkeypatch.setattr(dynet_wheel, "processor", lambda: "x86_64-another")
+    assert dynet_wheel.cache_folder() != folder
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert Path(dynet_wheel.cache_folder()).parent == tmp_path / ".cache" / "mh4"
+
+
+def test_a_cached_wheel_is_not_built_again(tmp_path, monkeypatch, console):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    built = []
+
+    def build(console, compiler, jobs, work, env, folder):
+        built.append(folder)
+        return dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), folder)
+
+    monkeypatch.setattr(dynet_wheel, "build", build)
+    paths = [dynet_wheel.wheel(console, None, 1, str(tmp_path), {}) for _ in range(2)]
+    assert paths[0] == paths[1] and len(built) == 1
+    Path(paths[0]).write_bytes(b"")
+    assert dynet_wheel.wheel(console, None, 1, str(tmp_path), {}) == paths[0] and len(built) == 2
+
+
+def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch, console):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(SetupError, match="XDG_CACHE_HOME"):
+        dynet_wheel.wheel(console, None, 1, str(tmp_path), {})
+
+
+# What is missing
+
+
+@pytest.mark.parametrize("version, word", [((2, 7), "old"), ((3, 7), "old"), ((3, 13), "new")])
+def test_python_too_old_or_too_new(version, word):
+    with pytest.raises(SetupError, match=r"Python %d.%d is too %s.*PYTHON=python3" % (version + (word,))):
+        environment.check_python(version)
+
+
+def test_python_without_venv(monkeypatch):
+    monkeypatch.setattr(environment.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 1))
+    with pytest.raises(SetupError, match="apt install python3-venv"):
+        environment.check_python((3, 11))
+
+
+def test_no_compiler(tmp_path):
+    with pytest.raises(SetupError, match=r"no C\+\+ compiler.*apt install g\+\+ python3-dev"):
+        environment.find_compiler({"PATH": str(tmp_path)})
+
+
+def test_a_compiler_that_does_not_work(tmp_path):
+    compiler = tmp_path / "c++"
+    compiler.write_text("#!/bin/sh\necho 'xcrun: error: invalid active developer path' >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    with pytest.raises(SetupError, match="does not work .*invalid active developer path"):
+        environment.find_compiler(dict(os.environ, CXX=str(compiler)))
+    with pytest.raises(SetupError, match="does not work"):
+        environment.find_compiler(dict(os.environ, CXX=str(tmp_path / "nothing here")))
+
+
+def test_no_headers(tmp_path, monkeypatch):
+    monkeypatch.setattr(environment.sysconfig, "get_path", lambda name: str(tmp_path))
+    with pytest.raises(SetupError, match="Python.h .*apt install python3-dev"):
+        environment.find_compiler(dict(os.environ, CC="cc", CXX="c++"))
+
+
+@pytest.mark.parametrize(
+    "output, said",
+    [
+        ("Failed to establish a new connection: [Errno -3] Temporary failure in name resolution", "no network"),
+        ("g++: fatal error: Killed signal terminated program cc1plus", "make setup JOBS=1"),
+        ("ERROR: No matching distribution found for dynet", "No matching distribution found for dynet"),
+        ("nothing of the kind", "it broke; all output is in"),
+    ],
+)
+def test_a_command_that_fails_says_why(console, output, said):
+    with pytest.raises(SetupError) as error:
+        console.run([sys.executable, "-c", "print(%r); raise SystemExit(1)" % output], failure="it broke")
+    assert str(error.value).startswith("it broke") and said in str(error.value) and console.log in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+# Interruption
+
+
+def is_running(pid):
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], stdout=subprocess.PIPE).stdout.decode().strip()
+    return bool(state) and not state.startswith("Z")
+
+
+@pytest.mark.skipif(not shutil.which("ps"), reason="there is no ps to look for processes with")
+def test_an_interrupted_command_ends_with_all_it_has_started(console, tmp_path):
+    file = tmp_path / "pid"
+
+    def alarm(*_):
+        if not file.exists() or not file.read_text().endswith("\n"):
+            return
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, alarm)
+    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            console.run(["sh", "-c", "sleep 600 & echo $! > '%s'; wait" % file])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    pid = int(file.read_text())
+    for _ in range(100):
+        if not is_running(pid):
+            break
+        time.sleep(0.1)
+    assert not is_running(pid)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch, console):
+    """An Environment in a repository of its own."""
+    monkeypatch.setattr(environment, "ROOT", str(tmp_path))
+    (tmp_path / "build").mkdir()
+    (tmp_path / "mh4" / "decoders").mkdir(parents=True)
+    for name in ("pyproject.toml", "setup.py"):
+        (tmp_path / name).write_text("")
+    made = environment.Environment(str(tmp_path / ".venv"), console)
+    monkeypatch.setattr(made, "runs", lambda code: True)
+    return made
+
+
+def complete(place):
+    os.makedirs(place.folder)
+    place.write(doing=None, **place.wanted())
+
+
+def test_what_is_complete_is_ready_and_a_changed_source_is_not(place, tmp_path):
+    assert not place.is_ready()
+    complete(place)
+    place.read()
+    assert place.is_ready() and place.is_to_be_trusted(place.wanted())
+    (tmp_path / "pyproject.toml").write_text("changed")
+    assert not place.is_ready() and place.is_to_be_trusted(place.wanted())
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "mh4" / "decoders" / "new.pyx").write_text("")
+    assert not place.is_ready()
+
+
+def test_a_decoder_that_is_not_compiled_is_not_ready(place, tmp_path):
+    (tmp_path / "mh4" / "decoders" / "mh3.pyx").write_text("")
+    complete(place)
+    assert not place.is_ready()
+    (tmp_path / "mh4" / "decoders" / ("mh3.%s.so" % sysconfig.get_config_var("SOABI"))).write_text("")
+    assert place.is_ready()
+
+
+def test_an_interrupted_step_is_not_trusted_a_failed_one_is(place):
+    complete(place)
+    with pytest.raises(SetupError):
+        with place.recording({"dynet": "9"}):
+            raise SetupError("no network")
+    place.read()
+    assert place.record["dynet"] == dynet_wheel.VERSION and place.is_to_be_trusted(place.wanted())
+    with pytest.raises(KeyboardInterrupt):
+        with place.recording({"dynet": "9"}):
+            raise KeyboardInterrupt
+    place.read()
+    assert not place.is_ready() and not place.is_to_be_trusted(place.wanted())
+    place.remove()
+    assert not os.path.exists(place.folder) and place.record == {}
+
+
+def test_another_python_or_processor_is_not_trusted(place):
+    complete(place)
+    for key in ("python", "processor"):
+        assert not place.is_to_be_trusted(dict(place.wanted(), **{key: "another"}))
+
+
+def test_an_environment_of_someone_else_is_left_alone(place):
+    os.makedirs(place.folder)
+    (Path(place.folder) / "pyvenv.cfg").write_text("mine")
+    place.read()
+    with pytest.raises(SetupError, match="was not made by `make setup`"):
+        place.is_to_be_trusted(place.wanted())
+    assert (Path(place.folder) / "pyvenv.cfg").read_text() == "mine"
+
+
+def test_the_environment_of_commands_leads_nowhere_else():
+    env = environment.clean_environment(
+        {"PATH": "p", "PYTHONPATH": "x", "MAKEFLAGS": "LANG=eu", "PIP_TARGET": "x", "PIP_INDEX_URL": "u"}
+    )
+    assert env == {"PATH": "p", "PIP_INDEX_URL": "u"}
+
+
+# The Makefile: LANG names a treebank and a locale
+
+STUB = """#!/bin/sh
+echo "run: $*"
+echo "LANG is ${LANG-unset}"
+env | grep -q eu_probe && env | grep eu_probe
+exit 0
+"""
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Runs make in a copy where the Pythons are stubs that show what they are given."""
+    if not shutil.which("make"):
+        pytest.skip("there is no make")
+    shutil.copy(str(ROOT / "Makefile"), str(tmp_path))
+    for name in ("stub", ".venv/bin/python"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(STUB)
+        path.chmod(0o755)
+
+    def run(*arguments, **env):
+        clean = {"PATH": os.environ["PATH"]}
+        return subprocess.run(
+            ["make", "PYTHON=./stub"] + list(arguments), cwd=str(tmp_path), env=dict(clean, **env), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.mark.parametrize("env", [{}, {"LANG": "en_US.UTF-8"}, {"LANG": "eu"}])
+def test_a_locale_is_not_a_treebank(make, env):
+    made = make("reproduce", **env)
+    assert made.returncode == 2
+    assert made.stderr.startswith("usage: make reproduce LANG=hu ")
+    assert "run:" not in made.stdout  # not even the set-up
+    assert make("reproduce", "LANG=", **env).returncode == 2
+
+
+@pytest.mark.parametrize("target", ["reproduce", "test", "setup"])
+@pytest.mark.parametrize("env, locale", [({}, "C.UTF-8"), ({"LANG": "de_DE.UTF-8"}, "de_DE.UTF-8"), ({"LANG": "C"}, "C")])
+def test_a_treebank_is_not_a_locale(make, target, env, locale):
+    made = make(target, "LANG=eu_probe", **env)
+    assert made.returncode == 0, made.stderr
+    shown = [line for line in made.stdout.splitlines() if not line.startswith((".venv", "run:"))]
+    assert shown and set(shown) == {"LANG is " + locale}  # and eu_probe nowhere in the environment
+
+
+def test_options_reach_the_experiment_as_they_are(make):
+    made = make("reproduce", "LANG=eu", "SYSTEMS=mh3 mst", "SEEDS=1 2", "UD=../a b", "JOBS=2")
+    assert "run: tools/setup --this-python --jobs 2 --quiet" in made.stdout
+    assert "run: experiments/reproduce.py --lang eu --systems mh3 mst --seeds 1 2 --ud ../a b --jobs 2" in made.stdout
+    assert "run: experiments/reproduce.py --lang eu\n" in make("reproduce", "LANG=eu").stdout
+
+
+def test_make_alone_says_how(make):
+    made = make()
+    assert made.returncode == 0 and "make reproduce LANG=toy" in made.stdout and "run:" not in made.stdout
+
+
+def test_a_python_that_is_not_there(make):
+    made = make("setup", "PYTHON=python-of-nowhere")
+    assert made.returncode == 2 and "there is no python-of-nowhere: install Python 3.9 to 3.12" in made.stderr
