@@ -31,7 +31,7 @@ PYTHON := $(or $(PYTHON),python3)
 set_up = @command -v '$(PYTHON)' >/dev/null || { \
 	  echo 'mh4: there is no $(PYTHON): install Python 3.9 to 3.12, on Debian or Ubuntu with' \
 	    '`apt install python3-venv python3-dev`, or name one as in `make setup PYTHON=python3.11`.' >&2; exit 2; }; \
-	'$(PYTHON)' tools/setup $(if $(PYTHON_NAMED),--this-python) $(if $(JOBS),--jobs '$(JOBS)') $(1)
+	exec '$(PYTHON)' tools/setup $(if $(PYTHON_NAMED),--this-python) $(if $(JOBS),--jobs '$(JOBS)') $(1)
 
 setup:
 	$(call set_up)

@@ -6,7 +6,7 @@ nodes for every step of every sequence. Dropout is variational (Gal & Ghahramani
 its steps, on the inputs and on the recurrent connections.
 """
 
-from typing import List, Sequence
+from typing import List, Optional, Sequence
 
 import numpy as np
 
@@ -36,23 +36,25 @@ class Packing:
 
 
 class LSTM:
-    """One direction of one layer: coupled gates (the forget gate is 1 - input gate), no peepholes."""
+    """One direction of one layer: the forget gate is coupled, 1 - input gate, and the gates see the cell (peepholes)."""
 
     def __init__(self, inputs: int, units: int, parameters: "dy.ParameterCollection") -> None:
         self.units = units
         # Rows: input gate, output gate, candidate. Glorot initialisation of each of the three on its own.
         self.from_input = parameters.add_parameters((3 * units, inputs), init=_glorot(units, inputs))
         self.from_state = parameters.add_parameters((3 * units, units), init=_glorot(units, units))
+        self.cell_to_input_gate = parameters.add_parameters((units, units), init=_glorot(units, units))
+        self.cell_to_output_gate = parameters.add_parameters((units, units), init=_glorot(units, units))
         self.bias = parameters.add_parameters(3 * units, init=0)
 
     def __call__(self, vectors: "dy.Expression", packing: Packing, dropout: float) -> "dy.Expression":
         """(inputs, N) packed columns to (units, N) packed columns."""
         units, sizes = self.units, packing.sizes
-        state_mask = None
+        state_mask = cell_mask = None
         if dropout:
-            mask = _mask(vectors.dim()[0][0], sizes[0], dropout)
-            vectors = dy.cmult(vectors, dy.select_cols(mask, packing.sequence.tolist()))
-            state_mask = _mask(units, sizes[0], dropout)
+            input_mask = _mask(vectors.dim()[0][0], sizes[0], dropout)
+            vectors = dy.cmult(vectors, dy.select_cols(input_mask, packing.sequence.tolist()))
+            state_mask, cell_mask = _mask(units, sizes[0], dropout), _mask(units, sizes[0], dropout)
         projected = dy.colwise_add(self.from_input * vectors, self.bias)
         outputs: List["dy.Expression"] = []
         cell = state = None
@@ -60,22 +62,26 @@ class LSTM:
         for size in sizes:
             gates = dy.pick_range(projected, start, start + size, 1)
             start += size
-            if state is not None:
-                if size < width:  # the shortest sequences have ended
-                    state, cell = dy.pick_range(state, 0, size, 1), dy.pick_range(cell, 0, size, 1)
-                    if state_mask is not None:
-                        state_mask = dy.pick_range(state_mask, 0, size, 1)
-                if state_mask is not None:
-                    state = dy.cmult(state, state_mask)
-                gates = dy.affine_transform([gates, self.from_state, state])
-            both = dy.logistic(dy.pick_range(gates, 0, 2 * units, 0))
-            candidate = dy.tanh(dy.pick_range(gates, 2 * units, 3 * units, 0))
-            write = dy.pick_range(both, 0, units, 0)
-            # (1 - write) * cell + write * candidate
-            cell = dy.cmult(write, candidate) if cell is None else cell + dy.cmult(write, candidate - cell)
-            state = dy.cmult(dy.pick_range(both, units, 2 * units, 0), dy.tanh(cell))
-            outputs.append(state)
+            if size < width:  # the shortest sequences have ended
+                cell, state, cell_mask, state_mask = (
+                    None if matrix is None else dy.pick_range(matrix, 0, size, 1) for matrix in (cell, state, cell_mask, state_mask)
+                )
             width = size
+            if state is not None:
+                gates = dy.affine_transform([gates, self.from_state, _masked(state, state_mask)])
+            input_gate, output_gate, candidate = (
+                dy.pick_range(gates, row, row + units, 0) for row in range(0, 3 * units, units)
+            )
+            candidate = dy.tanh(candidate)
+            if cell is None:
+                cell = dy.cmult(dy.logistic(input_gate), candidate)
+            else:
+                input_gate = dy.affine_transform([input_gate, self.cell_to_input_gate, _masked(cell, cell_mask)])
+                # (1 - gate) * cell + gate * candidate
+                cell = cell + dy.cmult(dy.logistic(input_gate), candidate - cell)
+            output_gate = dy.affine_transform([output_gate, self.cell_to_output_gate, _masked(cell, cell_mask)])
+            state = dy.cmult(dy.logistic(output_gate), dy.tanh(cell))
+            outputs.append(state)
         return dy.concatenate_cols(outputs)
 
 
@@ -110,3 +116,7 @@ def _glorot(rows: int, columns: int) -> "dy.UniformInitializer":
 
 def _mask(rows: int, columns: int, dropout: float) -> "dy.Expression":
     return dy.random_bernoulli((rows, columns), 1.0 - dropout, 1.0 / (1.0 - dropout))
+
+
+def _masked(vectors: "dy.Expression", mask: Optional["dy.Expression"]) -> "dy.Expression":
+    return vectors if mask is None else dy.cmult(vectors, mask)

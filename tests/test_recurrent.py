@@ -12,15 +12,17 @@ def sigmoid(x):
     return 1.0 / (1.0 + np.exp(-x))
 
 
-def plain_lstm(lstm, vectors, mask=1.0):
-    """The coupled-gate LSTM of one sequence (inputs, n), step by step in numpy."""
+def plain_lstm(lstm, vectors, state_mask=1.0, cell_mask=1.0):
+    """The coupled-gate LSTM with peepholes of one sequence (inputs, n), step by step in numpy."""
     W, U, b = (p.as_array() for p in (lstm.from_input, lstm.from_state, lstm.bias))
+    to_input_gate, to_output_gate = lstm.cell_to_input_gate.as_array(), lstm.cell_to_output_gate.as_array()
     h = c = np.zeros(lstm.units)
     outputs = []
     for x in vectors.T:
-        i, o, g = np.split(W @ x + U @ (h * mask) + b, 3)
-        c = (1 - sigmoid(i)) * c + sigmoid(i) * np.tanh(g)
-        h = sigmoid(o) * np.tanh(c)
+        i, o, g = np.split(W @ x + U @ (h * state_mask) + b, 3)
+        i = sigmoid(i + to_input_gate @ (c * cell_mask))
+        c = (1 - i) * c + i * np.tanh(g)
+        h = sigmoid(o + to_output_gate @ (c * cell_mask)) * np.tanh(c)
         outputs.append(h)
     return np.array(outputs).T
 
@@ -57,17 +59,18 @@ def test_dropout_keeps_one_mask_for_each_sequence(monkeypatch):
     parameters, lengths = dy.ParameterCollection(), [3, 4]
     lstm = BiLSTM(1, 5, 8, parameters).layers[0][0]
     noise = np.random.default_rng(3)
-    masks = {}
+    masks = []
 
     def mask(rows, columns, dropout):
-        masks[rows] = (noise.random((rows, columns)) >= dropout) / (1 - dropout)
-        return dy.inputTensor(masks[rows])
+        masks.append((noise.random((rows, columns)) >= dropout) / (1 - dropout))
+        return dy.inputTensor(masks[-1])
 
     monkeypatch.setattr(recurrent, "_mask", mask)
     vectors, packing = noise.normal(size=(5, 7)), Packing(lengths)
     out = lstm(dy.inputTensor(vectors[:, packing.packed]), packing, 0.5).npvalue()[:, packing.natural]
     for rank, start, stop in ((1, 0, 3), (0, 3, 7)):  # the longer sequence comes first
-        by_hand = plain_lstm(lstm, vectors[:, start:stop] * masks[5][:, [rank]], masks[4][:, rank])
+        inputs, state, cell = (mask[:, [rank]] for mask in masks)
+        by_hand = plain_lstm(lstm, vectors[:, start:stop] * inputs, state.ravel(), cell.ravel())
         np.testing.assert_allclose(out[:, start:stop], by_hand, rtol=1e-4, atol=1e-5)
 
 
