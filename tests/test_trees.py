@@ -131,6 +131,18 @@ def test_nearest_of_a_tree_with_one_root():
     arcs = (candidates[:, 1:] == tree[1:]).sum(axis=1)
     assert arcs.max() == 5 and arcs[(candidates == 0).sum(axis=1) == 1].max() == 4
     assert kept(trees.nearest(int32(tree), "mh4"), tree) == 5
+    single = trees.nearest(int32(tree), "mh4", single_root=True)
+    assert kept(single, tree) == 4 and (single == 0).sum() == 1
+
+
+@pytest.mark.parametrize("name", NEAREST)
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_nearest_with_a_single_root_keeps_the_most_arcs_of_those(n, name):
+    candidates = np.array(sorted(tree for tree in in_class(n, name) if tree.count(0) == 1))
+    for tree in brute.all_trees(n):
+        near = trees.nearest(int32(tree), name, single_root=True)
+        assert tuple(near.tolist()) in in_class(n, name) and (near == 0).sum() == 1
+        assert kept(near, tree) == (candidates[:, 1:] == tree[1:]).sum(axis=1).max(), tree
 
 
 def kept(near, tree):
