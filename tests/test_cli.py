@@ -1,15 +1,17 @@
 """The installed command, as a user types it."""
 
 import os
+import pty
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import toy
-from mh4 import treebank
 
-COMMAND = [sys.executable, "-m", "mh4"]
+INSTALLED = Path(sys.executable).with_name("mh4")
+COMMAND = [str(INSTALLED)] if INSTALLED.exists() else [sys.executable, "-m", "mh4"]
 QUICK = "--set training.max_updates=30 --set training.evaluate_updates=10 --set encoder.units=32 --set scorer.mlp_units=24"
 
 
@@ -106,6 +108,24 @@ def test_training_a_finished_model_again_says_so(model, files):
     arguments = ["train", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", model]
     assert b"after 30 updates" in succeeds(*arguments, *QUICK.split())
     assert "other settings" in refuses(*arguments)
+
+
+def test_progress_shows_on_a_terminal(files, tmp_path):
+    dev, environment = str(files / "toy-ud-dev.conllu"), dict(os.environ, PYTHONPATH=str(toy.ROOT), TERM="xterm", COLUMNS="200")
+    command = ["train", "--system", "mst", "--train", dev, "--dev", dev, "--model", str(tmp_path / "m"), *QUICK.split()]
+    terminal, stderr = pty.openpty()
+    shown = b""
+    with subprocess.Popen(COMMAND + command, stdout=subprocess.DEVNULL, stderr=stderr, env=environment) as training:
+        os.close(stderr)
+        while True:
+            try:
+                shown += os.read(terminal, 4096)
+            except OSError:  # the terminal is closed
+                break
+    os.close(terminal)
+    assert training.returncode == 0
+    for part in (b"epoch 1", b"tokens/s", b"loss", b"dev UAS", b"evaluation 3"):
+        assert part in shown
 
 
 def test_bad_input_is_one_sentence_and_exit_code_2(model, files, tmp_path):
