@@ -31,6 +31,9 @@ class Commands(click.Group):
         except BrokenPipeError:  # whoever read our output has enough, as in `mh4 parse ... | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(141)
+        except OSError as error:  # a full disk, a folder of someone else
+            click.echo("mh4: %s: %s" % (error.filename or "files", error.strerror or error), err=True)
+            sys.exit(2)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -25,6 +25,8 @@ def replacing(path: str) -> Iterator[str]:
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files
+        if os.path.isdir(path):
+            raise InputError("%s: cannot be written: it is a folder" % path)
         os.replace(temporary, path)
     finally:
         if os.path.exists(temporary):

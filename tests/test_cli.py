@@ -155,6 +155,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(model, files, tmp_path):
     assert "no system 'mh9'" in train(good, "mh9")
     assert "no setting training.rate" in train(good, "mst", "--set", "training.rate=1")
     assert "no config.toml there" in refuses("parse", "--model", str(tmp_path), good)
+    assert "it is a folder" in refuses("parse", "--model", model, good, "-o", str(tmp_path))
     assert "cannot be read" in refuses("evaluate", good, str(tmp_path / "none.conllu"))
     assert not (tmp_path / "m").exists() and not (tmp_path / "out").exists()
 

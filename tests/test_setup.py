@@ -245,6 +245,31 @@ def test_an_interrupted_step_is_not_trusted_a_failed_one_is(place):
     assert not os.path.exists(place.folder) and place.record == {}
 
 
+@pytest.mark.parametrize("answers, builds", [([True], 1), ([False, True], 2), ([False, False], 2)])
+def test_a_wheel_that_does_not_run_is_built_again_once(place, tmp_path, monkeypatch, answers, builds):
+    complete(place)
+    place.write(dynet=None)
+    built = []
+
+    def wheel(*_):
+        built.append(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"))
+        return built[-1]
+
+    monkeypatch.setattr(dynet_wheel, "wheel", wheel)
+    monkeypatch.setattr(place.console, "run", lambda *_, **__: None)
+    remaining = list(answers)
+    monkeypatch.setattr(place, "runs", lambda code: remaining.pop(0))
+    if answers[-1]:
+        place.install_dynet_from_source([], None)
+        assert os.path.exists(built[-1])
+    else:
+        with pytest.raises(SetupError, match="does not run"):
+            place.install_dynet_from_source([], None)
+        assert not os.path.exists(built[-1])
+    assert len(built) == builds and not remaining
+    assert (place.record["dynet"] == dynet_wheel.VERSION) == answers[-1]
+
+
 def test_another_python_or_processor_is_not_trusted(place):
     complete(place)
     for key in ("python", "processor"):

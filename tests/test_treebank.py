@@ -124,3 +124,6 @@ def test_write_is_whole_or_not_at_all(tmp_path):
     assert path.read_text() == "old\n" and [p.name for p in tmp_path.iterdir()] == ["out.conllu"]
     with pytest.raises(InputError, match="cannot be written"):
         treebank.write(str(tmp_path / "no" / "out.conllu"), "text")
+    with pytest.raises(InputError, match="it is a folder"):
+        treebank.write(str(tmp_path), "text")
+    assert [p.name for p in tmp_path.iterdir()] == ["out.conllu"]
