@@ -31,7 +31,6 @@ class Console:
         self.log = log
         self.stream = stream or sys.stdout
         self.terminal = self.stream.isatty()
-        self.started = time.monotonic()
         self.label = None
 
     def say(self, text):

@@ -153,7 +153,7 @@ def build(console, compiler, jobs, work, env, folder):
     ).stdout.decode()
     eigen = os.path.join(purelib.strip(), "cmeel.prefix", "include", "eigen3")
 
-    console.step("%s: compiling, once per machine and Python (minutes)" % title)
+    console.step("%s: compiling (minutes, once per machine and Python)" % title)
     library = os.path.join(source, "build")
     bindings = os.path.join(library, "python")
     os.makedirs(library)

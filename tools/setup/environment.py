@@ -151,7 +151,7 @@ class Environment:
 
     def write(self, **changes):
         self.record.update(changes)
-        handle, temporary = tempfile.mkstemp(dir=self.folder)
+        handle, temporary = tempfile.mkstemp(dir=self.work)  # not in .venv, which is empty or has a record
         with os.fdopen(handle, "w") as file:
             json.dump(self.record, file, indent=2, sort_keys=True)
         os.replace(temporary, self.record_path)
@@ -212,11 +212,10 @@ class Environment:
                 self.console.run(pip + BUILD_TOOLS, env, failure=failure)
 
         if self.record.get("dynet") != wanted["dynet"]:
-            with self.recording({"dynet": wanted["dynet"]}):
-                if sys.version_info < (3, 9):
-                    self.install_dynet_from_pypi(pip)
-                else:
-                    self.install_dynet_from_source(pip, compiler)
+            if sys.version_info < (3, 9):
+                self.install_dynet_from_pypi(pip)
+            else:
+                self.install_dynet_from_source(pip, compiler)
 
         if self.record.get("package") != wanted["package"]:
             self.console.step("mh4: compiling the decoders, installing the command line")
@@ -267,24 +266,27 @@ class Environment:
             "On Python 3.8 DyNet comes as PyPI's wheel, which trains and parses 2 to 2.7 times more slowly than one built here; "
             "%s do better." % VERSIONS
         )
-        failure = "DyNet could not be installed"
-        self.console.run(pip + ["--no-deps", "--only-binary=:all:", "dyNET==" + dynet_wheel.VERSION], self.env, failure=failure)
-        if not self.runs(dynet_wheel.CHECK):
-            raise SetupError("PyPI's wheel of DyNet does not run on this machine: use %s." % VERSIONS)
+        wheel = ["--no-deps", "--only-binary=:all:", "dyNET==" + dynet_wheel.VERSION]
+        with self.recording({"dynet": dynet_wheel.VERSION}):
+            self.console.run(pip + wheel, self.env, failure="DyNet could not be installed")
+            if not self.runs(dynet_wheel.CHECK):
+                raise SetupError("PyPI's wheel of DyNet does not run on this machine: use %s." % VERSIONS)
 
     def install_dynet_from_source(self, pip, compiler):
-        for _ in ("perhaps from the cache", "surely built just now"):
+        for attempt in ("perhaps from the cache", "built just now"):
             wheel = dynet_wheel.wheel(self.console, compiler, self.jobs, self.work, self.env)
             self.console.step("DyNet %s: installing the wheel of this machine" % dynet_wheel.VERSION)
             install = pip + ["--no-deps", "--no-index", "--force-reinstall", wheel]
             try:
-                self.console.run(install, self.env, failure="the wheel of DyNet could not be installed")
-                if self.runs(dynet_wheel.CHECK):
-                    return
-            except SetupError as error:
-                self.console.say(str(error))
-            os.unlink(wheel)  # a damaged one in the cache: build it again, once
-        raise SetupError("DyNet was built but does not run; all output is in %s." % self.console.log)
+                with self.recording({"dynet": dynet_wheel.VERSION}):
+                    self.console.run(install, self.env, failure="the wheel of DyNet could not be installed")
+                    if not self.runs(dynet_wheel.CHECK):
+                        raise SetupError("DyNet was built but does not run; all output is in %s." % self.console.log)
+                return
+            except SetupError:
+                os.unlink(wheel)  # one in the cache may have been damaged: build it again, once
+                if attempt == "built just now":
+                    raise
 
 
 def main(arguments=None):
@@ -329,5 +331,5 @@ def main(arguments=None):
         return 1
     except KeyboardInterrupt:
         console.stop()
-        print("mh4: interrupted; `make setup` goes on from here.", file=sys.stderr)
+        print("mh4: interrupted: run `make setup` again.", file=sys.stderr)
         return 130
