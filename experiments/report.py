@@ -142,7 +142,7 @@ def markdown(name: str, runs: Sequence[dict]) -> str:
             "## Runs",
             "",
             _markdown_table(
-                ["system", "seed", "UAS", "LAS", "best epoch", "updates", "time", "tokens/s", "finished", "commit"], scores, right=1, left_from=8
+                ["system", "seed", "UAS", "LAS", "epochs", "updates", "time", "tokens/s", "finished", "commit"], scores, right=1, left_from=8
             ),
             "",
             "The evaluations of each run are in `%s/`, one file for each system and seed." % name,
