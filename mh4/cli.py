@@ -158,7 +158,8 @@ def data(language: str, to: Optional[str], ud: Optional[str], source: str) -> No
     for split, path in treebanks.locate(language, ud=ud, to=to, source=source).items():
         row = treebanks.identify(path)
         release = "UD %s" % row.release if row else "generated" if language == "toy" else "not a file of UD 2.0"
-        click.echo("%-5s  %s  (%s)" % (split, path, release))
+        near = os.path.relpath(path)
+        click.echo("%-5s  %s  (%s)" % (split, path if near.startswith(os.pardir) else near, release))
 
 
 def _source(path: str) -> Dict[str, str]:
