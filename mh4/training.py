@@ -128,14 +128,15 @@ class Trainer:
         """One update from the sentences numbered in `batch`; returns their summed loss."""
         start = time.perf_counter()
         words = sum(len(self.train[k]) for k in batch)
-        loss = self.loss([self.train[k] for k in batch], [self.trees[k] for k in batch], self.noise)
         value = 0.0
-        if loss is not None:
-            value = loss.value()
-            if not np.isfinite(value):
-                raise InputError("%s: the loss is no longer finite; try a lower learning rate" % self.folder)
-            loss.backward()
-            self.optimizer.update()
+        try:
+            loss = self.loss([self.train[k] for k in batch], [self.trees[k] for k in batch], self.noise)
+            if loss is not None:
+                value = loss.value()
+                loss.backward()
+                self.optimizer.update()
+        except (ValueError, RuntimeError) as error:  # the decoders refuse NaN, the optimizer a gradient that is not finite
+            raise InputError("%s: training has diverged, try a lower learning rate (%s)" % (self.folder, error)) from error
         self.progress.words += words
         self.progress.seconds += time.perf_counter() - start
         value *= self.settings.loss_scale

@@ -165,3 +165,10 @@ def test_several_roots_in_training_data_name_the_sentence(files, tmp_path):
     bad.write_text("1\tw\t_\t_\t_\t_\t0\troot\t_\t_\n2\tw\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
     line = refuses("train", "--system", "mst", "--train", str(bad), "--dev", str(bad), "--model", str(tmp_path / "m"))
     assert "bad.conllu, line 1, sentence 1: 2 words have the root as head" in line
+
+
+def test_training_that_diverges_is_one_sentence(files, tmp_path):
+    dev = str(files / "toy-ud-dev.conllu")
+    wild = [*QUICK.split(), "--set", "training.learning_rate=1e30"]
+    line = refuses("train", "--system", "mh4-two", "--train", dev, "--dev", dev, "--model", str(tmp_path / "m"), *wild)
+    assert "training has diverged, try a lower learning rate" in line
