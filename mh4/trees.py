@@ -12,7 +12,7 @@ import re
 
 import numpy as np
 
-from mh4.decoders import arguments, mh3, mh4, mhk
+from mh4.decoders import arguments, mh3, mh4, mhk, oneec
 from mh4.decoders.degree import smallest_k
 
 
@@ -50,11 +50,9 @@ def nearest(heads, name, *, single_root=False):
     """A tree of the class that keeps as many arcs as any: int32 array (n+1,), the tree itself if it is in the class.
 
     Of these it is one with the fewest dependents of the root. With `single_root` it has just one even where that keeps
-    fewer arcs. Possible for "projective" and "mh3", "mh4", ...
+    fewer arcs.
     """
     k = _degree(name)
-    if name == "1ec":
-        raise ValueError('no nearest tree for class "1ec": expected "projective", "mh4", "mh5" or a larger k')
     heads = arguments.tree(heads)
     if in_class(heads, name) and not (single_root and (heads[1:] == 0).sum() != 1):
         return heads
@@ -62,6 +60,9 @@ def nearest(heads, name, *, single_root=False):
     arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
     arcs[0] = -1  # fewer than n + 1 in all: roots only matter where as many arcs are kept
     arcs[heads[1:], np.arange(1, n + 1)] += n + 1
+    if name == "1ec":
+        zeros = np.zeros((n + 2, n + 1), dtype=np.float32)
+        return oneec.decode(arcs, arcs, zeros, zeros, single_root=single_root).heads
     if k > 4:
         return mhk.decode(arcs, k, single_root=single_root).heads
     decode, reduces = (mh3.decode, 2) if k == 3 else (mh4.decode, 6)

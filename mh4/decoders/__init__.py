@@ -1,6 +1,6 @@
 """Exact decoders: numpy scores in, the best Derivation out.
 
-The algorithms are the modules, each with a function ``decode``; import the one you need::
+The algorithms are the modules mh3, mh4, mhk, oneec and mst, each with a function ``decode``; import the one you need::
 
     from mh4.decoders import mh4
     derivation = mh4.decode(shift, reduce_s0b0, reduce_s1s0)

@@ -1,0 +1,181 @@
+"""The rules of 1-Endpoint-Crossing trees, as data.
+
+Take the crossed arcs of a tree that hang together by crossing, and the nodes a complex of these touches. Between
+neighbouring nodes lies a *gap*, entered by no arc. So a sentence is parsed as if it were projective, out of gaps and
+complexes, and all that these rules have to derive is a complex: its crossed arcs, with gaps between them. That it is
+1-Endpoint-Crossing makes regions with one exterior node enough (Pitler, Kannan & Marcus, TACL 2013).
+
+An item says of its nodes which are connected within it and which have their head there (its *state*). The region it
+covers is filled: every node strictly inside has its head. Arcs between nodes of an item are not part of it unless
+stated. All arcs in the rules are crossed, for the reason that the item or rule gives. Rules hold in both directions:
+for "l", "a" left of "b" and for "l", "a" right of it, as the order of nodes says.
+
+    G a b      the gap between a and b, with or without an (uncrossed) arc between them
+    X l r      a complex, with l its first and r its last node, without an arc l-r
+    O a b x    the region a..b with arcs between the exterior node x and its inside (one at least), each crossed from
+               elsewhere by arcs that share a, so that inside only arcs of a may cross it
+    L a b x    the same, with or without the arcs a-b and x-b, where b has some crossed arc
+    N a b x    the region a..b with an arc x-b and perhaps others of x to its inside, crossed from elsewhere only
+    J a b v    the region a..b with v inside: a has an arc crossed by an arc of v to some exterior node or to b's side, no
+               other arc but those of a covers v, and b has some crossed arc. Y: its v has its arc to x.
+    Z l r x    the region l..r with an arc l-r and arcs of x crossing it; each of these may be crossed by other arcs of l,
+               or else by other arcs of r
+    M l b a    the region l..a with arcs of b to its inside, which only arcs of a may cross, the gap a..b, and an arc of
+               l to a or b or both; some arc of a crosses it and ends to the right of b
+
+    I, W, P, B are stages of J, N and Z.
+"""
+
+from collections import namedtuple
+from itertools import product
+
+Rule = namedtuple("Rule", "result parts arcs order")  # order: of the nodes in the sentence, or reversed; "": any allowed
+
+
+def rule(text, arcs="", order=""):
+    result, parts = text.split(" <- ")
+    items = [tuple(part.split()) for part in parts.split(", ")]
+    return Rule(tuple(result.split()), tuple(items), tuple(tuple(arc.split("-")) for arc in arcs.split()), order.split())
+
+
+ITEMS = {  # the nodes of an item in the order of the sentence, or reversed
+    "G": ["ab"],
+    "X": ["lr"],
+    "O": ["xab", "abx"],
+    "L": ["xab", "abx"],
+    "Y": ["xab", "abx"],
+    "N": ["xab"],
+    "P": ["xab"],
+    "J": ["avb"],
+    "I": ["avb"],
+    "W": ["avt"],
+    "B": ["lrx"],
+    "Z": ["lrx"],
+    "M": ["lab"],
+}
+
+RULES = [
+    rule("L a b x <- G a b", "x-b"),
+    rule("L a b x <- O a b x", "x-b"),
+    rule("L a b x <- O a b x", "a-b"),
+    rule("L a b x <- O a b x", "a-b x-b"),
+    rule("L a b x <- Y a b x"),
+    rule("O a b x <- L a t x, G t b", order="a t b"),
+    rule("O a b x <- Y a b x"),
+    rule("Y a b x <- J a b v", "x-v", "a v b"),
+    rule("P a b x <- N a t x, G t b", order="x a t b"),
+    rule("N a b x <- P a b x", "x-b"),
+    rule("N a b x <- G a b", "x-b"),
+    # J: a's longest arc that crosses an arc of v ends at t
+    rule("W a t v <- O v t a", "a-t"),
+    rule("W a t v <- O v t a", "a-t v-t"),
+    rule("I a b v <- W a t v, N t b v", order="a v t b"),
+    rule("I a b v <- G v t, L t b v", "a-t", "a v t b"),
+    rule("J a b v <- I a b v, G a v"),
+    # Z: some arcs of x crossed by arcs of l, some by arcs of r
+    rule("B l r x <- L l t x, O r t x", order="l t r x"),
+    rule("B l r x <- O l t x, L r t x", order="l t r x"),
+    rule("Z l r x <- B l r x", "l-r"),
+    rule("Z l r x <- O l r x", "l-r"),
+    rule("Z l r x <- O r l x", "l-r"),
+    rule("M l b a <- O a l b, G a b", "l-a"),
+    rule("M l b a <- O a l b, G a b", "l-b"),
+    rule("M l b a <- O a l b, G a b", "l-a l-b"),
+    # X: l's longest arc
+    rule("X l r <- Z l t r, G t r", order="l t r"),  # ends at t and is crossed by arcs of r
+    rule("X l r <- J l r v", order="l v r"),  # is crossed by arcs of v
+    rule("X l r <- M l b a, L b r a", order="l a b r"),
+]
+
+
+# ---------------------------------------------------------------------------------------------------------------- states
+
+# A state gives for each node of an item the index of the node that is the root of its part, -1 for the root itself.
+STATES = {
+    2: [(-1, -1), (-1, 0), (1, -1)],
+    3: [s for s in product((-1, 0, 1, 2), repeat=3) if all(r == -1 or (r != i and s[r] == -1) for i, r in enumerate(s))],
+}
+
+
+def united(nodes, arcs):
+    """The state of an item of these nodes, all others having their head, or None if the arcs are no such forest.
+
+    arcs: (head, dependent), by name; a part of several nodes counts as arcs from its root to the others.
+    """
+    head = {}
+    for h, m in arcs:
+        if m in head:
+            return None
+        head[m] = h
+    state = []
+    for node in {*nodes, *head, *head.values()}:
+        root, steps = node, 0
+        while root in head:
+            root, steps = head[root], steps + 1
+            if steps > len(head):
+                return None
+        if root not in nodes:
+            return None
+    for node in nodes:
+        root = node
+        while root in head:
+            root = head[root]
+        state.append(-1 if root == node else nodes.index(root))
+    return tuple(state)
+
+
+def state_arcs(nodes, state):
+    return [(nodes[root], node) for node, root in zip(nodes, state) if root >= 0]
+
+
+def instances(rule):
+    """All (states of the parts, directions of the arcs, state of the result); direction 1 is from second to first."""
+    nodes = rule.result[1:]
+    for states in product(*(STATES[len(part) - 1] for part in rule.parts)):
+        inside = [arc for part, state in zip(rule.parts, states) for arc in state_arcs(part[1:], state)]
+        for directions in product((0, 1), repeat=len(rule.arcs)):
+            arcs = [arc[::-1] if d else arc for arc, d in zip(rule.arcs, directions)]
+            missing = {node for part in rule.parts for node in part[1:]} - set(nodes)
+            state = united(nodes, inside + arcs)
+            if state is not None and missing <= {m for _, m in inside + arcs}:
+                yield states, directions, state
+
+
+def tables():
+    """(states, cases): the states of each item that occur, and for every rule the instances in terms of their numbers.
+
+    A state occurs if it can be derived and a complex can come of it. cases[i]: rows (number of the state of the first
+    part, of the second (0 if there is none), of the result, directions of the first and second arc (0 if none)).
+    """
+    everything = [(rule, list(instances(rule))) for rule in RULES]
+
+    def parts_of(rule, states):
+        return {(part[0], state) for part, state in zip(rule.parts, states)}
+
+    derived = {("G", state) for state in STATES[2]}
+    useful = {("X", state) for state in STATES[2]}
+    while True:
+        size = len(derived), len(useful)
+        for rule, cases in everything:
+            for states, _, result in cases:
+                parts = parts_of(rule, states)
+                if parts <= derived:
+                    derived.add((rule.result[0], result))
+                    if (rule.result[0], result) in useful:
+                        useful |= parts
+        if size == (len(derived), len(useful)):
+            break
+    states = {
+        item: [s for s in STATES[3 if len(orders[0]) == 3 else 2] if (item, s) in derived & useful]
+        for item, orders in ITEMS.items()
+    }
+    table = []
+    for rule, cases in everything:
+        rows = []
+        for parts, directions, result in cases:
+            if (rule.result[0], result) in useful and parts_of(rule, parts) <= derived & useful:
+                numbers = [states[part[0]].index(state) for part, state in zip(rule.parts, parts)] + [0]
+                arcs = (*directions, 0, 0)
+                rows.append((numbers[0], numbers[1], states[rule.result[0]].index(result), arcs[0], arcs[1]))
+        table.append(rows)
+    return states, table

@@ -1,0 +1,518 @@
+"""Third-order 1-Endpoint-Crossing, against the score of every tree by its definition."""
+
+from functools import lru_cache
+
+import brute
+import numpy as np
+import pytest
+from common import KINDS, hamming_cost, rng_for, sample, tolerance, zero_cost
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_decoders import bad_arrays, costs, read_only
+
+from mh4.decoders import NotInClass, oneec
+from mh4.decoders.oneec_rules import ITEMS, RULES, STATES, instances, state_arcs, tables
+
+NAMES = ("arc", "crossed_arc", "grandparent", "sibling")
+COUNTS = [1, 3, 16, 125, 1104]
+
+small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+seeds = st.integers(0, 2**32 - 1)
+
+
+# ------------------------------------------------------------------------------------------------------------ the judge
+
+
+def parts_of(heads):
+    """The parts that score a tree, a set of rows for each tensor, taking the definition literally."""
+    none = len(heads)
+    crossed = brute.crossed_arcs(heads)
+    parts = {name: set() for name in NAMES}
+    for head, word in brute.arcs_of(heads):
+        if (head, word) in crossed:
+            parts["crossed_arc"].add((head, word))
+            continue
+        parts["arc"].add((head, word))
+        dependents = [m for h, m in brute.arcs_of(heads) if h == head]
+        inner = [m for m in dependents if min(head, word) < m < max(head, word)]
+        sibling = min(inner, key=lambda m: abs(m - word)) if inner else none
+        if sibling == none or (head, sibling) not in crossed:
+            parts["sibling"].add((sibling, word))
+        if head == 0:
+            if not any(m > word for m in dependents if (head, m) in crossed):
+                parts["grandparent"].add((none, word))
+        elif (heads[head], head) not in crossed:
+            # The arcs around a head in order: to the left from the nearest to the furthest, then to the right from the
+            # furthest to the nearest.
+            around = sorted([*dependents, heads[head]], key=lambda m: (m > head, -m))
+            between = slice(*sorted([around.index(word), around.index(heads[head])]))
+            if not any((head, m) in crossed for m in around[between]):
+                parts["grandparent"].add((heads[head], word))
+    return parts
+
+
+def score_of(parts, scores):
+    return sum(float(scores[name][row]) for name in NAMES for row in parts[name])
+
+
+def definition(heads, scores, cost=None):
+    total = score_of(parts_of(heads), scores)
+    return total if cost is None else total + sum(float(cost[arc]) for arc in brute.arcs_of(heads))
+
+
+class Trees:
+    """All trees of the class over n words, to score them all at once."""
+
+    def __init__(self, n):
+        self.trees = brute.class_trees(n, "1ec")
+        self.heads = np.array(self.trees)
+        self.single_root = np.array([brute.has_single_root(heads) for heads in self.trees])
+        self.rows = {}  # name: which tree, first column, second column
+        for name in NAMES:
+            rows = [(i, *row) for i, heads in enumerate(self.trees) for row in parts_of(heads)[name]]
+            self.rows[name] = np.array(rows, dtype=int).reshape(-1, 3).T
+
+    def scores(self, scores, cost=None):
+        total = np.zeros(len(self.trees))
+        for name, (tree, first, second) in self.rows.items():
+            np.add.at(total, tree, scores[name][first, second].astype(float))
+        if cost is not None:
+            total += cost[self.heads[:, 1:], np.arange(1, self.heads.shape[1])].sum(axis=1, dtype=float)
+        return total
+
+
+@lru_cache(maxsize=None)
+def trees(n):
+    return Trees(n)
+
+
+def random_scores(n, rng, kind="normal"):
+    shapes = [(n + 1, n + 1), (n + 1, n + 1), (n + 2, n + 1), (n + 2, n + 1)]
+    return {name: sample(shape, rng, kind) for name, shape in zip(NAMES, shapes)}
+
+
+def is_in_class(heads):
+    """brute.is_one_endpoint_crossing, faster."""
+    n = len(heads) - 1
+    ends = np.stack([np.array(heads[1:]), np.arange(1, n + 1)])
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    crossings = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high)
+    crossings |= crossings.T
+    for crossing in crossings[crossings.any(axis=1)]:
+        h, m = ends[:, crossing]
+        if not any(((h == end) | (m == end)).all() for end in (h[0], m[0])):
+            return False
+    return True
+
+
+def walk(n, rng, steps):
+    """Trees of the class, each from the one before by a new head for some word, with an inclination to cross arcs."""
+    heads, crossed = [-1, *range(n)], 0
+    for _ in range(steps):
+        word, head = int(rng.integers(1, n + 1)), int(rng.integers(0, n + 1))
+        new = heads[:word] + [head] + heads[word + 1 :]
+        if new == heads or not brute.is_tree(new) or not is_in_class(new):
+            continue
+        crossing = len(brute.crossed_arcs(new))
+        if crossing >= crossed or rng.random() < 0.1:
+            heads, crossed = new, crossing
+            yield tuple(heads)
+
+
+def random_tree(n, rng):
+    return list(walk(n, rng, 6 * n + 40))[-1] if n > 1 else (-1, 0)
+
+
+def int32(heads):
+    return np.array(heads, dtype=np.int32)
+
+
+def only(heads):
+    """A cost that forbids all other trees."""
+    cost = np.full((len(heads), len(heads)), -np.inf, dtype=np.float32)
+    cost[list(heads[1:]), np.arange(1, len(heads))] = 0
+    return cost
+
+
+def check(derivation, scores, cost=None, best=None):
+    """A tree of the class with its parts and score by the definition, and the best there is if that is known."""
+    heads = derivation.heads
+    assert heads.dtype == np.int32 and heads[0] == -1
+    tree = tuple(heads.tolist())
+    assert brute.is_tree(tree) and is_in_class(tree)
+    expected = parts_of(tree)
+    assert set(derivation.parts) == set(NAMES) and derivation.transitions is None
+    for name, rows in derivation.parts.items():
+        assert rows.ndim == 2 and rows.shape[1] == 2 and np.issubdtype(rows.dtype, np.integer)
+        assert sorted(map(tuple, rows.tolist())) == sorted(expected[name]), name
+    assert isinstance(derivation.score, float)
+    near = tolerance(len(heads), scores, cost)
+    assert abs(derivation.score - definition(tree, scores, cost)) <= near
+    if best is not None:
+        assert abs(derivation.score - best) <= near
+
+
+def check_chart(heads, scores):
+    """The chart derives the tree, at the score of the definition and no other."""
+    found, score = oneec.best_tree(scores, only(heads), False)
+    assert tuple(found.tolist()) == heads
+    assert abs(score - definition(heads, scores)) <= tolerance(len(heads), scores), heads
+
+
+# ------------------------------------------------------------------------------ against everything there is, n = 1 to 5
+
+
+@small
+def test_the_chart_derives_every_tree_of_the_class_at_its_score_and_no_other(n):
+    scores = random_scores(n, rng_for("every", n))
+    derived = 0
+    for heads in brute.all_trees(n):
+        if brute.is_one_endpoint_crossing(heads):
+            check_chart(heads, scores)
+            derived += 1
+        else:
+            with pytest.raises(ValueError):
+                oneec.best_tree(scores, only(heads), False)
+    assert derived == COUNTS[n - 1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@small
+def test_best_of_all(n, kind):
+    rng = rng_for("best", n, kind)
+    for _ in range(5):
+        scores = random_scores(n, rng, kind)
+        for cost in costs(n, rng):
+            check(oneec.decode(**scores, cost=cost), scores, cost, trees(n).scores(scores, cost).max())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@small
+def test_best_with_a_single_root(n, kind):
+    rng = rng_for("root", n, kind)
+    for _ in range(5):
+        scores = random_scores(n, rng, kind)
+        tempting = zero_cost(n)
+        tempting[0] = 100
+        for cost in [*costs(n, rng), tempting]:
+            best = trees(n).scores(scores, cost)[trees(n).single_root].max()
+            derivation = oneec.decode(**scores, cost=cost, single_root=True)
+            check(derivation, scores, cost, best)
+            assert brute.has_single_root(derivation.heads)
+
+
+@small
+def test_the_chart_derives_every_tree_with_a_single_root(n):
+    scores = random_scores(n, rng_for("single", n))
+    for heads in trees(n).trees:
+        if brute.has_single_root(heads):
+            found, score = oneec.best_tree(scores, only(heads), True)
+            assert tuple(found.tolist()) == heads
+            assert abs(score - definition(heads, scores)) <= tolerance(n, scores), heads
+        else:
+            with pytest.raises(ValueError):
+                oneec.best_tree(scores, only(heads), True)
+
+
+@small
+def test_a_given_tree(n):
+    rng = rng_for("heads", n)
+    scores, cost = random_scores(n, rng), sample((n + 1, n + 1), rng, "normal")
+    derived = set()
+    for heads in brute.all_trees(n):
+        try:
+            derivation = oneec.decode(**scores, heads=int32(heads), cost=cost)
+        except NotInClass as error:
+            assert "1-Endpoint-Crossing" in str(error)
+            continue
+        assert tuple(derivation.heads.tolist()) == heads
+        derived.add(heads)
+    assert derived == set(trees(n).trees)
+    for i in rng.choice(len(trees(n).trees), min(100, len(trees(n).trees)), replace=False):
+        check(oneec.decode(**scores, heads=trees(n).heads[i], cost=cost), scores, cost)
+
+
+def test_a_given_tree_and_a_single_root():
+    scores = random_scores(4, rng_for("both"))
+    for heads in trees(4).trees:
+        if brute.has_single_root(heads):
+            check(oneec.decode(**scores, heads=int32(heads), single_root=True), scores)
+        else:
+            with pytest.raises(NotInClass, match="root"):
+                oneec.decode(**scores, heads=int32(heads), single_root=True)
+
+
+@small
+def test_minus_infinity_forbids(n):
+    rng = rng_for("forbid", n)
+    for _ in range(30):
+        scores, cost = random_scores(n, rng), sample((n + 1, n + 1), rng, "normal")
+        for tensor in (*scores.values(), cost):
+            tensor[rng.random(tensor.shape) < rng.choice([0.1, 0.3])] = -np.inf
+        candidates = trees(n).scores(scores, cost)
+        i = rng.integers(len(candidates))
+        for best, heads in ((candidates.max(), None), (candidates[i], trees(n).heads[i])):
+            if best > -np.inf:
+                check(oneec.decode(**scores, cost=cost, heads=heads), scores, cost, best)
+            else:
+                with pytest.raises(ValueError) as error:
+                    oneec.decode(**scores, cost=cost, heads=heads)
+                assert not isinstance(error.value, NotInClass)
+
+
+def test_a_trap():
+    """A complex with an arc between two nodes that bound an item."""
+    heads = (-1, 3, 0, 0, 1)
+    check_chart(heads, random_scores(4, rng_for("trap")))
+
+
+def test_a_sentence_without_words():
+    scores = random_scores(0, rng_for("none"))
+    derivation = oneec.decode(**scores)
+    assert derivation.heads.tolist() == [-1] and derivation.heads.dtype == np.int32 and derivation.score == 0
+    assert {name: rows.shape for name, rows in derivation.parts.items()} == {name: (0, 2) for name in NAMES}
+    with pytest.raises(ValueError):
+        oneec.decode(**scores, single_root=True)
+
+
+# ------------------------------------------------------------------------------------------------------------ the rules
+
+
+def language(n):
+    """Everything that oneec_rules derives over nodes 0..n, by item and nodes: sets of (state, crossed arcs, gaps).
+
+    Gaps are not filled: they are kept as (first node, second node, state).
+    """
+    items = {}
+
+    def value(kind, nodes):
+        if (kind, nodes) not in items:
+            if kind == "G":
+                items[kind, nodes] = {(state, frozenset(), frozenset([(*nodes, state)])) for state in STATES[2]}
+            else:
+                items[kind, nodes] = frozenset(derive(kind, nodes))
+        return items[kind, nodes]
+
+    def derive(kind, nodes):
+        if not allowed(kind, nodes):
+            return
+        for number, rule in enumerate(RULES):
+            if rule.result[0] != kind:
+                continue
+            named = dict(zip(rule.result[1:], nodes))
+            for named in placed(rule, named):
+                parts = [value(part[0], tuple(named[node] for node in part[1:])) for part in rule.parts]
+                for states, directions, result in all_instances[number]:
+                    arcs = {arc[::-1] if d else arc for arc, d in zip(rule.arcs, directions)}
+                    made = frozenset((named[h], named[m]) for h, m in arcs)
+                    yield from joined(result, made, [select(part, state) for part, state in zip(parts, states)])
+
+    def select(part, state):
+        return [(arcs, gaps) for found, arcs, gaps in part if found == state]
+
+    def joined(state, arcs, parts):
+        found = [(arcs, frozenset())]
+        for part in parts:
+            found = [(a | b, g | h) for a, g in found for b, h in part]
+        return {(state, a, g) for a, g in found}
+
+    def allowed(kind, nodes):
+        """Whether the nodes are in the order that ITEMS gives, or reversed."""
+        names = next(rule.result[1:] for rule in RULES if rule.result[0] == kind)
+        orders = [[nodes[names.index(name)] for name in order] for order in ITEMS[kind]]
+        return any(order in (sorted(order), sorted(order, reverse=True)) for order in orders)
+
+    def placed(rule, named):
+        missing = sorted({node for part in rule.parts for node in part[1:]} - set(named))
+        for chosen in np.ndindex(*[n + 1] * len(missing)):
+            every = {**named, **dict(zip(missing, chosen))}
+            order = [every[node] for node in rule.order]
+            if len(set(order)) == len(order) and order in (sorted(order), sorted(order, reverse=True)):
+                yield every
+
+    all_instances = [list(instances(rule)) for rule in RULES]
+    return value("X", (0, n))
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_the_rules_derive_complexes(n):
+    """Crossed arcs and gaps are 1EC trees in which just the arcs said to be crossed are, and all complexes are there.
+
+    A gap stands for an arc between its ends, or for none. Without one arc the tree may be in two parts: 0 and n then
+    have an arc from above.
+    """
+    found = set()
+    for state, arcs, gaps in language(n):
+        drawn = arcs | {(a, b) if s[1] == 0 else (b, a) for a, b, s in gaps if s != (-1, -1)}
+        heads = {m: h for h, m in drawn}
+        assert len(heads) == len(drawn)
+        touched = {node for arc in arcs for node in arc}  # the others are inside gaps
+        assert touched - set(heads) == {node for node, root in zip((0, n), state) if root == -1}
+        crossing = {a: [set(b) for b in drawn if brute.cross(a, b)] for a in drawn}
+        assert {arc for arc, others in crossing.items() if others} == arcs
+        assert all(set.intersection(*others) for others in crossing.values() if others)
+        if state == (-1, 0) and len(touched) == n + 1:
+            found.add(tuple(heads.get(m, -1) for m in range(n + 1)))
+    expected = set()
+    for heads in brute.class_trees(n, "1ec"):
+        crossed = brute.crossed_arcs(heads)
+        if heads[n] != 0 and {m for arc in crossed for m in arc} == set(range(n + 1)) and hang_together(crossed):
+            expected.add(heads)
+    assert expected and expected <= found
+
+
+def hang_together(arcs):
+    """Whether each arc is reached from each other by steps to an arc that crosses."""
+    left = set(arcs)
+    agenda = [left.pop()]
+    while agenda:
+        arc = agenda.pop()
+        crossing = {other for other in left if brute.cross(arc, other)}
+        left -= crossing
+        agenda += crossing
+    return not left
+
+
+def test_the_table_of_the_rules():
+    """States and instances left out are those that no complex comes of."""
+    states, table = tables()
+    assert states["G"] == states["X"] == STATES[2]
+    for rule, rows in zip(RULES, table):
+        assert rows
+        for left, right, result, _, _ in rows:
+            inside = state_arcs(rule.parts[0][1:], states[rule.parts[0][0]][left])
+            if len(rule.parts) == 2:
+                inside += state_arcs(rule.parts[1][1:], states[rule.parts[1][0]][right])
+            assert len(dict((m, h) for h, m in inside)) == len(inside)  # no word gets two heads
+            assert result < len(states[rule.result[0]])
+
+
+# ----------------------------------------------------------------------------------------------------- longer sentences
+
+
+@settings(max_examples=40)
+@given(n=st.integers(6, 14), seed=seeds)
+def test_the_chart_derives_larger_trees_at_their_score(n, seed):
+    rng = np.random.default_rng(seed)
+    scores = random_scores(n, rng)
+    for heads in list(walk(n, rng, 15 * n))[::-4][:8]:
+        check_chart(heads, scores)
+
+
+@settings(max_examples=40)
+@given(n=st.integers(5, 12), seed=seeds)
+def test_the_chart_derives_nothing_else(n, seed):
+    rng = np.random.default_rng(seed)
+    scores = random_scores(n, rng)
+    heads = list(random_tree(n, rng))
+    for word, head in rng.integers(0, n + 1, (20, 2)).tolist():
+        new = heads[:word] + [head] + heads[word + 1 :]
+        if word and brute.is_tree(new) and not is_in_class(new):
+            with pytest.raises(ValueError):
+                oneec.best_tree(scores, only(new), False)
+
+
+@settings(max_examples=60)
+@given(n=st.integers(1, 16), seed=seeds, kind=st.sampled_from(KINDS))
+def test_no_tree_of_the_class_scores_higher(n, seed, kind):
+    """Of random ones, and of those that differ in a head from the best."""
+    rng = np.random.default_rng(seed)
+    scores = random_scores(n, rng, kind)
+    cost = costs(n, rng)[seed % 3]
+    best = oneec.decode(**scores, cost=cost)
+    check(best, scores, cost)
+    _, chart = oneec.best_tree(scores, cost, False)
+    near = 2 * tolerance(n, scores, cost)
+    assert abs(chart - best.score) <= near
+    single = oneec.decode(**scores, cost=cost, single_root=True)
+    check(single, scores, cost)
+    assert brute.has_single_root(single.heads) and single.score <= best.score + near
+    for of_all in (best, single):
+        heads = of_all.heads.tolist()
+        others = [heads[:m] + [h] + heads[m + 1 :] for m, h in rng.integers(0, n + 1, (40, 2)).tolist() if m]
+        for other in others + [random_tree(n, rng)]:
+            if brute.is_tree(other) and is_in_class(other) and (of_all is best or brute.has_single_root(other)):
+                assert definition(other, scores, cost) <= of_all.score + near
+
+
+@settings(max_examples=60)
+@given(n=st.integers(1, 20), seed=seeds)
+def test_finds_a_planted_tree(n, seed):
+    """Every part of a random tree scores 1, all else 0: no other tree scores as high."""
+    rng = np.random.default_rng(seed)
+    tree = random_tree(n, rng)
+    scores = random_scores(n, rng, "zeros")
+    for name, rows in parts_of(tree).items():
+        for row in rows:
+            scores[name][row] = 1
+    derivation = oneec.decode(**scores)
+    check(derivation, scores)
+    assert tuple(derivation.heads.tolist()) == tree
+    assert derivation.score == sum(len(rows) for rows in parts_of(tree).values())
+
+
+def test_sentences_and_results_do_not_disturb_each_other():
+    rng = rng_for("turns")
+    calls = []
+    for i in range(12):
+        scores = random_scores(int(rng.integers(1, 15)), rng)
+        n = len(scores["arc"]) - 1
+        heads = int32(random_tree(n, rng))
+        calls.append({**scores, **[{}, {"cost": hamming_cost(heads)}, {"heads": heads}, {"single_root": True}][i % 4]})
+
+    def result(derivation):
+        return derivation.score, derivation.heads.tolist(), {k: v.tolist() for k, v in derivation.parts.items()}
+
+    derivations = [oneec.decode(**call) for call in calls]
+    results = [result(derivation) for derivation in derivations]
+    assert [result(oneec.decode(**call)) for call in reversed(calls)] == results[::-1]
+    assert [result(derivation) for derivation in derivations] == results
+
+
+# ------------------------------------------------------------------------------------------------------------ arguments
+
+
+def test_bad_scores():
+    scores = random_scores(4, rng_for("bad"))
+    for name in scores:
+        for what, bad in bad_arrays(scores[name]).items():
+            with pytest.raises(ValueError, match=name):
+                oneec.decode(**{**scores, name: bad})
+                pytest.fail(f"{name}: {what}")
+        for number in (np.nan, np.inf):
+            bad = scores[name].copy()
+            bad[1, 2] = number
+            with pytest.raises(ValueError, match=rf"{name}.*{number}"):
+                oneec.decode(**{**scores, name: bad})
+    for name, other in random_scores(5, rng_for("five")).items():
+        with pytest.raises(ValueError):
+            oneec.decode(**{**scores, name: other})
+    for what, bad in bad_arrays(scores["arc"]).items():
+        with pytest.raises(ValueError, match="cost"):
+            oneec.decode(**scores, cost=bad)
+            pytest.fail(what)
+
+
+@pytest.mark.parametrize("heads", [[-1, 0, 1, 2], [-1, 0, 3, 2, 1], [-1, 0, 1, 2, 5], [1, 0, 1, 2, 3], [-1.0, 0, 1, 2, 3]])
+def test_bad_heads(heads):
+    with pytest.raises(ValueError, match="heads") as error:
+        oneec.decode(**random_scores(4, rng_for("bad")), heads=np.array(heads))
+    assert not isinstance(error.value, NotInClass)  # it is no tree at all
+
+
+def test_other_layouts_and_precisions_of_the_same_scores():
+    rng = rng_for("layout")
+    scores, cost = random_scores(5, rng), sample((6, 6), rng, "normal")
+    before = {name: tensor.copy() for name, tensor in scores.items()}
+    expected = oneec.decode(**scores, cost=cost)
+    for variant in (
+        lambda array: array.astype(np.float64),
+        np.asfortranarray,
+        lambda array: np.repeat(array, 2, axis=-1)[..., ::2],
+        read_only,
+    ):
+        derivation = oneec.decode(**{name: variant(array) for name, array in scores.items()}, cost=variant(cost))
+        assert derivation.score == pytest.approx(expected.score, rel=1e-6)
+        np.testing.assert_array_equal(derivation.heads, expected.heads)
+    for name in NAMES:
+        np.testing.assert_array_equal(scores[name], before[name])
