@@ -12,6 +12,8 @@ Crossed arcs come as complexes X a b, with a and b the outermost of their nodes,
 No head is visible across a crossed arc, so they need not know g: the gaps in them are C and S with g = n+2.
 """
 
+import threading
+
 cimport cython
 import numpy as np
 from libc.math cimport INFINITY
@@ -64,7 +66,8 @@ def decode(arc, crossed_arc, grandparent, sibling, *, cost=None, heads=None, sin
 def parts_of(const int[::1] heads):
     """The parts of a tree, as in Derivation, or None if it is not 1-Endpoint-Crossing; heads: a valid tree."""
     cdef int n = heads.shape[0] - 1, m, k, h, g, s, low, high, end, other, x
-    cdef vector[int] crossed, parts[4]
+    cdef vector[int] crossed
+    cdef vector[int] parts[4]  # as in the names below
     cdef bint visible
     crossed.assign(n + 1, 0)
     for m in range(1, n + 1):
@@ -123,9 +126,12 @@ def best_tree(tensors, cost, bint single_root):
     found = np.full(n + 1, -1, dtype=np.int32)
     if n == 0:
         return found, 0.0
-    cdef Chart chart = Chart(scores, single_root)
+    if not hasattr(_workspace, "chart"):
+        _workspace.chart = Chart()
+    cdef Chart chart = _workspace.chart if n <= LONGEST_KEPT else Chart()
     cdef int[::1] heads = found
     cdef float best
+    chart.prepare(scores, single_root)
     with nogil:
         chart.fill()
         best = chart.at_c(0, n)[n + 1]
@@ -134,6 +140,10 @@ def best_tree(tensors, cost, bint single_root):
     if best == -INFINITY:
         raise arguments.no_derivation(None, 0)
     return found, best
+
+
+_workspace = threading.local()  # a chart per thread, so that its memory is reused and threads decode side by side
+LONGEST_KEPT = 60  # words: some 60 MB
 
 
 @cython.auto_pickle(False)
@@ -240,7 +250,7 @@ cdef class Chart:
     cdef vector[float] row                                      # scratch
     cdef vector[float] nothing
 
-    def __init__(self, Scores scores, bint single):
+    cdef prepare(self, Scores scores, bint single):
         cdef int kind, i, j, side
         self.arc, self.grandparent, self.sibling = scores.arc, scores.grandparent, scores.sibling
         self.side = side = scores.arc.shape[0]
@@ -686,12 +696,13 @@ cdef class Chart:
         return self.at(kind, a, b, state)[x]
 
     cdef void trace_rules(self, vector[Item]& agenda, Item item, int[::1] heads) noexcept nogil:
-        cdef int rule, i, j, best_rule = -1, extra, fixed = 2 if item.kind == COMPLEX else 3
+        cdef int rule, i, j, best_rule = 0, extra, fixed = 2 if item.kind == COMPLEX else 3
         cdef int nodes[4]
         cdef int best_nodes[4]
         cdef float value, best = -INFINITY
         cdef Shape* shape
         cdef Case k, best_case
+        best_case.left = best_case.right = best_case.first = best_case.second = 0
         nodes[0], nodes[1], nodes[2] = item.a, item.b, item.x
         for rule in range(RULES):
             shape = &shapes[rule]

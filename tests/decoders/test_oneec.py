@@ -1,5 +1,6 @@
 """Third-order 1-Endpoint-Crossing, against the score of every tree by its definition."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
 import brute
@@ -467,6 +468,23 @@ def test_sentences_and_results_do_not_disturb_each_other():
     results = [result(derivation) for derivation in derivations]
     assert [result(oneec.decode(**call)) for call in reversed(calls)] == results[::-1]
     assert [result(derivation) for derivation in derivations] == results
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(3):
+            assert list(pool.map(lambda call: result(oneec.decode(**call)), calls)) == results
+
+
+def test_a_long_sentence():
+    """Longer than those whose memory is kept."""
+    n = oneec.LONGEST_KEPT + 10
+    rng = rng_for("long")
+    scores = random_scores(n, rng)
+    best, single = oneec.decode(**scores), oneec.decode(**scores, single_root=True)
+    check(best, scores)
+    check(single, scores)
+    assert brute.has_single_root(single.heads) and single.score <= best.score + tolerance(n, scores)
+    _, chart = oneec.best_tree(scores, None, False)
+    assert abs(chart - best.score) <= tolerance(n, scores)
+    check(oneec.decode(**scores, heads=best.heads), scores, best=best.score)
 
 
 # ------------------------------------------------------------------------------------------------------------ arguments
