@@ -50,10 +50,11 @@ def milliseconds(n):
 def main():
     parser = argparse.ArgumentParser(description="Milliseconds per sentence of every decoder, on random scores.")
     parser.add_argument("lengths", type=int, nargs="*", default=[20, 40, 60, 99], metavar="LENGTH", help="words")
+    lengths = parser.parse_args().lengths
     names = list(problems(1, np.random.default_rng(0)))
     print("| n | " + " | ".join(names) + " |")
     print("|---" * (len(names) + 1) + "|")
-    for n in parser.parse_args().lengths:
+    for n in lengths:
         medians = milliseconds(n)
         print("| %d | " % n + " | ".join("%.3g" % medians[name] for name in names) + " |", flush=True)
 
