@@ -6,7 +6,7 @@ import brute
 import numpy as np
 
 from mh4 import transitions
-from mh4.decoders import mh3, mh4, mhk, mst
+from mh4.decoders import NotInClass, mh3, mh4, mhk, mst
 
 KINDS = ("normal", "ties", "zeros", "large")
 
@@ -186,6 +186,19 @@ def tolerance(n, scores, cost=None):
     summed = [*scores.values(), zero_cost(n) if cost is None else cost]
     largest = max(float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in summed)
     return 1e-6 * 4 * n * largest + 1e-9
+
+
+def accepted_trees(decoder, n):
+    """The trees over n words that the decoder takes as `heads`."""
+    scores = decoder.sample(n, rng_for(n))
+    accepted = set()
+    for tree in brute.all_trees(n):
+        try:
+            decoder.decode(scores, heads=np.array(tree, dtype=np.int32))
+            accepted.add(tree)
+        except NotInClass:
+            pass
+    return accepted
 
 
 def check(decoder, derivation, n, scores, cost=None, best=None):
