@@ -7,7 +7,7 @@ from common import MHK, MST, accepted_trees, rng_for, sample, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mh4.decoders import NotInClass, mh3, mh4, mhk, mst
+from mh4.decoders import mh3, mh4, mhk, mst
 
 COUNTS = {3: [1, 3, 12, 55, 273], 4: [1, 3, 16, 118, 1019], 5: [1, 3, 16, 125, 1276], 6: [1, 3, 16, 125, 1296]}
 
