@@ -60,7 +60,7 @@ class Run:
 
     def summary(self) -> Optional[dict]:
         """What the finished training wrote, or None while it is not finished."""
-        summary = _json(self.folder / "summary.json")
+        summary = read_json(self.folder / "summary.json")
         return summary if summary.get("finished") is True else None
 
     def read_metrics(self) -> bool:
@@ -311,7 +311,8 @@ def _column(run: Run, key: str) -> str:
     return _FORMS[key] % value if isinstance(value, (int, float)) else ""
 
 
-def _json(path: Path) -> dict:
+def read_json(path: Path) -> dict:
+    """The object in a JSON file; empty if there is none, or not yet a whole one."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

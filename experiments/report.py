@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Dict, List, Optional, Sequence, Tuple
 
 from mh4.errors import InputError
-from mh4.files import replacing
+from mh4.files import write_text
 
 EXPERIMENTS = Path(__file__).resolve().parent
 SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec", "greedy-mh3", "greedy-mh4")  # in the order of the paper's Table 4
@@ -180,7 +180,7 @@ def write(name: str, results: Path = EXPERIMENTS / "results") -> List[Path]:
     runs = load(name, results)
     pages = [(results / (name + ".md"), markdown(name, runs)), (results / (name + ".csv"), comma_separated(name, runs))]
     for path, text in pages:
-        write_text(path, text)
+        write_text(str(path), text)
     return [path for path, _ in pages]
 
 
@@ -188,12 +188,6 @@ def duration(seconds: float) -> str:
     """Seconds as h:mm:ss."""
     minutes, seconds = divmod(int(seconds), 60)
     return "%d:%02d:%02d" % (minutes // 60, minutes % 60, seconds)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a whole text file or nothing."""
-    with replacing(str(path)) as temporary:
-        Path(temporary).write_bytes(text.encode("utf-8"))
 
 
 def _published(path: Path) -> Dict[Tuple[str, str], Tuple[float, float]]:

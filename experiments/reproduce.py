@@ -25,6 +25,7 @@ import grid
 import report
 from mh4 import data
 from mh4.errors import InputError
+from mh4.files import write_text
 from mh4.systems import SYSTEMS
 
 EXPERIMENTS = Path(__file__).resolve().parent
@@ -178,7 +179,7 @@ class Experiment:
         if run.summary() is None:
             commits = list(dict.fromkeys([*commits, commit(EXPERIMENTS)]))
         origin = {"inputs": self._inputs(), "commits": commits, "command": origin.get("command", self.asked.command())}
-        report.write_text(run.folder / "origin.json", json.dumps(origin, indent=1) + "\n")
+        write_text(str(run.folder / "origin.json"), json.dumps(origin, indent=1) + "\n")
 
     def finished(self, run: grid.Run) -> None:
         """Keeps the summary and the evaluations of a finished run, and makes the table anew."""
@@ -186,7 +187,7 @@ class Experiment:
         if "finished" not in origin:
             ended = time.localtime((run.folder / "summary.json").stat().st_mtime)
             origin["finished"] = time.strftime("%Y-%m-%d", ended)
-            report.write_text(run.folder / "origin.json", json.dumps(origin, indent=1) + "\n")
+            write_text(str(run.folder / "origin.json"), json.dumps(origin, indent=1) + "\n")
         self.keep(run)
         report.write(self.bank.name, self.results)
 
@@ -210,8 +211,8 @@ class Experiment:
         stem = self.results / self.bank.name / ("%s-seed%d" % (run.system, run.seed))
         stem.parent.mkdir(parents=True, exist_ok=True)
         self._forget_other_data(stem.parent)
-        report.write_text(stem.with_name(stem.name + ".jsonl"), (run.folder / "metrics.jsonl").read_text(encoding="utf-8"))
-        report.write_text(stem.with_name(stem.name + ".json"), json.dumps(record, indent=1, sort_keys=True) + "\n")
+        write_text(str(stem.with_name(stem.name + ".jsonl")), (run.folder / "metrics.jsonl").read_text(encoding="utf-8"))
+        write_text(str(stem.with_name(stem.name + ".json")), json.dumps(record, indent=1, sort_keys=True) + "\n")
 
     def _forget_other_data(self, folder: Path) -> None:
         """Removes records of an older toy treebank; all other names stand for one content."""
@@ -331,10 +332,7 @@ def _print_table(experiment: Experiment, done: Sequence[grid.Run], console: Cons
 
 def _origin(run: grid.Run) -> dict:
     """What is noted about where a run comes from."""
-    try:
-        return json.loads((run.folder / "origin.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+    return grid.read_json(run.folder / "origin.json")
 
 
 def _cores() -> int:

@@ -8,6 +8,7 @@ from typing import Any, Dict, NamedTuple, Optional, Sequence
 
 from mh4 import treebank
 from mh4.errors import InputError
+from mh4.vocabulary import universal
 
 # What the shared task reports, in its order; the scorer's metrics of enhanced graphs do not concern a tree parser.
 METRICS = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
@@ -38,7 +39,7 @@ def attachment_scores(gold: Sequence[treebank.Sentence], system: Sequence[treeba
         words += len(g)
         heads += int(right.sum())
         labelled += sum(
-            head and a.partition(":")[0] == b.partition(":")[0] for head, a, b in zip(right.tolist(), g.deprels, s.deprels)
+            head and universal(a) == universal(b) for head, a, b in zip(right.tolist(), g.deprels, s.deprels)
         )
     if not words:
         raise ValueError("no words to score")

@@ -31,3 +31,10 @@ def replacing(path: str) -> Iterator[str]:
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+def write_text(path: str, text: str) -> None:
+    """Write `text` to `path` in UTF-8, its line ends as they are, whole or not at all."""
+    with replacing(path) as temporary:
+        with open(temporary, "w", encoding="utf-8", newline="") as file:
+            file.write(text)

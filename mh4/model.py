@@ -11,7 +11,7 @@ from mh4 import systems
 from mh4.config import Config
 from mh4.encoder import Encoder, spans
 from mh4.errors import InputError
-from mh4.files import replacing
+from mh4.files import replacing, write_text
 from mh4.graph import dy
 from mh4.scoring import Labeller, Tagger, TensorScorer
 from mh4.treebank import Sentence
@@ -82,10 +82,8 @@ class Model:
 
     def save(self, folder: str) -> None:
         """Write config.toml, vocabulary.json and weights.npz into `folder`, which must exist."""
-        with replacing(os.path.join(folder, "vocabulary.json")) as path:
-            _write(path, self.vocabulary.to_json())
-        with replacing(os.path.join(folder, "config.toml")) as path:
-            _write(path, self.describe())
+        write_text(os.path.join(folder, "vocabulary.json"), self.vocabulary.to_json())
+        write_text(os.path.join(folder, "config.toml"), self.describe())
         self.save_weights(os.path.join(folder, "weights.npz"))
 
     def describe(self) -> str:
@@ -94,7 +92,7 @@ class Model:
         return head + self.config.to_toml()
 
     @classmethod
-    def load(cls, folder: str, weights: str = "weights.npz") -> "Model":
+    def load(cls, folder: str) -> "Model":
         """The model saved in `folder`. Raises InputError if there is none, or it is of another format."""
         description = configuration.tables(_read(folder, "config.toml"), os.path.join(folder, "config.toml"))
         about = description.pop("model", {})
@@ -109,7 +107,7 @@ class Model:
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError("%s: vocabulary.json is damaged" % folder) from None
         model = cls(about.get("system", ""), config, vocabulary, about.get("seed", 0))
-        model.load_weights(os.path.join(folder, weights))
+        model.load_weights(os.path.join(folder, "weights.npz"))
         return model
 
     def save_weights(self, path: str, **beside: np.ndarray) -> None:
@@ -140,11 +138,6 @@ def _same_shape(array: np.ndarray, parameter: "dy.Parameters") -> np.ndarray:
     if array.shape != parameter.as_array().shape:
         raise ValueError
     return array
-
-
-def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def _read(folder: str, name: str) -> str:

@@ -17,7 +17,7 @@ from mh4 import trees
 from mh4.config import Config
 from mh4.errors import InputError
 from mh4.evaluation import attachment_scores
-from mh4.files import replacing
+from mh4.files import write_text
 from mh4.graph import dy
 from mh4.loss import hinge, structured_hinge
 from mh4.model import TAGS, Model
@@ -260,9 +260,7 @@ class Trainer:
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
                 kept = file.readlines()[:evaluations]
-            with replacing(path) as temporary:
-                with open(temporary, "w", encoding="utf-8") as file:
-                    file.writelines(kept)
+            write_text(path, "".join(kept))
 
     def _finish(self) -> Dict[str, Any]:
         """Write summary.json, with the scores of the best evaluation, and drop the checkpoint."""
@@ -285,9 +283,7 @@ class Trainer:
             "mh4": mh4.__version__,
             "sources": self.sources,
         }
-        with replacing(self._path("summary.json")) as temporary:
-            with open(temporary, "w", encoding="utf-8") as file:
-                file.write(json.dumps(summary, indent=2) + "\n")
+        write_text(self._path("summary.json"), json.dumps(summary, indent=2) + "\n")
         if os.path.exists(self._path("checkpoint.npz")):
             os.unlink(self._path("checkpoint.npz"))
         return summary

@@ -13,7 +13,7 @@ from typing import Callable, Iterator, List, Optional, Sequence
 import numpy as np
 
 from mh4.errors import InputError
-from mh4.files import replacing
+from mh4.files import write_text
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 
@@ -88,9 +88,7 @@ def write(path: str, text: str) -> None:
         sys.stdout.buffer.write(text.encode("utf-8"))
         sys.stdout.buffer.flush()
         return
-    with replacing(path) as temporary:
-        with open(temporary, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+    write_text(path, text)
 
 
 @dataclass(frozen=True)

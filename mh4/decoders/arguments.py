@@ -29,6 +29,17 @@ def words(name, array, extra):
     return shape[0] - extra
 
 
+def arc_factored(arcs, cost):
+    """n, arcs and cost as float arrays (cost None if it is), and their sum as float64 (n+1, n+1), C-contiguous."""
+    n = words("arcs", arcs, 1)
+    arcs = scores("arcs", arcs, (n + 1, n + 1))
+    total = arcs.astype(np.float64, order="C")
+    if cost is not None:
+        cost = scores("cost", cost, (n + 1, n + 1))
+        total += cost
+    return n, arcs, cost, total
+
+
 def float32(array):
     """C-contiguous float32 array for the kernels, not copied if it is one."""
     with np.errstate(over="ignore"):  # large negative numbers become -inf, which forbids as well
@@ -55,7 +66,6 @@ def tree(heads, n=None):
     if above.any():
         raise ValueError(f"heads: word {int(np.argmax(above != 0))} is on a cycle or below one, so this is not a tree")
     return heads
-
 
 
 def roots(heads, single_root):

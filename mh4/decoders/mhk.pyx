@@ -34,12 +34,7 @@ def decode(arcs, k, *, cost=None, heads=None, single_root=False):
     """
     if not isinstance(k, numbers.Integral) or k < 3:
         raise ValueError(f"k: expected an integer of at least 3, got {k!r}")
-    cdef int n = arguments.words("arcs", arcs, 1)
-    arcs = arguments.scores("arcs", arcs, (n + 1, n + 1))
-    total = arcs.astype(np.float64, order="C")
-    if cost is not None:
-        cost = arguments.scores("cost", cost, (n + 1, n + 1))
-        total += cost
+    n, arcs, cost, total = arguments.arc_factored(arcs, cost)
     if heads is not None:
         heads = arguments.tree(heads, n)
         arguments.roots(heads, single_root)

@@ -20,12 +20,7 @@ def decode(arcs, *, cost=None, heads=None, single_root=False):
     Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (scores -inf, or single_root
     without words); NotInClass if the tree ``heads`` has not the single root required.
     """
-    n = arguments.words("arcs", arcs, 1)
-    arcs = arguments.scores("arcs", arcs, (n + 1, n + 1))
-    total = arcs.astype(np.float64)
-    if cost is not None:
-        cost = arguments.scores("cost", cost, (n + 1, n + 1))
-        total += cost
+    n, arcs, cost, total = arguments.arc_factored(arcs, cost)
     if heads is not None:
         heads = arguments.tree(heads, n)
         arguments.roots(heads, single_root)
