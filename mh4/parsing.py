@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Callable, Iterator, List, Sequence, Union
 
-import numpy as np
-
 from mh4.errors import InputError
 from mh4.model import TAGS, Model
 from mh4.treebank import Sentence

@@ -3,8 +3,6 @@
 import importlib.util
 from pathlib import Path
 
-import pytest
-
 from mh4 import config, treebank
 from mh4.config import Config
 
