@@ -29,7 +29,7 @@ from mh4.files import write_text
 from mh4.systems import SYSTEMS
 
 EXPERIMENTS = Path(__file__).resolve().parent
-DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid")
+DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
 DEFAULT_SEEDS = "1 2 3"
 TOY_SEEDS = "1 2"
 MOST_JOBS = 4

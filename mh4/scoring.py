@@ -47,24 +47,25 @@ class Biaffine:
         glorot = dy.UniformInitializer(float(np.sqrt(6.0 / (2 * self.side))))
         self.weights = parameters.add_parameters((kinds * self.side, self.side), init=glorot)
 
-    def __call__(self, x: "dy.Expression", y: "dy.Expression", spans: Sequence[Span]) -> List["dy.Expression"]:
-        """For each span of columns, a sentence of m nodes, an (m, kinds * m) expression: see `values`."""
+    def __call__(
+        self, x: "dy.Expression", y: "dy.Expression", x_spans: Sequence[Span], y_spans: Sequence[Span]
+    ) -> List["dy.Expression"]:
+        """For each sentence, i columns of x and j of y, an (i, kinds * j) expression: see `values`."""
         ones = dy.inputTensor(np.ones((1, x.dim()[0][1])))
         x, y = dy.concatenate([x, ones]), dy.concatenate([y, ones])
         transformed = self.weights * y
         tensors = []
-        for start, stop in spans:
-            m = stop - start
-            right = dy.reshape(dy.pick_range(transformed, start, stop, 1), (self.side, self.kinds * m))
-            tensors.append(dy.transpose(dy.pick_range(x, start, stop, 1)) * right)
+        for (x_start, x_stop), (y_start, y_stop) in zip(x_spans, y_spans):
+            right = dy.pick_range(transformed, y_start, y_stop, 1)
+            right = dy.reshape(right, (self.side, self.kinds * (y_stop - y_start)))
+            tensors.append(dy.transpose(dy.pick_range(x, x_start, x_stop, 1)) * right)
         return tensors
 
     def values(self, tensor: "dy.Expression") -> np.ndarray:
-        """The scores as float32 array (kinds, m, m), C-contiguous: [t, x, y]."""
+        """The scores as float32 array (kinds, i, j), C-contiguous: [t, x, y]."""
         flat = tensor.npvalue()
-        m = flat.shape[0]
         # Each column of the product is one (t, y), t running fastest.
-        scores = flat.reshape((m, self.kinds, m), order="F").transpose(1, 0, 2)
+        scores = flat.reshape((flat.shape[0], self.kinds, -1), order="F").transpose(1, 0, 2)
         return np.ascontiguousarray(scores, dtype=np.float32)
 
     def picked(self, tensor: "dy.Expression", rows: np.ndarray, coefficients: np.ndarray) -> "dy.Expression":
@@ -93,8 +94,8 @@ class TensorScorer:
         pairs = {pair: [mlp(vectors, training) for mlp in mlps] for pair, mlps in self.mlps.items()}
         scored: List[Dict[str, "dy.Expression"]] = [{} for _ in spans]
         for tensor in self.tensors:
-            nodes = [(start, stop if tensor.end else stop - 1) for start, stop in spans]
-            expressions = self.biaffines[tensor.name](*pairs[tensor.pair], nodes)
+            nodes = [[(start, stop if end else stop - 1) for start, stop in spans] for end in tensor.ends]
+            expressions = self.biaffines[tensor.name](*pairs[tensor.pair], *nodes)
             for sentence, expression in zip(scored, expressions):
                 sentence[tensor.name] = expression
         return scored

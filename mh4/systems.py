@@ -6,7 +6,7 @@ Tensors are named as the decoder's parameters. Adding a system is adding an entr
 from dataclasses import dataclass
 from typing import Callable, Optional, Tuple
 
-from mh4.decoders import Derivation, mh3, mh4, mst
+from mh4.decoders import Derivation, mh3, mh4, mst, oneec
 from mh4.errors import InputError
 
 
@@ -16,13 +16,13 @@ class Tensor:
 
     pair: which two positions are scored; tensors of one pair share the MLPs of its two positions.
     kinds: how many matrices (transitions) the tensor has, or None for a plain matrix.
-    end: whether the end-of-sentence sentinel n+1 is among the nodes.
+    ends: whether the end-of-sentence sentinel n+1 is among the first nodes, and among the second.
     """
 
     name: str
     pair: str
     kinds: Optional[int] = None
-    end: bool = True
+    ends: Tuple[bool, bool] = (True, True)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ SYSTEMS = {
         # The projective arc-hybrid parser on {s0, b0} (Shi, Huang & Lee 2017).
         System("mh3", "projective", (Tensor("shift", "s0 b0"), Tensor("reduce_s0b0", "s0 b0", 2)), mh3.decode),
         # Edge-factored maximum spanning trees on {h, m}.
-        System("mst", None, (Tensor("arcs", "h m", end=False),), mst.decode),
+        System("mst", None, (Tensor("arcs", "h m", ends=(False, False)),), mst.decode),
         # MH4 with everything scored on {s0, b0}.
         System("mh4-two", "mh4", (Tensor("shift", "s0 b0"), Tensor("reduce_s0b0", "s0 b0", 6)), mh4.decode),
         # MH4 with shifts scored on {s0, b0} and reduces on {s1, s0, b0}, as {s1, s0} + {s0, b0} (Section 4.2).
@@ -54,6 +54,19 @@ SYSTEMS = {
             "mh4",
             (Tensor("shift", "s0 b0"), Tensor("reduce_s0b0", "s0 b0", 6), Tensor("reduce_s1s0", "s1 s0", 6)),
             mh4.decode,
+        ),
+        # Third-order 1-Endpoint-Crossing trees (Pitler, TACL 2014) on {h, m}, {si, m} and {g, m}, and on {h, m} once more with
+        # scores of their own for crossed arcs. The end of the sentence stands for a sibling or grandparent that is not there.
+        System(
+            "1ec",
+            "1ec",
+            (
+                Tensor("arc", "h m", ends=(False, False)),
+                Tensor("crossed_arc", "h m, crossed", ends=(False, False)),
+                Tensor("grandparent", "g m", ends=(True, False)),
+                Tensor("sibling", "si m", ends=(True, False)),
+            ),
+            oneec.decode,
         ),
     )
 }

@@ -101,7 +101,7 @@ def test_a_language_that_is_none_gets_the_usage_and_the_codes(run, capsys, lang)
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (("--systems", "mh3 mh9"), "reproduce: SYSTEMS: no system mh9; there are mh3, mst, mh4-two, mh4-hybrid"),
+        (("--systems", "mh3 mh9"), "reproduce: SYSTEMS: no system mh9; there are mh3, mst, mh4-two, mh4-hybrid, 1ec"),
         (("--seeds", "1 two"), 'reproduce: SEEDS: two is not a whole number from 1 on; expected something like SEEDS="1 2 3"'),
         (("--seeds", "0"), 'reproduce: SEEDS: 0 is not a whole number from 1 on; expected something like SEEDS="1 2 3"'),
         (("--seeds", "-1"), 'reproduce: SEEDS: -1 is not a whole number from 1 on; expected something like SEEDS="1 2 3"'),
@@ -119,7 +119,7 @@ def test_bad_values_get_one_sentence_before_anything_happens(run, told, tmp_path
 
 def test_empty_values_mean_the_defaults():
     asked = reproduce.request("hu", "", "", "", "")
-    assert asked.systems == ("mh3", "mst", "mh4-two", "mh4-hybrid") and asked.seeds == (1, 2, 3) and asked.ud is None
+    assert asked.systems == ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec") and asked.seeds == (1, 2, 3) and asked.ud is None
     assert 1 <= asked.jobs <= 4
     assert reproduce.request("toy", "", "", "", "").seeds == (1, 2)
     assert reproduce.request("hu", "mst mst", "2 1 2", "", "9").seeds == (2, 1)
