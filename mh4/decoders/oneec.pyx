@@ -242,7 +242,7 @@ cdef class Chart:
     cdef const float[:, ::1] sibling
     cdef vector[float] crossed, crossed_by     # [h, m], and transposed
     cdef vector[float] outer                   # crossed, with the arcs from 0 in spite of a single root
-    cdef vector[float] table[KINDS]
+    cdef vector[vector[float]] table            # by kind; no C array, whose vectors Cython would not free
     cdef vector[float] gap_apart, gap_above, gap_below          # [a, b]: a above b, b above a
     cdef vector[float] complex_apart, complex_above             # [a, b], either order
     cdef vector[float] e, c, s, h                               # rows over g; h: see pairs
@@ -269,6 +269,7 @@ cdef class Chart:
         if single:
             for j in range(side):
                 self.crossed[j] = self.crossed_by[j * side] = -INFINITY
+        self.table.resize(KINDS)
         for kind in range(O, KINDS):
             self.table[kind].assign(<size_t> side * side * side * n_states[kind], -INFINITY)
         self.gap_apart.assign(side * side, -INFINITY)
