@@ -17,9 +17,10 @@ import threading
 cimport cython
 import numpy as np
 from libc.math cimport INFINITY
+from libcpp.algorithm cimport copy_n, fill_n
 from libcpp.vector cimport vector
 
-from mh4.decoders import arguments, oneec_rules
+from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation, NotInClass, total
 
 
@@ -143,7 +144,7 @@ def best_tree(tensors, cost, bint single_root):
 
 
 _workspace = threading.local()  # a chart per thread, so that its memory is reused and threads decode side by side
-LONGEST_KEPT = 60  # words: some 60 MB
+LONGEST_KEPT = 100  # words: some 50 MB
 
 
 @cython.auto_pickle(False)
@@ -162,174 +163,265 @@ cdef class Scores:
         self.sibling = sibling
 
 
-cdef enum:  # the items of three nodes, in the order of ITEMS, after
-    GAP, COMPLEX, O, L, Y, N, P, J, I, W, B, Z, M, KINDS
-    # and on the agenda, those of the projective part
-    ARC, HALF, PAIR
+cdef extern from "oneec.hpp" namespace "oneec" nogil:
+    enum: G, X, O, L, Y, N, P, J, I, W, B, Z, M  # kinds of items
+    enum: L_G_X, L_O_X, L_O_A, L_O_AX, L_Y, O_LG, O_Y, Y_J, P_NG, N_P, N_G, W_O_T, W_O_TV, I_WN, I_GL, J_IG
+    enum: B_LO, B_OL, Z_B, Z_O_RIGHT, Z_O_LEFT, M_A, M_B, M_AB, X_ZG, X_J, X_ML, RULES
+    enum: LANES, LEFT_L, LEFT_N, LEFT_I, LEFT_TILE, RIGHT_L, RIGHT_N, RIGHT_O, RIGHT_W, RIGHT_TILE, FAR_L, FAR_O, FAR_TILE
+    const int STATES[]
+
+    struct Case:
+        int left, right, result, first, second
+
+    struct Shape:
+        int result, nodes, parts, arcs, ordered
+        int kinds[2]
+        int part[2][3]
+        int arc[2][2]
+        int order[4]
+        int size
+        const Case* cases
+
+    const Shape shapes[]
+
+    struct Links:
+        const float* to
+        const float* from_ "from"
+        size_t width
+
+    struct Region:
+        int begin, end, a, b, inside_end
+        Links inner, outer
+        float arc[2]
+        float outer_arc[2]
+        float gap[3]
+        const float* gaps[3]
+        const float* inside
+        const float* left
+        size_t step
+
+    struct Before:
+        pass
+
+    void region_left(const Region&, float*, float*, int)
+    void region_right(const Region&, float*, int, int)
+    void region_far(const Region&, float*, int, int)
+    void both(int, int, const float*, size_t, const float*, size_t, const float*, float*, int, int)
+    void fill_before(Before&, const float*, const float*, const float* const*, int)
+    void fill_inside(float*, const float*, const float* const*, int)
+    void longest(int, int, const Before*, const float*, size_t, size_t, const Links&, float*, size_t, int, int)
+    void middle(int, int, const float*, const float* const*, const float*, bint, int, const Links&, float*, size_t, int, int)
+    void raise_complex(float*, const float*, const float*, int, int)
+    void raise_complex(float*, int, int, const float*, size_t, const float* const*, const float*)
+    float highest(const float*)
+    void times(float*, float, const float*, size_t, const float*, int, int, int)
+    void joined(float*, const float*, size_t, const float*, size_t, int, int, int)
+
+
+cdef enum:  # on the agenda, the items of the projective part
+    ARC = 100, HALF, PAIR
 
 cdef enum:  # states of G a b, S a b and X l r
     APART, FIRST_ABOVE, SECOND_ABOVE
 
-cdef enum:  # the rules, in the order of RULES: result, parts and arcs
-    L_G_X, L_O_X, L_O_A, L_O_AX, L_Y, O_LG, O_Y, Y_J, P_NG, N_P, N_G, W_O_T, W_O_TV, I_WN, I_GL, J_IG
-    B_LO, B_OL, Z_B, Z_O_RIGHT, Z_O_LEFT, M_A, M_B, M_AB, X_ZG, X_J, X_ML, RULES
-
-cdef struct Case:  # an instance of a rule: the numbers of its states and the directions of its arcs
-    int left, right, result, first, second
-
-cdef struct Shape:  # a rule: kinds of items and nodes; the nodes of the result are 0, 1 (, 2), then come the others
-    int result, nodes, parts, arcs, ordered
-    int kinds[2]
-    int part[2][3]
-    int arc[2][2]
-    int order[4]
-
 cdef struct Item:  # on the agenda
     int kind, state, a, b, x
 
-
-cdef Shape shapes[RULES]
-cdef vector[Case] cases[RULES]
-cdef int n_states[KINDS]
-
-
-def _load():
-    states, table = oneec_rules.tables()
-    kinds = list(oneec_rules.ITEMS)
-    cdef Case case
-    cdef int i, j, k
-    for i, kind in enumerate(kinds):
-        n_states[i] = len(states[kind])
-    for i, rule in enumerate(oneec_rules.RULES):
-        nodes = list(rule.result[1:])
-        for part in rule.parts:
-            nodes += [node for node in part[1:] if node not in nodes]
-        shapes[i].result = kinds.index(rule.result[0])
-        shapes[i].nodes = len(nodes)
-        shapes[i].parts = len(rule.parts)
-        shapes[i].arcs = len(rule.arcs)
-        shapes[i].ordered = len(rule.order)
-        for j, part in enumerate(rule.parts):
-            shapes[i].kinds[j] = kinds.index(part[0])
-            for k, node in enumerate(part[1:]):
-                shapes[i].part[j][k] = nodes.index(node)
-        for j, arc in enumerate(rule.arcs):
-            for k in range(2):
-                shapes[i].arc[j][k] = nodes.index(arc[k])
-        for j, node in enumerate(rule.order):
-            shapes[i].order[j] = nodes.index(node)
-        cases[i].clear()
-        for row in table[i]:
-            case.left, case.right, case.result, case.first, case.second = row
-            cases[i].push_back(case)
-
-
-_load()
+cdef struct Found:  # the best instance of a rule for an item
+    float value
+    int rule
+    Case k
+    int nodes[4]
 
 
 @cython.auto_pickle(False)
 cdef class Chart:
-    """All items of a sentence. An item of three nodes is a row over the last node, for its first two and its state.
+    """All items of a sentence that later ones need, for l = n..0 those that start there, r = l+1..n.
 
-    For a single root, arcs from 0 are only allowed where they are the last that 0 gets: as the outermost arc of a
-    complex that 0 starts, or to the last dependent of 0 in the projective part.
+    Items of three nodes are in tiles, see oneec.hpp. Kept for all l are those of
+
+        left    a b x with x < a < b: L, N and, as b v with the exterior a, I a b v
+        right   a b x with b < a < x: L, N, O and, as v t with the exterior a, W a t v
+
+    and for the current l only, since none else needs them
+
+        far     a b x with a = l < b < x: L, O          leftmost    W a t v with v = l < t and exterior a
+        around  Z l r x                                 rightmost   I a b v with b = l < v and exterior a
+        middle  M l b a
+
+    Rows over g are in the projective part. For a single root, arcs from 0 are only allowed where they are the last that
+    0 gets: as the outermost arc of a complex that 0 starts, or to the last dependent of 0 in the projective part.
     """
 
-    cdef int n, side, width, none, hidden
+    cdef int n, side, blocks, width, rows, none, hidden, layer_l, layer_x
     cdef bint single
     cdef const float[:, ::1] arc
-    cdef const float[:, ::1] grandparent
     cdef const float[:, ::1] sibling
-    cdef vector[float] crossed, crossed_by     # [h, m], and transposed
-    cdef vector[float] outer                   # crossed, with the arcs from 0 in spite of a single root
-    cdef vector[vector[float]] table            # by kind; no C array, whose vectors Cython would not free
-    cdef vector[float] gap_apart, gap_above, gap_below          # [a, b]: a above b, b above a
-    cdef vector[float] complex_apart, complex_above             # [a, b], either order
-    cdef vector[float] e, c, s, h                               # rows over g; h: see pairs
-    cdef vector[float] crossed_half, crossed_pair               # see halves
-    cdef vector[float] row                                      # scratch
-    cdef vector[float] nothing
+    cdef vector[float] memory
+    cdef float* free                         # what is not yet taken of it
+    cdef Links crossed, outer                # crossed arcs; the latter with those of 0 in spite of a single root
+    cdef float* gap[3]                       # [a, b] by state
+    cdef float* complex_apart                # [a, b], either order
+    cdef float* complex_above                # [a, b]: a above b
+    cdef float* crossed_half                 # see halves_crossed
+    cdef float* crossed_pair
+    cdef float* far
+    cdef float* leftmost
+    cdef float* rightmost
+    cdef float* around
+    cdef float* middle
+    cdef vector[float*] left_of, right_of    # the tiles of each a
+    cdef float* e                            # rows over g
+    cdef float* c
+    cdef float* s
+    cdef float* h                            # for the current l, see pairs
+    cdef float* grandparent                  # [m, g]
+    cdef float* coefs                        # scratch
+    cdef float* inside_left                  # J, of l r and r l
+    cdef float* inside_right
+    cdef vector[Before] before
+
 
     cdef prepare(self, Scores scores, bint single):
-        cdef int kind, i, j, side
-        self.arc, self.grandparent, self.sibling = scores.arc, scores.grandparent, scores.sibling
-        self.side = side = scores.arc.shape[0]
+        cdef int i, j, side = scores.arc.shape[0]
+        cdef size_t square, cube, size
+        cdef float* to
+        cdef float* from_
+        self.arc, self.sibling = scores.arc, scores.sibling
+        self.single = single
+        self.side = side
         self.n = side - 1
-        self.width = side + 2
+        self.blocks = (side + LANES - 1) // LANES
+        self.width = self.blocks * LANES
         self.none = side
         self.hidden = side + 1
-        self.single = single
-        self.outer.assign(side * side, -INFINITY)
-        self.crossed_by.assign(side * side, -INFINITY)
+        self.rows = (side + 2 + LANES - 1) // LANES * LANES
+        self.layer_l = self.layer_x = -1
+        self.before.resize(side)
+        self.left_of.resize(side)
+        self.right_of.resize(side)
+
+        square = <size_t> side * self.width
+        cube = <size_t> side * side * self.rows
+        size = 64 + 11 * square + square * (FAR_TILE + STATES[W] + STATES[I] + STATES[Z] + STATES[M])
+        size += 3 * cube + 2 * <size_t> side * self.rows + (1 + 2 * STATES[J]) * self.width
+        for i in range(side):
+            size += (side - 1 - i) * self.left_step(i) + i * self.right_step(i)
+        if self.memory.size() < size:
+            self.memory.clear()
+            self.memory.shrink_to_fit()
+            self.memory.resize(size)
+        self.free = &self.memory[0]
+        while <size_t> self.free % 64:
+            self.free += 1
+        for i in range(side):  # from the tile of b = 0 and block 0 on, if there were one
+            self.left_of[i] = self.take((side - 1 - i) * self.left_step(i)) - (i + 1) * self.left_step(i)
+            self.right_of[i] = self.take(i * self.right_step(i)) - self.first_beyond(i) * RIGHT_TILE * LANES
+        self.far = self.take(square * FAR_TILE)
+        self.leftmost = self.take(square * STATES[W])
+        self.rightmost = self.take(square * STATES[I])
+        self.around = self.take(square * STATES[Z])
+        self.middle = self.take(square * STATES[M])
+        fill_n(self.middle, square * STATES[M], -INFINITY)
+        for i in range(3):
+            self.gap[i] = self.take(square)
+        self.complex_apart = self.take(square)
+        self.complex_above = self.take(square)
+        self.crossed_half = self.take(square)
+        self.crossed_pair = self.take(square)
+        self.e = self.take(cube)
+        self.c = self.take(cube)
+        self.s = self.take(cube)
+        self.h = self.take(<size_t> side * self.rows)
+        self.grandparent = self.take(<size_t> side * self.rows)
+        self.coefs = self.take(self.width)
+        self.inside_left = self.take(STATES[J] * self.width)
+        self.inside_right = self.take(STATES[J] * self.width)
+
+        to, from_ = self.take(square), self.take(square)
+        fill_n(to, 2 * square, -INFINITY)
         for i in range(side):
             for j in range(1, side):
                 if i != j:
-                    self.outer[i * side + j] = self.crossed_by[j * side + i] = scores.crossed[i, j]
-        self.crossed = self.outer
+                    from_[i * self.width + j] = to[j * self.width + i] = scores.crossed[i, j]
+        self.outer.to, self.outer.from_, self.outer.width = to, from_, self.width
+        to, from_ = self.take(square), self.take(square)
+        copy_n(self.outer.to, 2 * square, to)
         if single:
             for j in range(side):
-                self.crossed[j] = self.crossed_by[j * side] = -INFINITY
-        self.table.resize(KINDS)
-        for kind in range(O, KINDS):
-            self.table[kind].assign(<size_t> side * side * side * n_states[kind], -INFINITY)
-        self.gap_apart.assign(side * side, -INFINITY)
-        self.gap_above.assign(side * side, -INFINITY)
-        self.gap_below.assign(side * side, -INFINITY)
-        self.complex_apart.assign(side * side, -INFINITY)
-        self.complex_above.assign(side * side, -INFINITY)
-        self.crossed_half.assign(side * side, -INFINITY)
-        self.crossed_pair.assign(side * side, -INFINITY)
-        self.nothing.assign(self.width, 0)
-        self.e.assign(<size_t> side * side * self.width, -INFINITY)
-        self.c.assign(<size_t> side * side * self.width, -INFINITY)
-        self.s.assign(<size_t> side * side * self.width, -INFINITY)
-        self.h.assign(<size_t> side * side * self.width, -INFINITY)
+                from_[j] = to[j * self.width] = -INFINITY
+        self.crossed.to, self.crossed.from_, self.crossed.width = to, from_, self.width
         for i in range(side):
-            for j in range(self.width):
-                self.at_c(i, i)[j] = 0
+            copy_n(&scores.grandparent[i, 0], side + 1, self.grandparent + i * self.rows)
+            fill_n(self.grandparent + i * self.rows + side + 1, self.rows - side - 1, 0)
+            fill_n(self.at_c(i, i), self.rows, 0)
+            self.crossed_half[i * self.width + i] = self.crossed_pair[i * self.width + i] = -INFINITY
+
+    cdef inline float* take(self, size_t size) noexcept nogil:
+        self.free += size
+        return self.free - size
 
     # ------------------------------------------------------------------------------------------------- access
 
-    cdef inline float* at(self, int kind, int a, int b, int state) noexcept nogil:
-        return &self.table[kind][((<size_t> a * self.side + b) * n_states[kind] + state) * self.side]
+    cdef inline int first_beyond(self, int a) noexcept nogil:
+        """The block in which the nodes to the right of a begin."""
+        return (a + 1) // LANES
+
+    cdef inline size_t left_step(self, int a) noexcept nogil:
+        """From the tiles of a b to those of a b+1, for a < b."""
+        return <size_t> ((a + LANES - 1) // LANES) * LEFT_TILE * LANES
+
+    cdef inline size_t right_step(self, int a) noexcept nogil:
+        """From the tiles of a b to those of a b+1, for b < a."""
+        return <size_t> (self.blocks - self.first_beyond(a)) * RIGHT_TILE * LANES
+
+    cdef inline float* left_at(self, int a, int b, int x) noexcept nogil:
+        """The first row of the tile of a b x for x < a < b."""
+        return self.left_of[a] + b * self.left_step(a) + place(x, LEFT_TILE)
+
+    cdef inline float* right_at(self, int a, int b, int x) noexcept nogil:
+        """The first row of the tile of a b x for b < a < x."""
+        return self.right_of[a] + b * self.right_step(a) + place(x, RIGHT_TILE)
+
+    cdef inline float* layer_at(self, float* tiles, int size, int b, int x) noexcept nogil:
+        """The first row of the tile of l b x in what is kept for the current l only, in tiles of this size."""
+        return tiles + <size_t> b * self.width * size + place(x, size)
 
     cdef inline float* at_e(self, int h, int m) noexcept nogil:
-        return &self.e[(<size_t> h * self.side + m) * self.width]
+        return self.e + (<size_t> h * self.side + m) * self.rows
 
     cdef inline float* at_c(self, int h, int end) noexcept nogil:
-        return &self.c[(<size_t> h * self.side + end) * self.width]
+        return self.c + (<size_t> h * self.side + end) * self.rows
 
     cdef inline float* at_s(self, int a, int b) noexcept nogil:
-        return &self.s[(<size_t> smaller(a, b) * self.side + larger(a, b)) * self.width]
+        return self.s + (<size_t> smaller(a, b) * self.side + larger(a, b)) * self.rows
 
-    cdef inline float* at_h(self, int a, int b) noexcept nogil:
-        return &self.h[(<size_t> a * self.side + b) * self.width]
+    cdef inline void gaps(self, int a, const float** out) noexcept nogil:
+        """The gaps of a as first node, over the second, by state."""
+        for state in range(3):
+            out[state] = self.gap[state] + a * self.width
 
-    cdef inline const float* gaps(self, int a, int state) noexcept nogil:
-        """The gaps of a as first node, over the second."""
-        if state == APART:  # no conditional expression: that would copy the vector
-            return &self.gap_apart[a * self.side]
-        if state == FIRST_ABOVE:
-            return &self.gap_above[a * self.side]
-        return &self.gap_below[a * self.side]
-
-    cdef inline const float* gaps_to(self, int b, int state) noexcept nogil:
-        """The gaps of b as second node, over the first."""
-        return self.gaps(b, APART if state == APART else SECOND_ABOVE if state == FIRST_ABOVE else FIRST_ABOVE)
+    cdef inline void gaps_to(self, int b, const float** out) noexcept nogil:
+        """The gaps of b as second node, over the first, by state."""
+        out[APART] = self.gap[APART] + b * self.width
+        out[FIRST_ABOVE] = self.gap[SECOND_ABOVE] + b * self.width
+        out[SECOND_ABOVE] = self.gap[FIRST_ABOVE] + b * self.width
 
     cdef inline float complex_score(self, int l, int r, int state) noexcept nogil:
         if state == APART:
-            return self.complex_apart[l * self.side + r]
-        return self.complex_above[l * self.side + r if state == FIRST_ABOVE else r * self.side + l]
+            return self.complex_apart[l * self.width + r]
+        return self.complex_above[l * self.width + r if state == FIRST_ABOVE else r * self.width + l]
+
+    cdef inline void arcs_between(self, const Links& links, int a, int b, float* out) noexcept nogil:
+        """The crossed arcs a->b and b->a."""
+        out[0], out[1] = links.from_[a * self.width + b], links.to[a * self.width + b]
 
     cdef inline float link(self, int rule, int a, int b, int direction) noexcept nogil:
         """A crossed arc a->b, or b->a for direction 1."""
-        cdef int at = b * self.side + a if direction else a * self.side + b
-        return self.outer[at] if outermost(rule) else self.crossed[at]
-
-    cdef inline const float* links(self, int b, int direction) noexcept nogil:
-        """The crossed arcs x->b, or b->x for direction 1, over x."""
-        return &self.crossed[b * self.side] if direction else &self.crossed_by[b * self.side]
+        cdef int at = a * self.width + b
+        if outermost(rule):
+            return self.outer.to[at] if direction else self.outer.from_[at]
+        return self.crossed.to[at] if direction else self.crossed.from_[at]
 
     cdef inline bint two_roots(self, int rule, int a) noexcept nogil:
         """Whether a rule gives 0 a second arc."""
@@ -338,12 +430,10 @@ cdef class Chart:
     # --------------------------------------------------------------------------------------------------- fill
 
     cdef void fill(self) noexcept nogil:
-        cdef int width, l, r
-        for width in range(1, self.side):
-            for l in range(self.side - width):
-                r = l + width
-                self.crossings(l, r)
-                self.crossings(r, l)
+        cdef int l, r
+        for l in range(self.n - 1, -1, -1):
+            for r in range(l + 1, self.side):
+                self.inside(l, r)
                 self.complexes(l, r)
                 self.halves_crossed(l, r)
                 self.halves_crossed(r, l)
@@ -352,143 +442,107 @@ cdef class Chart:
                 self.halves(l, r)
                 self.halves(r, l)
                 self.pairs(l, r)
-                self.gap(l, r)
+                self.gap_between(l, r)
                 self.regions(l, r)
-                self.regions(r, l)
-                self.both(l, r)
+                if r < self.n:
+                    self.beyond(l, r, self.first_beyond(r), self.blocks)
+                    self.between(l, r, self.blocks)
 
-    cdef void crossings(self, int a, int b) noexcept nogil:
-        """P, I, J and Y, of smaller items."""
-        cdef int side = self.side, step = 1 if b > a else -1, t, v, low, high, near_low, near_high
-        cdef Case k
-        near_low, near_high = (0, a) if step > 0 else (a + 1, side)
-        t = a + step
-        while t != b:
-            for k in cases[P_NG]:
-                raise_to(self.at(P, a, b, k.result), self.at(N, a, t, k.left), self.gaps(t, k.right)[b],
-                         near_low, near_high)
-            low, high = smaller(a, t) + 1, larger(a, t)  # v between a and t
-            for k in cases[I_WN]:
-                raise_by(self.at(I, a, b, k.result), self.at(W, a, t, k.left), self.at(N, t, b, k.right), 0, low, high)
-            for k in cases[I_GL]:
-                raise_by(self.at(I, a, b, k.result), self.gaps_to(t, k.left), self.at(L, t, b, k.right),
-                         self.link(I_GL, a, t, k.first), low, high)
-            t += step
-        low, high = smaller(a, b) + 1, larger(a, b)
-        for k in cases[J_IG]:
-            raise_by(self.at(J, a, b, k.result), self.at(I, a, b, k.left), self.gaps(a, k.right), 0, low, high)
-        if not self.two_roots(Y_J, a):
-            for k in cases[Y_J]:
-                for v in range(low, high):
-                    self.raise_outside(self.at(Y, a, b, k.result), self.links(v, k.first),
-                                       self.at(J, a, b, k.left)[v], a, b)
+    cdef void inside(self, int l, int r) noexcept nogil:
+        """J l r and J r l; I x r l, and I x l r for x > r."""
+        cdef int v
+        cdef const float* tile
+        cdef const float* gaps[3]
+        self.fill_inside_left(l, r)
+        if l > 0:
+            self.gaps(l, gaps)
+            for v in range(l + 1, r):
+                tile = self.left_at(v, r, l)
+                fill_before(self.before[v], tile + LEFT_N * LANES, tile + LEFT_L * LANES, gaps, v)
+            longest(l + 1, r, &self.before[0], self.leftmost, <size_t> self.width * STATES[W], STATES[W] * LANES, self.outer,
+                    self.left_at(l, r, 0) + LEFT_I * LANES, LEFT_TILE * LANES, 0, (l + LANES - 1) // LANES)
+        if r < self.n:
+            self.gaps(r, gaps)
+            for v in range(l + 1, r):
+                fill_inside(self.inside_right + v * STATES[J], self.layer_at(self.rightmost, STATES[I], v, r), gaps, v)
+                tile = self.right_at(v, l, r)
+                fill_before(self.before[v], tile + RIGHT_N * LANES, tile + RIGHT_L * LANES, gaps, v)
+            longest(l + 1, r, &self.before[0], self.right_of[r] + RIGHT_W * LANES, self.right_step(r), RIGHT_TILE * LANES,
+                    self.outer, self.layer_at(self.rightmost, STATES[I], r, 0), STATES[I] * LANES,
+                    self.first_beyond(r), self.blocks)
 
-    cdef inline void raise_outside(self, float* out, const float* scores, float score, int a, int b) noexcept nogil:
-        """For x outside a..b, where needed: for a < b on either side, for a > b to the right."""
-        if score == -INFINITY:
-            return
-        if a < b:
-            raise_to(out, scores, score, 0, a)
-            raise_to(out, scores, score, b + 1, self.side)
-        else:
-            raise_to(out, scores, score, a + 1, self.side)
+    cdef void fill_inside_left(self, int l, int r) noexcept nogil:
+        cdef int v
+        cdef const float* gaps[3]
+        self.gaps(l, gaps)
+        for v in range(l + 1, r):
+            fill_inside(self.inside_left + v * STATES[J], self.left_at(v, r, l) + LEFT_I * LANES, gaps, v)
 
     cdef void complexes(self, int l, int r) noexcept nogil:
-        """X, of smaller items and J."""
-        cdef int side = self.side, a, b
+        """X l r."""
+        cdef int b, i
         cdef float best[3]
-        cdef Case k
+        cdef float highest_of[3 * LANES]
+        cdef const float* gaps[3]
         best[0] = best[1] = best[2] = -INFINITY
-        for k in cases[X_J]:
-            for a in range(l + 1, r):
-                best[k.result] = most(best[k.result], self.at(J, l, r, k.left)[a])
-        for k in cases[X_ZG]:
-            for a in range(l + 1, r):
-                best[k.result] = most(best[k.result], self.at(Z, l, a, k.left)[r] + self.gaps(a, k.right)[r])
+        self.gaps_to(r, gaps)
+        raise_complex(best, l + 1, r, self.layer_at(self.around, STATES[Z], 0, r), <size_t> self.width * STATES[Z], gaps,
+                      self.inside_left)
         if r - l > 2:
-            self.row.assign(3 * side, -INFINITY)
+            fill_n(&highest_of[0], 3 * LANES, -INFINITY)
             for b in range(l + 2, r):
-                for k in cases[X_ML]:
-                    raise_by(&self.row[k.result * side], self.at(M, l, b, k.left), self.at(L, b, r, k.right), 0,
-                             l + 1, b)
-            for b in range(3):
-                for a in range(l + 1, r):
-                    best[b] = most(best[b], self.row[b * side + a])
-        self.complex_apart[l * side + r] = self.complex_apart[r * side + l] = best[APART]
-        self.complex_above[l * side + r] = best[FIRST_ABOVE]
-        self.complex_above[r * side + l] = best[SECOND_ABOVE]
+                raise_complex(highest_of, self.layer_at(self.middle, STATES[M], b, 0), self.left_at(b, r, 0),
+                              self.first_beyond(l), (b + LANES - 1) // LANES)
+            for i in range(3):
+                best[i] = most(best[i], highest(highest_of + i * LANES))
+        self.complex_apart[l * self.width + r] = self.complex_apart[r * self.width + l] = best[APART]
+        self.complex_above[l * self.width + r] = best[FIRST_ABOVE]
+        self.complex_above[r * self.width + l] = best[SECOND_ABOVE]
 
-    cdef void regions(self, int a, int b) noexcept nogil:
-        """O, L, N and W, of smaller items, P, Y and the gap."""
-        cdef int side = self.side, step = 1 if b > a else -1, t, x, near_low, near_high
-        cdef float score
-        cdef const float* scores
-        cdef Case k
-        t = a + step
-        while t != b:
-            for k in cases[O_LG]:
-                self.raise_outside(self.at(O, a, b, k.result), self.at(L, a, t, k.left), self.gaps(t, k.right)[b], a, b)
-            t += step
-        for k in cases[O_Y]:
-            self.raise_outside(self.at(O, a, b, k.result), self.at(Y, a, b, k.left), 0, a, b)
-        for k in cases[L_Y]:
-            self.raise_outside(self.at(L, a, b, k.result), self.at(Y, a, b, k.left), 0, a, b)
-        for k in cases[L_G_X]:
-            self.raise_outside(self.at(L, a, b, k.result), self.links(b, k.first), self.gaps(a, k.left)[b], a, b)
-        for k in cases[L_O_A]:
-            self.raise_outside(self.at(L, a, b, k.result), self.at(O, a, b, k.left), self.link(L_O_A, a, b, k.first),
-                               a, b)
-        for k in cases[L_O_X]:
-            raise_by(self.at(L, a, b, k.result), self.at(O, a, b, k.left), self.links(b, k.first), 0, 0, side)
-        for k in cases[L_O_AX]:
-            raise_by(self.at(L, a, b, k.result), self.at(O, a, b, k.left), self.links(b, k.second),
-                     self.link(L_O_AX, a, b, k.first), 0, side)
-        near_low, near_high = (0, a) if step > 0 else (a + 1, side)
-        for k in cases[N_G]:
-            raise_to(self.at(N, a, b, k.result), self.links(b, k.first), self.gaps(a, k.left)[b], near_low, near_high)
-        for k in cases[N_P]:
-            raise_by(self.at(N, a, b, k.result), self.at(P, a, b, k.left), self.links(b, k.first), 0,
-                     near_low, near_high)
-        # W x b a <- O a b x
-        for k in cases[W_O_T]:
-            for x in range(near_low, near_high):
-                score = self.at(O, a, b, k.left)[x] + self.link(W_O_T, x, b, k.first)
-                raise_one(self.at(W, x, b, k.result) + a, score)
-        for k in cases[W_O_TV]:
-            for x in range(near_low, near_high):
-                score = (self.at(O, a, b, k.left)[x] + self.link(W_O_TV, x, b, k.first)
-                         + self.link(W_O_TV, a, b, k.second))
-                raise_one(self.at(W, x, b, k.result) + a, score)
+    cdef inline void describe(self, Region& region, int a, int b) noexcept nogil:
+        region.a, region.b = a, b
+        region.begin = smaller(a, b) + 1
+        region.end = larger(a, b)
+        region.inside_end = region.begin if self.two_roots(Y_J, a) else region.end
+        region.inner, region.outer = self.crossed, self.outer
+        self.arcs_between(self.crossed, a, b, region.arc)
+        self.arcs_between(self.outer, a, b, region.outer_arc)
+        for state in range(3):
+            region.gap[state] = self.gap[state][a * self.width + b]
+        self.gaps_to(b, region.gaps)
+        region.inside = self.inside_left if a < b else self.inside_right
 
-    cdef void both(self, int l, int r) noexcept nogil:
-        """B, Z and M, of regions and gaps."""
-        cdef int side = self.side, t, rule
-        cdef float score
-        cdef Case k
-        for t in range(l + 1, r):
-            for k in cases[B_LO]:
-                raise_by(self.at(B, l, r, k.result), self.at(L, l, t, k.left), self.at(O, r, t, k.right), 0, r + 1, side)
-            for k in cases[B_OL]:
-                raise_by(self.at(B, l, r, k.result), self.at(O, l, t, k.left), self.at(L, r, t, k.right), 0, r + 1, side)
-        for k in cases[Z_B]:
-            raise_to(self.at(Z, l, r, k.result), self.at(B, l, r, k.left), self.link(Z_B, l, r, k.first), r + 1, side)
-        for k in cases[Z_O_RIGHT]:
-            raise_to(self.at(Z, l, r, k.result), self.at(O, l, r, k.left), self.link(Z_O_RIGHT, l, r, k.first),
-                     r + 1, side)
-        for k in cases[Z_O_LEFT]:
-            raise_to(self.at(Z, l, r, k.result), self.at(O, r, l, k.left), self.link(Z_O_LEFT, l, r, k.first),
-                     r + 1, side)
-        # M l r t <- O t l r, G t r
-        for rule in range(M_A, M_AB + 1):
-            if self.two_roots(rule, l):
-                continue
-            for k in cases[rule]:
-                for t in range(l + 1, r):
-                    score = self.at(O, t, l, k.left)[r] + self.gaps(t, k.right)[r]
-                    score += self.link(rule, l, r if rule == M_B else t, k.first)
-                    if rule == M_AB:
-                        score += self.link(rule, l, r, k.second)
-                    raise_one(self.at(M, l, r, k.result) + t, score)
+    cdef void regions(self, int l, int r) noexcept nogil:
+        """L, O, N and W of l r x for x < l, and of r l x for x > r."""
+        cdef Region region
+        if l > 0:
+            self.describe(region, l, r)
+            region.left, region.step = self.left_of[l], self.left_step(l)
+            region_left(region, self.left_at(l, r, 0), self.layer_at(self.leftmost, STATES[W], r, 0), (l + LANES - 1) // LANES)
+        if r < self.n:
+            self.describe(region, r, l)
+            region.left, region.step = self.right_of[r], self.right_step(r)
+            region_right(region, self.right_at(r, l, 0), self.first_beyond(r), self.blocks)
+
+    cdef void beyond(self, int l, int r, int first, int blocks) noexcept nogil:
+        """L, O and Z of l r x, for blocks of x > r."""
+        cdef Region region
+        cdef float arc[2]
+        self.describe(region, l, r)
+        region.left, region.step = self.far, <size_t> self.width * FAR_TILE
+        region_far(region, self.layer_at(self.far, FAR_TILE, r, 0), first, blocks)
+        self.arcs_between(self.outer, l, r, arc)
+        both(l, r, self.far, <size_t> self.width * FAR_TILE, self.right_of[r], self.right_step(r), arc,
+             self.layer_at(self.around, STATES[Z], r, 0), first, blocks)
+
+    cdef void between(self, int l, int a, int blocks) noexcept nogil:
+        """M l b a, for blocks of b > a."""
+        cdef float arc[2]
+        cdef const float* gaps[3]
+        self.arcs_between(self.outer, l, a, arc)
+        self.gaps(a, gaps)
+        middle(a, self.n, self.right_at(a, l, 0), gaps, arc, self.two_roots(M_AB, l), l, self.outer,
+               self.middle + place(a, STATES[M]), <size_t> self.width * STATES[M], self.first_beyond(a), blocks)
 
     # The projective part. A head's outermost dependent may be crossed: then
     #   crossed_half h e     C h e
@@ -497,77 +551,100 @@ cdef class Chart:
     # and regardless of g. h a w is like crossed_pair, whatever the outermost dependent, with g.
 
     cdef void halves_crossed(self, int h, int end) noexcept nogil:
-        cdef int side = self.side, step = 1 if end > h else -1, u
-        cdef float best = -INFINITY
-        u = h + step
-        while u != end + step:
-            best = most(best, self.complex_above[h * side + u] + self.at_c(u, end)[self.hidden])
-            u += step
-        self.crossed_half[h * side + end] = best
-        best = most(self.crossed_half[h * side + end - step], self.complex_apart[h * side + end])
-        u = h + step
-        while u != end:
-            best = most(best, self.crossed_half[h * side + u] + self.complex_apart[u * side + end])
-            u += step
-        self.crossed_pair[h * side + end] = best
+        cdef int step = 1 if end > h else -1, u
+        cdef const float* above = self.complex_above + h * self.width
+        cdef const float* below = self.gap[SECOND_ABOVE] + end * self.width
+        cdef float* half = self.crossed_half + h * self.width
+        cdef const float* apart = self.complex_apart + end * self.width
+        cdef float best = above[end]
+        for u in range(smaller(h, end) + 1, larger(h, end)):
+            best = most(best, above[u] + below[u])
+        half[end] = best
+        best = most(half[end - step], apart[h])
+        for u in range(smaller(h, end) + 1, larger(h, end)):
+            best = most(best, half[u] + apart[u])
+        self.crossed_pair[h * self.width + end] = best
+
+    cdef inline void times(self, float* out, float least, const float* rows, int begin, int end, int a, int b) noexcept nogil:
+        """For g outside a..b, and for none and hidden: the maximum of coefs and rows begin..end-1, and least."""
+        cdef int near = (a + LANES - 1) // LANES
+        rows += <size_t> begin * self.rows
+        times(out, least, rows, self.rows, self.coefs + begin, end - begin, 0, near)
+        times(out, least, rows, self.rows, self.coefs + begin, end - begin, larger(near, self.first_beyond(b)),
+              self.rows // LANES)
 
     cdef void arcs(self, int h, int m) noexcept nogil:
         """E h m."""
-        cdef int step = 1 if m > h else -1, s
+        cdef int step = 1 if m > h else -1, s, low = smaller(h, m), high = larger(h, m)
         cdef float* out = self.at_e(h, m)
-        cdef float best
+        cdef const float* pair = self.crossed_pair + h * self.width
+        cdef const float* grandparent = self.grandparent + m * self.rows
+        cdef float best, arc
         if m == 0:
+            fill_n(out, self.rows, -INFINITY)
             return
         best = self.sibling[m, self.side] + self.at_c(m, h + step)[h]
-        if not (self.single and h == 0):
-            s = h + step
-            while s != m:
-                best = most(best, self.crossed_pair[h * self.side + s] + self.at_c(m, s)[h])
-                self.raise_heads(out, self.at_e(h, s), self.at_s(s, m)[h] + self.sibling[m, s], h, m)
-                s += step
-            best = most(best, self.crossed_pair[h * self.side + m])
-        self.raise_heads(out, &self.nothing[0], best, h, m)
-        for s in range(self.side + 1):
-            out[s] += self.arc[h, m] + self.grandparent[m, s]
-        out[self.hidden] += self.arc[h, m]
-
-    cdef inline void raise_heads(self, float* out, const float* scores, float score, int a, int b) noexcept nogil:
-        """For g outside a..b, and for none and hidden."""
-        if score > -INFINITY:
-            raise_to(out, scores, score, 0, smaller(a, b))
-            raise_to(out, scores, score, larger(a, b) + 1, self.width)
+        if self.single and h == 0:
+            self.times(out, best, self.at_e(h, 0), low + 1, low + 1, low, high)
+        else:
+            for s in range(low + 1, high):
+                best = most(best, pair[s] + self.at_c(m, s)[h])
+                self.coefs[s] = self.at_s(s, m)[h] + self.sibling[m, s]
+            best = most(best, pair[m])
+            self.times(out, best, self.at_e(h, 0), low + 1, high, low, high)
+        arc = self.arc[h, m]
+        for s in range(self.rows):
+            out[s] += arc + grandparent[s]
 
     cdef void halves(self, int h, int end) noexcept nogil:
         """C h end."""
-        cdef int step = 1 if end > h else -1, m = h
-        while m != end:
-            m += step
-            self.raise_heads(self.at_c(h, end), self.at_e(h, m), self.at_c(m, end)[h], h, end)
-        self.raise_heads(self.at_c(h, end), &self.nothing[0], self.crossed_half[h * self.side + end], h, end)
+        cdef int m, low = smaller(h, end), high = larger(h, end)
+        for m in range(low + 1, high):
+            self.coefs[m] = self.at_c(m, end)[h]
+        self.coefs[end] = 0
+        if h < end:
+            low += 1
+            high += 1
+        self.times(self.at_c(h, end), self.crossed_half[h * self.width + end], self.at_e(h, 0), low, high,
+                   smaller(h, end), larger(h, end))
 
     cdef void pairs(self, int a, int b) noexcept nogil:
         """S a b and h a b; in h a w, a's dependents reach up to the node before w, or cross those of w."""
-        cdef int w
-        if not (self.single and a == 0 and b > 1):
-            self.raise_heads(self.at_h(a, b), self.at_c(a, b - 1), 0, a, b)
-            if not (self.single and a == 0):
-                for w in range(a, b):
-                    self.raise_heads(self.at_h(a, b), self.at_c(a, w), self.complex_apart[w * self.side + b], a, b)
-        for w in range(a + 1, b + 1):
-            self.raise_outer(self.at_s(a, b), self.at_h(a, w), self.at_c(b, w), a, b)
+        cdef int w, near = (a + LANES - 1) // LANES, far = larger(near, self.first_beyond(b)), blocks = self.rows // LANES
+        cdef float* out = self.h + <size_t> b * self.rows
+        cdef const float* before = self.at_c(a, b - 1)
+        if self.single and a == 0:
+            if b > 1:
+                fill_n(out, self.rows, -INFINITY)
+            else:
+                fill_n(out, self.rows, 0)
+        else:
+            for w in range(a, b):
+                self.coefs[w] = self.complex_apart[w * self.width + b]
+            self.coefs[b - 1] = most(self.coefs[b - 1], 0)
+            self.times(out, -INFINITY, self.at_c(a, 0), a, b, a, b)
+        out = self.at_s(a, b)
+        copy_n(self.h + <size_t> b * self.rows, self.rows, out)
+        joined(out, self.h + <size_t> (a + 1) * self.rows, self.rows, self.at_c(b, a + 1), self.rows, b - a - 1, 0, near)
+        joined(out, self.h + <size_t> (a + 1) * self.rows, self.rows, self.at_c(b, a + 1), self.rows, b - a - 1, far, blocks)
 
-    cdef inline void raise_outer(self, float* out, const float* left, const float* right, int a, int b) noexcept nogil:
-        raise_by(out, left, right, 0, 0, a)
-        raise_by(out, left, right, 0, b + 1, self.width)
-
-    cdef void gap(self, int a, int b) noexcept nogil:
-        cdef int side = self.side
-        self.gap_apart[a * side + b] = self.gap_apart[b * side + a] = self.at_s(a, b)[self.hidden]
-        if not (self.single and a == 0):
-            self.gap_above[a * side + b] = self.gap_below[b * side + a] = self.at_c(a, b)[self.hidden]
-        self.gap_above[b * side + a] = self.gap_below[a * side + b] = self.at_c(b, a)[self.hidden]
+    cdef void gap_between(self, int a, int b) noexcept nogil:
+        cdef int ab = a * self.width + b, ba = b * self.width + a
+        self.gap[APART][ab] = self.gap[APART][ba] = self.at_s(a, b)[self.hidden]
+        self.gap[FIRST_ABOVE][ab] = self.gap[SECOND_ABOVE][ba] =             -INFINITY if self.single and a == 0 else self.at_c(a, b)[self.hidden]
+        self.gap[FIRST_ABOVE][ba] = self.gap[SECOND_ABOVE][ab] = self.at_c(b, a)[self.hidden]
 
     # -------------------------------------------------------------------------------------------------- trace
+
+    cdef void layer(self, int l, int x) noexcept nogil:
+        """Have for this l and x what is kept for the current l only."""
+        cdef int r
+        if self.layer_l != l or self.layer_x != x:
+            self.layer_l, self.layer_x = l, x
+            for r in range(l + 1, x):
+                self.fill_inside_left(l, r)
+                self.beyond(l, r, x // LANES, x // LANES + 1)
+                self.between(l, r, x // LANES + 1)
 
     cdef void trace(self, int[::1] heads) noexcept nogil:
         """Unfold the goal, taking every maximum again; items of complexes by the rules as they are written."""
@@ -583,7 +660,7 @@ cdef class Chart:
                 self.trace_half(agenda, item)
             elif item.kind == PAIR:
                 self.trace_pair(agenda, item)
-            elif item.kind == GAP:
+            elif item.kind == G:
                 if item.state == APART:
                     push_item(agenda, PAIR, 0, smaller(item.a, item.b), larger(item.a, item.b), self.hidden)
                 elif item.state == FIRST_ABOVE:
@@ -603,7 +680,7 @@ cdef class Chart:
             value = self.at_e(h, m)[g] + self.at_c(m, end)[h]
             if value > best:
                 best, best_m = value, m
-        if self.crossed_half[h * self.side + end] > best:
+        if self.crossed_half[h * self.width + end] > best:
             self.trace_crossed_half(agenda, h, end)
         else:
             push_item(agenda, ARC, 0, h, best_m, g)
@@ -614,7 +691,7 @@ cdef class Chart:
         cdef float value, best = -INFINITY
         while u != end:
             u += step
-            value = self.complex_above[h * self.side + u] + self.at_c(u, end)[self.hidden]
+            value = self.complex_above[h * self.width + u] + self.at_c(u, end)[self.hidden]
             if value > best:
                 best, best_u = value, u
         self.push_complex(agenda, h, best_u, FIRST_ABOVE)
@@ -622,12 +699,12 @@ cdef class Chart:
 
     cdef void push_complex(self, vector[Item]& agenda, int a, int b, int state) noexcept nogil:
         if a < b:
-            push_item(agenda, COMPLEX, state, a, b, 0)
+            push_item(agenda, X, state, a, b, 0)
         else:
-            push_item(agenda, COMPLEX, SECOND_ABOVE if state == FIRST_ABOVE else state, b, a, 0)
+            push_item(agenda, X, SECOND_ABOVE if state == FIRST_ABOVE else state, b, a, 0)
 
     cdef void trace_arc(self, vector[Item]& agenda, Item item, int[::1] heads) noexcept nogil:
-        cdef int h = item.a, m = item.b, g = item.x, side = self.side, step = 1 if m > h else -1, s, w, best_s = -1
+        cdef int h = item.a, m = item.b, g = item.x, side = self.side, width = self.width, step = 1 if m > h else -1, s, w, best_s = -1
         cdef int best_w = -1
         cdef float value, best
         heads[m] = h
@@ -636,7 +713,7 @@ cdef class Chart:
             s = h
             while s != m:
                 s += step
-                value = self.crossed_pair[h * side + s] + self.at_c(m, s)[h]
+                value = self.crossed_pair[h * width + s] + self.at_c(m, s)[h]
                 if value > best:
                     best, best_s, best_w = value, -1, s
                 if s != m:
@@ -651,13 +728,13 @@ cdef class Chart:
         else:
             push_item(agenda, HALF, 0, m, best_w, h)
             w = best_w
-            best = self.crossed_half[h * side + w - step]
+            best = self.crossed_half[h * width + w - step]
             best_s = -1
             s = h
             while s != w:
-                value = self.complex_apart[s * side + w]
+                value = self.complex_apart[s * width + w]
                 if s != h:
-                    value += self.crossed_half[h * side + s]
+                    value += self.crossed_half[h * width + s]
                 if value > best:
                     best, best_s = value, s
                 s += step
@@ -672,7 +749,7 @@ cdef class Chart:
         cdef int a = item.a, b = item.b, g = item.x, w, v, best_w = -1, best_v = -1
         cdef float value, best = -INFINITY
         for w in range(a + 1, b + 1):
-            value = self.at_h(a, w)[g] + self.at_c(b, w)[g]
+            value = self.head_and(a, w, g) + self.at_c(b, w)[g]
             if value > best:
                 best, best_w = value, w
         push_item(agenda, HALF, 0, b, best_w, g)
@@ -680,61 +757,115 @@ cdef class Chart:
         if self.single and a == 0:
             return
         for v in range(a, best_w):
-            value = self.at_c(a, v)[g] + self.complex_apart[v * self.side + best_w]
+            value = self.at_c(a, v)[g] + self.complex_apart[v * self.width + best_w]
             if value > best:
                 best, best_v = value, v
         if best_v < 0:
             push_item(agenda, HALF, 0, a, best_w - 1, g)
         else:
             push_item(agenda, HALF, 0, a, best_v, g)
-            push_item(agenda, COMPLEX, APART, best_v, best_w, 0)
+            push_item(agenda, X, APART, best_v, best_w, 0)
+
+    cdef float head_and(self, int a, int w, int g) noexcept nogil:
+        """h a w, see pairs."""
+        cdef float best
+        cdef int v
+        if self.single and a == 0 and w > 1:
+            return -INFINITY
+        best = self.at_c(a, w - 1)[g]
+        if not (self.single and a == 0):
+            for v in range(a, w):
+                best = most(best, self.at_c(a, v)[g] + self.complex_apart[v * self.width + w])
+        return best
 
     cdef float value(self, int kind, int state, int a, int b, int x) noexcept nogil:
-        if kind == GAP:
-            return self.gaps(a, state)[b]
-        if kind == COMPLEX:
+        """Of an item, from where it is kept, or by the rules. Of those kept for the current l only, for layer_l and layer_x."""
+        cdef Item item
+        if kind == G:
+            return self.gap[state][a * self.width + b]
+        if kind == X:
             return self.complex_score(a, b, state)
-        return self.at(kind, a, b, state)[x]
+        if kind == Z:
+            return self.layer_at(self.around, STATES[Z], b, x)[state * LANES]
+        if kind == M:
+            return self.layer_at(self.middle, STATES[M], b, x)[state * LANES]
+        if kind == I and a < b:
+            return self.left_at(x, b, a)[(LEFT_I + state) * LANES]
+        if kind == W and a > b:
+            return self.right_at(x, b, a)[(RIGHT_W + state) * LANES]
+        if kind == L and x < a < b:
+            return self.left_at(a, b, x)[(LEFT_L + state) * LANES]
+        if kind == N and x < a < b:
+            return self.left_at(a, b, x)[(LEFT_N + state) * LANES]
+        if kind == L and a > b:
+            return self.right_at(a, b, x)[(RIGHT_L + state) * LANES]
+        if kind == N and a > b:
+            return self.right_at(a, b, x)[(RIGHT_N + state) * LANES]
+        if kind == O and a > b:
+            return self.right_at(a, b, x)[(RIGHT_O + state) * LANES]
+        if kind == L:
+            return self.layer_at(self.far, FAR_TILE, b, x)[(FAR_L + state) * LANES]
+        if kind == O and x > b:
+            return self.layer_at(self.far, FAR_TILE, b, x)[(FAR_O + state) * LANES]
+        item.kind, item.state, item.a, item.b, item.x = kind, state, a, b, x
+        return self.best(item).value
 
-    cdef void trace_rules(self, vector[Item]& agenda, Item item, int[::1] heads) noexcept nogil:
-        cdef int rule, i, j, best_rule = 0, extra, fixed = 2 if item.kind == COMPLEX else 3
+    cdef Found best(self, Item item) noexcept nogil:
+        """The best instance of the rules as they are written."""
+        cdef int rule, i, j, index, extra, low, high, fixed = 2 if item.kind == X else 3
         cdef int nodes[4]
-        cdef int best_nodes[4]
-        cdef float value, best = -INFINITY
-        cdef Shape* shape
-        cdef Case k, best_case
-        best_case.left = best_case.right = best_case.first = best_case.second = 0
+        cdef float value
+        cdef const Shape* shape
+        cdef Case k
+        cdef Found found
+        found.value, found.rule = -INFINITY, -1
         nodes[0], nodes[1], nodes[2] = item.a, item.b, item.x
+        low, high = smaller(item.a, item.b), larger(item.a, item.b)
+        if fixed == 3:
+            low, high = smaller(low, item.x), larger(high, item.x)
         for rule in range(RULES):
             shape = &shapes[rule]
             if shape.result != item.kind or self.two_roots(rule, item.a):
                 continue
-            extra = shape.nodes - fixed
-            for i in range(self.side if extra > 0 else 1):
+            extra = shape.nodes - fixed  # nodes, between the others
+            for i in range(low + 1, high if extra > 0 else low + 2):
                 if extra > 0:
                     nodes[fixed] = i
-                for j in range(self.side if extra > 1 else 1):
+                for j in range(low + 1, high if extra > 1 else low + 2):
                     if extra > 1:
                         nodes[fixed + 1] = j
                     if not in_order(shape, nodes):
                         continue
-                    for k in cases[rule]:
+                    for index in range(shape.size):
+                        k = shape.cases[index]
                         if k.result == item.state:
                             value = self.score(rule, nodes, k)
-                            if value > best:
-                                best, best_rule, best_case = value, rule, k
-                                best_nodes[0], best_nodes[1], best_nodes[2], best_nodes[3] = \
+                            if value > found.value:
+                                found.value, found.rule, found.k = value, rule, k
+                                found.nodes[0], found.nodes[1], found.nodes[2], found.nodes[3] = \
                                     nodes[0], nodes[1], nodes[2], nodes[3]
-        shape = &shapes[best_rule]
-        for i in range(shape.parts):
-            push_item(agenda, shape.kinds[i], best_case.right if i else best_case.left, best_nodes[shape.part[i][0]],
-                      best_nodes[shape.part[i][1]], best_nodes[shape.part[i][2]])
+        return found
+
+    cdef void trace_rules(self, vector[Item]& agenda, Item item, int[::1] heads) noexcept nogil:
+        """What needs layer_l and layer_x goes on top of the agenda."""
+        cdef int i, j
+        cdef Found found
+        cdef const Shape* shape
+        if item.kind == X:
+            self.layer(item.a, item.b)
+        elif item.kind == Z or item.kind == B or ((item.kind == L or item.kind == O) and item.a < item.b < item.x):
+            self.layer(item.a, item.x)
+        found = self.best(item)
+        shape = &shapes[found.rule]
+        for i in range(shape.parts - 1, -1, -1):
+            push_item(agenda, shape.kinds[i], found.k.right if i else found.k.left, found.nodes[shape.part[i][0]],
+                      found.nodes[shape.part[i][1]], found.nodes[shape.part[i][2]])
         for i in range(shape.arcs):
-            j = best_case.second if i else best_case.first
-            heads[best_nodes[shape.arc[i][1 - j]]] = best_nodes[shape.arc[i][j]]
+            j = found.k.second if i else found.k.first
+            heads[found.nodes[shape.arc[i][1 - j]]] = found.nodes[shape.arc[i][j]]
 
     cdef float score(self, int rule, const int* nodes, Case k) noexcept nogil:
-        cdef Shape* shape = &shapes[rule]
+        cdef const Shape* shape = &shapes[rule]
         cdef float value = 0
         cdef int i
         for i in range(shape.parts):
@@ -765,22 +896,9 @@ cdef inline bint in_order(const Shape* shape, const int* nodes) noexcept nogil:
     return True
 
 
-cdef inline void raise_one(float* out, float score) noexcept nogil:
-    if score > out[0]:
-        out[0] = score
-
-
-cdef inline void raise_to(float* out, const float* scores, float score, int low, int high) noexcept nogil:
-    cdef int i
-    for i in range(low, high):
-        out[i] = most(out[i], scores[i] + score)
-
-
-cdef inline void raise_by(float* out, const float* left, const float* right, float score, int low,
-                          int high) noexcept nogil:
-    cdef int i
-    for i in range(low, high):
-        out[i] = most(out[i], left[i] + right[i] + score)
+cdef inline size_t place(int x, int size) noexcept nogil:
+    """From the first tile to the row of x in its tile."""
+    return <size_t> (x // LANES) * size * LANES + x % LANES
 
 
 cdef inline float most(float a, float b) noexcept nogil:

@@ -29,13 +29,15 @@ for "l", "a" left of "b" and for "l", "a" right of it, as the order of nodes say
 from collections import namedtuple
 from itertools import product
 
-Rule = namedtuple("Rule", "result parts arcs order")  # order: of the nodes in the sentence, or reversed; "": any allowed
+# order: of the nodes in the sentence, or reversed; empty: any allowed. The name is what the decoder calls the rule.
+Rule = namedtuple("Rule", "name result parts arcs order")
 
 
-def rule(text, arcs="", order=""):
+def rule(name, text, arcs="", order=""):
     result, parts = text.split(" <- ")
     items = [tuple(part.split()) for part in parts.split(", ")]
-    return Rule(tuple(result.split()), tuple(items), tuple(tuple(arc.split("-")) for arc in arcs.split()), order.split())
+    arcs = tuple(tuple(arc.split("-")) for arc in arcs.split())
+    return Rule(name, tuple(result.split()), tuple(items), arcs, tuple(order.split()))
 
 
 ITEMS = {  # the nodes of an item in the order of the sentence, or reversed
@@ -55,36 +57,36 @@ ITEMS = {  # the nodes of an item in the order of the sentence, or reversed
 }
 
 RULES = [
-    rule("L a b x <- G a b", "x-b"),
-    rule("L a b x <- O a b x", "x-b"),
-    rule("L a b x <- O a b x", "a-b"),
-    rule("L a b x <- O a b x", "a-b x-b"),
-    rule("L a b x <- Y a b x"),
-    rule("O a b x <- L a t x, G t b", order="a t b"),
-    rule("O a b x <- Y a b x"),
-    rule("Y a b x <- J a b v", "x-v", "a v b"),
-    rule("P a b x <- N a t x, G t b", order="x a t b"),
-    rule("N a b x <- P a b x", "x-b"),
-    rule("N a b x <- G a b", "x-b"),
+    rule("L_G_X", "L a b x <- G a b", "x-b"),
+    rule("L_O_X", "L a b x <- O a b x", "x-b"),
+    rule("L_O_A", "L a b x <- O a b x", "a-b"),
+    rule("L_O_AX", "L a b x <- O a b x", "a-b x-b"),
+    rule("L_Y", "L a b x <- Y a b x"),
+    rule("O_LG", "O a b x <- L a t x, G t b", order="a t b"),
+    rule("O_Y", "O a b x <- Y a b x"),
+    rule("Y_J", "Y a b x <- J a b v", "x-v", "a v b"),
+    rule("P_NG", "P a b x <- N a t x, G t b", order="x a t b"),
+    rule("N_P", "N a b x <- P a b x", "x-b"),
+    rule("N_G", "N a b x <- G a b", "x-b"),
     # J: a's longest arc that crosses an arc of v ends at t
-    rule("W a t v <- O v t a", "a-t"),
-    rule("W a t v <- O v t a", "a-t v-t"),
-    rule("I a b v <- W a t v, N t b v", order="a v t b"),
-    rule("I a b v <- G v t, L t b v", "a-t", "a v t b"),
-    rule("J a b v <- I a b v, G a v"),
+    rule("W_O_T", "W a t v <- O v t a", "a-t"),
+    rule("W_O_TV", "W a t v <- O v t a", "a-t v-t"),
+    rule("I_WN", "I a b v <- W a t v, N t b v", order="a v t b"),
+    rule("I_GL", "I a b v <- G v t, L t b v", "a-t", "a v t b"),
+    rule("J_IG", "J a b v <- I a b v, G a v"),
     # Z: some arcs of x crossed by arcs of l, some by arcs of r
-    rule("B l r x <- L l t x, O r t x", order="l t r x"),
-    rule("B l r x <- O l t x, L r t x", order="l t r x"),
-    rule("Z l r x <- B l r x", "l-r"),
-    rule("Z l r x <- O l r x", "l-r"),
-    rule("Z l r x <- O r l x", "l-r"),
-    rule("M l b a <- O a l b, G a b", "l-a"),
-    rule("M l b a <- O a l b, G a b", "l-b"),
-    rule("M l b a <- O a l b, G a b", "l-a l-b"),
+    rule("B_LO", "B l r x <- L l t x, O r t x", order="l t r x"),
+    rule("B_OL", "B l r x <- O l t x, L r t x", order="l t r x"),
+    rule("Z_B", "Z l r x <- B l r x", "l-r"),
+    rule("Z_O_RIGHT", "Z l r x <- O l r x", "l-r"),
+    rule("Z_O_LEFT", "Z l r x <- O r l x", "l-r"),
+    rule("M_A", "M l b a <- O a l b, G a b", "l-a"),
+    rule("M_B", "M l b a <- O a l b, G a b", "l-b"),
+    rule("M_AB", "M l b a <- O a l b, G a b", "l-a l-b"),
     # X: l's longest arc
-    rule("X l r <- Z l t r, G t r", order="l t r"),  # ends at t and is crossed by arcs of r
-    rule("X l r <- J l r v", order="l v r"),  # is crossed by arcs of v
-    rule("X l r <- M l b a, L b r a", order="l a b r"),
+    rule("X_ZG", "X l r <- Z l t r, G t r", order="l t r"),  # ends at t and is crossed by arcs of r
+    rule("X_J", "X l r <- J l r v", order="l v r"),  # is crossed by arcs of v
+    rule("X_ML", "X l r <- M l b a, L b r a", order="l a b r"),
 ]
 
 
@@ -179,3 +181,85 @@ def tables():
                 rows.append((numbers[0], numbers[1], states[rule.result[0]].index(result), arcs[0], arcs[1]))
         table.append(rows)
     return states, table
+
+
+# --------------------------------------------------------------------------------------------------- for the fast decoder
+
+HEADER = """\
+// The table of oneec_rules.py for the compiler, which unrolls the loops over the instances of a rule.
+// Made by: python -m mh4.decoders.oneec_rules >mh4/decoders/oneec_rules.hpp
+
+namespace oneec {
+
+enum Kind { %(kinds)s, KINDS };
+constexpr int STATES[KINDS] = {%(states)s};
+
+enum RuleName { %(rules)s, RULES };
+
+struct Case {  // an instance of a rule: the numbers of its states and the directions of its arcs
+    int left, right, result, first, second;
+};
+template <int rule> struct Cases;
+%(cases)s
+
+struct Shape {  // a rule: kinds of items and nodes; the nodes of the result are 0, 1 (, 2), then come the others
+    int result, nodes, parts, arcs, ordered;
+    int kinds[2], part[2][3], arc[2][2], order[4];
+    int size;
+    const Case* cases;
+};
+static const Shape shapes[RULES] = {
+%(shapes)s
+};
+
+}  // namespace oneec
+"""
+
+
+def header():
+    """The table in C++."""
+
+    def braces(things):
+        return "{%s}" % ", ".join(map(str, things))
+
+    states, table = tables()
+    kinds = list(ITEMS)
+    cases, shapes = [], []
+    for rule, rows in zip(RULES, table):
+        cases.append("template <> struct Cases<%s> {  // %s" % (rule.name, written(rule)))
+        cases.append("    static constexpr int size = %d;" % len(rows))
+        cases.append("    static constexpr Case at(int i) { return list[i]; }")
+        cases.append("    static constexpr Case list[size] = {%s};" % ", ".join(map(braces, rows)))
+        cases.append("};")
+        cases.append("constexpr Case Cases<%s>::list[];" % rule.name)
+        nodes = list(rule.result[1:])
+        for part in rule.parts:
+            nodes += [node for node in part[1:] if node not in nodes]
+
+        def numbers(names):
+            return braces(nodes.index(name) for name in names)
+
+        shapes.append("    {%s, %d, %d, %d, %d, %s, %s, %s, %s, %s},  // %s" % (
+            rule.result[0], len(nodes), len(rule.parts), len(rule.arcs), len(rule.order),
+            braces(part[0] for part in rule.parts), braces(numbers(part[1:]) for part in rule.parts),
+            braces(map(numbers, rule.arcs)), numbers(rule.order),
+            "Cases<%s>::size, Cases<%s>::list" % (rule.name, rule.name), rule.name))
+    return HEADER % {
+        "kinds": ", ".join(kinds),
+        "states": ", ".join(str(len(states[kind])) for kind in kinds),
+        "rules": ", ".join(rule.name for rule in RULES),
+        "cases": "\n".join(cases),
+        "shapes": "\n".join(shapes),
+    }
+
+
+def written(rule):
+    """The rule as it stands in RULES."""
+    text = "%s <- %s" % (" ".join(rule.result), ", ".join(" ".join(part) for part in rule.parts))
+    if rule.arcs:
+        text += "; " + " ".join("-".join(arc) for arc in rule.arcs)
+    return text
+
+
+if __name__ == "__main__":
+    print(header(), end="")
