@@ -164,10 +164,10 @@ cdef class Scores:
 
 
 cdef extern from "oneec.hpp" namespace "oneec" nogil:
-    enum: G, X, O, L, Y, N, P, J, I, W, B, Z, M  # kinds of items
+    enum: G, X, O, L, Y, N, P, J, I, W, B, Z, M, KINDS  # kinds of items
     enum: L_G_X, L_O_X, L_O_A, L_O_AX, L_Y, O_LG, O_Y, Y_J, P_NG, N_P, N_G, W_O_T, W_O_TV, I_WN, I_GL, J_IG
     enum: B_LO, B_OL, Z_B, Z_O_RIGHT, Z_O_LEFT, M_A, M_B, M_AB, X_ZG, X_J, X_ML, RULES
-    enum: LANES, LEFT_L, LEFT_N, LEFT_I, LEFT_TILE, RIGHT_L, RIGHT_N, RIGHT_O, RIGHT_W, RIGHT_TILE, FAR_L, FAR_O, FAR_TILE
+    enum: LANES
     const int STATES[]
 
     struct Case:
@@ -197,25 +197,25 @@ cdef extern from "oneec.hpp" namespace "oneec" nogil:
         float gap[3]
         const float* gaps[3]
         const float* inside
-        const float* left
-        size_t step
+
+    struct Tiles:
+        float* origin
+        const ptrdiff_t* first
 
     struct Before:
         pass
 
-    void region_left(const Region&, float*, float*, int)
-    void region_right(const Region&, float*, int, int)
-    void region_far(const Region&, float*, int, int)
-    void both(int, int, const float*, size_t, const float*, size_t, const float*, float*, int, int)
-    void fill_before(Before&, const float*, const float*, const float* const*, int)
-    void fill_inside(float*, const float*, const float* const*, int)
-    void longest(int, int, const Before*, const float*, size_t, size_t, const Links&, float*, size_t, int, int)
-    void middle(int, int, const float*, const float* const*, const float*, bint, int, const Links&, float*, size_t, int, int)
-    void raise_complex(float*, const float*, const float*, int, int)
-    void raise_complex(float*, int, int, const float*, size_t, const float* const*, const float*)
-    float highest(const float*)
+    void region_left(const Region&, Tiles, Tiles, Tiles, Tiles, Tiles, int)
+    void region_right(const Region&, Tiles, Tiles, Tiles, Tiles, Tiles, Tiles, int, int)
+    void region_far(const Region&, Tiles, Tiles, int, int)
+    void around(int, int, Tiles, Tiles, Tiles, Tiles, const float*, Tiles, int, int)
+    void fill_before(Before*, int, int, Tiles, Tiles, int, const float* const*)
+    void longest(int, int, const Before*, Tiles, const Links&, Tiles, int, int, int)
+    void fill_inside(float*, int, int, Tiles, int, const float* const*)
+    void middle(int, int, int, Tiles, const float* const*, const float*, const Links&, bint, Tiles, int, int)
+    void complexes(float*, int, int, Tiles, const float* const*, const float*, Tiles, Tiles)
     void times(float*, float, const float*, size_t, const float*, int, int, int)
-    void joined(float*, const float*, size_t, const float*, size_t, int, int, int)
+    void joined(float*, const float*, const float*, size_t, int, int, int)
 
 
 cdef enum:  # on the agenda, the items of the projective part
@@ -238,16 +238,18 @@ cdef struct Found:  # the best instance of a rule for an item
 cdef class Chart:
     """All items of a sentence that later ones need, for l = n..0 those that start there, r = l+1..n.
 
-    Items of three nodes are in tiles, see oneec.hpp. Kept for all l are those of
+    The values of items of three nodes are in tiles, see oneec.hpp. Kept for all l are those of
 
-        left    a b x with x < a < b: L, N and, as b v with the exterior a, I a b v
-        right   a b x with b < a < x: L, N, O and, as v t with the exterior a, W a t v
+        left    x < a < b: L and N a b x, I x b a    tiles of b over a
+        right   b < a < x: L, O, N a b x, W x b a    tiles of a over b
 
-    and for the current l only, since none else needs them
+    and for the current l only, as none else needs them
 
-        far     a b x with a = l < b < x: L, O          leftmost    W a t v with v = l < t and exterior a
-        around  Z l r x                                 rightmost   I a b v with b = l < v and exterior a
-        middle  M l b a
+        far     a = l < b < x: L and O a b x         tiles over b
+        left    x < a = l < b: L and N a b x, W x b a, again
+        right   l = b < a < x: L and N a b x, again, and I x b a    tiles over a
+        around  l < r < x: Z l r x                   tiles over r
+        middle  l < a < b: M l b a                   tiles over b, in blocks of a
 
     Rows over g are in the projective part. For a single root, arcs from 0 are only allowed where they are the last that
     0 gets: as the outermost arc of a complex that 0 starts, or to the last dependent of 0 in the projective part.
@@ -265,26 +267,24 @@ cdef class Chart:
     cdef float* complex_above                # [a, b]: a above b
     cdef float* crossed_half                 # see halves_crossed
     cdef float* crossed_pair
-    cdef float* far
-    cdef float* leftmost
-    cdef float* rightmost
-    cdef float* around
-    cdef float* middle
-    cdef vector[float*] left_of, right_of    # the tiles of each a
+    cdef vector[ptrdiff_t] first_left, first_right, first_layer  # see Tiles: of each node, by block
+    cdef float* left[KINDS]                  # tiles, by kind
+    cdef float* right[KINDS]
+    cdef Tiles far_l, far_o, left_l, left_n, left_w, right_l, right_n, right_i, around, middle  # of the current l
     cdef float* e                            # rows over g
     cdef float* c
     cdef float* s
     cdef float* h                            # for the current l, see pairs
     cdef float* grandparent                  # [m, g]
     cdef float* coefs                        # scratch
-    cdef float* inside_left                  # J, of l r and r l
-    cdef float* inside_right
+    cdef float* inside_left                  # J l r v for v by state
+    cdef float* inside_right                 # J r l v
     cdef vector[Before] before
 
-
     cdef prepare(self, Scores scores, bint single):
-        cdef int i, j, side = scores.arc.shape[0]
-        cdef size_t square, cube, size
+        cdef int i, j, kind, side = scores.arc.shape[0]
+        cdef size_t square, cube
+        cdef ptrdiff_t lefts = 0, rights = 0
         cdef float* to
         cdef float* from_
         self.arc, self.sibling = scores.arc, scores.sibling
@@ -298,55 +298,57 @@ cdef class Chart:
         self.rows = (side + 2 + LANES - 1) // LANES * LANES
         self.layer_l = self.layer_x = -1
         self.before.resize(side)
-        self.left_of.resize(side)
-        self.right_of.resize(side)
+        self.first_left.resize(side * self.blocks)
+        self.first_right.resize(side * self.blocks)
+        self.first_layer.resize(self.blocks)
+        for j in range(self.blocks):
+            self.first_layer[j] = j * side
+            for i in range(side):
+                if j * LANES + 1 < i:  # a from j * LANES + 1 to i - 1
+                    self.first_left[i * self.blocks + j] = lefts - (j * LANES + 1)
+                    lefts += i - (j * LANES + 1)
+                if self.first_beyond(i) <= j and i < self.n:  # b from 0 to i - 1
+                    self.first_right[i * self.blocks + j] = rights
+                    rights += i
 
         square = <size_t> side * self.width
         cube = <size_t> side * side * self.rows
-        size = 64 + 11 * square + square * (FAR_TILE + STATES[W] + STATES[I] + STATES[Z] + STATES[M])
-        size += 3 * cube + 2 * <size_t> side * self.rows + (1 + 2 * STATES[J]) * self.width
-        for i in range(side):
-            size += (side - 1 - i) * self.left_step(i) + i * self.right_step(i)
-        if self.memory.size() < size:
-            self.memory.clear()
-            self.memory.shrink_to_fit()
-            self.memory.resize(size)
-        self.free = &self.memory[0]
-        while <size_t> self.free % 64:
-            self.free += 1
-        for i in range(side):  # from the tile of b = 0 and block 0 on, if there were one
-            self.left_of[i] = self.take((side - 1 - i) * self.left_step(i)) - (i + 1) * self.left_step(i)
-            self.right_of[i] = self.take(i * self.right_step(i)) - self.first_beyond(i) * RIGHT_TILE * LANES
-        self.far = self.take(square * FAR_TILE)
-        self.leftmost = self.take(square * STATES[W])
-        self.rightmost = self.take(square * STATES[I])
-        self.around = self.take(square * STATES[Z])
-        self.middle = self.take(square * STATES[M])
-        fill_n(self.middle, square * STATES[M], -INFINITY)
+        self.reserve((lefts * (STATES[L] + STATES[N] + STATES[I])
+                      + rights * (STATES[L] + STATES[O] + STATES[N] + STATES[W])) * LANES
+                     + square * (3 * STATES[L] + STATES[O] + 2 * STATES[N] + STATES[W] + STATES[I] + STATES[Z] + STATES[M])
+                     + 11 * square + 3 * cube + 2 * <size_t> side * self.rows + (1 + 2 * STATES[J]) * self.width)
+        for kind in (L, N, I):
+            self.left[kind] = self.take(lefts * STATES[kind] * LANES)
+        for kind in (L, O, N, W):
+            self.right[kind] = self.take(rights * STATES[kind] * LANES)
+        self.far_l, self.far_o = self.layer_tiles(L), self.layer_tiles(O)
+        self.left_l, self.left_n, self.left_w = self.layer_tiles(L), self.layer_tiles(N), self.layer_tiles(W)
+        self.right_l, self.right_n, self.right_i = self.layer_tiles(L), self.layer_tiles(N), self.layer_tiles(I)
+        self.around, self.middle = self.layer_tiles(Z), self.layer_tiles(M)
+        fill_n(self.middle.origin, square * STATES[M], -INFINITY)
         for i in range(3):
             self.gap[i] = self.take(square)
-        self.complex_apart = self.take(square)
-        self.complex_above = self.take(square)
-        self.crossed_half = self.take(square)
-        self.crossed_pair = self.take(square)
-        self.e = self.take(cube)
-        self.c = self.take(cube)
-        self.s = self.take(cube)
+        self.complex_apart, self.complex_above = self.take(square), self.take(square)
+        self.crossed_half, self.crossed_pair = self.take(square), self.take(square)
+        self.e, self.c, self.s = self.take(cube), self.take(cube), self.take(cube)
         self.h = self.take(<size_t> side * self.rows)
         self.grandparent = self.take(<size_t> side * self.rows)
         self.coefs = self.take(self.width)
-        self.inside_left = self.take(STATES[J] * self.width)
-        self.inside_right = self.take(STATES[J] * self.width)
+        self.inside_left, self.inside_right = self.take(STATES[J] * self.width), self.take(STATES[J] * self.width)
 
-        to, from_ = self.take(square), self.take(square)
-        fill_n(to, 2 * square, -INFINITY)
+        to = self.take(square)
+        from_ = self.take(square)
+        fill_n(to, square, -INFINITY)
+        fill_n(from_, square, -INFINITY)
         for i in range(side):
             for j in range(1, side):
                 if i != j:
                     from_[i * self.width + j] = to[j * self.width + i] = scores.crossed[i, j]
         self.outer.to, self.outer.from_, self.outer.width = to, from_, self.width
-        to, from_ = self.take(square), self.take(square)
-        copy_n(self.outer.to, 2 * square, to)
+        to = self.take(square)
+        from_ = self.take(square)
+        copy_n(self.outer.to, square, to)
+        copy_n(self.outer.from_, square, from_)
         if single:
             for j in range(side):
                 from_[j] = to[j * self.width] = -INFINITY
@@ -356,6 +358,23 @@ cdef class Chart:
             fill_n(self.grandparent + i * self.rows + side + 1, self.rows - side - 1, 0)
             fill_n(self.at_c(i, i), self.rows, 0)
             self.crossed_half[i * self.width + i] = self.crossed_pair[i * self.width + i] = -INFINITY
+
+    cdef reserve(self, size_t size):
+        """Memory for that many floats, aligned for blocks."""
+        size += 16
+        if self.memory.size() < size:
+            self.memory.clear()
+            self.memory.shrink_to_fit()
+            self.memory.resize(size)
+        self.free = &self.memory[0]
+        while <size_t> self.free % 64:
+            self.free += 1
+
+    cdef inline Tiles layer_tiles(self, int kind):
+        cdef Tiles tiles
+        tiles.origin = self.take(<size_t> self.side * self.width * STATES[kind])
+        tiles.first = &self.first_layer[0]
+        return tiles
 
     cdef inline float* take(self, size_t size) noexcept nogil:
         self.free += size
@@ -367,25 +386,15 @@ cdef class Chart:
         """The block in which the nodes to the right of a begin."""
         return (a + 1) // LANES
 
-    cdef inline size_t left_step(self, int a) noexcept nogil:
-        """From the tiles of a b to those of a b+1, for a < b."""
-        return <size_t> ((a + LANES - 1) // LANES) * LEFT_TILE * LANES
+    cdef inline Tiles left_of(self, int kind, int b) noexcept nogil:
+        cdef Tiles tiles
+        tiles.origin, tiles.first = self.left[kind], &self.first_left[b * self.blocks]
+        return tiles
 
-    cdef inline size_t right_step(self, int a) noexcept nogil:
-        """From the tiles of a b to those of a b+1, for b < a."""
-        return <size_t> (self.blocks - self.first_beyond(a)) * RIGHT_TILE * LANES
-
-    cdef inline float* left_at(self, int a, int b, int x) noexcept nogil:
-        """The first row of the tile of a b x for x < a < b."""
-        return self.left_of[a] + b * self.left_step(a) + place(x, LEFT_TILE)
-
-    cdef inline float* right_at(self, int a, int b, int x) noexcept nogil:
-        """The first row of the tile of a b x for b < a < x."""
-        return self.right_of[a] + b * self.right_step(a) + place(x, RIGHT_TILE)
-
-    cdef inline float* layer_at(self, float* tiles, int size, int b, int x) noexcept nogil:
-        """The first row of the tile of l b x in what is kept for the current l only, in tiles of this size."""
-        return tiles + <size_t> b * self.width * size + place(x, size)
+    cdef inline Tiles right_of(self, int kind, int a) noexcept nogil:
+        cdef Tiles tiles
+        tiles.origin, tiles.first = self.right[kind], &self.first_right[a * self.blocks]
+        return tiles
 
     cdef inline float* at_e(self, int h, int m) noexcept nogil:
         return self.e + (<size_t> h * self.side + m) * self.rows
@@ -449,52 +458,31 @@ cdef class Chart:
                     self.between(l, r, self.blocks)
 
     cdef void inside(self, int l, int r) noexcept nogil:
-        """J l r and J r l; I x r l, and I x l r for x > r."""
-        cdef int v
-        cdef const float* tile
+        """J l r and J r l; I x r l for x < l, and I x l r for x > r."""
         cdef const float* gaps[3]
-        self.fill_inside_left(l, r)
+        self.inside_from_left(l, r)
         if l > 0:
             self.gaps(l, gaps)
-            for v in range(l + 1, r):
-                tile = self.left_at(v, r, l)
-                fill_before(self.before[v], tile + LEFT_N * LANES, tile + LEFT_L * LANES, gaps, v)
-            longest(l + 1, r, &self.before[0], self.leftmost, <size_t> self.width * STATES[W], STATES[W] * LANES, self.outer,
-                    self.left_at(l, r, 0) + LEFT_I * LANES, LEFT_TILE * LANES, 0, (l + LANES - 1) // LANES)
+            fill_before(&self.before[0], l + 1, r, self.left_of(N, r), self.left_of(L, r), l, gaps)
+            longest(l + 1, r, &self.before[0], self.left_w, self.outer, self.left_of(I, r), l, 0, (l + LANES - 1) // LANES)
         if r < self.n:
             self.gaps(r, gaps)
-            for v in range(l + 1, r):
-                fill_inside(self.inside_right + v * STATES[J], self.layer_at(self.rightmost, STATES[I], v, r), gaps, v)
-                tile = self.right_at(v, l, r)
-                fill_before(self.before[v], tile + RIGHT_N * LANES, tile + RIGHT_L * LANES, gaps, v)
-            longest(l + 1, r, &self.before[0], self.right_of[r] + RIGHT_W * LANES, self.right_step(r), RIGHT_TILE * LANES,
-                    self.outer, self.layer_at(self.rightmost, STATES[I], r, 0), STATES[I] * LANES,
-                    self.first_beyond(r), self.blocks)
+            fill_inside(self.inside_right, l + 1, r, self.right_i, r, gaps)
+            fill_before(&self.before[0], l + 1, r, self.right_n, self.right_l, r, gaps)
+            longest(l + 1, r, &self.before[0], self.right_of(W, r), self.outer, self.right_i, r, self.first_beyond(r),
+                    self.blocks)
 
-    cdef void fill_inside_left(self, int l, int r) noexcept nogil:
-        cdef int v
+    cdef void inside_from_left(self, int l, int r) noexcept nogil:
         cdef const float* gaps[3]
         self.gaps(l, gaps)
-        for v in range(l + 1, r):
-            fill_inside(self.inside_left + v * STATES[J], self.left_at(v, r, l) + LEFT_I * LANES, gaps, v)
+        fill_inside(self.inside_left, l + 1, r, self.left_of(I, r), l, gaps)
 
     cdef void complexes(self, int l, int r) noexcept nogil:
         """X l r."""
-        cdef int b, i
         cdef float best[3]
-        cdef float highest_of[3 * LANES]
         cdef const float* gaps[3]
-        best[0] = best[1] = best[2] = -INFINITY
         self.gaps_to(r, gaps)
-        raise_complex(best, l + 1, r, self.layer_at(self.around, STATES[Z], 0, r), <size_t> self.width * STATES[Z], gaps,
-                      self.inside_left)
-        if r - l > 2:
-            fill_n(&highest_of[0], 3 * LANES, -INFINITY)
-            for b in range(l + 2, r):
-                raise_complex(highest_of, self.layer_at(self.middle, STATES[M], b, 0), self.left_at(b, r, 0),
-                              self.first_beyond(l), (b + LANES - 1) // LANES)
-            for i in range(3):
-                best[i] = most(best[i], highest(highest_of + i * LANES))
+        complexes(best, l, r, self.around, gaps, self.inside_left, self.middle, self.left_of(L, r))
         self.complex_apart[l * self.width + r] = self.complex_apart[r * self.width + l] = best[APART]
         self.complex_above[l * self.width + r] = best[FIRST_ABOVE]
         self.complex_above[r * self.width + l] = best[SECOND_ABOVE]
@@ -517,32 +505,29 @@ cdef class Chart:
         cdef Region region
         if l > 0:
             self.describe(region, l, r)
-            region.left, region.step = self.left_of[l], self.left_step(l)
-            region_left(region, self.left_at(l, r, 0), self.layer_at(self.leftmost, STATES[W], r, 0), (l + LANES - 1) // LANES)
+            region_left(region, self.left_l, self.left_n, self.left_w, self.left_of(L, r), self.left_of(N, r),
+                        (l + LANES - 1) // LANES)
         if r < self.n:
             self.describe(region, r, l)
-            region.left, region.step = self.right_of[r], self.right_step(r)
-            region_right(region, self.right_at(r, l, 0), self.first_beyond(r), self.blocks)
+            region_right(region, self.right_of(L, r), self.right_of(O, r), self.right_of(N, r), self.right_of(W, r),
+                         self.right_l, self.right_n, self.first_beyond(r), self.blocks)
 
     cdef void beyond(self, int l, int r, int first, int blocks) noexcept nogil:
         """L, O and Z of l r x, for blocks of x > r."""
         cdef Region region
-        cdef float arc[2]
         self.describe(region, l, r)
-        region.left, region.step = self.far, <size_t> self.width * FAR_TILE
-        region_far(region, self.layer_at(self.far, FAR_TILE, r, 0), first, blocks)
-        self.arcs_between(self.outer, l, r, arc)
-        both(l, r, self.far, <size_t> self.width * FAR_TILE, self.right_of[r], self.right_step(r), arc,
-             self.layer_at(self.around, STATES[Z], r, 0), first, blocks)
+        region_far(region, self.far_l, self.far_o, first, blocks)
+        around(l, r, self.far_l, self.far_o, self.right_of(L, r), self.right_of(O, r), region.outer_arc, self.around,
+               first, blocks)
 
     cdef void between(self, int l, int a, int blocks) noexcept nogil:
         """M l b a, for blocks of b > a."""
-        cdef float arc[2]
+        cdef float outer_arc[2]
         cdef const float* gaps[3]
-        self.arcs_between(self.outer, l, a, arc)
+        self.arcs_between(self.outer, l, a, outer_arc)
         self.gaps(a, gaps)
-        middle(a, self.n, self.right_at(a, l, 0), gaps, arc, self.two_roots(M_AB, l), l, self.outer,
-               self.middle + place(a, STATES[M]), <size_t> self.width * STATES[M], self.first_beyond(a), blocks)
+        middle(l, a, self.n, self.right_of(O, a), gaps, outer_arc, self.outer, self.two_roots(M_AB, l), self.middle,
+               self.first_beyond(a), blocks)
 
     # The projective part. A head's outermost dependent may be crossed: then
     #   crossed_half h e     C h e
@@ -610,7 +595,7 @@ cdef class Chart:
 
     cdef void pairs(self, int a, int b) noexcept nogil:
         """S a b and h a b; in h a w, a's dependents reach up to the node before w, or cross those of w."""
-        cdef int w, near = (a + LANES - 1) // LANES, far = larger(near, self.first_beyond(b)), blocks = self.rows // LANES
+        cdef int i, w, near = (a + LANES - 1) // LANES, far = larger(near, self.first_beyond(b)), blocks = self.rows // LANES
         cdef float* out = self.h + <size_t> b * self.rows
         cdef const float* before = self.at_c(a, b - 1)
         if self.single and a == 0:
@@ -625,8 +610,9 @@ cdef class Chart:
             self.times(out, -INFINITY, self.at_c(a, 0), a, b, a, b)
         out = self.at_s(a, b)
         copy_n(self.h + <size_t> b * self.rows, self.rows, out)
-        joined(out, self.h + <size_t> (a + 1) * self.rows, self.rows, self.at_c(b, a + 1), self.rows, b - a - 1, 0, near)
-        joined(out, self.h + <size_t> (a + 1) * self.rows, self.rows, self.at_c(b, a + 1), self.rows, b - a - 1, far, blocks)
+        for i in range(2):
+            joined(out, self.h + <size_t> (a + 1) * self.rows, self.at_c(b, a + 1), self.rows, b - a - 1, far if i else 0,
+                   blocks if i else near)
 
     cdef void gap_between(self, int a, int b) noexcept nogil:
         cdef int ab = a * self.width + b, ba = b * self.width + a
@@ -642,7 +628,7 @@ cdef class Chart:
         if self.layer_l != l or self.layer_x != x:
             self.layer_l, self.layer_x = l, x
             for r in range(l + 1, x):
-                self.fill_inside_left(l, r)
+                self.inside_from_left(l, r)
                 self.beyond(l, r, x // LANES, x // LANES + 1)
                 self.between(l, r, x // LANES + 1)
 
@@ -786,27 +772,21 @@ cdef class Chart:
         if kind == X:
             return self.complex_score(a, b, state)
         if kind == Z:
-            return self.layer_at(self.around, STATES[Z], b, x)[state * LANES]
+            return tile_value(self.around, Z, state, b, x)
         if kind == M:
-            return self.layer_at(self.middle, STATES[M], b, x)[state * LANES]
+            return tile_value(self.middle, M, state, b, x)
         if kind == I and a < b:
-            return self.left_at(x, b, a)[(LEFT_I + state) * LANES]
+            return tile_value(self.left_of(I, b), I, state, x, a)
         if kind == W and a > b:
-            return self.right_at(x, b, a)[(RIGHT_W + state) * LANES]
-        if kind == L and x < a < b:
-            return self.left_at(a, b, x)[(LEFT_L + state) * LANES]
-        if kind == N and x < a < b:
-            return self.left_at(a, b, x)[(LEFT_N + state) * LANES]
-        if kind == L and a > b:
-            return self.right_at(a, b, x)[(RIGHT_L + state) * LANES]
-        if kind == N and a > b:
-            return self.right_at(a, b, x)[(RIGHT_N + state) * LANES]
-        if kind == O and a > b:
-            return self.right_at(a, b, x)[(RIGHT_O + state) * LANES]
+            return tile_value(self.right_of(W, x), W, state, b, a)
+        if x < a < b and (kind == L or kind == N):
+            return tile_value(self.left_of(kind, b), kind, state, a, x)
+        if b < a and (kind == L or kind == N or kind == O):
+            return tile_value(self.right_of(kind, a), kind, state, b, x)
         if kind == L:
-            return self.layer_at(self.far, FAR_TILE, b, x)[(FAR_L + state) * LANES]
+            return tile_value(self.far_l, L, state, b, x)
         if kind == O and x > b:
-            return self.layer_at(self.far, FAR_TILE, b, x)[(FAR_O + state) * LANES]
+            return tile_value(self.far_o, O, state, b, x)
         item.kind, item.state, item.a, item.b, item.x = kind, state, a, b, x
         return self.best(item).value
 
@@ -876,6 +856,10 @@ cdef class Chart:
         return value
 
 
+cdef inline float tile_value(Tiles tiles, int kind, int state, int node, int x) noexcept nogil:
+    return tiles.origin[((tiles.first[x // LANES] + node) * STATES[kind] + state) * LANES + x % LANES]
+
+
 cdef inline void push_item(vector[Item]& agenda, int kind, int state, int a, int b, int x) noexcept nogil:
     cdef Item item
     item.kind, item.state, item.a, item.b, item.x = kind, state, a, b, x
@@ -894,11 +878,6 @@ cdef inline bint in_order(const Shape* shape, const int* nodes) noexcept nogil:
         if before == after or (before < after) != rising:
             return False
     return True
-
-
-cdef inline size_t place(int x, int size) noexcept nogil:
-    """From the first tile to the row of x in its tile."""
-    return <size_t> (x // LANES) * size * LANES + x % LANES
 
 
 cdef inline float most(float a, float b) noexcept nogil:
