@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -268,6 +269,26 @@ def test_a_wheel_that_does_not_run_is_built_again_once(place, tmp_path, monkeypa
         assert not os.path.exists(built[-1])
     assert len(built) == builds and not remaining
     assert (place.record["dynet"] == dynet_wheel.VERSION) == answers[-1]
+
+
+def test_mh4_is_installed_with_what_its_tests_and_plots_need(place, monkeypatch):
+    commands = []
+    monkeypatch.setattr(place, "find_compiler", lambda env: environment.Compiler("cc", "c++"))
+    monkeypatch.setattr(place.console, "run", lambda command, *_, **__: commands.append(command))
+    monkeypatch.setattr(environment, "EXTRAS", ["test"])
+    complete(place)
+    place.set_up()
+    assert place.is_ready() and commands == []
+    monkeypatch.setattr(environment, "EXTRAS", ["test", "plots"])
+    assert not place.is_ready()
+    place.set_up()
+    assert place.is_ready() and commands[-1][-2:] == ["--editable", environment.ROOT + "[test,plots]"]
+
+
+def test_what_is_installed_with_mh4_has_a_name_in_its_metadata():
+    groups = (ROOT / "pyproject.toml").read_text().split("[project.optional-dependencies]\n")[1].split("\n\n")[0]
+    assert re.findall(r"^(\w+) = ", groups, re.MULTILINE) == environment.EXTRAS
+    assert '"matplotlib' in groups
 
 
 def test_another_python_or_processor_is_not_trusted(place):

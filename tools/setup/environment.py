@@ -34,6 +34,9 @@ BUILD_TOOLS = ["pip>=21.3", "setuptools>=64", "wheel", "cython>=3", "numpy"]
 # The official scorer came to PyPI with udtools 0.2, whose metadata asks for Python 3.10; the scorer itself runs on any.
 SCORER = "udtools==0.2.9"
 
+# The optional dependencies in pyproject.toml that .venv has: those of every command and target of the repository.
+EXTRAS = ["test", "plots"]
+
 Compiler = namedtuple("Compiler", "c cxx")
 
 
@@ -163,7 +166,7 @@ class Environment:
             "processor": dynet_wheel.processor(),
             "tools": BUILD_TOOLS,
             "dynet": dynet_wheel.VERSION,
-            "package": digest(files("pyproject.toml", "setup.py")) + " " + SCORER,
+            "package": " ".join([digest(files("pyproject.toml", "setup.py")), SCORER] + EXTRAS),
             "decoders": digest(files("mh4/decoders/*.pyx", "mh4/decoders/*.pxd", "mh4/decoders/*.h")),
         }
 
@@ -223,7 +226,8 @@ class Environment:
             with self.recording({key: wanted[key] for key in ("package", "decoders")}):
                 if sys.version_info < (3, 10):
                     self.console.run(pip + ["--no-deps", "--ignore-requires-python", SCORER], env, failure=failure)
-                self.console.run(pip + ["--no-build-isolation", "--editable", ROOT + "[test]"], env, failure=failure)
+                package = "%s[%s]" % (ROOT, ",".join(EXTRAS))
+                self.console.run(pip + ["--no-build-isolation", "--editable", package], env, failure=failure)
         elif self.record.get("decoders") != wanted["decoders"] or not self.decoders_are_there():
             self.console.step("mh4: compiling the decoders")
             build = [self.python, os.path.join(ROOT, "setup.py"), "build_ext", "--inplace"]
