@@ -13,7 +13,7 @@ from mh4.encoder import Encoder, spans
 from mh4.errors import InputError
 from mh4.files import replacing, write_text
 from mh4.graph import dy
-from mh4.scoring import Labeller, Tagger, TensorScorer
+from mh4.scoring import Labeller, Tagger, TensorScorer, TensorScores
 from mh4.treebank import Sentence
 from mh4.vocabulary import Vocabulary
 
@@ -29,12 +29,12 @@ class Scores:
     """The graph of one minibatch: what the network says of its sentences.
 
     vectors: the encoder's last layer, (units, nodes of the minibatch); spans: the nodes of each sentence;
-    trees: for each sentence its score tensors by name; tags: by column, (tags, words of the minibatch).
+    trees: the scores of derivations; tags: by column, (tags, words of the minibatch).
     """
 
     vectors: "dy.Expression"
     spans: List
-    trees: List[Dict[str, "dy.Expression"]]
+    trees: TensorScores
     tags: Dict[str, "dy.Expression"]
 
 

@@ -52,7 +52,7 @@ class Parser:
         scores.tags[TAGS[-1]].forward()  # the last node: runs the whole graph
         single_root = model.config.scorer.single_root
         heads = [
-            model.system.decode(**model.scorer.values(tensors), single_root=single_root).heads for tensors in scores.trees
+            model.system.decode(**model.scorer.values(tensors), single_root=single_root).heads for tensors in scores.trees.tensors
         ]
         tags = {column: _best(scores.tags[column], getattr(tables, column).strings) for column in TAGS}
         labels = _best(model.label(scores, heads, training=False), tables.labels.strings)

@@ -36,10 +36,9 @@ class Packing:
 
 
 class LSTM:
-    """One direction of one layer: the forget gate is coupled, 1 - input gate, and the gates see the cell (peepholes)."""
+    """Parameters of an LSTM: the forget gate is coupled, 1 - input gate, and the gates see the cell (peepholes)."""
 
     def __init__(self, inputs: int, units: int, parameters: "dy.ParameterCollection") -> None:
-        self.units = units
         # Rows: input gate, output gate, candidate. Glorot initialisation of each of the three on its own.
         self.from_input = parameters.add_parameters((3 * units, inputs), init=_glorot(units, inputs))
         self.from_state = parameters.add_parameters((3 * units, units), init=_glorot(units, units))
@@ -47,28 +46,52 @@ class LSTM:
         self.cell_to_output_gate = parameters.add_parameters((units, units), init=_glorot(units, units))
         self.bias = parameters.add_parameters(3 * units, init=0)
 
+
+class Layer:
+    """Two LSTMs, one from either end of the sequences. Both take a step at once: they are DyNet's batch of two."""
+
+    def __init__(self, inputs: int, units: int, parameters: "dy.ParameterCollection") -> None:
+        self.units = units
+        self.directions = LSTM(inputs, units, parameters), LSTM(inputs, units, parameters)
+
     def __call__(self, vectors: "dy.Expression", packing: Packing, dropout: float) -> "dy.Expression":
-        """(inputs, N) packed columns to (units, N) packed columns."""
-        units, sizes = self.units, packing.sizes
+        """(inputs, N) packed columns to (2 * units, N) packed columns."""
+        backwards = packing.reversed.tolist()
+        projected = []
+        for lstm, inputs in zip(self.directions, (vectors, dy.select_cols(vectors, backwards))):
+            if dropout:
+                mask = _mask(inputs.dim()[0][0], packing.sizes[0], dropout)
+                inputs = dy.cmult(inputs, dy.select_cols(mask, packing.sequence.tolist()))
+            projected.append(dy.colwise_add(lstm.from_input * inputs, lstm.bias))
+        states = self._run(dy.concatenate_to_batch(projected), packing.sizes, dropout)
+        ahead, behind = dy.pick_batch_elem(states, 0), dy.pick_batch_elem(states, 1)
+        return dy.concatenate([ahead, dy.select_cols(behind, backwards)])
+
+    def _run(self, projected: "dy.Expression", sizes: Sequence[int], dropout: float) -> "dy.Expression":
+        """The states after each step, side by side, from what the gates get from the input: batches of two."""
+        units = self.units
+        from_state, cell_to_input_gate, cell_to_output_gate = (
+            dy.concatenate_to_batch([getattr(lstm, name) for lstm in self.directions])
+            for name in ("from_state", "cell_to_input_gate", "cell_to_output_gate")
+        )
         state_mask = cell_mask = None
         if dropout:
-            input_mask = _mask(vectors.dim()[0][0], sizes[0], dropout)
-            vectors = dy.cmult(vectors, dy.select_cols(input_mask, packing.sequence.tolist()))
-            state_mask, cell_mask = _mask(units, sizes[0], dropout), _mask(units, sizes[0], dropout)
-        projected = dy.colwise_add(self.from_input * vectors, self.bias)
+            state_mask, cell_mask = (_mask(units, sizes[0], dropout, batch=2) for _ in range(2))
         outputs: List["dy.Expression"] = []
-        cell = state = None
+        # What one step leaves to the next. The gates see state and cell through their masks; `cell` itself is not masked.
+        state = cell = seen_cell = None
         start = width = 0
         for size in sizes:
             gates = dy.pick_range(projected, start, start + size, 1)
             start += size
             if size < width:  # the shortest sequences have ended
-                cell, state, cell_mask, state_mask = (
-                    None if matrix is None else dy.pick_range(matrix, 0, size, 1) for matrix in (cell, state, cell_mask, state_mask)
+                state, cell, seen_cell, state_mask, cell_mask = (
+                    None if matrix is None else dy.pick_range(matrix, 0, size, 1)
+                    for matrix in (state, cell, seen_cell, state_mask, cell_mask)
                 )
             width = size
             if state is not None:
-                gates = dy.affine_transform([gates, self.from_state, _masked(state, state_mask)])
+                gates = dy.affine_transform([gates, from_state, _masked(state, state_mask)])
             input_gate, output_gate, candidate = (
                 dy.pick_range(gates, row, row + units, 0) for row in range(0, 3 * units, units)
             )
@@ -76,10 +99,11 @@ class LSTM:
             if cell is None:
                 cell = dy.cmult(dy.logistic(input_gate), candidate)
             else:
-                input_gate = dy.affine_transform([input_gate, self.cell_to_input_gate, _masked(cell, cell_mask)])
+                input_gate = dy.affine_transform([input_gate, cell_to_input_gate, seen_cell])
                 # (1 - gate) * cell + gate * candidate
                 cell = cell + dy.cmult(dy.logistic(input_gate), candidate - cell)
-            output_gate = dy.affine_transform([output_gate, self.cell_to_output_gate, _masked(cell, cell_mask)])
+            seen_cell = _masked(cell, cell_mask)
+            output_gate = dy.affine_transform([output_gate, cell_to_output_gate, seen_cell])
             state = dy.cmult(dy.logistic(output_gate), dy.tanh(cell))
             outputs.append(state)
         return dy.concatenate_cols(outputs)
@@ -91,7 +115,7 @@ class BiLSTM:
     def __init__(self, layers: int, inputs: int, units: int, parameters: "dy.ParameterCollection") -> None:
         self.layers = []
         for _ in range(layers):
-            self.layers.append((LSTM(inputs, units // 2, parameters), LSTM(inputs, units // 2, parameters)))
+            self.layers.append(Layer(inputs, units // 2, parameters))
             inputs = units
 
     def __call__(
@@ -99,13 +123,11 @@ class BiLSTM:
     ) -> List["dy.Expression"]:
         """(inputs, N) to a (units, N) for each layer, the elements of all sequences in their natural order."""
         packing = Packing(lengths)
-        natural, backwards = packing.natural.tolist(), packing.reversed.tolist()
+        natural = packing.natural.tolist()
         vectors = dy.select_cols(vectors, packing.packed.tolist())
         outputs = []
-        for forward, backward in self.layers:
-            ahead = forward(vectors, packing, dropout)
-            behind = backward(dy.select_cols(vectors, backwards), packing, dropout)
-            vectors = dy.concatenate([ahead, dy.select_cols(behind, backwards)])
+        for layer in self.layers:
+            vectors = layer(vectors, packing, dropout)
             outputs.append(dy.select_cols(vectors, natural))
         return outputs
 
@@ -114,8 +136,8 @@ def _glorot(rows: int, columns: int) -> "dy.UniformInitializer":
     return dy.UniformInitializer(float(np.sqrt(6.0 / (rows + columns))))
 
 
-def _mask(rows: int, columns: int, dropout: float) -> "dy.Expression":
-    return dy.random_bernoulli((rows, columns), 1.0 - dropout, 1.0 / (1.0 - dropout))
+def _mask(rows: int, columns: int, dropout: float, batch: int = 1) -> "dy.Expression":
+    return dy.random_bernoulli((rows, columns), 1.0 - dropout, 1.0 / (1.0 - dropout), batch)
 
 
 def _masked(vectors: "dy.Expression", mask: Optional["dy.Expression"]) -> "dy.Expression":

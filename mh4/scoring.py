@@ -3,7 +3,7 @@
 Every scorer takes a whole minibatch at once, so that its large products are single nodes of the graph.
 """
 
-from typing import Dict, List, Mapping, Sequence, Tuple
+from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
@@ -47,12 +47,9 @@ class Biaffine:
         glorot = dy.UniformInitializer(float(np.sqrt(6.0 / (2 * self.side))))
         self.weights = parameters.add_parameters((kinds * self.side, self.side), init=glorot)
 
-    def __call__(
-        self, x: "dy.Expression", y: "dy.Expression", x_spans: Sequence[Span], y_spans: Sequence[Span]
-    ) -> List["dy.Expression"]:
-        """For each sentence, i columns of x and j of y, an (i, kinds * j) expression: see `values`."""
-        ones = dy.inputTensor(np.ones((1, x.dim()[0][1])))
-        x, y = dy.concatenate([x, ones]), dy.concatenate([y, ones])
+    def __call__(self, ends: "Ends", x_spans: Sequence[Span], y_spans: Sequence[Span]) -> List["dy.Expression"]:
+        """All pairs of each sentence, i columns of x and j of y: an (i, kinds * j) expression; see `values`."""
+        x, y = ends
         transformed = self.weights * y
         tensors = []
         for (x_start, x_stop), (y_start, y_stop) in zip(x_spans, y_spans):
@@ -68,11 +65,30 @@ class Biaffine:
         scores = flat.reshape((flat.shape[0], self.kinds, -1), order="F").transpose(1, 0, 2)
         return np.ascontiguousarray(scores, dtype=np.float32)
 
-    def picked(self, tensor: "dy.Expression", rows: np.ndarray, coefficients: np.ndarray) -> "dy.Expression":
-        """Sum of coefficients times scores at distinct index rows (t, x, y): a product with one sparse constant."""
-        t, x, y = rows.T
-        shape = tensor.dim()[0]
-        return dy.dot_product(tensor, dy.sparse_inputTensor((x, t + self.kinds * y), coefficients, shape))
+    def picked(self, ends: "Ends", rows: np.ndarray, coefficients: np.ndarray) -> "dy.Expression":
+        """Sum of coefficients times scores of a few pairs, given as rows (t, column of x, column of y).
+
+        They are computed anew: a gradient that flows back through all pairs, nearly all of it zeros, takes much longer.
+        """
+        x, y = ends
+        by_kind = np.argsort(rows[:, 0], kind="stable")
+        (kinds, xs, ys), coefficients = rows[by_kind].T, coefficients[by_kind]
+        right = []
+        for kind in np.unique(kinds):
+            weights = dy.pick_range(self.weights, int(kind) * self.side, int(kind + 1) * self.side, 0)
+            right.append(weights * dy.select_cols(y, ys[kinds == kind].tolist()))
+        pairs = dy.cmult(dy.select_cols(x, xs.tolist()), dy.concatenate_cols(right))
+        return dy.dot_product(dy.sum_dim(pairs, [0]), dy.inputTensor(coefficients))
+
+
+Ends = Tuple["dy.Expression", "dy.Expression"]  # [x; 1] and [y; 1] of every node of a minibatch, as columns
+
+
+class TensorScores(NamedTuple):
+    """The scores of a minibatch: by sentence and by the tensor's name, and by pair of positions what they are made of."""
+
+    tensors: List[Dict[str, "dy.Expression"]]
+    ends: Dict[str, Ends]
 
 
 class TensorScorer:
@@ -87,35 +103,39 @@ class TensorScorer:
         }
         self.biaffines = {t.name: Biaffine(t.kinds or 1, mlp_units, parameters) for t in system.tensors}
 
-    def __call__(
-        self, vectors: "dy.Expression", spans: Sequence[Span], training: bool
-    ) -> List[Dict[str, "dy.Expression"]]:
-        """For each sentence its tensors, as expressions by name; `spans` are its columns of `vectors` (units, N)."""
-        pairs = {pair: [mlp(vectors, training) for mlp in mlps] for pair, mlps in self.mlps.items()}
-        scored: List[Dict[str, "dy.Expression"]] = [{} for _ in spans]
+    def __call__(self, vectors: "dy.Expression", spans: Sequence[Span], training: bool) -> TensorScores:
+        """Expressions of the scores; `spans` are each sentence's columns of `vectors` (units, N)."""
+        ones = dy.inputTensor(np.ones((1, vectors.dim()[0][1])))
+        ends = {
+            pair: tuple(dy.concatenate([mlp(vectors, training), ones]) for mlp in mlps) for pair, mlps in self.mlps.items()
+        }
+        scores = TensorScores([{} for _ in spans], ends)
         for tensor in self.tensors:
             nodes = [[(start, stop if end else stop - 1) for start, stop in spans] for end in tensor.ends]
-            expressions = self.biaffines[tensor.name](*pairs[tensor.pair], *nodes)
-            for sentence, expression in zip(scored, expressions):
+            expressions = self.biaffines[tensor.name](ends[tensor.pair], *nodes)
+            for sentence, expression in zip(scores.tensors, expressions):
                 sentence[tensor.name] = expression
-        return scored
+        return scores
 
     def values(self, expressions: Mapping[str, "dy.Expression"]) -> Dict[str, np.ndarray]:
-        """The arrays a decoder takes, once the graph has been run forward."""
+        """The arrays of a sentence that a decoder takes, once the graph has been run forward."""
         arrays = {t.name: self.biaffines[t.name].values(expressions[t.name]) for t in self.tensors}
         return {t.name: arrays[t.name][0] if t.kinds is None else arrays[t.name] for t in self.tensors}
 
     def picked(
-        self, expressions: Mapping[str, "dy.Expression"], coefficients: Mapping[str, Tuple[np.ndarray, np.ndarray]]
+        self, scores: TensorScores, spans: Sequence[Span], coefficients: Sequence[Mapping[str, Tuple[np.ndarray, np.ndarray]]]
     ) -> List["dy.Expression"]:
-        """For each tensor the sum of coefficients times scores, given as (index rows, coefficients)."""
+        """For each tensor the sum of coefficients times scores, given for every sentence as (index rows, coefficients)."""
         picked = []
         for tensor in self.tensors:
-            rows, weights = coefficients[tensor.name]
+            rows = [sentence[tensor.name][0] for sentence in coefficients]
+            weights = np.concatenate([sentence[tensor.name][1] for sentence in coefficients])
+            if not len(weights):
+                continue
             if tensor.kinds is None:
-                rows = np.insert(rows, 0, 0, axis=1)
-            if len(rows):
-                picked.append(self.biaffines[tensor.name].picked(expressions[tensor.name], rows, weights))
+                rows = [np.insert(indices, 0, 0, axis=1) for indices in rows]
+            rows = [indices + (0, start, start) for indices, (start, _) in zip(rows, spans)]
+            picked.append(self.biaffines[tensor.name].picked(scores.ends[tensor.pair], np.concatenate(rows), weights))
         return picked
 
 

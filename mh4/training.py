@@ -158,10 +158,8 @@ class Trainer:
         labels = model.label(scores, [s.heads for s in sentences], training=noise is not None)
         labels.forward()  # the last node: runs the whole graph
 
-        terms = [
-            structured_hinge(model.system, model.scorer, tensors, heads, model.config.scorer.single_root)
-            for tensors, heads in zip(scores.trees, gold)
-        ]
+        single_root = model.config.scorer.single_root
+        terms = [structured_hinge(model.system, model.scorer, scores.trees, scores.spans, gold, single_root)]
         for column in TAGS:
             table, names = getattr(model.vocabulary, column), [name for s in sentences for name in getattr(s, column)]
             terms.append(_weighted(getattr(settings, column + "_weight"), scores.tags[column], table, names))

@@ -105,7 +105,7 @@ def test_structured_loss_is_cost_plus_score_difference(system, sample, tmp_path)
     model, expected = learner.model, 0.0
     scores = model.score(learner.train)
     scores.tags["feats"].forward()
-    for tensors, heads in zip(scores.trees, learner.trees):
+    for tensors, heads in zip(scores.trees.tensors, learner.trees):
         values = model.scorer.values(tensors)
         best = model.system.decode(**values, cost=wrong_heads(heads), single_root=True)
         gold = model.system.decode(**values, heads=heads, single_root=True)

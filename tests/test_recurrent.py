@@ -16,7 +16,7 @@ def plain_lstm(lstm, vectors, state_mask=1.0, cell_mask=1.0):
     """The coupled-gate LSTM with peepholes of one sequence (inputs, n), step by step in numpy."""
     W, U, b = (p.as_array() for p in (lstm.from_input, lstm.from_state, lstm.bias))
     to_input_gate, to_output_gate = lstm.cell_to_input_gate.as_array(), lstm.cell_to_output_gate.as_array()
-    h = c = np.zeros(lstm.units)
+    h = c = np.zeros(U.shape[1])
     outputs = []
     for x in vectors.T:
         i, o, g = np.split(W @ x + U @ (h * state_mask) + b, 3)
@@ -28,7 +28,8 @@ def plain_lstm(lstm, vectors, state_mask=1.0, cell_mask=1.0):
 
 
 def plain_bilstm(bilstm, vectors):
-    for forward, backward in bilstm.layers:
+    for layer in bilstm.layers:
+        forward, backward = layer.directions
         vectors = np.concatenate([plain_lstm(forward, vectors), plain_lstm(backward, vectors[:, ::-1])[:, ::-1]])
     return vectors
 
@@ -57,21 +58,25 @@ def test_dropout_keeps_one_mask_for_each_sequence(monkeypatch):
     """The plain LSTM with its inputs and states masked by hand, the same at every step of a sequence."""
     dy.renew_cg()
     parameters, lengths = dy.ParameterCollection(), [3, 4]
-    lstm = BiLSTM(1, 5, 8, parameters).layers[0][0]
+    layer = BiLSTM(1, 5, 8, parameters).layers[0]
     noise = np.random.default_rng(3)
     masks = []
 
-    def mask(rows, columns, dropout):
-        masks.append((noise.random((rows, columns)) >= dropout) / (1 - dropout))
-        return dy.inputTensor(masks[-1])
+    def mask(rows, columns, dropout, batch=1):
+        shape = (rows, columns, batch) if batch > 1 else (rows, columns)
+        masks.append((noise.random(shape) >= dropout) / (1 - dropout))
+        return dy.inputTensor(masks[-1], batched=batch > 1)
 
     monkeypatch.setattr(recurrent, "_mask", mask)
     vectors, packing = noise.normal(size=(5, 7)), Packing(lengths)
-    out = lstm(dy.inputTensor(vectors[:, packing.packed]), packing, 0.5).npvalue()[:, packing.natural]
+    out = layer(dy.inputTensor(vectors[:, packing.packed]), packing, 0.5).npvalue()[:, packing.natural]
+    *inputs, state, cell = masks
     for rank, start, stop in ((1, 0, 3), (0, 3, 7)):  # the longer sequence comes first
-        inputs, state, cell = (mask[:, [rank]] for mask in masks)
-        by_hand = plain_lstm(lstm, vectors[:, start:stop] * inputs, state.ravel(), cell.ravel())
-        np.testing.assert_allclose(out[:, start:stop], by_hand, rtol=1e-4, atol=1e-5)
+        for direction, (lstm, step) in enumerate(zip(layer.directions, (1, -1))):
+            masked = vectors[:, start:stop][:, ::step] * inputs[direction][:, [rank]]
+            by_hand = plain_lstm(lstm, masked, state[:, rank, direction], cell[:, rank, direction])
+            found = out[4 * direction : 4 * direction + 4, start:stop][:, ::step]
+            np.testing.assert_allclose(found, by_hand, rtol=1e-4, atol=1e-5)
 
 
 def test_masks_drop_at_the_rate_and_keep_the_mean():
