@@ -1,10 +1,11 @@
 """Parsing: the best tree of the chart parser, then its labels."""
 
 from dataclasses import replace
-from typing import Callable, Iterator, List, Sequence, Union
+from typing import Callable, Iterator, List, Optional, Sequence, Union
 
 from mh4.errors import InputError
 from mh4.model import TAGS, Model
+from mh4.systems import BEAM
 from mh4.treebank import Sentence
 
 # Words per graph. More would batch better, but the graph of a minibatch is held in memory whole.
@@ -18,13 +19,18 @@ class Parser:
     >>> parser.parse([["Ez", "egy", "mondat", "."]])[0].heads
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, decode: Optional[str] = None, beam: int = BEAM) -> None:
         self.model = model
+        self.decode = model.system.decoder(decode, beam)
 
     @classmethod
-    def load(cls, folder: str) -> "Parser":
-        """The parser that ``mh4 train`` saved in `folder`; InputError if there is none or it is of another format."""
-        return cls(Model.load(folder))
+    def load(cls, folder: str, decode: Optional[str] = None, beam: int = BEAM) -> "Parser":
+        """The parser that ``mh4 train`` saved in `folder`; InputError if there is none or it is of another format.
+
+        decode: "exact", "greedy" or "beam" (of width `beam`); if None, exact for global models and greedy for greedy ones.
+        Raises InputError where the system cannot be decoded so.
+        """
+        return cls(Model.load(folder), decode, beam)
 
     def parse(
         self,
@@ -52,7 +58,7 @@ class Parser:
         scores.tags[TAGS[-1]].forward()  # the last node: runs the whole graph
         single_root = model.config.scorer.single_root
         heads = [
-            model.system.decode(**model.scorer.values(tensors), single_root=single_root).heads for tensors in scores.trees.tensors
+            self.decode(**model.scorer.values(tensors), single_root=single_root).heads for tensors in scores.trees.tensors
         ]
         tags = {column: _best(scores.tags[column], getattr(tables, column).strings) for column in TAGS}
         labels = _best(model.label(scores, heads, training=False), tables.labels.strings)

@@ -13,13 +13,12 @@ from typing import Any, Dict, List, Optional, Sequence
 import numpy as np
 
 import mh4
-from mh4 import trees
 from mh4.config import Config
 from mh4.errors import InputError
 from mh4.evaluation import attachment_scores
 from mh4.files import write_text
 from mh4.graph import dy
-from mh4.loss import hinge, structured_hinge
+from mh4.loss import hinge, tree_loss
 from mh4.model import TAGS, Model
 from mh4.parsing import Parser, minibatches
 from mh4.progress import Listener
@@ -82,8 +81,7 @@ class Trainer:
                 "%s: %d words have the root as head, expected one (--set scorer.single_root=false allows more)"
                 % (sentence.name, roots)
             )
-        tree_class = self.model.system.tree_class
-        return sentence.heads if tree_class is None else trees.nearest(sentence.heads, tree_class, single_root=single_root)
+        return self.model.system.learnable(sentence.heads, single_root)
 
     # The loop
 
@@ -149,7 +147,7 @@ class Trainer:
         gold: Sequence[np.ndarray],
         noise: Optional["np.random.Generator"] = None,
     ) -> Optional["dy.Expression"]:
-        """The loss of a minibatch, divided by loss_scale: structured hinge, tags and labels; None where it is 0.
+        """The loss of a minibatch, divided by loss_scale: trees, tags and labels; None where it is 0.
 
         gold: the trees to learn, one heads array for each sentence. With `noise`, dropout.
         """
@@ -159,7 +157,7 @@ class Trainer:
         labels.forward()  # the last node: runs the whole graph
 
         single_root = model.config.scorer.single_root
-        terms = [structured_hinge(model.system, model.scorer, scores.trees, scores.spans, gold, single_root)]
+        terms = [tree_loss(model.system, model.scorer, scores.trees, scores.spans, gold, single_root)]
         for column in TAGS:
             table, names = getattr(model.vocabulary, column), [name for s in sentences for name in getattr(s, column)]
             terms.append(_weighted(getattr(settings, column + "_weight"), scores.tags[column], table, names))

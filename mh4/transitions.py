@@ -164,6 +164,30 @@ def run(transitions, n):
     return configuration.heads
 
 
+def legal(positions, n, single_root=False):
+    """Which transitions can be applied in many configurations over n words at once: bool (7, m), by code.
+
+    positions: int array (m, 4) of rows (s2, s1, s0, b0), -1 where a position is empty. As ``Configuration.legal``, but
+    with `single_root` an arc from the root is legal only where it completes the tree: from the stack [0, s0], when the
+    sentinel alone is in the buffer. Then one of these transitions is the last, and no other makes an arc from the root.
+    """
+    s2, s1, s0, b0 = np.asarray(positions).T
+    words_left = b0 <= n
+    from_s2 = s2 > 0 if single_root else s2 >= 0
+    from_s1 = (s1 > 0) | ((s1 == 0) & ~words_left) if single_root else s1 >= 0
+    return np.stack(
+        [
+            words_left,  # SH
+            (s0 > 0) & words_left,  # LA
+            from_s1,  # RA
+            s1 > 0,  # LA'
+            from_s2,  # RA'
+            (s1 > 0) & words_left,  # LA2
+            from_s2,  # RA2
+        ]
+    )
+
+
 def score(transitions, shift, reduce_s0b0, reduce_s1s0=None):
     """The score of a transition sequence: the sum over its transitions but the first, the shift of the root.
 

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 import toy
-from mh4 import config, trees
-from mh4.decoders import Derivation
+from mh4 import config, oracle, trees
+from mh4.decoders import search
 from mh4.graph import dy
-from mh4.loss import coefficients, hinge, wrong_heads
+from mh4.loss import hinge
+from mh4.margin import difference, wrong_heads
 from mh4.systems import SYSTEMS
 from mh4.training import Trainer
+from mh4.transitions import EMPTY, Configuration
 
 
 def test_cost_counts_wrong_heads():
@@ -21,9 +23,9 @@ def test_cost_counts_wrong_heads():
 
 
 def test_coefficients_cancel_what_both_use():
-    one = Derivation(0.0, None, {"arcs": np.array([[0, 1], [1, 2], [1, 2]])})
-    two = Derivation(0.0, None, {"arcs": np.array([[0, 1], [0, 2]])})
-    rows, weights = coefficients(one, two)["arcs"]
+    one = {"arcs": np.array([[0, 1], [1, 2], [1, 2]])}
+    two = {"arcs": np.array([[0, 1], [0, 2]])}
+    rows, weights = difference(one, two)["arcs"]
     assert dict(zip(map(tuple, rows.tolist()), weights)) == {(1, 2): 2.0, (0, 2): -1.0}
 
 
@@ -96,19 +98,81 @@ def test_gradient_equals_finite_differences(system, sample, tmp_path):
         assert slopes[0] * 0.99 <= difference <= slopes[1] * 1.01
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_structured_loss_is_cost_plus_score_difference(system, sample, tmp_path):
-    """Recomputed from the arrays the decoder sees: tags and labels off, no minibatch effects."""
+GLOBAL = [name for name, system in SYSTEMS.items() if not system.greedy]
+GREEDY = [name for name, system in SYSTEMS.items() if system.greedy]
+
+
+def tree_losses(system, sample, folder):
+    """The loss of the sample without tags and labels, and for each sentence the arrays the decoder sees and its tree."""
     weights = ["training.%s_weight=0" % name for name in ("upos", "xpos", "feats", "label")]
-    learner = trainer(system, sample, tmp_path, "training.loss_scale=1", *weights)
+    learner = trainer(system, sample, folder, "training.loss_scale=1", *weights)
     total = learner.loss(learner.train, learner.trees).value()
-    model, expected = learner.model, 0.0
-    scores = model.score(learner.train)
+    scores = learner.model.score(learner.train)
     scores.tags["feats"].forward()
-    for tensors, heads in zip(scores.trees.tensors, learner.trees):
-        values = model.scorer.values(tensors)
-        best = model.system.decode(**values, cost=wrong_heads(heads), single_root=True)
-        gold = model.system.decode(**values, heads=heads, single_root=True)
+    values = [learner.model.scorer.values(tensors) for tensors in scores.trees.tensors]
+    return total, learner.model.system, list(zip(values, learner.trees))
+
+
+@pytest.mark.parametrize("system", GLOBAL)
+def test_structured_loss_is_cost_plus_score_difference(system, sample, tmp_path):
+    """Recomputed from the arrays the decoder sees."""
+    total, system, sentences = tree_losses(system, sample, tmp_path)
+    expected = 0.0
+    for values, heads in sentences:
+        best = system.exact(**values, cost=wrong_heads(heads), single_root=True)
+        gold = system.exact(**values, heads=heads, single_root=True)
         assert best.score >= gold.score
         expected += best.score - gold.score
     assert total == pytest.approx(expected, rel=1e-4)
+
+
+def hinges_along_the_oracle(system, values, heads, single_root):
+    """The loss of a greedy parser by its definition, a configuration at a time."""
+    n = len(heads) - 1
+    configuration, loss = Configuration(n), 0.0
+    for code in oracle.canonical(heads, system.greedy)[:, 0].tolist():
+        s2, s1, s0, b0 = (n + 1 if p == EMPTY else p for p in (configuration.s2, configuration.s1, configuration.s0, configuration.b0))
+        positions = {"s0b0": (s0, b0), "s1s0": (s1, s0), "s2s1": (s2, s1)}
+        if b0 > 0:  # the shift of the root is not learnt
+            scores = {t: sum(float(tensor[(int(t), *positions[name])]) for name, tensor in values.items()) for t in system.greedy}
+            legal = [t for t in system.greedy if configuration.legal(t)]
+            if single_root and b0 <= n:
+                legal = [t for t in legal if t == 0 or configuration.arc(t)[0] != 0]
+            if single_root and b0 == n + 1 and len(configuration.stack) > 2:
+                legal = [t for t in legal if configuration.arc(t)[0] != 0]
+            assert code in legal
+            loss += max(scores[t] + (t != code) for t in legal) - scores[code]
+        configuration.apply(code)
+    assert configuration.is_final() and (configuration.heads == heads).all()
+    return loss
+
+
+@pytest.mark.parametrize("system", GREEDY)
+def test_greedy_loss_is_the_hinge_of_every_configuration(system, sample, tmp_path):
+    total, system, sentences = tree_losses(system, sample, tmp_path)
+    expected = sum(hinges_along_the_oracle(system, values, heads, True) for values, heads in sentences)
+    assert total == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("system", GREEDY)
+@pytest.mark.parametrize("single_root", [False, True])
+def test_the_margin_of_random_scores(system, single_root):
+    """Sparse coefficients and constant give the loss by its definition, also where transitions share their scores."""
+    system, rng = SYSTEMS[system], np.random.default_rng(7)
+    for n in (1, 2, 5, 12):
+        values = {t.name: rng.normal(size=(t.kinds, n + 2, n + 2)).astype(np.float32) for t in system.tensors}
+        for _ in range(20):
+            heads = search.decode_local(**{k: rng.normal(size=v.shape) for k, v in values.items()}, single_root=single_root).heads
+            margin = system.margin(values, heads, single_root)
+            total = margin.constant
+            for name, (rows, weights) in margin.coefficients.items():
+                assert len(np.unique(rows, axis=0)) == len(rows) and (weights != 0).all()
+                total += float(values[name][tuple(rows.T)] @ weights)
+            assert total == pytest.approx(hinges_along_the_oracle(system, values, heads, single_root), abs=1e-4)
+    n = 3  # where gold wins by more than 1 everywhere there is nothing to learn
+    heads = np.array([-1, 2, 0, 2], dtype=np.int32)
+    values = {t.name: np.zeros((t.kinds, n + 2, n + 2), np.float32) for t in system.tensors}
+    for code, _, _, s0, b0 in oracle.canonical(heads, system.greedy)[1:]:
+        values["s0b0"][code, s0, b0] = 2
+    margin = system.margin(values, heads, single_root)
+    assert margin.constant == 0 and not any(len(rows) for rows, _ in margin.coefficients.values())

@@ -118,6 +118,30 @@ def test_why_a_transition_is_not_legal():
             after(4, [SH] * shifts).apply(code)
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_legal_in_many_configurations_at_once(n):
+    """Every configuration there is. With a single root, what is left is what leads to trees with a single root."""
+    seen, rooted = {}, set()
+    for done, heads in sequences(n, MH4):
+        for step, code in enumerate(done):
+            configuration = after(n, done[:step])
+            here = (configuration.s2, configuration.s1, configuration.s0, configuration.b0)
+            seen[here] = [configuration.legal(code) for code in Transition]
+            if brute.has_single_root(heads):
+                rooted.add((here, int(code)))
+    rows = np.array(list(seen))
+    np.testing.assert_array_equal(transitions.legal(rows, n).T, list(seen.values()))
+    if n > 0:
+        single = transitions.legal(rows, n, single_root=True)
+        assert {(here, code) for here, column in zip(seen, single.T) for code in np.flatnonzero(column)} >= rooted
+        for here, column in zip(seen, single.T):
+            s2, s1, s0, b0 = here
+            for code in np.flatnonzero(column):
+                arc = {RA: s1, RA_PRIME: s2, RA2: s2}.get(int(code))
+                assert arc != 0 or (b0 == n + 1 and s1 == 0)
+    assert transitions.legal(rows[:0], n).shape == (7, 0)
+
+
 def test_no_such_code():
     for code in (-1, 7, "SH", None):
         with pytest.raises(ValueError, match="not a transition code"):

@@ -1,0 +1,330 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Greedy and beam search in the transition systems MH3 and MH4, in O(n * beam) time.
+
+A beam holds the best sequences of so many transitions; each is continued by all its legal transitions, and the best of the
+results are the next beam. A beam of width 1 is the greedy parser. All sequences take 2n+1 transitions, so none is compared
+with a longer one, and none ends where it cannot go on: the result is always a tree.
+
+The search is not exact, but it is not bound to the chart either: it reaches all that the transition system does, also trees
+that no deduction of MH4 derives (Section 3.2 of the paper).
+
+With a single root, an arc from the root can only be the last transition. For a word is removed when it gets its head, which
+is still there; so the words leave before their heads, and the only dependent of the root leaves last, from the stack
+[0, s0] with nothing but the end of the sentence in the buffer. An earlier arc from the root would leave words that only a
+second one can attach. Without it there is always a way on: SH while there are words in the buffer, then RA.
+"""
+
+import operator
+
+import numpy as np
+from libc.math cimport INFINITY
+from libcpp.algorithm cimport nth_element
+from libcpp.vector cimport vector
+
+from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH
+
+from mh4.decoders import arguments
+from mh4.decoders.derivation import Derivation, from_transitions, total
+
+cdef enum:
+    KINDS = 7  # of transitions
+
+
+def decode(shift, reduce_s0b0, reduce_s1s0=None, *, beam=1, single_root=False):
+    """A high-scoring transition sequence under the scores of a global model: those of mh3.decode and mh4.decode.
+
+    shift: float32 (n+2, n+2), indexed [s0, b0].
+    reduce_s0b0: float32 (2 or 6, n+2, n+2), LA and RA or all reduces, indexed [t, s0, b0].
+    reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
+    beam: how many sequences are kept, at least 1; 1 is greedy search.
+    single_root: exactly one dependent of node 0.
+
+    Of equal scores, those found first are kept; -inf forbids a transition.
+    Returns a Derivation as the exact decoders do. Its score is at most theirs, or belongs to a sequence beyond the chart.
+    Raises ValueError for wrong shapes, NaN and the like, a beam below 1, and if all scores within the beam are -inf, or a
+    sentence without words should have a root.
+    """
+    n = arguments.words("shift", shift, 2)
+    tensors = {"shift": arguments.scores("shift", shift, (n + 2, n + 2))}
+    reduces = _kinds("reduce_s0b0", reduce_s0b0, (2, 6))
+    tensors["reduce_s0b0"] = arguments.scores("reduce_s0b0", reduce_s0b0, (reduces, n + 2, n + 2))
+    if reduce_s1s0 is not None:
+        tensors["reduce_s1s0"] = arguments.scores("reduce_s1s0", reduce_s1s0, (reduces, n + 2, n + 2))
+    search = Search(n, 1 + reduces, beam, single_root)
+    search.score_shifts(arguments.float32(shift))
+    search.score_s0b0(arguments.float32(reduce_s0b0), LA)
+    if reduce_s1s0 is not None:
+        search.score_s1s0(arguments.float32(reduce_s1s0), LA)
+    rows, heads = search.run()
+    return from_transitions(rows[:, [0, 2, 3, 4]], heads, tensors, None)
+
+
+def decode_local(s0b0, s1s0=None, s2s1=None, *, beam=1, single_root=False):
+    """A high-scoring transition sequence under the scores of a local model: every transition is scored on all features.
+
+    s0b0: float32 (3 or 7, n+2, n+2), SH, LA, RA and perhaps the other reduces, indexed [t, s0, b0].
+    s1s0, s2s1: the same indexed [t, s1, s0] and [t, s2, s1], added to it, or None. The index of an empty position of the
+        stack is n+1: the end of the sentence is never on the stack.
+    The first transition, the shift of the root, is not scored. beam, single_root and errors: see `decode`.
+
+    Returns a Derivation with a part (2n, 3) for each tensor given.
+    """
+    kinds = _kinds("s0b0", s0b0, (3, 7))
+    n = arguments.words("s0b0", s0b0[0], 2)
+    given = {"s0b0": s0b0, "s1s0": s1s0, "s2s1": s2s1}
+    tensors = {name: arguments.scores(name, tensor, (kinds, n + 2, n + 2)) for name, tensor in given.items() if tensor is not None}
+    search = Search(n, kinds, beam, single_root)
+    search.score_s0b0(arguments.float32(s0b0), SH)
+    if s1s0 is not None:
+        search.score_s1s0(arguments.float32(s1s0), SH)
+    if s2s1 is not None:
+        search.score_s2s1(arguments.float32(s2s1), SH)
+    rows, heads = search.run()
+    parts = local_parts(rows, n)
+    parts = {name: parts[name] for name in tensors}
+    return Derivation(total(tensors, parts, None, heads), heads, parts, rows[:, [0, 2, 3, 4]])
+
+
+def local_parts(rows, n):
+    """The index rows into s0b0, s1s0 and s2s1 of a sequence over n words: intp (2n, 3) each, by name.
+
+    rows: int array (2n+1, 5) of rows (code, s2, s1, s0, b0), -1 where a position is empty.
+    """
+    scored = rows[1:]
+    scored = np.where(scored < 0, n + 1, scored)
+    return {name: scored[:, [0, 3 - k, 4 - k]] for k, name in enumerate(("s0b0", "s1s0", "s2s1"))}
+
+
+def _kinds(name, tensor, allowed):
+    """How many transitions a tensor scores."""
+    shape = np.shape(tensor)
+    if len(shape) != 3 or shape[0] not in allowed:
+        raise ValueError(f"{name}: expected shape ({allowed[0]} or {allowed[1]}, n+2, n+2) for n words, got {shape}")
+    return shape[0]
+
+
+cdef struct Cell:  # a node on a stack, and the cell below it; stacks share what they have in common
+    int node, below
+
+
+cdef struct Hypothesis:
+    int top, b0         # its stack from the top, and the first node of its buffer
+    int previous, code  # which hypothesis it continues, and by which transition
+    double score
+
+
+cdef struct Continuation:
+    int hypothesis, code
+    double score
+
+
+cdef class Search:
+    """A search over n words. In here an empty position is n+1, the index of its scores."""
+
+    cdef int n, kinds
+    cdef Py_ssize_t beam
+    cdef bint single
+    cdef object kept                  # the arrays that the pointers point into
+    cdef const float* on_s0b0[KINDS]  # of each transition the matrix of scores, or NULL
+    cdef const float* on_s1s0[KINDS]
+    cdef const float* on_s2s1[KINDS]
+    cdef vector[Cell] cells
+    cdef vector[Hypothesis] hypotheses  # of all steps, so that the best can be followed back
+    cdef vector[Continuation] continuations
+    cdef vector[double] ranking
+
+    def __init__(self, n, kinds, beam, single_root):
+        try:
+            beam = operator.index(beam)
+        except TypeError:
+            raise ValueError(f"beam: expected a whole number from 1 on, got {beam!r}") from None
+        if beam < 1:
+            raise ValueError(f"beam: expected a width of at least 1, got {beam}")
+        self.n = n
+        self.kinds = kinds
+        self.beam = min(beam, 2**31 - 1)
+        self.single = single_root
+        self.kept = []
+        for code in range(KINDS):
+            self.on_s0b0[code] = self.on_s1s0[code] = self.on_s2s1[code] = NULL
+
+    cdef void score_shifts(self, const float[:, ::1] scores):
+        self.kept.append(scores)
+        self.on_s0b0[SH] = &scores[0, 0]
+
+    cdef void score_s0b0(self, const float[:, :, ::1] scores, int first):
+        self.point(self.on_s0b0, scores, first)
+
+    cdef void score_s1s0(self, const float[:, :, ::1] scores, int first):
+        self.point(self.on_s1s0, scores, first)
+
+    cdef void score_s2s1(self, const float[:, :, ::1] scores, int first):
+        self.point(self.on_s2s1, scores, first)
+
+    cdef void point(self, const float** matrices, const float[:, :, ::1] scores, int first):
+        """The matrices of `scores` are for the transitions from `first` on."""
+        self.kept.append(scores)
+        for k in range(scores.shape[0]):
+            matrices[first + k] = &scores[k, 0, 0]
+
+    cdef run(self):
+        """The rows (code, s2, s1, s0, b0) of the best sequence found, (2n+1, 5), and its heads."""
+        rows = np.empty((2 * self.n + 1, 5), dtype=np.intp)
+        heads = np.empty(self.n + 1, dtype=np.int32)
+        cdef Py_ssize_t[:, ::1] row = rows
+        cdef int[::1] head = heads
+        cdef bint found
+        with nogil:
+            found = self.search()
+            if found:
+                self.trace(row, head)
+        if not found:
+            raise ValueError("no derivation: scores of -inf forbid every one that the beam (of width %d) could keep, "
+                             "or a sentence without words should have a root" % self.beam)
+        return rows, heads
+
+    cdef bint search(self) noexcept nogil:
+        """Fill self.hypotheses; False if there is no sequence."""
+        cdef int step
+        cdef size_t start = 0, stop
+        if self.single and self.n == 0:
+            return False
+        self.cells.push_back(Cell(self.n + 1, 0))  # the bottom of all stacks: whatever is below is empty as well
+        self.cells.push_back(Cell(0, 0))
+        self.hypotheses.push_back(Hypothesis(1, 1, -1, SH, 0.0))  # the root has been shifted, without a score
+        for step in range(2 * self.n):
+            stop = self.hypotheses.size()
+            self.continuations.clear()
+            while start < stop:
+                self.go_on(<int>start)
+                start += 1
+            if self.continuations.empty():
+                return False
+            self.keep_best()
+        return True
+
+    cdef void go_on(self, int h) noexcept nogil:
+        """List the continuations of a hypothesis that are legal and not forbidden."""
+        cdef Hypothesis from_here = self.hypotheses[h]
+        cdef int n = self.n, side = n + 2, b0 = from_here.b0, s0, s1, s2, code
+        cdef Cell cell = self.cells[from_here.top]
+        cdef size_t at_s0b0, at_s1s0, at_s2s1
+        cdef double score
+        s0 = cell.node
+        cell = self.cells[cell.below]
+        s1 = cell.node
+        s2 = self.cells[cell.below].node
+        at_s0b0, at_s1s0, at_s2s1 = <size_t>s0 * side + b0, <size_t>s1 * side + s0, <size_t>s2 * side + s1
+        for code in range(self.kinds):
+            if not self.legal(code, s2, s1, s0, b0):
+                continue
+            score = self.on_s0b0[code][at_s0b0]
+            if self.on_s1s0[code] != NULL:
+                score += self.on_s1s0[code][at_s1s0]
+            if self.on_s2s1[code] != NULL:
+                score += self.on_s2s1[code][at_s2s1]
+            score += from_here.score
+            if score > -INFINITY:
+                self.continuations.push_back(Continuation(h, code, score))
+
+    cdef bint legal(self, int code, int s2, int s1, int s0, int b0) noexcept nogil:
+        """As transitions.Configuration.legal; with a single root, the only arc from the root is the last transition."""
+        cdef int end = self.n + 1
+        if code == SH:
+            return b0 < end
+        if code == LA:
+            return s0 > 0 and b0 < end
+        if code == LA2:
+            return 0 < s1 < end and b0 < end
+        if code == LAp:
+            return 0 < s1 < end
+        if code == RA:
+            return s1 < end and not (self.single and s1 == 0 and b0 < end)
+        return s2 < end and not (self.single and s2 == 0)  # RA' and RA2
+
+    cdef void keep_best(self) noexcept nogil:
+        """The next beam: the best continuations in the order they were found, of equal ones the first."""
+        cdef size_t room = self.continuations.size(), k
+        cdef double least = -INFINITY
+        cdef Continuation one
+        if room > <size_t>self.beam:
+            self.ranking.clear()
+            for k in range(room):
+                self.ranking.push_back(-self.continuations[k].score)
+            nth_element(self.ranking.begin(), self.ranking.begin() + (self.beam - 1), self.ranking.end())
+            least = -self.ranking[self.beam - 1]
+            room = self.beam
+            for k in range(self.continuations.size()):  # what is better than the least has its place
+                room -= self.continuations[k].score > least
+            for k in range(self.continuations.size()):
+                one = self.continuations[k]
+                if one.score > least:
+                    self.make(one)
+                elif one.score == least and room > 0:
+                    room -= 1
+                    self.make(one)
+        else:
+            for k in range(self.continuations.size()):
+                self.make(self.continuations[k])
+
+    cdef void make(self, Continuation one) noexcept nogil:
+        """Execute a transition."""
+        cdef Hypothesis before = self.hypotheses[one.hypothesis]
+        cdef int top = before.top, b0 = before.b0
+        cdef Cell cell = self.cells[top]
+        if one.code == SH:
+            self.cells.push_back(Cell(b0, top))
+            top = <int>self.cells.size() - 1
+            b0 += 1
+        elif one.code == LA or one.code == RA or one.code == RA2:
+            top = cell.below
+        else:  # s1 is removed
+            self.cells.push_back(Cell(cell.node, self.cells[cell.below].below))
+            top = <int>self.cells.size() - 1
+        self.hypotheses.push_back(Hypothesis(top, b0, one.hypothesis, one.code, one.score))
+
+    cdef void trace(self, Py_ssize_t[:, ::1] rows, int[::1] heads) noexcept nogil:
+        """The best hypothesis of the last beam, the first of equals, from its end to its start."""
+        cdef int end = self.n + 1, step = 2 * self.n, k, code, s2, s1, s0, b0
+        cdef int best = <int>self.hypotheses.size() - 1, at = best - 1
+        cdef Cell cell
+        if step > 0:
+            # The hypotheses of the last step are those whose stack is the root and whose buffer is the end alone.
+            while at >= 0 and self.is_final(at):
+                if self.hypotheses[at].score >= self.hypotheses[best].score:
+                    best = at
+                at -= 1
+        heads[0] = -1
+        while step > 0:
+            code = self.hypotheses[best].code
+            best = self.hypotheses[best].previous
+            b0 = self.hypotheses[best].b0
+            cell = self.cells[self.hypotheses[best].top]
+            s0 = cell.node
+            cell = self.cells[cell.below]
+            s1 = cell.node
+            s2 = self.cells[cell.below].node
+            rows[step, 0] = code
+            rows[step, 1] = -1 if s2 == end else s2
+            rows[step, 2] = -1 if s1 == end else s1
+            rows[step, 3] = s0
+            rows[step, 4] = b0
+            if code == LA:
+                heads[s0] = b0
+            elif code == RA:
+                heads[s0] = s1
+            elif code == RA2:
+                heads[s0] = s2
+            elif code == LAp:
+                heads[s1] = s0
+            elif code == RAp:
+                heads[s1] = s2
+            elif code == LA2:
+                heads[s1] = b0
+            step -= 1
+        rows[0, 0] = SH
+        rows[0, 1] = rows[0, 2] = rows[0, 3] = -1
+        rows[0, 4] = 0
+
+    cdef bint is_final(self, int h) noexcept nogil:
+        return self.hypotheses[h].b0 == self.n + 1 and self.cells[self.hypotheses[h].top].node == 0

@@ -1,0 +1,79 @@
+"""By how much a model prefers a wrong analysis to gold (Section 4.3), as a linear function of its scores.
+
+Once the preferred structure is known the margin is linear in the scores: the sum of coefficients times scores, and a
+constant. Both kinds of parser are trained on it. Nothing here needs DyNet; mh4.loss makes it part of a graph.
+"""
+
+from typing import Callable, Dict, Mapping, NamedTuple, Sequence, Tuple
+
+import numpy as np
+
+from mh4 import oracle, transitions
+from mh4.decoders import Derivation
+from mh4.decoders.search import local_parts
+
+# By tensor: distinct index rows, and float coefficients that are not 0.
+Coefficients = Dict[str, Tuple[np.ndarray, np.ndarray]]
+
+
+class Margin(NamedTuple):
+    """The sum over tensors of coefficients times scores, plus the constant; it is never negative."""
+
+    coefficients: Coefficients
+    constant: float
+
+
+def wrong_heads(heads: np.ndarray) -> np.ndarray:
+    """cost[h, m] = 1 for every arc that is not in the gold tree `heads`: float32 (n+1, n+1)."""
+    cost = np.ones((len(heads), len(heads)), dtype=np.float32)
+    cost[heads[1:], np.arange(1, len(heads))] = 0.0
+    return cost
+
+
+def structured(
+    decode: Callable[..., Derivation], values: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
+) -> Margin:
+    """Structured hinge: max over derivations of score + wrong heads, minus the best derivation of the gold tree `heads`."""
+    predicted = decode(**values, cost=wrong_heads(heads), single_root=single_root)
+    gold = decode(**values, heads=heads, single_root=single_root)
+    return Margin(difference(predicted.parts, gold.parts), float((predicted.heads != heads).sum()))
+
+
+def stepwise(
+    codes: Sequence[int], values: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
+) -> Margin:
+    """Hinge of a greedy parser, summed over the configurations of the canonical sequence of the gold tree `heads`.
+
+    In each, max over legal transitions of score + 1 (0 for the canonical one), minus the score of the canonical one.
+    values: the tensors of `search.decode_local`, which score the transitions `codes`.
+    """
+    n = len(heads) - 1
+    gold = oracle.canonical(heads, codes)
+    parts = local_parts(gold, n)
+    scores = sum(tensor[:, parts[name][:, 1], parts[name][:, 2]] for name, tensor in values.items())  # (codes, 2n)
+    steps, right = np.arange(2 * n), gold[1:, 0]
+    augmented = np.where(transitions.legal(gold[1:, 1:], n, single_root)[: len(codes)], scores + 1, -np.inf)
+    augmented[right, steps] = scores[right, steps]
+    preferred = augmented.argmax(axis=0)
+    wrong = np.flatnonzero(preferred != right)
+    predicted = gold[1:][wrong]
+    predicted[:, 0] = preferred[wrong]
+    predicted = local_parts(np.concatenate([gold[:1], predicted]), n)
+    return Margin(
+        difference({name: predicted[name] for name in values}, {name: parts[name][wrong] for name in values}), float(len(wrong))
+    )
+
+
+def difference(predicted: Mapping[str, np.ndarray], gold: Mapping[str, np.ndarray]) -> Coefficients:
+    """How often the prediction uses each score minus how often gold does; both are index rows by tensor."""
+    counts = {}
+    for name in predicted:
+        rows = np.concatenate([predicted[name], gold[name]])
+        signs = np.repeat([1.0, -1.0], [len(predicted[name]), len(gold[name])])
+        # Each row as one number, which sorts much faster.
+        shape = rows.max(axis=0, initial=0) + 1
+        numbers, positions = np.unique(np.ravel_multi_index(rows.T, shape), return_inverse=True)
+        weights = np.bincount(positions, weights=signs, minlength=len(numbers))
+        used = weights != 0
+        counts[name] = np.stack(np.unravel_index(numbers[used], shape), axis=1), weights[used]
+    return counts

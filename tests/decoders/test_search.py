@@ -1,0 +1,373 @@
+"""Greedy and beam search, against plain Python and against the enumeration of all sequences of legal transitions."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
+import brute
+import numpy as np
+import pytest
+from common import KINDS, MH3, MH4_HYBRID, MH4_TWO, parts_score, rng_for, sample, tolerance
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mh4 import transitions
+from mh4.decoders import search
+from mh4.transitions import EMPTY, MH4, SH, Configuration
+from test_decoders import bad_arrays, read_only
+
+WIDE = 10**6  # more than there are sequences over four words
+
+
+class Search:
+    """A model to be searched: its tensors and which transitions they score on which positions."""
+
+    def __init__(self, name, tensors, decode, exact=None):
+        self.name, self.tensors, self.decode_scores, self.exact = name, tensors, decode, exact
+        self.kinds = tensors["s0b0"][0] if "s0b0" in tensors else 1 + tensors["reduce_s0b0"][0]
+
+    def sample(self, n, rng, kind="normal"):
+        return {name: sample(first + (n + 2, n + 2), rng, kind) for name, first in self.tensors.items()}
+
+    def decode(self, scores, **options):
+        return self.decode_scores(**scores, **options)
+
+    def index(self, n, code, s2, s1, s0, b0):
+        """By tensor the index of a transition's score, where it has one."""
+        s2, s1, s0 = (n + 1 if node == EMPTY else node for node in (s2, s1, s0))
+        if b0 == 0:
+            return {}
+        pairs = {"s0b0": (code, s0, b0), "s1s0": (code, s1, s0), "s2s1": (code, s2, s1)}
+        if code == SH:
+            pairs["shift"] = (s0, b0)
+        else:
+            pairs.update(reduce_s0b0=(code - 1, s0, b0), reduce_s1s0=(code - 1, s1, s0))
+        return {name: pairs[name] for name in self.tensors if name in pairs}
+
+    def score(self, scores, n, *transition):
+        return sum(float(scores[name][index]) for name, index in self.index(n, *transition).items())
+
+
+LOCAL = [
+    Search("greedy-mh3", {"s0b0": (3,)}, search.decode_local),
+    Search("greedy-mh4-two", {"s0b0": (7,)}, search.decode_local),
+    Search("greedy-mh4-three", {"s0b0": (7,), "s1s0": (7,)}, search.decode_local),
+    Search("greedy-mh4", {"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, search.decode_local),
+]
+GLOBAL = [Search(d.name, d.tensors, search.decode, d) for d in (MH3, MH4_TWO, MH4_HYBRID)]
+every_model = pytest.mark.parametrize("model", LOCAL + GLOBAL, ids=lambda model: model.name)
+every_root = pytest.mark.parametrize("single_root", [False, True])
+every_kind = pytest.mark.parametrize("kind", KINDS)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def positions(configuration):
+    return configuration.s2, configuration.s1, configuration.s0, configuration.b0
+
+
+def legal(configuration, kinds, single_root):
+    """The legal transitions; with a single root an arc from 0 only where it completes the tree."""
+    for code in MH4[:kinds]:
+        if configuration.legal(code):
+            last = len(configuration.stack) == 2 and configuration.b0 == configuration.n + 1
+            if not single_root or code == SH or configuration.arc(code)[0] != 0 or last:
+                yield int(code)
+
+
+@lru_cache(maxsize=None)
+def everything(n, kinds):
+    """All sequences of legal transitions over n words: (rows, heads), rows of (code, s2, s1, s0, b0)."""
+    complete, pending = [], [()]
+    while pending:
+        done = pending.pop()
+        configuration, rows = Configuration(n), []
+        for code in done:
+            rows.append((code, *positions(configuration)))
+            configuration.apply(code)
+        if configuration.is_final():
+            complete.append((tuple(rows), tuple(configuration.heads.tolist())))
+        else:
+            pending.extend(done + (code,) for code in legal(configuration, kinds, False))
+    return complete
+
+
+def greedy(model, scores, n, single_root):
+    """The greedy parser in plain Python: the best transition, of equal ones that of the lowest code."""
+    configuration, rows = Configuration(n), []
+    while not configuration.is_final():
+        here = positions(configuration)
+        code = max(legal(configuration, model.kinds, single_root), key=lambda code: model.score(scores, n, code, *here))
+        rows.append((code, *here[1:]))
+        configuration.apply(code)
+    return rows, configuration.heads
+
+
+def check(model, derivation, n, scores, single_root=False):
+    """A tree, made by its transitions, with the score of its parts, which are those of its transitions."""
+    heads, rows = derivation.heads, derivation.transitions
+    assert heads.dtype == np.int32 and heads.shape == (n + 1,) and heads[0] == -1
+    assert brute.is_tree(heads.tolist())
+    assert not single_root or brute.has_single_root(heads)
+    assert rows.shape == (2 * n + 1, 4)
+    np.testing.assert_array_equal(transitions.run(rows, n), heads)
+    configuration, expected = Configuration(n), {name: [] for name in scores}
+    for code in rows[:, 0].tolist():
+        for name, index in model.index(n, code, *positions(configuration)).items():
+            expected[name].append(list(index))
+        configuration.apply(code)
+    assert set(derivation.parts) == set(scores)
+    for name, indices in expected.items():
+        assert np.issubdtype(derivation.parts[name].dtype, np.integer)
+        assert derivation.parts[name].tolist() == indices
+    assert isinstance(derivation.score, float)
+    assert derivation.score == pytest.approx(parts_score(derivation, scores), rel=1e-9, abs=1e-9)
+
+
+# ------------------------------------------------------------------------------ against everything there is, n = 1 to 4
+
+
+@every_model
+@every_kind
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_a_beam_wide_enough_finds_the_best_of_all(model, n, kind):
+    rng = rng_for("wide", n, kind)
+    sequences = everything(n, model.kinds)
+    for _ in range(2):
+        scores = model.sample(n, rng, kind)
+        totals = np.array([sum(model.score(scores, n, *row) for row in rows) for rows, _ in sequences])
+        single = np.array([brute.has_single_root(heads) for _, heads in sequences])
+        for single_root, best in ((False, totals.max()), (True, totals[single].max())):
+            derivation = model.decode(scores, beam=WIDE, single_root=single_root)
+            check(model, derivation, n, scores, single_root)
+            assert abs(derivation.score - best) <= tolerance(n, scores)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("kinds", [3, 7])
+def test_with_a_single_root_the_only_arc_from_it_is_the_last_transition(n, kinds):
+    """Both ways: sequences with one dependent of the root, and sequences without an earlier arc from it."""
+    for rows, heads in everything(n, kinds):
+        configuration, early = Configuration(n), False
+        for code, *_ in rows[:-1]:
+            early |= code != SH and configuration.arc(code)[0] == 0
+            configuration.apply(code)
+        assert brute.has_single_root(heads) == (not early)
+        assert configuration.arc(rows[-1][0]) == (0, configuration.s0)
+
+
+@every_kind
+@pytest.mark.parametrize("model", GLOBAL, ids=lambda model: model.name)
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_up_to_four_words_search_and_chart_agree_on_the_best_tree(model, n, kind):
+    """The chart has all trees of the transition system, but not all sequences: the search may only be better."""
+    rng = rng_for("chart", n, kind)
+    for _ in range(10):
+        scores = model.sample(n, rng, kind)
+        for single_root in (False, True):
+            exact = model.exact.decode(scores, single_root=single_root)
+            found = model.decode(scores, beam=WIDE, single_root=single_root)
+            assert found.score >= exact.score - tolerance(n, scores)
+            if model.kinds == 3:  # arc-hybrid: the chart is complete
+                assert abs(found.score - exact.score) <= tolerance(n, scores)
+
+
+def test_finds_the_papers_tree_beyond_the_chart():
+    """The search goes where the transition system goes (Section 3.2)."""
+    heads, codes = (-1, 3, 0, 5, 2, 4), [0, 0, 0, 5, 0, 0, 5, 0, 2, 2, 2]
+    for model in LOCAL[1:] + GLOBAL[1:]:
+        scores = model.sample(5, rng_for("planted"), "zeros")
+        configuration = Configuration(5)
+        for code in codes:
+            for name, index in model.index(5, code, *positions(configuration)).items():
+                scores[name][index] = 1
+            configuration.apply(code)
+        derivation = model.decode(scores, beam=64)
+        check(model, derivation, 5, scores)
+        if not model.name.endswith("two"):  # on {s0, b0} LA2 looks as good again after LA2
+            assert tuple(derivation.heads.tolist()) == heads and derivation.transitions[:, 0].tolist() == codes
+            assert not model.exact or derivation.score > model.exact.decode(scores).score
+
+
+# --------------------------------------------------------------------------------------------------- any length and width
+
+
+@every_model
+@every_root
+@settings(max_examples=40)
+@given(n=st.integers(1, 40), seed=seeds, kind=st.sampled_from(KINDS))
+def test_width_one_is_the_greedy_parser(model, single_root, n, seed, kind):
+    scores = model.sample(n, np.random.default_rng(seed), kind)
+    derivation = model.decode(scores, single_root=single_root)
+    rows, heads = greedy(model, scores, n, single_root)
+    assert derivation.transitions.tolist() == [list(row) for row in rows]
+    np.testing.assert_array_equal(derivation.heads, heads)
+    check(model, derivation, n, scores, single_root)
+
+
+def beam_search(model, scores, n, width, single_root):
+    """The score of beam search in plain Python, with whole configurations, and a stable sort for the ties."""
+    beam = [(0.0, ())]
+    for step in range(2 * n + 1):
+        continued = []
+        for score, done in beam:
+            configuration = Configuration(n)
+            for code in done:
+                configuration.apply(code)
+            for code in legal(configuration, model.kinds, single_root):
+                continued.append((score + model.score(scores, n, code, *positions(configuration)), done + (code,)))
+        kept = sorted(range(len(continued)), key=lambda k: -continued[k][0])[:width]
+        beam = [continued[k] for k in sorted(kept)]
+    return max(beam, key=lambda hypothesis: hypothesis[0])
+
+
+@every_model
+@every_root
+@settings(max_examples=15)
+@given(n=st.integers(1, 8), seed=seeds, width=st.integers(1, 9), kind=st.sampled_from(["normal", "ties", "zeros"]))
+def test_is_beam_search(model, single_root, n, seed, width, kind):
+    scores = model.sample(n, np.random.default_rng(seed), kind)
+    derivation = model.decode(scores, beam=width, single_root=single_root)
+    score, codes = beam_search(model, scores, n, width, single_root)
+    assert derivation.score == pytest.approx(score, abs=1e-6)
+    assert tuple(derivation.transitions[:, 0].tolist()) == codes
+
+
+@every_model
+@settings(max_examples=40)
+@given(n=st.integers(1, 40), seed=seeds, kind=st.sampled_from(KINDS), width=st.sampled_from([1, 2, 4, 8, 64]))
+def test_always_a_tree(model, n, seed, kind, width):
+    scores = model.sample(n, np.random.default_rng(seed), kind)
+    for single_root in (False, True):
+        check(model, model.decode(scores, beam=width, single_root=single_root), n, scores, single_root)
+    if model.kinds == 3 and model.exact:
+        assert model.decode(scores, beam=width).score <= model.exact.decode(scores).score + tolerance(n, scores)
+
+
+@pytest.mark.parametrize("model", [GLOBAL[0], LOCAL[0]], ids=lambda model: model.name)
+def test_three_kinds_make_projective_trees(model):
+    for n in (5, 20):
+        for _ in range(20):
+            assert brute.is_projective(model.decode(model.sample(n, rng_for(n)), beam=4).heads.tolist())
+
+
+@every_model
+def test_many_roots_are_tempting(model):
+    """Whatever an arc from the root promises, there is one dependent of the root if only one is wanted."""
+    n, rng = 12, rng_for("tempting")
+    scores = model.sample(n, rng)
+    many = model.decode(tempting(scores), beam=4)
+    check(model, many, n, tempting(scores))
+    one = model.decode(tempting(scores), beam=4, single_root=True)
+    check(model, one, n, tempting(scores), single_root=True)
+    assert not brute.has_single_root(many.heads)
+
+
+def tempting(scores):
+    """RA, which makes arcs from the root when s0 is the first word on the stack, scores more than all else."""
+    scores = {name: tensor.copy() for name, tensor in scores.items()}
+    for name in ("s0b0", "reduce_s0b0"):
+        if name in scores:
+            scores[name][2 if name == "s0b0" else 1] += 100
+    return scores
+
+
+@every_model
+def test_no_words(model):
+    scores = model.sample(0, rng_for("empty"))
+    derivation = model.decode(scores)
+    assert derivation.transitions.tolist() == [[0, -1, -1, 0]] and derivation.heads.tolist() == [-1] and derivation.score == 0
+    assert all(rows.shape == (0, 3 if rows.shape[1] == 3 else 2) for rows in derivation.parts.values())
+    with pytest.raises(ValueError, match="no derivation.*a sentence without words"):
+        model.decode(scores, single_root=True)
+
+
+@every_model
+def test_a_long_sentence(model):
+    n = 400
+    scores = model.sample(n, rng_for("long"))
+    for width in (1, 8):
+        check(model, model.decode(scores, beam=width, single_root=True), n, scores, True)
+
+
+@every_model
+def test_minus_infinity_forbids(model):
+    """What is forbidden is not done; where nothing else is left there is no derivation."""
+    n, refused = 6, 0
+    for k in range(60):
+        rng = rng_for("forbid", k)
+        scores = model.sample(n, rng)
+        for tensor in scores.values():
+            tensor[rng.random(tensor.shape) < (0.1, 0.3)[k % 2]] = -np.inf
+        try:
+            derivation = model.decode(scores, beam=5)
+        except ValueError as error:
+            assert "no derivation" in str(error) and "width 5" in str(error)
+            refused += 1
+        else:
+            check(model, derivation, n, scores)
+            assert derivation.score > -np.inf
+    assert 0 < refused < 60
+    with pytest.raises(ValueError, match="no derivation"):
+        model.decode({name: np.full_like(tensor, -np.inf) for name, tensor in scores.items()})
+
+
+# ----------------------------------------------------------------------------------------------- one call after another
+
+
+@every_model
+def test_threads_do_not_disturb_each_other(model):
+    rng = rng_for("threads")
+    calls = [(model.sample(int(rng.integers(1, 40)), rng), int(rng.integers(1, 20))) for _ in range(30)]
+
+    def decode(call):
+        derivation = model.decode(call[0], beam=call[1])
+        return derivation.score, derivation.transitions.tolist()
+
+    alone = [decode(call) for call in calls]
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(decode, calls)) == alone
+
+
+@every_model
+def test_other_layouts_and_precisions_of_the_same_scores(model):
+    scores = model.sample(7, rng_for("layout"))
+    expected = model.decode(scores, beam=3)
+    for variant in (lambda a: a.astype(np.float64), np.asfortranarray, lambda a: np.repeat(a, 2, axis=-1)[..., ::2], read_only):
+        derivation = model.decode({name: variant(array) for name, array in scores.items()}, beam=3)
+        assert derivation.score == pytest.approx(expected.score, rel=1e-6)
+        np.testing.assert_array_equal(derivation.transitions, expected.transitions)
+
+
+# ------------------------------------------------------------------------------------------------------------ bad input
+
+
+@every_model
+def test_bad_scores(model):
+    scores = model.sample(4, rng_for("bad"))
+    for name in scores:
+        others = {
+            "kinds": scores[name][:1].repeat(5, axis=0),
+            "none": None if name not in ("reduce_s1s0", "s1s0", "s2s1") else scores[name][0],
+            **bad_arrays(scores[name]),
+        }
+        for what, bad in others.items():
+            with pytest.raises(ValueError, match=name):
+                model.decode({**scores, name: bad})
+                pytest.fail(f"{name}: {what}")
+        for value, said in ((np.nan, "nan"), (np.inf, "inf")):
+            bad = scores[name].copy()
+            bad[(..., 1, 2)] = value
+            with pytest.raises(ValueError, match=rf"{name}.*{said}"):
+                model.decode({**scores, name: bad})
+    other = model.sample(5, rng_for("other"))
+    for name in list(scores)[1:]:
+        with pytest.raises(ValueError, match=name):
+            model.decode({**scores, name: other[name]})
+
+
+def test_bad_beam():
+    scores = LOCAL[0].sample(3, rng_for("beam"))
+    for beam in (0, -1, 1.5, "8", None):
+        with pytest.raises(ValueError, match="beam"):
+            search.decode_local(**scores, beam=beam)
+    assert search.decode_local(**scores, beam=np.int64(2)).score >= search.decode_local(**scores, beam=True).score
+    assert search.decode_local(**scores, beam=10**30).score >= search.decode_local(**scores).score
