@@ -101,7 +101,7 @@ def test_a_language_that_is_none_gets_the_usage_and_the_codes(run, capsys, lang)
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (("--systems", "mh3 mh9"), "reproduce: SYSTEMS: no system mh9; there are mh3, mst, mh4-two, mh4-hybrid, 1ec, greedy-mh3"),
+        (("--systems", "mh3 mh9"), "reproduce: SYSTEMS: no system mh9; there are " + ", ".join(reproduce.SYSTEMS)),
         (("--seeds", "1 two"), 'reproduce: SEEDS: two is not a whole number from 1 on; expected something like SEEDS="1 2 3"'),
         (("--seeds", "0"), 'reproduce: SEEDS: 0 is not a whole number from 1 on; expected something like SEEDS="1 2 3"'),
         (("--seeds", "-1"), 'reproduce: SEEDS: -1 is not a whole number from 1 on; expected something like SEEDS="1 2 3"'),
