@@ -25,7 +25,7 @@ def tree_loss(
     """Sum over sentences of the system's margins for the gold trees, which it can produce.
 
     spans: the nodes of each sentence; gold: their trees. The graph must have been run forward. None where gold itself wins
-    everywhere: the loss is 0 and so is its gradient.
+    everywhere, or all that wins over it has the same scores: the gradient is 0.
     """
     margins = [
         system.margin(scorer.values(expressions), heads, single_root) for expressions, heads in zip(scores.tensors, gold)
