@@ -2,4 +2,5 @@
 
 from mh4.cli import main
 
-main(prog_name="mh4")
+if __name__ == "__main__":  # other processes of `mh4 parse --jobs` import this file
+    main(prog_name="mh4")

@@ -90,15 +90,19 @@ def train(
 @click.argument("input_file", metavar="IN.conllu")
 @click.option("-o", "--output", "output_file", default="-", metavar="OUT.conllu", help="Standard output if not given.")
 @click.option("--tags", is_flag=True, help="Write the predicted UPOS, XPOS and FEATS, too.")
-def parse(folder: str, input_file: str, output_file: str, tags: bool) -> None:
-    """Parse a CoNLL-U file ("-" is standard input).
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to parse with.")
+def parse(folder: str, input_file: str, output_file: str, tags: bool, jobs: int) -> None:
+    """Parse a CoNLL-U file of any size ("-" is standard input).
 
     HEAD and DEPREL are written; all else, comments, multiword tokens and empty nodes among it, stays as it is byte by byte.
     """
-    document = treebank.read_document(input_file, trees=False)
-    parser = mh4.load(folder)
-    parsed = _parse(parser, document.sentences)
-    treebank.write(output_file, document.text(lambda k: _columns(parsed[k], tags)))
+    from mh4 import jobs as processes
+
+    with treebank.writing(output_file) as output, words_bar() as bar:
+        task = bar.add_task("parsing", total=None, note="")
+        for block, parsed in processes.parse(folder, treebank.blocks(input_file, trees=False), jobs):
+            output.write(block.text(_columns(parsed, tags)))
+            bar.advance(task, len(parsed))
 
 
 @main.command()

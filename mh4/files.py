@@ -3,7 +3,7 @@
 import os
 import tempfile
 from contextlib import contextmanager
-from typing import Iterator
+from typing import Iterator, TextIO
 
 from mh4.errors import InputError
 
@@ -33,8 +33,15 @@ def replacing(path: str) -> Iterator[str]:
             os.unlink(temporary)
 
 
-def write_text(path: str, text: str) -> None:
-    """Write `text` to `path` in UTF-8, its line ends as they are, whole or not at all."""
+@contextmanager
+def writing(path: str) -> Iterator[TextIO]:
+    """Give a text file, in UTF-8 with line ends as they are, that takes the place of `path` when the block ends well."""
     with replacing(path) as temporary:
         with open(temporary, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+            yield file
+
+
+def write_text(path: str, text: str) -> None:
+    """Write `text` to `path` in UTF-8, its line ends as they are, whole or not at all."""
+    with writing(path) as file:
+        file.write(text)

@@ -34,4 +34,9 @@ with _quiet_stderr():
     dynet_config.set(autobatch=0, mem=512, random_seed=1)
     import dynet as dy
 
-__all__ = ["dy"]
+__all__ = ["dy", "run"]
+
+
+def run(last: "dy.Expression") -> None:
+    """Compute every expression of the graph up to `last`, the newest."""
+    last.forward()

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Callable, Iterator, List, Optional, Sequence, Union
 
 from mh4.errors import InputError
+from mh4.graph import run
 from mh4.model import TAGS, Model
 from mh4.systems import BEAM
 from mh4.treebank import Sentence
@@ -55,7 +56,7 @@ class Parser:
     def _parse(self, sentences: Sequence[Sentence]) -> List[Sentence]:
         model, tables = self.model, self.model.vocabulary
         scores = model.score(sentences)
-        scores.tags[TAGS[-1]].forward()  # the last node: runs the whole graph
+        run(scores.tags[TAGS[-1]])
         single_root = model.config.scorer.single_root
         heads = [
             self.decode(**model.scorer.values(tensors), single_root=single_root).heads for tensors in scores.trees.tensors

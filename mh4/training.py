@@ -17,7 +17,7 @@ from mh4.config import Config
 from mh4.errors import InputError
 from mh4.evaluation import attachment_scores
 from mh4.files import write_text
-from mh4.graph import dy
+from mh4.graph import dy, run
 from mh4.loss import hinge, tree_loss
 from mh4.model import TAGS, Model
 from mh4.parsing import Parser, minibatches
@@ -154,7 +154,7 @@ class Trainer:
         model, settings = self.model, self.settings
         scores = model.score(sentences, noise)
         labels = model.label(scores, [s.heads for s in sentences], training=noise is not None)
-        labels.forward()  # the last node: runs the whole graph
+        run(labels)
 
         single_root = model.config.scorer.single_root
         terms = [tree_loss(model.system, model.scorer, scores.trees, scores.spans, gold, single_root)]

@@ -5,15 +5,17 @@ parser does not predict (comments, multiword tokens, empty nodes, even line ends
 https://universaldependencies.org/format.html
 """
 
+import io
 import os
 import sys
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Callable, Iterator, List, Optional, Sequence
+from typing import Dict, Iterator, List, Optional, Sequence, TextIO
 
 import numpy as np
 
+from mh4 import files
 from mh4.errors import InputError
-from mh4.files import write_text
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 
@@ -25,7 +27,7 @@ class Sentence:
     words, upos, xpos, feats, deprels: lists of n strings (deprels as in the file, with subtypes).
     heads: int32 array (n+1,), heads[0] = -1, heads[m] in 0..n; None where the file's HEAD column was not read.
     name: where the sentence stands, for messages ("FILE, line 12, sentence 3 (sent_id)").
-    rows: for each word its line in the document, counted from 0; None for a sentence that came from no file.
+    rows: for each word its line in its block, counted from 0; None for a sentence that came from no file.
     """
 
     words: List[str]
@@ -42,107 +44,100 @@ class Sentence:
 
 
 @dataclass
-class Document:
-    """A CoNLL-U file: its lines, with their line ends, and its sentences."""
+class Block:
+    """A sentence with its lines in the file, line ends and the blank lines about it included: a file is its blocks in order."""
 
     lines: List[str]
-    sentences: List[Sentence]
+    sentence: Sentence
 
-    def text(self, columns: Callable[[int], dict]) -> str:
-        """The file again, where `columns(k)` gives sentence k's new columns: {column: n strings}. All else is kept."""
+    def text(self, columns: Dict[int, List[str]]) -> str:
+        """The lines again, with new columns {column: n strings}. All else is kept."""
         lines = list(self.lines)
-        for k, sentence in enumerate(self.sentences):
-            for column, values in columns(k).items():
-                for row, value in zip(sentence.rows, values):
-                    cells = lines[row].split("\t")
-                    end = _line_end(cells[-1]) if column == MISC else ""
-                    cells[column] = value + end
-                    lines[row] = "\t".join(cells)
+        for k, row in enumerate(self.sentence.rows):
+            cells = lines[row].split("\t")
+            for column, values in columns.items():
+                cells[column] = values[k] + (_line_end(cells[-1]) if column == MISC else "")
+            lines[row] = "\t".join(cells)
         return "".join(lines)
 
 
 def read(path: str, *, trees: bool = True) -> List[Sentence]:
-    """The sentences of CoNLL-U file `path`; see read_document."""
-    return read_document(path, trees=trees).sentences
+    """The sentences of CoNLL-U file `path`; see blocks."""
+    return [block.sentence for block in blocks(path, trees=trees)]
 
 
-def read_document(path: str, *, trees: bool = True) -> Document:
-    """Read CoNLL-U file `path` ("-" is standard input).
+def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
+    """Read CoNLL-U file `path` ("-" is standard input), a sentence at a time.
 
     With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; without, they are not looked at.
     Raises InputError naming file, line and sentence for what is not CoNLL-U, is no tree, or is not UTF-8.
     """
     shown = "standard input" if path == "-" else path
-    lines = _decode(_bytes(path), shown)
-    sentences = []
-    for k, (start, stop) in enumerate(_blocks(lines), start=1):
-        sentences.append(_sentence(lines, start, stop, _Place(shown, k, _sent_id(lines[start:stop])), trees))
-    if not sentences:
+    number, first, lines = 0, 0, []
+    begun = ended = False  # whether a line that is not blank has come, and a blank one after it
+    for k, line in enumerate(_lines(path, shown)):
+        if not line.strip():
+            ended = begun
+        elif ended:
+            number += 1
+            yield _block(lines, first, shown, number, trees)
+            first, lines, ended = k, [], False
+        else:
+            begun = True
+        lines.append(line)
+    if not begun:
         raise InputError("%s: no sentence in it, expected CoNLL-U" % shown)
-    return Document(lines, sentences)
+    yield _block(lines, first, shown, number + 1, trees)
 
 
-def write(path: str, text: str) -> None:
-    """Write `text` to `path`, whole or not at all ("-" is standard output)."""
-    if path == "-":
-        sys.stdout.buffer.write(text.encode("utf-8"))
-        sys.stdout.buffer.flush()
+@contextmanager
+def writing(path: str) -> Iterator[TextIO]:
+    """Give a file to write text to: `path`, whole or not at all, or "-" for standard output, as it comes."""
+    if path != "-":
+        with files.writing(path) as file:
+            yield file
         return
-    write_text(path, text)
+    file = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
+    try:
+        yield file
+        file.flush()
+    finally:
+        file.detach()  # or standard output would be closed
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Where in which file: what every message begins with."""
+    """Where in which file: what every message begins with. first: the number of the block's first line, from 0."""
 
     file: str
+    first: int
     sentence: int
     sent_id: str
 
-    def __call__(self, line: int, message: str) -> InputError:
-        return InputError("%s: %s" % (self.at(line), message))
+    def __call__(self, row: int, message: str) -> InputError:
+        return InputError("%s: %s" % (self.at(row), message))
 
-    def at(self, line: int) -> str:
+    def at(self, row: int) -> str:
         sent_id = " (%s)" % self.sent_id if self.sent_id else ""
-        return "%s, line %d, sentence %d%s" % (self.file, line + 1, self.sentence, sent_id)
+        return "%s, line %d, sentence %d%s" % (self.file, self.first + row + 1, self.sentence, sent_id)
 
 
-def _bytes(path: str) -> bytes:
+def _lines(path: str, shown: str) -> Iterator[str]:
+    """The lines of a file with their ends. Only \\n ends a line: U+2028 and the like occur inside words."""
     try:
-        if path == "-":
-            return sys.stdin.buffer.read()
-        with open(path, "rb") as file:
-            return file.read()
+        with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
+            for k, line in enumerate(file):
+                try:
+                    yield line.decode("utf-8")
+                except UnicodeDecodeError as error:
+                    byte = line[error.start]
+                    raise InputError("%s, line %d: not UTF-8 (byte 0x%02x)" % (shown, k + 1, byte)) from None
     except OSError as error:
         raise InputError("%s: cannot be read: %s" % (path, os.strerror(error.errno))) from None
 
 
-def _decode(data: bytes, shown: str) -> List[str]:
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InputError("%s, line %d: not UTF-8 (byte 0x%02x)" % (shown, line, data[error.start])) from None
-    # Only \n ends a line: str.splitlines would also cut at characters such as U+2028, which occur inside words.
-    return [line + "\n" for line in text.split("\n")[:-1]] + [line for line in text.split("\n")[-1:] if line]
-
-
 def _line_end(line: str) -> str:
     return line[len(line.rstrip("\r\n")) :]
-
-
-def _blocks(lines: Sequence[str]) -> Iterator:
-    """(first line, line after the last) of every sentence: lines between blank lines."""
-    start = None
-    for k, line in enumerate(lines):
-        if not line.strip():
-            if start is not None:
-                yield start, k
-            start = None
-        elif start is None:
-            start = k
-    if start is not None:
-        yield start, len(lines)
 
 
 def _sent_id(block: Sequence[str]) -> str:
@@ -153,12 +148,17 @@ def _sent_id(block: Sequence[str]) -> str:
     return ""
 
 
-def _sentence(lines: Sequence[str], start: int, stop: int, place: _Place, trees: bool) -> Sentence:
+def _block(lines: List[str], first: int, shown: str, number: int, trees: bool) -> Block:
+    return Block(lines, _sentence(lines, _Place(shown, first, number, _sent_id(lines)), trees))
+
+
+def _sentence(lines: Sequence[str], place: _Place, trees: bool) -> Sentence:
     rows, cells = [], []
-    for row in range(start, stop):
-        if lines[row].startswith("#"):
+    start = next(row for row, line in enumerate(lines) if line.strip())
+    for row, line in enumerate(lines):
+        if line.startswith("#") or not line.strip():
             continue
-        columns = lines[row].rstrip("\r\n").split("\t")
+        columns = line.rstrip("\r\n").split("\t")
         if len(columns) != 10:
             raise place(row, "%d columns, expected 10 separated by tabs" % len(columns))
         if "-" in columns[ID] or "." in columns[ID]:  # multiword tokens and empty nodes are no nodes of the tree

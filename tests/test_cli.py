@@ -78,8 +78,9 @@ def test_parse_changes_head_and_deprel_alone(model, files):
             assert one == two
     assert before.count(b"\n") == after.count(b"\n")
 
-    # From standard input to standard output, the same bytes; with tags, three more columns.
+    # From standard input to standard output, or by several processes, the same bytes; with tags, three more columns.
     assert succeeds("parse", "--model", model, "-", stdin=before) == after
+    assert succeeds("parse", "--model", model, "--jobs", "2", gold) == after
     tagged = succeeds("parse", "--model", model, "--tags", gold)
     for one, two in zip(after.split(b"\n"), tagged.split(b"\n")):
         one, two = one.split(b"\t"), two.split(b"\t")
@@ -154,7 +155,8 @@ def test_bad_input_is_one_sentence_and_exit_code_2(model, files, tmp_path):
     assert "line 1: not UTF-8" in train(str(bad))
     assert "no system 'mh9'" in train(good, "mh9")
     assert "no setting training.rate" in train(good, "mst", "--set", "training.rate=1")
-    assert "no config.toml there" in refuses("parse", "--model", str(tmp_path), good)
+    for jobs in "1", "2":
+        assert "no config.toml there" in refuses("parse", "--model", str(tmp_path), good, "--jobs", jobs)
     assert "it is a folder" in refuses("parse", "--model", model, good, "-o", str(tmp_path))
     assert "cannot be read" in refuses("evaluate", good, str(tmp_path / "none.conllu"))
     assert not (tmp_path / "m").exists() and not (tmp_path / "out").exists()

@@ -52,10 +52,10 @@ def test_words_heads_and_labels(file):
 @pytest.mark.parametrize("content", [GOOD, GOOD + "\n\n", GOOD.rstrip("\n"), GOOD.replace("\n", "\r\n"), "\n\n" + GOOD])
 def test_what_is_not_replaced_stays_byte_by_byte(file, tmp_path, content):
     path = file(content)
-    document = treebank.read_document(path)
-    same = document.text(lambda k: {treebank.HEAD: [str(h) for h in document.sentences[k].heads[1:]]})
-    assert same.encode("utf-8") == open(path, "rb").read()
-    changed = document.text(lambda k: {treebank.MISC: ["X"] * len(document.sentences[k])})
+    blocks = list(treebank.blocks(path))
+    same = [block.text({treebank.HEAD: [str(h) for h in block.sentence.heads[1:]]}) for block in blocks]
+    assert "".join(same).encode("utf-8") == open(path, "rb").read()
+    changed = "".join(block.text({treebank.MISC: ["X"] * len(block.sentence)}) for block in blocks)
     before, after = content.split("\n"), changed.split("\n")
     assert len(before) == len(after)
     for old, new in zip(before, after):
@@ -74,7 +74,8 @@ def test_columns_head_and_deprel_are_not_looked_at_without_trees(file):
 def test_standard_input_and_output(monkeypatch, capsysbinary):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD.encode("utf-8"))))
     assert len(treebank.read("-")) == 2
-    treebank.write("-", GOOD)
+    with treebank.writing("-") as file:
+        file.write(GOOD)
     assert capsysbinary.readouterr().out == GOOD.encode("utf-8")
 
 
@@ -116,14 +117,26 @@ def test_no_such_file(tmp_path):
         treebank.read(str(tmp_path / "none.conllu"))
 
 
+def test_a_sentence_is_read_before_the_next(file):
+    """So that a file of any size fits into memory, and an error comes after what is right before it."""
+    blocks = treebank.blocks(file(row(1) + "\n\n" + row(1) + "\n" + row(3) + "\n\n"))
+    assert next(blocks).sentence.words == ["w"]
+    with pytest.raises(InputError, match="line 4, sentence 2: ID is '3'"):
+        next(blocks)
+
+
 def test_write_is_whole_or_not_at_all(tmp_path):
+    def write(path, text):
+        with treebank.writing(str(path)) as file:
+            file.write(text)
+
     path = tmp_path / "out.conllu"
-    treebank.write(str(path), "old\n")
+    write(path, "old\n")
     with pytest.raises(UnicodeEncodeError):
-        treebank.write(str(path), "new \ud800\n")
+        write(path, "new \ud800\n")
     assert path.read_text() == "old\n" and [p.name for p in tmp_path.iterdir()] == ["out.conllu"]
     with pytest.raises(InputError, match="cannot be written"):
-        treebank.write(str(tmp_path / "no" / "out.conllu"), "text")
+        write(tmp_path / "no" / "out.conllu", "text")
     with pytest.raises(InputError, match="it is a folder"):
-        treebank.write(str(tmp_path), "text")
+        write(tmp_path, "text")
     assert [p.name for p in tmp_path.iterdir()] == ["out.conllu"]

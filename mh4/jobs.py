@@ -1,0 +1,67 @@
+"""Files of any size: parsed a few thousand words at a time, by this process or by several others."""
+
+import signal
+from collections import deque
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
+from multiprocessing import get_context
+from typing import Iterable, Iterator, List, Tuple
+
+from mh4.treebank import Block, Sentence
+
+# Words that are in memory for each process. Among them sentences of like length share a minibatch.
+CHUNK_WORDS = 10_000
+
+
+def parse(folder: str, blocks: Iterable[Block], jobs: int = 1) -> Iterator[Tuple[Block, Sentence]]:
+    """Parse the sentences of `blocks` with the model in `folder`; yields each block with its new Sentence, in order.
+
+    jobs: how many processes, each with a copy of the model; 1 is this process. Raises InputError if there is no model.
+    """
+    if jobs == 1:
+        for chunk in _chunks(blocks):
+            yield from zip(chunk, _parse(folder, [block.sentence for block in chunk]))
+        return
+    # New processes, not copies of this one, which may have threads, as that of a progress bar.
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts_to_the_parent) as pool:
+        running = deque()
+        try:
+            for chunk in _chunks(blocks):
+                running.append((chunk, pool.submit(_parse, folder, [block.sentence for block in chunk])))
+                if len(running) > 2 * jobs:
+                    chunk, parsed = running.popleft()
+                    yield from zip(chunk, parsed.result())
+            while running:
+                chunk, parsed = running.popleft()
+                yield from zip(chunk, parsed.result())
+        finally:
+            for _, parsed in running:
+                parsed.cancel()
+
+
+def _chunks(blocks: Iterable[Block]) -> Iterator[List[Block]]:
+    """Runs of at least CHUNK_WORDS words (the last may have fewer)."""
+    chunk, words = [], 0
+    for block in blocks:
+        chunk.append(block)
+        words += len(block.sentence)
+        if words >= CHUNK_WORDS:
+            yield chunk
+            chunk, words = [], 0
+    if chunk:
+        yield chunk
+
+
+def _parse(folder: str, sentences: List[Sentence]) -> List[Sentence]:
+    return _parser(folder).parse(sentences)
+
+
+@lru_cache(maxsize=1)
+def _parser(folder: str):
+    from mh4.parsing import Parser  # only now: the parent of other processes needs no DyNet
+
+    return Parser.load(folder)
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

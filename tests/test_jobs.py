@@ -1,0 +1,36 @@
+"""Parsing files in chunks, and by several processes."""
+
+import pytest
+
+import toy
+from mh4 import jobs, treebank
+from mh4.training import Trainer
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("jobs")
+    sentences = toy.sentences(folder)[:40]
+    Trainer("mh3", toy.SMALL, sentences, sentences[:5], str(folder / "model")).model.save(str(folder))
+    return str(folder)
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_chunks_come_back_in_order(model, monkeypatch, processes):
+    monkeypatch.setattr(jobs, "CHUNK_WORDS", 20)
+    paths = toy.generator().write(model)
+    read = []
+
+    def blocks():
+        for block in treebank.blocks(str(paths["dev"]), trees=False):
+            read.append(block)
+            yield block
+
+    ahead = 0
+    done = []
+    for block, parsed in jobs.parse(model, blocks(), processes):
+        ahead = max(ahead, len(read) - len(done))
+        done.append(block)
+        assert parsed.words == block.sentence.words and len(parsed.heads) == len(parsed.words) + 1
+    assert done == read and len(done) == 80
+    assert ahead < 70  # the file is not read whole before there is a result
