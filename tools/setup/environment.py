@@ -165,7 +165,7 @@ class Environment:
             "python": this_python(),
             "processor": dynet_wheel.processor(),
             "tools": BUILD_TOOLS,
-            "dynet": dynet_wheel.VERSION,
+            "dynet": dynet_wheel.BUILD,
             "package": " ".join([digest(files("pyproject.toml", "setup.py")), SCORER] + EXTRAS),
             "decoders": digest(files("mh4/decoders/*.pyx", "mh4/decoders/*.pxd", "mh4/decoders/*.h")),
         }
@@ -271,7 +271,7 @@ class Environment:
             "%s do better." % VERSIONS
         )
         wheel = ["--no-deps", "--only-binary=:all:", "dyNET==" + dynet_wheel.VERSION]
-        with self.recording({"dynet": dynet_wheel.VERSION}):
+        with self.recording({"dynet": dynet_wheel.BUILD}):
             self.console.run(pip + wheel, self.env, failure="DyNet could not be installed")
             if not self.runs(dynet_wheel.CHECK):
                 raise SetupError("PyPI's wheel of DyNet does not run on this machine: use %s." % VERSIONS)
@@ -282,7 +282,7 @@ class Environment:
             self.console.step("DyNet %s: installing the wheel of this machine" % dynet_wheel.VERSION)
             install = pip + ["--no-deps", "--no-index", "--force-reinstall", wheel]
             try:
-                with self.recording({"dynet": dynet_wheel.VERSION}):
+                with self.recording({"dynet": dynet_wheel.BUILD}):
                     self.console.run(install, self.env, failure="the wheel of DyNet could not be installed")
                     if not self.runs(dynet_wheel.CHECK):
                         raise SetupError("DyNet was built but does not run; all output is in %s." % self.console.log)
