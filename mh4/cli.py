@@ -5,7 +5,7 @@ Nothing here imports DyNet before a command needs a model, so that help and data
 
 import os
 import sys
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 import click
 
@@ -85,22 +85,33 @@ def train(
     )
 
 
+def decoding(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say how a parser searches."""
+    how = "The best derivation, or greedy or beam search for a good one; exact if not given, greedy for greedy systems."
+    command = click.option("--beam", type=int, metavar="WIDTH", help="How many derivations a beam keeps; 8 if not given.")(command)
+    return click.option("--decode", type=click.Choice(["exact", "greedy", "beam"]), help=how)(command)
+
+
 @main.command()
 @click.option("--model", "folder", required=True, metavar="DIR")
 @click.argument("input_file", metavar="IN.conllu")
 @click.option("-o", "--output", "output_file", default="-", metavar="OUT.conllu", help="Standard output if not given.")
 @click.option("--tags", is_flag=True, help="Write the predicted UPOS, XPOS and FEATS, too.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to parse with.")
-def parse(folder: str, input_file: str, output_file: str, tags: bool, jobs: int) -> None:
+@decoding
+def parse(
+    folder: str, input_file: str, output_file: str, tags: bool, jobs: int, decode: Optional[str], beam: Optional[int]
+) -> None:
     """Parse a CoNLL-U file of any size ("-" is standard input).
 
     HEAD and DEPREL are written; all else, comments, multiword tokens and empty nodes among it, stays as it is byte by byte.
     """
     from mh4 import jobs as processes
 
+    beam = _width(decode, beam)
     with treebank.writing(output_file) as output, words_bar() as bar:
         task = bar.add_task("parsing", total=None, note="")
-        for block, parsed in processes.parse(folder, treebank.blocks(input_file, trees=False), jobs):
+        for block, parsed in processes.parse(folder, treebank.blocks(input_file, trees=False), jobs, decode, beam):
             output.write(block.text(_columns(parsed, tags)))
             bar.advance(task, len(parsed))
 
@@ -108,12 +119,13 @@ def parse(folder: str, input_file: str, output_file: str, tags: bool, jobs: int)
 @main.command()
 @click.option("--model", "folder", required=True, metavar="DIR")
 @click.argument("gold_file", metavar="GOLD.conllu")
-def test(folder: str, gold_file: str) -> None:
+@decoding
+def test(folder: str, gold_file: str, decode: Optional[str], beam: Optional[int]) -> None:
     """Parse the words of GOLD.conllu and compare with its trees: UAS and LAS in percent of all words."""
     from mh4.evaluation import attachment_scores
 
     gold = treebank.read(gold_file)
-    parsed = _parse(mh4.load(folder), gold)
+    parsed = _parse(mh4.load(folder, decode, _width(decode, beam)), gold)
     scores = attachment_scores(gold, parsed)
     words = sum(map(len, gold))
     click.echo("UAS %.2f  LAS %.2f  (%d sentences, %d words)" % (scores["uas"], scores["las"], len(gold), words))
@@ -177,6 +189,13 @@ def _columns(sentence: treebank.Sentence, tags: bool) -> Dict[int, List[str]]:
     if tags:
         columns.update({treebank.UPOS: sentence.upos, treebank.XPOS: sentence.xpos, treebank.FEATS: sentence.feats})
     return columns
+
+
+def _width(decode: Optional[str], beam: Optional[int]) -> int:
+    """The width of the beam; InputError if one is given that there is no use for."""
+    if beam is not None and decode != "beam":
+        raise InputError("--beam %d is for --decode beam alone" % beam)
+    return 8 if beam is None else beam
 
 
 def _parse(parser: "mh4.parsing.Parser", sentences: List[treebank.Sentence]) -> List[treebank.Sentence]:

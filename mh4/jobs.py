@@ -5,29 +5,34 @@ from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from multiprocessing import get_context
-from typing import Iterable, Iterator, List, Tuple
+from typing import Iterable, Iterator, List, Optional, Tuple
 
+from mh4.systems import BEAM
 from mh4.treebank import Block, Sentence
 
 # Words that are in memory for each process. Among them sentences of like length share a minibatch.
 CHUNK_WORDS = 10_000
 
 
-def parse(folder: str, blocks: Iterable[Block], jobs: int = 1) -> Iterator[Tuple[Block, Sentence]]:
+def parse(
+    folder: str, blocks: Iterable[Block], jobs: int = 1, decode: Optional[str] = None, beam: int = BEAM
+) -> Iterator[Tuple[Block, Sentence]]:
     """Parse the sentences of `blocks` with the model in `folder`; yields each block with its new Sentence, in order.
 
-    jobs: how many processes, each with a copy of the model; 1 is this process. Raises InputError if there is no model.
+    jobs: how many processes, each with a copy of the model; 1 is this process. decode, beam: see Parser.load. Raises InputError
+    if there is no model, or it cannot be decoded so.
     """
+    model = folder, decode, beam
     if jobs == 1:
         for chunk in _chunks(blocks):
-            yield from zip(chunk, _parse(folder, [block.sentence for block in chunk]))
+            yield from zip(chunk, _parse(model, [block.sentence for block in chunk]))
         return
     # New processes, not copies of this one, which may have threads, as that of a progress bar.
     with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts_to_the_parent) as pool:
         running = deque()
         try:
             for chunk in _chunks(blocks):
-                running.append((chunk, pool.submit(_parse, folder, [block.sentence for block in chunk])))
+                running.append((chunk, pool.submit(_parse, model, [block.sentence for block in chunk])))
                 if len(running) > 2 * jobs:
                     chunk, parsed = running.popleft()
                     yield from zip(chunk, parsed.result())
@@ -52,15 +57,15 @@ def _chunks(blocks: Iterable[Block]) -> Iterator[List[Block]]:
         yield chunk
 
 
-def _parse(folder: str, sentences: List[Sentence]) -> List[Sentence]:
-    return _parser(folder).parse(sentences)
+def _parse(model: Tuple[str, Optional[str], int], sentences: List[Sentence]) -> List[Sentence]:
+    return _parser(*model).parse(sentences)
 
 
 @lru_cache(maxsize=1)
-def _parser(folder: str):
+def _parser(folder: str, decode: Optional[str], beam: int):
     from mh4.parsing import Parser  # only now: the parent of other processes needs no DyNet
 
-    return Parser.load(folder)
+    return Parser.load(folder, decode, beam)
 
 
 def _leave_interrupts_to_the_parent() -> None:

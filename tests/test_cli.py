@@ -98,6 +98,43 @@ def test_test_and_evaluate_agree(model, files):
     assert "80 sentences" in " ".join(own)
 
 
+def test_ways_to_decode(model, files, tmp_path):
+    """What greedy search and beams find: a beam of one is greedy; exact is the default of a global model."""
+    gold = str(files / "toy-ud-test.conllu")
+
+    def parsed(*options, folder=model):
+        return succeeds("parse", "--model", folder, gold, *options)
+
+    exact, greedy = parsed(), parsed("--decode", "greedy")
+    assert parsed("--decode", "exact") == exact
+    assert parsed("--decode", "beam", "--beam", "1") == greedy
+    assert parsed("--decode", "beam") == parsed("--decode", "beam", "--beam", "8")
+    assert parsed("--decode", "greedy", "--jobs", "2") == greedy
+    assert greedy != exact  # the model is hardly trained
+    out = str(tmp_path / "greedy.conllu")
+    with open(out, "wb") as file:
+        file.write(greedy)
+    own = succeeds("test", "--model", model, gold, "--decode", "greedy").decode().split()
+    scores = {line.split("|")[0].strip(): line.split("|") for line in succeeds("evaluate", gold, out).decode().splitlines()}
+    assert own[1] == scores["UAS"][3].strip()
+
+    train, dev, folder = str(files / "toy-ud-train.conllu"), str(files / "toy-ud-dev.conllu"), str(tmp_path / "greedy-mh4")
+    succeeds("train", "--system", "greedy-mh4", "--train", train, "--dev", dev, "--model", folder, *QUICK.split())
+    assert parsed(folder=folder) == parsed("--decode", "greedy", folder=folder)
+    assert parsed("--decode", "beam", folder=folder).count(b"\n") == parsed(folder=folder).count(b"\n")
+    line = refuses("parse", "--model", folder, gold, "--decode", "exact")
+    assert "greedy-mh4 has no exact decoder: it is a greedy parser" in line
+    assert "--beam 4 is for --decode beam alone" in refuses("parse", "--model", model, gold, "--beam", "4")
+    assert "a beam of width 0 holds nothing" in refuses("test", "--model", model, gold, "--decode", "beam", "--beam", "0")
+
+    folder = str(tmp_path / "mst")
+    succeeds("train", "--system", "mst", "--train", dev, "--dev", dev, "--model", folder, *QUICK.split())
+    for how in ("greedy", "beam"):
+        line = refuses("parse", "--model", folder, gold, "--decode", how, "-o", str(tmp_path / "none"))
+        assert "mst has no transitions to search: it is decoded exactly" in line
+    assert not (tmp_path / "none").exists()
+
+
 def test_info_says_what_the_model_is(model):
     text = succeeds("info", model).decode()
     assert "mh4-hybrid, seed 1" in text and "trained: dev UAS" in text
