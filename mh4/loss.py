@@ -1,8 +1,7 @@
 """Large-margin losses in the graph (Section 4.3): hinge for trees, structured or along the oracle, and for tags and labels.
 
 All are the score of what the model prefers, cost included, minus the score of gold. Once the preferred structure is known
-the loss is linear in the scores, with coefficients +1 where a score is used by the prediction and -1 where by gold: one
-sparse constant per tensor.
+the loss is linear in the scores, with coefficients +1 where a score is used by the prediction and -1 where by gold.
 """
 
 from typing import Optional, Sequence
@@ -30,7 +29,7 @@ def tree_loss(
     margins = [
         system.margin(scorer.values(expressions), heads, single_root) for expressions, heads in zip(scores.tensors, gold)
     ]
-    terms = scorer.picked(scores, spans, [margin.coefficients for margin in margins])
+    terms = scorer.difference(scores, spans, margins)
     return dy.esum(terms) + sum(margin.constant for margin in margins) if terms else None
 
 

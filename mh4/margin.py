@@ -1,7 +1,7 @@
 """By how much a model prefers a wrong analysis to gold (Section 4.3), as a linear function of its scores.
 
-Once the preferred structure is known the margin is linear in the scores: the sum of coefficients times scores, and a
-constant. Both kinds of parser are trained on it. Nothing here needs DyNet; mh4.loss makes it part of a graph.
+Once the preferred analysis is known the margin is linear in the scores: the sum of those it uses minus the sum of those that
+gold uses, and a constant. Both kinds of parser are trained on it. Nothing here needs DyNet; mh4.loss makes it part of a graph.
 """
 
 from typing import Callable, Dict, Mapping, NamedTuple, Sequence, Tuple
@@ -12,14 +12,14 @@ from mh4 import oracle, transitions
 from mh4.decoders import Derivation
 from mh4.decoders.search import local_parts
 
-# By tensor: distinct index rows, and float coefficients that are not 0.
-Coefficients = Dict[str, Tuple[np.ndarray, np.ndarray]]
+Parts = Dict[str, np.ndarray]  # by tensor, the index rows of the scores that are used
 
 
 class Margin(NamedTuple):
-    """The sum over tensors of coefficients times scores, plus the constant; it is never negative."""
+    """The scores that the preferred analysis uses minus those that gold uses, plus the constant; it is never negative."""
 
-    coefficients: Coefficients
+    preferred: Parts
+    gold: Parts
     constant: float
 
 
@@ -36,7 +36,7 @@ def structured(
     """Structured hinge: max over derivations of score + wrong heads, minus the best derivation of the gold tree `heads`."""
     predicted = decode(**values, cost=wrong_heads(heads), single_root=single_root)
     gold = decode(**values, heads=heads, single_root=single_root)
-    return Margin(difference(predicted.parts, gold.parts), float((predicted.heads != heads).sum()))
+    return Margin(predicted.parts, gold.parts, float((predicted.heads != heads).sum()))
 
 
 def stepwise(
@@ -60,20 +60,20 @@ def stepwise(
     predicted[:, 0] = preferred[wrong]
     predicted = local_parts(np.concatenate([gold[:1], predicted]), n)
     return Margin(
-        difference({name: predicted[name] for name in values}, {name: parts[name][wrong] for name in values}), float(len(wrong))
+        {name: predicted[name] for name in values}, {name: parts[name][wrong] for name in values}, float(len(wrong))
     )
 
 
-def difference(predicted: Mapping[str, np.ndarray], gold: Mapping[str, np.ndarray]) -> Coefficients:
-    """How often the prediction uses each score minus how often gold does; both are index rows by tensor."""
-    counts = {}
-    for name in predicted:
-        rows = np.concatenate([predicted[name], gold[name]])
-        signs = np.repeat([1.0, -1.0], [len(predicted[name]), len(gold[name])])
-        # Each row as one number, which sorts much faster.
-        shape = rows.max(axis=0, initial=0) + 1
-        numbers, positions = np.unique(np.ravel_multi_index(rows.T, shape), return_inverse=True)
-        weights = np.bincount(positions, weights=signs, minlength=len(numbers))
-        used = weights != 0
-        counts[name] = np.stack(np.unravel_index(numbers[used], shape), axis=1), weights[used]
-    return counts
+def difference(preferred: np.ndarray, gold: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+    """How often each score is used by the one minus how often by the other, both given as index rows of a tensor.
+
+    Returns distinct index rows and their coefficients, without those that are 0.
+    """
+    rows = np.concatenate([preferred, gold])
+    signs = np.repeat([1.0, -1.0], [len(preferred), len(gold)])
+    # Each row as one number, which sorts much faster.
+    shape = rows.max(axis=0, initial=0) + 1
+    numbers, positions = np.unique(np.ravel_multi_index(rows.T, shape), return_inverse=True)
+    coefficients = np.bincount(positions, weights=signs, minlength=len(numbers))
+    used = coefficients != 0
+    return np.stack(np.unravel_index(numbers[used], shape), axis=1), coefficients[used]

@@ -62,7 +62,7 @@ class Layer:
             if dropout:
                 mask = _mask(inputs.dim()[0][0], packing.sizes[0], dropout)
                 inputs = dy.cmult(inputs, dy.select_cols(mask, packing.sequence.tolist()))
-            projected.append(dy.colwise_add(lstm.from_input * inputs, lstm.bias))
+            projected.append(dy.affine_transform([lstm.bias, lstm.from_input, inputs]))
         states = self._run(dy.concatenate_to_batch(projected), packing.sizes, dropout)
         ahead, behind = dy.pick_batch_elem(states, 0), dy.pick_batch_elem(states, 1)
         return dy.concatenate([ahead, dy.select_cols(behind, backwards)])

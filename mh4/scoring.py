@@ -9,6 +9,7 @@ import numpy as np
 
 from mh4.config import Config
 from mh4.graph import dy
+from mh4.margin import Margin, difference
 from mh4.systems import System
 
 Span = Tuple[int, int]
@@ -34,7 +35,7 @@ class Linear:
         self.bias = parameters.add_parameters(outputs, init=0)
 
     def __call__(self, vectors: "dy.Expression") -> "dy.Expression":
-        return dy.colwise_add(self.weights * vectors, self.bias)
+        return dy.affine_transform([self.bias, self.weights, vectors])
 
 
 class Biaffine:
@@ -122,21 +123,25 @@ class TensorScorer:
         arrays = {t.name: self.biaffines[t.name].values(expressions[t.name]) for t in self.tensors}
         return {t.name: arrays[t.name][0] if t.kinds is None else arrays[t.name] for t in self.tensors}
 
-    def picked(
-        self, scores: TensorScores, spans: Sequence[Span], coefficients: Sequence[Mapping[str, Tuple[np.ndarray, np.ndarray]]]
-    ) -> List["dy.Expression"]:
-        """For each tensor the sum of coefficients times scores, given for every sentence as (index rows, coefficients)."""
-        picked = []
+    def difference(self, scores: TensorScores, spans: Sequence[Span], margins: Sequence[Margin]) -> List["dy.Expression"]:
+        """For each tensor, the scores that the sentences' preferred analyses use minus those that gold uses; where any differ."""
+        starts = [start for start, _ in spans]
+        terms = []
         for tensor in self.tensors:
-            rows = [sentence[tensor.name][0] for sentence in coefficients]
-            weights = np.concatenate([sentence[tensor.name][1] for sentence in coefficients])
-            if not len(weights):
-                continue
-            if tensor.kinds is None:
-                rows = [np.insert(indices, 0, 0, axis=1) for indices in rows]
-            rows = [indices + (0, start, start) for indices, (start, _) in zip(rows, spans)]
-            picked.append(self.biaffines[tensor.name].picked(scores.ends[tensor.pair], np.concatenate(rows), weights))
-        return picked
+            preferred, gold = (
+                np.concatenate([_columns(parts[tensor.name], start) for parts, start in zip(analyses, starts)])
+                for analyses in ([margin.preferred for margin in margins], [margin.gold for margin in margins])
+            )
+            rows, coefficients = difference(preferred, gold)
+            if len(rows):
+                terms.append(self.biaffines[tensor.name].picked(scores.ends[tensor.pair], rows, coefficients))
+        return terms
+
+
+def _columns(rows: np.ndarray, start: int) -> np.ndarray:
+    """Index rows ([t,] x, y) of a sentence as rows (t, column of x, column of y) of a minibatch."""
+    kinds = rows[:, :-2] if rows.shape[1] == 3 else np.zeros((len(rows), 1), dtype=int)
+    return np.concatenate([kinds, rows[:, -2:] + start], axis=1)
 
 
 class Tagger:

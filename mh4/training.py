@@ -101,7 +101,7 @@ class Trainer:
             done = sum(lengths[k] for batch in batches[: progress.batch] for k in batch)
             self.listener.epoch(progress.epoch + 1, sum(lengths), done)
             while progress.batch < len(batches) and not self._finished():
-                losses.append(self._learn(batches[progress.batch]))
+                losses.append(self.learn(batches[progress.batch]))
                 progress.batch += 1
                 progress.updates += 1
                 if progress.updates % every == 0 or progress.updates == settings.max_updates:
@@ -122,7 +122,7 @@ class Trainer:
     def _finished(self) -> bool:
         return self.progress.converged or self.progress.updates >= self.settings.max_updates
 
-    def _learn(self, batch: Sequence[int]) -> float:
+    def learn(self, batch: Sequence[int]) -> float:
         """One update from the sentences numbered in `batch`; returns their summed loss."""
         start = time.perf_counter()
         words = sum(len(self.train[k]) for k in batch)

@@ -23,9 +23,7 @@ def test_cost_counts_wrong_heads():
 
 
 def test_coefficients_cancel_what_both_use():
-    one = {"arcs": np.array([[0, 1], [1, 2], [1, 2]])}
-    two = {"arcs": np.array([[0, 1], [0, 2]])}
-    rows, weights = difference(one, two)["arcs"]
+    rows, weights = difference(np.array([[0, 1], [1, 2], [1, 2]]), np.array([[0, 1], [0, 2]]))
     assert dict(zip(map(tuple, rows.tolist()), weights)) == {(1, 2): 2.0, (0, 2): -1.0}
 
 
@@ -165,7 +163,8 @@ def test_the_margin_of_random_scores(system, single_root):
             heads = search.decode_local(**{k: rng.normal(size=v.shape) for k, v in values.items()}, single_root=single_root).heads
             margin = system.margin(values, heads, single_root)
             total = margin.constant
-            for name, (rows, weights) in margin.coefficients.items():
+            for name in values:
+                rows, weights = difference(margin.preferred[name], margin.gold[name])
                 assert len(np.unique(rows, axis=0)) == len(rows) and (weights != 0).all()
                 total += float(values[name][tuple(rows.T)] @ weights)
             assert total == pytest.approx(hinges_along_the_oracle(system, values, heads, single_root), abs=1e-4)
@@ -175,4 +174,4 @@ def test_the_margin_of_random_scores(system, single_root):
     for code, _, _, s0, b0 in oracle.canonical(heads, system.greedy)[1:]:
         values["s0b0"][code, s0, b0] = 2
     margin = system.margin(values, heads, single_root)
-    assert margin.constant == 0 and not any(len(rows) for rows, _ in margin.coefficients.values())
+    assert margin.constant == 0 and not any(len(rows) for rows in margin.preferred.values())

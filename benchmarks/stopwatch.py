@@ -1,0 +1,52 @@
+"""Where the time of a program goes, by the processor's clock, which other programs disturb least."""
+
+import resource
+import sys
+import time
+from collections import Counter
+
+
+class Stopwatch:
+    """Seconds by stage. While a stage runs within another, only the inner one's time runs."""
+
+    def __init__(self):
+        self.seconds = Counter()
+        self._stages = []
+        self._since = 0.0
+
+    def timed(self, stage, function):
+        """The function, with the time it takes counted as that of a stage; `stage` may be a function of its arguments."""
+
+        def call(*arguments, **options):
+            self._change()
+            self._stages.append(stage(*arguments, **options) if callable(stage) else stage)
+            try:
+                return function(*arguments, **options)
+            finally:
+                self._change()
+                self._stages.pop()
+
+        return call
+
+    def _change(self):
+        now = time.process_time()
+        if self._stages:
+            self.seconds[self._stages[-1]] += now - self._since
+        self._since = now
+
+    def table(self, stages, per):
+        """Markdown: milliseconds and share of each stage, `per` being how many minibatches or sentences there were."""
+        total = sum(self.seconds[stage] for stage in stages)
+        lines = ["| stage | ms | share |", "|---|--:|--:|"]
+        for stage in stages:
+            if self.seconds[stage]:
+                seconds = self.seconds[stage]
+                lines.append("| %s | %.2f | %.0f%% |" % (stage, 1000 * seconds / per, 100 * seconds / total))
+        lines.append("| together | %.2f | |" % (1000 * total / per))
+        return "\n".join(lines)
+
+
+def peak_memory():
+    """The most memory this process has held, in MB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)

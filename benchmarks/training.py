@@ -1,0 +1,166 @@
+"""Where the time of training goes: by stage of a minibatch, tokens per second, peak memory.
+
+    .venv/bin/python benchmarks/training.py [--system SYSTEM] [--train FILE.conllu] [--minibatches N]
+
+measures on the toy treebank or any other in CoNLL-U, by the processor's clock. DyNet's own settings can be tried with --autobatch and
+--memory.
+
+    .venv/bin/python benchmarks/training.py --against FOLDER [--rounds N]
+
+trains with this checkout and with another one, set up in FOLDER, in turn, and compares their tokens per second by the clock on the wall.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from stopwatch import Stopwatch, peak_memory
+
+ROOT = Path(__file__).resolve().parent.parent
+STAGES = (
+    "graph",
+    "forward",
+    "scores out of DyNet",
+    "decoding, with costs",
+    "decoding, gold",
+    "loss",
+    "forward of the loss",
+    "backward",
+    "update",
+)
+WARM_UP = 5  # minibatches
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Where the time of training goes.")
+    parser.add_argument("--system", default="mh4-hybrid")
+    parser.add_argument("--train", metavar="FILE.conllu", help="the toy treebank if not given")
+    parser.add_argument("--minibatches", type=int, default=200, metavar="N")
+    parser.add_argument("--autobatch", type=int, choices=[0, 1, 2, 3], help="DyNet's automatic batching, otherwise as mh4 has it")
+    parser.add_argument("--memory", metavar="MB", help="DyNet's memory to start with, otherwise as mh4 has it")
+    parser.add_argument("--against", metavar="FOLDER", help="another checkout, set up")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often both take their turn")
+    options = parser.parse_args()
+    train = options.train or str(toy())
+    if options.against:
+        compare(options, train)
+    else:
+        measure(options, train)
+
+
+def toy():
+    from mh4 import data
+
+    return data.locate("toy")["train"]
+
+
+def measure(options, train):
+    """Print the table of one training."""
+    watch = Stopwatch()
+    trainer, batches = prepare(options, train, watch)
+    for batch in batches[:WARM_UP]:
+        trainer.learn(batch)
+    once = {stage: watch.seconds.pop(stage) for stage in ("reading", "preparing")}
+    watch.seconds.clear()
+    words, learnt = trainer.progress.words, batches[WARM_UP:]
+    for batch in learnt:
+        trainer.learn(batch)
+    words = trainer.progress.words - words
+    print("%s on %s: %d minibatches of %.0f words" % (options.system, Path(train).name, len(learnt), words / len(learnt)))
+    print("once: reading %(reading).2f s, network and trees to learn %(preparing).2f s" % once)
+    print("for each minibatch:\n\n%s\n" % watch.table(STAGES, len(learnt)))
+    print("%d tokens/s, %d MB at most" % (words / sum(watch.seconds.values()), peak_memory()))
+
+
+def prepare(options, train, watch):
+    """A trainer whose stages are timed, and minibatches of shuffled sentences."""
+    import dynet_config
+
+    wanted = {"autobatch": options.autobatch, "mem": options.memory}
+    own = dynet_config.set
+    dynet_config.set = lambda **settings: own(**{**settings, **{k: v for k, v in wanted.items() if v is not None}})
+
+    from mh4 import config, training, treebank
+    from mh4.parsing import minibatches
+
+    def stage_of_decoding(*tensors, heads=None, **rest):
+        return "decoding, with costs" if heads is None else "decoding, gold"
+
+    class Timed:
+        """An expression or optimizer whose slow methods are timed."""
+
+        def __init__(self, thing, **stages):
+            for method, stage in stages.items():
+                setattr(self, method, watch.timed(stage, getattr(thing, method)))
+
+    def timed_loss(*arguments):
+        loss = loss_of(*arguments)
+        return None if loss is None else Timed(loss, value="forward of the loss", backward="backward")
+
+    sentences = watch.timed("reading", treebank.read)(train)
+    settings = config.Config()
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = watch.timed("preparing", training.Trainer)(options.system, settings, sentences, sentences[:1], folder)
+    model = trainer.model
+    model.score, model.label = watch.timed("graph", model.score), watch.timed("graph", model.label)
+    model.scorer.values = watch.timed("scores out of DyNet", model.scorer.values)
+    if model.system.exact:
+        model.system = replace(model.system, exact=watch.timed(stage_of_decoding, model.system.exact))
+    training.run = watch.timed("forward", training.run)
+    loss_of = watch.timed("loss", trainer.loss)
+    trainer.loss = timed_loss
+    trainer.optimizer = Timed(trainer.optimizer, update="update")
+
+    lengths = [len(sentence) for sentence in sentences]
+    batches, epoch = [], 0
+    while len(batches) < WARM_UP + options.minibatches:
+        order = np.random.default_rng([1, epoch]).permutation(len(sentences)).tolist()
+        batches += minibatches(order, lengths, settings.training.batch_tokens)
+        epoch += 1
+    return trainer, batches[: WARM_UP + options.minibatches]
+
+
+def compare(options, train):
+    """Print the tokens per second of both checkouts, and their ratio."""
+    train = str(Path(train).resolve())
+    here, there = [], []
+    for _ in range(options.rounds):
+        here.append(tokens_per_second(ROOT, options, train))
+        there.append(tokens_per_second(Path(options.against).resolve(), options, train))
+    print("| %s on %s | tokens/s, median | of |" % (options.system, Path(train).name))
+    print("|---|--:|---|")
+    for name, speeds in ((commit(ROOT), here), (commit(options.against), there)):
+        print("| %s | %d | %s |" % (name, statistics.median(speeds), " ".join(map(str, speeds))))
+    print("| ratio | %.2f | |" % (statistics.median(here) / statistics.median(there)))
+
+
+def tokens_per_second(checkout, options, train):
+    """Of a training by the command of a checkout: reading, evaluation and start-up are not counted."""
+    updates = "training.max_updates=%d" % options.minibatches
+    with tempfile.TemporaryDirectory() as folder:
+        model, dev = Path(folder) / "model", Path(folder) / "dev.conllu"
+        dev.write_text(first_sentence(train), encoding="utf-8")
+        command = [str(checkout / ".venv/bin/python"), "-m", "mh4", "train", "--system", options.system, "--train", train]
+        command += ["--dev", str(dev), "--model", str(model), "--set", updates]
+        subprocess.run(command, cwd=str(checkout), check=True, stdout=subprocess.DEVNULL)
+        return json.loads((model / "summary.json").read_text())["tokens_per_second"]
+
+
+def first_sentence(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read().split("\n\n", 1)[0] + "\n\n"
+
+
+def commit(checkout):
+    command = ["git", "-C", str(checkout), "log", "-1", "--format=%h"]
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
