@@ -112,7 +112,7 @@ def parse(
     with treebank.writing(output_file) as output, words_bar() as bar:
         task = bar.add_task("parsing", total=None, note="")
         for block, parsed in processes.parse(folder, treebank.blocks(input_file, trees=False), jobs, decode, beam):
-            output.write(block.text(_columns(parsed, tags)))
+            output.write(block.text(columns(parsed, tags)))
             bar.advance(task, len(parsed))
 
 
@@ -184,7 +184,7 @@ def _source(path: str) -> Dict[str, str]:
     return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
 
 
-def _columns(sentence: treebank.Sentence, tags: bool) -> Dict[int, List[str]]:
+def columns(sentence: treebank.Sentence, tags: bool) -> Dict[int, List[str]]:
     columns = {treebank.HEAD: [str(head) for head in sentence.heads[1:]], treebank.DEPREL: sentence.deprels}
     if tags:
         columns.update({treebank.UPOS: sentence.upos, treebank.XPOS: sentence.xpos, treebank.FEATS: sentence.feats})

@@ -34,9 +34,17 @@ with _quiet_stderr():
     dynet_config.set(autobatch=0, mem=512, random_seed=1)
     import dynet as dy
 
-__all__ = ["dy", "run"]
+__all__ = ["dy", "run", "affine"]
 
 
 def run(last: "dy.Expression") -> None:
     """Compute every expression of the graph up to `last`, the newest."""
     last.forward()
+
+
+def affine(weights: "dy.Expression", vectors: "dy.Expression", bias: "dy.Expression") -> "dy.Expression":
+    """weights * vectors, (outputs, N), with the bias added to each column: in one node."""
+    (outputs, _), _ = weights.dim()
+    (_, *columns), _ = vectors.dim()
+    result = dy.affine_transform([bias, weights, vectors])
+    return dy.reshape(result, (outputs, 1)) if columns in ([], [1]) else result  # DyNet makes a vector of a single column

@@ -10,7 +10,7 @@ from typing import List, Optional, Sequence
 
 import numpy as np
 
-from mh4.graph import dy
+from mh4.graph import affine, dy
 
 
 class Packing:
@@ -62,7 +62,7 @@ class Layer:
             if dropout:
                 mask = _mask(inputs.dim()[0][0], packing.sizes[0], dropout)
                 inputs = dy.cmult(inputs, dy.select_cols(mask, packing.sequence.tolist()))
-            projected.append(dy.affine_transform([lstm.bias, lstm.from_input, inputs]))
+            projected.append(affine(lstm.from_input, inputs, lstm.bias))
         states = self._run(dy.concatenate_to_batch(projected), packing.sizes, dropout)
         ahead, behind = dy.pick_batch_elem(states, 0), dy.pick_batch_elem(states, 1)
         return dy.concatenate([ahead, dy.select_cols(behind, backwards)])

@@ -8,7 +8,7 @@ from typing import Dict, List, Mapping, NamedTuple, Sequence, Tuple
 import numpy as np
 
 from mh4.config import Config
-from mh4.graph import dy
+from mh4.graph import affine, dy
 from mh4.margin import Margin, difference
 from mh4.systems import System
 
@@ -35,7 +35,7 @@ class Linear:
         self.bias = parameters.add_parameters(outputs, init=0)
 
     def __call__(self, vectors: "dy.Expression") -> "dy.Expression":
-        return dy.affine_transform([self.bias, self.weights, vectors])
+        return affine(self.weights, vectors, self.bias)
 
 
 class Biaffine:

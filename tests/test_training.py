@@ -13,7 +13,8 @@ from mh4.errors import InputError
 from mh4.progress import Listener
 from mh4.systems import SYSTEMS
 from mh4.training import Trainer, evaluate
-from mh4.parsing import minibatches
+from mh4.parsing import Parser, minibatches
+from mh4.treebank import Sentence
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,16 @@ class Cut(Listener):
         self.metrics.append(metrics)
         if len(self.metrics) == self.evaluations:
             raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_shortest_sentence(system, everything, tmp_path):
+    """A minibatch of one word of one letter: its matrices have a single column."""
+    learner = Trainer(system, toy.SMALL, everything[:5], everything[:5], str(tmp_path))
+    (parsed,) = Parser(learner.model).parse([["x"]])
+    assert parsed.heads.tolist() == [-1, 0] and parsed.deprels == ["root"]
+    one = Sentence(["x"], ["X"], ["_"], ["_"], ["root"], parsed.heads)
+    assert learner.loss([one], [one.heads], np.random.default_rng(1)).value() >= 0
 
 
 @pytest.mark.parametrize("system", [name for name in SYSTEMS if name != "greedy-mh4-two"])

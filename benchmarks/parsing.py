@@ -1,0 +1,184 @@
+"""Where the time of parsing goes: by stage, words per second, peak memory; against the length of sentences.
+
+    .venv/bin/python benchmarks/parsing.py [--model DIR | --system SYSTEM] [FILE.conllu]
+
+measures by stage, by the processor's clock, on the toy treebank or any other file in CoNLL-U. Without --model the network has random
+weights, which take as long.
+
+    .venv/bin/python benchmarks/parsing.py --command [--copies N] ...
+
+runs `mh4 parse` on the file and on N copies of it in one, by one process and by two, and gives its words per second by the clock on the
+wall, start-up and files included, and its memory.
+
+    .venv/bin/python benchmarks/parsing.py --lengths ...
+
+measures network and decoders on sentences of 10 to 300 words, made of the words of the file, and draws the plot benchmarks/results/lengths.png.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from stopwatch import Stopwatch, peak_memory
+
+ROOT = Path(__file__).resolve().parent.parent
+STAGES = ("reading", "graph", "forward", "scores out of DyNet", "decoding", "labels and tags", "writing")
+LENGTHS = (10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 300)
+DECODERS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Where the time of parsing goes.")
+    parser.add_argument("file", nargs="?", metavar="FILE.conllu", help="the test set of the toy treebank if not given")
+    parser.add_argument("--model", metavar="DIR", help="a trained model")
+    parser.add_argument("--system", default="mh4-hybrid", help="the system of a random model if there is no --model")
+    parser.add_argument("--command", action="store_true", help="measure `mh4 parse`")
+    parser.add_argument("--copies", type=int, default=20, metavar="N", help="how long the long file of --command is")
+    parser.add_argument("--lengths", action="store_true", help="measure by length of sentence")
+    options = parser.parse_args()
+    path = options.file or str(toy())
+    if options.lengths:
+        by_length(path)
+    elif options.command:
+        command(options, path)
+    else:
+        by_stage(options, path)
+
+
+def toy():
+    from mh4 import data
+
+    return data.locate("toy")["test"]
+
+
+def random_parser(system, path):
+    """An untrained parser that knows the words of the file."""
+    from mh4 import treebank
+    from mh4.config import Config
+    from mh4.model import Model
+    from mh4.parsing import Parser
+    from mh4.vocabulary import Vocabulary
+
+    config = Config()
+    return Parser(Model(system, config, Vocabulary.of(treebank.read(path), config.encoder.word_min_count), 1))
+
+
+def by_stage(options, path):
+    """Print the table of one file."""
+    import mh4
+    from mh4 import cli, parsing, treebank
+
+    parser = mh4.load(options.model) if options.model else random_parser(options.system, path)
+    watch, model = Stopwatch(), parser.model
+    model.score = watch.timed("graph", model.score)
+    model.scorer.values = watch.timed("scores out of DyNet", model.scorer.values)
+    parsing.run = watch.timed("forward", parsing.run)
+    parser.decode = watch.timed("decoding", parser.decode)
+    parse = watch.timed("labels and tags", parser.parse)
+
+    blocks = watch.timed("reading", lambda: list(treebank.blocks(path, trees=False)))()
+    sentences = [block.sentence for block in blocks]
+    parsed = parse(sentences)
+    write = watch.timed("writing", lambda: "".join(b.text(cli.columns(s, False)) for b, s in zip(blocks, parsed)))
+    write()
+    words = sum(map(len, sentences))
+    print("%s on %s: %d sentences of %.1f words" % (model.system.name, Path(path).name, len(sentences), words / len(sentences)))
+    print("for each sentence:\n\n%s\n" % watch.table(STAGES, len(sentences)))
+    print("%d words/s, %d MB at most" % (words / sum(watch.seconds.values()), peak_memory()))
+
+
+def command(options, path):
+    """Print the words per second of `mh4 parse`."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = options.model
+        if not model:
+            model = os.path.join(folder, "model")
+            os.mkdir(model)
+            random_parser(options.system, path).model.save(model)
+        text = Path(path).read_text(encoding="utf-8")
+        files = {1: os.path.join(folder, "1.conllu"), options.copies: os.path.join(folder, "all.conllu")}
+        for copies, name in files.items():
+            Path(name).write_text(text * copies, encoding="utf-8")
+        words = sum(line.split("\t")[0].isdigit() for line in text.splitlines())
+        print("| words | --jobs | seconds | words/s | MB, at most, of a process |")
+        print("|--:|--:|--:|--:|--:|")
+        for copies, name in files.items():
+            for jobs in (1, 2):
+                seconds, memory = run([model, name, "-o", os.path.join(folder, "out"), "--jobs", str(jobs)])
+                print("| %d | %d | %.1f | %d | %d |" % (copies * words, jobs, seconds, copies * words / seconds, memory))
+
+
+def run(arguments):
+    """Seconds that `mh4 parse` takes, and the most memory of a process of it, in MB."""
+    program = "import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], check=True)\n"
+    program += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    start = time.perf_counter()
+    command = [sys.executable, "-c", program, sys.executable, "-m", "mh4", "parse", "--model"] + arguments
+    done = subprocess.run(command, cwd=str(ROOT), stdout=subprocess.PIPE, check=True)
+    memory = int(done.stdout) / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    return time.perf_counter() - start, memory
+
+
+def by_length(path):
+    """Print and draw milliseconds for each sentence by its length, of the network and of decoders on its scores."""
+    from mh4 import treebank
+    from mh4.graph import run as forward
+    from mh4.treebank import Sentence
+
+    words = [word for sentence in treebank.read(path) for word in sentence.words]
+    rng = np.random.default_rng(1)
+    parsers = {system: random_parser(system, path) for system in DECODERS}
+    times = {name: [] for name in ("network",) + DECODERS}
+    print("| words | " + " | ".join(times) + " |")
+    print("|--:" * (len(times) + 1) + "|")
+    for n in LENGTHS:
+        sentences = [Sentence(list(rng.choice(words, n))) for _ in range(max(3, 500 // n))]
+        taken = {}
+        for system, parser in parsers.items():
+            if system == "1ec" and n > 150:
+                continue
+            model, network, decoding = parser.model, [], []
+            for _ in range(3):
+                start = time.process_time()
+                scores = model.score(sentences)
+                forward(scores.tags["feats"])
+                values = [model.scorer.values(tensors) for tensors in scores.trees.tensors]
+                middle = time.process_time()
+                for tensors in values:
+                    parser.decode(**tensors, single_root=True)
+                network.append(middle - start)
+                decoding.append(time.process_time() - middle)
+            taken[system] = 1000 * min(decoding) / len(sentences)
+            if system == "mh4-hybrid":
+                taken["network"] = 1000 * min(network) / len(sentences)
+        for name in times:
+            times[name].append(taken.get(name, np.nan))
+        print("| %d | " % n + " | ".join("%.3g" % taken[name] if name in taken else "" for name in times) + " |", flush=True)
+    draw(times)
+
+
+def draw(times):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(6, 4))
+    for name, milliseconds in times.items():
+        axes.loglog(LENGTHS, milliseconds, "k--" if name == "network" else "o-", markersize=3, label=name)
+    axes.set(xlabel="words in the sentence", ylabel="ms for each sentence", title="The network of mh4-hybrid, and decoders")
+    axes.legend()
+    axes.grid(alpha=0.3)
+    path = ROOT / "benchmarks" / "results" / "lengths.png"
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, dpi=100, bbox_inches="tight", metadata={"Software": None})
+    print("\nWritten: %s" % path.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
