@@ -1,4 +1,4 @@
-"""Classes of trees: crossing arcs, membership, and the nearest tree of a class.
+"""Classes and measures of trees: crossing arcs, membership, the nearest tree of a class; gaps and well-nestedness.
 
 A tree over n words is an integer array ``heads`` of length n+1: ``heads[m]`` in 0..n is the head of word m, 0 is the
 root and ``heads[0] == -1``. Arcs from the root count like all others. Every function raises ValueError if ``heads`` is
@@ -6,44 +6,63 @@ not a tree (wrong length or numbers, a cycle).
 
 Classes, by name: "projective"; "1ec", 1-Endpoint-Crossing (Pitler, Kannan & Marcus, TACL 2013); "mh3", "mh4", "mh5"
 and so on, what MH_k derives (section 3.1 of the MH4 paper; "mh3" is "projective").
+
+The yield of a node is the node and all its descendants; a block of the yield is a maximal interval of it, what lies
+between two blocks a gap (Kuhlmann & Nivre, "Mildly Non-Projective Dependency Structures", COLING/ACL 2006; Kuhlmann,
+"Mildly Non-Projective Dependency Grammar", Computational Linguistics 39(2), 2013).
 """
 
 import re
 
 import numpy as np
 
-from mh4.decoders import arguments, mh3, mh4, mhk, oneec
+from mh4.decoders import arguments, measures, mh3, mh4, mhk, oneec
+from mh4.decoders.core import core
 from mh4.decoders.degree import smallest_k
 
 
 def is_projective(heads):
     """True if no two arcs cross."""
-    return not _crossings(arguments.tree(heads)).any()
+    return number_of_crossings(heads) == 0
 
 
 def is_one_endpoint_crossing(heads):
     """True if for every crossed arc the arcs crossing it share an endpoint."""
-    heads = arguments.tree(heads)
-    crossings = _crossings(heads)
-    for crossing in crossings[crossings.any(axis=1)]:
-        m = 1 + np.flatnonzero(crossing)
-        if not any(((m == end) | (heads[m] == end)).all() for end in (m[0], heads[m[0]])):
-            return False
-    return True
+    return measures.one_endpoint_crossing(arguments.tree(heads))
 
 
 def crossed_arcs(heads):
     """Which arcs are crossed by some arc: bool array (n+1,), True at m if the arc to word m is; False at 0."""
-    return np.concatenate([[False], _crossings(arguments.tree(heads)).any(axis=1)])
+    return measures.crossings(arguments.tree(heads)) > 0
+
+
+def number_of_crossings(heads):
+    """The number of pairs of arcs that cross."""
+    return int(measures.crossings(arguments.tree(heads)).sum()) // 2  # each pair counts at both of its arcs
+
+
+def gap_degree(heads):
+    """The largest number of gaps in the yield of a node; 0 iff the tree is projective (Kuhlmann & Nivre 2006)."""
+    return block_degree(heads) - 1
+
+
+def block_degree(heads):
+    """The largest number of blocks in the yield of a node: the gap degree + 1 (Kuhlmann 2013)."""
+    return int(measures.blocks(arguments.tree(heads)).max())
+
+
+def is_well_nested(heads):
+    """True if no two disjoint subtrees interleave (Kuhlmann & Nivre 2006).
+
+    They do if there are nodes a < b < c < d of which a and c are in the one, b and d in the other.
+    """
+    return measures.well_nested(arguments.tree(heads))
 
 
 def in_class(heads, name):
     """True if the tree is in the class of this name."""
     k = _degree(name)
-    heads = arguments.tree(heads)
-    if name == "1ec":
-        return is_one_endpoint_crossing(heads)
-    return not _crossings(heads).any() or (k > 3 and smallest_k(heads) <= k)
+    return _in_class(arguments.tree(heads), k)
 
 
 def nearest(heads, name, *, single_root=False):
@@ -51,16 +70,35 @@ def nearest(heads, name, *, single_root=False):
 
     Of these it is one with the fewest dependents of the root. With `single_root` it has just one even where that keeps
     fewer arcs.
+
+    The decoders are exact and only see the core of the tree, which is small in treebanks; a core of m words takes O(m^3)
+    time for "projective", O(m^4) for "mh4" and "1ec", O(m^k) for larger k.
     """
     k = _degree(name)
     heads = arguments.tree(heads)
-    if in_class(heads, name) and not (single_root and (heads[1:] == 0).sum() != 1):
+    if _in_class(heads, k) and not (single_root and (heads[1:] == 0).sum() != 1):
         return heads
+    nodes, of_core = core(heads)
+    near = heads.copy()
+    near[nodes[1:]] = nodes[_decode(of_core, k, single_root)[1:]]
+    return near
+
+
+def _in_class(heads, k):
+    if not measures.crossings(heads).any():
+        return True
+    if k is None:
+        return measures.one_endpoint_crossing(heads)
+    return k > 3 and smallest_k(core(heads)[1]) <= k
+
+
+def _decode(heads, k, single_root):
+    """The heads of a nearest tree by the decoder of the class."""
     n = len(heads) - 1
     arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
     arcs[0] = -1  # fewer than n + 1 in all: roots only matter where as many arcs are kept
     arcs[heads[1:], np.arange(1, n + 1)] += n + 1
-    if name == "1ec":
+    if k is None:
         zeros = np.zeros((n + 2, n + 1), dtype=np.float32)
         return oneec.decode(arcs, arcs, zeros, zeros, single_root=single_root).heads
     if k > 4:
@@ -80,11 +118,3 @@ def _degree(name):
     if not match or int(match[1]) < 3:
         raise ValueError(f'unknown class of trees {name!r}: expected "projective", "1ec", "mh4", "mh5" or a larger k')
     return int(match[1])
-
-
-def _crossings(heads):
-    """Bool matrix (n, n): at [a, b], whether the arcs to words a+1 and b+1 cross."""
-    ends = np.stack([heads[1:], np.arange(1, len(heads))])
-    low, high = ends.min(axis=0), ends.max(axis=0)
-    crossings = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high)
-    return crossings | crossings.T
