@@ -1,4 +1,4 @@
-# make setup, make test, make reproduce: `make` alone says how.
+# make setup, make test, make reproduce, make coverage: `make` alone says how.
 
 help:
 	@echo 'make setup                        create .venv, build DyNet and the decoders, install the command mh4'
@@ -7,6 +7,8 @@ help:
 	@echo '    LANG=hu                       its language (toy: a small generated one, no download)'
 	@echo '    SYSTEMS="mh3 mst mh4-hybrid"  the parsers          SEEDS="1 2 3"  the runs of each'
 	@echo '    UD=folder                     treebanks you have   JOBS=2         runs at a time'
+	@echo 'make coverage [UD=folder]         the share of trees each parser can reach, beside the paper (Table 3), for all'
+	@echo '                                  treebanks of a folder (data/ud-2.0, where mh4 data puts them)'
 	@echo 'make clean                        remove what was built; make distclean removes .venv, too'
 	@echo 'PYTHON=python3.11 names the Python to set up with, JOBS=1 the number of compilers to run at a time.'
 
@@ -54,6 +56,9 @@ reproduce:
 	exit 2
 endif
 
+coverage: environment
+	.venv/bin/python experiments/table3.py $(if $(UD),--ud '$(UD)')
+
 clean:
 	rm -rf build mh4.egg-info .pytest_cache .hypothesis
 	find mh4 experiments data tests tools -name __pycache__ -prune -exec rm -rf {} +
@@ -62,4 +67,4 @@ clean:
 distclean: clean
 	rm -rf .venv
 
-.PHONY: help setup environment test reproduce clean distclean
+.PHONY: help setup environment test reproduce coverage clean distclean

@@ -131,7 +131,7 @@ def markdown(name: str, runs: Sequence[dict]) -> str:
         [
             "# %s (%s): UAS on the development set" % (runs[0]["lang"], runs[0]["release"]),
             "",
-            _markdown_table(header, body, right=2),
+            markdown_table(header, body, right=2),
             "",
             note(runs, table),
             "",
@@ -141,7 +141,7 @@ def markdown(name: str, runs: Sequence[dict]) -> str:
             "",
             "## Runs",
             "",
-            _markdown_table(
+            markdown_table(
                 ["system", "seed", "UAS", "LAS", "epochs", "updates", "time", "tokens/s", "finished", "commit"], scores, right=1, left_from=8
             ),
             "",
@@ -215,7 +215,7 @@ def _number(run: dict, key: str, form: str) -> str:
     return form % run[key] if isinstance(run.get(key), (int, float)) else ""
 
 
-def _markdown_table(header: Sequence[str], body: Sequence[Sequence[str]], right: int, left_from: Optional[int] = None) -> str:
+def markdown_table(header: Sequence[str], body: Sequence[Sequence[str]], right: int, left_from: Optional[int] = None) -> str:
     """Columns from `right` up to `left_from` hold numbers and are set to the right."""
     numeric = range(right, len(header) if left_from is None else left_from)
     rule = ["---:" if column in numeric else "---" for column in range(len(header))]

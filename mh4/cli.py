@@ -1,11 +1,12 @@
-"""The command line: ``mh4 train``, ``parse``, ``test``, ``evaluate``, ``info`` and ``data``.
+"""The command line: ``mh4 train``, ``parse``, ``test``, ``evaluate``, ``info``, ``coverage`` and ``data``.
 
 Nothing here imports DyNet before a command needs a model, so that help and data come at once.
 """
 
+import json
 import os
 import sys
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import click
 
@@ -160,6 +161,41 @@ def info(folder: str) -> None:
         click.echo(line)
     click.echo("")
     click.echo(model.describe().rstrip())
+
+
+@main.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages, for machines.")
+@click.option("--plot", "plot_file", metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib).")
+def coverage(files: Tuple[str, ...], as_json: bool, plot_file: Optional[str]) -> None:
+    """Say what share of the trees in CoNLL-U files ("-" is standard input) each class of trees covers.
+
+    Sentence coverage counts the trees in the class, edge coverage the arcs that the nearest trees in the class keep, over
+    all words: Table 3 of the paper, and MH5. Then, in percent of the sentences, gap degree (block degree - 1),
+    well-nestedness and the number of pairs of crossing arcs. Several files have a row each, and one for all.
+
+    With --json, {"files": [{"file": ...}, ...], "total": {...}}, each with sentences, words, classes (by name:
+    sentences, edges, sentence_coverage, edge_coverage), gap_degree, block_degree, well_nested and crossings; the last
+    four count sentences.
+    """
+    from mh4 import coverage as measuring
+
+    if plot_file:
+        measuring.check_plot(plot_file)
+    with words_bar() as bar:
+        task = bar.add_task("reading", total=None, note="")
+        treebanks = [(name, [sentence.heads for sentence in treebank.read(name)]) for name in files]
+        bar.reset(task, description="measuring", total=sum(len(heads) - 1 for _, trees in treebanks for heads in trees))
+        rows = [(name, measuring.measure(trees, lambda words: bar.advance(task, words))) for name, trees in treebanks]
+    total = measuring.total(rows)
+    shown = measuring.short_names(rows) + ([("total", total)] if len(rows) > 1 else [])
+    if plot_file:
+        measuring.plot(plot_file, shown)
+    if as_json:
+        records = [{"file": name, **measuring.record(row)} for name, row in rows]
+        click.echo(json.dumps({"files": records, "total": measuring.record(total)}, indent=1))
+    else:
+        click.echo(measuring.table(shown))
 
 
 @main.command()

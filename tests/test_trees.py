@@ -3,6 +3,7 @@
 import csv
 import os
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 
 import brute
@@ -12,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mh4 import trees, treebank
+from mh4.decoders import mhk, oneec
+from mh4.decoders.core import core
 
 NEAREST = {"projective": 3, "mh3": 3, "mh4": 4, "mh5": 5, "1ec": None}  # classes, and k of those that MH_k derives
 PAPER = Path(__file__).parents[1] / "experiments" / "paper" / "table3_coverage.csv"
@@ -54,6 +57,70 @@ def test_definitions_on_random_trees(n, seed):
         assert trees.is_projective(heads) == brute.is_projective(tree)
         assert trees.is_one_endpoint_crossing(heads) == brute.is_one_endpoint_crossing(tree)
         assert crossed(heads) == brute.crossed_arcs(tree)
+
+
+def yields(tree):
+    """The set of each node and its descendants."""
+    found = [{node} for node in range(len(tree))]
+    for word in range(1, len(tree)):
+        node = word
+        while node > 0:
+            node = tree[node]
+            found[node].add(word)
+    return found
+
+
+def naive_gap_degree(tree):
+    """A gap: neighbours in a yield that are not in the sentence."""
+    return max(sum(b - a > 1 for a, b in zip(sorted(nodes), sorted(nodes)[1:])) for nodes in yields(tree))
+
+
+def naive_block_degree(tree):
+    return max(sum(node - 1 not in nodes for node in nodes) for nodes in yields(tree))
+
+
+def naive_well_nested(tree):
+    for one, two in combinations(yields(tree), 2):
+        if not one & two:
+            for a, b, c, d in combinations(sorted(one | two), 4):
+                if (a in one) == (c in one) != (b in one) == (d in one):
+                    return False
+    return True
+
+
+def naive_crossings(tree):
+    return sum(brute.cross(a, b) for a, b in combinations(brute.arcs_of(tree), 2))
+
+
+def assert_measures(tree):
+    heads = int32(tree)
+    assert trees.number_of_crossings(heads) == naive_crossings(tree), tree
+    assert trees.gap_degree(heads) == naive_gap_degree(tree), tree
+    assert trees.block_degree(heads) == naive_block_degree(tree), tree
+    assert trees.is_well_nested(heads) == naive_well_nested(tree), tree
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
+def test_measures_of_every_tree(n):
+    for tree in brute.all_trees(n):
+        assert_measures(tree)
+
+
+@settings(max_examples=200)
+@given(n=st.integers(6, 14), seed=seeds)
+def test_measures_of_random_trees(n, seed):
+    rng = np.random.default_rng(seed)
+    assert_measures(brute.random_tree(n, rng))
+    assert_measures(brute.heads_of(n, brute.random_sequence(n, 4, rng)))
+
+
+def test_measures_of_known_trees():
+    """Words 1 and 3 against 2 and 4 interleave; a word with dependents on both sides of others has two gaps."""
+    interleaved = int32((-1, 0, 0, 1, 2))
+    assert not trees.is_well_nested(interleaved) and trees.gap_degree(interleaved) == 1
+    gaps = int32((-1, 0, 1, 1, 2, 1, 2))
+    assert (trees.gap_degree(gaps), trees.block_degree(gaps)) == (2, 3)
+    assert trees.is_well_nested(gaps) and trees.number_of_crossings(gaps) == 3
 
 
 @pytest.mark.parametrize("name", ["projective", "mh3", "mh4", "mh5", "mh6", "1ec"])
@@ -101,11 +168,14 @@ def test_the_papers_tree_beyond_mh4():
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_nearest_keeps_the_most_arcs(n, name):
     candidates = np.array(sorted(in_class(n, name)))
+    roots = (candidates == 0).sum(axis=1)
     for tree in brute.all_trees(n):
         near = trees.nearest(int32(tree), name)
         assert near.dtype == np.int32 and near.shape == (n + 1,)
         assert tuple(near.tolist()) in in_class(n, name)
-        assert kept(near, tree) == (candidates[:, 1:] == tree[1:]).sum(axis=1).max(), tree
+        arcs = (candidates[:, 1:] == tree[1:]).sum(axis=1)
+        assert kept(near, tree) == arcs.max(), tree
+        assert (near == 0).sum() == roots[arcs == arcs.max()].min(), tree
         if tree in in_class(n, name):
             assert tuple(near.tolist()) == tree
 
@@ -143,13 +213,79 @@ def test_nearest_of_a_tree_with_one_root():
 
 
 @pytest.mark.parametrize("name", NEAREST)
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_nearest_with_a_single_root_keeps_the_most_arcs_of_those(n, name):
     candidates = np.array(sorted(tree for tree in in_class(n, name) if tree.count(0) == 1))
     for tree in brute.all_trees(n):
         near = trees.nearest(int32(tree), name, single_root=True)
         assert tuple(near.tolist()) in in_class(n, name) and (near == 0).sum() == 1
         assert kept(near, tree) == (candidates[:, 1:] == tree[1:]).sum(axis=1).max(), tree
+
+
+def whole_tree_nearest(tree, name, single_root):
+    """What `nearest` is to find, by a decoder of the class on all words: arcs first, then fewer roots."""
+    n = len(tree) - 1
+    arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
+    arcs[0] = -1
+    arcs[tree[1:], np.arange(1, n + 1)] += n + 1
+    if NEAREST[name]:
+        return mhk.decode(arcs, NEAREST[name], single_root=single_root).heads
+    zeros = np.zeros((n + 2, n + 1), dtype=np.float32)
+    return oneec.decode(arcs, arcs, zeros, zeros, single_root=single_root).heads
+
+
+def grown(tree, n, rng):
+    """The tree with leaves put beside their heads, anywhere, until it has n words."""
+    tree = list(tree)
+    while len(tree) <= n:
+        head = int(rng.integers(1, len(tree)))
+        word = head + int(rng.integers(0, 2))
+        tree = [h + (h >= word) for h in tree]
+        tree.insert(word, head + (head >= word))
+    return tuple(tree)
+
+
+@pytest.mark.parametrize("name", NEAREST)
+@settings(max_examples=100)
+@given(words=st.integers(3, 8), more=st.integers(0, 6), seed=seeds, single_root=st.booleans())
+def test_the_core_is_enough(name, words, more, seed, single_root):
+    """The nearest tree found through the core is as good as the one found by decoding the whole sentence."""
+    rng = np.random.default_rng(seed)
+    tree = int32(grown(brute.random_tree(words, rng), words + more, rng))
+    near, judge = trees.nearest(tree, name, single_root=single_root), whole_tree_nearest(tree, name, single_root)
+    assert trees.in_class(near, name) and trees.in_class(judge, name)
+    assert kept(near, tree) == kept(judge, tree)
+    assert (near == 0).sum() == (judge == 0).sum()
+
+
+@settings(max_examples=100)
+@given(words=st.integers(1, 8), more=st.integers(0, 12), seed=seeds)
+def test_the_core(words, more, seed):
+    """A tree of its own, without leaves beside their heads, and with the crossings of the whole."""
+    rng = np.random.default_rng(seed)
+    tree = int32(grown(brute.random_tree(words, rng), words + more, rng))
+    nodes, heads = core(tree)
+    assert nodes.dtype == heads.dtype == np.int32 and len(nodes) == len(heads) <= words + 1
+    assert nodes[0] == 0 and (np.diff(nodes) > 0).all() and heads[0] == -1
+    assert brute.is_tree(heads.tolist())
+    assert (tree[nodes[1:]] == nodes[heads[1:]]).all()
+    assert not any(head > 0 and abs(head - word) == 1 and word not in heads for word, head in enumerate(heads.tolist()))
+    assert naive_crossings(heads.tolist()) == naive_crossings(tree.tolist())
+    assert naive_gap_degree(heads.tolist()) == naive_gap_degree(tree.tolist())
+    if naive_crossings(tree.tolist()) == 0:
+        assert (heads[1:] == 0).all()
+
+
+@pytest.mark.parametrize("name", NEAREST)
+def test_nearest_in_a_long_sentence(name):
+    """165 words, of which the core of five decides: as many arcs are lost as in the nearest trees of five words."""
+    rng = np.random.default_rng(5)
+    small = (-1, 4, 3, 0, 2, 1)
+    lost = len(small) - 1 - kept(whole_tree_nearest(int32(small), name, False), small)
+    tree = int32(grown(small, 165, rng))
+    near = trees.nearest(tree, name)
+    assert lost > 0 and kept(near, tree) == 165 - lost
+    assert trees.in_class(near, name) and not trees.in_class(tree, name)
 
 
 def kept(near, tree):
@@ -163,6 +299,10 @@ FUNCTIONS = {
     "is_projective": trees.is_projective,
     "is_one_endpoint_crossing": trees.is_one_endpoint_crossing,
     "crossed_arcs": trees.crossed_arcs,
+    "number_of_crossings": trees.number_of_crossings,
+    "gap_degree": trees.gap_degree,
+    "block_degree": trees.block_degree,
+    "is_well_nested": trees.is_well_nested,
     "in_class": lambda heads: trees.in_class(heads, "mh4"),
     "nearest": lambda heads: trees.nearest(heads, "mh4"),
 }

@@ -1,0 +1,244 @@
+"""What share of a treebank's trees a parser can reach: Table 3 of the paper for any trees, and what their crossings are like.
+
+Sentence coverage is the share of trees that are in a class. Edge coverage is the share of arcs, one for each word and
+those from the root among them, that the nearest trees of the class keep; punctuation counts like all words.
+"""
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, Iterable, List, Sequence, Tuple
+
+import numpy as np
+
+from mh4 import trees
+from mh4.errors import InputError
+from mh4.files import replacing
+
+CLASSES = {"projective": "projective", "mh4": "MH4", "1ec": "1EC", "mh5": "MH5"}  # the paper's, and MH5
+GAP_DEGREES = (0, 1, 2, 3)  # columns, each beginning with its number; the last is open
+CROSSINGS = (0, 1, 2, 3, 4, 5, 10)
+
+Row = Tuple[str, "Coverage"]
+
+
+@dataclass
+class Coverage:
+    """Counts over trees; the sum of two is the coverage of both together.
+
+    covered: the number of trees in each class, by its name; kept: the number of arcs in the nearest trees of the class.
+    gap_degree, crossings: how many trees have each gap degree, and each number of crossings (pairs of crossing arcs).
+    """
+
+    sentences: int = 0
+    words: int = 0
+    well_nested: int = 0
+    covered: Counter = field(default_factory=Counter)
+    kept: Counter = field(default_factory=Counter)
+    gap_degree: Counter = field(default_factory=Counter)
+    crossings: Counter = field(default_factory=Counter)
+
+    def add(self, heads: np.ndarray) -> None:
+        """Count a tree: heads, integers (n+1,), as in mh4.trees. Raises ValueError if it is none."""
+        crossings = trees.number_of_crossings(heads)
+        self.sentences += 1
+        self.words += len(heads) - 1
+        self.crossings[crossings] += 1
+        self.gap_degree[trees.gap_degree(heads)] += 1
+        self.well_nested += trees.is_well_nested(heads)
+        for name in CLASSES:
+            near = trees.nearest(heads, name) if crossings else heads  # projective trees are in every class
+            kept = int((near[1:] == heads[1:]).sum())
+            self.kept[name] += kept
+            self.covered[name] += kept == len(heads) - 1
+
+    def __add__(self, other: "Coverage") -> "Coverage":
+        return Coverage(**{name: value + getattr(other, name) for name, value in vars(self).items()})
+
+    def sentence_coverage(self, name: str) -> float:
+        """Percentage of the trees that are in the class of this name."""
+        return self.share(self.covered[name])
+
+    def edge_coverage(self, name: str) -> float:
+        """Percentage of the arcs that the nearest trees of the class keep."""
+        return 100 * self.kept[name] / self.words if self.words else 0.0
+
+    def share(self, sentences: int) -> float:
+        """So many sentences in percent of all."""
+        return 100 * sentences / self.sentences if self.sentences else 0.0
+
+
+def measure(treebank: Iterable[np.ndarray], advance: Callable[[int], None] = lambda words: None) -> Coverage:
+    """The coverage of these trees (heads, each as Coverage.add takes it); `advance` is told the words of each."""
+    coverage = Coverage()
+    for heads in treebank:
+        coverage.add(heads)
+        advance(len(heads) - 1)
+    return coverage
+
+
+def total(rows: Sequence[Row]) -> Coverage:
+    """The coverage of all rows together."""
+    return sum((coverage for _, coverage in rows), Coverage())
+
+
+def short_names(rows: Sequence[Row]) -> List[Row]:
+    """The rows with the names of files without their folders, where that tells them apart."""
+    short = [os.path.basename(name) for name, _ in rows]
+    names = short if len(set(short)) == len(short) else [name for name, _ in rows]
+    return [(name.encode("utf-8", "replace").decode(), row) for name, (_, row) in zip(names, rows)]  # not every name is UTF-8
+
+
+def grouped(counts: Counter, starts: Sequence[int]) -> List[int]:
+    """The counts summed over groups of numbers, each from its start up to the next one's; the last is open."""
+    ends = list(starts[1:]) + [float("inf")]
+    return [sum(count for number, count in counts.items() if start <= number < end) for start, end in zip(starts, ends)]
+
+
+def group_names(starts: Sequence[int]) -> List[str]:
+    """What `grouped` counts, as in 0, 1, 2-4, 5+."""
+    closed = ["%d" % start if end == start + 1 else "%d-%d" % (start, end - 1) for start, end in zip(starts, starts[1:])]
+    return closed + ["%d+" % starts[-1]]
+
+
+def record(coverage: Coverage) -> Dict[str, Any]:
+    """For machines: counts as they are, percentages unrounded.
+
+    sentences, words: counts. classes: for each class "sentences" and "edges" (counts) and "sentence_coverage" and
+    "edge_coverage" (percent). well_nested: a count of sentences, as the values of gap_degree, block_degree and crossings,
+    whose keys are the degree and the number of crossings.
+    """
+
+    def distribution(counts: Counter, shift: int = 0) -> Dict[str, int]:
+        return {str(number + shift): counts[number] for number in sorted(counts)}
+
+    return {
+        "sentences": coverage.sentences,
+        "words": coverage.words,
+        "classes": {
+            name: {
+                "sentences": coverage.covered[name],
+                "edges": coverage.kept[name],
+                "sentence_coverage": coverage.sentence_coverage(name),
+                "edge_coverage": coverage.edge_coverage(name),
+            }
+            for name in CLASSES
+        },
+        "gap_degree": distribution(coverage.gap_degree),
+        "block_degree": distribution(coverage.gap_degree, shift=1),
+        "well_nested": coverage.well_nested,
+        "crossings": distribution(coverage.crossings),
+    }
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Two tables for people: coverage by class, and gaps and crossings, a line for each row."""
+    classes = list(CLASSES.values())
+    coverage = [
+        ["%d" % row.sentences, "%d" % row.words]
+        + ["%.2f" % row.sentence_coverage(name) for name in CLASSES]
+        + ["%.2f" % row.edge_coverage(name) for name in CLASSES]
+        for _, row in rows
+    ]
+    shapes = [
+        ["%.2f" % row.share(count) for count in grouped(row.gap_degree, GAP_DEGREES)]
+        + ["%.2f" % row.share(row.well_nested)]
+        + ["%.2f" % row.share(count) for count in grouped(row.crossings, CROSSINGS)]
+        for _, row in rows
+    ]
+    names = [name for name, _ in rows]
+    titles = [("", ["sentences", "words"]), ("sentence coverage, %", classes), ("edge coverage, %", classes)]
+    return "%s\n\n%s" % (
+        _aligned("", titles, names, coverage),
+        _aligned(
+            "% of sentences",
+            [
+                ("gap degree", group_names(GAP_DEGREES)),
+                ("", ["well-nested"]),
+                ("crossings", group_names(CROSSINGS)),
+            ],
+            names,
+            shapes,
+        ),
+    )
+
+
+def _aligned(corner: str, groups: Sequence[Tuple[str, List[str]]], names: Sequence[str], body: Sequence[List[str]]) -> str:
+    """Lines of a table with groups of columns under a title, every column but the first to the right."""
+    header = [name for _, columns in groups for name in columns]
+    widths = [max(map(len, column)) for column in zip(header, *body)]
+    first = max(map(len, [corner, *names]))
+    above, column = " " * first, 0
+    for title, columns in groups:
+        width = sum(widths[column : column + len(columns)]) + 2 * (len(columns) - 1)
+        if len(title) > width:
+            widths[column] += len(title) - width
+            width = len(title)
+        above += "  " + title.rjust(width) if len(columns) == 1 else "  " + title.center(width)
+        column += len(columns)
+    lines = [[corner] + header] + [[name] + cells for name, cells in zip(names, body)]
+    return "\n".join(
+        [above.rstrip()]
+        + ["  ".join([name.ljust(first)] + [cell.rjust(width) for cell, width in zip(cells, widths)]) for name, *cells in lines]
+    )
+
+
+def check_plot(path: str) -> None:
+    """Raise InputError if there is no matplotlib to plot with, or the file cannot be one of its images."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("a plot needs matplotlib, which is not installed: pip install matplotlib") from None
+    kinds = Figure().canvas.get_supported_filetypes()
+    if _kind(path) not in kinds:
+        raise InputError("%s: cannot be plotted to: expected a name that ends in .png, .pdf or .svg" % path)
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path) or not os.path.isdir(folder):
+        raise InputError("%s: cannot be written: %s" % (path, "it is a folder" if os.path.isdir(path) else "no folder " + folder))
+
+
+def plot(path: str, rows: Sequence[Row]) -> None:
+    """Draw the rows into an image: sentence and edge coverage by class, and the shares of numbers of crossings.
+
+    The ending of `path` says what kind of image (.png, .pdf, .svg). Raises InputError as check_plot does.
+    """
+    check_plot(path)
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    places = range(len(rows))
+    with rc_context({"text.parse_math": False}):  # names of files are no formulas
+        figure = Figure(figsize=(12, 1.6 + 0.3 * len(rows)), layout="constrained")
+        sentences, edges, crossings = figure.subplots(1, 3, sharey=True)
+        for axes, title, value in (
+            (sentences, "Sentence coverage", Coverage.sentence_coverage),
+            (edges, "Edge coverage", Coverage.edge_coverage),
+        ):
+            for (name, label), marker in zip(CLASSES.items(), "os^D"):
+                axes.plot([value(row, name) for _, row in rows], places, marker, label=label, alpha=0.8)
+            axes.set_title(title)
+            axes.grid(alpha=0.3)
+            axes.locator_params(axis="x", nbins=6)
+        left = [0.0] * len(rows)
+        groups = zip(*[grouped(row.crossings, CROSSINGS) for _, row in rows])
+        for number, (name, counts) in enumerate(zip(group_names(CROSSINGS), groups)):
+            shares = [row.share(count) for (_, row), count in zip(rows, counts)]
+            shade = str(0.9 - 0.85 * number / len(CROSSINGS))
+            crossings.barh(places, shares, left=left, label=name, color=shade)
+            left = [a + b for a, b in zip(left, shares)]
+        crossings.set_title("Crossings")
+        crossings.set_xlim(0, 100)
+        sentences.set_yticks(places, [name for name, _ in rows])
+        sentences.invert_yaxis()
+        for axes, unit in ((sentences, "sentences"), (edges, "arcs"), (crossings, "sentences")):
+            axes.set_xlabel("% of " + unit)
+        handles, labels = sentences.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower left", ncols=len(labels))
+        handles, labels = crossings.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower right", ncols=len(labels), title="pairs of crossing arcs")
+        with replacing(path) as temporary:
+            figure.savefig(temporary, format=_kind(path), dpi=150)
+
+
+def _kind(path: str) -> str:
+    return os.path.splitext(path)[1][1:].lower()

@@ -1,0 +1,317 @@
+"""Coverage by definition, the command `mh4 coverage`, and Table 3."""
+
+import csv
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import brute
+import numpy as np
+import pytest
+
+import toy
+from mh4 import coverage, data, treebank
+from mh4.errors import InputError
+from test_cli import COMMAND, refuses, succeeds
+from test_trees import naive_crossings, naive_gap_degree, naive_well_nested
+
+sys.path.insert(0, str(toy.ROOT / "experiments"))
+
+import table3  # noqa: E402
+
+WORD = "%d\tw%d\t_\t_\t_\t_\t%d\tdep\t_\t_\n"
+PROJECTIVE, CROSSING, NEITHER = (-1, 2, 0, 2), (-1, 3, 0, 2), (-1, 4, 3, 0, 2, 1)  # the last is in no class
+
+
+def conllu(*trees):
+    return "".join("".join(WORD % (m, m, tree[m]) for m in range(1, len(tree))) + "\n" for tree in trees)
+
+
+@pytest.fixture
+def bank(tmp_path):
+    path = tmp_path / "bank.conllu"
+    path.write_text(conllu(PROJECTIVE, CROSSING, NEITHER))
+    return str(path)
+
+
+def int32(tree):
+    return np.array(tree, dtype=np.int32)
+
+
+# -------------------------------------------------------------------------------------------------------------- counting
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_counts_over_all_trees(n):
+    found = coverage.measure(map(int32, brute.all_trees(n)))
+    assert (found.sentences, found.words) == (len(brute.all_trees(n)), n * len(brute.all_trees(n)))
+    for name in coverage.CLASSES:
+        candidates = np.array(brute.class_trees(n, name))
+        assert found.covered[name] == len(candidates)
+        assert found.kept[name] == sum((candidates[:, 1:] == tree[1:]).sum(axis=1).max() for tree in brute.all_trees(n))
+    assert found.crossings == Counter(map(naive_crossings, brute.all_trees(n)))
+    assert found.gap_degree == Counter(map(naive_gap_degree, brute.all_trees(n)))
+    assert found.well_nested == sum(map(naive_well_nested, brute.all_trees(n)))
+
+
+def test_percentages_and_sums():
+    parts = [coverage.measure([int32(tree)]) for tree in (PROJECTIVE, CROSSING, NEITHER)]
+    whole = coverage.total([("", part) for part in parts])
+    assert whole == coverage.measure(map(int32, (PROJECTIVE, CROSSING, NEITHER)))
+    assert parts[0] + coverage.Coverage() == parts[0]
+    assert [whole.sentence_coverage(name) for name in coverage.CLASSES] == pytest.approx([100 / 3] + 3 * [200 / 3])
+    assert [whole.edge_coverage(name) for name in coverage.CLASSES] == pytest.approx([100 * 7 / 11] + 3 * [100 * 10 / 11])
+    empty = coverage.Coverage()
+    assert empty.sentence_coverage("mh4") == empty.edge_coverage("mh4") == empty.share(0) == 0
+
+
+def test_groups_of_numbers():
+    counts = Counter({0: 5, 1: 1, 4: 2, 5: 3, 9: 4, 10: 1, 77: 1})
+    assert coverage.group_names((0, 1, 2, 5, 10)) == ["0", "1", "2-4", "5-9", "10+"]
+    assert coverage.grouped(counts, (0, 1, 2, 5, 10)) == [5, 1, 2, 7, 2]
+
+
+def test_progress_is_told_all_words():
+    told = []
+    coverage.measure(map(int32, (PROJECTIVE, CROSSING)), told.append)
+    assert told == [3, 3]
+
+
+def test_short_names():
+    rows = [("a/x.conllu", coverage.Coverage()), ("b/y.conllu", coverage.Coverage())]
+    assert [name for name, _ in coverage.short_names(rows)] == ["x.conllu", "y.conllu"]
+    rows[1] = ("b/x.conllu", coverage.Coverage())
+    assert [name for name, _ in coverage.short_names(rows)] == ["a/x.conllu", "b/x.conllu"]
+
+
+# ------------------------------------------------------------------------------------------------------------ the command
+
+
+def test_the_tables(bank):
+    first, second = succeeds("coverage", bank).decode().split("\n\n")
+    assert first.splitlines()[1].split() == ["sentences", "words"] + 2 * ["projective", "MH4", "1EC", "MH5"]
+    (row,) = first.splitlines()[2:]
+    assert row.split()[:7] == ["bank.conllu", "3", "11", "33.33", "66.67", "66.67", "66.67"]
+    header, row = second.splitlines()[1:]
+    assert header.split()[3:] == ["0", "1", "2", "3+", "well-nested", "0", "1", "2", "3", "4", "5-9", "10+"]
+    assert row.split()[:2] == ["bank.conllu", "33.33"]
+    assert sum(map(float, row.split()[1:5])) == pytest.approx(100, abs=0.02) == sum(map(float, row.split()[6:]))
+    assert len({len(line) for line in first.splitlines()[1:]}) == len({len(line) for line in (header, row)}) == 1
+
+
+def test_files_have_a_row_each_and_one_for_all(bank, tmp_path):
+    other = tmp_path / "other.conllu"
+    other.write_text(conllu(PROJECTIVE))
+    lines = succeeds("coverage", bank, str(other)).decode().splitlines()
+    rows = {line.split()[0]: line.split() for line in lines if line and not line.startswith((" ", "%"))}
+    assert list(rows) == ["bank.conllu", "other.conllu", "total"]
+    assert [line.split()[1:3] for line in lines[2:5]] == [["3", "11"], ["1", "3"], ["4", "14"]]
+    assert lines[4].split()[3:7] == ["50.00", "75.00", "75.00", "75.00"]
+
+
+def test_json(bank, tmp_path):
+    other = tmp_path / "other.conllu"
+    other.write_text(conllu(PROJECTIVE))
+    one = json.loads(succeeds("coverage", "--json", bank))
+    assert one == {"files": [{"file": bank, **one["total"]}], "total": one["total"]}
+    found = json.loads(succeeds("coverage", bank, str(other), "--json"))
+    assert [file["file"] for file in found["files"]] == [bank, str(other)]
+    assert found["files"][0] == one["files"][0]
+    total = found["total"]
+    assert (total["sentences"], total["words"]) == (4, 14)
+    assert list(total["classes"]) == ["projective", "mh4", "1ec", "mh5"]
+    assert total["classes"]["mh4"] == {"sentences": 3, "edges": 13, "sentence_coverage": 75.0, "edge_coverage": 100 * 13 / 14}
+    assert total["gap_degree"] == {"0": 2, "1": 2} and total["block_degree"] == {"1": 2, "2": 2}
+    assert total["crossings"]["0"] == 2 and sum(total["crossings"].values()) == 4 and 0 < total["well_nested"] <= 4
+
+
+def test_standard_input(bank):
+    with open(bank, "rb") as file:
+        content = file.read()
+    assert succeeds("coverage", "-", stdin=content).split()[-12:] == succeeds("coverage", bank).split()[-12:]
+
+
+def test_multiword_tokens_and_empty_nodes_do_not_count(tmp_path):
+    path = tmp_path / "a.conllu"
+    tokens = "1-2\tww\t_\t_\t_\t_\t_\t_\t_\t_\n" + WORD % (1, 1, 2) + "1.1\te\t_\t_\t_\t_\t_\t_\t_\t_\n" + WORD % (2, 2, 0)
+    path.write_text("# sent_id = a\n" + tokens + "\n")
+    assert json.loads(succeeds("coverage", "--json", str(path)))["total"]["words"] == 2
+
+
+def test_bad_input_is_one_sentence(bank, tmp_path):
+    bad = tmp_path / "bad.conllu"
+    bad.write_text(conllu(PROJECTIVE, (-1, 2, 1)))
+    assert "bad.conllu, line 5, sentence 2: word 1 is part of a cycle" in refuses("coverage", bank, str(bad))
+    bad.write_text("")
+    assert "no sentence in it" in refuses("coverage", str(bad))
+    assert "cannot be read" in refuses("coverage", str(tmp_path / "none.conllu"))
+    assert "cannot be read" in refuses("coverage", str(tmp_path))
+    done = subprocess.run([*COMMAND, "coverage"], stdout=-1, stderr=-1, cwd=str(toy.ROOT))
+    assert done.returncode == 2 and b"FILE..." in done.stderr
+
+
+def test_neither_dynet_nor_matplotlib_is_imported(bank, tmp_path):
+    for name in ("dynet", "dynet_config", "matplotlib"):
+        (tmp_path / (name + ".py")).write_text("raise SystemExit('%s was imported')" % name)
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(tmp_path), str(toy.ROOT)]))
+    done = subprocess.run([*COMMAND, "coverage", bank], stdout=-1, stderr=-1, env=environment)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_output_that_nobody_reads(bank):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*COMMAND, "coverage", bank], stdout=writer, stderr=-1, env=dict(os.environ, PYTHONPATH=str(toy.ROOT)))
+    os.close(writer)
+    assert done.returncode == 141 and done.stderr == b""
+
+
+def test_progress_shows_on_a_terminal(tmp_path):
+    path = tmp_path / "a.conllu"
+    path.write_text(5000 * conllu(CROSSING))
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), TERM="xterm", COLUMNS="100")
+    terminal, stderr = pty.openpty()
+    shown = b""
+    command = [*COMMAND, "coverage", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, env=environment) as process:
+        os.close(stderr)
+        while True:
+            try:
+                shown += os.read(terminal, 4096)
+            except OSError:  # the terminal is closed
+                break
+    os.close(terminal)
+    assert process.returncode == 0 and b"measuring" in shown
+
+
+# --------------------------------------------------------------------------------------------------------------- the plot
+
+
+def test_a_plot(bank, tmp_path):
+    pytest.importorskip("matplotlib")
+    image = tmp_path / "out.png"
+    assert succeeds("coverage", bank, bank, "--plot", str(image)) == succeeds("coverage", bank, bank)
+    assert image.read_bytes().startswith(b"\x89PNG")
+    drawing = tmp_path / "out.svg"
+    coverage.plot(str(drawing), [("$a_1^$ ф", coverage.measure([int32(CROSSING)]))])
+    assert "<svg" in drawing.read_text(encoding="utf-8")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bank.conllu", "out.png", "out.svg"]
+
+
+def test_no_plot_of_that_name(bank, tmp_path):
+    pytest.importorskip("matplotlib")
+    assert "a name that ends in .png" in refuses("coverage", bank, "--plot", str(tmp_path / "out"))
+    assert "a name that ends in .png" in refuses("coverage", bank, "--plot", str(tmp_path / "out.txt"))
+    assert "no folder" in refuses("coverage", bank, "--plot", str(tmp_path / "none" / "out.png"))
+    bad = tmp_path / "bad.conllu"
+    bad.write_text(conllu((-1, 2, 1)))
+    assert "cycle" in refuses("coverage", str(bad), "--plot", str(tmp_path / "out.png"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.conllu", "bank.conllu"]
+    (tmp_path / "folder.png").mkdir()
+    assert "it is a folder" in refuses("coverage", bank, "--plot", str(tmp_path / "folder.png"))
+
+
+def test_no_matplotlib(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(InputError, match="pip install matplotlib"):
+        coverage.check_plot(str(tmp_path / "out.png"))
+
+
+# ---------------------------------------------------------------------------------------------------------------- Table 3
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a Hungarian training set as UD 2.0's, one as UD 1.4's, and a file nobody knows; the paper has the first."""
+    folder = tmp_path / "ud"
+    folder.mkdir()
+    known = {}
+    for lang, split, release in (("hu", "train", "2.0"), ("eu", "train", "1.4"), ("hu", "dev", "2.0"), ("xx", "test", None)):
+        name = "%s-ud-%s.conllu" % (lang, split)
+        (folder / name).write_text(conllu(PROJECTIVE, CROSSING))
+        known[name] = data.ManifestRow(lang, "UD", split, "r", name, "id", release) if release else None
+    (folder / "notes.txt").write_text("no treebank")
+    monkeypatch.setattr(data, "identify", lambda path: known[Path(path).name])
+    numbers = {"sentences": "2", "words": "6", "sent_projective": "50.00", "sent_mh4": "100.00", "sent_1ec": "100.00"}
+    numbers.update(edge_projective="83.33", edge_mh4="100.00", edge_1ec="99.99")
+    paper = {"eu": {"lang": "eu", **numbers}, "hu": {"lang": "hu", **numbers}, "de": {"lang": "de", **numbers}}
+    monkeypatch.setattr(table3, "published", lambda: paper)
+    return folder
+
+
+def test_the_table_stands_beside_the_papers(folder, tmp_path, capsys):
+    assert table3.main(["--ud", str(folder)], home=tmp_path) == 0
+    out = capsys.readouterr().out
+    assert "Unlike the paper's Table 3: hu in edge_1ec." in out
+    assert "training sets of the other rows of Table 3: eu, de." in out
+    text = (tmp_path / "results" / "table3.md").read_text(encoding="utf-8")
+    row = "| hu | 2 ✓ | 6 ✓ | 50.00 ✓ | 100.00 ✓ | 100.00 ✓ | 100.00 | 83.33 ✓ | 100.00 ✓ | 100.00 (paper: 99.99) | 100.00 |"
+    lines = text.splitlines()
+    assert row in lines
+    assert "| eu (UD 1.4) | 2 | 6 | 50.00 | 100.00 | 100.00 | 100.00 | 83.33 | 100.00 | 100.00 | 100.00 |" in lines
+    assert "| hu | dev | 2 | 6 | 50.00 | 100.00 | 100.00 | 100.00 | 83.33 | 100.00 | 100.00 | 100.00 |" in lines
+    assert any(line.startswith("| xx (unidentified file) | test | 2 | 6 |") for line in lines)
+    assert "    make coverage UD=ud" in lines and str(tmp_path) not in text
+    assert "w1" not in text  # no word of a treebank
+    with open(tmp_path / "results" / "table3.csv", encoding="utf-8", newline="") as file:
+        rows = {(row["lang"], row["split"]): row for row in csv.DictReader(file)}
+    assert list(rows) == [("eu", "train"), ("hu", "train"), ("hu", "dev"), ("xx", "test")]
+    assert rows["hu", "train"]["edge_projective"] == "83.3333" and rows["hu", "train"]["paper_edge_1ec"] == "99.99"
+    for row in (rows["eu", "train"], rows["hu", "dev"], rows["xx", "test"]):
+        assert {row[column] for column in row if column.startswith("paper_")} == {""}
+
+
+def test_agreement_in_all_columns(folder, tmp_path, capsys):
+    table3.published()["hu"]["edge_1ec"] = "100.00"
+    assert table3.main(["--ud", str(folder)], home=tmp_path) == 0
+    assert "As in the paper's Table 3, to the digit, in all eight columns: hu." in capsys.readouterr().out
+    assert "(paper:" not in (tmp_path / "results" / "table3.md").read_text(encoding="utf-8")
+
+
+def test_a_broken_treebank_leaves_no_table(folder, tmp_path, capsys):
+    (folder / "hu-ud-dev.conllu").write_text(conllu((-1, 2, 1)))
+    assert table3.main(["--ud", str(folder)], home=tmp_path) == 2
+    assert "hu-ud-dev.conllu, line 1, sentence 1: word 1 is part of a cycle" in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
+
+
+def test_no_treebanks(tmp_path, capsys):
+    assert table3.main(["--ud", str(tmp_path)], home=tmp_path) == 2
+    assert "coverage: no LANG-ud-SPLIT.conllu in" in capsys.readouterr().err
+    assert table3.main(["--ud", str(tmp_path / "none")], home=tmp_path) == 2
+    assert "is not a folder" in capsys.readouterr().err
+
+
+def test_the_papers_rows_are_read():
+    paper = table3.published()
+    assert list(paper) == ["eu", "ur", "got", "hu", "cu", "da", "el", "hi", "de", "ro"]
+    assert all(set(table3.COLUMNS) - set(row) == {"sent_mh5", "edge_mh5"} for row in paper.values())
+
+
+def test_the_committed_table_is_right():
+    """The table that is kept in the repository, against the paper's and, where UD names the treebanks, the files."""
+    results = toy.ROOT / "experiments" / "results"
+    with open(results / "table3.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    compared = [row for row in rows if row["paper_words"]]
+    assert {row["lang"] for row in compared} >= {"hu", "got", "el"}
+    for row in compared:
+        published = table3.published()[row["lang"]]
+        for column in table3.COLUMNS:
+            if column in published:
+                assert row["paper_" + column] == published[column]
+                value = row[column] if column in ("sentences", "words") else "%.2f" % float(row[column])
+                assert value == published[column], (row["lang"], column)
+    folder = os.environ.get("UD")
+    if folder:
+        for row in rows:
+            path = Path(folder) / ("%s-ud-%s.conllu" % (row["lang"], row["split"]))
+            if path.exists() and row["lang"] in ("hu", "vi"):
+                found = coverage.measure(sentence.heads for sentence in treebank.read(str(path)))
+                assert row["sent_mh5"] == "%.4f" % found.sentence_coverage("mh5")
+                assert row["edge_1ec"] == "%.4f" % found.edge_coverage("1ec")
