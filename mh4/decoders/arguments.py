@@ -21,6 +21,11 @@ def scores(name, array, shape):
     return array
 
 
+def float32_scores(name, array, shape):
+    """Scores as the kernels take them."""
+    return float32(scores(name, array, shape))
+
+
 def words(name, array, extra):
     """Number of words n of a square matrix of scores with side n + extra."""
     shape = np.shape(array)
@@ -42,6 +47,8 @@ def arc_factored(arcs, cost):
 
 def float32(array):
     """C-contiguous float32 array for the kernels, not copied if it is one."""
+    if array.dtype == np.float32 and array.flags.c_contiguous:
+        return array
     with np.errstate(over="ignore"):  # large negative numbers become -inf, which forbids as well
         return np.ascontiguousarray(array, dtype=np.float32)
 

@@ -8,14 +8,17 @@ combine and the reduce that always follows,
     [i,l] = max over i<j<l of  [i,j] + shift[i,j] + [j,l] + max(LA[j,l] + arc l->j, RA[j,l] + arc i->j).
 """
 
-import numpy as np
+import threading
+
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.replay cimport LA, RA, SH, replay
+from mh4.decoders.replay cimport LA, RA, SH, Scores, arc_cost, derivation, on_s0b0, shift_score
 
 from mh4.decoders import arguments
-from mh4.decoders.derivation import from_transitions
+
+cdef extern from *:
+    ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
 
 
 def decode(shift, reduce_s0b0, *, cost=None, heads=None, single_root=False):
@@ -32,139 +35,138 @@ def decode(shift, reduce_s0b0, *, cost=None, heads=None, single_root=False):
     single_root without words); NotInClass if the tree ``heads`` is not projective, or has not the single root required.
     """
     cdef int n = arguments.words("shift", shift, 2)
-    shift = arguments.scores("shift", shift, (n + 2, n + 2))
-    reduce_s0b0 = arguments.scores("reduce_s0b0", reduce_s0b0, (2, n + 2, n + 2))
+    cdef const float[:, ::1] shift_scores = arguments.float32_scores("shift", shift, (n + 2, n + 2)), costs
+    cdef const float[:, :, ::1] s0b0 = arguments.float32_scores("reduce_s0b0", reduce_s0b0, (2, n + 2, n + 2))
+    cdef const int[::1] tree
+    cdef Chart chart = workspace()
+    chart.scores = Scores(n, n + 2, &shift_scores[0, 0], &s0b0[0, 0, 0], NULL, NULL)
+    chart.single = single_root
+    chart.heads = NULL
     if cost is not None:
-        cost = arguments.scores("cost", cost, (n + 1, n + 1))
-    allowed = arguments.float32(np.zeros((n + 1, n + 1)) if cost is None else cost)
+        costs = arguments.float32_scores("cost", cost, (n + 1, n + 1))
+        chart.scores.cost = &costs[0, 0]
     if heads is not None:
         heads = arguments.tree(heads, n)
         arguments.roots(heads, single_root)
-        gold = heads[1:], np.arange(1, n + 1)
-        restricted = np.full((n + 1, n + 1), -np.inf, dtype=np.float32)
-        restricted[gold] = allowed[gold]
-        allowed = restricted
-
-    cdef const float[:, ::1] sh = arguments.float32(shift)
-    cdef const float[:, :, ::1] reduces = arguments.float32(reduce_s0b0)
-    cdef const float[:, ::1] arc = allowed
-    transitions = np.empty((2 * n + 1, 4), dtype=np.intp)
-    found = np.empty(n + 1, dtype=np.int32)
-    cdef Py_ssize_t[:, ::1] rows = transitions
-    cdef int[::1] arcs_found = found
-    cdef bint single = single_root, derived
-    cdef Chart chart = Chart()
+        tree = heads
+        chart.heads = &tree[0]
+    cdef bint derived
     with nogil:
-        chart.fill(sh, reduces, arc, n, single)
-        derived = chart.derived()
+        derived = chart.fill()
         if derived:
-            chart.trace(rows, arcs_found)
+            chart.trace()
     if not derived:
         raise arguments.no_derivation(heads, 3)
-    return from_transitions(transitions, found, {"shift": shift, "reduce_s0b0": reduce_s0b0}, cost)
+    return derivation(chart.codes.data(), &chart.scores)
+
+
+_workspace = threading.local()  # a chart per thread, so that its memory is reused and threads decode side by side
+
+
+cdef Chart workspace():
+    try:
+        return _workspace.chart
+    except AttributeError:
+        _workspace.chart = Chart()
+        return _workspace.chart
 
 
 cdef class Chart:
     """The items [i,l] in rows i.
 
-    For single_root, row 0 has no arc from the root and row n+1 (where no item starts) stands for [0,l] with that arc.
+    The last transition of every derivation is RA, from 0, and no other transition leads to [0,n+1]. So a derivation
+    with a single root is one that has no arc from 0 until then.
     """
 
-    cdef int n, side
+    cdef Scores scores
     cdef bint single
+    cdef const int* heads      # of the one tree to be derived, or NULL
     cdef vector[float] t2      # [i,l] at i * side + l
-    cdef vector[float] shifts  # shift[i,j]
     cdef vector[float] left    # [j,l] + LA[j,l] + arc l->j: what follows the shift of j if l becomes its head
     cdef vector[float] right   # [j,l] + RA[j,l], still without the arc i->j
-    cdef vector[float] from_i  # arc i->j at i * side + j
+    cdef vector[int] codes, agenda
 
-    cdef void fill(self, const float[:, ::1] sh, const float[:, :, ::1] reduces, const float[:, ::1] arc, int n,
-                   bint single) noexcept nogil:
-        cdef int side = n + 2, i, j, l
-        self.n = n
-        self.side = side
-        self.single = single
-        self.t2.assign(side * side, -INFINITY)
-        self.left.assign(side * side, -INFINITY)
-        self.right.assign(side * side, -INFINITY)
-        self.shifts.assign(&sh[0, 0], &sh[0, 0] + side * side)
-        self.from_i.assign(side * side, -INFINITY)
-        for i in range(n + 1):
-            for j in range(1, n + 1):
-                self.from_i[i * side + j] = arc[i, j]
-        if single:  # the arc from the root leads from row 0 to row n+1
-            for j in range(1, n + 1):
-                self.from_i[j] = -INFINITY
-                self.from_i[(n + 1) * side + j] = arc[0, j]
+    cdef float arc(self, int head, int dependent) noexcept nogil:
+        if self.heads and self.heads[dependent] != head:
+            return -INFINITY
+        return arc_cost(&self.scores, head, dependent)
 
+    cdef float arc_from(self, int i, int dependent, int l) noexcept nogil:
+        """Of the arc i->dependent on the way to [i,l]."""
+        return -INFINITY if self.single and i == 0 and l <= self.scores.n else self.arc(i, dependent)
+
+    cdef size_t at(self, int i, int l) noexcept nogil:
+        return <size_t> i * self.scores.side + l
+
+    cdef bint fill(self) noexcept nogil:
+        cdef const Scores* scores = &self.scores
+        cdef int n = scores.n, side = scores.side, i, j, l
+        cdef float* items
+        cdef float before
+        if self.t2.size() < self.at(side, 0):
+            self.t2.resize(self.at(side, 0))
+            self.left.resize(self.at(side, 0))
+            self.right.resize(self.at(side, 0))
         for i in range(n, -1, -1):
-            self.t2[i * side + i + 1] = 0
-            self.fill_row(i, i, i)
-            for l in range(i + 1, n + 2):
-                self.right[i * side + l] = self.t2[i * side + l] + reduces[1, i, l]
-                if l <= n:  # the end of the sentence is no head
-                    self.left[i * side + l] = self.t2[i * side + l] + reduces[0, i, l] + arc[l, i]
-        if single:
-            self.fill_row(n + 1, 0, 0)
+            items = &self.t2[self.at(i, 0)]
+            for l in range(i + 1, side):
+                items[l] = -INFINITY
+            items[i + 1] = 0
+            for j in range(i + 1, n + 1):
+                before = items[j] + shift_score(scores, i, j)
+                link(items + j + 1, &self.left[self.at(j, j + 1)], &self.right[self.at(j, j + 1)], before,
+                     before + self.arc_from(i, j, n), n - j)
+                # the end of the sentence is no head
+                items[n + 1] = larger(items[n + 1], before + self.arc(i, j) + self.right[self.at(j, n + 1)])
+            for l in range(i + 1, side):
+                self.right[self.at(i, l)] = items[l] + on_s0b0(scores, RA, i, l)
+            for l in range(i + 1, n + 1):
+                self.left[self.at(i, l)] = items[l] + on_s0b0(scores, LA, i, l) + self.arc(l, i)
+        return self.t2[self.at(0, n + 1)] > -INFINITY
 
-    cdef void fill_row(self, int row, int below, int i) noexcept nogil:
-        """All items [i,l] of a row; the arc from i is added to an item of the row `below`."""
-        cdef int side = self.side, j, l
-        cdef float* items = &self.t2[row * side]
-        cdef float before, before_arc, value
-        cdef const float* left
-        cdef const float* right
-        for j in range(i + 1, self.n + 1):
-            before = items[j] + self.shifts[i * side + j]
-            before_arc = self.t2[below * side + j] + self.shifts[i * side + j] + self.from_i[row * side + j]
-            left = &self.left[j * side]
-            right = &self.right[j * side]
-            for l in range(j + 1, side):
-                value = larger(before + left[l], before_arc + right[l])
-                items[l] = larger(items[l], value)
-
-    cdef bint derived(self) noexcept nogil:
-        return self.t2[(self.n + 1 if self.single else 0) * self.side + self.n + 1] > -INFINITY
-
-    cdef void trace(self, Py_ssize_t[:, ::1] rows, int[::1] heads) noexcept nogil:
-        """Read the best derivation off the chart, taking every maximum again."""
-        cdef int n = self.n, side = self.side, row, below, i, j, l, best_j, best_below, best_code
-        cdef float value, best
-        cdef vector[int] codes, stack, agenda  # agenda: items (row, l) still to be unfolded, or (-1, code)
-        agenda.push_back(n + 1 if self.single else 0)
-        agenda.push_back(n + 1)
-        while agenda.size():
-            l = agenda.back()
-            agenda.pop_back()
-            row = agenda.back()
-            agenda.pop_back()
-            if row < 0:
-                codes.push_back(l)
+    cdef void trace(self) noexcept nogil:
+        """Read the codes of the best derivation off the chart, taking every maximum again."""
+        cdef int i, j, l, best_j, best_code
+        cdef float before, value, best
+        self.codes.clear()
+        self.push(0, self.scores.n + 1)  # items (i, l) still to be unfolded, or (-1, code)
+        while self.agenda.size():
+            l = self.agenda.back()
+            self.agenda.pop_back()
+            i = self.agenda.back()
+            self.agenda.pop_back()
+            if i < 0:
+                self.codes.push_back(l)
                 continue
-            i = 0 if row > n else row
             if l == i + 1:
-                codes.push_back(SH)
+                self.codes.push_back(SH)
                 continue
             best = -INFINITY
-            best_j = best_below = best_code = -1
-            below = 0 if row > n else row
+            best_j = best_code = -1
             for j in range(i + 1, l):
-                value = self.t2[row * side + j] + self.shifts[i * side + j] + self.left[j * side + l]
+                before = self.t2[self.at(i, j)] + shift_score(&self.scores, i, j)
+                value = before + self.arc_from(i, j, l) + self.right[self.at(j, l)]
                 if value > best:
-                    best, best_j, best_below, best_code = value, j, row, LA
-                value = (self.t2[below * side + j] + self.shifts[i * side + j] + self.from_i[row * side + j]
-                         + self.right[j * side + l])
-                if value > best:
-                    best, best_j, best_below, best_code = value, j, below, RA
+                    best, best_j, best_code = value, j, RA
+                if l <= self.scores.n:
+                    value = before + self.left[self.at(j, l)]
+                    if value > best:
+                        best, best_j, best_code = value, j, LA
             # last in, first out: [i,j], then [j,l], then the reduce
-            agenda.push_back(-1)
-            agenda.push_back(best_code)
-            agenda.push_back(best_j)
-            agenda.push_back(l)
-            agenda.push_back(best_below)
-            agenda.push_back(best_j)
-        stack.resize(n + 3)
-        replay(codes.data(), n, &rows[0, 0], &heads[0], stack.data())
+            self.push(-1, best_code)
+            self.push(best_j, l)
+            self.push(i, best_j)
+
+    cdef void push(self, int i, int l) noexcept nogil:
+        self.agenda.push_back(i)
+        self.agenda.push_back(l)
+
+
+cdef void link(Row items, const float* left, const float* right, float before, float before_arc, int count) noexcept nogil:
+    """[i,l] by way of a j, for the l from j+1 to n."""
+    cdef int l
+    for l in range(count):
+        items[l] = larger(items[l], larger(before + left[l], before_arc + right[l]))
 
 
 cdef inline float larger(float a, float b) noexcept nogil:

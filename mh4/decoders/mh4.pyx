@@ -22,10 +22,11 @@ from libc.math cimport INFINITY
 from libc.stdlib cimport free
 from libcpp.vector cimport vector
 
-from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, replay
+from mh4.decoders.replay cimport (
+    LA, LA2, LAp, RA, RA2, RAp, SH, Scores, arc_cost, derivation, on_s0b0, on_s1s0, shift_score,
+)
 
 from mh4.decoders import arguments
-from mh4.decoders.derivation import from_transitions
 
 cdef extern from "<stdlib.h>" nogil:
     int posix_memalign(void** memory, size_t alignment, size_t size)
@@ -51,168 +52,131 @@ def decode(shift, reduce_s0b0, reduce_s1s0=None, *, cost=None, heads=None, singl
     single_root without words); NotInClass if the tree ``heads`` is not in MH4, or has not the single root required.
     """
     cdef int n = arguments.words("shift", shift, 2)
-    tensors = {"shift": arguments.scores("shift", shift, (n + 2, n + 2)),
-               "reduce_s0b0": arguments.scores("reduce_s0b0", reduce_s0b0, (6, n + 2, n + 2))}
-    if reduce_s1s0 is not None:
-        tensors["reduce_s1s0"] = arguments.scores("reduce_s1s0", reduce_s1s0, (6, n + 2, n + 2))
-    if cost is not None:
-        cost = arguments.scores("cost", cost, (n + 1, n + 1))
-
+    cdef const float[:, ::1] shift_scores = arguments.float32_scores("shift", shift, (n + 2, n + 2))
+    cdef const float[:, :, ::1] s0b0 = arguments.float32_scores("reduce_s0b0", reduce_s0b0, (6, n + 2, n + 2)), s1s0
+    cdef const float[:, ::1] costs
     cdef Chart chart
     if heads is None:
-        if not hasattr(_workspace, "chart"):
-            _workspace.chart = FullChart()
-        chart = _workspace.chart
+        chart = workspace(FullChart)
     else:
         heads = arguments.tree(heads, n)
         arguments.roots(heads, single_root)
-        chart = TreeChart(heads)
-
-    transitions = np.empty((2 * n + 1, 4), dtype=np.intp)
-    found = np.empty(n + 1, dtype=np.int32)
-    cdef Py_ssize_t[:, ::1] rows = transitions
-    cdef int[::1] arcs_found = found
-    cdef bint derived, single = single_root and heads is None
-    chart.prepare(Scores(n, None if cost is None else arguments.float32(cost),
-                         *map(arguments.float32, tensors.values())), single)
+        chart = workspace(TreeChart)
+    chart.scores = Scores(n, n + 2, &shift_scores[0, 0], &s0b0[0, 0, 0], NULL, NULL)
+    if reduce_s1s0 is not None:
+        s1s0 = arguments.float32_scores("reduce_s1s0", reduce_s1s0, (6, n + 2, n + 2))
+        chart.scores.s1s0 = &s1s0[0, 0, 0]
+    if cost is not None:
+        costs = arguments.float32_scores("cost", cost, (n + 1, n + 1))
+        chart.scores.cost = &costs[0, 0]
+    chart.prepare(heads, single_root)
+    cdef bint derived
     with nogil:
         derived = chart.fill()
         if derived:
-            chart.trace(rows, arcs_found)
+            chart.trace()
     chart.release()
     if not derived:
         raise arguments.no_derivation(heads, 4)
-    return from_transitions(transitions, found, tensors, cost)
+    return derivation(chart.codes.data(), &chart.scores)
 
 
-_workspace = threading.local()  # a chart per thread, so that its memory is reused and threads decode side by side
+_workspace = threading.local()  # charts of each thread, so that their memory is reused and threads decode side by side
 
 
-cdef class Scores:
-    """The arguments of a call; `reduce` adds up the score of a reduce transition."""
+cdef Chart workspace(kind):
+    try:
+        return getattr(_workspace, kind.__name__)
+    except AttributeError:
+        setattr(_workspace, kind.__name__, kind())
+        return getattr(_workspace, kind.__name__)
 
-    cdef int n
-    cdef bint hybrid, costs
-    cdef const float[:, ::1] shift, arc
-    cdef const float[:, :, ::1] s0b0, s1s0
 
-    def __init__(self, n, cost, shift, s0b0, s1s0=None):
-        self.n = n
-        self.shift = shift
-        self.s0b0 = s0b0
-        self.hybrid = s1s0 is not None
-        self.s1s0 = s1s0
-        self.costs = cost is not None
-        self.arc = cost
-
-    cdef float reduce(self, int code, int s2, int s1, int s0, int b0) noexcept nogil:
-        cdef float score
-        cdef int head, dependent
-        if b0 > self.n and (code == LA or code == LA2):  # the end of the sentence is no head
-            return -INFINITY
-        score = self.s0b0[code - LA, s0, b0]
-        if self.hybrid:
-            score += self.s1s0[code - LA, s1, s0]
-        if self.costs:
-            dependent = s0 if code == LA or code == RA or code == RA2 else s1
-            head = b0 if code == LA or code == LA2 else s1 if code == RA else s0 if code == LAp else s2
-            score += self.arc[head, dependent]
-        return score
+cdef float reduce_score(const Scores* scores, int code, int s2, int s1, int s0, int b0) noexcept nogil:
+    cdef int head, dependent
+    if b0 > scores.n and (code == LA or code == LA2):  # the end of the sentence is no head
+        return -INFINITY
+    dependent = s0 if code == LA or code == RA or code == RA2 else s1
+    head = b0 if code == LA or code == LA2 else s1 if code == RA else s0 if code == LAp else s2
+    return on_s0b0(scores, code, s0, b0) + on_s1s0(scores, code, s1, s0) + arc_cost(scores, head, dependent)
 
 
 cdef struct Step:  # how the best computation of an item ends
     int code      # of the reduce that made it by Link, or SH if it is a Combine
     int gone      # the node removed by Link
     bint longer   # what Link took, [i,j,k,l], is [i,j,k] + [k,l], not [i,j] + [j,k,l]
-    int plane     # where that starts
     float score
 
 
 cdef class Chart:
-    """The items of a sentence, by plane: plane i has those that start with i.
+    """The items of a sentence. Node 0 is in no item but as its start.
 
-    Node 0 is in no item but as its start. For a single root, plane 0 has the items without an arc from the root and
-    plane n+1 (where no item starts) those with just one.
+    The last transition of every derivation is RA, from 0, and no other transition leads to [0,n+1]. So a derivation
+    with a single root is one that has no arc from 0 until then.
     """
 
-    cdef int n, side
-    cdef bint single
     cdef Scores scores
+    cdef bint single
+    cdef vector[int] codes
+    cdef vector[Todo] agenda
 
-    cdef prepare(self, Scores scores, bint single):
-        self.n = scores.n
-        self.side = scores.n + 2
-        self.scores = scores
+    cdef prepare(self, heads, bint single):
+        """Get ready for scores and options; heads: int32 array, a tree, or None."""
         self.single = single
 
     cdef release(self):
-        self.scores = None
-
-    cdef int goal(self) noexcept nogil:
-        return self.n + 1 if self.single else 0
-
-    cdef int start(self, int plane) noexcept nogil:
-        return 0 if plane > self.n else plane
-
-    cdef int below(self, int plane) noexcept nogil:
-        """The plane from which an arc headed by the first node leads to this plane; -1 if there is none."""
-        if not self.single:
-            return plane
-        return -1 if plane == 0 else self.start(plane)
+        """Give back what is too large to be kept."""
 
     cdef bint fill(self) noexcept nogil:
         """Find the best score of every item; True if the goal [0,n+1] was derived."""
 
-    cdef Step step2(self, int p, int l) noexcept nogil:
-        """The best way to [i,l], i the start of plane p, l > i+1."""
+    cdef Step step2(self, int i, int l) noexcept nogil:
+        """The best way to [i,l], l > i+1."""
 
-    cdef Step step3(self, int p, int j, int l) noexcept nogil:
+    cdef Step step3(self, int i, int j, int l) noexcept nogil:
         """The best way to [i,j,l]."""
 
-    cdef void trace(self, Py_ssize_t[:, ::1] rows, int[::1] heads) noexcept nogil:
-        """Unfold the goal into its transitions: Combine is concatenation, Link appends its reduce."""
-        cdef vector[Todo] agenda
-        cdef vector[int] codes, stack
+    cdef void trace(self) noexcept nogil:
+        """Unfold the goal into the codes of its transitions: Combine is concatenation, Link appends its reduce."""
         cdef Todo todo
         cdef Step step
         cdef int j, k
-        agenda.push_back(item(self.goal(), 0, self.n + 1))
-        while agenda.size():
-            todo = agenda.back()
-            agenda.pop_back()
+        self.codes.clear()
+        self.agenda.push_back(item(0, 0, self.scores.n + 1))
+        while self.agenda.size():
+            todo = self.agenda.back()
+            self.agenda.pop_back()
             if todo.code != SH:
-                codes.push_back(todo.code)
-            elif todo.j == 0 and todo.l == self.start(todo.plane) + 1:
-                codes.push_back(SH)  # [i,i+1]
+                self.codes.push_back(todo.code)
+            elif todo.j == 0 and todo.l == todo.i + 1:
+                self.codes.push_back(SH)  # [i,i+1]
             elif todo.j == 0:
-                step = self.step2(todo.plane, todo.l)
-                agenda.push_back(reduce(step.code))
-                agenda.push_back(item(step.plane, step.gone, todo.l))
+                step = self.step2(todo.i, todo.l)
+                self.agenda.push_back(reduce(step.code))
+                self.agenda.push_back(item(todo.i, step.gone, todo.l))
             else:
-                step = self.step3(todo.plane, todo.j, todo.l)
+                step = self.step3(todo.i, todo.j, todo.l)
                 if step.code == SH:
-                    agenda.push_back(item(todo.j, 0, todo.l))
-                    agenda.push_back(item(todo.plane, 0, todo.j))
+                    self.agenda.push_back(item(todo.j, 0, todo.l))
+                    self.agenda.push_back(item(todo.i, 0, todo.j))
                     continue
-                agenda.push_back(reduce(step.code))
+                self.agenda.push_back(reduce(step.code))
                 j = min(todo.j, step.gone)
                 k = max(todo.j, step.gone)
                 if step.longer:
-                    agenda.push_back(item(k, 0, todo.l))
-                    agenda.push_back(item(step.plane, j, k))
+                    self.agenda.push_back(item(k, 0, todo.l))
+                    self.agenda.push_back(item(todo.i, j, k))
                 else:
-                    agenda.push_back(item(j, k, todo.l))
-                    agenda.push_back(item(step.plane, 0, j))
-        stack.resize(self.n + 3)
-        replay(codes.data(), self.n, &rows[0, 0], &heads[0], stack.data())
+                    self.agenda.push_back(item(j, k, todo.l))
+                    self.agenda.push_back(item(todo.i, 0, j))
 
 
 cdef struct Todo:  # the item [i,j,l], or [i,l] if j is 0, still to be unfolded; or, if code is not SH, a reduce
-    int code, plane, j, l
+    int code, i, j, l
 
 
-cdef inline Todo item(int plane, int j, int l) noexcept nogil:
-    return Todo(SH, plane, j, l)
+cdef inline Todo item(int i, int j, int l) noexcept nogil:
+    return Todo(SH, i, j, l)
 
 
 cdef inline Todo reduce(int code) noexcept nogil:
@@ -220,219 +184,310 @@ cdef inline Todo reduce(int code) noexcept nogil:
 
 
 cdef enum:
-    LANES = 16           # rows are padded to a multiple of this, for vector instructions
+    LANES = 16           # rows begin and end at multiples of this, for vector instructions
     KEEP = 1 << 26       # floats that a thread keeps between calls
-    RECORD = 8           # scores of (s1, s0): the six reduces by code - LA, then the shift
-    SHIFT = 6
+    RECORD = 4           # floats in a record of (s1, s0): the scores of the shift, of RA' and RA2
+    SHIFT = 0
+    RAP = 1
+    R2 = 2
 
 
 cdef class FullChart(Chart):
-    """All items. Cells that are no item (l <= j, or l beyond the sentence) hold -inf or are never read."""
+    """All items.
+
+    Rows run over l, the last node of an item: from the multiple of LANES at or below the first l there is, with -inf
+    before that l and beyond the sentence. What is scored alike whatever i is, the best Link of [i,j,k,l] by an arc from
+    j, k or l to k and to j, is tabulated first (the arcs from i too, if no cost depends on i). That leaves a few
+    additions and maxima for every i, j, k and l.
+    """
 
     cdef float* memory
     cdef size_t capacity
     cdef int stride
-    cdef float* t2        # [i,l] at plane, l
-    cdef float* t3        # [i,j,l] at plane, j, l
-    cdef float* on_s1s0   # RECORD scores at s0, s1: scores that depend on s1 and s0 only
-    cdef float* on_s0b0   # six rows at s0, by b0: scores that depend on s0 and b0 only
-    cdef float* cost_to   # at dependent, head
+    cdef bint by_head          # arcs from i are not in the tables
+    cdef vector[size_t] place  # of row l = 0 of [0,k,l] in the tables by three nodes
+    cdef float* t2             # [i,l] at i, l
+    cdef float* t3             # [i,k,l] at k, i, l
+    cdef float* links_k        # [i,j,k,l] without k, but for arcs from i, at k, j, l
+    cdef float* links_j        # the same without j
+    cdef float* s0b0           # six rows at s0, by b0
+    cdef float* la_to          # LA of j by l in [i,j,l] at l, j: what depends on j and l
+    cdef float* ra_to          # RA of j by i in [i,j,l]: the same
+    cdef float* records        # RECORD scores at s0, s1
+    cdef float* cost_to        # at dependent, head
+    # rows of the i at hand
+    cdef float* la_from        # LA of j by l in [i,j,l] at j: what depends on i and j
+    cdef float* ra_from        # RA of j by i in [i,j,l]: the same
+    cdef float* opening        # [i,j] + shift[i,j] at j
+    cdef float* column         # [i,j,l] at j for the l at hand
+    cdef float* linked
 
     def __dealloc__(self):
         free(self.memory)
 
-    cdef prepare(self, Scores scores, bint single):
-        Chart.prepare(self, scores, single)
-        cdef size_t side = self.side, stride = (side + LANES - 1) // LANES * LANES
-        cdef size_t needed = side * (side * stride + 8 * stride + side * RECORD)
+    cdef prepare(self, heads, bint single):
+        Chart.prepare(self, heads, single)
+        cdef size_t side = self.scores.side, stride = (side + LANES - 1) // LANES * LANES, volume = 0, k
+        self.by_head = single or self.scores.cost
         self.stride = stride
+        self.place.resize(side - 1)
+        for k in range(side - 1):
+            self.place[k] = volume - begin(k)
+            volume += k * (stride - begin(k))
+        cdef size_t square = side * stride, needed = 3 * volume + 10 * square + side * side * RECORD + 5 * stride
         if needed > self.capacity:
             free(self.memory)
             self.memory = NULL
             self.capacity = 0
             if posix_memalign(<void**> &self.memory, 64, needed * sizeof(float)):
                 self.memory = NULL
-                raise MemoryError(f"a sentence of {self.n} words needs {needed * sizeof(float) >> 20} MB")
+                raise MemoryError(f"a sentence of {self.scores.n} words needs {needed * sizeof(float) >> 20} MB")
             self.capacity = needed
         self.t2 = self.memory
-        self.cost_to = self.t2 + side * stride
-        self.on_s0b0 = self.cost_to + side * stride
-        self.t3 = self.on_s0b0 + 6 * side * stride
-        self.on_s1s0 = self.t3 + side * side * stride
-        self.tabulate(scores)
+        self.t3 = self.t2 + square
+        self.links_k = self.t3 + volume
+        self.links_j = self.links_k + volume
+        self.s0b0 = self.links_j + volume
+        self.la_to = self.s0b0 + 6 * square
+        self.ra_to = self.la_to + square
+        self.cost_to = self.ra_to + square
+        self.la_from = self.cost_to + square
+        self.ra_from = self.la_from + stride
+        self.opening = self.ra_from + stride
+        self.column = self.opening + stride
+        self.linked = self.column + stride
+        self.records = self.linked + stride
 
     cdef release(self):
-        Chart.release(self)
         if self.capacity > KEEP:
             free(self.memory)
             self.memory = NULL
             self.capacity = 0
 
-    cdef float* row2(self, int p) noexcept nogil:
-        return self.t2 + <size_t> p * self.stride
+    cdef float* row2(self, int i) noexcept nogil:
+        return self.t2 + <size_t> i * self.stride
 
-    cdef float* row3(self, int p, int j) noexcept nogil:
-        return self.t3 + (<size_t> p * self.side + j) * self.stride
+    cdef size_t at(self, int j, int k) noexcept nogil:
+        """Where the row of [j,k,l] is in t3, links_k and links_j."""
+        return self.place[k] + <size_t> j * (self.stride - begin(k))
 
     cdef float* row_s0b0(self, int code, int s0) noexcept nogil:
-        return self.on_s0b0 + (<size_t> s0 * 6 + code - LA) * self.stride
+        return self.s0b0 + (<size_t> s0 * 6 + code - LA) * self.stride
 
     cdef float* record(self, int s1, int s0) noexcept nogil:
-        return self.on_s1s0 + (<size_t> s0 * self.side + s1) * RECORD
+        return self.records + (<size_t> s0 * self.scores.side + s1) * RECORD
 
-    cdef void tabulate(self, Scores scores) noexcept nogil:
-        """Lay the scores out as the loops read them; the cost of an arc goes where its head and dependent are known."""
-        cdef int n = self.n, t, h, m, s1, s0, b0
-        cdef float* row
-        for m in range(n + 1):
-            row = self.cost_to + m * self.stride
-            for h in range(self.stride):
-                row[h] = scores.arc[h, m] if scores.costs and h <= n else 0
-        for s0 in range(n + 1):
-            for t in range(6):
-                row = self.row_s0b0(t + LA, s0)
-                for b0 in range(self.stride):
-                    row[b0] = scores.s0b0[t, s0, b0] if b0 <= n + 1 else 0
-            row = self.row_s0b0(LA, s0)
-            for b0 in range(n + 1):
-                row[b0] += self.cost_to[s0 * self.stride + b0]
-            row[n + 1] = self.row_s0b0(LA2, s0)[n + 1] = -INFINITY  # the end of the sentence is no head
-            for s1 in range(s0):
-                row = self.record(s1, s0)
-                for t in range(6):
-                    row[t] = scores.s1s0[t, s1, s0] if scores.hybrid else 0
-                row[RA - LA] += self.cost_to[s0 * self.stride + s1]
-                row[LAp - LA] += self.cost_to[s1 * self.stride + s0]
-                row[SHIFT] = scores.shift[s1, s0]
+    cdef float* row(self, float* square, int x) noexcept nogil:
+        return square + <size_t> x * self.stride
 
     cdef bint fill(self) noexcept nogil:
-        cdef int p
-        cdef size_t cell
-        for cell in range(<size_t> self.side * self.stride):
-            self.t2[cell] = -INFINITY
-        for p in range(self.n, -1, -1):
-            self.row2(p)[p + 1] = 0
-            self.fill_plane(p)
-        if self.single:
-            self.fill_plane(self.n + 1)
-        return self.row2(self.goal())[self.n + 1] > -INFINITY
+        cdef int i
+        self.tabulate()
+        for i in range(self.scores.n, -1, -1):
+            self.fill_plane(i)
+        return self.row2(0)[self.scores.n + 1] > -INFINITY
 
-    cdef void fill_plane(self, int p) noexcept nogil:
-        """All items starting with i, in the order of the last head of what they are made of."""
-        cdef int i = self.start(p), below = self.below(p), j, k, l
-        cdef float value, best, before
+    cdef void tabulate(self) noexcept nogil:
+        """Lay the scores out as the loops read them; the cost of an arc goes where its head and dependent are known."""
+        cdef const Scores* scores = &self.scores
+        cdef int n = scores.n, first, code, h, m, j, k, l
+        cdef float reduces[6]
+        cdef float* row
+        for m in range(1, n + 1):
+            row = self.row(self.cost_to, m)
+            for h in range(self.stride):
+                row[h] = arc_cost(scores, h, m) if h <= n else 0
+        for k in range(1, n + 1):
+            first = begin(k)
+            for code in range(LA, RA2 + 1):
+                row = self.row_s0b0(code, k)
+                for l in range(first, n + 2):
+                    row[l] = on_s0b0(scores, code, k, l)
+                for l in range(n + 2, self.stride):
+                    row[l] = 0
+            row = self.row_s0b0(LA, k)
+            for l in range(first, n + 1):
+                row[l] += self.row(self.cost_to, k)[l]
+            row[n + 1] = self.row_s0b0(LA2, k)[n + 1] = -INFINITY  # the end of the sentence is no head
+            for l in range(k + 1, n + 2):
+                self.row(self.la_to, l)[k] = row[l]
+                self.row(self.ra_to, l)[k] = self.row_s0b0(RA, k)[l]
+            self.record(0, k)[SHIFT] = shift_score(scores, 0, k)
+            for j in range(1, k):
+                for code in range(LA, RA2 + 1):
+                    reduces[code - LA] = on_s1s0(scores, code, j, k)
+                reduces[RA - LA] += self.row(self.cost_to, k)[j]
+                reduces[LAp - LA] += self.row(self.cost_to, j)[k]
+                row = self.record(j, k)
+                row[SHIFT] = shift_score(scores, j, k)
+                row[RAP] = reduces[RAp - LA]
+                row[R2] = reduces[RA2 - LA]
+                links(self.links_k + self.at(j, k) + first, self.links_j + self.at(j, k) + first,
+                      self.row_s0b0(LA, k) + first, self.row(self.cost_to, j) + first, reduces, self.by_head,
+                      self.stride, self.stride - first)
+
+    cdef void fill_plane(self, int i) noexcept nogil:
+        """All items starting with i, in the order of the last node of what they are made of."""
+        cdef int n = self.scores.n, j, k, l
+        cdef float* row = self.row2(i)
         cdef float* record
-        for k in range(i + 1, self.n + 2):
+        cdef size_t at
+        for l in range(begin(i), self.stride):
+            row[l] = -INFINITY
+        row[i + 1] = 0
+        for j in range(i + 1, n + 1):
+            self.la_from[j] = on_s1s0(&self.scores, LA, i, j)
+            self.ra_from[j] = -INFINITY if self.single and i == 0 else \
+                on_s1s0(&self.scores, RA, i, j) + self.row(self.cost_to, j)[i]
+        for k in range(i + 1, n + 2):
             # every [i,j,k] is complete: Link them to [i,k]
-            best = -INFINITY
             for j in range(i + 1, k):
-                record = self.record(i, j)
-                best = larger(best, self.row3(p, j)[k] + (record[0] + self.row_s0b0(LA, j)[k]))
-                if below >= 0:
-                    value = self.row3(below, j)[k] + (record[RA - LA] + self.row_s0b0(RA, j)[k])
-                    best = larger(best, value)
+                self.column[j] = self.t3[self.at(i, j) + k]
+            if k == n + 1 and self.single and i == 0:
+                for j in range(1, k):
+                    self.ra_from[j] = on_s1s0(&self.scores, RA, 0, j) + self.row(self.cost_to, j)[0]
             if k > i + 1:
-                self.row2(p)[k] = best
-            if k > self.n:
+                row[k] = link2(self.linked + i + 1, self.column + i + 1, self.la_from + i + 1, self.ra_from + i + 1,
+                               self.row(self.la_to, k) + i + 1, self.row(self.ra_to, k) + i + 1, k - i - 1)
+            if k > n:
                 return
             # Combine [i,k] + [k,l] = [i,k,l]
-            before = self.row2(p)[k] + self.record(i, k)[SHIFT]
-            combine(self.row3(p, k), self.row2(k), before, k, self.stride)
+            self.opening[k] = row[k] + self.record(i, k)[SHIFT]
+            l = begin(k)
+            combine(self.t3 + self.at(i, k) + l, self.row2(k) + l, self.opening[k], self.stride - l)
             # Combine to [i,j,k,l], and Link these to [i,j,l] and [i,k,l]
             for j in range(i + 1, k):
-                self.link(p, p, i, j, k, below == p, True)
-                if below >= 0 and below != p:
-                    self.link(p, below, i, j, k, True, False)
+                record = self.record(j, k)
+                at = self.at(j, k) + l
+                if self.by_head:
+                    link3_by_head(self.t3 + self.at(i, j) + l, self.t3 + self.at(i, k) + l, self.row2(k) + l, self.t3 + at,
+                                  self.links_k + at, self.links_j + at, self.row_s0b0(RA2, k) + l,
+                                  self.row_s0b0(RAp, k) + l, self.column[j] + record[SHIFT], self.opening[j],
+                                  record[R2] + self.cost_from(i, k), record[RAP] + self.cost_from(i, j), self.stride - l)
+                else:
+                    link3(self.t3 + self.at(i, j) + l, self.t3 + self.at(i, k) + l, self.row2(k) + l, self.t3 + at,
+                          self.links_k + at, self.links_j + at, self.column[j] + record[SHIFT], self.opening[j],
+                          self.stride - l)
 
-    cdef void link(self, int p, int q, int i, int j, int k, bint from_i, bint from_others) noexcept nogil:
-        """Derive [i,j,l] and [i,k,l] of plane p from [i,j,k,l] of plane q, for all l, by arcs from i and others."""
-        cdef float* record = self.record(j, k)
-        cdef float scores[6]
-        cdef int t
-        for t in range(6):
-            scores[t] = record[t] if from_others else -INFINITY
-        scores[RAp - LA] = record[RAp - LA] + self.cost_to[j * self.stride + i] if from_i else -INFINITY
-        scores[RA2 - LA] = record[RA2 - LA] + self.cost_to[k * self.stride + i] if from_i else -INFINITY
-        link_row(self.row3(p, j), self.row3(p, k), self.row2(k), self.row3(j, k), self.row_s0b0(LA, k),
-                 self.cost_to + j * self.stride, self.row3(q, j)[k] + record[SHIFT],
-                 self.row2(q)[j] + self.record(i, j)[SHIFT], scores, k, self.stride)
+    cdef float cost_from(self, int i, int dependent) noexcept nogil:
+        """Of an arc from i by RA' or RA2."""
+        return -INFINITY if self.single and i == 0 else self.row(self.cost_to, dependent)[i]
 
-    cdef float score4(self, int p, int j, int k, int l, bint* longer) noexcept nogil:
+    cdef float score4(self, int i, int j, int k, int l, bint* longer) noexcept nogil:
         """[i,j,k,l]"""
-        cdef float left = self.row3(p, j)[k] + self.record(j, k)[SHIFT] + self.row2(k)[l]
-        cdef float right = self.row2(p)[j] + self.record(self.start(p), j)[SHIFT] + self.row3(j, k)[l]
+        cdef float left = self.t3[self.at(i, j) + k] + shift_score(&self.scores, j, k) + self.row2(k)[l]
+        cdef float right = self.row2(i)[j] + shift_score(&self.scores, i, j) + self.t3[self.at(j, k) + l]
         longer[0] = left > right
         return larger(left, right)
 
-    cdef Step step2(self, int p, int l) noexcept nogil:
-        cdef Step best
-        cdef int i = self.start(p), j, below = self.below(p)
-        best.score = -INFINITY
+    cdef Step step2(self, int i, int l) noexcept nogil:
+        cdef Step best = Step(SH, 0, False, -INFINITY)
+        cdef bint from_i = i > 0 or l > self.scores.n or not self.single
+        cdef int j
+        cdef float score
         for j in range(i + 1, l):
-            better(&best, self.row3(p, j)[l] + self.scores.reduce(LA, -1, i, j, l), LA, j, False, p)
-            if below >= 0:
-                better(&best, self.row3(below, j)[l] + self.scores.reduce(RA, -1, i, j, l), RA, j, False, below)
+            score = self.t3[self.at(i, j) + l]
+            better(&best, score + reduce_score(&self.scores, LA, -1, i, j, l), LA, j, False)
+            if from_i:
+                better(&best, score + reduce_score(&self.scores, RA, -1, i, j, l), RA, j, False)
         return best
 
-    cdef Step step3(self, int p, int j, int l) noexcept nogil:
-        cdef Step best
-        cdef int i = self.start(p), k, below = self.below(p)
+    cdef Step step3(self, int i, int j, int l) noexcept nogil:
+        cdef Step best = Step(SH, 0, False, -INFINITY)
+        cdef bint from_i = i > 0 or not self.single, longer
+        cdef int k
         cdef float score
-        cdef bint longer
-        best.score = -INFINITY
-        better(&best, self.row2(p)[j] + self.record(i, j)[SHIFT] + self.row2(j)[l], SH, 0, False, p)
+        better(&best, self.row2(i)[j] + shift_score(&self.scores, i, j) + self.row2(j)[l], SH, 0, False)
         for k in range(j + 1, l):
-            score = self.score4(p, j, k, l, &longer)
-            better(&best, score + self.scores.reduce(RA, i, j, k, l), RA, k, longer, p)
-            better(&best, score + self.scores.reduce(LA, i, j, k, l), LA, k, longer, p)
-            if below >= 0:
-                score = self.score4(below, j, k, l, &longer)
-                better(&best, score + self.scores.reduce(RA2, i, j, k, l), RA2, k, longer, below)
+            score = self.score4(i, j, k, l, &longer)
+            better(&best, score + reduce_score(&self.scores, RA, i, j, k, l), RA, k, longer)
+            better(&best, score + reduce_score(&self.scores, LA, i, j, k, l), LA, k, longer)
+            if from_i:
+                better(&best, score + reduce_score(&self.scores, RA2, i, j, k, l), RA2, k, longer)
         for k in range(i + 1, j):
-            score = self.score4(p, k, j, l, &longer)
-            better(&best, score + self.scores.reduce(LAp, i, k, j, l), LAp, k, longer, p)
-            better(&best, score + self.scores.reduce(LA2, i, k, j, l), LA2, k, longer, p)
-            if below >= 0:
-                score = self.score4(below, k, j, l, &longer)
-                better(&best, score + self.scores.reduce(RAp, i, k, j, l), RAp, k, longer, below)
+            score = self.score4(i, k, j, l, &longer)
+            better(&best, score + reduce_score(&self.scores, LAp, i, k, j, l), LAp, k, longer)
+            better(&best, score + reduce_score(&self.scores, LA2, i, k, j, l), LA2, k, longer)
+            if from_i:
+                better(&best, score + reduce_score(&self.scores, RAp, i, k, j, l), RAp, k, longer)
         return best
+
+
+cdef inline int begin(int k) noexcept nogil:
+    """Where rows over l > k begin."""
+    return (k + 1) // LANES * LANES
 
 
 cdef inline float larger(float a, float b) noexcept nogil:
     return a if a > b else b
 
 
-cdef inline void better(Step* best, float score, int code, int gone, bint longer, int plane) noexcept nogil:
+cdef inline void better(Step* best, float score, int code, int gone, bint longer) noexcept nogil:
     if score > best.score:
-        best[0] = Step(code, gone, longer, plane, score)
+        best[0] = Step(code, gone, longer, score)
 
 
-cdef void combine(Row tk, const float* t2k, float before, int k, int stride) noexcept nogil:
+cdef void links(Row links_k, Row links_j, const float* s0b0, const float* cost_to_j, const float* s1s0, bint by_head,
+                int stride, int count) noexcept nogil:
+    """Of j and k over l, from the six rows of k and the scores on j and k."""
+    cdef float la = s1s0[0], ra = s1s0[RA - LA], lap = s1s0[LAp - LA]
+    cdef float rap = s1s0[RAp - LA], la2 = s1s0[LA2 - LA], ra2 = s1s0[RA2 - LA]
+    cdef const float* row_la = s0b0
+    cdef const float* row_ra = s0b0 + stride
+    cdef const float* row_lap = s0b0 + 2 * stride
+    cdef const float* row_rap = s0b0 + 3 * stride
+    cdef const float* row_la2 = s0b0 + 4 * stride
+    cdef const float* row_ra2 = s0b0 + 5 * stride
     cdef int l
-    for l in range((k + 1) // LANES * LANES, stride):
+    for l in range(count):
+        links_k[l] = larger(ra + row_ra[l], la + row_la[l])
+        links_j[l] = larger(lap + row_lap[l], la2 + row_la2[l] + cost_to_j[l])
+    if not by_head:
+        for l in range(count):
+            links_k[l] = larger(links_k[l], ra2 + row_ra2[l])
+            links_j[l] = larger(links_j[l], rap + row_rap[l])
+
+
+cdef float link2(Row linked, const float* column, const float* la_from, const float* ra_from, const float* la_to,
+                 const float* ra_to, int count) noexcept nogil:
+    """[i,l] from [i,j,l] for all j."""
+    cdef int j
+    cdef float best = -INFINITY
+    for j in range(count):
+        linked[j] = column[j] + larger(la_from[j] + la_to[j], ra_from[j] + ra_to[j])
+    for j in range(count):
+        best = larger(best, linked[j])
+    return best
+
+
+cdef void combine(Row tk, const float* t2k, float before, int count) noexcept nogil:
+    cdef int l
+    for l in range(count):
         tk[l] = before + t2k[l]
 
 
-cdef void link_row(Row tj, Row tk, const float* t2k, const float* tjk, const float* on_s0b0, const float* cost_to_j,
-                   float left, float right, const float* on_s1s0, int k, int stride) noexcept nogil:
-    """tj: [i,j,l], tk: [i,k,l], t2k: [k,l], tjk: [j,k,l] at l; left and right: what [k,l] and [j,k,l] complete to
-    [i,j,k,l]. The loop starts at the vector with l = k+1; below that l it adds -inf, the value of [k,l] and [j,k,l]."""
-    cdef float la = on_s1s0[0], ra = on_s1s0[RA - LA], lap = on_s1s0[LAp - LA]
-    cdef float rap = on_s1s0[RAp - LA], la2 = on_s1s0[LA2 - LA], ra2 = on_s1s0[RA2 - LA]
-    cdef const float* row_la = on_s0b0
-    cdef const float* row_ra = on_s0b0 + stride
-    cdef const float* row_lap = on_s0b0 + 2 * stride
-    cdef const float* row_rap = on_s0b0 + 3 * stride
-    cdef const float* row_la2 = on_s0b0 + 4 * stride
-    cdef const float* row_ra2 = on_s0b0 + 5 * stride
-    cdef float t4, without_k, without_j
+cdef void link3(Row tj, Row tk, const float* t2k, const float* tjk, const float* links_k, const float* links_j,
+                float left, float right, int count) noexcept nogil:
+    """tj: [i,j,l], tk: [i,k,l], t2k: [k,l], tjk: [j,k,l] over l; left and right: what [k,l] and [j,k,l] complete to
+    [i,j,k,l]."""
+    cdef float t4
     cdef int l
-    for l in range((k + 1) // LANES * LANES, stride):
+    for l in range(count):
         t4 = larger(left + t2k[l], right + tjk[l])
-        without_k = larger(ra2 + row_ra2[l], larger(ra + row_ra[l], la + row_la[l]))
-        without_j = larger(rap + row_rap[l], larger(lap + row_lap[l], la2 + row_la2[l] + cost_to_j[l]))
-        tj[l] = larger(tj[l], t4 + without_k)
-        tk[l] = larger(tk[l], t4 + without_j)
+        tj[l] = larger(tj[l], t4 + links_k[l])
+        tk[l] = larger(tk[l], t4 + links_j[l])
+
+
+cdef void link3_by_head(Row tj, Row tk, const float* t2k, const float* tjk, const float* links_k, const float* links_j,
+                        const float* row_ra2, const float* row_rap, float left, float right, float ra2, float rap,
+                        int count) noexcept nogil:
+    """The same with arcs from i to k, by RA2, and to j, by RA'."""
+    cdef float t4
+    cdef int l
+    for l in range(count):
+        t4 = larger(left + t2k[l], right + tjk[l])
+        tj[l] = larger(tj[l], t4 + larger(links_k[l], ra2 + row_ra2[l]))
+        tk[l] = larger(tk[l], t4 + larger(links_j[l], rap + row_rap[l]))
 
 
 cdef struct Item:  # [i,j,l], in the list of its span i..l
@@ -447,19 +502,22 @@ cdef class TreeChart(Chart):
     i and l has a head outside the span, and if one has, it is j; if none has, the head of j is i or l.
     """
 
-    cdef const int[::1] heads
+    cdef const int* heads
     cdef vector[int] dependents, first  # of h: dependents[first[h]] to dependents[first[h + 1] - 1]
     cdef vector[Step] t2                # at i, l
     cdef vector[int] begin, end         # at i, l: the items [i,j,l] are t3[begin] to t3[end - 1]
     cdef vector[Item] t3
 
-    def __init__(self, heads):
-        self.heads = heads
+    cdef prepare(self, heads, bint single):
+        Chart.prepare(self, heads, single)
+        cdef const int[::1] tree = heads
+        self.heads = &tree[0]
 
     cdef bint fill(self) noexcept nogil:
-        cdef int n = self.n, side = self.side, i, j, l, x, span, outside, which, code
+        cdef int n = self.scores.n, side = self.scores.side, i, j, l, x, span, outside, which, code
         self.list_dependents()
-        self.t2.assign(side * side, Step(SH, 0, False, 0, -INFINITY))
+        self.t3.clear()
+        self.t2.assign(side * side, Step(SH, 0, False, -INFINITY))
         self.begin.assign(side * side, 0)
         self.end.assign(side * side, 0)
         for i in range(n, -1, -1):
@@ -486,12 +544,12 @@ cdef class TreeChart(Chart):
                     for x in range(self.begin[span], self.end[span]):
                         j = self.t3[x].j
                         code = RA if self.heads[j] == i else LA
-                        better(&self.t2[span], self.t3[x].best.score + self.scores.reduce(code, -1, i, j, l),
-                               code, j, False, i)
+                        better(&self.t2[span], self.t3[x].best.score + reduce_score(&self.scores, code, -1, i, j, l),
+                               code, j, False)
         return self.t2[n + 1].score > -INFINITY
 
     cdef void list_dependents(self) noexcept nogil:
-        cdef int n = self.n, h, m
+        cdef int n = self.scores.n, h, m
         self.first.assign(n + 3, 0)
         self.dependents.resize(n)
         for m in range(1, n + 1):
@@ -511,14 +569,14 @@ cdef class TreeChart(Chart):
         if not i < j < l:
             return
         new.j = j
-        new.best = Step(SH, 0, False, i, self.t2[i * self.side + j].score + self.t2[j * self.side + l].score
-                        + self.scores.shift[i, j])
+        new.best = Step(SH, 0, False, self.t2[i * self.scores.side + j].score + self.t2[j * self.scores.side + l].score
+                        + shift_score(&self.scores, i, j))
         self.link_dependents(&new.best, i, i, j, l)
         self.link_dependents(&new.best, j, i, j, l)
         self.link_dependents(&new.best, l, i, j, l)
         if new.best.score > -INFINITY:
             self.t3.push_back(new)
-            self.end[i * self.side + l] += 1
+            self.end[i * self.scores.side + l] += 1
 
     cdef void link_dependents(self, Step* best, int head, int i, int j, int l) noexcept nogil:
         """Link the dependents of one of i, j, l to get [i,j,l]."""
@@ -529,27 +587,27 @@ cdef class TreeChart(Chart):
             k = self.dependents[x]
             if j < k < l:
                 code = RA2 if head == i else RA if head == j else LA
-                score = self.score4(i, j, k, l, &longer) + self.scores.reduce(code, i, j, k, l)
+                score = self.score4(i, j, k, l, &longer) + reduce_score(&self.scores, code, i, j, k, l)
             elif i < k < j:
                 code = RAp if head == i else LAp if head == j else LA2
-                score = self.score4(i, k, j, l, &longer) + self.scores.reduce(code, i, k, j, l)
+                score = self.score4(i, k, j, l, &longer) + reduce_score(&self.scores, code, i, k, j, l)
             else:
                 continue
-            better(best, score, code, k, longer, i)
+            better(best, score, code, k, longer)
 
     cdef float score4(self, int i, int j, int k, int l, bint* longer) noexcept nogil:
         """[i,j,k,l]"""
-        cdef float left = self.step3(i, j, k).score + self.scores.shift[j, k] + self.t2[k * self.side + l].score
-        cdef float right = self.t2[i * self.side + j].score + self.scores.shift[i, j] + self.step3(j, k, l).score
+        cdef float left = self.step3(i, j, k).score + shift_score(&self.scores, j, k) + self.t2[k * self.scores.side + l].score
+        cdef float right = self.t2[i * self.scores.side + j].score + shift_score(&self.scores, i, j) + self.step3(j, k, l).score
         longer[0] = left > right
         return larger(left, right)
 
     cdef Step step2(self, int i, int l) noexcept nogil:
-        return self.t2[i * self.side + l]
+        return self.t2[i * self.scores.side + l]
 
     cdef Step step3(self, int i, int j, int l) noexcept nogil:
-        cdef int x, span = i * self.side + l
+        cdef int x, span = i * self.scores.side + l
         for x in range(self.begin[span], self.end[span]):
             if self.t3[x].j == j:
                 return self.t3[x].best
-        return Step(SH, 0, False, i, -INFINITY)
+        return Step(SH, 0, False, -INFINITY)

@@ -1,44 +1,32 @@
 # cython: language_level=3
-"""The transition system as the decoders need it: from a sequence of codes to configurations and heads."""
+"""The transition system as mh3 and mh4 need it: scores of transitions, and from a sequence of codes to a Derivation."""
 
 cdef enum:
     SH, LA, RA, LAp, RAp, LA2, RA2  # LAp is LA', RAp is RA'
 
 
-cdef inline void replay(const int* codes, int n, Py_ssize_t* rows, int* heads, int* stack) noexcept nogil:
-    """Execute the 2n+1 transitions; rows gets (code, s1, s0, b0) before each, heads the head of every word.
+cdef struct Scores:
+    int n, side          # side is n + 2
+    const float* shift   # (side, side)
+    const float* s0b0    # (reduces, side, side), by code - LA
+    const float* s1s0    # the same, or NULL
+    const float* cost    # (n + 1, n + 1), or NULL
 
-    stack is room for n+3 nodes: two empty positions (-1) lie below the bottom.
-    """
-    cdef int step, code, s0, s1, s2, b0 = 0, top = 1  # stack[top] is s0
-    stack[0] = stack[1] = -1
-    heads[0] = -1
-    for step in range(2 * n + 1):
-        code = codes[step]
-        s0 = stack[top]
-        s1 = stack[top - 1]
-        s2 = stack[top - 2] if top > 1 else -1
-        rows[4 * step] = code
-        rows[4 * step + 1] = s1
-        rows[4 * step + 2] = s0
-        rows[4 * step + 3] = b0
-        if code == SH:
-            top += 1
-            stack[top] = b0
-            b0 += 1
-            continue
-        if code == LA:
-            heads[s0] = b0
-        elif code == RA:
-            heads[s0] = s1
-        elif code == RA2:
-            heads[s0] = s2
-        elif code == LAp:
-            heads[s1] = s0
-        elif code == RAp:
-            heads[s1] = s2
-        else:
-            heads[s1] = b0
-        top -= 1
-        if code == LAp or code == RAp or code == LA2:  # s1 was removed
-            stack[top] = s0
+
+cdef inline float shift_score(const Scores* scores, int s0, int b0) noexcept nogil:
+    return scores.shift[<size_t> s0 * scores.side + b0]
+
+
+cdef inline float on_s0b0(const Scores* scores, int code, int s0, int b0) noexcept nogil:
+    return scores.s0b0[(<size_t> (code - LA) * scores.side + s0) * scores.side + b0]
+
+
+cdef inline float on_s1s0(const Scores* scores, int code, int s1, int s0) noexcept nogil:
+    return scores.s1s0[(<size_t> (code - LA) * scores.side + s1) * scores.side + s0] if scores.s1s0 else 0
+
+
+cdef inline float arc_cost(const Scores* scores, int head, int dependent) noexcept nogil:
+    return scores.cost[<size_t> head * (scores.n + 1) + dependent] if scores.cost else 0
+
+
+cdef object derivation(const int* codes, const Scores* scores)

@@ -1,0 +1,52 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""From a sequence of transition codes to the Derivation."""
+
+import numpy as np
+
+from mh4.decoders.derivation import Derivation
+
+
+cdef object derivation(const int* codes, const Scores* scores):
+    """Execute the 2n+1 transitions and collect what they score.
+
+    The first transition, the shift of the root, is not scored.
+    """
+    cdef int n = scores.n, step, code, s0 = -1, s1, s2, head, dependent, b0 = 0, shifts = 0, reduces = 0
+    cdef double total = 0
+    transitions = np.empty((2 * n + 1, 4), dtype=np.intp)
+    heads = np.empty(n + 1, dtype=np.int32)
+    parts = {"shift": np.empty((n, 2), dtype=np.intp), "reduce_s0b0": np.empty((n, 3), dtype=np.intp)}
+    cdef Py_ssize_t[:, ::1] rows = transitions, rows_shift = parts["shift"], rows_s0b0 = parts["reduce_s0b0"], rows_s1s0
+    if scores.s1s0:
+        rows_s1s0 = parts["reduce_s1s0"] = np.empty((n, 3), dtype=np.intp)
+    cdef int[::1] below = heads  # of a node on the stack the node below it, until it is removed and has its head there
+    for step in range(2 * n + 1):
+        code = codes[step]
+        s1 = below[s0] if s0 >= 0 else -1
+        s2 = below[s1] if s1 >= 0 else -1
+        rows[step, 0], rows[step, 1], rows[step, 2], rows[step, 3] = code, s1, s0, b0
+        if code == SH:
+            if b0 > 0:
+                rows_shift[shifts, 0], rows_shift[shifts, 1] = s0, b0
+                total += shift_score(scores, s0, b0)
+                shifts += 1
+            below[b0] = s0
+            s0 = b0
+            b0 += 1
+            continue
+        rows_s0b0[reduces, 0], rows_s0b0[reduces, 1], rows_s0b0[reduces, 2] = code - LA, s0, b0
+        total += on_s0b0(scores, code, s0, b0)
+        if scores.s1s0:
+            rows_s1s0[reduces, 0], rows_s1s0[reduces, 1], rows_s1s0[reduces, 2] = code - LA, s1, s0
+            total += on_s1s0(scores, code, s1, s0)
+        reduces += 1
+        head = b0 if code == LA or code == LA2 else s1 if code == RA else s0 if code == LAp else s2
+        if code == LA or code == RA or code == RA2:
+            dependent = s0
+            s0 = s1
+        else:
+            dependent = s1
+            below[s0] = s2
+        below[dependent] = head
+        total += arc_cost(scores, head, dependent)
+    return Derivation(total, heads, parts, transitions)
