@@ -10,6 +10,7 @@ setup(
             Extension(
                 "mh4.decoders.*",
                 ["mh4/decoders/*.pyx"],
+                depends=["mh4/decoders/lanes.h"],
                 include_dirs=[numpy.get_include()],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
                 extra_compile_args=["-O3", "-march=native"],

@@ -10,6 +10,7 @@ combine and the reduce that always follows,
 
 import threading
 
+cimport cython
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
@@ -71,6 +72,7 @@ cdef Chart workspace():
         return _workspace.chart
 
 
+@cython.final
 cdef class Chart:
     """The items [i,l] in rows i.
 

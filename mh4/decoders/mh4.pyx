@@ -17,6 +17,7 @@ Only [i,l] and [i,j,l] are stored. A reduce is scored on s1, s0 and b0, which ar
 
 import threading
 
+cimport cython
 import numpy as np
 from libc.math cimport INFINITY
 from libc.stdlib cimport free
@@ -33,6 +34,21 @@ cdef extern from "<stdlib.h>" nogil:
 
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
+
+cdef extern from "lanes.h" nogil:
+    enum:
+        LANES
+    float larger(float a, float b)
+    float link2(const float* column, const float* la_from, const float* la_to, const float* ra_from, const float* ra_to,
+                int count)
+    void link3 "link3<false>"(
+        float** tj, float* tk, const float* t2k, const float* tjk, const float* links_k, const float* links_j,
+        const float* left, const float* right, const float* ra2, const float* rap, const float* row_ra2,
+        const float* row_rap, int first, int k, int begin, int count)
+    void link3_by_head "link3<true>"(
+        float** tj, float* tk, const float* t2k, const float* tjk, const float* links_k, const float* links_j,
+        const float* left, const float* right, const float* ra2, const float* rap, const float* row_ra2,
+        const float* row_rap, int first, int k, int begin, int count)
 
 
 def decode(shift, reduce_s0b0, reduce_s1s0=None, *, cost=None, heads=None, single_root=False):
@@ -184,14 +200,10 @@ cdef inline Todo reduce(int code) noexcept nogil:
 
 
 cdef enum:
-    LANES = 16           # rows begin and end at multiples of this, for vector instructions
-    KEEP = 1 << 26       # floats that a thread keeps between calls
-    RECORD = 4           # floats in a record of (s1, s0): the scores of the shift, of RA' and RA2
-    SHIFT = 0
-    RAP = 1
-    R2 = 2
+    KEEP = 1 << 26  # floats that a thread keeps between calls
 
 
+@cython.final
 cdef class FullChart(Chart):
     """All items.
 
@@ -202,61 +214,82 @@ cdef class FullChart(Chart):
     """
 
     cdef float* memory
-    cdef size_t capacity
-    cdef int stride
+    cdef size_t capacity, taken
+    cdef int n, stride
     cdef bint by_head          # arcs from i are not in the tables
-    cdef vector[size_t] place  # of row l = 0 of [0,k,l] in the tables by three nodes
-    cdef float* t2             # [i,l] at i, l
+    cdef vector[size_t] place  # of l = 0 in the row of [0,k,l] in the tables by three nodes
+    cdef vector[float*] rows   # [i,j,l] for the i at hand, by j
+    # tables by three nodes
     cdef float* t3             # [i,k,l] at k, i, l
     cdef float* links_k        # [i,j,k,l] without k, but for arcs from i, at k, j, l
     cdef float* links_j        # the same without j
+    # by two nodes: rows of `stride`
+    cdef float* t2             # [i,l] at i, l
     cdef float* s0b0           # six rows at s0, by b0
     cdef float* la_to          # LA of j by l in [i,j,l] at l, j: what depends on j and l
     cdef float* ra_to          # RA of j by i in [i,j,l]: the same
-    cdef float* records        # RECORD scores at s0, s1
+    cdef float* shifts         # shift[j,k] at k, j
+    cdef float* ra2_to         # RA2 of k in [i,j,k,l] at k, j: what depends on j and k
+    cdef float* rap_to         # RA' of j in [i,j,k,l]: the same
     cdef float* cost_to        # at dependent, head
-    # rows of the i at hand
+    # by one, for the i, or i and k, at hand
     cdef float* la_from        # LA of j by l in [i,j,l] at j: what depends on i and j
     cdef float* ra_from        # RA of j by i in [i,j,l]: the same
-    cdef float* opening        # [i,j] + shift[i,j] at j
-    cdef float* column         # [i,j,l] at j for the l at hand
-    cdef float* linked
+    cdef float* arcs_from      # the cost of i->j at j
+    cdef float* column         # [i,j,k] at j
+    cdef float* left           # [i,j,k] + shift[j,k] at j
+    cdef float* right          # [i,j] + shift[i,j] at j
+    cdef float* ra2            # RA2 of k in [i,j,k,l] at j: what depends on i, j and k
+    cdef float* rap            # RA' of j in [i,j,k,l]: the same
 
     def __dealloc__(self):
         free(self.memory)
 
     cdef prepare(self, heads, bint single):
         Chart.prepare(self, heads, single)
-        cdef size_t side = self.scores.side, stride = (side + LANES - 1) // LANES * LANES, volume = 0, k
-        self.by_head = single or self.scores.cost
+        cdef int n = self.scores.n, k
+        cdef size_t stride = (n + 1 + LANES) // LANES * LANES, square = (n + 2) * stride, volume = 0
+        self.n = n
         self.stride = stride
-        self.place.resize(side - 1)
-        for k in range(side - 1):
+        self.by_head = single or self.scores.cost
+        self.place.resize(n + 1)
+        self.rows.resize(n + 1)
+        for k in range(n + 1):
             self.place[k] = volume - begin(k)
             volume += k * (stride - begin(k))
-        cdef size_t square = side * stride, needed = 3 * volume + 10 * square + side * side * RECORD + 5 * stride
+        cdef size_t needed = 3 * volume + 13 * square + 8 * stride
         if needed > self.capacity:
             free(self.memory)
             self.memory = NULL
             self.capacity = 0
             if posix_memalign(<void**> &self.memory, 64, needed * sizeof(float)):
                 self.memory = NULL
-                raise MemoryError(f"a sentence of {self.scores.n} words needs {needed * sizeof(float) >> 20} MB")
+                raise MemoryError(f"a sentence of {n} words needs {needed * sizeof(float) >> 20} MB")
             self.capacity = needed
-        self.t2 = self.memory
-        self.t3 = self.t2 + square
-        self.links_k = self.t3 + volume
-        self.links_j = self.links_k + volume
-        self.s0b0 = self.links_j + volume
-        self.la_to = self.s0b0 + 6 * square
-        self.ra_to = self.la_to + square
-        self.cost_to = self.ra_to + square
-        self.la_from = self.cost_to + square
-        self.ra_from = self.la_from + stride
-        self.opening = self.ra_from + stride
-        self.column = self.opening + stride
-        self.linked = self.column + stride
-        self.records = self.linked + stride
+        self.taken = 0
+        self.t3 = self.take(volume)
+        self.links_k = self.take(volume)
+        self.links_j = self.take(volume)
+        self.t2 = self.take(square)
+        self.s0b0 = self.take(6 * square)
+        self.la_to = self.take(square)
+        self.ra_to = self.take(square)
+        self.shifts = self.take(square)
+        self.ra2_to = self.take(square)
+        self.rap_to = self.take(square)
+        self.cost_to = self.take(square)
+        self.la_from = self.take(stride)
+        self.ra_from = self.take(stride)
+        self.arcs_from = self.take(stride)
+        self.column = self.take(stride)
+        self.left = self.take(stride)
+        self.right = self.take(stride)
+        self.ra2 = self.take(stride)
+        self.rap = self.take(stride)
+
+    cdef float* take(self, size_t size):
+        self.taken += size
+        return self.memory + self.taken - size
 
     cdef release(self):
         if self.capacity > KEEP:
@@ -264,33 +297,28 @@ cdef class FullChart(Chart):
             self.memory = NULL
             self.capacity = 0
 
-    cdef float* row2(self, int i) noexcept nogil:
-        return self.t2 + <size_t> i * self.stride
-
     cdef size_t at(self, int j, int k) noexcept nogil:
-        """Where the row of [j,k,l] is in t3, links_k and links_j."""
+        """Where l = 0 is in the row of [j,k,l] in the tables by three nodes."""
         return self.place[k] + <size_t> j * (self.stride - begin(k))
 
+    cdef float* row(self, float* table, int x) noexcept nogil:
+        """In a table by two nodes."""
+        return table + <size_t> x * self.stride
+
     cdef float* row_s0b0(self, int code, int s0) noexcept nogil:
-        return self.s0b0 + (<size_t> s0 * 6 + code - LA) * self.stride
-
-    cdef float* record(self, int s1, int s0) noexcept nogil:
-        return self.records + (<size_t> s0 * self.scores.side + s1) * RECORD
-
-    cdef float* row(self, float* square, int x) noexcept nogil:
-        return square + <size_t> x * self.stride
+        return self.row(self.s0b0, 6 * s0 + code - LA)
 
     cdef bint fill(self) noexcept nogil:
         cdef int i
         self.tabulate()
-        for i in range(self.scores.n, -1, -1):
+        for i in range(self.n, -1, -1):
             self.fill_plane(i)
-        return self.row2(0)[self.scores.n + 1] > -INFINITY
+        return self.t2[self.n + 1] > -INFINITY
 
     cdef void tabulate(self) noexcept nogil:
         """Lay the scores out as the loops read them; the cost of an arc goes where its head and dependent are known."""
         cdef const Scores* scores = &self.scores
-        cdef int n = scores.n, first, code, h, m, j, k, l
+        cdef int n = self.n, first, code, h, m, j, k, l
         cdef float reduces[6]
         cdef float* row
         for m in range(1, n + 1):
@@ -312,71 +340,69 @@ cdef class FullChart(Chart):
             for l in range(k + 1, n + 2):
                 self.row(self.la_to, l)[k] = row[l]
                 self.row(self.ra_to, l)[k] = self.row_s0b0(RA, k)[l]
-            self.record(0, k)[SHIFT] = shift_score(scores, 0, k)
+            self.row(self.shifts, k)[0] = shift_score(scores, 0, k)
             for j in range(1, k):
                 for code in range(LA, RA2 + 1):
                     reduces[code - LA] = on_s1s0(scores, code, j, k)
                 reduces[RA - LA] += self.row(self.cost_to, k)[j]
                 reduces[LAp - LA] += self.row(self.cost_to, j)[k]
-                row = self.record(j, k)
-                row[SHIFT] = shift_score(scores, j, k)
-                row[RAP] = reduces[RAp - LA]
-                row[R2] = reduces[RA2 - LA]
+                self.row(self.shifts, k)[j] = shift_score(scores, j, k)
+                self.row(self.ra2_to, k)[j] = reduces[RA2 - LA]
+                self.row(self.rap_to, k)[j] = reduces[RAp - LA]
                 links(self.links_k + self.at(j, k) + first, self.links_j + self.at(j, k) + first,
                       self.row_s0b0(LA, k) + first, self.row(self.cost_to, j) + first, reduces, self.by_head,
                       self.stride, self.stride - first)
 
     cdef void fill_plane(self, int i) noexcept nogil:
         """All items starting with i, in the order of the last node of what they are made of."""
-        cdef int n = self.scores.n, j, k, l
-        cdef float* row = self.row2(i)
-        cdef float* record
-        cdef size_t at
+        cdef int n = self.n, j, k, l
+        cdef float* t2 = self.row(self.t2, i)
+        cdef bint forbidden = self.single and i == 0  # arcs from i
         for l in range(begin(i), self.stride):
-            row[l] = -INFINITY
-        row[i + 1] = 0
+            t2[l] = -INFINITY
+        t2[i + 1] = 0
         for j in range(i + 1, n + 1):
+            self.rows[j] = self.t3 + self.at(i, j)
+            self.arcs_from[j] = -INFINITY if forbidden else self.row(self.cost_to, j)[i]
             self.la_from[j] = on_s1s0(&self.scores, LA, i, j)
-            self.ra_from[j] = -INFINITY if self.single and i == 0 else \
-                on_s1s0(&self.scores, RA, i, j) + self.row(self.cost_to, j)[i]
+            self.ra_from[j] = on_s1s0(&self.scores, RA, i, j) + self.arcs_from[j]
         for k in range(i + 1, n + 2):
             # every [i,j,k] is complete: Link them to [i,k]
             for j in range(i + 1, k):
-                self.column[j] = self.t3[self.at(i, j) + k]
-            if k == n + 1 and self.single and i == 0:
+                self.column[j] = self.rows[j][k]
+            if forbidden and k > n:
                 for j in range(1, k):
                     self.ra_from[j] = on_s1s0(&self.scores, RA, 0, j) + self.row(self.cost_to, j)[0]
             if k > i + 1:
-                row[k] = link2(self.linked + i + 1, self.column + i + 1, self.la_from + i + 1, self.ra_from + i + 1,
-                               self.row(self.la_to, k) + i + 1, self.row(self.ra_to, k) + i + 1, k - i - 1)
+                t2[k] = link2(self.column + i + 1, self.la_from + i + 1, self.row(self.la_to, k) + i + 1,
+                              self.ra_from + i + 1, self.row(self.ra_to, k) + i + 1, k - i - 1)
             if k > n:
                 return
-            # Combine [i,k] + [k,l] = [i,k,l]
-            self.opening[k] = row[k] + self.record(i, k)[SHIFT]
-            l = begin(k)
-            combine(self.t3 + self.at(i, k) + l, self.row2(k) + l, self.opening[k], self.stride - l)
-            # Combine to [i,j,k,l], and Link these to [i,j,l] and [i,k,l]
-            for j in range(i + 1, k):
-                record = self.record(j, k)
-                at = self.at(j, k) + l
-                if self.by_head:
-                    link3_by_head(self.t3 + self.at(i, j) + l, self.t3 + self.at(i, k) + l, self.row2(k) + l, self.t3 + at,
-                                  self.links_k + at, self.links_j + at, self.row_s0b0(RA2, k) + l,
-                                  self.row_s0b0(RAp, k) + l, self.column[j] + record[SHIFT], self.opening[j],
-                                  record[R2] + self.cost_from(i, k), record[RAP] + self.cost_from(i, j), self.stride - l)
-                else:
-                    link3(self.t3 + self.at(i, j) + l, self.t3 + self.at(i, k) + l, self.row2(k) + l, self.t3 + at,
-                          self.links_k + at, self.links_j + at, self.column[j] + record[SHIFT], self.opening[j],
-                          self.stride - l)
+            self.right[k] = t2[k] + self.row(self.shifts, k)[i]
+            self.link(i, k)
 
-    cdef float cost_from(self, int i, int dependent) noexcept nogil:
-        """Of an arc from i by RA' or RA2."""
-        return -INFINITY if self.single and i == 0 else self.row(self.cost_to, dependent)[i]
+    cdef void link(self, int i, int k) noexcept nogil:
+        cdef int first = begin(k), count = self.stride - first
+        cdef size_t at = self.at(i + 1, k) + first
+        # Combine [i,k] + [k,l] = [i,k,l]
+        add(self.rows[k] + first, self.row(self.t2, k) + first, self.right[k], count)
+        # Combine to [i,j,k,l], and Link these to [i,j,l] and [i,k,l]
+        add2(self.left + i + 1, self.column + i + 1, self.row(self.shifts, k) + i + 1, k - i - 1)
+        if self.by_head:
+            add(self.ra2 + i + 1, self.row(self.ra2_to, k) + i + 1, self.arcs_from[k], k - i - 1)
+            add2(self.rap + i + 1, self.row(self.rap_to, k) + i + 1, self.arcs_from + i + 1, k - i - 1)
+            link3_by_head(self.rows.data(), self.rows[k] + first, self.row(self.t2, k) + first, self.t3 + at,
+                          self.links_k + at, self.links_j + at, self.left, self.right, self.ra2, self.rap,
+                          self.row_s0b0(RA2, k) + first, self.row_s0b0(RAp, k) + first, i + 1, k, first, count)
+        else:
+            link3(self.rows.data(), self.rows[k] + first, self.row(self.t2, k) + first, self.t3 + at,
+                  self.links_k + at, self.links_j + at, self.left, self.right, NULL, NULL,
+                  NULL, NULL, i + 1, k, first, count)
 
     cdef float score4(self, int i, int j, int k, int l, bint* longer) noexcept nogil:
         """[i,j,k,l]"""
-        cdef float left = self.t3[self.at(i, j) + k] + shift_score(&self.scores, j, k) + self.row2(k)[l]
-        cdef float right = self.row2(i)[j] + shift_score(&self.scores, i, j) + self.t3[self.at(j, k) + l]
+        cdef float left = self.t3[self.at(i, j) + k] + shift_score(&self.scores, j, k) + self.row(self.t2, k)[l]
+        cdef float right = self.row(self.t2, i)[j] + shift_score(&self.scores, i, j) + self.t3[self.at(j, k) + l]
         longer[0] = left > right
         return larger(left, right)
 
@@ -397,7 +423,7 @@ cdef class FullChart(Chart):
         cdef bint from_i = i > 0 or not self.single, longer
         cdef int k
         cdef float score
-        better(&best, self.row2(i)[j] + shift_score(&self.scores, i, j) + self.row2(j)[l], SH, 0, False)
+        better(&best, self.row(self.t2, i)[j] + shift_score(&self.scores, i, j) + self.row(self.t2, j)[l], SH, 0, False)
         for k in range(j + 1, l):
             score = self.score4(i, j, k, l, &longer)
             better(&best, score + reduce_score(&self.scores, RA, i, j, k, l), RA, k, longer)
@@ -416,10 +442,6 @@ cdef class FullChart(Chart):
 cdef inline int begin(int k) noexcept nogil:
     """Where rows over l > k begin."""
     return (k + 1) // LANES * LANES
-
-
-cdef inline float larger(float a, float b) noexcept nogil:
-    return a if a > b else b
 
 
 cdef inline void better(Step* best, float score, int code, int gone, bint longer) noexcept nogil:
@@ -448,46 +470,16 @@ cdef void links(Row links_k, Row links_j, const float* s0b0, const float* cost_t
             links_j[l] = larger(links_j[l], rap + row_rap[l])
 
 
-cdef float link2(Row linked, const float* column, const float* la_from, const float* ra_from, const float* la_to,
-                 const float* ra_to, int count) noexcept nogil:
-    """[i,l] from [i,j,l] for all j."""
-    cdef int j
-    cdef float best = -INFINITY
-    for j in range(count):
-        linked[j] = column[j] + larger(la_from[j] + la_to[j], ra_from[j] + ra_to[j])
-    for j in range(count):
-        best = larger(best, linked[j])
-    return best
+cdef void add(Row total, const float* row, float value, int count) noexcept nogil:
+    cdef int x
+    for x in range(count):
+        total[x] = row[x] + value
 
 
-cdef void combine(Row tk, const float* t2k, float before, int count) noexcept nogil:
-    cdef int l
-    for l in range(count):
-        tk[l] = before + t2k[l]
-
-
-cdef void link3(Row tj, Row tk, const float* t2k, const float* tjk, const float* links_k, const float* links_j,
-                float left, float right, int count) noexcept nogil:
-    """tj: [i,j,l], tk: [i,k,l], t2k: [k,l], tjk: [j,k,l] over l; left and right: what [k,l] and [j,k,l] complete to
-    [i,j,k,l]."""
-    cdef float t4
-    cdef int l
-    for l in range(count):
-        t4 = larger(left + t2k[l], right + tjk[l])
-        tj[l] = larger(tj[l], t4 + links_k[l])
-        tk[l] = larger(tk[l], t4 + links_j[l])
-
-
-cdef void link3_by_head(Row tj, Row tk, const float* t2k, const float* tjk, const float* links_k, const float* links_j,
-                        const float* row_ra2, const float* row_rap, float left, float right, float ra2, float rap,
-                        int count) noexcept nogil:
-    """The same with arcs from i to k, by RA2, and to j, by RA'."""
-    cdef float t4
-    cdef int l
-    for l in range(count):
-        t4 = larger(left + t2k[l], right + tjk[l])
-        tj[l] = larger(tj[l], t4 + larger(links_k[l], ra2 + row_ra2[l]))
-        tk[l] = larger(tk[l], t4 + larger(links_j[l], rap + row_rap[l]))
+cdef void add2(Row total, const float* a, const float* b, int count) noexcept nogil:
+    cdef int x
+    for x in range(count):
+        total[x] = a[x] + b[x]
 
 
 cdef struct Item:  # [i,j,l], in the list of its span i..l
@@ -495,6 +487,7 @@ cdef struct Item:  # [i,j,l], in the list of its span i..l
     Step best
 
 
+@cython.final
 cdef class TreeChart(Chart):
     """Only the items in derivations of one tree: every Link makes an arc of the tree.
 

@@ -1,0 +1,70 @@
+// The inner loops of the MH4 decoder over vectors as wide as the processor's. They only add and take maxima, which no
+// width, order of operands or compiler flag changes: the results are the same to the bit wherever they are compiled.
+#pragma once
+#include <math.h>
+
+#if defined(__AVX512F__)
+enum { LANES = 16 };
+#elif defined(__AVX__)
+enum { LANES = 8 };
+#else
+enum { LANES = 4 };
+#endif
+
+typedef float Lanes __attribute__((vector_size(4 * LANES), may_alias));                 // of a row that is aligned
+typedef float LooseLanes __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));  // of any
+
+static inline float larger(float a, float b) { return a > b ? a : b; }
+static inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
+static inline Lanes at(const float *row) { return *(const Lanes *)row; }
+static inline Lanes loosely_at(const float *row) { return *(const LooseLanes *)row; }
+
+// The best of column[j] + max(la_from[j] + la_to[j], ra_from[j] + ra_to[j]) for j < count: [i,l] from all [i,j,l].
+static inline float link2(const float *column, const float *la_from, const float *la_to, const float *ra_from,
+                          const float *ra_to, int count) {
+    float best = -INFINITY;
+    int j = 0;
+    if (count >= LANES) {
+        Lanes lanes = -INFINITY - Lanes();
+        for (; j + LANES <= count; j += LANES) {
+            Lanes la = loosely_at(la_from + j) + loosely_at(la_to + j), ra = loosely_at(ra_from + j) + loosely_at(ra_to + j);
+            lanes = larger(lanes, loosely_at(column + j) + larger(la, ra));
+        }
+        for (int x = 0; x < LANES; x++)
+            best = larger(best, lanes[x]);
+    }
+    for (; j < count; j++)
+        best = larger(best, column[j] + larger(la_from[j] + la_to[j], ra_from[j] + ra_to[j]));
+    return best;
+}
+
+// Of i and k, for all j between and all l in the rows of k, which have this many lanes: Combine to [i,j,k,l], and Link
+// this to [i,j,l] and [i,k,l].
+//     tj[j], tk: the rows of [i,j,l] and [i,k,l].           t2k: the row of [k,l].
+//     tjk, links_k, links_j: a row for each j from first.   left, right: what [k,l] and [j,k,l] combine with, by j.
+//     ra2, rap, row_ra2, row_rap: arcs from i to k and j, by j and by l, unless they are in the links.
+template <bool by_head>
+static inline void link3(float *const *tj, float *tk, const float *t2k, const float *tjk, const float *links_k,
+                         const float *links_j, const float *left, const float *right, const float *ra2, const float *rap,
+                         const float *row_ra2, const float *row_rap, int first, int k, int begin, int count) {
+    for (int x = 0; x < count; x += LANES) {
+        Lanes best_k = at(tk + x), kl = at(t2k + x), ra2_l = Lanes(), rap_l = Lanes();
+        if (by_head) {
+            ra2_l = at(row_ra2 + x);
+            rap_l = at(row_rap + x);
+        }
+        long cell = x;
+        for (int j = first; j < k; j++, cell += count) {
+            float *best_j = tj[j] + begin + x;
+            Lanes t4 = larger(left[j] + kl, right[j] + at(tjk + cell));
+            Lanes without_k = at(links_k + cell), without_j = at(links_j + cell);
+            if (by_head) {
+                without_k = larger(without_k, ra2[j] + ra2_l);
+                without_j = larger(without_j, rap[j] + rap_l);
+            }
+            *(Lanes *)best_j = larger(at(best_j), t4 + without_k);
+            best_k = larger(best_k, t4 + without_j);
+        }
+        *(Lanes *)(tk + x) = best_k;
+    }
+}
