@@ -21,10 +21,10 @@ from libc.math cimport INFINITY
 from libcpp.algorithm cimport nth_element
 from libcpp.vector cimport vector
 
-from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH
+from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores, derivation
 
 from mh4.decoders import arguments
-from mh4.decoders.derivation import Derivation, from_transitions, total
+from mh4.decoders.derivation import Derivation, total
 
 cdef enum:
     KINDS = 7  # of transitions
@@ -50,13 +50,16 @@ def decode(shift, reduce_s0b0, reduce_s1s0=None, *, beam=1, single_root=False):
     tensors["reduce_s0b0"] = arguments.scores("reduce_s0b0", reduce_s0b0, (reduces, n + 2, n + 2))
     if reduce_s1s0 is not None:
         tensors["reduce_s1s0"] = arguments.scores("reduce_s1s0", reduce_s1s0, (reduces, n + 2, n + 2))
-    search = Search(n, 1 + reduces, beam, single_root)
-    search.score_shifts(arguments.float32(shift))
-    search.score_s0b0(arguments.float32(reduce_s0b0), LA)
+    tensors = {name: arguments.float32(tensor) for name, tensor in tensors.items()}
+    cdef Search search = Search(n, 1 + reduces, beam, single_root)
+    search.score_shifts(tensors["shift"])
+    search.score_s0b0(tensors["reduce_s0b0"], LA)
     if reduce_s1s0 is not None:
-        search.score_s1s0(arguments.float32(reduce_s1s0), LA)
-    rows, heads = search.run()
-    return from_transitions(rows[:, [0, 2, 3, 4]], heads, tensors, None)
+        search.score_s1s0(tensors["reduce_s1s0"], LA)
+    rows, _ = search.run()
+    cdef const int[::1] codes = rows[:, 0].astype(np.int32)
+    cdef Scores scores = Scores(n, n + 2, search.on_s0b0[SH], search.on_s0b0[LA], search.on_s1s0[LA], NULL)
+    return derivation(&codes[0], &scores)
 
 
 def decode_local(s0b0, s1s0=None, s2s1=None, *, beam=1, single_root=False):
