@@ -231,7 +231,9 @@ def _width(decode: Optional[str], beam: Optional[int]) -> int:
     """The width of the beam; InputError if one is given that there is no use for."""
     if beam is not None and decode != "beam":
         raise InputError("--beam %d is for --decode beam alone" % beam)
-    return 8 if beam is None else beam
+    from mh4.systems import BEAM
+
+    return BEAM if beam is None else beam
 
 
 def _parse(parser: "mh4.parsing.Parser", sentences: List[treebank.Sentence]) -> List[treebank.Sentence]:

@@ -2,7 +2,9 @@
 
 A tree has many sequences. The canonical one attaches a word as soon as it can: when the word has all its dependents, is
 on top of the stack or second, and its head is first in the buffer or among the three nodes on top of the stack. Where both
-s0 and s1 can be attached, s0 is first: so a projective tree has the sequence of the arc-hybrid system.
+s0 and s1 can be attached, s1 is first. The paper does not say which sequences it learns from, but its Table 1 does: a parser
+that sees {s0, b0} alone fails, as it must where s1 is removed again and again, since s0 and b0 stay the same. With s0 first
+a projective tree would have the sequence of the arc-hybrid system, and such a parser would do as well as greedy MH3.
 
 It never hurts to do so. A word without further dependents is needed for nothing but its own arc, and without it all other
 nodes of the stack are nearer to the top or as near as before. A reduce transition of MH4 joins s0 or s1 to any of s0, s1,
@@ -32,7 +34,7 @@ def canonical(heads, codes=MH4):
     b0, allowed = 0, frozenset(codes)
     for _ in range(2 * n + 1):
         s2, s1, s0 = stack[-3:]
-        for dependent, reduces in ((s0, {b0: LA, s1: RA, s2: RA2}), (s1, {b0: LA2, s0: LA_PRIME, s2: RA_PRIME})):
+        for dependent, reduces in ((s1, {b0: LA2, s0: LA_PRIME, s2: RA_PRIME}), (s0, {b0: LA, s1: RA, s2: RA2})):
             code = reduces.get(heads[dependent])
             if dependent > 0 and not missing[dependent] and code in allowed:
                 break
