@@ -7,6 +7,8 @@ help:
 	@echo '    LANG=hu                       its language (toy: a small generated one, no download)'
 	@echo '    SYSTEMS="mh3 mst mh4-hybrid"  the parsers          SEEDS="1 2 3"  the runs of each'
 	@echo '    UD=folder                     treebanks you have   JOBS=2         runs at a time'
+	@echo 'make features LANG=toy            the rows of Tables 1 and 2: accuracy by the positions that a parser sees'
+	@echo 'make search LANG=toy              greedy, beam and exact decoding with the models that reproduce has trained'
 	@echo 'make coverage [UD=folder]         the share of trees each parser can reach, beside the paper (Table 3), for all'
 	@echo '                                  treebanks of a folder (data/ud-2.0, where mh4 data puts them)'
 	@echo 'make clean                        remove what was built; make distclean removes .venv, too'
@@ -44,16 +46,28 @@ environment:
 test: environment
 	$(strip $(if $(UD),UD='$(UD)') .venv/bin/python -m pytest $(PYTEST))
 
-ifneq ($(TREEBANK),)
-OPTIONS = --lang '$(TREEBANK)' $(if $(SYSTEMS),--systems '$(SYSTEMS)') $(if $(SEEDS),--seeds '$(SEEDS)') \
-  $(if $(UD),--ud '$(UD)') $(if $(JOBS),--jobs '$(JOBS)')
-reproduce: environment
-	.venv/bin/python experiments/reproduce.py $(strip $(OPTIONS))
-else
-reproduce:
-	@echo 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2 3"] [UD=folder] [JOBS=2]' >&2; \
+OPTIONS = --lang '$(TREEBANK)' $(if $(SEEDS),--seeds '$(SEEDS)') $(if $(UD),--ud '$(UD)')
+SYSTEMS_ASKED = $(if $(SYSTEMS),--systems '$(SYSTEMS)')
+JOBS_ASKED = $(if $(JOBS),--jobs '$(JOBS)')
+# $(call usage,what can stand after LANG=hu)
+usage = @echo 'usage: make $@ LANG=hu $(1)' >&2; \
 	echo '       (LANG=toy needs no download; LANG is to stand after `make`, the locale of the shell is not a treebank)' >&2; \
 	exit 2
+
+ifneq ($(TREEBANK),)
+reproduce: environment
+	.venv/bin/python experiments/reproduce.py $(strip $(OPTIONS) $(SYSTEMS_ASKED) $(JOBS_ASKED))
+features: environment
+	.venv/bin/python experiments/features.py $(strip $(OPTIONS) $(JOBS_ASKED))
+search: environment
+	.venv/bin/python experiments/search.py $(strip $(OPTIONS) $(SYSTEMS_ASKED))
+else
+reproduce:
+	$(call usage,[SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2 3"] [UD=folder] [JOBS=2])
+features:
+	$(call usage,[SEEDS="1 2"] [UD=folder] [JOBS=2])
+search:
+	$(call usage,[SYSTEMS="mh4-hybrid mh4-two"] [SEEDS="1 2"] [UD=folder])
 endif
 
 coverage: environment
@@ -67,4 +81,4 @@ clean:
 distclean: clean
 	rm -rf .venv
 
-.PHONY: help setup environment test reproduce coverage clean distclean
+.PHONY: help setup environment test reproduce features search coverage clean distclean

@@ -15,7 +15,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from rich import box
 from rich.console import Console
@@ -33,6 +33,7 @@ DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
 DEFAULT_SEEDS = "1 2 3"
 TOY_SEEDS = "1 2"
 MOST_JOBS = 4
+TRAINER = (sys.executable, "-m", "mh4")
 
 USAGE = 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [JOBS=2]'
 OPTIONS = """\
@@ -164,6 +165,11 @@ class Experiment:
         relative = os.path.relpath(path, self.cwd)
         return str(path) if relative.startswith(os.pardir) else relative
 
+    def is_recorded(self, run: grid.Run) -> bool:
+        """True if results have it, trained on these files, whoever trained it."""
+        record = grid.read_json(self.results / self.bank.name / ("%s-seed%d.json" % (run.system, run.seed)))
+        return all(record.get(split, {}).get("git_blob") == blob for split, blob in self.bank.blobs.items())
+
     def is_done(self, run: grid.Run) -> bool:
         """True if it was finished here on these files and settings; when in doubt, `mh4 train` is the judge."""
         origin = _origin(run)
@@ -248,60 +254,88 @@ def commit(folder: Path) -> str:
     return head.decode().strip()[:12] + ("+changes" if status.strip() else "")
 
 
-def main(arguments: Sequence[str], trainer: Sequence[str] = (sys.executable, "-m", "mh4"), home: Path = EXPERIMENTS) -> int:
+def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path = EXPERIMENTS) -> int:
     """The command; returns its exit code: 0, 1 if a run failed, 2 for bad input, 130 if interrupted.
 
     `trainer` is the command line that ``train ...`` is added to, `home` the folder of runs and results.
     """
-    parser = argparse.ArgumentParser(usage=USAGE[len("usage: ") :], add_help=False)
-    for name in ("lang", "systems", "seeds", "ud", "jobs"):
+    typed = options(arguments, USAGE, ("lang", "systems", "seeds", "ud", "jobs"))
+    return answered(
+        "reproduce",
+        usage,
+        typed.help,
+        lambda: _reproduce(request(typed.lang, typed.systems, typed.seeds, typed.ud, typed.jobs), trainer, home),
+    )
+
+
+def options(arguments: Sequence[str], usage_line: str, names: Sequence[str]) -> argparse.Namespace:
+    """What was typed, as text, empty where it was not."""
+    parser = argparse.ArgumentParser(usage=usage_line[len("usage: ") :], add_help=False)
+    for name in names:
         parser.add_argument("--" + name, default="")
     parser.add_argument("-h", "--help", action="store_true")
-    typed = parser.parse_args(arguments)
-    if typed.help:
+    return parser.parse_args(arguments)
+
+
+def answered(program: str, usage: Callable[[], str], help_wanted: bool, work: Callable[[], int]) -> int:
+    """The exit code of `work`; what goes wrong is one sentence."""
+    if help_wanted:
         print(usage())
         return 0
     try:
-        asked = request(typed.lang, typed.systems, typed.seeds, typed.ud, typed.jobs)
-        return _reproduce(asked, trainer, home)
+        return work()
     except (grid.Stopped, KeyboardInterrupt):
         print("stopped; the same command goes on from there")
         return 130
     except UsageError as error:
         print("%s\n%s" % (error, usage()), file=sys.stderr)
     except InputError as error:
-        print("reproduce: %s" % error, file=sys.stderr)
+        print("%s: %s" % (program, error), file=sys.stderr)
     except OSError as error:  # a full disk, a folder of someone else
-        print("reproduce: %s: %s" % (error.filename or "files", error.strerror or error), file=sys.stderr)
+        print("%s: %s: %s" % (program, error.filename or "files", error.strerror or error), file=sys.stderr)
     return 2
+
+
+def located(lang: str, ud: Optional[str], splits: Sequence[str] = ("train", "dev")) -> Treebank:
+    """The treebank's files, downloaded if need be."""
+    found = data.locate(lang, ud=ud, splits=splits)
+    return treebank(lang, {split: found[split] for split in splits})
 
 
 def _reproduce(asked: Request, trainer: Sequence[str], home: Path) -> int:
     console = Console(highlight=False)
-    cwd = Path.cwd()
-    found = data.locate(asked.lang, ud=asked.ud, splits=("train", "dev"))
-    bank = treebank(asked.lang, {split: found[split] for split in ("train", "dev")})
-    experiment = Experiment(asked, bank, trainer, home, cwd)
+    experiment = Experiment(asked, located(asked.lang, asked.ud), trainer, home, Path.cwd())
     for run in experiment.runs:
         if experiment.is_done(run):
             run.state = grid.DONE
             run.read_metrics()
             experiment.finished(run)
+    train(experiment, console)
+    done = [run for run in experiment.runs if run.state == grid.DONE]
+    if done:
+        _print_table(experiment, done, console)
+    return failures(experiment, console)
+
+
+def train(experiment: Experiment, console: Console) -> None:
+    """Trains the runs that wait."""
+    asked, bank = experiment.asked, experiment.bank
     waiting = [run for run in experiment.runs if run.state == grid.WAITING]
     console.print(
         "%s (%s): %d to train, %d finished before; models in %s"
-        % (asked.lang, bank.release, len(waiting), len(experiment.runs) - len(waiting), report.shown(home / "runs" / bank.name)),
+        % (asked.lang, bank.release, len(waiting), len(experiment.runs) - len(waiting), report.shown(experiment.home / "runs" / bank.name)),
         soft_wrap=True,
     )
     environment = dict(os.environ, PYTHONUTF8="1")
     if environment.get("LANG") == asked.lang:  # the treebank here, the locale to everyone else
         del environment["LANG"]
     if waiting:
-        grid.train_all(experiment.runs, asked.jobs, experiment.started, experiment.finished, console, cwd, environment)
-    done = [run for run in experiment.runs if run.state == grid.DONE]
+        grid.train_all(experiment.runs, asked.jobs, experiment.started, experiment.finished, console, experiment.cwd, environment)
+
+
+def failures(experiment: Experiment, console: Console) -> int:
+    """Tells of the runs that failed; returns 1 if there are any, otherwise 0."""
     failed = [run for run in experiment.runs if run.state == grid.FAILED]
-    if done:
-        _print_table(experiment, done, console)
     for run in failed:
         console.print("%s failed: %s (%s)" % (run.name, run.failure, report.shown(run.log)), style="red", soft_wrap=True)
         for line in grid.log_tail(run):
@@ -316,18 +350,22 @@ def _print_table(experiment: Experiment, done: Sequence[grid.Run], console: Cons
     asked = {(run.system, run.seed) for run in done}
     runs = [run for run in report.load(experiment.bank.name, experiment.results) if (run["system"], run["seed"]) in asked]
     table = report.rows(runs)
-    header, body = report.cells(table)
+    pages = [experiment.results / (experiment.bank.name + ending) for ending in (".md", ".csv")]
+    print_table(console, *report.cells(table), 2)
+    console.print(report.note(runs, table), soft_wrap=True)
+    console.print("Written: %s" % " and ".join(report.shown(page) for page in pages), soft_wrap=True)
+
+
+def print_table(console: Console, header: Sequence[str], body: Sequence[Sequence[str]], right: int) -> None:
+    """A table whose columns from `right` on are numbers."""
     shown = Table(box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False, header_style="bold")
     for number, name in enumerate(header):
-        shown.add_column(name, justify="left" if number < 2 else "right", no_wrap=True)
+        shown.add_column(name, justify="left" if number < right else "right", no_wrap=True)
     for line in body:
         shown.add_row(*line)
     console.print()
     console.print(shown)
     console.print()
-    console.print(report.note(runs, table), soft_wrap=True)
-    pages = [experiment.results / (experiment.bank.name + ending) for ending in (".md", ".csv")]
-    console.print("Written: %s" % " and ".join(report.shown(page) for page in pages), soft_wrap=True)
 
 
 def _origin(run: grid.Run) -> dict:

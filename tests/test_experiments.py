@@ -15,6 +15,7 @@ import pytest
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 sys.path.insert(0, str(EXPERIMENTS))
 
+import features  # noqa: E402
 import grid  # noqa: E402
 import report  # noqa: E402
 import reproduce  # noqa: E402
@@ -39,7 +40,8 @@ if (folder / "summary.json").exists():
     sys.exit(0)
 metrics = folder / "metrics.jsonl"
 begun = len(metrics.read_text().splitlines()) if metrics.exists() else 0
-uas = {"mh3": 83.0, "mst": 82.5, "mh4-two": 83.5, "mh4-hybrid": 84.5}[system] + seed / 10
+uas = {"mh3": 83.0, "mst": 82.5, "mh4-two": 83.5, "mh4-hybrid": 84.5, "greedy-mh4-two": 60.0,
+       "greedy-mh4-three": 82.0, "greedy-mh4": 82.25}[system] + seed / 10
 for evaluation in range(begun + 1, 4):
     if (told / "fail").exists() and (told / "fail").read_text() == name:
         print("loading")
@@ -473,3 +475,65 @@ def test_nohup_is_respected():
             assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+# ---- Tables 1 and 2
+
+
+@pytest.fixture
+def run_features(told, tmp_path):
+    def call(*arguments):
+        return features.main(arguments, trainer=[sys.executable, str(told / "stand_in.py")], home=tmp_path / "home")
+
+    return call
+
+
+def test_features_trains_what_results_do_not_have(run_features, told, tmp_path, monkeypatch, capsys):
+    folder, results = tmp_path / "ud", tmp_path / "home" / "results"
+    folder.mkdir()
+    for split in ("train", "dev"):
+        (folder / ("hu-ud-%s.conllu" % split)).write_text(split)
+    fake_manifest(monkeypatch, {split: row("hu", split, "2.0") for split in ("train", "dev")})
+    blobs = {split: data.git_blob_id(folder / ("hu-ud-%s.conllu" % split)) for split in ("train", "dev")}
+    files = {"train": blobs["train"], "dev": {"path": "hu-ud-dev.conllu", "git_blob": blobs["dev"]}}
+    record(results, "hu", "mh4-hybrid", 1, 84.43, **files)
+    record(results, "hu", "mh4-hybrid", 2, 84.15, **files)
+    record(results, "hu", "mh4-hybrid", 3, 99.0, **files)  # not asked for
+    record(results, "hu", "mh3", 1, 83.0, **files)  # of no table
+    assert run_features("--lang", "hu", "--ud", str(folder)) == 0
+    untrained = ("greedy-mh4-two", "greedy-mh4-three", "greedy-mh4", "mh4-two")
+    trained = sorted(call["run"] for call in calls(told))
+    assert trained == sorted("%s-%d" % (s, n) for s in untrained for n in (1, 2))
+    page = (results / "hu-features.md").read_text(encoding="utf-8").splitlines()
+    assert page[2].split(" | ")[-1] == "paper's average |"
+    assert page[4:9] == [
+        "| local | s0 b0 | greedy-mh4-two | 1 2 | 60.15 ± 0.07 | 49.83 |",
+        "| local | s1 s0 b0 | greedy-mh4-three | 1 2 | 82.15 ± 0.07 | 85.17 |",
+        "| local | s2 s1 s0 b0 | greedy-mh4 | 1 2 | 82.40 ± 0.07 | 85.27 |",
+        "| global | s0 b0 | mh4-two | 1 2 | 83.65 ± 0.07 | 86.79 |",
+        "| global | hybrid | mh4-hybrid | 1 2 | 84.29 ± 0.20 | 87.27 |",
+    ]
+    assert "averages over 10 languages" in "\n".join(page) and 'make features LANG=hu SEEDS="1 2"' in "\n".join(page)
+    table = list(csv.DictReader((results / "hu-features.csv").read_text(encoding="utf-8").splitlines()))
+    assert [line["system"] for line in table] == [system for _, _, system in features.ROWS]
+    assert table[4]["mean"] == "84.2900" and table[4]["paper_uas_avg10"] == "87.27" and table[4]["seeds"] == "1 2"
+    assert "82.40 ± 0.07" in capsys.readouterr().out
+    assert run_features("--lang", "hu", "--ud", str(folder)) == 0  # now there is nothing to train
+    assert len(calls(told)) == len(trained) and "0 to train, 10 finished before" in capsys.readouterr().out
+
+
+def test_features_of_what_is_finished_when_a_run_fails(run_features, told, tmp_path, capsys):
+    (told / "fail").write_text("greedy-mh4-1")
+    assert run_features("--lang", "toy", "--seeds", "1") == 1
+    assert "greedy-mh4 seed 1 failed" in capsys.readouterr().out
+    page = (tmp_path / "home" / "results" / "toy-features.md").read_text(encoding="utf-8")
+    assert "| local | s1 s0 b0 | greedy-mh4-three | 1 |" in page and "| greedy-mh4 |" not in page
+
+
+def test_features_says_what_is_wrong(run_features, told, capsys):
+    assert run_features("--lang", "xx") == 2
+    assert features.USAGE in capsys.readouterr().err.splitlines()
+    assert run_features("--lang", "hu", "--seeds", "0") == 2
+    assert capsys.readouterr().err.startswith("features: SEEDS: 0 is not a whole number")
+    assert run_features("--help") == 0 and "SEEDS" in capsys.readouterr().out
+    assert not calls(told)
