@@ -46,9 +46,9 @@ environment:
 test: environment
 	$(strip $(if $(UD),UD='$(UD)') .venv/bin/python -m pytest $(PYTEST))
 
-OPTIONS = --lang '$(TREEBANK)' $(if $(SEEDS),--seeds '$(SEEDS)') $(if $(UD),--ud '$(UD)')
-SYSTEMS_ASKED = $(if $(SYSTEMS),--systems '$(SYSTEMS)')
-JOBS_ASKED = $(if $(JOBS),--jobs '$(JOBS)')
+# $(call options,variables): what was typed for the variables, as options of the experiments.
+options = --lang '$(TREEBANK)' $(strip $(foreach name,$(1),$(if $($(name)),--$(call lower,$(name)) '$($(name))')))
+lower = $(subst SYSTEMS,systems,$(subst SEEDS,seeds,$(subst UD,ud,$(subst JOBS,jobs,$(1)))))
 # $(call usage,what can stand after LANG=hu)
 usage = @echo 'usage: make $@ LANG=hu $(1)' >&2; \
 	echo '       (LANG=toy needs no download; LANG is to stand after `make`, the locale of the shell is not a treebank)' >&2; \
@@ -56,11 +56,11 @@ usage = @echo 'usage: make $@ LANG=hu $(1)' >&2; \
 
 ifneq ($(TREEBANK),)
 reproduce: environment
-	.venv/bin/python experiments/reproduce.py $(strip $(OPTIONS) $(SYSTEMS_ASKED) $(JOBS_ASKED))
+	.venv/bin/python experiments/reproduce.py $(call options,SYSTEMS SEEDS UD JOBS)
 features: environment
-	.venv/bin/python experiments/features.py $(strip $(OPTIONS) $(JOBS_ASKED))
+	.venv/bin/python experiments/features.py $(call options,SEEDS UD JOBS)
 search: environment
-	.venv/bin/python experiments/search.py $(strip $(OPTIONS) $(SYSTEMS_ASKED))
+	.venv/bin/python experiments/search.py $(call options,SYSTEMS SEEDS UD)
 else
 reproduce:
 	$(call usage,[SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2 3"] [UD=folder] [JOBS=2])

@@ -370,6 +370,15 @@ def test_options_reach_the_experiment_as_they_are(make):
     assert "run: experiments/reproduce.py --lang eu\n" in make("reproduce", "LANG=eu").stdout
 
 
+def test_the_other_experiments(make):
+    made = make("features", "LANG=hu", "SEEDS=1 2", "UD=../a b", "JOBS=2")
+    assert "run: experiments/features.py --lang hu --seeds 1 2 --ud ../a b --jobs 2" in made.stdout
+    assert "run: experiments/search.py --lang hu --systems mh4-two\n" in make("search", "LANG=hu", "SYSTEMS=mh4-two").stdout
+    for target in ("features", "search"):
+        made = make(target, LANG="hu")
+        assert made.returncode == 2 and made.stderr.startswith("usage: make %s LANG=hu " % target)
+
+
 def test_make_alone_says_how(make):
     made = make()
     assert made.returncode == 0 and "make reproduce LANG=toy" in made.stdout and "run:" not in made.stdout

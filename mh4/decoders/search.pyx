@@ -166,8 +166,9 @@ cdef class Search:
 
     cdef void point(self, const float** matrices, const float[:, :, ::1] scores, int first):
         """The matrices of `scores` are for the transitions from `first` on."""
+        cdef int k
         self.kept.append(scores)
-        for k in range(scores.shape[0]):
+        for k in range(<int>scores.shape[0]):
             matrices[first + k] = &scores[k, 0, 0]
 
     cdef run(self):
