@@ -69,7 +69,7 @@ template <int rule, class F> static INLINE void each(F f) {
 
 // Crossed arcs: of node v with all x
 struct Links {
-    const float *to, *from;  // [v, x]: x->v and v->x
+    float *to, *from;  // [v, x]: x->v and v->x
     size_t width;
     template <int direction> INLINE Block with(int v, int block) const {  // direction 0: x->v
         return row((direction ? from : to) + v * width + block * LANES);

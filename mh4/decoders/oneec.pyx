@@ -185,8 +185,8 @@ cdef extern from "oneec.hpp" namespace "oneec" nogil:
     const Shape shapes[]
 
     struct Links:
-        const float* to
-        const float* from_ "from"
+        float* to
+        float* from_ "from"
         size_t width
 
     struct Region:
@@ -282,11 +282,7 @@ cdef class Chart:
     cdef vector[Before] before
 
     cdef prepare(self, Scores scores, bint single):
-        cdef int i, j, kind, side = scores.arc.shape[0]
-        cdef size_t square, cube
-        cdef ptrdiff_t lefts = 0, rights = 0
-        cdef float* to
-        cdef float* from_
+        cdef int i, j, side = scores.arc.shape[0]
         self.arc, self.sibling = scores.arc, scores.sibling
         self.single = single
         self.side = side
@@ -298,25 +294,56 @@ cdef class Chart:
         self.rows = (side + 2 + LANES - 1) // LANES * LANES
         self.layer_l = self.layer_x = -1
         self.before.resize(side)
-        self.first_left.resize(side * self.blocks)
-        self.first_right.resize(side * self.blocks)
+        self.lay_out()
+        fill_n(self.middle.origin, <size_t> side * self.width * STATES[M], -INFINITY)
+        fill_n(self.outer.to, <size_t> side * self.width, -INFINITY)
+        fill_n(self.outer.from_, <size_t> side * self.width, -INFINITY)
+        for i in range(side):
+            for j in range(1, side):
+                if i != j:
+                    self.outer.from_[i * self.width + j] = self.outer.to[j * self.width + i] = scores.crossed[i, j]
+        copy_n(self.outer.to, side * self.width, self.crossed.to)
+        copy_n(self.outer.from_, side * self.width, self.crossed.from_)
+        if single:
+            for j in range(side):
+                self.crossed.from_[j] = self.crossed.to[j * self.width] = -INFINITY
+        for i in range(side):
+            copy_n(&scores.grandparent[i, 0], side + 1, self.grandparent + i * self.rows)
+            fill_n(self.grandparent + i * self.rows + side + 1, self.rows - side - 1, 0)
+            fill_n(self.at_c(i, i), self.rows, 0)
+            self.crossed_half[i * self.width + i] = self.crossed_pair[i * self.width + i] = -INFINITY
+
+    cdef void lay_out(self) noexcept:
+        """Find all tables their place in the memory."""
+        cdef size_t size
+        self.free = NULL
+        self.take_tables()  # only to see how much they take
+        size = <size_t> self.free // sizeof(float) + 16
+        if self.memory.size() < size:
+            self.memory.clear()
+            self.memory.shrink_to_fit()
+            self.memory.resize(size)
+        self.free = &self.memory[0]
+        while <size_t> self.free % 64:  # the bytes of a block
+            self.free += 1
+        self.take_tables()
+
+    cdef void take_tables(self) noexcept:
+        cdef size_t square = <size_t> self.side * self.width, cube = <size_t> self.side * self.side * self.rows
+        cdef ptrdiff_t lefts = 0, rights = 0
+        cdef int i, j, kind
+        self.first_left.assign(self.side * self.blocks, 0)
+        self.first_right.assign(self.side * self.blocks, 0)
         self.first_layer.resize(self.blocks)
         for j in range(self.blocks):
-            self.first_layer[j] = j * side
-            for i in range(side):
-                if j * LANES + 1 < i:  # a from j * LANES + 1 to i - 1
+            self.first_layer[j] = j * self.side
+            for i in range(self.side):
+                if j * LANES + 1 < i:  # a from j * LANES + 1 to b - 1, for b = i
                     self.first_left[i * self.blocks + j] = lefts - (j * LANES + 1)
                     lefts += i - (j * LANES + 1)
-                if self.first_beyond(i) <= j and i < self.n:  # b from 0 to i - 1
+                if self.first_beyond(i) <= j and i < self.n:  # b from 0 to a - 1, for a = i
                     self.first_right[i * self.blocks + j] = rights
                     rights += i
-
-        square = <size_t> side * self.width
-        cube = <size_t> side * side * self.rows
-        self.reserve((lefts * (STATES[L] + STATES[N] + STATES[I])
-                      + rights * (STATES[L] + STATES[O] + STATES[N] + STATES[W])) * LANES
-                     + square * (3 * STATES[L] + STATES[O] + 2 * STATES[N] + STATES[W] + STATES[I] + STATES[Z] + STATES[M])
-                     + 11 * square + 3 * cube + 2 * <size_t> side * self.rows + (1 + 2 * STATES[J]) * self.width)
         for kind in (L, N, I):
             self.left[kind] = self.take(lefts * STATES[kind] * LANES)
         for kind in (L, O, N, W):
@@ -325,60 +352,26 @@ cdef class Chart:
         self.left_l, self.left_n, self.left_w = self.layer_tiles(L), self.layer_tiles(N), self.layer_tiles(W)
         self.right_l, self.right_n, self.right_i = self.layer_tiles(L), self.layer_tiles(N), self.layer_tiles(I)
         self.around, self.middle = self.layer_tiles(Z), self.layer_tiles(M)
-        fill_n(self.middle.origin, square * STATES[M], -INFINITY)
         for i in range(3):
             self.gap[i] = self.take(square)
         self.complex_apart, self.complex_above = self.take(square), self.take(square)
         self.crossed_half, self.crossed_pair = self.take(square), self.take(square)
+        self.outer.to, self.outer.from_, self.outer.width = self.take(square), self.take(square), self.width
+        self.crossed.to, self.crossed.from_, self.crossed.width = self.take(square), self.take(square), self.width
         self.e, self.c, self.s = self.take(cube), self.take(cube), self.take(cube)
-        self.h = self.take(<size_t> side * self.rows)
-        self.grandparent = self.take(<size_t> side * self.rows)
+        self.h, self.grandparent = self.take(self.side * self.rows), self.take(self.side * self.rows)
         self.coefs = self.take(self.width)
         self.inside_left, self.inside_right = self.take(STATES[J] * self.width), self.take(STATES[J] * self.width)
-
-        to = self.take(square)
-        from_ = self.take(square)
-        fill_n(to, square, -INFINITY)
-        fill_n(from_, square, -INFINITY)
-        for i in range(side):
-            for j in range(1, side):
-                if i != j:
-                    from_[i * self.width + j] = to[j * self.width + i] = scores.crossed[i, j]
-        self.outer.to, self.outer.from_, self.outer.width = to, from_, self.width
-        to = self.take(square)
-        from_ = self.take(square)
-        copy_n(self.outer.to, square, to)
-        copy_n(self.outer.from_, square, from_)
-        if single:
-            for j in range(side):
-                from_[j] = to[j * self.width] = -INFINITY
-        self.crossed.to, self.crossed.from_, self.crossed.width = to, from_, self.width
-        for i in range(side):
-            copy_n(&scores.grandparent[i, 0], side + 1, self.grandparent + i * self.rows)
-            fill_n(self.grandparent + i * self.rows + side + 1, self.rows - side - 1, 0)
-            fill_n(self.at_c(i, i), self.rows, 0)
-            self.crossed_half[i * self.width + i] = self.crossed_pair[i * self.width + i] = -INFINITY
-
-    cdef reserve(self, size_t size):
-        """Memory for that many floats, aligned for blocks."""
-        size += 16
-        if self.memory.size() < size:
-            self.memory.clear()
-            self.memory.shrink_to_fit()
-            self.memory.resize(size)
-        self.free = &self.memory[0]
-        while <size_t> self.free % 64:
-            self.free += 1
-
-    cdef inline Tiles layer_tiles(self, int kind):
-        cdef Tiles tiles
-        tiles.origin = self.take(<size_t> self.side * self.width * STATES[kind])
-        tiles.first = &self.first_layer[0]
-        return tiles
 
     cdef inline float* take(self, size_t size) noexcept nogil:
         self.free += size
         return self.free - size
+
+    cdef inline Tiles layer_tiles(self, int kind) noexcept nogil:
+        cdef Tiles tiles
+        tiles.origin = self.take(<size_t> self.side * self.width * STATES[kind])
+        tiles.first = &self.first_layer[0]
+        return tiles
 
     # ------------------------------------------------------------------------------------------------- access
 
