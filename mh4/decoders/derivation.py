@@ -31,8 +31,10 @@ class Derivation:
 
 def from_heads(heads, arcs, cost):
     """The Derivation of a tree whose only parts are its arcs, scored by ``arcs[head, dependent]``."""
-    dependents = np.arange(1, len(heads))
-    parts = {"arcs": np.stack([heads[1:], dependents], axis=1).astype(np.intp)}
+    rows = np.empty((len(heads) - 1, 2), dtype=np.intp)
+    rows[:, 0] = heads[1:]
+    rows[:, 1] = np.arange(1, len(heads))
+    parts = {"arcs": rows}
     return Derivation(total({"arcs": arcs}, parts, cost, heads), heads, parts)
 
 
