@@ -1,5 +1,6 @@
 """From words to context-sensitive vectors (Section 4.1 and the supplement): a character bi-LSTM below a sentence bi-LSTM."""
 
+from functools import lru_cache
 from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from mh4.vocabulary import UNKNOWN, Vocabulary, normalised
 
 # Rows of the word table: the two nodes that are no words, then the words (numbered from 1 in the vocabulary).
 _ROOT, _END, _BEFORE_WORDS = 0, 1, 1
+_REMEMBERED = 1 << 16  # words whose numbers are looked up once
 
 
 class Encoder:
@@ -33,6 +35,9 @@ class Encoder:
         self.word_embeddings = parameters.add_lookup_parameters((len(vocabulary.words) + _BEFORE_WORDS, sizes.word_dim))
         self.lstm = BiLSTM(sizes.layers, sizes.word_dim, sizes.units, parameters)
 
+        # Most words come again.
+        self._number = lru_cache(_REMEMBERED)(lambda word: vocabulary.words[normalised(word)])
+        self._spelling = lru_cache(_REMEMBERED)(lambda word: np.array([vocabulary.chars[char] for char in word]))
         self._words_kept = _keep_probabilities(vocabulary.words.counts, self.dropout.word_embedding)
         self._chars_kept = _keep_probabilities(vocabulary.chars.counts, self.dropout.char)
 
@@ -44,7 +49,7 @@ class Encoder:
         With `noise`, words, characters and recurrent connections are dropped as in training.
         """
         words = [word for sentence in sentences for word in sentence.words]
-        known = np.array([self.vocabulary.words[normalised(word)] for word in words])
+        known = np.array([self._number(word) for word in words])
         dropped = np.zeros(len(words), dtype=bool)
         if noise is not None:
             known[noise.random(len(words)) >= self._words_kept[known]] = UNKNOWN
@@ -72,7 +77,7 @@ class Encoder:
 
     def _spell(self, words: Sequence[str], noise: Optional["np.random.Generator"]) -> "dy.Expression":
         """(word_dim, number of words): a vector for each word, from its characters."""
-        chars = np.array([self.vocabulary.chars[char] for word in words for char in word])
+        chars = np.concatenate([self._spelling(word) for word in words])
         if noise is not None:
             chars[noise.random(len(chars)) >= self._chars_kept[chars]] = UNKNOWN
         lengths = [len(word) for word in words]

@@ -26,9 +26,9 @@ class Packing:
         by_length = np.argsort(-lengths, kind="stable")
         starts = (np.cumsum(lengths) - lengths)[by_length]
         lengths = lengths[by_length]
-        self.sizes = [int((lengths > t).sum()) for t in range(int(lengths[0]))]
-        self.sequence = np.concatenate([np.arange(size) for size in self.sizes])
-        step = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        takes_part = np.arange(lengths[0])[:, None] < lengths  # [step, rank]
+        step, self.sequence = np.nonzero(takes_part)
+        self.sizes = takes_part.sum(axis=1).tolist()
         step_starts = np.cumsum(self.sizes) - self.sizes
         self.packed = starts[self.sequence] + step
         self.natural = np.argsort(self.packed)
