@@ -87,7 +87,6 @@ def prepare(options, train, watch):
     dynet_config.set = lambda **settings: own(**{**settings, **{k: v for k, v in wanted.items() if v is not None}})
 
     from mh4 import config, training, treebank
-    from mh4.parsing import minibatches
 
     def stage_of_decoding(*tensors, heads=None, **rest):
         return "decoding, with costs" if heads is None else "decoding, gold"
@@ -120,8 +119,7 @@ def prepare(options, train, watch):
     lengths = [len(sentence) for sentence in sentences]
     batches, epoch = [], 0
     while len(batches) < WARM_UP + options.minibatches:
-        order = np.random.default_rng([1, epoch]).permutation(len(sentences)).tolist()
-        batches += minibatches(order, lengths, settings.training.batch_tokens)
+        batches += training.shuffled_minibatches(lengths, settings.training.batch_tokens, np.random.default_rng([1, epoch]))
         epoch += 1
     return trainer, batches[: WARM_UP + options.minibatches]
 

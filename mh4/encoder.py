@@ -7,7 +7,7 @@ import numpy as np
 
 from mh4.config import Config
 from mh4.graph import dy
-from mh4.recurrent import BiLSTM
+from mh4.recurrent import BiLSTM, Packing
 from mh4.scoring import Linear
 from mh4.treebank import Sentence
 from mh4.vocabulary import UNKNOWN, Vocabulary, normalised
@@ -73,7 +73,9 @@ class Encoder:
             start += len(sentence)
         dropout = 0.0 if noise is None else self.dropout.lstm
         inputs = dy.select_cols(dy.concatenate_cols(vectors), order)
-        return self.lstm(inputs, [len(sentence) + 2 for sentence in sentences], dropout)
+        packing = Packing([len(sentence) + 2 for sentence in sentences])
+        natural = packing.natural.tolist()
+        return [dy.select_cols(layer, natural) for layer in self.lstm(inputs, packing, dropout)]
 
     def _spell(self, words: Sequence[str], noise: Optional["np.random.Generator"]) -> "dy.Expression":
         """(word_dim, number of words): a vector for each word, from its characters."""
@@ -82,11 +84,12 @@ class Encoder:
             chars[noise.random(len(chars)) >= self._chars_kept[chars]] = UNKNOWN
         lengths = [len(word) for word in words]
         vectors = _lookup(self.char_embeddings, chars.tolist(), self.sizes.char_dim)
-        states = self.char_lstm(vectors, lengths, 0.0 if noise is None else self.dropout.char_lstm)[-1]
+        packing = Packing(lengths)
+        states = self.char_lstm(vectors, packing, 0.0 if noise is None else self.dropout.char_lstm)[-1]
         # Each direction has read the whole word where it ends: the one at the last character, the other at the first.
         half, units = self.sizes.char_units // 2, self.sizes.char_units
-        last = np.cumsum(lengths) - 1
-        first = last + 1 - lengths
+        stops = np.cumsum(lengths)
+        last, first = packing.natural[stops - 1], packing.natural[stops - lengths]
         ahead = dy.pick_range(dy.select_cols(states, last.tolist()), 0, half, 0)
         behind = dy.pick_range(dy.select_cols(states, first.tolist()), half, units, 0)
         return dy.tanh(self.char_map(dy.concatenate([ahead, behind])))

@@ -37,14 +37,11 @@ def hinge(scores: "dy.Expression", gold: Sequence[int]) -> Optional["dy.Expressi
     """Sum over columns of max(0, 1 + best wrong class - gold class); scores (classes, N), run forward; None where 0."""
     gold = np.asarray(gold)
     values = scores.npvalue().reshape((-1, len(gold)), order="F")
-    columns = np.arange(len(gold))
     margins = values + 1.0
-    margins[gold, columns] -= 1.0
-    predicted = margins.argmax(axis=0)
-    wrong = np.flatnonzero(predicted != gold)
-    if not len(wrong):
+    margins[gold, np.arange(len(gold))] -= 1.0
+    preferred = margins.argmax(axis=0)
+    wrong = int((preferred != gold).sum())
+    if not wrong:
         return None
-    rows = np.concatenate([predicted[wrong], gold[wrong]])
-    signs = np.repeat([1.0, -1.0], len(wrong))
-    chosen = dy.sparse_inputTensor((rows, np.concatenate([wrong, wrong])), signs, values.shape)
-    return dy.dot_product(dy.reshape(scores, values.shape), chosen) + float(len(wrong))
+    columns = dy.reshape(scores, (len(values),), batch_size=len(gold))
+    return dy.sum_batches(dy.pick_batch(columns, preferred) - dy.pick_batch(columns, gold)) + float(wrong)

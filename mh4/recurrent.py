@@ -118,17 +118,13 @@ class BiLSTM:
             self.layers.append(Layer(inputs, units // 2, parameters))
             inputs = units
 
-    def __call__(
-        self, vectors: "dy.Expression", lengths: Sequence[int], dropout: float = 0.0
-    ) -> List["dy.Expression"]:
-        """(inputs, N) to a (units, N) for each layer, the elements of all sequences in their natural order."""
-        packing = Packing(lengths)
-        natural = packing.natural.tolist()
+    def __call__(self, vectors: "dy.Expression", packing: Packing, dropout: float = 0.0) -> List["dy.Expression"]:
+        """(inputs, N), the elements of all sequences in their natural order, to packed (units, N) for each layer."""
         vectors = dy.select_cols(vectors, packing.packed.tolist())
         outputs = []
         for layer in self.layers:
             vectors = layer(vectors, packing, dropout)
-            outputs.append(dy.select_cols(vectors, natural))
+            outputs.append(vectors)
         return outputs
 
 

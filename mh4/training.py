@@ -94,9 +94,9 @@ class Trainer:
         losses: List[float] = []
         learnt, learning = progress.words, progress.seconds
         while not self._finished():
-            # The order of an epoch depends on seed and epoch alone, so that training can go on from its middle.
-            order = np.random.default_rng([self.model.seed, progress.epoch]).permutation(len(self.train)).tolist()
-            batches = list(minibatches(order, lengths, settings.batch_tokens))
+            # The minibatches of an epoch depend on seed and epoch alone, so that training can go on from its middle.
+            rng = np.random.default_rng([self.model.seed, progress.epoch])
+            batches = shuffled_minibatches(lengths, settings.batch_tokens, rng)
             every = max(settings.evaluate_updates, -(-len(batches) // 4))
             done = sum(lengths[k] for batch in batches[: progress.batch] for k in batch)
             self.listener.epoch(progress.epoch + 1, sum(lengths), done)
@@ -283,6 +283,13 @@ class Trainer:
         if os.path.exists(self._path("checkpoint.npz")):
             os.unlink(self._path("checkpoint.npz"))
         return summary
+
+
+def shuffled_minibatches(lengths: Sequence[int], tokens: int, rng: "np.random.Generator") -> List[List[int]]:
+    """Minibatches of an epoch, of sentences of like length, as a LSTM takes the steps of the longest: others in every epoch."""
+    order = np.argsort(lengths * rng.uniform(0.75, 1.25, len(lengths)))
+    batches = list(minibatches(order.tolist(), lengths, tokens))
+    return [batches[k] for k in rng.permutation(len(batches))]
 
 
 def _weighted(
