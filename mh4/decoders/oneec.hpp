@@ -7,6 +7,8 @@
 //
 // Blocks begin at multiples of LANES: they go beyond the x that an item has, to where nothing is looked up.
 
+#pragma once
+
 #include <cstddef>
 #include <limits>
 #include <utility>

@@ -8,8 +8,28 @@ head, or n+2 if that is not visible (n+1 for h = 0, which has none):
     C h e g    h with all its dependents on one side, the last word in their subtrees being e
     S a b g    everything between a and b, of which neither depends on the other: both have their heads outside
 
-Crossed arcs come as complexes X a b, with a and b the outermost of their nodes, made by the rules in oneec_rules.py.
-No head is visible across a crossed arc, so they need not know g: the gaps in them are C and S with g = n+2.
+Crossed arcs come as complexes X a b, with a and b the outermost of their nodes, made by the rules in oneec_rules.py, which
+says why these suffice. Between them a complex has gaps, which are C and S in turn:
+
+       .-----------.
+       |     .-----|-----.           X a b: its arcs are crossed, each node but a and b has its head;
+       a === u === t === b           the gaps a === u: C a u if u depends on a, C u a if a depends on u, or else S a u
+
+In the gaps g = n+2. The head of a node is not visible across a crossed arc; where it is uncrossed, it lies in a gap, and on the
+other side of this gap a crossed arc of the node (it has one, and none enters the gap) hides it from those on that other side.
+
+Where complexes are put to use:
+
+    E h m g    .-----------.
+               |-----.     |         m's inner sibling s is visible: E h s g, S s m h, and sibling[s, m];
+               h === s === m         or there is none: C m h+1 h, and sibling[n+1, m];
+               h ( ) w === m         or it is crossed: crossed_pair h w, C m w h
+    C h e g    h ( ) u === e         h's outermost arc is crossed: X h u, where u depends on h, and C u e n+2
+    S a b g    a === w === b         C a w-1 g, C b w g;
+               a === v ( ) w === b   or crossed arcs between those of a and those of b: C a v g, X v w, C b w g
+
+No length is too long. Each tree has one score, whatever its derivation: that of an arc is the one it has where it is made, and
+that it is crossed there, or has the sibling and grandparent that are visible by the definition, is what the items say of it.
 """
 
 import threading
@@ -163,11 +183,9 @@ cdef class Scores:
         self.sibling = sibling
 
 
-cdef extern from "oneec.hpp" namespace "oneec" nogil:
+cdef extern from "oneec_rules.hpp" namespace "oneec" nogil:
     enum: G, X, O, L, Y, N, P, J, I, W, B, Z, M, KINDS  # kinds of items
-    enum: L_G_X, L_O_X, L_O_A, L_O_AX, L_Y, O_LG, O_Y, Y_J, P_NG, N_P, N_G, W_O_T, W_O_TV, I_WN, I_GL, J_IG
-    enum: B_LO, B_OL, Z_B, Z_O_RIGHT, Z_O_LEFT, M_A, M_B, M_AB, X_ZG, X_J, X_ML, RULES
-    enum: LANES
+    enum: Y_J, W_O_T, W_O_TV, I_GL, Z_B, Z_O_RIGHT, Z_O_LEFT, M_A, M_B, M_AB, RULES  # rules, those named here
     const int STATES[]
 
     struct Case:
@@ -183,6 +201,10 @@ cdef extern from "oneec.hpp" namespace "oneec" nogil:
         const Case* cases
 
     const Shape shapes[]
+
+
+cdef extern from "oneec.hpp" namespace "oneec" nogil:
+    enum: LANES
 
     struct Links:
         float* to
@@ -358,7 +380,7 @@ cdef class Chart:
         self.crossed_half, self.crossed_pair = self.take(square), self.take(square)
         self.outer.to, self.outer.from_, self.outer.width = self.take(square), self.take(square), self.width
         self.crossed.to, self.crossed.from_, self.crossed.width = self.take(square), self.take(square), self.width
-        self.e, self.c, self.s = self.take(cube), self.take(cube), self.take(cube)
+        self.e, self.c, self.s = self.take(cube), self.take(cube), self.take(cube // 2)
         self.h, self.grandparent = self.take(self.side * self.rows), self.take(self.side * self.rows)
         self.coefs = self.take(self.width)
         self.inside_left, self.inside_right = self.take(STATES[J] * self.width), self.take(STATES[J] * self.width)
@@ -396,7 +418,8 @@ cdef class Chart:
         return self.c + (<size_t> h * self.side + end) * self.rows
 
     cdef inline float* at_s(self, int a, int b) noexcept nogil:
-        return self.s + (<size_t> smaller(a, b) * self.side + larger(a, b)) * self.rows
+        cdef size_t low = smaller(a, b), high = larger(a, b)
+        return self.s + (high * (high - 1) // 2 + low) * self.rows
 
     cdef inline void gaps(self, int a, const float** out) noexcept nogil:
         """The gaps of a as first node, over the second, by state."""
@@ -543,7 +566,8 @@ cdef class Chart:
             best = most(best, half[u] + apart[u])
         self.crossed_pair[h * self.width + end] = best
 
-    cdef inline void times(self, float* out, float least, const float* rows, int begin, int end, int a, int b) noexcept nogil:
+    cdef inline void times(self, float* out, float least, const float* rows, int begin, int end, int a,
+                           int b) noexcept nogil:
         """For g outside a..b, and for none and hidden: the maximum of coefs and rows begin..end-1, and least."""
         cdef int near = (a + LANES - 1) // LANES
         rows += <size_t> begin * self.rows
@@ -610,8 +634,10 @@ cdef class Chart:
     cdef void gap_between(self, int a, int b) noexcept nogil:
         cdef int ab = a * self.width + b, ba = b * self.width + a
         self.gap[APART][ab] = self.gap[APART][ba] = self.at_s(a, b)[self.hidden]
-        self.gap[FIRST_ABOVE][ab] = self.gap[SECOND_ABOVE][ba] =             -INFINITY if self.single and a == 0 else self.at_c(a, b)[self.hidden]
+        self.gap[FIRST_ABOVE][ab] = self.gap[SECOND_ABOVE][ba] = self.at_c(a, b)[self.hidden]
         self.gap[FIRST_ABOVE][ba] = self.gap[SECOND_ABOVE][ab] = self.at_c(b, a)[self.hidden]
+        if self.single and a == 0:
+            self.gap[FIRST_ABOVE][ab] = self.gap[SECOND_ABOVE][ba] = -INFINITY
 
     # -------------------------------------------------------------------------------------------------- trace
 
@@ -683,8 +709,8 @@ cdef class Chart:
             push_item(agenda, X, SECOND_ABOVE if state == FIRST_ABOVE else state, b, a, 0)
 
     cdef void trace_arc(self, vector[Item]& agenda, Item item, int[::1] heads) noexcept nogil:
-        cdef int h = item.a, m = item.b, g = item.x, side = self.side, width = self.width, step = 1 if m > h else -1, s, w, best_s = -1
-        cdef int best_w = -1
+        cdef int h = item.a, m = item.b, g = item.x, side = self.side, width = self.width, step = 1 if m > h else -1
+        cdef int s, w, best_s = -1, best_w = -1
         cdef float value, best
         heads[m] = h
         best = self.sibling[m, side] + self.at_c(m, h + step)[h]

@@ -24,8 +24,83 @@ for "l", "a" left of "b" and for "l", "a" right of it, as the order of nodes say
                l to a or b or both; some arc of a crosses it and ends to the right of b
 
     I, W, P, B are stages of J, N and Z.
+
+The items in one of their directions. Dotted arcs are from elsewhere; they cross, as they must, those of the item. == is a gap.
+
+    O a b x   ............................         L a b x   ............................
+              :   .------------------.                       :   .------------------.
+              :---|----.             |                       :---|----.       .-----|
+              a   u    s  ==  b      x                       a   u    s  ==   b     x      and perhaps a-b
+
+    N a b x   ........                             J a b v   .--------.
+              :  .---:------------.                          |    .---|------.
+              :  |---:-----.      |                          |    |...|......|......
+                 x   a ==  u  ==  b                          a == v   t  ==  b           to x (Y) or beyond b
+
+    Z l r x   .------------------.                 M l b a   .---------.
+              |------.     .-----|                           |    .----|-----.
+              |   .--|-----|--.--|---.                       |    |    |.....|......
+              l   u  s == s'  u' r   x                       l    u == a ==  b           also l-b, or both
+
+
+Why the rules are complete. Let l-t be the longest arc of l in a complex X l r. It is not l-r, and the arcs that cross it
+share a node. What a set of arcs has in common with the rest of the complex is only by crossing: so every node between l and r
+is covered by an arc, and if no arc leads from strictly between two nodes to beyond them, there is a gap.
+
+ 1. They share p to the right of t, and no arc of t covers p. Neither does another arc c-d: for c < t it would cross l-t without
+    p; for t < c, it would cross p-u, as l-t does, without l and t. So p = r. From between t and r there is a gap, since an arc
+    from there to the left of t would cross l-t without p.
+
+        .-----------.
+        |     .-----|-----.          X l r <- Z l t r, G t r
+        l     u     t === r
+
+    More arcs may cross the arcs p-u, for each of these all of l or all of t. An arc p-u that an l-s crosses is to the left of
+    any p-u' that a t-s' crosses: else l-s and t-s' would cross, and what crosses l-s would share nothing. So Z is made of an
+    O of l, or one of t, or one of each (B). Where these meet there may be an arc to l or to t (which makes it an L), not to
+    both, which would be a cycle with l-t.
+
+ 2. They share p to the right of t, and some t-w covers p. It crosses the arcs p-u, too, so what crosses these shares t, which
+    makes an O of t; and what crosses t-w shares p, which makes an L of p. There is a gap from t to p: an arc from there would
+    cross l-t without p, or p-u without t.
+
+        .---------.
+        |    .----|----.             X l r <- M l p t, L p r t
+        |    |    .----|----.
+        l    u    t == p    w
+
+ 3. They share v between l and t, and some t-u covers v. It crosses the arcs v-w, too: what crosses them shares t, and what
+    crosses t-u shares v. It is 2 but for the arc of l, which goes to the other node: M l t v has an arc l-t, and perhaps l-v.
+
+        .--------------.
+        |    .---------|
+        |    |    .----|----.        X l r <- M l t v, L t r v
+        l    u    v == t    w
+
+ 4. They share v between l and t, and no arc of t covers v. Neither does another arc c-d, with l < c: for d < t it would cross
+    v-w, as l-t does, without l and t; for t < d it would cross l-t without v. So there is a gap from l to v.
+
+        .---------.
+        |    .----|----.             X l r <- J l r v
+        l == v    t    w
+
+J a b v. Let a-t be the longest arc of a; v-w crosses it, w being beyond t, or v-x. If a has arcs to between v and t, these
+cross v-w as well, so all that crosses v-w shares a, and nothing on the side of b does: W a t v, N t b v. If it has none, there
+is a gap from v to t, as an arc from there would cross a-t without v or cover v; and what crosses v-w shares t: G v t, L t b v.
+
+L a b x. Take away b's arcs to a and x. If b has no other arc to the inside, let t be the last node touched there: then comes a
+gap, and L a t x; the two are O a b x. If no node is touched there is only a gap; b then has its arc to x, since nothing would
+cross a-b. If b has another arc b-s, let x-u be the last arc of x to the inside. Only arcs of a cover u, and b-s, which does
+not, is to the right of u. It hangs together with the rest by an arc that crosses some a-y which covers u: like x-u, so it is
+u-f with f beyond y; no other arc of x crosses a-y, for it would not share u; and there is a gap from a to u, since only arcs of
+a cover u. So this is J a b u, and with the arc x-u Y a b x.
+
+The converse, that no rule makes an arc that is not crossed or is against the definition, is in what the items say; the tests
+enumerate both: all complexes of up to seven nodes are derived, and all that is derived are complexes.
 """
 
+
+import textwrap
 from collections import namedtuple
 from itertools import product
 
@@ -189,17 +264,24 @@ HEADER = """\
 // The table of oneec_rules.py for the compiler, which unrolls the loops over the instances of a rule.
 // Made by: python -m mh4.decoders.oneec_rules >mh4/decoders/oneec_rules.hpp
 
+#pragma once
+
 namespace oneec {
 
 enum Kind { %(kinds)s, KINDS };
 constexpr int STATES[KINDS] = {%(states)s};
 
-enum RuleName { %(rules)s, RULES };
+enum RuleName {
+%(rules)s,
+    RULES
+};
 
 struct Case {  // an instance of a rule: the numbers of its states and the directions of its arcs
     int left, right, result, first, second;
 };
+
 template <int rule> struct Cases;
+
 %(cases)s
 
 struct Shape {  // a rule: kinds of items and nodes; the nodes of the result are 0, 1 (, 2), then come the others
@@ -208,6 +290,7 @@ struct Shape {  // a rule: kinds of items and nodes; the nodes of the result are
     int size;
     const Case* cases;
 };
+
 static const Shape shapes[RULES] = {
 %(shapes)s
 };
@@ -215,23 +298,26 @@ static const Shape shapes[RULES] = {
 }  // namespace oneec
 """
 
+CASES = """\
+template <> struct Cases<%(name)s> {  // %(rule)s
+    static constexpr int size = %(size)d;
+    static constexpr Case list[size] = {
+%(cases)s
+    };
+};
+constexpr Case Cases<%(name)s>::list[];"""
+
 
 def header():
     """The table in C++."""
 
+    def listed(things, indent):
+        return textwrap.fill(", ".join(things), 120, initial_indent=indent, subsequent_indent=indent)
+
     def braces(things):
         return "{%s}" % ", ".join(map(str, things))
 
-    states, table = tables()
-    kinds = list(ITEMS)
-    cases, shapes = [], []
-    for rule, rows in zip(RULES, table):
-        cases.append("template <> struct Cases<%s> {  // %s" % (rule.name, written(rule)))
-        cases.append("    static constexpr int size = %d;" % len(rows))
-        cases.append("    static constexpr Case at(int i) { return list[i]; }")
-        cases.append("    static constexpr Case list[size] = {%s};" % ", ".join(map(braces, rows)))
-        cases.append("};")
-        cases.append("constexpr Case Cases<%s>::list[];" % rule.name)
+    def shape(rule, size):
         nodes = list(rule.result[1:])
         for part in rule.parts:
             nodes += [node for node in part[1:] if node not in nodes]
@@ -239,26 +325,28 @@ def header():
         def numbers(names):
             return braces(nodes.index(name) for name in names)
 
-        shapes.append("    {%s, %d, %d, %d, %d, %s, %s, %s, %s, %s},  // %s" % (
-            rule.result[0], len(nodes), len(rule.parts), len(rule.arcs), len(rule.order),
+        return "    {%s},  // %s" % (", ".join([
+            rule.result[0], *map(str, (len(nodes), len(rule.parts), len(rule.arcs), len(rule.order))),
             braces(part[0] for part in rule.parts), braces(numbers(part[1:]) for part in rule.parts),
-            braces(map(numbers, rule.arcs)), numbers(rule.order),
-            "Cases<%s>::size, Cases<%s>::list" % (rule.name, rule.name), rule.name))
+            braces(map(numbers, rule.arcs)), numbers(rule.order), str(size), "Cases<%s>::list" % rule.name,
+        ]), rule.name)
+
+    states, table = tables()
+    cases = [CASES % {"name": rule.name, "rule": written(rule), "size": len(rows),
+                      "cases": listed(["{%d,%d,%d,%d,%d}" % row for row in rows], " " * 8)} for rule, rows in zip(RULES, table)]
     return HEADER % {
-        "kinds": ", ".join(kinds),
-        "states": ", ".join(str(len(states[kind])) for kind in kinds),
-        "rules": ", ".join(rule.name for rule in RULES),
-        "cases": "\n".join(cases),
-        "shapes": "\n".join(shapes),
+        "kinds": ", ".join(ITEMS),
+        "states": ", ".join(str(len(states[kind])) for kind in ITEMS),
+        "rules": listed([rule.name for rule in RULES], " " * 4),
+        "cases": "\n\n".join(cases),
+        "shapes": "\n".join(shape(rule, len(rows)) for rule, rows in zip(RULES, table)),
     }
 
 
 def written(rule):
     """The rule as it stands in RULES."""
     text = "%s <- %s" % (" ".join(rule.result), ", ".join(" ".join(part) for part in rule.parts))
-    if rule.arcs:
-        text += "; " + " ".join("-".join(arc) for arc in rule.arcs)
-    return text
+    return text + "".join("; " + "-".join(arc) for arc in rule.arcs)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from pathlib import Path
 
 import brute
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_decoders import bad_arrays, costs, read_only
 
-from mh4.decoders import NotInClass, oneec
+from mh4.decoders import NotInClass, oneec, oneec_rules
 from mh4.decoders.oneec_rules import ITEMS, RULES, STATES, instances, state_arcs, tables
 
 NAMES = ("arc", "crossed_arc", "grandparent", "sibling")
@@ -185,6 +186,39 @@ def test_best_of_all(n, kind):
         scores = random_scores(n, rng, kind)
         for cost in costs(n, rng):
             check(oneec.decode(**scores, cost=cost), scores, cost, trees(n).scores(scores, cost).max())
+
+
+@pytest.mark.parametrize("sign", [-1, 0, 1])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+def test_best_of_all_where_one_tensor_dominates(n, name, sign):
+    """By far the largest scores are those of this tensor: all negative, all positive or both."""
+    rng = rng_for("dominates", n, name, sign)
+    for _ in range(10 if n < 6 else 3):
+        scores = random_scores(n, rng)
+        scores[name] = 50 * (sign * abs(scores[name]) if sign else scores[name])
+        for cost in costs(n, rng):
+            candidates = trees(n).scores(scores, cost)
+            check(oneec.decode(**scores, cost=cost), scores, cost, candidates.max())
+            single = candidates[trees(n).single_root].max()
+            check(oneec.decode(**scores, cost=cost, single_root=True), scores, cost, single)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_best_of_all_where_each_tensor_has_a_sign(n, sign):
+    rng = rng_for("signs", n, sign)
+    for name in (None, *NAMES):
+        for _ in range(5):
+            scores = {other: (sign if other in (name, None) else -sign) * abs(tensor)
+                      for other, tensor in random_scores(n, rng).items()}
+            check(oneec.decode(**scores), scores, None, trees(n).scores(scores).max())
+
+
+def test_the_chart_derives_trees_of_six_words():
+    rng = rng_for("six")
+    for i in rng.choice(len(trees(6).trees), 300, replace=False):
+        check_chart(trees(6).trees[i], random_scores(6, rng))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -374,6 +408,11 @@ def hang_together(arcs):
     return not left
 
 
+def test_the_compiler_is_given_these_rules():
+    made = Path(oneec_rules.__file__).with_name("oneec_rules.hpp")
+    assert made.read_text() == oneec_rules.header(), "python -m mh4.decoders.oneec_rules >%s" % made
+
+
 def test_the_table_of_the_rules():
     """States and instances left out are those that no complex comes of."""
     states, table = tables()
@@ -437,7 +476,7 @@ def test_no_tree_of_the_class_scores_higher(n, seed, kind):
 
 
 @settings(max_examples=60)
-@given(n=st.integers(1, 20), seed=seeds)
+@given(n=st.integers(1, 50), seed=seeds)
 def test_finds_a_planted_tree(n, seed):
     """Every part of a random tree scores 1, all else 0: no other tree scores as high."""
     rng = np.random.default_rng(seed)
