@@ -1,62 +1,255 @@
-"""Milliseconds per sentence of every decoder, on random scores with costs, as in training.
+"""Milliseconds of processor time and memory of every decoder, on sentences with random scores.
 
-    .venv/bin/python benchmarks/decoders.py [LENGTH ...]      20 40 60 99 if none is given
+    .venv/bin/python benchmarks/decoders.py [LENGTH ...] [--output PATH]
 
-The decoders take turns, sentence by sentence, so that whatever else the machine does meets all alike; the median counts.
+prints the tables, for sentences of 10 to 300 words if no lengths are given; with --output benchmarks/results/decoders
+they are written to decoders.md, with a plot in decoders.png. About four minutes.
+
+The decoders take turns, so that whatever else the machine does meets all alike, and the median counts. Among them is a
+plain MH4, benchmarks/plain_mh4.pyx, which is compiled into build/benchmarks and found to agree with mh4 first.
 """
 
 import argparse
+import importlib.util
+import os
+import platform
+import shutil
 import statistics
+import subprocess
+import sys
+import sysconfig
 import time
+from pathlib import Path
 
 import numpy as np
 
-from mh4.decoders import mh3, mh4, mst, oneec
+from mh4.decoders import mh3, mh4, mhk, mst, oneec
 
-SECONDS = 2.0  # for each length and decoder, but five sentences at least
+ROOT = Path(__file__).resolve().parent.parent
+LENGTHS = [10, 20, 40, 60, 99, 150, 200, 300]
+SECONDS = 0.8  # for each decoder and length, but three sentences at least ...
+SENTENCES = 200  # ... and no more than these
+FLAGS = ["-O3", "-ffp-contract=off", "-march=native"]  # of the plain MH4; those of setup.py, as it is by default
+
+# The longest sentences of decoders that are slow, or take much memory.
+LONGEST = {"mhk, k = 4": 99, "1ec": 150, "plain mh4": 99}
 
 
-def problems(n, rng):
-    """For each name a decoder, and the scores of a random sentence of n words for it."""
+def compiler_command():
+    return os.environ.get("CXX", "c++").split()
 
-    def random(*shape):
-        return rng.normal(size=shape).astype(np.float32)
 
-    side, nodes = n + 2, n + 1
-    arcs = random(nodes, nodes), random(nodes, nodes), random(side, nodes), random(side, nodes)
+def compile_plain():
+    """The module plain_mh4, compiled if it is not or has changed."""
+    folder = ROOT / "build" / "benchmarks"
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(ROOT / "benchmarks" / "plain_mh4.pyx", folder)
+    source, extension = folder / "plain_mh4.pyx", folder / ("plain_mh4" + sysconfig.get_config_var("EXT_SUFFIX"))
+    if not extension.exists() or extension.stat().st_mtime < source.stat().st_mtime:
+        subprocess.run([sys.executable, "-m", "cython", "--cplus", str(source)], check=True)
+        options = ["-shared", "-fPIC", *FLAGS, "-I", sysconfig.get_path("include")]
+        command = [*compiler_command(), *options, str(source.with_suffix(".cpp")), "-o", str(extension)]
+        subprocess.run(command, check=True)
+    spec = importlib.util.spec_from_file_location("plain_mh4", extension)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def random(rng, *shape):
+    return rng.normal(size=shape).astype(np.float32)
+
+
+def transitions(rng, n, reduces, tensors):
+    side = n + 2
+    return [random(rng, side, side)] + [random(rng, reduces, side, side) for _ in range(tensors)]
+
+
+def wrong_heads(rng, n):
+    """The cost in training: 1 for every arc but those of one tree."""
+    cost = np.ones((n + 1, n + 1), dtype=np.float32)
+    cost[rng.integers(0, n + 1, n), np.arange(1, n + 1)] = 0
+    return cost
+
+
+def tree(rng, n):
+    """Such as treebanks have: most arcs are short, a few cross."""
+    nodes, zeros = np.arange(n + 1, dtype=np.float32), np.zeros((6, n + 2, n + 2), dtype=np.float32)
+    short = random(rng, n + 1, n + 1) - abs(nodes[:, None] - nodes)
+    return mh4.decode(zeros[0], zeros, cost=short).heads
+
+
+def sentences(n, rng, plain, heads):
+    """For each name what decodes one random sentence of n words, of which heads is a tree."""
+    three, two, hybrid = transitions(rng, n, 2, 1), transitions(rng, n, 6, 1), transitions(rng, n, 6, 2)
+    arcs, cost = random(rng, n + 1, n + 1), wrong_heads(rng, n)
+    third_order = [random(rng, n + 1, n + 1) for _ in range(2)] + [random(rng, n + 2, n + 1) for _ in range(2)]
     return {
-        "mh3": (mh3.decode, (random(side, side), random(2, side, side))),
-        "mst": (mst.decode, (random(nodes, nodes),)),
-        "mh4-two": (mh4.decode, (random(side, side), random(6, side, side))),
-        "mh4-hybrid": (mh4.decode, (random(side, side), random(6, side, side), random(6, side, side))),
-        "1ec": (oneec.decode, arcs),
+        "mh3": lambda: mh3.decode(*three),
+        "mst": lambda: mst.decode(arcs),
+        "mhk, k = 3": lambda: mhk.decode(arcs, 3),
+        "mhk, k = 4": lambda: mhk.decode(arcs, 4),
+        "mh4-two": lambda: mh4.decode(*two),
+        "mh4-hybrid": lambda: mh4.decode(*hybrid),
+        "mh4-hybrid, cost": lambda: mh4.decode(*hybrid, cost=cost),
+        "mh4-hybrid, heads": lambda: mh4.decode(*hybrid, heads=heads),
+        "1ec": lambda: oneec.decode(*third_order),
+        "plain mh4": lambda: plain.decode(*hybrid, cost),
     }
 
 
-def milliseconds(n):
+def check(plain):
+    """The plain MH4 and mh4 find the same."""
+    rng = np.random.default_rng(0)
+    for n in list(range(1, 30)) + [60]:
+        hybrid, cost = transitions(rng, n, 6, 2), random(rng, n + 1, n + 1)
+        score, heads = plain.decode(*hybrid, cost)
+        best, again = mh4.decode(*hybrid, cost=cost), mh4.decode(*hybrid, cost=cost, heads=heads)
+        assert np.isclose(score, best.score, rtol=1e-5, atol=1e-4) and np.isclose(score, again.score, rtol=1e-5, atol=1e-4)
+
+
+def seconds(n, plain):
     """The median of each decoder, by name."""
     rng = np.random.default_rng(n)
-    times = {name: [] for name in problems(1, rng)}
-    while any(len(taken) < 5 or (sum(taken) < SECONDS and len(taken) < 200) for taken in times.values()):
-        cost = (rng.random((n + 1, n + 1)) < 0.9).astype(np.float32)
-        for name, (decode, scores) in problems(n, rng).items():
-            if len(times[name]) < 5 or sum(times[name]) < SECONDS:
-                start = time.perf_counter()
-                decode(*scores, cost=cost)
-                times[name].append(time.perf_counter() - start)
-    return {name: 1000 * statistics.median(taken) for name, taken in times.items()}
+    times = {name: [] for name in sentences(1, rng, plain, tree(rng, 1)) if n <= LONGEST.get(name, n)}
+    open_names = list(times)
+    while open_names:
+        decoders = sentences(n, rng, plain, tree(rng, n))
+        for name in open_names:
+            start = time.process_time()
+            decoders[name]()
+            times[name].append(time.process_time() - start)
+        open_names = [
+            name for name in open_names if len(times[name]) < 3 or (sum(times[name]) < SECONDS and len(times[name]) < SENTENCES)
+        ]
+    return {name: statistics.median(taken) for name, taken in times.items()}
+
+
+def own_memory(name, n):
+    """Megabytes that decoding one sentence takes on top of its scores, by Linux's account of this process."""
+
+    def status(field):
+        line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
+        return int(line.split()[1]) / 1024
+
+    decode = sentences(n, np.random.default_rng(0), compile_plain(), np.arange(-1, n))[name]
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts from what is there now
+    before = status("VmRSS")
+    decode()
+    return status("VmHWM") - before
+
+
+def megabytes(name, n):
+    """The same in a process of its own."""
+    command = [sys.executable, __file__, str(n), "--memory-of", name]
+    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def exponents(times):
+    """By decoder: the p for which n^p fits its times on sentences of 40 words and more best."""
+    found = {}
+    for name in times[min(times)]:
+        points = [(n, times[n][name]) for n in times if n >= 40 and name in times[n]]
+        if len(points) > 2:
+            found[name] = np.polyfit(*np.log(points).T, 1)[0]
+    return found
+
+
+def table(title, rows):
+    """Markdown; rows: a dict of dicts, the numbers by what the row is for and by decoder."""
+    names = list(next(iter(rows.values())))
+    lines = ["| %s | %s |" % (title, " | ".join(names)), "|---:" * (len(names) + 1) + "|"]
+    for label, row in rows.items():
+        cells = [("%.0f" if row[name] >= 1000 else "%.3g") % row[name] if name in row else "" for name in names]
+        lines.append("| %s | %s |" % (label, " | ".join(cells)))
+    return "\n".join(lines)
+
+
+def processor():
+    try:
+        with open("/proc/cpuinfo") as file:
+            return next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def report(times, memory, lengths):
+    """The tables."""
+    compiler = subprocess.run([*compiler_command(), "-dumpfullversion", "-dumpversion"], stdout=subprocess.PIPE)
+    ratios = {n: {name: row[name] / row["mh4-hybrid"] for name in row} for n, row in times.items()}
+    milliseconds = {n: {name: 1000 * row[name] for name in row} for n, row in times.items()}
+    milliseconds["exponent"] = exponents(times)
+    compiled = "compiler %s %s %s" % (compiler_command()[0], compiler.stdout.decode().strip(), " ".join(FLAGS))
+    paragraphs = [
+        "# The decoders",
+        "%s, one core; Python %s, numpy %s; %s. The decoders add vectors of %d floats."
+        % (processor(), platform.python_version(), np.__version__, compiled, mh4.VECTOR),
+        "    python benchmarks/decoders.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
+        "Milliseconds of processor time for a sentence of n words with random scores, the median of 3 to %d sentences. `cost`: "
+        "with the cost of training. `heads`: the best derivation of one tree, most of whose arcs are short. `plain mh4`: "
+        "mh4-hybrid with cost by six loops and backpointers, in tables of O(n^4). Last row: the p of n^p, fitted from 40 words "
+        "on." % SENTENCES,
+        table("n", milliseconds),
+        "The same as multiples of mh4-hybrid:",
+        table("n", ratios),
+    ]
+    if memory:
+        paragraphs += ["Megabytes on top of the scores, in a process that decodes one sentence:", table("n", memory)]
+    return "\n\n".join(paragraphs)
+
+
+def plot(times, path):
+    """Both axes logarithmic."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    fitted = exponents(times)
+    figure, axes = pyplot.subplots(figsize=(8, 5.5))
+    for x, name in enumerate(times[min(times)]):
+        lengths = [n for n in times if name in times[n]]
+        label = "%s: $n^{%.1f}$" % (name, fitted[name]) if name in fitted else name
+        style = dict(color="black", linestyle="--") if name == "plain mh4" else dict(color="C%d" % x)
+        axes.loglog(lengths, [1000 * times[n][name] for n in lengths], marker="o", markersize=3, label=label, **style)
+    axes.set_xticks(list(times), [str(n) for n in times])
+    axes.minorticks_off()
+    axes.set_xlabel("words")
+    axes.set_ylabel("milliseconds per sentence")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8, frameon=False)
+    figure.tight_layout()
+    figure.savefig(path, dpi=100, metadata={"Software": None})
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Milliseconds per sentence of every decoder, on random scores.")
-    parser.add_argument("lengths", type=int, nargs="*", default=[20, 40, 60, 99], metavar="LENGTH", help="words")
-    lengths = parser.parse_args().lengths
-    names = list(problems(1, np.random.default_rng(0)))
-    print("| n | " + " | ".join(names) + " |")
-    print("|---" * (len(names) + 1) + "|")
+    parser = argparse.ArgumentParser(description="Milliseconds and memory of every decoder, on random scores.")
+    parser.add_argument("lengths", type=int, nargs="*", default=LENGTHS, metavar="LENGTH", help="words")
+    parser.add_argument("--output", metavar="PATH", help="write PATH.md and PATH.png")
+    parser.add_argument("--memory-of", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if min(options.lengths) < 1:
+        parser.error("a sentence has at least one word")
+    if options.memory_of:
+        print(own_memory(options.memory_of, options.lengths[0]))
+        return
+    plain = compile_plain()
+    check(plain)
+    lengths = sorted(set(options.lengths))
+    names = list(sentences(1, np.random.default_rng(0), plain, np.array([-1, 0])))
+    memory = {}
+    if os.path.exists("/proc/self/clear_refs"):
+        for n in sorted({99, max(lengths)} & set(lengths)):
+            memory[n] = {name: megabytes(name, n) for name in names if n <= LONGEST.get(name, n)}
+    times = {}
     for n in lengths:
-        medians = milliseconds(n)
-        print("| %d | " % n + " | ".join("%.3g" % medians[name] for name in names) + " |", flush=True)
+        times[n] = seconds(n, plain)
+        print(n, " ".join("%s %.3g" % (name, 1000 * value) for name, value in times[n].items()), file=sys.stderr, flush=True)
+    text = report(times, memory, lengths)
+    print(text)
+    if options.output:
+        plot(times, options.output + ".png")
+        Path(options.output + ".md").write_text(text + "\n\n![](%s.png)\n" % os.path.basename(options.output))
 
 
 if __name__ == "__main__":

@@ -51,6 +51,9 @@ cdef extern from "lanes.h" nogil:
         const float* row_rap, int first, int k, int begin, int count)
 
 
+VECTOR = LANES  # floats in a vector of the processor that this is compiled for
+
+
 def decode(shift, reduce_s0b0, reduce_s1s0=None, *, cost=None, heads=None, single_root=False):
     """The highest-scoring MH4 derivation of a sentence of n words.
 

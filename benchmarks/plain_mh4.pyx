@@ -1,0 +1,112 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""MH4 as a first implementation writes it, to compare with: Figure 1 of the paper item by item.
+
+Every item, also those of four heads, has a score and a backpointer in a table of its own: O(n^4) time and memory.
+"""
+
+import numpy as np
+from libc.math cimport INFINITY
+from libcpp.vector cimport vector
+
+
+def decode(const float[:, ::1] shift, const float[:, :, ::1] s0b0, const float[:, :, ::1] s1s0, const float[:, ::1] cost):
+    """The score of the best MH4-hybrid derivation, cost included, and its heads. Arguments as of mh4.decode, in float32."""
+    cdef int n = shift.shape[0] - 2, side = n + 2, span, i, j, k, l, back
+    cdef float left, right, best
+    cdef float[:, ::1] t2 = np.empty((side, side), dtype=np.float32)
+    cdef float[:, :, ::1] t3 = np.empty((side, side, side), dtype=np.float32)
+    cdef float[:, :, :, ::1] t4 = np.empty((side, side, side, side), dtype=np.float32)
+    cdef short[:, ::1] back2 = np.empty((side, side), dtype=np.int16)  # of a Link: 8 * node + code
+    cdef short[:, :, ::1] back3 = np.empty((side, side, side), dtype=np.int16)  # the same, or -1 for Combine
+    cdef char[:, :, :, ::1] back4 = np.empty((side, side, side, side), dtype=np.int8)  # whether [i,j,k] + [k,l]
+    heads = np.full(n + 1, -1, dtype=np.int32)
+
+    for i in range(n + 1):
+        t2[i, i + 1] = 0
+    for span in range(2, n + 2):
+        for i in range(n + 2 - span):
+            l = i + span
+            for j in range(i + 1, l):
+                for k in range(j + 1, l):
+                    left = t3[i, j, k] + shift[j, k] + t2[k, l]
+                    right = t2[i, j] + shift[i, j] + t3[j, k, l]
+                    back4[i, j, k, l] = left > right
+                    t4[i, j, k, l] = left if left > right else right
+            for j in range(i + 1, l):
+                best = t2[i, j] + shift[i, j] + t2[j, l]
+                back = -1
+                for k in range(j + 1, l):
+                    left = t4[i, j, k, l] + s0b0[5, k, l] + s1s0[5, j, k] + cost[i, k]  # RA2
+                    if left > best:
+                        best, back = left, 8 * k + 6
+                    left = t4[i, j, k, l] + s0b0[1, k, l] + s1s0[1, j, k] + cost[j, k]  # RA
+                    if left > best:
+                        best, back = left, 8 * k + 2
+                    if l <= n:
+                        left = t4[i, j, k, l] + s0b0[0, k, l] + s1s0[0, j, k] + cost[l, k]  # LA
+                        if left > best:
+                            best, back = left, 8 * k + 1
+                for k in range(i + 1, j):
+                    left = t4[i, k, j, l] + s0b0[3, j, l] + s1s0[3, k, j] + cost[i, k]  # RA'
+                    if left > best:
+                        best, back = left, 8 * k + 4
+                    left = t4[i, k, j, l] + s0b0[2, j, l] + s1s0[2, k, j] + cost[j, k]  # LA'
+                    if left > best:
+                        best, back = left, 8 * k + 3
+                    if l <= n:
+                        left = t4[i, k, j, l] + s0b0[4, j, l] + s1s0[4, k, j] + cost[l, k]  # LA2
+                        if left > best:
+                            best, back = left, 8 * k + 5
+                t3[i, j, l] = best
+                back3[i, j, l] = back
+            best = -INFINITY
+            back = 0
+            for j in range(i + 1, l):
+                left = t3[i, j, l] + s0b0[1, j, l] + s1s0[1, i, j] + cost[i, j]  # RA
+                if left > best:
+                    best, back = left, 8 * j + 2
+                if l <= n:
+                    left = t3[i, j, l] + s0b0[0, j, l] + s1s0[0, i, j] + cost[l, j]  # LA
+                    if left > best:
+                        best, back = left, 8 * j + 1
+            t2[i, l] = best
+            back2[i, l] = back
+
+    cdef int[::1] found = heads
+    cdef vector[int] agenda  # i, j, l of [i,j,l], or of [i,l] with j = 0
+    agenda.assign(3, 0)
+    agenda[2] = n + 1
+    while agenda.size():
+        l = agenda.back()
+        agenda.pop_back()
+        j = agenda.back()
+        agenda.pop_back()
+        i = agenda.back()
+        agenda.pop_back()
+        if j == 0 and l == i + 1:
+            continue
+        back = back2[i, l] if j == 0 else back3[i, j, l]
+        if back < 0:
+            push(agenda, i, 0, j)
+            push(agenda, j, 0, l)
+            continue
+        k = back // 8
+        found[k] = [l, j if j else i, j, i, l, i][back % 8 - 1]
+        if j == 0:
+            push(agenda, i, k, l)
+            continue
+        if k < j:
+            j, k = k, j
+        if back4[i, j, k, l]:
+            push(agenda, i, j, k)
+            push(agenda, k, 0, l)
+        else:
+            push(agenda, i, 0, j)
+            push(agenda, j, k, l)
+    return t2[0, n + 1], heads
+
+
+cdef inline void push(vector[int]& agenda, int i, int j, int l) noexcept:
+    agenda.push_back(i)
+    agenda.push_back(j)
+    agenda.push_back(l)
