@@ -124,7 +124,7 @@ cdef class Chart:
                 self.right[self.at(i, l)] = items[l] + on_s0b0(scores, RA, i, l)
             for l in range(i + 1, n + 1):
                 self.left[self.at(i, l)] = items[l] + on_s0b0(scores, LA, i, l) + self.arc(l, i)
-        return self.t2[self.at(0, n + 1)] > -INFINITY
+        return self.t2[self.at(0, n + 1)] > -INFINITY and not (self.single and n == 0)
 
     cdef void trace(self) noexcept nogil:
         """Read the codes of the best derivation off the chart, taking every maximum again."""

@@ -316,7 +316,7 @@ cdef class FullChart(Chart):
         self.tabulate()
         for i in range(self.n, -1, -1):
             self.fill_plane(i)
-        return self.t2[self.n + 1] > -INFINITY
+        return self.t2[self.n + 1] > -INFINITY and not (self.single and self.n == 0)
 
     cdef void tabulate(self) noexcept nogil:
         """Lay the scores out as the loops read them; the cost of an arc goes where its head and dependent are known."""

@@ -7,7 +7,7 @@ from common import MHK, MST, accepted_trees, rng_for, sample, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mh4.decoders import mh3, mh4, mhk, mst
+from mh4.decoders import NotInClass, mh3, mh4, mhk, mst
 
 COUNTS = {3: [1, 3, 12, 55, 273], 4: [1, 3, 16, 118, 1019], 5: [1, 3, 16, 125, 1276], 6: [1, 3, 16, 125, 1296]}
 
@@ -20,16 +20,30 @@ def test_the_number_of_trees(decoder, n):
     assert accepted == set(brute.mhk_trees(n, decoder.k))
 
 
-@settings(max_examples=20)
-@given(n=st.integers(1, 18), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=50)
+@given(n=st.integers(1, 20), seed=st.integers(0, 2**32 - 1))
 def test_agrees_with_the_transition_based_decoders(n, seed):
     """Arc scores given as cost, with all transitions scored zero, make mh3 and mh4 arc-factored."""
     arcs = sample((n + 1, n + 1), np.random.default_rng(seed), "normal")
     zeros = np.zeros((6, n + 2, n + 2), dtype=np.float32)
     near = 2 * tolerance(n, {"arcs": arcs})
-    three, four = mhk.decode(arcs, 3), mhk.decode(arcs, 4)
-    assert abs(three.score - mh3.decode(zeros[0], zeros[:2], cost=arcs).score) <= near
-    assert abs(four.score - mh4.decode(zeros[0], zeros, cost=arcs).score) <= near
+    for single_root in (False, True):
+        three, four = (mhk.decode(arcs, k, single_root=single_root).score for k in (3, 4))
+        assert abs(three - mh3.decode(zeros[0], zeros[:2], cost=arcs, single_root=single_root).score) <= near
+        assert abs(four - mh4.decode(zeros[0], zeros, cost=arcs, single_root=single_root).score) <= near
+
+
+def test_the_papers_tree_that_mh5_derives_and_mh4_does_not():
+    """Section 3.2: 0 -> 2 -> 4 -> 5 -> 3 -> 1, which the transition system makes (test_transitions.py)."""
+    heads = np.array([-1, 3, 0, 5, 2, 4], dtype=np.int32)
+    arcs = np.zeros((6, 6), dtype=np.float32)
+    arcs[heads[1:], np.arange(1, 6)] = 1
+    five = mhk.decode(arcs, 5)
+    assert five.score == 5 and five.heads.tolist() == heads.tolist()
+    assert mhk.decode(arcs, 5, heads=heads).heads.tolist() == heads.tolist()
+    assert mhk.decode(arcs, 4).score < 5
+    with pytest.raises(NotInClass, match="not in MH4, only MH5"):
+        mhk.decode(arcs, 4, heads=heads)
 
 
 @settings(max_examples=20)

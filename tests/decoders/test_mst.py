@@ -3,9 +3,10 @@
 import brute
 import numpy as np
 import pytest
-from common import MST, check, rng_for, tolerance
+from common import KINDS, MST, check, rng_for, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ufal.chu_liu_edmonds import chu_liu_edmonds
 
 from mh4.decoders import mst
 
@@ -81,6 +82,27 @@ def test_single_root_is_the_best_choice_of_root(n, seed):
     check(MST, derivation, n, scores)
     assert abs(derivation.score - best) <= 2 * tolerance(n, scores)
     assert brute.has_single_root(derivation.heads)
+
+
+@settings(max_examples=100)
+@given(n=st.integers(1, 60), seed=st.integers(0, 2**32 - 1), kind=st.sampled_from(KINDS), forbidden=st.sampled_from([0, 0.3]))
+def test_agrees_with_ufal_chu_liu_edmonds(n, seed, kind, forbidden):
+    """An independent implementation."""
+    rng = np.random.default_rng(seed)
+    scores = MST.sample(n, rng, kind)
+    arcs = scores["arcs"]
+    arcs[:, 1:][rng.random((n + 1, n)) < forbidden] = -np.inf
+    arcs[brute.random_tree(n, rng)[1:], np.arange(1, n + 1)] = 0  # there is one tree
+    candidates = arcs.T.astype(float)
+    candidates[np.isinf(candidates)] = np.nan
+    np.fill_diagonal(candidates, np.nan)
+    candidates[0] = np.nan
+    heads, score = chu_liu_edmonds(candidates)
+    derivation = mst.decode(arcs)
+    check(MST, derivation, n, scores)
+    assert abs(derivation.score - score) <= tolerance(n, scores)
+    if kind == "normal":
+        assert derivation.heads.tolist() == heads
 
 
 def test_a_tree_that_scores_every_arc_highest():
