@@ -24,7 +24,7 @@ from libcpp.vector cimport vector
 from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores, derivation
 
 from mh4.decoders import arguments
-from mh4.decoders.derivation import Derivation, total
+from mh4.decoders.derivation import Derivation
 
 cdef enum:
     KINDS = 7  # of transitions
@@ -44,22 +44,19 @@ def decode(shift, reduce_s0b0, reduce_s1s0=None, *, beam=1, single_root=False):
     Raises ValueError for wrong shapes, NaN and the like, a beam below 1, and if all scores within the beam are -inf, or a
     sentence without words should have a root.
     """
-    n = arguments.words("shift", shift, 2)
-    tensors = {"shift": arguments.scores("shift", shift, (n + 2, n + 2))}
-    reduces = _kinds("reduce_s0b0", reduce_s0b0, (2, 6))
-    tensors["reduce_s0b0"] = arguments.scores("reduce_s0b0", reduce_s0b0, (reduces, n + 2, n + 2))
-    if reduce_s1s0 is not None:
-        tensors["reduce_s1s0"] = arguments.scores("reduce_s1s0", reduce_s1s0, (reduces, n + 2, n + 2))
-    tensors = {name: arguments.float32(tensor) for name, tensor in tensors.items()}
+    cdef int n = arguments.words("shift", shift, 2), reduces = _kinds("reduce_s0b0", reduce_s0b0, (2, 6))
+    cdef const float[:, ::1] shift_scores = arguments.float32_scores("shift", shift, (n + 2, n + 2))
+    cdef const float[:, :, ::1] s0b0 = arguments.float32_scores("reduce_s0b0", reduce_s0b0, (reduces, n + 2, n + 2)), s1s0
     cdef Search search = Search(n, 1 + reduces, beam, single_root)
-    search.score_shifts(tensors["shift"])
-    search.score_s0b0(tensors["reduce_s0b0"], LA)
+    cdef Scores scores = Scores(n, n + 2, &shift_scores[0, 0], &s0b0[0, 0, 0], NULL, NULL)
+    search.on_s0b0[SH] = &shift_scores[0, 0]
+    point(search.on_s0b0, LA, s0b0)
     if reduce_s1s0 is not None:
-        search.score_s1s0(tensors["reduce_s1s0"], LA)
-    rows, _ = search.run()
-    cdef const int[::1] codes = rows[:, 0].astype(np.int32)
-    cdef Scores scores = Scores(n, n + 2, search.on_s0b0[SH], search.on_s0b0[LA], search.on_s1s0[LA], NULL)
-    return derivation(&codes[0], &scores)
+        s1s0 = arguments.float32_scores("reduce_s1s0", reduce_s1s0, (reduces, n + 2, n + 2))
+        scores.s1s0 = &s1s0[0, 0, 0]
+        point(search.on_s1s0, LA, s1s0)
+    search.run()
+    return derivation(search.codes.data(), &scores)
 
 
 def decode_local(s0b0, s1s0=None, s2s1=None, *, beam=1, single_root=False):
@@ -72,20 +69,23 @@ def decode_local(s0b0, s1s0=None, s2s1=None, *, beam=1, single_root=False):
 
     Returns a Derivation with a part (2n, 3) for each tensor given.
     """
-    kinds = _kinds("s0b0", s0b0, (3, 7))
-    n = arguments.words("s0b0", s0b0[0], 2)
-    given = {"s0b0": s0b0, "s1s0": s1s0, "s2s1": s2s1}
-    tensors = {name: arguments.scores(name, tensor, (kinds, n + 2, n + 2)) for name, tensor in given.items() if tensor is not None}
-    search = Search(n, kinds, beam, single_root)
-    search.score_s0b0(arguments.float32(s0b0), SH)
+    cdef int kinds = _kinds("s0b0", s0b0, (3, 7)), n = arguments.words("s0b0", s0b0[0], 2)
+    cdef Search search = Search(n, kinds, beam, single_root)
+    cdef const float[:, :, ::1] on_s0b0 = arguments.float32_scores("s0b0", s0b0, (kinds, n + 2, n + 2)), on_s1s0, on_s2s1
+    point(search.on_s0b0, SH, on_s0b0)
     if s1s0 is not None:
-        search.score_s1s0(arguments.float32(s1s0), SH)
+        on_s1s0 = arguments.float32_scores("s1s0", s1s0, (kinds, n + 2, n + 2))
+        point(search.on_s1s0, SH, on_s1s0)
     if s2s1 is not None:
-        search.score_s2s1(arguments.float32(s2s1), SH)
-    rows, heads = search.run()
+        on_s2s1 = arguments.float32_scores("s2s1", s2s1, (kinds, n + 2, n + 2))
+        point(search.on_s2s1, SH, on_s2s1)
+    search.run()
+    rows = np.empty((2 * n + 1, 5), dtype=np.intp)
+    heads = np.empty(n + 1, dtype=np.int32)
+    cdef double score = search.execute(rows, heads)
     parts = local_parts(rows, n)
-    parts = {name: parts[name] for name in tensors}
-    return Derivation(total(tensors, parts, None, heads), heads, parts, rows[:, [0, 2, 3, 4]])
+    given = {"s0b0": s0b0, "s1s0": s1s0, "s2s1": s2s1}
+    return Derivation(score, heads, {name: parts[name] for name in given if given[name] is not None}, rows[:, [0, 2, 3, 4]])
 
 
 def local_parts(rows, n):
@@ -110,6 +110,10 @@ cdef struct Cell:  # a node on a stack, and the cell below it; stacks share what
     int node, below
 
 
+cdef struct Positions:
+    int s2, s1, s0, b0
+
+
 cdef struct Hypothesis:
     int top, b0         # its stack from the top, and the first node of its buffer
     int previous, code  # which hypothesis it continues, and by which transition
@@ -127,14 +131,14 @@ cdef class Search:
     cdef int n, kinds
     cdef Py_ssize_t beam
     cdef bint single
-    cdef object kept                  # the arrays that the pointers point into
-    cdef const float* on_s0b0[KINDS]  # of each transition the matrix of scores, or NULL
+    cdef const float* on_s0b0[KINDS]  # of each transition the matrix of its scores, or NULL
     cdef const float* on_s1s0[KINDS]
     cdef const float* on_s2s1[KINDS]
     cdef vector[Cell] cells
     cdef vector[Hypothesis] hypotheses  # of all steps, so that the best can be followed back
     cdef vector[Continuation] continuations
     cdef vector[double] ranking
+    cdef vector[int] path, codes  # the best sequence: the hypothesis before each transition, and its code
 
     def __init__(self, n, kinds, beam, single_root):
         try:
@@ -147,45 +151,19 @@ cdef class Search:
         self.kinds = kinds
         self.beam = min(beam, 2**31 - 1)
         self.single = single_root
-        self.kept = []
         for code in range(KINDS):
             self.on_s0b0[code] = self.on_s1s0[code] = self.on_s2s1[code] = NULL
 
-    cdef void score_shifts(self, const float[:, ::1] scores):
-        self.kept.append(scores)
-        self.on_s0b0[SH] = &scores[0, 0]
-
-    cdef void score_s0b0(self, const float[:, :, ::1] scores, int first):
-        self.point(self.on_s0b0, scores, first)
-
-    cdef void score_s1s0(self, const float[:, :, ::1] scores, int first):
-        self.point(self.on_s1s0, scores, first)
-
-    cdef void score_s2s1(self, const float[:, :, ::1] scores, int first):
-        self.point(self.on_s2s1, scores, first)
-
-    cdef void point(self, const float** matrices, const float[:, :, ::1] scores, int first):
-        """The matrices of `scores` are for the transitions from `first` on."""
-        cdef int k
-        self.kept.append(scores)
-        for k in range(<int>scores.shape[0]):
-            matrices[first + k] = &scores[k, 0, 0]
-
     cdef run(self):
-        """The rows (code, s2, s1, s0, b0) of the best sequence found, (2n+1, 5), and its heads."""
-        rows = np.empty((2 * self.n + 1, 5), dtype=np.intp)
-        heads = np.empty(self.n + 1, dtype=np.int32)
-        cdef Py_ssize_t[:, ::1] row = rows
-        cdef int[::1] head = heads
+        """Find the best sequence; ValueError if there is none."""
         cdef bint found
         with nogil:
             found = self.search()
             if found:
-                self.trace(row, head)
+                self.trace()
         if not found:
             raise ValueError("no derivation: scores of -inf forbid every one that the beam (of width %d) could keep, "
                              "or a sentence without words should have a root" % self.beam)
-        return rows, heads
 
     cdef bint search(self) noexcept nogil:
         """Fill self.hypotheses; False if there is no sequence."""
@@ -209,42 +187,48 @@ cdef class Search:
 
     cdef void go_on(self, int h) noexcept nogil:
         """List the continuations of a hypothesis that are legal and not forbidden."""
-        cdef Hypothesis from_here = self.hypotheses[h]
-        cdef int n = self.n, side = n + 2, b0 = from_here.b0, s0, s1, s2, code
-        cdef Cell cell = self.cells[from_here.top]
-        cdef size_t at_s0b0, at_s1s0, at_s2s1
+        cdef Positions here = self.positions(h)
+        cdef int code
         cdef double score
-        s0 = cell.node
-        cell = self.cells[cell.below]
-        s1 = cell.node
-        s2 = self.cells[cell.below].node
-        at_s0b0, at_s1s0, at_s2s1 = <size_t>s0 * side + b0, <size_t>s1 * side + s0, <size_t>s2 * side + s1
         for code in range(self.kinds):
-            if not self.legal(code, s2, s1, s0, b0):
-                continue
-            score = self.on_s0b0[code][at_s0b0]
-            if self.on_s1s0[code] != NULL:
-                score += self.on_s1s0[code][at_s1s0]
-            if self.on_s2s1[code] != NULL:
-                score += self.on_s2s1[code][at_s2s1]
-            score += from_here.score
-            if score > -INFINITY:
-                self.continuations.push_back(Continuation(h, code, score))
+            if self.legal(code, here):
+                score = self.hypotheses[h].score + self.score(code, here)
+                if score > -INFINITY:
+                    self.continuations.push_back(Continuation(h, code, score))
 
-    cdef bint legal(self, int code, int s2, int s1, int s0, int b0) noexcept nogil:
+    cdef Positions positions(self, int h) noexcept nogil:
+        cdef Positions here
+        cdef Cell cell = self.cells[self.hypotheses[h].top]
+        here.b0 = self.hypotheses[h].b0
+        here.s0 = cell.node
+        cell = self.cells[cell.below]
+        here.s1 = cell.node
+        here.s2 = self.cells[cell.below].node
+        return here
+
+    cdef double score(self, int code, Positions here) noexcept nogil:
+        cdef size_t side = self.n + 2
+        cdef double score = self.on_s0b0[code][here.s0 * side + here.b0]
+        if self.on_s1s0[code] != NULL:
+            score += self.on_s1s0[code][here.s1 * side + here.s0]
+        if self.on_s2s1[code] != NULL:
+            score += self.on_s2s1[code][here.s2 * side + here.s1]
+        return score
+
+    cdef bint legal(self, int code, Positions here) noexcept nogil:
         """As transitions.Configuration.legal; with a single root, the only arc from the root is the last transition."""
         cdef int end = self.n + 1
         if code == SH:
-            return b0 < end
+            return here.b0 < end
         if code == LA:
-            return s0 > 0 and b0 < end
+            return here.s0 > 0 and here.b0 < end
         if code == LA2:
-            return 0 < s1 < end and b0 < end
+            return 0 < here.s1 < end and here.b0 < end
         if code == LAp:
-            return 0 < s1 < end
+            return 0 < here.s1 < end
         if code == RA:
-            return s1 < end and not (self.single and s1 == 0 and b0 < end)
-        return s2 < end and not (self.single and s2 == 0)  # RA' and RA2
+            return here.s1 < end and not (self.single and here.s1 == 0 and here.b0 < end)
+        return here.s2 < end and not (self.single and here.s2 == 0)  # RA' and RA2
 
     cdef void keep_best(self) noexcept nogil:
         """The next beam: the best continuations in the order they were found, of equal ones the first."""
@@ -287,48 +271,48 @@ cdef class Search:
             top = <int>self.cells.size() - 1
         self.hypotheses.push_back(Hypothesis(top, b0, one.hypothesis, one.code, one.score))
 
-    cdef void trace(self, Py_ssize_t[:, ::1] rows, int[::1] heads) noexcept nogil:
-        """The best hypothesis of the last beam, the first of equals, from its end to its start."""
-        cdef int end = self.n + 1, step = 2 * self.n, k, code, s2, s1, s0, b0
-        cdef int best = <int>self.hypotheses.size() - 1, at = best - 1
-        cdef Cell cell
-        if step > 0:
-            # The hypotheses of the last step are those whose stack is the root and whose buffer is the end alone.
-            while at >= 0 and self.is_final(at):
-                if self.hypotheses[at].score >= self.hypotheses[best].score:
-                    best = at
-                at -= 1
-        heads[0] = -1
+    cdef void trace(self) noexcept nogil:
+        """Follow the best hypothesis, the first of equals, back to the start."""
+        cdef int step = 2 * self.n, best = <int>self.hypotheses.size() - 1, other = best - 1
+        # Those of the last step are those that have come to the end: the root is on the stack, and no word is left.
+        while other > 0 and self.hypotheses[other].b0 > self.n and self.cells[self.hypotheses[other].top].node == 0:
+            if self.hypotheses[other].score >= self.hypotheses[best].score:
+                best = other
+            other -= 1
+        self.path.assign(step + 1, -1)
+        self.codes.assign(step + 1, SH)
         while step > 0:
-            code = self.hypotheses[best].code
+            self.codes[step] = self.hypotheses[best].code
             best = self.hypotheses[best].previous
-            b0 = self.hypotheses[best].b0
-            cell = self.cells[self.hypotheses[best].top]
-            s0 = cell.node
-            cell = self.cells[cell.below]
-            s1 = cell.node
-            s2 = self.cells[cell.below].node
-            rows[step, 0] = code
-            rows[step, 1] = -1 if s2 == end else s2
-            rows[step, 2] = -1 if s1 == end else s1
-            rows[step, 3] = s0
-            rows[step, 4] = b0
-            if code == LA:
-                heads[s0] = b0
-            elif code == RA:
-                heads[s0] = s1
-            elif code == RA2:
-                heads[s0] = s2
-            elif code == LAp:
-                heads[s1] = s0
-            elif code == RAp:
-                heads[s1] = s2
-            elif code == LA2:
-                heads[s1] = b0
+            self.path[step] = best
             step -= 1
-        rows[0, 0] = SH
-        rows[0, 1] = rows[0, 2] = rows[0, 3] = -1
-        rows[0, 4] = 0
 
-    cdef bint is_final(self, int h) noexcept nogil:
-        return self.hypotheses[h].b0 == self.n + 1 and self.cells[self.hypotheses[h].top].node == 0
+    cdef double execute(self, Py_ssize_t[:, ::1] rows, int[::1] heads) noexcept nogil:
+        """Write down the best sequence, rows (code, s2, s1, s0, b0), and its heads; returns its score."""
+        cdef int end = self.n + 1, step, code, head, dependent
+        cdef double total = 0
+        cdef Positions here
+        rows[0, 0] = SH
+        rows[0, 1] = rows[0, 2] = rows[0, 3] = heads[0] = -1
+        rows[0, 4] = 0
+        for step in range(1, 2 * self.n + 1):
+            code = self.codes[step]
+            here = self.positions(self.path[step])
+            total += self.score(code, here)
+            rows[step, 0] = code
+            rows[step, 1] = here.s2 if here.s2 < end else -1
+            rows[step, 2] = here.s1 if here.s1 < end else -1
+            rows[step, 3] = here.s0
+            rows[step, 4] = here.b0
+            if code != SH:
+                dependent = here.s0 if code == LA or code == RA or code == RA2 else here.s1
+                head = here.b0 if code == LA or code == LA2 else here.s1 if code == RA else here.s0 if code == LAp else here.s2
+                heads[dependent] = head
+        return total
+
+
+cdef void point(const float** matrices, int first, const float[:, :, ::1] scores):
+    """The matrices of `scores`, which the caller keeps, are those of the transitions from `first` on."""
+    cdef int k
+    for k in range(<int>scores.shape[0]):
+        matrices[first + k] = &scores[k, 0, 0]
