@@ -16,6 +16,7 @@ second one can attach. Without it there is always a way on: SH while there are w
 
 import operator
 
+cimport cython
 import numpy as np
 from libc.math cimport INFINITY
 from libcpp.algorithm cimport nth_element
@@ -125,6 +126,7 @@ cdef struct Continuation:
     double score
 
 
+@cython.final  # so that its methods are compiled into their callers
 cdef class Search:
     """A search over n words. In here an empty position is n+1, the index of its scores."""
 
