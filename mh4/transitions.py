@@ -11,8 +11,8 @@ With stack ...|s2|s1|s0 and buffer b0|..., the seven transitions are
 SH, LA and RA alone are the arc-hybrid system, which is MH3. Nodes are 0 (the root), 1..n (the words) and n+1, the
 end-of-sentence sentinel: it is only ever b0, never shifted, never a head or a dependent. The root is never a dependent.
 
-The exact decoders list their transitions in this form (``Derivation.transitions``); greedy parsers drive a
-``Configuration`` themselves.
+The exact decoders and the search list their transitions in this form (``Derivation.transitions``); ``mh4.oracle`` says which
+ones greedy parsers learn.
 """
 
 from enum import IntEnum

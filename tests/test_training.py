@@ -6,10 +6,12 @@ import os
 import numpy as np
 import pytest
 
+import brute
 import mh4
 import toy
-from mh4 import config, trees
+from mh4 import config, decoders, oracle, trees
 from mh4.errors import InputError
+from mh4.graph import run
 from mh4.progress import Listener
 from mh4.systems import SYSTEMS
 from mh4.training import Trainer, evaluate
@@ -123,6 +125,65 @@ def test_parsing_does_not_depend_on_the_company(finished, everything):
         assert alone.words == sentence.words and (alone.heads == parsed.heads).all() and alone.deprels == parsed.deprels
         assert (parsed.heads[1:] == 0).sum() == 1 and parsed.heads[0] == -1
         assert all((d == "root") == (h == 0) for d, h in zip(parsed.deprels, parsed.heads[1:]) if h == 0)
+
+
+def test_a_parser_decodes_as_it_is_told(finished, everything):
+    """What the decoders return, of the same scores."""
+    folder, sentences = finished[0], everything[:10]
+    parsers = {how: mh4.load(folder, *how) for how in (("exact",), ("greedy",), ("beam",), ("beam", 1), ("beam", 3))}
+    parsed = {how: [s.heads.tolist() for s in parser.parse(sentences)] for how, parser in parsers.items()}
+    assert parsed["exact",] == [s.heads.tolist() for s in mh4.load(folder).parse(sentences)]
+    assert parsed["greedy",] == parsed["beam", 1] != parsed["exact",]
+    model = parsers["greedy",].model
+    for (how, *width), found in parsed.items():
+        for sentence, heads in zip(sentences, found):
+            values = model.scorer.values(_scored(model, sentence))
+            if how == "exact":
+                derivation = decoders.mh4.decode(**values, single_root=True)
+            else:
+                derivation = decoders.search.decode(**values, beam=1 if how == "greedy" else (width or [8])[0], single_root=True)
+            assert derivation.heads.tolist() == heads
+    for how, message in ((("sideways",), "no decoding 'sideways'; there are exact, greedy, beam"), (("beam", 0), "a beam of width 0")):
+        with pytest.raises(InputError, match=message):
+            mh4.load(folder, *how)
+
+
+def _scored(model, sentence):
+    scores = model.score([sentence])
+    run(scores.tags["feats"])
+    return scores.trees.tensors[0]
+
+
+def test_what_a_system_can_be_decoded_by():
+    for name, system in SYSTEMS.items():
+        assert system.default == ("greedy" if name.startswith("greedy") else "exact")
+        for how in ("exact", "greedy", "beam"):
+            if how == "exact" and system.greedy or how != "exact" and name in ("mst", "1ec"):
+                with pytest.raises(InputError, match=name):
+                    system.decoder(how)
+            else:
+                assert callable(system.decoder(how))
+
+
+def test_greedy_parsers_learn_trees_beyond_the_chart():
+    """The paper's example is a tree of the transition system: kept as it is by greedy parsers, not by global ones."""
+    heads = np.array([-1, 3, 0, 5, 2, 4], dtype=np.int32)
+    for name in ("greedy-mh4-two", "greedy-mh4-three", "greedy-mh4"):
+        assert SYSTEMS[name].learnable(heads, True).tolist() == heads.tolist()
+    for name in ("mh4-hybrid", "mh3", "greedy-mh3"):
+        nearest = SYSTEMS[name].learnable(heads, True)
+        assert nearest.tolist() != heads.tolist() and trees.in_class(nearest, SYSTEMS[name].tree_class)
+        assert (nearest[1:] == 0).sum() == 1
+    outside = next(h for h in _trees_of_no_sequence() if (h[1:] == 0).sum() == 1)
+    assert trees.in_class(SYSTEMS["greedy-mh4"].learnable(outside, True), "mh4")
+
+
+def _trees_of_no_sequence():
+    rng = np.random.default_rng(1)
+    while True:
+        heads = np.array(brute.random_tree(9, rng), dtype=np.int32)
+        if oracle.canonical(heads) is None:
+            yield heads
 
 
 def test_parse_takes_unknown_words_and_characters_and_refuses_what_is_no_sentence(finished):
