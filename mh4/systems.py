@@ -17,6 +17,7 @@ from mh4.transitions import MH3, MH4, Transition
 
 DECODINGS = ("exact", "greedy", "beam")
 BEAM = 8  # the width of a beam if none is given
+WIDEST = 10_000  # with which any sentence fits into memory
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,8 @@ class System:
             raise InputError("no decoding %r; there are %s" % (how, ", ".join(DECODINGS)))
         if self.search is None:
             raise InputError("%s has no transitions to search: it is decoded exactly" % self.name)
-        if beam < 1:
-            raise InputError("a beam of width %d holds nothing; expected at least 1" % beam)
+        if not 1 <= beam <= WIDEST:
+            raise InputError("a beam of width %d: expected 1 to %d" % (beam, WIDEST))
         return partial(self.search, beam=beam if how == "beam" else 1)
 
     def learnable(self, heads: np.ndarray, single_root: bool) -> np.ndarray:

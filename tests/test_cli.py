@@ -125,7 +125,7 @@ def test_ways_to_decode(model, files, tmp_path):
     line = refuses("parse", "--model", folder, gold, "--decode", "exact")
     assert "greedy-mh4 has no exact decoder: it is a greedy parser" in line
     assert "--beam 4 is for --decode beam alone" in refuses("parse", "--model", model, gold, "--beam", "4")
-    assert "a beam of width 0 holds nothing" in refuses("test", "--model", model, gold, "--decode", "beam", "--beam", "0")
+    assert "a beam of width 0: expected 1 to 10000" in refuses("test", "--model", model, gold, "--decode", "beam", "--beam", "0")
 
     folder = str(tmp_path / "mst")
     succeeds("train", "--system", "mst", "--train", dev, "--dev", dev, "--model", folder, *QUICK.split())

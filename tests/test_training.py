@@ -143,7 +143,7 @@ def test_a_parser_decodes_as_it_is_told(finished, everything):
             else:
                 derivation = decoders.search.decode(**values, beam=1 if how == "greedy" else (width or [8])[0], single_root=True)
             assert derivation.heads.tolist() == heads
-    for how, message in ((("sideways",), "no decoding 'sideways'; there are exact, greedy, beam"), (("beam", 0), "a beam of width 0")):
+    for how, message in ((("sideways",), "no decoding 'sideways'; there are exact, greedy, beam"), (("beam", 0), "a beam of width 0: expected 1")):
         with pytest.raises(InputError, match=message):
             mh4.load(folder, *how)
 

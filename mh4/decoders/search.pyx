@@ -28,7 +28,8 @@ from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
 
 cdef enum:
-    KINDS = 7  # of transitions
+    KINDS = 7               # of transitions
+    MOST = 100 * 1000 * 1000  # hypotheses of a sentence, so that memory is not the limit
 
 
 def decode(shift, reduce_s0b0, reduce_s1s0=None, *, beam=1, single_root=False):
@@ -37,13 +38,13 @@ def decode(shift, reduce_s0b0, reduce_s1s0=None, *, beam=1, single_root=False):
     shift: float32 (n+2, n+2), indexed [s0, b0].
     reduce_s0b0: float32 (2 or 6, n+2, n+2), LA and RA or all reduces, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
-    beam: how many sequences are kept, at least 1; 1 is greedy search.
+    beam: how many sequences are kept, at least 1; 1 is greedy search. Times 2n+1, not above 100 million.
     single_root: exactly one dependent of node 0.
 
     Of equal scores, those found first are kept; -inf forbids a transition.
     Returns a Derivation as the exact decoders do. Its score is at most theirs, or belongs to a sequence beyond the chart.
-    Raises ValueError for wrong shapes, NaN and the like, a beam below 1, and if all scores within the beam are -inf, or a
-    sentence without words should have a root.
+    Raises ValueError for wrong shapes, NaN and the like, a beam below 1 or too wide, and if all scores within the beam are
+    -inf, or a sentence without words should have a root.
     """
     cdef int n = arguments.words("shift", shift, 2), reduces = _kinds("reduce_s0b0", reduce_s0b0, (2, 6))
     cdef const float[:, ::1] shift_scores = arguments.float32_scores("shift", shift, (n + 2, n + 2))
@@ -163,6 +164,8 @@ cdef class Search:
             found = self.search()
             if found:
                 self.trace()
+        if self.hypotheses.size() > MOST:
+            raise ValueError("beam: a width of %d is too much for %d words" % (self.beam, self.n))
         if not found:
             raise ValueError("no derivation: scores of -inf forbid every one that the beam (of width %d) could keep, "
                              "or a sentence without words should have a root" % self.beam)
@@ -182,7 +185,7 @@ cdef class Search:
             while start < stop:
                 self.go_on(<int>start)
                 start += 1
-            if self.continuations.empty():
+            if self.continuations.empty() or self.hypotheses.size() > MOST:
                 return False
             self.keep_best()
         return True
