@@ -252,6 +252,7 @@ def comma_separated(bank: reproduce.Treebank, models: Sequence[Trained], measure
 def plot(path: Path, title: str, measured: Dict[str, List[Dict[str, Decoded]]], lengths: Sequence[int]) -> None:
     """Accuracy against speed, and time against length, as a PNG."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
@@ -265,9 +266,13 @@ def plot(path: Path, title: str, measured: Dict[str, List[Dict[str, Decoded]]], 
                 row.decoding.replace("beam ", ""), (row.speed, row.uas), xytext=(4, 5), textcoords="offset points", fontsize=7
             )
     left.set_xscale("log")
+    left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    left.xaxis.set_major_formatter(FuncFormatter(lambda speed, _: "{:,.0f}".format(speed)))
+    left.xaxis.set_minor_formatter(NullFormatter())
+    left.margins(x=0.12, y=0.08)
     left.set_xlabel("words per second (decoding alone)")
     left.set_ylabel("dev UAS (%)")
-    left.legend(fontsize=8)
+    left.legend(fontsize=8, loc="lower left")
 
     system, decoded = next(iter(measured.items()))
     lengths = np.array(lengths)
