@@ -5,10 +5,10 @@
 measures by stage, by the processor's clock, on the toy treebank or any other file in CoNLL-U. Without --model the network has random
 weights, which take as long.
 
-    .venv/bin/python benchmarks/parsing.py --command [--copies N] ...
+    .venv/bin/python benchmarks/parsing.py --command [--copies N] [--against FOLDER] ...
 
 runs `mh4 parse` on the file and on N copies of it in one, by one process and by two, and gives its words per second by the clock on the
-wall, start-up and files included, and its memory.
+wall, start-up and files included, and its memory; with --against also by one process of another checkout, set up in FOLDER.
 
     .venv/bin/python benchmarks/parsing.py --lengths ...
 
@@ -39,6 +39,7 @@ def main():
     parser.add_argument("--system", default="mh4-hybrid", help="the system of a random model if there is no --model")
     parser.add_argument("--command", action="store_true", help="measure `mh4 parse`")
     parser.add_argument("--copies", type=int, default=20, metavar="N", help="how long the long file of --command is")
+    parser.add_argument("--against", metavar="FOLDER", help="another checkout, for --command")
     parser.add_argument("--lengths", action="store_true", help="measure by length of sentence")
     options = parser.parse_args()
     path = options.file or str(toy())
@@ -105,21 +106,26 @@ def command(options, path):
         for copies, name in files.items():
             Path(name).write_text(text * copies, encoding="utf-8")
         words = sum(line.split("\t")[0].isdigit() for line in text.splitlines())
-        print("| words | --jobs | seconds | words/s | MB, at most, of a process |")
-        print("|--:|--:|--:|--:|--:|")
+        print("| words | | seconds | words/s | MB, at most, of a process |")
+        print("|--:|---|--:|--:|--:|")
         for copies, name in files.items():
-            for jobs in (1, 2):
-                seconds, memory = run([model, name, "-o", os.path.join(folder, "out"), "--jobs", str(jobs)])
-                print("| %d | %d | %.1f | %d | %d |" % (copies * words, jobs, seconds, copies * words / seconds, memory))
+            arguments = [model, name, "-o", os.path.join(folder, "out")]
+            ways = {"--jobs %d" % jobs: (ROOT, arguments + ["--jobs", str(jobs)]) for jobs in (1, 2)}
+            if options.against:
+                ways["the other checkout"] = (Path(options.against).resolve(), arguments)
+            for label, way in ways.items():
+                seconds, memory = run(*way)
+                print("| %d | %s | %.1f | %d | %d |" % (copies * words, label, seconds, copies * words / seconds, memory))
 
 
-def run(arguments):
-    """Seconds that `mh4 parse` takes, and the most memory of a process of it, in MB."""
+def run(checkout, arguments):
+    """Seconds that `mh4 parse` of a checkout takes, and the most memory of a process of it, in MB."""
     program = "import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], check=True)\n"
     program += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     start = time.perf_counter()
-    command = [sys.executable, "-c", program, sys.executable, "-m", "mh4", "parse", "--model"] + arguments
-    done = subprocess.run(command, cwd=str(ROOT), stdout=subprocess.PIPE, check=True)
+    python = str(checkout / ".venv/bin/python")
+    command = [python, "-c", program, python, "-m", "mh4", "parse", "--model"] + arguments
+    done = subprocess.run(command, cwd=str(checkout), stdout=subprocess.PIPE, check=True)
     memory = int(done.stdout) / (1 << 20 if sys.platform == "darwin" else 1 << 10)
     return time.perf_counter() - start, memory
 

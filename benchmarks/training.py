@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/training.py [--system SYSTEM] [--train FILE.conllu] [--minibatches N]
 
-measures on the toy treebank or any other in CoNLL-U, by the processor's clock. DyNet's own settings can be tried with --autobatch and
---memory.
+measures on the toy treebank or any other in CoNLL-U, by the processor's clock. DyNet's own settings can be tried with --autobatch,
+--memory and --dense.
 
     .venv/bin/python benchmarks/training.py --against FOLDER [--rounds N]
 
@@ -44,6 +44,7 @@ def main():
     parser.add_argument("--minibatches", type=int, default=200, metavar="N")
     parser.add_argument("--autobatch", type=int, choices=[0, 1, 2, 3], help="DyNet's automatic batching, otherwise as mh4 has it")
     parser.add_argument("--memory", metavar="MB", help="DyNet's memory to start with, otherwise as mh4 has it")
+    parser.add_argument("--dense", action="store_true", help="update all embeddings, not only those of the minibatch")
     parser.add_argument("--against", metavar="FOLDER", help="another checkout, set up")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often both take their turn")
     options = parser.parse_args()
@@ -106,6 +107,8 @@ def prepare(options, train, watch):
     settings = config.Config()
     with tempfile.TemporaryDirectory() as folder:
         trainer = watch.timed("preparing", training.Trainer)(options.system, settings, sentences, sentences[:1], folder)
+    if options.dense:
+        trainer.optimizer.set_sparse_updates(False)
     model = trainer.model
     model.score, model.label = watch.timed("graph", model.score), watch.timed("graph", model.label)
     model.scorer.values = watch.timed("scores out of DyNet", model.scorer.values)
