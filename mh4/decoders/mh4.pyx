@@ -510,10 +510,11 @@ cdef class TreeChart(Chart):
         self.heads = &tree[0]
 
     cdef bint fill(self) noexcept nogil:
+        cdef Step underived = Step(SH, 0, False, -INFINITY)
         cdef int n = self.scores.n, side = self.scores.side, i, j, l, x, span, outside, which, code
         self.list_dependents()
         self.t3.clear()
-        self.t2.assign(side * side, Step(SH, 0, False, -INFINITY))
+        self.t2.assign(side * side, underived)
         self.begin.assign(side * side, 0)
         self.end.assign(side * side, 0)
         for i in range(n, -1, -1):
