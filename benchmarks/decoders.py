@@ -32,7 +32,7 @@ SENTENCES = 200  # ... and no more than these
 FLAGS = ["-O3", "-ffp-contract=off", "-march=native"]  # of the plain MH4; those of setup.py, as it is by default
 
 # The longest sentences of decoders that are slow, or take much memory.
-LONGEST = {"mhk, k = 4": 99, "1ec": 150, "plain mh4": 99}
+LONGEST = {"mhk, k = 4": 99, "1ec": 300, "plain mh4": 99}
 
 
 def compiler_command():

@@ -490,7 +490,6 @@ cdef struct Item:  # [i,j,l], in the list of its span i..l
     Step best
 
 
-@cython.final
 cdef class TreeChart(Chart):
     """Only the items in derivations of one tree: every Link makes an arc of the tree.
 
