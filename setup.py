@@ -6,6 +6,7 @@ no more than every processor of the architecture has. The decoders give the same
 """
 
 import os
+from glob import glob
 
 import numpy
 from Cython.Build import cythonize
@@ -19,7 +20,7 @@ setup(
             Extension(
                 "mh4.decoders.*",
                 ["mh4/decoders/*.pyx"],
-                depends=["mh4/decoders/lanes.h"],
+                depends=glob("mh4/decoders/*.h*"),
                 include_dirs=[numpy.get_include()],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
                 # No multiply-add where there was a multiplication and an addition: its result would be another.

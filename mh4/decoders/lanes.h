@@ -3,13 +3,7 @@
 #pragma once
 #include <math.h>
 
-#if defined(__AVX512F__)
-enum { LANES = 16 };
-#elif defined(__AVX__)
-enum { LANES = 8 };
-#else
-enum { LANES = 4 };
-#endif
+#include "lanes_per_vector.h"
 
 typedef float Lanes __attribute__((vector_size(4 * LANES), may_alias));                 // of a row that is aligned
 typedef float LooseLanes __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));  // of any

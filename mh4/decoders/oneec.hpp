@@ -13,17 +13,10 @@
 #include <limits>
 #include <utility>
 
+#include "lanes_per_vector.h"
 #include "oneec_rules.hpp"
 
 namespace oneec {
-
-#if defined(__AVX512F__)
-enum { LANES = 16 };
-#elif defined(__AVX__)
-enum { LANES = 8 };
-#else
-enum { LANES = 4 };
-#endif
 
 typedef float Block __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 

@@ -203,9 +203,10 @@ cdef extern from "oneec_rules.hpp" namespace "oneec" nogil:
     const Shape shapes[]
 
 
-cdef extern from "oneec.hpp" namespace "oneec" nogil:
+cdef extern from "lanes_per_vector.h" nogil:
     enum: LANES
 
+cdef extern from "oneec.hpp" namespace "oneec" nogil:
     struct Links:
         float* to
         float* from_ "from"

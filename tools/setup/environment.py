@@ -167,7 +167,7 @@ class Environment:
             "tools": BUILD_TOOLS,
             "dynet": dynet_wheel.BUILD,
             "package": " ".join([digest(files("pyproject.toml", "setup.py")), SCORER] + EXTRAS),
-            "decoders": digest(files("mh4/decoders/*.pyx", "mh4/decoders/*.pxd", "mh4/decoders/*.h")),
+            "decoders": digest(files("mh4/decoders/*.pyx", "mh4/decoders/*.pxd", "mh4/decoders/*.h*")),
         }
 
     def runs(self, code):

@@ -1,0 +1,10 @@
+// How many floats a vector register of the processor that this is compiled for holds.
+#pragma once
+
+#if defined(__AVX512F__)
+enum { LANES = 16 };
+#elif defined(__AVX__)
+enum { LANES = 8 };
+#else
+enum { LANES = 4 };
+#endif
