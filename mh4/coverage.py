@@ -4,6 +4,7 @@ Sentence coverage is the share of trees that are in a class. Edge coverage is th
 those from the root among them, that the nearest trees of the class keep; punctuation counts like all words.
 """
 
+import logging
 import os
 from collections import Counter
 from dataclasses import dataclass, field
@@ -185,6 +186,7 @@ def _aligned(corner: str, groups: Sequence[Tuple[str, List[str]]], names: Sequen
 
 def check_plot(path: str) -> None:
     """Raise InputError if there is no matplotlib to plot with, or the file cannot be one of its images."""
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it tells when it looks for fonts the first time
     try:
         from matplotlib.figure import Figure
     except ImportError:
