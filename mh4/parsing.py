@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Callable, Iterator, List, Optional, Sequence, Union
 
 from mh4.errors import InputError
-from mh4.graph import run
+from mh4.graph import dy, run
 from mh4.model import TAGS, Model
 from mh4.systems import BEAM
 from mh4.treebank import Sentence

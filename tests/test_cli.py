@@ -36,6 +36,22 @@ def refuses(*arguments, stdin=None):
     return line
 
 
+def on_a_terminal(*arguments):
+    """The exit code, and what a terminal at standard error shows."""
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), TERM="xterm", COLUMNS="200")
+    terminal, stderr = pty.openpty()
+    shown = b""
+    with subprocess.Popen(COMMAND + list(arguments), stdout=subprocess.DEVNULL, stderr=stderr, env=environment) as process:
+        os.close(stderr)
+        while True:
+            try:
+                shown += os.read(terminal, 4096)
+            except OSError:  # the terminal is closed
+                break
+    os.close(terminal)
+    return process.returncode, shown
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
@@ -149,19 +165,10 @@ def test_training_a_finished_model_again_says_so(model, files):
 
 
 def test_progress_shows_on_a_terminal(files, tmp_path):
-    dev, environment = str(files / "toy-ud-dev.conllu"), dict(os.environ, PYTHONPATH=str(toy.ROOT), TERM="xterm", COLUMNS="200")
+    dev = str(files / "toy-ud-dev.conllu")
     command = ["train", "--system", "mst", "--train", dev, "--dev", dev, "--model", str(tmp_path / "m"), *QUICK.split()]
-    terminal, stderr = pty.openpty()
-    shown = b""
-    with subprocess.Popen(COMMAND + command, stdout=subprocess.DEVNULL, stderr=stderr, env=environment) as training:
-        os.close(stderr)
-        while True:
-            try:
-                shown += os.read(terminal, 4096)
-            except OSError:  # the terminal is closed
-                break
-    os.close(terminal)
-    assert training.returncode == 0
+    code, shown = on_a_terminal(*command)
+    assert code == 0
     for part in (b"epoch 1", b"tokens/s", b"loss", b"dev UAS", b"evaluation 3"):
         assert part in shown
 

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import pty
 import subprocess
 import sys
 from collections import Counter
@@ -16,7 +15,7 @@ import pytest
 import toy
 from mh4 import coverage, data, treebank
 from mh4.errors import InputError
-from test_cli import COMMAND, refuses, succeeds
+from test_cli import COMMAND, on_a_terminal, refuses, succeeds
 from test_trees import naive_crossings, naive_gap_degree, naive_well_nested
 
 sys.path.insert(0, str(toy.ROOT / "experiments"))
@@ -173,19 +172,8 @@ def test_output_that_nobody_reads(bank):
 def test_progress_shows_on_a_terminal(tmp_path):
     path = tmp_path / "a.conllu"
     path.write_text(5000 * conllu(CROSSING))
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), TERM="xterm", COLUMNS="100")
-    terminal, stderr = pty.openpty()
-    shown = b""
-    command = [*COMMAND, "coverage", str(path)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, env=environment) as process:
-        os.close(stderr)
-        while True:
-            try:
-                shown += os.read(terminal, 4096)
-            except OSError:  # the terminal is closed
-                break
-    os.close(terminal)
-    assert process.returncode == 0 and b"measuring" in shown
+    code, shown = on_a_terminal("coverage", str(path))
+    assert code == 0 and b"measuring" in shown
 
 
 # --------------------------------------------------------------------------------------------------------------- the plot
