@@ -24,7 +24,7 @@ from libc.stdlib cimport free
 from libcpp.vector cimport vector
 
 from mh4.decoders.replay cimport (
-    LA, LA2, LAp, RA, RA2, RAp, SH, Scores, arc_cost, derivation, on_s0b0, on_s1s0, shift_score,
+    LA, LA2, LAp, RA, RA2, RAp, SH, Scores, arc_cost, dependent_of, derivation, head_of, on_s0b0, on_s1s0, shift_score,
 )
 
 from mh4.decoders import arguments
@@ -115,8 +115,8 @@ cdef float reduce_score(const Scores* scores, int code, int s2, int s1, int s0, 
     cdef int head, dependent
     if b0 > scores.n and (code == LA or code == LA2):  # the end of the sentence is no head
         return -INFINITY
-    dependent = s0 if code == LA or code == RA or code == RA2 else s1
-    head = b0 if code == LA or code == LA2 else s1 if code == RA else s0 if code == LAp else s2
+    head = head_of(code, s2, s1, s0, b0)
+    dependent = dependent_of(code, s1, s0)
     return on_s0b0(scores, code, s0, b0) + on_s1s0(scores, code, s1, s0) + arc_cost(scores, head, dependent)
 
 

@@ -29,4 +29,14 @@ cdef inline float arc_cost(const Scores* scores, int head, int dependent) noexce
     return scores.cost[<size_t> head * (scores.n + 1) + dependent] if scores.cost else 0
 
 
+cdef inline int head_of(int code, int s2, int s1, int s0, int b0) noexcept nogil:
+    """The head of the arc that a reduce makes."""
+    return b0 if code == LA or code == LA2 else s1 if code == RA else s0 if code == LAp else s2
+
+
+cdef inline int dependent_of(int code, int s1, int s0) noexcept nogil:
+    """The dependent of the arc that a reduce makes: the node that it removes."""
+    return s0 if code == LA or code == RA or code == RA2 else s1
+
+
 cdef object derivation(const int* codes, const Scores* scores)

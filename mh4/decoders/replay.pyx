@@ -40,12 +40,11 @@ cdef object derivation(const int* codes, const Scores* scores):
             rows_s1s0[reduces, 0], rows_s1s0[reduces, 1], rows_s1s0[reduces, 2] = code - LA, s1, s0
             total += on_s1s0(scores, code, s1, s0)
         reduces += 1
-        head = b0 if code == LA or code == LA2 else s1 if code == RA else s0 if code == LAp else s2
-        if code == LA or code == RA or code == RA2:
-            dependent = s0
+        head = head_of(code, s2, s1, s0, b0)
+        dependent = dependent_of(code, s1, s0)
+        if dependent == s0:
             s0 = s1
         else:
-            dependent = s1
             below[s0] = s2
         below[dependent] = head
         total += arc_cost(scores, head, dependent)

@@ -22,7 +22,7 @@ from libc.math cimport INFINITY
 from libcpp.algorithm cimport nth_element
 from libcpp.vector cimport vector
 
-from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores, derivation
+from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores, dependent_of, derivation, head_of
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
@@ -294,7 +294,7 @@ cdef class Search:
 
     cdef double execute(self, Py_ssize_t[:, ::1] rows, int[::1] heads) noexcept nogil:
         """Write down the best sequence, rows (code, s2, s1, s0, b0), and its heads; returns its score."""
-        cdef int end = self.n + 1, step, code, head, dependent
+        cdef int end = self.n + 1, step, code
         cdef double total = 0
         cdef Positions here
         rows[0, 0] = SH
@@ -310,9 +310,7 @@ cdef class Search:
             rows[step, 3] = here.s0
             rows[step, 4] = here.b0
             if code != SH:
-                dependent = here.s0 if code == LA or code == RA or code == RA2 else here.s1
-                head = here.b0 if code == LA or code == LA2 else here.s1 if code == RA else here.s0 if code == LAp else here.s2
-                heads[dependent] = head
+                heads[dependent_of(code, here.s1, here.s0)] = head_of(code, here.s2, here.s1, here.s0, here.b0)
         return total
 
 
