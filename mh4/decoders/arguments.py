@@ -53,6 +53,12 @@ def float32(array):
         return np.ascontiguousarray(array, dtype=np.float32)
 
 
+def float32_sum(a, b):
+    """The sum of two arrays of scores that the kernels take, as they take it."""
+    with np.errstate(over="ignore"):  # as in float32
+        return a + b
+
+
 def tree(heads, n=None):
     """``heads`` as an int32 array (n+1,) if it is a tree: heads[0] == -1, all others in 0..n, no cycle."""
     heads = np.asarray(heads)

@@ -14,7 +14,7 @@ cimport cython
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.replay cimport LA, RA, SH, Scores, arc_cost, derivation, on_s0b0, shift_score
+from mh4.decoders.replay cimport LA, RA, SH, Scores, arc_score, derivation, on_s0b0, shift_score
 
 from mh4.decoders import arguments
 
@@ -22,30 +22,38 @@ cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
 
 
-def decode(shift, reduce_s0b0, *, cost=None, heads=None, single_root=False):
+def decode(shift, reduce_s0b0, *, arcs=None, cost=None, heads=None, single_root=False):
     """The highest-scoring arc-hybrid derivation of a sentence of n words.
 
     shift: float32 (n+2, n+2), indexed [s0, b0]. reduce_s0b0: float32 (2, n+2, n+2), LA and RA, indexed [t, s0, b0].
-    cost: float32 (n+1, n+1), cost[h, m] is added for every arc h->m. -inf forbids a transition or arc.
+    arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
+    cost: the same, but without a part in the Derivation. -inf forbids a transition or arc.
     heads: int array (n+1,); if given, the best derivation of that very tree.
     single_root: exactly one dependent of node 0.
 
     Without words (n = 0) the derivation is the shift of the root.
-    Returns a Derivation with parts "shift" (n, 2) and "reduce_s0b0" (n, 3).
+    Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given, "arcs" (n, 2).
     Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (all scores -inf, or
     single_root without words); NotInClass if the tree ``heads`` is not projective, or has not the single root required.
     """
     cdef int n = arguments.words("shift", shift, 2)
-    cdef const float[:, ::1] shift_scores = arguments.float32_scores("shift", shift, (n + 2, n + 2)), costs
+    cdef const float[:, ::1] shift_scores = arguments.float32_scores("shift", shift, (n + 2, n + 2))
     cdef const float[:, :, ::1] s0b0 = arguments.float32_scores("reduce_s0b0", reduce_s0b0, (2, n + 2, n + 2))
+    cdef const float[:, ::1] arc_scores, costs, sums
     cdef const int[::1] tree
     cdef Chart chart = workspace()
-    chart.scores = Scores(n, n + 2, &shift_scores[0, 0], &s0b0[0, 0, 0], NULL, NULL)
+    chart.scores = Scores(n, n + 2, &shift_scores[0, 0], &s0b0[0, 0, 0], NULL, NULL, NULL, NULL)
     chart.single = single_root
     chart.heads = NULL
+    if arcs is not None:
+        arc_scores = arcs = arguments.float32_scores("arcs", arcs, (n + 1, n + 1))
+        chart.scores.arcs = chart.scores.by_arc = &arc_scores[0, 0]
     if cost is not None:
-        costs = arguments.float32_scores("cost", cost, (n + 1, n + 1))
-        chart.scores.cost = &costs[0, 0]
+        costs = cost = arguments.float32_scores("cost", cost, (n + 1, n + 1))
+        chart.scores.cost = chart.scores.by_arc = &costs[0, 0]
+    if arcs is not None and cost is not None:
+        sums = arguments.float32_sum(arcs, cost)
+        chart.scores.by_arc = &sums[0, 0]
     if heads is not None:
         heads = arguments.tree(heads, n)
         arguments.roots(heads, single_root)
@@ -91,7 +99,7 @@ cdef class Chart:
     cdef float arc(self, int head, int dependent) noexcept nogil:
         if self.heads and self.heads[dependent] != head:
             return -INFINITY
-        return arc_cost(&self.scores, head, dependent)
+        return arc_score(&self.scores, head, dependent)
 
     cdef float arc_from(self, int i, int dependent, int l) noexcept nogil:
         """Of the arc i->dependent on the way to [i,l]."""

@@ -24,7 +24,7 @@ from libc.stdlib cimport free
 from libcpp.vector cimport vector
 
 from mh4.decoders.replay cimport (
-    LA, LA2, LAp, RA, RA2, RAp, SH, Scores, arc_cost, dependent_of, derivation, head_of, on_s0b0, on_s1s0, shift_score,
+    LA, LA2, LAp, RA, RA2, RAp, SH, Scores, arc_score, dependent_of, derivation, head_of, on_s0b0, on_s1s0, shift_score,
 )
 
 from mh4.decoders import arguments
@@ -54,26 +54,27 @@ cdef extern from "lanes.h" nogil:
 VECTOR = LANES  # floats in a vector of the processor that this is compiled for
 
 
-def decode(shift, reduce_s0b0, reduce_s1s0=None, *, cost=None, heads=None, single_root=False):
+def decode(shift, reduce_s0b0, reduce_s1s0=None, *, arcs=None, cost=None, heads=None, single_root=False):
     """The highest-scoring MH4 derivation of a sentence of n words.
 
     shift: float32 (n+2, n+2), indexed [s0, b0].
     reduce_s0b0: float32 (6, n+2, n+2), LA, RA, LA', RA', LA2 and RA2, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it (MH4-hybrid), or None (MH4-two).
-    cost: float32 (n+1, n+1), cost[h, m] is added for every arc h->m. -inf forbids a transition or arc.
+    arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
+    cost: the same, but without a part in the Derivation. -inf forbids a transition or arc.
     heads: int array (n+1,); if given, the best derivation of that very tree (it may have several).
     single_root: exactly one dependent of node 0.
 
     Without words (n = 0) the derivation is the shift of the root.
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given,
-    "reduce_s1s0" (n, 3).
+    "reduce_s1s0" (n, 3) and "arcs" (n, 2).
     Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (all scores -inf, or
     single_root without words); NotInClass if the tree ``heads`` is not in MH4, or has not the single root required.
     """
     cdef int n = arguments.words("shift", shift, 2)
     cdef const float[:, ::1] shift_scores = arguments.float32_scores("shift", shift, (n + 2, n + 2))
     cdef const float[:, :, ::1] s0b0 = arguments.float32_scores("reduce_s0b0", reduce_s0b0, (6, n + 2, n + 2)), s1s0
-    cdef const float[:, ::1] costs
+    cdef const float[:, ::1] arc_scores, costs, sums
     cdef Chart chart
     if heads is None:
         chart = workspace(FullChart)
@@ -81,13 +82,19 @@ def decode(shift, reduce_s0b0, reduce_s1s0=None, *, cost=None, heads=None, singl
         heads = arguments.tree(heads, n)
         arguments.roots(heads, single_root)
         chart = workspace(TreeChart)
-    chart.scores = Scores(n, n + 2, &shift_scores[0, 0], &s0b0[0, 0, 0], NULL, NULL)
+    chart.scores = Scores(n, n + 2, &shift_scores[0, 0], &s0b0[0, 0, 0], NULL, NULL, NULL, NULL)
     if reduce_s1s0 is not None:
         s1s0 = arguments.float32_scores("reduce_s1s0", reduce_s1s0, (6, n + 2, n + 2))
         chart.scores.s1s0 = &s1s0[0, 0, 0]
+    if arcs is not None:
+        arc_scores = arcs = arguments.float32_scores("arcs", arcs, (n + 1, n + 1))
+        chart.scores.arcs = chart.scores.by_arc = &arc_scores[0, 0]
     if cost is not None:
-        costs = arguments.float32_scores("cost", cost, (n + 1, n + 1))
-        chart.scores.cost = &costs[0, 0]
+        costs = cost = arguments.float32_scores("cost", cost, (n + 1, n + 1))
+        chart.scores.cost = chart.scores.by_arc = &costs[0, 0]
+    if arcs is not None and cost is not None:
+        sums = arguments.float32_sum(arcs, cost)
+        chart.scores.by_arc = &sums[0, 0]
     chart.prepare(heads, single_root)
     cdef bint derived
     with nogil:
@@ -117,7 +124,7 @@ cdef float reduce_score(const Scores* scores, int code, int s2, int s1, int s0, 
         return -INFINITY
     head = head_of(code, s2, s1, s0, b0)
     dependent = dependent_of(code, s1, s0)
-    return on_s0b0(scores, code, s0, b0) + on_s1s0(scores, code, s1, s0) + arc_cost(scores, head, dependent)
+    return on_s0b0(scores, code, s0, b0) + on_s1s0(scores, code, s1, s0) + arc_score(scores, head, dependent)
 
 
 cdef struct Step:  # how the best computation of an item ends
@@ -212,7 +219,7 @@ cdef class FullChart(Chart):
 
     Rows run over l, the last node of an item: from the multiple of LANES at or below the first l there is, with -inf
     before that l and beyond the sentence. What is scored alike whatever i is, the best Link of [i,j,k,l] by an arc from
-    j, k or l to k and to j, is tabulated first (the arcs from i too, if no cost depends on i). That leaves a few
+    j, k or l to k and to j, is tabulated first (the arcs from i too, if their scores do not depend on i). That leaves a few
     additions and maxima for every i, j, k and l.
     """
 
@@ -234,11 +241,11 @@ cdef class FullChart(Chart):
     cdef float* shifts         # shift[j,k] at k, j
     cdef float* ra2_to         # RA2 of k in [i,j,k,l] at k, j: what depends on j and k
     cdef float* rap_to         # RA' of j in [i,j,k,l]: the same
-    cdef float* cost_to        # at dependent, head
+    cdef float* arcs_to        # the score of an arc at dependent, head
     # by one, for the i, or i and k, at hand
     cdef float* la_from        # LA of j by l in [i,j,l] at j: what depends on i and j
     cdef float* ra_from        # RA of j by i in [i,j,l]: the same
-    cdef float* arcs_from      # the cost of i->j at j
+    cdef float* arcs_from      # the score of i->j at j
     cdef float* column         # [i,j,k] at j
     cdef float* left           # [i,j,k] + shift[j,k] at j
     cdef float* right          # [i,j] + shift[i,j] at j
@@ -254,7 +261,7 @@ cdef class FullChart(Chart):
         cdef size_t stride = (n + 1 + LANES) // LANES * LANES, square = (n + 2) * stride, volume = 0
         self.n = n
         self.stride = stride
-        self.by_head = single or self.scores.cost
+        self.by_head = single or self.scores.by_arc
         self.place.resize(n + 1)
         self.rows.resize(n + 1)
         for k in range(n + 1):
@@ -280,7 +287,7 @@ cdef class FullChart(Chart):
         self.shifts = self.take(square)
         self.ra2_to = self.take(square)
         self.rap_to = self.take(square)
-        self.cost_to = self.take(square)
+        self.arcs_to = self.take(square)
         self.la_from = self.take(stride)
         self.ra_from = self.take(stride)
         self.arcs_from = self.take(stride)
@@ -319,15 +326,15 @@ cdef class FullChart(Chart):
         return self.t2[self.n + 1] > -INFINITY and not (self.single and self.n == 0)
 
     cdef void tabulate(self) noexcept nogil:
-        """Lay the scores out as the loops read them; the cost of an arc goes where its head and dependent are known."""
+        """Lay the scores out as the loops read them; the score of an arc goes where its head and dependent are known."""
         cdef const Scores* scores = &self.scores
         cdef int n = self.n, first, code, h, m, j, k, l
         cdef float reduces[6]
         cdef float* row
         for m in range(1, n + 1):
-            row = self.row(self.cost_to, m)
+            row = self.row(self.arcs_to, m)
             for h in range(self.stride):
-                row[h] = arc_cost(scores, h, m) if h <= n else 0
+                row[h] = arc_score(scores, h, m) if h <= n else 0
         for k in range(1, n + 1):
             first = begin(k)
             for code in range(LA, RA2 + 1):
@@ -338,7 +345,7 @@ cdef class FullChart(Chart):
                     row[l] = 0
             row = self.row_s0b0(LA, k)
             for l in range(first, n + 1):
-                row[l] += self.row(self.cost_to, k)[l]
+                row[l] += self.row(self.arcs_to, k)[l]
             row[n + 1] = self.row_s0b0(LA2, k)[n + 1] = -INFINITY  # the end of the sentence is no head
             for l in range(k + 1, n + 2):
                 self.row(self.la_to, l)[k] = row[l]
@@ -347,13 +354,13 @@ cdef class FullChart(Chart):
             for j in range(1, k):
                 for code in range(LA, RA2 + 1):
                     reduces[code - LA] = on_s1s0(scores, code, j, k)
-                reduces[RA - LA] += self.row(self.cost_to, k)[j]
-                reduces[LAp - LA] += self.row(self.cost_to, j)[k]
+                reduces[RA - LA] += self.row(self.arcs_to, k)[j]
+                reduces[LAp - LA] += self.row(self.arcs_to, j)[k]
                 self.row(self.shifts, k)[j] = shift_score(scores, j, k)
                 self.row(self.ra2_to, k)[j] = reduces[RA2 - LA]
                 self.row(self.rap_to, k)[j] = reduces[RAp - LA]
                 links(self.links_k + self.at(j, k) + first, self.links_j + self.at(j, k) + first,
-                      self.row_s0b0(LA, k) + first, self.row(self.cost_to, j) + first, reduces, self.by_head,
+                      self.row_s0b0(LA, k) + first, self.row(self.arcs_to, j) + first, reduces, self.by_head,
                       self.stride, self.stride - first)
 
     cdef void fill_plane(self, int i) noexcept nogil:
@@ -366,7 +373,7 @@ cdef class FullChart(Chart):
         t2[i + 1] = 0
         for j in range(i + 1, n + 1):
             self.rows[j] = self.t3 + self.at(i, j)
-            self.arcs_from[j] = -INFINITY if forbidden else self.row(self.cost_to, j)[i]
+            self.arcs_from[j] = -INFINITY if forbidden else self.row(self.arcs_to, j)[i]
             self.la_from[j] = on_s1s0(&self.scores, LA, i, j)
             self.ra_from[j] = on_s1s0(&self.scores, RA, i, j) + self.arcs_from[j]
         for k in range(i + 1, n + 2):
@@ -375,7 +382,7 @@ cdef class FullChart(Chart):
                 self.column[j] = self.rows[j][k]
             if forbidden and k > n:
                 for j in range(1, k):
-                    self.ra_from[j] = on_s1s0(&self.scores, RA, 0, j) + self.row(self.cost_to, j)[0]
+                    self.ra_from[j] = on_s1s0(&self.scores, RA, 0, j) + self.row(self.arcs_to, j)[0]
             if k > i + 1:
                 t2[k] = link2(self.column + i + 1, self.la_from + i + 1, self.row(self.la_to, k) + i + 1,
                               self.ra_from + i + 1, self.row(self.ra_to, k) + i + 1, k - i - 1)
@@ -452,7 +459,7 @@ cdef inline void better(Step* best, float score, int code, int gone, bint longer
         best[0] = Step(code, gone, longer, score)
 
 
-cdef void links(Row links_k, Row links_j, const float* s0b0, const float* cost_to_j, const float* s1s0, bint by_head,
+cdef void links(Row links_k, Row links_j, const float* s0b0, const float* arcs_to_j, const float* s1s0, bint by_head,
                 int stride, int count) noexcept nogil:
     """Of j and k over l, from the six rows of k and the scores on j and k."""
     cdef float la = s1s0[0], ra = s1s0[RA - LA], lap = s1s0[LAp - LA]
@@ -466,7 +473,7 @@ cdef void links(Row links_k, Row links_j, const float* s0b0, const float* cost_t
     cdef int l
     for l in range(count):
         links_k[l] = larger(ra + row_ra[l], la + row_la[l])
-        links_j[l] = larger(lap + row_lap[l], la2 + row_la2[l] + cost_to_j[l])
+        links_j[l] = larger(lap + row_lap[l], la2 + row_la2[l] + arcs_to_j[l])
     if not by_head:
         for l in range(count):
             links_k[l] = larger(links_k[l], ra2 + row_ra2[l])

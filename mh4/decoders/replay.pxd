@@ -10,7 +10,9 @@ cdef struct Scores:
     const float* shift   # (side, side)
     const float* s0b0    # (reduces, side, side), by code - LA
     const float* s1s0    # the same, or NULL
-    const float* cost    # (n + 1, n + 1), or NULL
+    const float* arcs    # (n + 1, n + 1), or NULL
+    const float* cost    # the same
+    const float* by_arc  # the same, for the charts: the sum of arcs and cost, or the one that is given
 
 
 cdef inline float shift_score(const Scores* scores, int s0, int b0) noexcept nogil:
@@ -25,8 +27,9 @@ cdef inline float on_s1s0(const Scores* scores, int code, int s1, int s0) noexce
     return scores.s1s0[(<size_t> (code - LA) * scores.side + s1) * scores.side + s0] if scores.s1s0 else 0
 
 
-cdef inline float arc_cost(const Scores* scores, int head, int dependent) noexcept nogil:
-    return scores.cost[<size_t> head * (scores.n + 1) + dependent] if scores.cost else 0
+cdef inline float arc_score(const Scores* scores, int head, int dependent) noexcept nogil:
+    """What an arc scores, whatever transition makes it."""
+    return scores.by_arc[<size_t> head * (scores.n + 1) + dependent] if scores.by_arc else 0
 
 
 cdef inline int head_of(int code, int s2, int s1, int s0, int b0) noexcept nogil:

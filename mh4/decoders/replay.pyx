@@ -12,13 +12,17 @@ cdef object derivation(const int* codes, const Scores* scores):
     The first transition, the shift of the root, is not scored.
     """
     cdef int n = scores.n, step, code, s0 = -1, s1, s2, head, dependent, b0 = 0, shifts = 0, reduces = 0
+    cdef size_t arc
     cdef double total = 0
     transitions = np.empty((2 * n + 1, 4), dtype=np.intp)
     heads = np.empty(n + 1, dtype=np.int32)
     parts = {"shift": np.empty((n, 2), dtype=np.intp), "reduce_s0b0": np.empty((n, 3), dtype=np.intp)}
-    cdef Py_ssize_t[:, ::1] rows = transitions, rows_shift = parts["shift"], rows_s0b0 = parts["reduce_s0b0"], rows_s1s0
+    cdef Py_ssize_t[:, ::1] rows = transitions, rows_shift = parts["shift"], rows_s0b0 = parts["reduce_s0b0"]
+    cdef Py_ssize_t[:, ::1] rows_s1s0, rows_arcs
     if scores.s1s0:
         rows_s1s0 = parts["reduce_s1s0"] = np.empty((n, 3), dtype=np.intp)
+    if scores.arcs:
+        rows_arcs = parts["arcs"] = np.empty((n, 2), dtype=np.intp)
     cdef int[::1] below = heads  # of a node on the stack the node below it, until it is removed and has its head there
     for step in range(2 * n + 1):
         code = codes[step]
@@ -39,13 +43,18 @@ cdef object derivation(const int* codes, const Scores* scores):
         if scores.s1s0:
             rows_s1s0[reduces, 0], rows_s1s0[reduces, 1], rows_s1s0[reduces, 2] = code - LA, s1, s0
             total += on_s1s0(scores, code, s1, s0)
-        reduces += 1
         head = head_of(code, s2, s1, s0, b0)
         dependent = dependent_of(code, s1, s0)
+        arc = <size_t> head * (n + 1) + dependent
+        if scores.arcs:
+            rows_arcs[reduces, 0], rows_arcs[reduces, 1] = head, dependent
+            total += scores.arcs[arc]
+        if scores.cost:
+            total += scores.cost[arc]
+        reduces += 1
         if dependent == s0:
             s0 = s1
         else:
             below[s0] = s2
         below[dependent] = head
-        total += arc_cost(scores, head, dependent)
     return Derivation(total, heads, parts, transitions)

@@ -50,7 +50,7 @@ def decode(shift, reduce_s0b0, reduce_s1s0=None, *, beam=1, single_root=False):
     cdef const float[:, ::1] shift_scores = arguments.float32_scores("shift", shift, (n + 2, n + 2))
     cdef const float[:, :, ::1] s0b0 = arguments.float32_scores("reduce_s0b0", reduce_s0b0, (reduces, n + 2, n + 2)), s1s0
     cdef Search search = Search(n, 1 + reduces, beam, single_root)
-    cdef Scores scores = Scores(n, n + 2, &shift_scores[0, 0], &s0b0[0, 0, 0], NULL, NULL)
+    cdef Scores scores = Scores(n, n + 2, &shift_scores[0, 0], &s0b0[0, 0, 0], NULL, NULL, NULL, NULL)
     search.on_s0b0[SH] = &shift_scores[0, 0]
     point(search.on_s0b0, LA, s0b0)
     if reduce_s1s0 is not None:
