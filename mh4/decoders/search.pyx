@@ -32,16 +32,17 @@ cdef enum:
     MOST = 100 * 1000 * 1000  # hypotheses of a sentence, so that memory is not the limit
 
 
-def decode(shift, reduce_s0b0, reduce_s1s0=None, *, beam=1, single_root=False):
+def decode(shift, reduce_s0b0, reduce_s1s0=None, *, arcs=None, beam=1, single_root=False):
     """A high-scoring transition sequence under the scores of a global model: those of mh3.decode and mh4.decode.
 
     shift: float32 (n+2, n+2), indexed [s0, b0].
     reduce_s0b0: float32 (2 or 6, n+2, n+2), LA and RA or all reduces, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
+    arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
     beam: how many sequences are kept, at least 1; 1 is greedy search. Times 2n+1, not above 100 million.
     single_root: exactly one dependent of node 0.
 
-    Of equal scores, those found first are kept; -inf forbids a transition.
+    Of equal scores, those found first are kept; -inf forbids a transition or arc.
     Returns a Derivation as the exact decoders do. Its score is at most theirs, or belongs to a sequence beyond the chart.
     Raises ValueError for wrong shapes, NaN and the like, a beam below 1 or too wide, and if all scores within the beam are
     -inf, or a sentence without words should have a root.
@@ -49,6 +50,7 @@ def decode(shift, reduce_s0b0, reduce_s1s0=None, *, beam=1, single_root=False):
     cdef int n = arguments.words("shift", shift, 2), reduces = _kinds("reduce_s0b0", reduce_s0b0, (2, 6))
     cdef const float[:, ::1] shift_scores = arguments.float32_scores("shift", shift, (n + 2, n + 2))
     cdef const float[:, :, ::1] s0b0 = arguments.float32_scores("reduce_s0b0", reduce_s0b0, (reduces, n + 2, n + 2)), s1s0
+    cdef const float[:, ::1] arc_scores
     cdef Search search = Search(n, 1 + reduces, beam, single_root)
     cdef Scores scores = Scores(n, n + 2, &shift_scores[0, 0], &s0b0[0, 0, 0], NULL, NULL, NULL, NULL)
     search.on_s0b0[SH] = &shift_scores[0, 0]
@@ -57,6 +59,9 @@ def decode(shift, reduce_s0b0, reduce_s1s0=None, *, beam=1, single_root=False):
         s1s0 = arguments.float32_scores("reduce_s1s0", reduce_s1s0, (reduces, n + 2, n + 2))
         scores.s1s0 = &s1s0[0, 0, 0]
         point(search.on_s1s0, LA, s1s0)
+    if arcs is not None:
+        arc_scores = arguments.float32_scores("arcs", arcs, (n + 1, n + 1))
+        scores.arcs = search.on_arcs = &arc_scores[0, 0]
     search.run()
     return derivation(search.codes.data(), &scores)
 
@@ -137,6 +142,7 @@ cdef class Search:
     cdef const float* on_s0b0[KINDS]  # of each transition the matrix of its scores, or NULL
     cdef const float* on_s1s0[KINDS]
     cdef const float* on_s2s1[KINDS]
+    cdef const float* on_arcs         # by head and dependent, or NULL
     cdef vector[Cell] cells
     cdef vector[Hypothesis] hypotheses  # of all steps, so that the best can be followed back
     cdef vector[Continuation] continuations
@@ -156,6 +162,7 @@ cdef class Search:
         self.single = single_root
         for code in range(KINDS):
             self.on_s0b0[code] = self.on_s1s0[code] = self.on_s2s1[code] = NULL
+        self.on_arcs = NULL
 
     cdef run(self):
         """Find the best sequence; ValueError if there is none."""
@@ -212,12 +219,15 @@ cdef class Search:
         return here
 
     cdef double score(self, int code, Positions here) noexcept nogil:
-        cdef size_t side = self.n + 2
+        cdef size_t side = self.n + 2, head
         cdef double score = self.on_s0b0[code][here.s0 * side + here.b0]
         if self.on_s1s0[code] != NULL:
             score += self.on_s1s0[code][here.s1 * side + here.s0]
         if self.on_s2s1[code] != NULL:
             score += self.on_s2s1[code][here.s2 * side + here.s1]
+        if self.on_arcs != NULL and code != SH:
+            head = head_of(code, here.s2, here.s1, here.s0, here.b0)
+            score += self.on_arcs[head * (side - 1) + dependent_of(code, here.s1, here.s0)]
         return score
 
     cdef bint legal(self, int code, Positions here) noexcept nogil:
