@@ -91,6 +91,7 @@ def sentences(n, rng, plain, heads):
         "mhk, k = 4": lambda: mhk.decode(arcs, 4),
         "mh4-two": lambda: mh4.decode(*two),
         "mh4-hybrid": lambda: mh4.decode(*hybrid),
+        "mh4-hybrid, arcs": lambda: mh4.decode(*hybrid, arcs=arcs),
         "mh4-hybrid, cost": lambda: mh4.decode(*hybrid, cost=cost),
         "mh4-hybrid, heads": lambda: mh4.decode(*hybrid, heads=heads),
         "1ec": lambda: oneec.decode(*third_order),
@@ -185,10 +186,10 @@ def report(times, memory, lengths):
         "%s, one core; Python %s, numpy %s; %s. The decoders add vectors of %d floats."
         % (processor(), platform.python_version(), np.__version__, compiled, mh4.VECTOR),
         "    python benchmarks/decoders.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
-        "Milliseconds of processor time for a sentence of n words with random scores, the median of 3 to %d sentences. `cost`: "
-        "with the cost of training. `heads`: the best derivation of one tree, most of whose arcs are short. `plain mh4`: "
-        "mh4-hybrid with cost by six loops and backpointers, in tables of O(n^4). Last row: the p of n^p, fitted from 40 words "
-        "on." % SENTENCES,
+        "Milliseconds of processor time for a sentence of n words with random scores, the median of 3 to %d sentences. `arcs`: "
+        "with scores of arcs, too. `cost`: with the cost of training. `heads`: the best derivation of one tree, most of whose "
+        "arcs are short. `plain mh4`: mh4-hybrid with cost by six loops and backpointers, in tables of O(n^4). Last row: the p "
+        "of n^p, fitted from 40 words on." % SENTENCES,
         table("n", milliseconds),
         "The same as multiples of mh4-hybrid:",
         table("n", ratios),
