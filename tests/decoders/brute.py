@@ -176,6 +176,11 @@ def mhk_trees(n, k):
     return tuple(sorted((-1,) + tuple(head for _, head in sorted(forest)) for forest in forests))
 
 
+def arc_of(code, s2, s1, s0, b0):
+    """The arc (head, dependent) that a reduce makes (Section 3.2)."""
+    return [(b0, s0), (s1, s0), (s0, s1), (s2, s1), (b0, s1), (s2, s0)][code - 1]
+
+
 def heads_of(n, rows):
     """The heads a transition sequence makes, from the positions its rows state and a stack kept on the way."""
     heads, stack = [-1] * (n + 1), []
@@ -185,7 +190,7 @@ def heads_of(n, rows):
             continue
         s2, s1 = ([None] + stack)[-3], stack[-2]
         assert s0 == stack[-1]
-        head, dependent = [(b0, s0), (s1, s0), (s0, s1), (s2, s1), (b0, s1), (s2, s0)][code - 1]
+        head, dependent = arc_of(code, s2, s1, s0, b0)
         heads[dependent] = head
         stack.remove(dependent)
     return tuple(heads)
@@ -211,7 +216,7 @@ class Derivations:
         self.reduces = np.array(reduces).reshape(-1, n, 4)
         self.single_root = (self.heads[:, 1:] == 0).sum(axis=1) == 1
 
-    def scores(self, shift, reduce_s0b0, reduce_s1s0=None, cost=None):
+    def scores(self, shift, reduce_s0b0, reduce_s1s0=None, arcs=None, cost=None):
         """The score of every derivation, in double precision."""
         s0, b0 = self.shifts[..., 0], self.shifts[..., 1]
         total = shift[s0, b0].sum(axis=1, dtype=np.float64)
@@ -219,8 +224,9 @@ class Derivations:
         total += reduce_s0b0[code - 1, s0, b0].sum(axis=1, dtype=np.float64)
         if reduce_s1s0 is not None:
             total += reduce_s1s0[code - 1, s1, s0].sum(axis=1, dtype=np.float64)
-        if cost is not None:
-            total += cost[self.heads[:, 1:], np.arange(1, self.n + 1)].sum(axis=1, dtype=np.float64)
+        for of_arcs in (arcs, cost):
+            if of_arcs is not None:
+                total += of_arcs[self.heads[:, 1:], np.arange(1, self.n + 1)].sum(axis=1, dtype=np.float64)
         return total
 
 

@@ -12,11 +12,24 @@ KINDS = ("normal", "ties", "zeros", "large")
 
 
 def sample(shape, rng, kind):
-    """Random float32 scores: any reals, a few integers (many ties), all zero, or of magnitude a million."""
-    if kind == "ties":
-        return rng.integers(-1, 2, shape).astype(np.float32)
+    """Random float32 scores: any reals, a few integers (many ties), all zero, or of magnitude a million.
+
+    There is one kind more, "whole": integers of which float32 sums are exact up to 30 words, and hardly ever tied.
+    """
+    if kind in ("ties", "whole"):
+        largest = {"ties": 1, "whole": 100_000}[kind]
+        return rng.integers(-largest, largest + 1, shape).astype(np.float32)
     scale = {"normal": 1, "zeros": 0, "large": 1e6}[kind]
     return (scale * rng.normal(size=shape)).astype(np.float32)
+
+
+def sample_tensors(tensors, n, rng, kind="normal"):
+    """Random scores of a sentence of n words: a dict from tensor name to array.
+
+    tensors: the dimensions of each before the two of nodes, which have no place for the end of the sentence in "arcs".
+    """
+    sides = {name: n + 1 if name == "arcs" else n + 2 for name in tensors}
+    return {name: sample(first + (sides[name],) * 2, rng, kind) for name, first in tensors.items()}
 
 
 def rng_for(*what):
@@ -25,22 +38,23 @@ def rng_for(*what):
 
 
 class TransitionDecoder:
-    """mh3, mh4-two and mh4-hybrid: scores of transitions."""
+    """mh3, mh4-two and mh4-hybrid: scores of transitions, perhaps with scores of arcs beside them."""
 
-    def __init__(self, name, decode, k, hybrid):
+    def __init__(self, name, decode, k, hybrid, arcs=False):
         self.name, self.decode_scores, self.k = name, decode, k
         self.class_name = f"mh{k}"
         reduces = {3: 2, 4: 6}[k]
         self.tensors = {"shift": (), "reduce_s0b0": (reduces,)}
         if hybrid:
             self.tensors["reduce_s1s0"] = (reduces,)
+        if arcs:
+            self.tensors["arcs"] = ()
 
     def sample(self, n, rng, kind="normal"):
-        """Random scores of a sentence of n words: a dict from tensor name to array."""
-        return {name: sample(first + (n + 2, n + 2), rng, kind) for name, first in self.tensors.items()}
+        return sample_tensors(self.tensors, n, rng, kind)
 
     def decode(self, scores, **options):
-        return self.decode_scores(*scores.values(), **options)
+        return self.decode_scores(**scores, **options)
 
     def trees(self, n):
         """The tree of each candidate."""
@@ -61,6 +75,8 @@ class TransitionDecoder:
             total = float(scores["reduce_s0b0"][code - 1, s0, b0]) + float(cost[head, dependent])
             if "reduce_s1s0" in scores:
                 total += float(scores["reduce_s1s0"][code - 1, s1, s0])
+            if "arcs" in scores:
+                total += float(scores["arcs"][head, dependent])
             return total
 
         def shift_score(s0, b0):
@@ -79,10 +95,13 @@ class TransitionDecoder:
                     scores["reduce_s1s0"][code - 1, s1, s0] = 1
             elif b0 > 0:
                 scores["shift"][s0, b0] = 1
-        return scores, brute.heads_of(n, rows), n * len(scores)
+        tree = brute.heads_of(n, rows)
+        if "arcs" in scores:
+            scores["arcs"][list(tree[1:]), np.arange(1, n + 1)] = 1
+        return scores, tree, n * len(scores)
 
     def check_parts(self, derivation, n, scores):
-        """The transitions make the heads, and the parts are those of the transitions."""
+        """The transitions make the heads, and the parts are those of the transitions and of the arcs."""
         rows = derivation.transitions
         assert rows.shape == (2 * n + 1, 4)
         np.testing.assert_array_equal(transitions.run(rows, n), derivation.heads)
@@ -93,11 +112,16 @@ class TransitionDecoder:
             "shift": np.stack([s0, b0], axis=1)[shifts],
             "reduce_s0b0": np.stack([code - 1, s0, b0], axis=1)[reduces],
             "reduce_s1s0": np.stack([code - 1, s1, s0], axis=1)[reduces],
+            "arcs": np.stack([derivation.heads, np.arange(n + 1)], axis=1)[1:],
         }
         for name in scores:
             np.testing.assert_array_equal(np.sort(derivation.parts[name], axis=0), np.sort(expected[name], axis=0))
             assert sorted(derivation.parts[name].tolist()) == sorted(expected[name].tolist()), name
-        assert np.isclose(transitions.score(rows, **scores), parts_score(derivation, scores), rtol=1e-12, atol=1e-12)
+        of_transitions = {name: tensor for name, tensor in scores.items() if name != "arcs"}
+        total = transitions.score(rows, **of_transitions)
+        if "arcs" in scores:
+            total += scores["arcs"][tuple(expected["arcs"].T)].sum(dtype=np.float64)
+        assert np.isclose(total, parts_score(derivation, scores), rtol=1e-12, atol=1e-12)
 
     def check_small(self, derivation, n):
         """The transition sequence is one that the deduction system derives."""
@@ -115,7 +139,7 @@ class ArcDecoder:
         self.name, self.decode_scores, self.class_name, self.k = name, decode, class_name, k
 
     def sample(self, n, rng, kind="normal"):
-        return {"arcs": sample((n + 1, n + 1), rng, kind)}
+        return sample_tensors(self.tensors, n, rng, kind)
 
     def decode(self, scores, **options):
         return self.decode_scores(*scores.values(), **options)
@@ -156,9 +180,13 @@ def mhk_with(k):
 MH3 = TransitionDecoder("mh3", mh3.decode, 3, hybrid=False)
 MH4_TWO = TransitionDecoder("mh4-two", mh4.decode, 4, hybrid=False)
 MH4_HYBRID = TransitionDecoder("mh4-hybrid", mh4.decode, 4, hybrid=True)
+MH3_ARCS = TransitionDecoder("mh3-arcs", mh3.decode, 3, hybrid=False, arcs=True)
+MH4_TWO_ARCS = TransitionDecoder("mh4-two-arcs", mh4.decode, 4, hybrid=False, arcs=True)
+MH4_HYBRID_ARCS = TransitionDecoder("mh4-hybrid-arcs", mh4.decode, 4, hybrid=True, arcs=True)
 MHK = [ArcDecoder(f"mhk-{k}", mhk_with(k), f"mh{k}", k) for k in (3, 4, 5, 6)]
 MST = ArcDecoder("mst", mst.decode, "all")
-DECODERS = [MH3, MH4_TWO, MH4_HYBRID, *MHK, MST]
+BESIDE = [MH3_ARCS, MH4_TWO_ARCS, MH4_HYBRID_ARCS]  # arcs beside transitions
+DECODERS = [MH3, MH4_TWO, MH4_HYBRID, *BESIDE, *MHK, MST]
 
 
 def zero_cost(n):
@@ -212,7 +240,8 @@ def check(decoder, derivation, n, scores, cost=None, best=None):
     decoder.check_parts(derivation, n, scores)
     assert isinstance(derivation.score, float)
     near = tolerance(n, scores, cost)
-    assert abs(derivation.score - parts_score(derivation, scores, cost)) <= near
+    # The score is summed in double precision, whatever the chart was filled in.
+    assert abs(derivation.score - parts_score(derivation, scores, cost)) <= 1e-6 * near
     if n <= 5:
         assert tuple(heads.tolist()) in set(decoder.trees(n))
         decoder.check_small(derivation, n)
