@@ -64,6 +64,7 @@ class Training:
     label_weight: float = 1.0
     learning_rate: float = 0.002
     clip: float = 5.0  # gradient norm
+    averaged_updates: int = 1000  # the weights that are kept are a moving average over about the last so many updates
     evaluate_updates: int = 500  # evaluate every max(this, a quarter epoch) updates
     patience: int = 5  # evaluations without improvement before the learning rate falls
     anneal_factor: float = 4.0  # the learning rate is divided by this ...

@@ -3,11 +3,16 @@
 from dataclasses import replace
 from typing import Callable, Iterator, List, Optional, Sequence, Union
 
+import numpy as np
+
 from mh4.errors import InputError
-from mh4.graph import dy, run
+from mh4.graph import run
 from mh4.model import TAGS, Model
 from mh4.systems import BEAM
 from mh4.treebank import Sentence
+from mh4.vocabulary import Table
+
+ROOT = "root"  # the label of the words headed by the root, and of no others
 
 # Words per graph. With twice as many, its matrices leave the caches of the processor, and it is slower.
 _BATCH_TOKENS = 500
@@ -40,8 +45,8 @@ class Parser:
     ) -> List[Sentence]:
         """Parse sentences, given as lists of words or as Sentence.
 
-        Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (universal labels), upos, xpos and
-        feats as predicted. `progress` is called with the number of words parsed after each minibatch.
+        Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats
+        as predicted. `progress` is called with the number of words parsed after each minibatch.
         """
         sentences = [s if isinstance(s, Sentence) else _sentence(s) for s in sentences]
         # Sentences of similar length share a minibatch, so that their LSTM steps batch well.
@@ -61,14 +66,13 @@ class Parser:
         heads = [
             self.decode(**model.scorer.values(tensors), single_root=single_root).heads for tensors in scores.trees.tensors
         ]
-        tags = {column: _best(scores.tags[column], getattr(tables, column).strings) for column in TAGS}
-        labels = _best(model.label(scores, heads, training=False), tables.labels.strings)
+        columns = {column: _best(scores.tags[column].npvalue(), getattr(tables, column)) for column in TAGS}
+        labels = model.label(scores, heads, training=False).npvalue()
+        columns["deprels"] = _best(labels, tables.labels, np.concatenate([tree[1:] for tree in heads]) == 0)
         results, start = [], 0
         for sentence, tree in zip(sentences, heads):
             stop = start + len(sentence)
-            deprels = ["root" if h == 0 else label for h, label in zip(tree[1:], labels[start:stop])]
-            own = {column: values[start:stop] for column, values in tags.items()}
-            results.append(replace(sentence, heads=tree, deprels=deprels, **own))
+            results.append(replace(sentence, heads=tree, **{name: values[start:stop] for name, values in columns.items()}))
             start = stop
         return results
 
@@ -92,7 +96,13 @@ def _sentence(words: Sequence[str]) -> Sentence:
     return Sentence(list(words))
 
 
-def _best(scores: "dy.Expression", strings: Sequence[str]) -> List[str]:
-    """The best-scoring string of every column, never the unknown one (row 0)."""
-    values = scores.npvalue().reshape((len(strings), -1))
-    return [strings[k] for k in values[1:].argmax(axis=0) + 1]
+def _best(scores: np.ndarray, table: Table, roots: Optional[np.ndarray] = None) -> List[str]:
+    """The best-scoring string of every column, never the unknown one (row 0).
+
+    roots: of labels, which columns are words headed by the root: those are `root`, and no others are.
+    """
+    scores = scores.reshape((len(table), -1))
+    if roots is not None and table[ROOT] and len(table) > 2:
+        scores[table[ROOT]] = -np.inf
+    strings = [table.strings[k] for k in scores[1:].argmax(axis=0) + 1]
+    return strings if roots is None else [ROOT if is_root else string for is_root, string in zip(roots, strings)]

@@ -112,6 +112,26 @@ SYSTEMS = {
             mh4.decode,
             search.decode,
         ),
+        # MH3 and MH4-hybrid with the scores of mst on {h, m} beside them, decoded exactly (beyond the paper).
+        System(
+            "mh3-arcs",
+            "projective",
+            (Tensor("shift", "s0 b0"), Tensor("reduce_s0b0", "s0 b0", 2), Tensor("arcs", "h m", ends=(False, False))),
+            mh3.decode,
+            search.decode,
+        ),
+        System(
+            "mh4-arcs",
+            "mh4",
+            (
+                Tensor("shift", "s0 b0"),
+                Tensor("reduce_s0b0", "s0 b0", 6),
+                Tensor("reduce_s1s0", "s1 s0", 6),
+                Tensor("arcs", "h m", ends=(False, False)),
+            ),
+            mh4.decode,
+            search.decode,
+        ),
         # Third-order 1-Endpoint-Crossing trees (Pitler, TACL 2014) on {h, m}, {si, m} and {g, m}, and on {h, m} once more with
         # scores of their own for crossed arcs. The end of the sentence stands for a sibling or grandparent that is not there.
         System(

@@ -1,4 +1,4 @@
-"""Training: minibatches, Adam, evaluation on dev, and a model folder that can always be gone on from.
+"""Training: minibatches, Adam, evaluation of averaged weights on dev, and a model folder from which it resumes exactly.
 
 The folder holds config.toml, vocabulary.json, weights.npz (the best so far on dev), metrics.jsonl (a line for every
 evaluation), while training runs checkpoint.npz, and when it has finished summary.json.
@@ -23,7 +23,7 @@ from mh4.model import TAGS, Model
 from mh4.parsing import Parser, minibatches
 from mh4.progress import Listener
 from mh4.treebank import Sentence
-from mh4.vocabulary import Table, Vocabulary, universal
+from mh4.vocabulary import Table, Vocabulary
 
 
 @dataclass
@@ -42,15 +42,14 @@ class Progress:
     words: int = 0  # learnt from, over all epochs
     seconds: float = 0.0  # of learning
     evaluation_seconds: float = 0.0
-    resumed: int = 0  # how often training was cut off and went on with a fresh optimizer
 
 
 class Trainer:
     """Trains one system on one treebank (Section 4.3) into the model folder `folder`.
 
     train, dev: sentences with trees. sources: what summary.json shall say of where they come from.
-    A folder with an unfinished training of the same settings and sources is gone on from; only the optimizer starts anew,
-    which the summary says ("resumed"). Raises InputError where the folder holds anything else.
+    An unfinished training of the same settings and sources in the folder is resumed, with the same result to the bit as if it
+    had not been cut off. Raises InputError where the folder holds anything else.
     """
 
     def __init__(
@@ -70,6 +69,9 @@ class Trainer:
         self.trees = [self._trainable(sentence) for sentence in train]
         self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
         self.optimizer.set_clip_threshold(self.settings.clip)
+        # Renewed in steps of a hundredth of what it extends over, the average takes no time.
+        step = max(1, self.settings.averaged_updates // 100)
+        self.optimizer.exponential_moving_average(1 - step / self.settings.averaged_updates, step)
         self.noise = np.random.default_rng(seed)
         self.progress = Progress(self.settings.learning_rate)
 
@@ -161,7 +163,7 @@ class Trainer:
         for column in TAGS:
             table, names = getattr(model.vocabulary, column), [name for s in sentences for name in getattr(s, column)]
             terms.append(_weighted(getattr(settings, column + "_weight"), scores.tags[column], table, names))
-        names = [universal(deprel) for s in sentences for deprel in s.deprels]
+        names = [deprel for s in sentences for deprel in s.deprels]
         terms.append(_weighted(settings.label_weight, labels, model.vocabulary.labels, names))
         terms = [term for term in terms if term is not None]
         return dy.esum(terms) * (1.0 / settings.loss_scale) if terms else None
@@ -169,9 +171,10 @@ class Trainer:
     # Evaluation
 
     def _evaluate(self, metrics: Dict[str, Any]) -> None:
-        """Parse dev, keep the weights if they are the best yet, lower the learning rate where it is time."""
+        """Parse dev with the averaged weights, keep them if they are the best yet, lower the learning rate where it is time."""
         progress, settings = self.progress, self.settings
         start = time.perf_counter()
+        self.optimizer.swap_params_to_moving_average(bias_correction=True)
         scores = evaluate(Parser(self.model), self.dev, self.listener.evaluating)
         progress.evaluation_seconds += time.perf_counter() - start
         progress.evaluations += 1
@@ -191,6 +194,7 @@ class Trainer:
                 if not progress.converged:
                     progress.learning_rate /= settings.anneal_factor
                     self.optimizer.learning_rate = progress.learning_rate
+        self.optimizer.swap_params_to_weights()
         metrics["best_dev_uas"] = progress.best
         metrics["seconds"] = round(progress.seconds + progress.evaluation_seconds, 1)
         with open(self._path("metrics.jsonl"), "a", encoding="utf-8") as file:
@@ -230,19 +234,26 @@ class Trainer:
         return True
 
     def _checkpoint(self) -> None:
-        # A checkpoint ends where the random numbers start anew, so that going on draws what would have been drawn.
+        # The random numbers start afresh at every checkpoint, so that a resumed training draws what would have been drawn.
         self._reseed()
         state = {"progress": asdict(self.progress), "sources": self.sources}
-        self.model.save_weights(self._path("checkpoint.npz"), state=np.array(json.dumps(state)))
+        optimizer = np.frombuffer(self.optimizer.save(), dtype=np.uint8)
+        self.model.save_weights(self._path("checkpoint.npz"), state=np.array(json.dumps(state)), optimizer=optimizer)
 
     def _resume(self) -> None:
-        state = json.loads(str(self.model.load_weights(self._path("checkpoint.npz"))["state"]))
+        checkpoint = self.model.load_weights(self._path("checkpoint.npz"))
+        try:
+            state = json.loads(str(checkpoint["state"]))
+            progress = Progress(**state["progress"])
+            self.optimizer.populate(checkpoint["optimizer"].tobytes())
+        except (KeyError, TypeError, ValueError, RuntimeError):
+            raise InputError(
+                "%s: holds a training that this mh4 cannot resume; delete it or choose another folder" % self.folder
+            ) from None
         if state["sources"] != self.sources:
             raise InputError("%s: holds a training on other files; choose another folder" % self.folder)
-        self.progress = Progress(**state["progress"])
-        self.progress.resumed += 1
-        self.optimizer.learning_rate = self.progress.learning_rate
-        self._keep_metrics(self.progress.evaluations)
+        self.progress = progress
+        self._keep_metrics(progress.evaluations)
         self._reseed()
 
     def _reseed(self) -> None:
@@ -275,7 +286,6 @@ class Trainer:
             "epochs": evaluations[-1]["epoch"],
             "seconds": round(progress.seconds + progress.evaluation_seconds),
             "tokens_per_second": round(progress.words / progress.seconds),
-            "resumed": progress.resumed,
             "mh4": mh4.__version__,
             "sources": self.sources,
         }

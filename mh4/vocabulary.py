@@ -50,7 +50,7 @@ class Vocabulary:
     """The tables of one training treebank.
 
     words: normalised words seen at least `word_min_count` times; chars: characters of the words as written;
-    upos, xpos, feats: tags (features as one string); labels: universal dependency labels.
+    upos, xpos, feats: tags (features as one string); labels: dependency labels with their subtypes.
     """
 
     _TABLES = ("words", "chars", "upos", "xpos", "feats", "labels")
@@ -70,7 +70,7 @@ class Vocabulary:
             upos=Table.count(all_of("upos")),
             xpos=Table.count(all_of("xpos")),
             feats=Table.count(all_of("feats")),
-            labels=Table.count(map(universal, all_of("deprels"))),
+            labels=Table.count(all_of("deprels")),
         )
 
     def to_json(self) -> str:

@@ -25,6 +25,7 @@ SMALL = config.with_settings(
         "dropout.word_embedding=0",
         "dropout.char=0",
         "training.learning_rate=0.005",
+        "training.averaged_updates=10",
     ],
 )
 
