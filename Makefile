@@ -7,6 +7,7 @@ help:
 	@echo '    LANG=hu                       its language (toy: a small generated one, no download)'
 	@echo '    SYSTEMS="mh3 mst mh4-hybrid"  the parsers          SEEDS="1 2 3"  the runs of each'
 	@echo '    UD=folder                     treebanks you have   JOBS=2         runs at a time'
+	@echo '    CONLL17=folder                the segmentation that the shared task gave for the test sets'
 	@echo 'make features LANG=toy            the rows of Tables 1 and 2: accuracy by the positions that a parser sees'
 	@echo 'make search LANG=toy              greedy, beam and exact decoding with the models that reproduce has trained'
 	@echo 'make coverage [UD=folder]         the share of trees each parser can reach, beside the paper (Table 3), for all'
@@ -48,7 +49,7 @@ test: environment
 
 # $(call options,variables): what was typed for the variables, as options of the experiments.
 options = --lang '$(TREEBANK)' $(strip $(foreach name,$(1),$(if $($(name)),--$(call lower,$(name)) '$($(name))')))
-lower = $(subst SYSTEMS,systems,$(subst SEEDS,seeds,$(subst UD,ud,$(subst JOBS,jobs,$(1)))))
+lower = $(subst SYSTEMS,systems,$(subst SEEDS,seeds,$(subst UD,ud,$(subst CONLL17,conll17,$(subst JOBS,jobs,$(1))))))
 # $(call usage,what can stand after LANG=hu)
 usage = @echo 'usage: make $@ LANG=hu $(1)' >&2; \
 	echo '       (LANG=toy needs no download; LANG is to stand after `make`, the locale of the shell is not a treebank)' >&2; \
@@ -56,14 +57,14 @@ usage = @echo 'usage: make $@ LANG=hu $(1)' >&2; \
 
 ifneq ($(TREEBANK),)
 reproduce: environment
-	.venv/bin/python experiments/reproduce.py $(call options,SYSTEMS SEEDS UD JOBS)
+	.venv/bin/python experiments/reproduce.py $(call options,SYSTEMS SEEDS UD CONLL17 JOBS)
 features: environment
 	.venv/bin/python experiments/features.py $(call options,SEEDS UD JOBS)
 search: environment
 	.venv/bin/python experiments/search.py $(call options,SYSTEMS SEEDS UD)
 else
 reproduce:
-	$(call usage,[SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2 3"] [UD=folder] [JOBS=2])
+	$(call usage,[SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2 3"] [UD=folder] [CONLL17=folder] [JOBS=2])
 features:
 	$(call usage,[SEEDS="1 2"] [UD=folder] [JOBS=2])
 search:

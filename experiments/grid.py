@@ -65,19 +65,18 @@ class Run:
 
     def read_metrics(self) -> bool:
         """Takes note of the last evaluation; True if it is a new one."""
+        metrics = (self.evaluations() or [self.metrics])[-1]
+        new = metrics != self.metrics
+        self.metrics = metrics
+        return new
+
+    def evaluations(self) -> List[dict]:
+        """What the evaluations so far found."""
         try:
-            lines = (self.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+            lines = (self.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
         except OSError:
-            return False
-        for line in reversed(lines):
-            try:
-                metrics = json.loads(line)
-            except ValueError:
-                continue  # the line that is being written
-            new = metrics != self.metrics
-            self.metrics = metrics
-            return new
-        return False
+            return []
+        return [json.loads(line) for line in lines if line.endswith("\n")]  # the last may still be being written
 
 
 def train_all(

@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -22,9 +22,11 @@ from rich.console import Console
 from rich.table import Table
 
 import grid
+import predictions
 import report
 from mh4 import data
 from mh4.errors import InputError
+from mh4.evaluation import official
 from mh4.files import write_text
 from mh4.systems import SYSTEMS
 
@@ -33,15 +35,18 @@ DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
 DEFAULT_SEEDS = "1 2 3"
 TOY_SEEDS = "1 2"
 MOST_JOBS = 4
+SEGMENTATION = "%s-udpipe.conllu"
 TRAINER = (sys.executable, "-m", "mh4")
 
-USAGE = 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [JOBS=2]'
+USAGE = 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]'
 OPTIONS = """\
   LANG     {languages},
            or toy: a small invented language, needs no network and takes about two minutes
   SYSTEMS  of {systems}; {default} if not given
   SEEDS    whole numbers from 1 on; {seeds} if not given ({toy_seeds} for toy; the paper ran five)
   UD       a folder that has the treebank's files already; otherwise they are downloaded
+  CONLL17  a folder with the shared task's segmentation of the test set, {segmentation} (data/conll17 if not given);
+           models parse it when they are trained, and without it the record of a run has no test scores
   JOBS     trainings at a time, each on one core; if not given, as many as there are cores, at most {jobs}"""
 
 
@@ -58,6 +63,7 @@ class Request:
     seeds: Tuple[int, ...]
     jobs: int
     ud: Optional[str]
+    conll17: Optional[str] = None
 
     def command(self) -> str:
         """The command to repeat it, without what only this machine has (JOBS, and a folder's absolute path)."""
@@ -65,23 +71,28 @@ class Request:
         if self.systems != DEFAULT_SYSTEMS:
             parts.append('SYSTEMS="%s"' % " ".join(self.systems))
         parts.append('SEEDS="%s"' % " ".join(map(str, self.seeds)))
-        if self.ud:
-            parts.append("UD=" + (Path(self.ud).name if os.path.isabs(self.ud) else self.ud))
+        for name, folder in (("UD", self.ud), ("CONLL17", self.conll17)):
+            if folder:
+                parts.append("%s=%s" % (name, Path(folder).name if os.path.isabs(folder) else folder))
         return " ".join(parts)
 
 
 @dataclass(frozen=True)
 class Treebank:
-    """The files to train and evaluate on, and what they are: a release of UD if their git blob ids say so."""
+    """The files to train and evaluate on, and what they are: a release of UD if their git blob ids say so.
+
+    paths, blobs: of train and dev. test: the test set, and the file with its words that is parsed; None where one is missing.
+    """
 
     lang: str
     name: str  # of the folders and files of results
     release: str
     paths: Dict[str, Path]
     blobs: Dict[str, str]
+    test: Optional[Tuple[Path, Path]] = None
 
 
-def request(lang: str, systems: str, seeds: str, ud: str, jobs: str) -> Request:
+def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: str = "") -> Request:
     """Checks what was typed; empty means default. Raises UsageError for LANG and InputError for the others."""
     if not lang.strip():
         raise UsageError("LANG is not given")
@@ -99,15 +110,17 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str) -> Request:
             raise InputError('SEEDS: %s is not a whole number from 1 on; expected something like SEEDS="1 2 3"' % number)
     if jobs.strip() and not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):
         raise InputError("JOBS: %s is not a whole number from 1 on" % jobs)
-    ud = os.path.expanduser(ud)
-    if ud and not os.path.isdir(ud):
-        raise InputError("UD: %s is not a folder" % ud)
+    ud, conll17 = os.path.expanduser(ud), os.path.expanduser(conll17)
+    for name, folder in (("UD", ud), ("CONLL17", conll17)):
+        if folder and not os.path.isdir(folder):
+            raise InputError("%s: %s is not a folder" % (name, folder))
     return Request(
         lang=lang,
         systems=chosen,
         seeds=tuple(map(int, numbers)),
         jobs=int(jobs) if jobs.strip() else min(_cores(), MOST_JOBS),
         ud=None if lang == data.TOY else ud or None,  # the toy treebank is always our own
+        conll17=None if lang == data.TOY else conll17 or None,
     )
 
 
@@ -125,6 +138,7 @@ def usage() -> str:
         seeds=DEFAULT_SEEDS,
         toy_seeds=TOY_SEEDS,
         jobs=MOST_JOBS,
+        segmentation=SEGMENTATION % "LANG",
     )
     return USAGE + "\n" + options
 
@@ -150,6 +164,7 @@ class Experiment:
     def __init__(self, asked: Request, bank: Treebank, trainer: Sequence[str], home: Path, cwd: Path) -> None:
         self.asked, self.bank, self.home, self.cwd = asked, bank, home, cwd
         self.results = home / "results"
+        self.parser = trainer
         self.settings = EXPERIMENTS / "toy.toml" if asked.lang == data.TOY else None
         self.runs = [self._run(system, seed, trainer) for seed in asked.seeds for system in asked.systems]
 
@@ -194,8 +209,39 @@ class Experiment:
             ended = time.localtime((run.folder / "summary.json").stat().st_mtime)
             origin["finished"] = time.strftime("%Y-%m-%d", ended)
             write_text(str(run.folder / "origin.json"), json.dumps(origin, indent=1) + "\n")
+        self.predict(run)
         self.keep(run)
         report.write(self.bank.name, self.results)
+
+    def predict(self, run: grid.Run) -> None:
+        """Has the finished model parse dev and test, once, keeps its trees, and scores those of test."""
+        done = run.folder / "predicted.json"
+        if done.exists() and self._stem(run, ".trees.gz").exists():
+            return
+        files = {"dev": self.bank.paths["dev"], **({"test": self.bank.test[1]} if self.bank.test else {})}
+        try:
+            parsed = predictions.parse(self.parser, run.folder, files, {**self.environment(), **grid.ONE_THREAD})
+            scores = official(str(self.bank.test[0]), str(parsed["test"])) if self.bank.test else {}
+            self._stem(run, "").parent.mkdir(parents=True, exist_ok=True)
+            predictions.keep(self._stem(run, ".trees.gz"), files, parsed)
+        except InputError as error:  # the training is done, and other runs go on
+            print("%s: %s" % (run.name, error), file=sys.stderr)
+            return
+        found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
+        if self.bank.test:
+            for name, path in zip(("test", "segmentation"), self.bank.test):
+                found[name] = {"path": path.name, "git_blob": data.git_blob_id(path)}
+        write_text(str(done), json.dumps(found, indent=1) + "\n")
+
+    def environment(self) -> Dict[str, str]:
+        """That of the commands that train and parse."""
+        environment = dict(os.environ, PYTHONUTF8="1")
+        if environment.get("LANG") == self.asked.lang:  # the treebank here, the locale to everyone else
+            del environment["LANG"]
+        return environment
+
+    def _stem(self, run: grid.Run, ending: str) -> Path:
+        return self.results / self.bank.name / ("%s-seed%d%s" % (run.system, run.seed, ending))
 
     def keep(self, run: grid.Run) -> None:
         """Copies what the table is made from to results, without the paths of this machine."""
@@ -214,11 +260,21 @@ class Experiment:
         for split, path in self.bank.paths.items():
             record[split] = {"path": path.name, "git_blob": self.bank.blobs[split]}
         record.pop("sources", None)  # the same
-        stem = self.results / self.bank.name / ("%s-seed%d" % (run.system, run.seed))
-        stem.parent.mkdir(parents=True, exist_ok=True)
-        self._forget_other_data(stem.parent)
-        write_text(str(stem.with_name(stem.name + ".jsonl")), (run.folder / "metrics.jsonl").read_text(encoding="utf-8"))
-        write_text(str(stem.with_name(stem.name + ".json")), json.dumps(record, indent=1, sort_keys=True) + "\n")
+        record.update(grid.read_json(run.folder / "predicted.json"))
+        record.update(self._against_the_paper(run))
+        metrics = self._stem(run, ".jsonl")
+        metrics.parent.mkdir(parents=True, exist_ok=True)
+        self._forget_other_data(metrics.parent)
+        write_text(str(metrics), (run.folder / "metrics.jsonl").read_text(encoding="utf-8"))
+        write_text(str(self._stem(run, ".json")), json.dumps(record, indent=1, sort_keys=True) + "\n")
+
+    def _against_the_paper(self, run: grid.Run) -> dict:
+        """After how many seconds on one core dev UAS was first at the paper's mean; null if never, nothing if there is none."""
+        mean, _ = report.published_dev_uas(self.bank.lang, self.bank.release, run.system)
+        if mean is None:
+            return {}
+        reached = (metrics["seconds"] for metrics in run.evaluations() if metrics["dev_uas"] >= mean)
+        return {"seconds_to_paper": next(reached, None)}
 
     def _forget_other_data(self, folder: Path) -> None:
         """Removes records of an older toy treebank; all other names stand for one content."""
@@ -230,7 +286,8 @@ class Experiment:
                 continue  # the report will name it
             if other:
                 path.unlink()
-                path.with_suffix(".jsonl").unlink(missing_ok=True)
+                for ending in (".jsonl", ".trees.gz"):
+                    path.with_suffix(ending).unlink(missing_ok=True)
 
     def _inputs(self) -> Dict[str, str]:
         settings = self.settings.read_text(encoding="utf-8") if self.settings else ""
@@ -259,12 +316,12 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path 
 
     `trainer` is the command line that ``train ...`` is added to, `home` the folder of runs and results.
     """
-    typed = options(arguments, USAGE, ("lang", "systems", "seeds", "ud", "jobs"))
+    typed = options(arguments, USAGE, ("lang", "systems", "seeds", "ud", "conll17", "jobs"))
     return answered(
         "reproduce",
         usage,
         typed.help,
-        lambda: _reproduce(request(typed.lang, typed.systems, typed.seeds, typed.ud, typed.jobs), trainer, home),
+        lambda: _reproduce(request(typed.lang, typed.systems, typed.seeds, typed.ud, typed.jobs, typed.conll17), trainer, home),
     )
 
 
@@ -296,15 +353,23 @@ def answered(program: str, usage: Callable[[], str], help_wanted: bool, work: Ca
     return 2
 
 
-def located(lang: str, ud: Optional[str], splits: Sequence[str] = ("train", "dev")) -> Treebank:
-    """The treebank's files, downloaded if need be."""
-    found = data.locate(lang, ud=ud, splits=splits)
-    return treebank(lang, {split: found[split] for split in splits})
+def located(lang: str, ud: Optional[str], conll17: Optional[str] = None) -> Treebank:
+    """The treebank's files, downloaded if need be; those to test on where the folder `conll17` (or data/conll17) has them."""
+    found = data.locate(lang, ud=ud, splits=("train", "dev"))
+    bank = treebank(lang, {split: found[split] for split in ("train", "dev")})
+    if lang == data.TOY:
+        return replace(bank, test=(found["test"], found["test"]))
+    segmentation = Path(conll17 or data.DATA / "conll17") / (SEGMENTATION % lang)
+    if segmentation.is_file():
+        return replace(bank, test=(data.locate(lang, ud=ud, splits=("test",))["test"], segmentation))
+    if conll17:
+        raise InputError("CONLL17: %s has no %s" % (conll17, segmentation.name))
+    return bank
 
 
 def _reproduce(asked: Request, trainer: Sequence[str], home: Path) -> int:
     console = Console(highlight=False)
-    experiment = Experiment(asked, located(asked.lang, asked.ud), trainer, home, Path.cwd())
+    experiment = Experiment(asked, located(asked.lang, asked.ud, asked.conll17), trainer, home, Path.cwd())
     for run in experiment.runs:
         if experiment.is_done(run):
             run.state = grid.DONE
@@ -326,10 +391,8 @@ def train(experiment: Experiment, console: Console) -> None:
         % (asked.lang, bank.release, len(waiting), len(experiment.runs) - len(waiting), report.shown(experiment.home / "runs" / bank.name)),
         soft_wrap=True,
     )
-    environment = dict(os.environ, PYTHONUTF8="1")
-    if environment.get("LANG") == asked.lang:  # the treebank here, the locale to everyone else
-        del environment["LANG"]
     if waiting:
+        environment = experiment.environment()
         grid.train_all(experiment.runs, asked.jobs, experiment.started, experiment.finished, console, experiment.cwd, environment)
 
 
