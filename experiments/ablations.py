@@ -107,12 +107,14 @@ def code(base: str, change: Change) -> Path:
 def run_of(plan: Plan, bank: reproduce.Treebank, change: Change, system: str, seed: int) -> grid.Run:
     """The training of `system` with `change`."""
     folder = RUNS / plan.base / bank.name / change.name / system / ("seed%d" % seed)
-    command = ["env", "PYTHONPATH=%s" % code(plan.base, change), *reproduce.TRAINER, "train", "--system", system, "--seed", str(seed)]
-    command += ["--train", str(bank.paths["train"]), "--dev", str(bank.paths["dev"]), "--model", str(folder)]
+    command = [*reproduce.TRAINER, "train", "--system", system, "--seed", str(seed), "--model", str(folder)]
+    for split in ("train", "dev"):
+        command += ["--" + split, str(bank.paths[split].resolve())]
     lengths = ("training.max_updates=%d" % plan.updates, "training.evaluate_updates=%d" % plan.evaluate_updates)
     for setting in (*lengths, *change.settings):
         command += ["--set", setting]
-    return grid.Run(system=system, seed=seed, folder=folder, command=command)
+    # Where `python -m mh4` is started is where it takes the package from.
+    return grid.Run(system=system, seed=seed, folder=folder, command=command, cwd=code(plan.base, change))
 
 
 def train(plan: Plan, langs: Sequence[str], changes: Sequence[Change], ud: Optional[str], jobs: int, console: Console) -> List[grid.Run]:

@@ -36,12 +36,13 @@ class Stopped(Exception):
 
 @dataclass
 class Run:
-    """One training: a system, a seed, the model folder, and the command line that trains it."""
+    """One training: a system, a seed, the model folder, the command line that trains it, and where, if not where all are."""
 
     system: str
     seed: int
     folder: Path
     command: List[str]
+    cwd: Optional[Path] = None
     state: str = WAITING
     process: Optional[subprocess.Popen] = None
     started: float = 0.0
@@ -137,7 +138,7 @@ def _start(run: Run, cwd: Path, environment: Dict[str, str]) -> None:
         # Its own session: Ctrl-C reaches the children through us, once and in order.
         run.process = subprocess.Popen(
             run.command,
-            cwd=str(cwd),
+            cwd=str(run.cwd or cwd),
             env={**environment, **ONE_THREAD},
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -2,6 +2,11 @@
 
 import json
 import os
+import random
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -124,7 +129,7 @@ def test_parsing_does_not_depend_on_the_company(finished, everything):
         alone = parser.parse([sentence.words])[0]
         assert alone.words == sentence.words and (alone.heads == parsed.heads).all() and alone.deprels == parsed.deprels
         assert (parsed.heads[1:] == 0).sum() == 1 and parsed.heads[0] == -1
-        assert all((d == "root") == (h == 0) for d, h in zip(parsed.deprels, parsed.heads[1:]) if h == 0)
+        assert all((deprel == "root") == (head == 0) for deprel, head in zip(parsed.deprels, parsed.heads[1:]))
 
 
 def test_a_parser_decodes_as_it_is_told(finished, everything):
@@ -206,7 +211,7 @@ def test_the_same_seed_gives_the_same_model_and_another_another(finished, everyt
     assert any((a.as_array() != b.as_array()).any() for a, b in zip(one, two))
 
 
-def test_a_cut_off_training_goes_on_from_its_last_evaluation(everything, tmp_path):
+def test_a_training_that_was_cut_off_resumes_from_its_last_evaluation(everything, tmp_path):
     def learner(listener):
         return Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path), listener=listener)
 
@@ -219,20 +224,20 @@ def test_a_cut_off_training_goes_on_from_its_last_evaluation(everything, tmp_pat
     second = Cut()
     summary = learner(second).run()
     assert [m["updates"] for m in second.metrics] == [15, 20]
-    assert summary["resumed"] == 1 and summary["updates"] == 20 and summary["evaluations"] == 4
+    assert summary["updates"] == 20 and summary["evaluations"] == 4
     with open(tmp_path / "metrics.jsonl") as file:
         assert [json.loads(line)["updates"] for line in file] == [5, 10, 15, 20]
     third = Cut()
     assert learner(third).run() == summary and third.metrics == []  # finished: nothing is done
 
 
-def test_cut_off_before_the_first_evaluation_starts_anew(everything, tmp_path):
+def test_cut_off_before_the_first_evaluation_starts_again(everything, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path), listener=Cut(updates=2)).run()
     assert Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path)).run()["updates"] == 20
 
 
-def test_going_on_restores_weights_and_learning_rate(everything, tmp_path):
+def test_resuming_restores_weights_learning_rate_and_optimizer(everything, tmp_path):
     slow = settings("training.evaluate_updates=1", "training.patience=1", "training.max_updates=30")
     cut = Cut()
     learner = Trainer("mst", slow, everything[:30], everything[60:90], str(tmp_path), listener=cut)
@@ -248,10 +253,49 @@ def test_going_on_restores_weights_and_learning_rate(everything, tmp_path):
     tables = zip(learner.model.parameters.lookup_parameters_list(), resumed.model.parameters.lookup_parameters_list())
     for one, two in tables:
         assert (one.as_array() == two.as_array()).all()
+    assert resumed.optimizer.save() == learner.optimizer.save()
 
 
 def _interrupt():
     raise KeyboardInterrupt
+
+
+def test_a_training_killed_again_and_again_ends_with_the_same_weights(tmp_path):
+    """To the bit: SIGKILL comes at random moments, also while files are written; the rate falls, and epochs end, in between."""
+    toy.sentences(tmp_path, "train"), toy.sentences(tmp_path, "dev")
+    train, dev = (tmp_path / ("toy-ud-%s.conllu" % split) for split in ("train", "dev"))
+    dev.write_text("\n\n".join(dev.read_text(encoding="utf-8").split("\n\n")[:10]) + "\n\n", encoding="utf-8")
+    # Clipping looks at the norm of all gradients, which depends on the order in which those of embeddings are summed.
+    chosen = "training.evaluate_updates=5 training.patience=1 training.anneals=20 training.max_updates=90 training.clip=0.1"
+
+    def command(folder):
+        options = [option for assignment in chosen.split() for option in ("--set", assignment)]
+        files = ["--train", str(train), "--dev", str(dev), "--model", str(tmp_path / folder)]
+        return [sys.executable, "-m", "mh4", "train", "--system", "mh4-hybrid", "--config", str(toy.ROOT / "experiments" / "toy.toml"), *files, *options]
+
+    subprocess.run(command("whole"), check=True)
+    seconds = random.Random(1)
+    kills = 0
+    while not (tmp_path / "cut" / "summary.json").exists():
+        training = subprocess.Popen(command("cut"))
+        metrics = tmp_path / "cut" / "metrics.jsonl"
+        before = metrics.stat().st_size if metrics.exists() else 0
+        while training.poll() is None and not (metrics.exists() and metrics.stat().st_size > before):
+            time.sleep(0.01)
+        time.sleep(seconds.uniform(0, 0.3))
+        if training.poll() is None and kills < 6:
+            training.send_signal(signal.SIGKILL)
+            kills += 1
+        training.wait()
+    assert kills >= 3
+    with np.load(tmp_path / "whole" / "weights.npz") as whole, np.load(tmp_path / "cut" / "weights.npz") as cut:
+        assert whole.files == cut.files and all((whole[name] == cut[name]).all() for name in whole.files)
+    timing = ("tokens_per_second", "seconds")
+    lines = [
+        [{k: v for k, v in json.loads(line).items() if k not in timing} for line in (tmp_path / folder / "metrics.jsonl").read_text().splitlines()]
+        for folder in ("whole", "cut")
+    ]
+    assert lines[0] == lines[1] and len(lines[0]) > 6 and lines[0][-1]["learning_rate"] < lines[0][0]["learning_rate"]
 
 
 def test_annealing_then_stopping(everything, tmp_path):
