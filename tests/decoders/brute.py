@@ -199,12 +199,13 @@ def heads_of(n, rows):
 class Derivations:
     """All MH_k derivations over n words (k = 3 or 4) as arrays, to score them all at once.
 
-    sequences: as `sequences`; trees[d]: the heads that derivation d makes.
+    sequences: as `sequences`, and known: their set; trees[d]: the heads that derivation d makes.
     """
 
     def __init__(self, n, k):
         self.n = n
         self.sequences = sequences(n, k)
+        self.known = frozenset(self.sequences)
         self.trees = [heads_of(n, rows) for rows in self.sequences]
         self.of_tree = {}
         for d, heads in enumerate(self.trees):
