@@ -209,6 +209,7 @@ class Experiment:
             ended = time.localtime((run.folder / "summary.json").stat().st_mtime)
             origin["finished"] = time.strftime("%Y-%m-%d", ended)
             write_text(str(run.folder / "origin.json"), json.dumps(origin, indent=1) + "\n")
+        self._forget_other_data(self.results / self.bank.name)
         self.predict(run)
         self.keep(run)
         report.write(self.bank.name, self.results)
@@ -226,6 +227,7 @@ class Experiment:
             predictions.keep(self._stem(run, ".trees.gz"), files, parsed)
         except InputError as error:  # the training is done, and other runs go on
             print("%s: %s" % (run.name, error), file=sys.stderr)
+            self._stem(run, ".trees.gz").unlink(missing_ok=True)  # it may be another model's
             return
         found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
         if self.bank.test:
@@ -264,7 +266,6 @@ class Experiment:
         record.update(self._against_the_paper(run))
         metrics = self._stem(run, ".jsonl")
         metrics.parent.mkdir(parents=True, exist_ok=True)
-        self._forget_other_data(metrics.parent)
         write_text(str(metrics), (run.folder / "metrics.jsonl").read_text(encoding="utf-8"))
         write_text(str(self._stem(run, ".json")), json.dumps(record, indent=1, sort_keys=True) + "\n")
 
