@@ -12,6 +12,7 @@ import gzip
 import re
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import Dict, List, Sequence
 
@@ -55,7 +56,7 @@ def restored(trees: Path, file: Path) -> str:
     try:
         with gzip.open(str(trees), "rt", encoding="utf-8") as lines:
             parts = re.split("(?m)^# ", lines.read())[1:]
-    except (OSError, EOFError, UnicodeDecodeError):
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
         raise InputError("%s cannot be read as compressed trees" % trees) from None
     blob = data.git_blob_id(file)
     part = next((part for part in parts if part.partition("\n")[0].endswith(" " + blob)), None)
