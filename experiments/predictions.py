@@ -34,7 +34,9 @@ def parse(parser: Sequence[str], model: Path, files: Dict[str, Path], environmen
         command = [*parser, "parse", "--model", str(model), str(path), "-o", str(parsed[split])]
         done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
-            raise InputError("%s cannot parse %s: %s" % (model, path.name, done.stdout.decode(errors="replace").strip()))
+            said = done.stdout.decode(errors="replace").split("\n")
+            why = next((line for line in reversed(said) if line.strip()), "it ended with exit code %d" % done.returncode)
+            raise InputError("%s cannot parse %s: %s" % (model, path.name, why))
     return parsed
 
 
