@@ -91,17 +91,25 @@ def code(base: str, change: Change) -> Path:
     making = folder.with_name(folder.name + ".making")
     shutil.rmtree(str(making), ignore_errors=True)
     making.mkdir(parents=True)
-    archive = subprocess.run(["git", "-C", str(report.EXPERIMENTS.parent), "archive", base, "."], check=True, stdout=subprocess.PIPE)
-    subprocess.run(["tar", "-x", "-C", str(making)], check=True, input=archive.stdout)
+    archive = _done(["git", "-C", str(report.EXPERIMENTS.parent), "archive", base, "."], stdout=subprocess.PIPE)
+    _done(["tar", "-x", "-C", str(making)], input=archive.stdout)
     if change.patch.exists():
         with open(change.patch, "rb") as patch:
-            subprocess.run(["patch", "--quiet", "--strip=1", "--fuzz=0"], cwd=str(making), check=True, stdin=patch)
+            _done(["patch", "--quiet", "--strip=1", "--fuzz=0"], cwd=str(making), stdin=patch)
         for library in (code(base, Change("unchanged", "", ())) / "mh4" / "decoders").glob("*.so"):
             shutil.copy(str(library), str(making / "mh4" / "decoders"))
     else:
-        subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=str(making), check=True)
+        _done([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=str(making))
     making.rename(folder)
     return folder
+
+
+def _done(command: Sequence[str], **how) -> subprocess.CompletedProcess:
+    """Runs what makes the code of a change; InputError where it fails."""
+    done = subprocess.run(command, **how)
+    if done.returncode:
+        raise InputError("%s: exit code %d" % (reproduce.without_machine(" ".join(command)), done.returncode))
+    return done
 
 
 def run_of(plan: Plan, bank: reproduce.Treebank, change: Change, system: str, seed: int) -> grid.Run:
@@ -248,7 +256,8 @@ def _main(typed) -> int:
         if name not in known:
             raise InputError("no change %r in the plan; there are %s" % (name, " ".join(known)))
     changes = [known[name] for name in typed.changes.split() or known]
-    failed = train(plan, typed.langs.split() or ["hu", "got"], changes, typed.ud or None, int(typed.jobs or 2), Console(highlight=False))
+    langs, jobs = typed.langs.split() or ["hu", "got"], reproduce.number_of_jobs(typed.jobs or "2")
+    failed = train(plan, langs, changes, typed.ud or None, jobs, Console(highlight=False))
     for run in failed:
         print("%s failed: %s (%s)" % (run.name, run.failure, report.shown(run.log)), file=sys.stderr)
     return 1 if failed else 0

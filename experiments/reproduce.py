@@ -108,8 +108,7 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: st
     for number in numbers:
         if not re.match(r"^[1-9][0-9]{0,8}$", number):
             raise InputError('SEEDS: %s is not a whole number from 1 on; expected something like SEEDS="1 2 3"' % number)
-    if jobs.strip() and not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):
-        raise InputError("JOBS: %s is not a whole number from 1 on" % jobs)
+    at_a_time = number_of_jobs(jobs)
     ud, conll17 = os.path.expanduser(ud), os.path.expanduser(conll17)
     for name, folder in (("UD", ud), ("CONLL17", conll17)):
         if folder and not os.path.isdir(folder):
@@ -118,10 +117,19 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: st
         lang=lang,
         systems=chosen,
         seeds=tuple(map(int, numbers)),
-        jobs=int(jobs) if jobs.strip() else min(_cores(), MOST_JOBS),
+        jobs=at_a_time,
         ud=None if lang == data.TOY else ud or None,  # the toy treebank is always our own
         conll17=None if lang == data.TOY else conll17 or None,
     )
+
+
+def number_of_jobs(jobs: str) -> int:
+    """How many trainings at a time; empty means as many as there are cores, at most MOST_JOBS."""
+    if not jobs.strip():
+        return min(_cores(), MOST_JOBS)
+    if not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):
+        raise InputError("JOBS: %s is not a whole number from 1 on" % jobs)
+    return int(jobs)
 
 
 def languages() -> List[str]:
