@@ -44,7 +44,12 @@ def main() -> None:
 
 
 @main.command()
-@click.option("--system", required=True, help="mh3, mst, mh4-two, mh4-hybrid, 1ec, greedy-mh3, greedy-mh4-two, greedy-mh4-three or greedy-mh4.")
+@click.option(
+    "--system",
+    required=True,
+    help="mh3, mst, mh4-two, mh4-hybrid, 1ec, greedy-mh3, greedy-mh4-two, greedy-mh4-three or greedy-mh4; "
+    "beyond the paper mh3-arcs or mh4-arcs.",
+)
 @click.option("--train", "train_file", required=True, metavar="FILE", help="Treebank to learn from (CoNLL-U).")
 @click.option("--dev", "dev_file", required=True, metavar="FILE", help="Treebank that says when to stop (CoNLL-U).")
 @click.option("--model", "folder", required=True, metavar="DIR", help="Model folder, new or to be gone on with.")

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import toy
+from mh4 import cli
+from mh4.systems import SYSTEMS
 
 INSTALLED = Path(sys.executable).with_name("mh4")
 COMMAND = [str(INSTALLED)] if INSTALLED.exists() else [sys.executable, "-m", "mh4"]
@@ -76,6 +79,11 @@ def test_help_and_version_come_without_dynet(tmp_path):
         done = subprocess.run(COMMAND + arguments, stdout=-1, stderr=-1, env=dict(os.environ, PYTHONPATH=path))
         assert done.returncode == 0, done.stderr.decode()
     assert (tmp_path / "toy-ud-train.conllu").exists()
+
+
+def test_help_names_every_system():
+    (option,) = [option for option in cli.train.params if option.name == "system"]
+    assert sorted(re.findall(r"[\w-]*(?:mh[34]|mst|1ec)[\w-]*", option.help)) == sorted(SYSTEMS)
 
 
 def test_parse_changes_head_and_deprel_alone(model, files):
