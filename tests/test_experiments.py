@@ -1,6 +1,7 @@
-"""The experiment grid and its report, with a stand-in for ``mh4 train`` that keeps its contract and trains nothing."""
+"""The experiment grid and its report, with a stand-in for ``mh4 train`` and ``mh4 parse`` that keeps their contract and learns nothing."""
 
 import csv
+import gzip
 import json
 import os
 import signal
@@ -23,13 +24,31 @@ import reproduce  # noqa: E402
 from mh4 import data  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 
-# What the stand-in does is told by files in $STAND_IN: `fail` (a run that fails), `slow` (a run that waits, until it is removed).
-# The scores it reports depend on the system and the seed, nothing else.
+# What the stand-in does is told by files in $STAND_IN: `fail` (a run that fails), `slow` (a run that waits, until it is removed),
+# `mute` (a run whose model cannot parse). The scores it reports depend on the system and the seed, nothing else; in the trees it
+# predicts the first word is the root's, and all others are its dependents.
 STAND_IN = '''
 import json, os, sys, time
 from pathlib import Path
 
 told = Path(os.environ["STAND_IN"])
+if sys.argv[1] == "parse":
+    _, model, file, _, output = sys.argv[2:]
+    trained = json.loads(Path(model, "summary.json").read_text())
+    name = "%(system)s-%(seed)d" % trained
+    with open(told / "parses", "a") as calls:
+        calls.write(json.dumps({"run": name, "file": os.path.basename(file), "env": dict(os.environ)}) + "\\n")
+    if (told / "mute").exists() and (told / "mute").read_text() == name:
+        print("loading")
+        print("mh4: weights.npz is damaged", file=sys.stderr)
+        sys.exit(2)
+    with open(file, encoding="utf-8", newline="") as lines, open(output, "w", encoding="utf-8", newline="") as parsed:
+        for line in lines:
+            cells = line.split("\\t")
+            if cells[0].isdigit():
+                cells[6:8] = ["0", "root"] if cells[0] == "1" else ["1", "dep"]
+            parsed.write("\\t".join(cells))
+    sys.exit(0)
 options = dict(zip(sys.argv[2::2], sys.argv[3::2]))
 folder, seed, system = Path(options["--model"]), int(options["--seed"]), options["--system"]
 name = "%s-%d" % (system, seed)
@@ -41,15 +60,16 @@ if (folder / "summary.json").exists():
 metrics = folder / "metrics.jsonl"
 begun = len(metrics.read_text().splitlines()) if metrics.exists() else 0
 uas = {"mh3": 83.0, "mst": 82.5, "mh4-two": 83.5, "mh4-hybrid": 84.5, "greedy-mh4-two": 60.0,
-       "greedy-mh4-three": 82.0, "greedy-mh4": 82.25}[system] + seed / 10
+       "greedy-mh4-three": 82.0, "greedy-mh4": 82.25, "mh3-arcs": 85.0, "mh4-arcs": 86.0}[system] + seed / 10
 for evaluation in range(begun + 1, 4):
     if (told / "fail").exists() and (told / "fail").read_text() == name:
         print("loading")
         print("mh4: hu-ud-train.conllu, line 7: a cycle", file=sys.stderr)
         sys.exit(2)
     with open(metrics, "a") as lines:
-        lines.write(json.dumps({"evaluation": evaluation, "epoch": evaluation / 4, "tokens_per_second": 1000.0,
-                                "dev_uas": uas - 3 + evaluation, "best_dev_uas": uas - 3 + evaluation}) + "\\n")
+        lines.write(json.dumps({"evaluation": evaluation, "updates": 500 * evaluation, "epoch": evaluation / 4,
+                                "tokens_per_second": 1000.0, "dev_uas": uas - 3 + evaluation, "dev_las": uas - 8 + evaluation,
+                                "best_dev_uas": uas - 3 + evaluation, "seconds": 100.0 * evaluation}) + "\\n")
     while evaluation == 2 and (told / "slow").exists() and (told / "slow").read_text() == name:
         time.sleep(0.02)
 summary = {"finished": True, "system": system, "seed": seed, "dev_uas": uas, "dev_las": uas - 5, "updates": 1500, "epochs": 7.5,
@@ -66,6 +86,7 @@ def told(tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "stand_in.py").write_text(STAND_IN)
     monkeypatch.setenv("STAND_IN", str(folder))
+    monkeypatch.setattr(grid, "POLL_SECONDS", 0.02)  # nobody trains for long here
     return folder
 
 
@@ -79,8 +100,9 @@ def run(told, tmp_path):
     return call
 
 
-def calls(told):
-    path = told / "calls"
+def calls(told, name="calls"):
+    """What the stand-in was asked to train, or with "parses" to parse."""
+    path = told / name
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
@@ -95,7 +117,7 @@ def toy(*more):
 def test_a_language_that_is_none_gets_the_usage_and_the_codes(run, capsys, lang):
     assert run("--lang", lang) == 2
     lines = capsys.readouterr().err.splitlines()
-    assert 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [JOBS=2]' in lines
+    assert 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]' in lines
     codes = next(line for line in lines if line.startswith("  LANG "))
     assert set("bg cu da de el eu got he hi hu id it ja lv pl ro sk ur vi zh".split()) <= set(codes.replace(",", "").split())
 
@@ -110,6 +132,7 @@ def test_a_language_that_is_none_gets_the_usage_and_the_codes(run, capsys, lang)
         (("--jobs", "0"), "reproduce: JOBS: 0 is not a whole number from 1 on"),
         (("--jobs", "many"), "reproduce: JOBS: many is not a whole number from 1 on"),
         (("--ud", "no/such/folder"), "reproduce: UD: no/such/folder is not a folder"),
+        (("--conll17", "no/such/folder"), "reproduce: CONLL17: no/such/folder is not a folder"),
     ],
 )
 def test_bad_values_get_one_sentence_before_anything_happens(run, told, tmp_path, capsys, arguments, sentence):
@@ -121,9 +144,10 @@ def test_bad_values_get_one_sentence_before_anything_happens(run, told, tmp_path
 
 def test_empty_values_mean_the_defaults():
     asked = reproduce.request("hu", "", "", "", "")
-    assert asked.systems == ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec") and asked.seeds == (1, 2, 3) and asked.ud is None
+    assert asked.systems == ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec") and asked.seeds == (1, 2, 3) and asked.ud is asked.conll17 is None
     assert 1 <= asked.jobs <= 4
     assert reproduce.request("toy", "", "", "", "").seeds == (1, 2)
+    assert reproduce.request("toy", "", "", os.curdir, "", os.curdir).conll17 is None  # its test set is our own
     assert reproduce.request("hu", "mst mst", "2 1 2", "", "9").seeds == (2, 1)
 
 
@@ -132,6 +156,8 @@ def test_the_command_on_record_has_no_absolute_path(tmp_path):
     folder.mkdir()
     assert reproduce.request("hu", "mh3", "1 2", str(folder), "7").command() == 'make reproduce LANG=hu SYSTEMS="mh3" SEEDS="1 2" UD=ud-2.0'
     assert reproduce.request("hu", "", "", os.curdir, "").command() == 'make reproduce LANG=hu SEEDS="1 2 3" UD=.'
+    with_segmentation = reproduce.request("hu", "", "1", str(folder), "", str(folder)).command()
+    assert with_segmentation == 'make reproduce LANG=hu SEEDS="1" UD=ud-2.0 CONLL17=ud-2.0'
     assert reproduce.without_machine("mh4 train --train /a/b/hu.conllu --dev ../c/d.conllu --config=/x/y.toml") == (
         "mh4 train --train hu.conllu --dev ../c/d.conllu --config=y.toml"
     )
@@ -196,6 +222,25 @@ def test_a_treebank_is_called_what_its_files_are(tmp_path, monkeypatch, train, d
 # ---- the table
 
 
+def conllu(*words):
+    """A sentence, of (form, head, relation)."""
+    return "".join("%d\t%s\t_\t_\t_\t_\t%d\t%s\t_\t_\n" % (k, *word) for k, word in enumerate(words, start=1)) + "\n"
+
+
+@pytest.fixture
+def hungarian(tmp_path, monkeypatch):
+    """A folder whose train and dev sets pass for those of UD 2.0; there is no segmentation of the test set in our own data folder."""
+    folder = tmp_path / "ud"
+    folder.mkdir()
+    texts = {"train": conllu(("a", 0, "root"), ("b", 1, "obj")), "dev": conllu(("b", 0, "root"), ("a", 1, "obj"))}
+    for split, text in texts.items():
+        (folder / ("hu-ud-%s.conllu" % split)).write_text(text)
+    fake_manifest(monkeypatch, {text: row("hu", split, "2.0") for split, text in texts.items()})
+    data.manifest()  # it is read only once
+    monkeypatch.setattr(data, "DATA", tmp_path / "data")
+    return folder
+
+
 def record(results, name, system, seed, uas, lang="hu", release="UD 2.0", train="aa", **more):
     folder = results / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -215,7 +260,7 @@ def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
     lines = pages[0].read_text(encoding="utf-8").splitlines()
     assert "| mh3 | 2 | 83.25 | 83.05 ± 0.17 | +0.20 |" in lines
     assert "| mh4-hybrid | 1 2 3 | 84.40 ± 0.53 | 84.59 ± 0.50 | -0.19 |" in lines
-    assert "| mh4-hybrid | 2 | 85.00 | 80.00 |  |  | 1:02:05 |  | 2018-07-15 | abc |" in lines
+    assert "| mh4-hybrid | 2 | 85.00 | 80.00 |  |  |  | 1:02:05 |  |  | 2018-07-15 | abc |" in lines
     with open(pages[1], encoding="utf-8", newline="") as file:
         table = {line["system"]: line for line in csv.DictReader(file)}
     assert list(table) == ["mh3", "mh4-hybrid"]
@@ -225,13 +270,31 @@ def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
     assert table["mh3"]["std"] == "" and table["mh3"]["seeds"] == "2" and table["mh3"]["data"] == "UD 2.0"
 
 
+def test_test_scores_and_the_time_to_the_papers_mean_stand_beside_each_run(tmp_path):
+    record(tmp_path, "hu", "mh4-hybrid", 1, 85.0, test_las=76.543, seconds_to_paper=3599.9)
+    record(tmp_path, "hu", "mst", 1, 82.0, seconds_to_paper=None)  # it was never as good
+    lines = report.write("hu", tmp_path)[0].read_text(encoding="utf-8").splitlines()
+    header = next(line for line in lines if "test LAS" in line).strip("| ").split(" | ")
+    assert header[3:5] == ["LAS", "test LAS"] and header[7:9] == ["time", "to the paper's mean"]
+    assert "| mh4-hybrid | 1 | 85.00 | 80.00 | 76.54 |  |  | 1:02:05 | 0:59:59 |  | 2018-07-15 | abc |" in lines
+    assert "| mst | 1 | 82.00 | 77.00 |  |  |  | 1:02:05 |  |  | 2018-07-15 | abc |" in lines
+
+
 def test_the_papers_numbers_are_those_of_its_table():
-    published = report._published(EXPERIMENTS / "paper" / "table4_dev_uas.csv")
-    assert len(published) == 10 * 7
-    assert published["hu", "mh4-hybrid"] == (84.59, 0.50)
-    averages = dict(zip(report.SYSTEMS, (86.49, 86.69, 86.79, 87.27, 87.21, 85.60, 85.27)))  # the table's last row
-    for system, average in averages.items():
-        assert statistics.mean(mean for (_, name), (mean, _) in published.items() if name == system) == pytest.approx(average, abs=0.006)
+    def published(lang, system, release="UD 2.0"):
+        return report.published_dev_uas(lang, release, system)
+
+    assert published("hu", "mh4-hybrid") == (84.59, 0.50)
+    assert published("hu", "mh4-hybrid", release="UD 1.4") == published("toy", "mh3") == published("avg", "mh3") == (None, None)
+    averages = {  # the table's last row
+        "mh3": 86.49, "mst": 86.69, "mh4-two": 86.79, "mh4-hybrid": 87.27, "1ec": 87.21, "greedy-mh3": 85.60, "greedy-mh4": 85.27,
+    }  # fmt: skip
+    for system in report.SYSTEMS:
+        means = [mean for mean, _ in (published(lang, system) for lang in data.languages()) if mean is not None]
+        assert len(means) == (10 if system in averages else 0)
+        if means:
+            assert statistics.mean(means) == pytest.approx(averages[system], abs=0.006)
+    assert set(averages) < set(report.SYSTEMS)
 
 
 @pytest.mark.parametrize("name, release", [("eu-ud1.4", "UD 1.4"), ("eu-files-0123abcd", "unidentified files"), ("toy", "toy treebank")])
@@ -290,24 +353,29 @@ def test_every_run_is_trained_and_reported(run, told, tmp_path, capsys, monkeypa
     results = tmp_path / "home" / "results"
     assert "| mh3 | 1 2 | 83.15 ± 0.07 |" in (results / "toy.md").read_text(encoding="utf-8").splitlines()
     kept = sorted(path.name for path in (results / "toy").iterdir())
-    assert kept == ["%s-seed%d.%s" % (s, n, kind) for s in ("mh3", "mst") for n in (1, 2) for kind in ("json", "jsonl")]
+    assert kept == ["%s-seed%d.%s" % (s, n, kind) for s in ("mh3", "mst") for n in (1, 2) for kind in ("json", "jsonl", "trees.gz")]
     assert len((results / "toy" / "mh3-seed1.jsonl").read_text().splitlines()) == 3
     summary = json.loads((results / "toy" / "mh3-seed1.json").read_text())
     paths = data.locate("toy")
     assert summary["train"] == {"path": paths["train"].name, "git_blob": data.git_blob_id(paths["train"])}
     assert summary["reproduce"] == 'make reproduce LANG=toy SYSTEMS="mh3 mst" SEEDS="1 2"'
     assert summary["command"].startswith("mh4 train --system mh3 --train toy-ud-train.conllu ") and "--seed 1" in summary["command"]
+    assert "seconds_to_paper" not in summary  # the paper has no toys
+    assert_nothing_of_this_machine(results, tmp_path)
+
+
+def assert_nothing_of_this_machine(results, tmp_path):
     for path in results.rglob("*.*"):
-        assert str(tmp_path) not in path.read_text(encoding="utf-8") and str(EXPERIMENTS.parent) not in path.read_text(encoding="utf-8")
+        text = trees(path) if path.suffix == ".gz" else path.read_text(encoding="utf-8")
+        assert str(tmp_path) not in text and str(EXPERIMENTS.parent) not in text
 
 
-def test_ud_2_0_files_come_out_beside_the_paper(run, tmp_path, monkeypatch, capsys):
-    folder = tmp_path / "ud"
-    folder.mkdir()
-    for split in ("train", "dev"):
-        (folder / ("hu-ud-%s.conllu" % split)).write_text(split)
-    fake_manifest(monkeypatch, {split: row("hu", split, "2.0") for split in ("train", "dev")})
-    assert run("--lang", "hu", "--systems", "mh4-hybrid", "--seeds", "1 2 3", "--ud", str(folder)) == 0
+def trees(path):
+    return gzip.decompress(path.read_bytes()).decode("utf-8")
+
+
+def test_ud_2_0_files_come_out_beside_the_paper(run, hungarian, tmp_path, capsys):
+    assert run("--lang", "hu", "--systems", "mh4-hybrid", "--seeds", "1 2 3", "--ud", str(hungarian)) == 0
     assert "| mh4-hybrid | 1 2 3 | 84.70 ± 0.10 | 84.59 ± 0.50 | +0.11 |" in (
         (tmp_path / "home" / "results" / "hu.md").read_text(encoding="utf-8").splitlines()
     )
@@ -325,7 +393,7 @@ def test_what_is_finished_is_not_trained_again(run, told, tmp_path, capsys):
     assert sorted(call["run"] for call in calls(told)[2:]) == ["mh3-2", "mst-2"]
 
 
-def test_results_without_models_are_trained_anew(run, told, tmp_path):
+def test_results_without_models_are_trained_again(run, told, tmp_path):
     """As in a fresh clone: the results are in git, the models are not. Results of another toy treebank go."""
     paths = data.locate("toy")
     bank = reproduce.treebank("toy", {split: paths[split] for split in ("train", "dev")})
@@ -337,7 +405,7 @@ def test_results_without_models_are_trained_anew(run, told, tmp_path):
     (path.parent / "mst-seed1.jsonl").write_text("")
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
     assert len(calls(told)) == 1
-    assert sorted(kept.name for kept in path.parent.iterdir()) == ["mh3-seed1.json", "mh3-seed1.jsonl"]
+    assert sorted(kept.name for kept in path.parent.iterdir()) == ["mh3-seed1.json", "mh3-seed1.jsonl", "mh3-seed1.trees.gz"]
     assert json.loads(path.read_text())["dev_uas"] == pytest.approx(83.1)
 
 
@@ -488,12 +556,8 @@ def run_features(told, tmp_path):
     return call
 
 
-def test_features_trains_what_results_do_not_have(run_features, told, tmp_path, monkeypatch, capsys):
-    folder, results = tmp_path / "ud", tmp_path / "home" / "results"
-    folder.mkdir()
-    for split in ("train", "dev"):
-        (folder / ("hu-ud-%s.conllu" % split)).write_text(split)
-    fake_manifest(monkeypatch, {split: row("hu", split, "2.0") for split in ("train", "dev")})
+def test_features_trains_what_results_do_not_have(run_features, told, hungarian, tmp_path, capsys):
+    folder, results = hungarian, tmp_path / "home" / "results"
     blobs = {split: data.git_blob_id(folder / ("hu-ud-%s.conllu" % split)) for split in ("train", "dev")}
     files = {"train": blobs["train"], "dev": {"path": "hu-ud-dev.conllu", "git_blob": blobs["dev"]}}
     record(results, "hu", "mh4-hybrid", 1, 84.43, **files)

@@ -364,9 +364,9 @@ def test_a_treebank_is_not_a_locale(make, target, env, locale):
 
 
 def test_options_reach_the_experiment_as_they_are(make):
-    made = make("reproduce", "LANG=eu", "SYSTEMS=mh3 mst", "SEEDS=1 2", "UD=../a b", "JOBS=2")
+    made = make("reproduce", "LANG=eu", "SYSTEMS=mh3 mst", "SEEDS=1 2", "UD=../a b", "CONLL17=../c d", "JOBS=2")
     assert "run: tools/setup --this-python --jobs 2 --quiet" in made.stdout
-    assert "run: experiments/reproduce.py --lang eu --systems mh3 mst --seeds 1 2 --ud ../a b --jobs 2" in made.stdout
+    assert "run: experiments/reproduce.py --lang eu --systems mh3 mst --seeds 1 2 --ud ../a b --conll17 ../c d --jobs 2" in made.stdout
     assert "run: experiments/reproduce.py --lang eu\n" in make("reproduce", "LANG=eu").stdout
 
 
