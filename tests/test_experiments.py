@@ -21,7 +21,7 @@ import grid  # noqa: E402
 import report  # noqa: E402
 import reproduce  # noqa: E402
 
-from mh4 import data  # noqa: E402
+from mh4 import data, treebank  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 
 # What the stand-in does is told by files in $STAND_IN: `fail` (a run that fails), `slow` (a run that waits, until it is removed),
@@ -380,6 +380,138 @@ def test_ud_2_0_files_come_out_beside_the_paper(run, hungarian, tmp_path, capsys
         (tmp_path / "home" / "results" / "hu.md").read_text(encoding="utf-8").splitlines()
     )
     assert "84.59 ± 0.50" in capsys.readouterr().out
+    assert [kept(tmp_path, "hu/mh4-hybrid-seed%d" % seed)["seconds_to_paper"] for seed in (1, 2, 3)] == [300.0] * 3
+
+
+@pytest.fixture
+def segmented(hungarian, tmp_path):
+    """A folder with another segmentation of the Hungarian test set, which is four words there."""
+    words = ("a", 0, "root"), ("b", 1, "det"), ("c", 1, "dep"), ("d", 3, "dep")
+    (hungarian / "hu-ud-test.conllu").write_text(conllu(*words))
+    folder = tmp_path / "conll17"
+    folder.mkdir()
+    (folder / "hu-udpipe.conllu").write_text(conllu(("a", 0, "_"), ("b", 0, "_"), ("cd", 0, "_")).replace("\t0\t", "\t_\t"))
+    return folder
+
+
+def of_hungarian(folder, *more):
+    return ("--lang", "hu", "--systems", "mh3", "--seeds", "1", "--ud", str(folder)) + more
+
+
+def kept(tmp_path, name="hu/mh3-seed1"):
+    """The record of a finished run."""
+    return json.loads((tmp_path / "home" / "results" / (name + ".json")).read_text())
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_finished_model_parses_the_shared_tasks_segmentation(run, told, hungarian, segmented, tmp_path, named, capsys):
+    """In the folder that is named, or else in our own data folder."""
+    if not named:
+        (tmp_path / "data").mkdir()
+        segmented = segmented.rename(tmp_path / "data" / "conll17")
+    assert run(*of_hungarian(hungarian, *(("--conll17", str(segmented)) if named else ()))) == 0
+    assert capsys.readouterr().err == ""
+    assert [(call["run"], call["file"]) for call in calls(told, "parses")] == [("mh3-1", "hu-ud-dev.conllu"), ("mh3-1", "hu-udpipe.conllu")]
+    assert all(call["env"]["OMP_NUM_THREADS"] == "1" for call in calls(told, "parses"))
+    record = kept(tmp_path)
+    # Of 3 words predicted and 4 gold ones, a and b are the same, and have the right heads; only a has the right label.
+    assert record["test_uas"] == pytest.approx(100 * 2 * 2 / (3 + 4)) and record["test_las"] == pytest.approx(100 * 2 * 1 / (3 + 4))
+    test, words = hungarian / "hu-ud-test.conllu", segmented / "hu-udpipe.conllu"
+    assert record["test"] == {"path": test.name, "git_blob": data.git_blob_id(test)}
+    assert record["segmentation"] == {"path": words.name, "git_blob": data.git_blob_id(words)}
+    assert trees(tmp_path / "home" / "results" / "hu" / "mh3-seed1.trees.gz").splitlines() == [
+        "# dev hu-ud-dev.conllu " + data.git_blob_id(hungarian / "hu-ud-dev.conllu"), "0\troot", "1\tdep", "",
+        "# test hu-udpipe.conllu " + data.git_blob_id(words), "0\troot", "1\tdep", "1\tdep", "",
+    ]  # fmt: skip
+    assert " | 28.57 | " in (tmp_path / "home" / "results" / "hu.md").read_text(encoding="utf-8")
+    assert ("CONLL17=conll17" in record["reproduce"]) == named
+    assert_nothing_of_this_machine(tmp_path / "home" / "results", tmp_path)
+
+
+def test_without_the_segmentation_there_are_trees_of_dev_only(run, told, hungarian, tmp_path):
+    assert run(*of_hungarian(hungarian)) == 0
+    assert [call["file"] for call in calls(told, "parses")] == ["hu-ud-dev.conllu"]
+    assert not {"test", "segmentation", "test_uas", "test_las"} & set(kept(tmp_path))
+    text = trees(tmp_path / "home" / "results" / "hu" / "mh3-seed1.trees.gz")
+    assert [line.split()[1] for line in text.splitlines() if line.startswith("#")] == ["dev"]
+
+
+def test_test_scores_of_the_toy_treebank(run, tmp_path):
+    """They are in percent of its words, which are the same in the segmentation: it is the same file."""
+    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
+    path = data.locate("toy")["test"]
+    sentences = treebank.read(str(path))
+    words, roots = sum(map(len, sentences)), sum(sentence.heads[1] == 0 for sentence in sentences)
+    others = sum((sentence.heads[2:] == 1).sum() for sentence in sentences)  # the right heads of words that are never "dep"
+    record = kept(tmp_path, "toy/mh3-seed1")
+    assert record["test_uas"] == pytest.approx(100 * (roots + others) / words)
+    assert record["test_las"] == pytest.approx(100 * roots / words) and 0 < record["test_las"] < record["test_uas"]
+    assert record["test"] == record["segmentation"] == {"path": path.name, "git_blob": data.git_blob_id(path)}
+
+
+def test_the_segmentation_must_be_in_the_folder_that_is_named(run, told, hungarian, tmp_path, capsys):
+    assert run(*of_hungarian(hungarian, "--conll17", str(hungarian))) == 2
+    assert capsys.readouterr().err == "reproduce: CONLL17: %s has no hu-udpipe.conllu\n" % hungarian
+    assert not calls(told) and not (tmp_path / "home").exists()
+
+
+def test_a_model_that_cannot_parse_has_no_test_scores(run, told, tmp_path, capsys):
+    (told / "mute").write_text("mst-1")
+    results = tmp_path / "home" / "results" / "toy"
+    results.mkdir(parents=True)
+    (results / "mst-seed1.trees.gz").write_bytes(b"trees of another model")
+    assert run(*toy("--seeds", "1")) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("mst seed 1: ") and line.endswith("mst/seed1 cannot parse toy-ud-dev.conllu: mh4: weights.npz is damaged")
+    mst, mh3 = kept(tmp_path, "toy/mst-seed1"), kept(tmp_path, "toy/mh3-seed1")
+    assert mst["dev_uas"] == pytest.approx(82.6) and not {"test", "segmentation", "test_uas", "test_las"} & set(mst)
+    assert "test_las" in mh3 and not (results / "mst-seed1.trees.gz").exists()
+    assert "mst,1," in (results.parent / "toy.csv").read_text(encoding="utf-8")
+
+    (told / "mute").unlink()  # the next time it can
+    assert run(*toy("--seeds", "1")) == 0
+    assert len(calls(told)) == 2 and [call["run"] for call in calls(told, "parses")].count("mh3-1") == 2
+    assert kept(tmp_path, "toy/mst-seed1")["test_las"] == mh3["test_las"]
+    assert trees(results / "mst-seed1.trees.gz") == trees(results / "mh3-seed1.trees.gz")
+
+
+def test_a_model_parses_once_unless_its_trees_are_lost(run, told, tmp_path):
+    def again():
+        assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
+        assert len(calls(told)) == 1
+        return len(calls(told, "parses"))
+
+    assert again() == again() == 2
+    record, path = kept(tmp_path, "toy/mh3-seed1"), tmp_path / "home" / "results" / "toy" / "mh3-seed1.trees.gz"
+    before = path.read_bytes()
+    path.unlink()
+    assert again() == again() == 4
+    (tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1" / "predicted.json").unlink()  # as if it was stopped before
+    assert again() == 6
+    assert path.read_bytes() == before and kept(tmp_path, "toy/mh3-seed1") == record
+
+
+def test_what_was_kept_of_an_older_toy_treebank_goes(run, tmp_path):
+    """Also the trees, but not those of the run that takes the place of one."""
+    folder = tmp_path / "home" / "results" / "toy"
+    for system in ("mh3", "mst"):
+        record(folder.parent, "toy", system, 1, 12.34, lang="toy", release="toy treebank")
+        (folder / (system + "-seed1.jsonl")).write_text("")
+        (folder / (system + "-seed1.trees.gz")).write_bytes(b"old")
+    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["mh3-seed1.json", "mh3-seed1.jsonl", "mh3-seed1.trees.gz"]
+    assert trees(folder / "mh3-seed1.trees.gz").startswith("# dev toy-ud-dev.conllu ")
+
+
+def test_the_time_to_the_papers_mean(run, told, tmp_path, monkeypatch):
+    """That of the first evaluation at the mean or above it; those of mh3 are 81.5, 82.5 and 83.5."""
+    means = {"mh3": 82.5, "mst": 82.01, "mh4-two": 84.01, "mh4-hybrid": 70.0, "greedy-mh4": None}
+    monkeypatch.setattr(report, "published_dev_uas", lambda lang, release, system, *paper: (means[system], means[system] and 0.1))
+    assert run("--lang", "toy", "--systems", " ".join(means), "--seeds", "5", "--jobs", "4") == 0
+    records = {system: kept(tmp_path, "toy/%s-seed5" % system) for system in means}
+    assert "seconds_to_paper" not in records.pop("greedy-mh4")
+    found = {system: record["seconds_to_paper"] for system, record in records.items()}
+    assert found == {"mh3": 200.0, "mst": 300.0, "mh4-two": None, "mh4-hybrid": 100.0}
 
 
 def test_what_is_finished_is_not_trained_again(run, told, tmp_path, capsys):

@@ -1,0 +1,125 @@
+"""The trees that a finished model predicts: kept without words, put back beside them, and refused for another file."""
+
+import gzip
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import toy
+from mh4 import data, treebank
+from mh4.errors import InputError
+
+sys.path.insert(0, str(toy.ROOT / "experiments"))
+
+import predictions  # noqa: E402
+
+LABELS = ("nsubj", "nmod:poss", "obl:tmod", "punct")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The toy treebank's dev and test sets, the latter with line ends of Windows."""
+    folder = tmp_path_factory.mktemp("files")
+    toy.generator().write(str(folder))
+    paths = {split: folder / ("toy-ud-%s.conllu" % split) for split in ("dev", "test")}
+    paths["test"].write_bytes(paths["test"].read_bytes().replace(b"\n", b"\r\n"))
+    return paths
+
+
+@pytest.fixture(scope="module")
+def parsed(files):
+    """The files with random trees and labels, as `mh4 parse` would write them."""
+    rng, parsed = np.random.default_rng(1), {}
+    for split, path in files.items():
+        parsed[split] = path.with_name(split + ".conllu")
+        with open(parsed[split], "w", encoding="utf-8", newline="") as file:
+            for block in treebank.blocks(str(path), trees=False):
+                heads = [str(rng.integers(m)) for m in range(1, len(block.sentence) + 1)]  # to the left: no cycles
+                file.write(block.text({treebank.HEAD: heads, treebank.DEPREL: rng.choice(LABELS, len(heads)).tolist()}))
+    return parsed
+
+
+@pytest.fixture(scope="module")
+def trees(files, parsed):
+    path = files["dev"].with_name("mst-seed1.trees.gz")
+    predictions.keep(path, files, parsed)
+    return path
+
+
+def restored(trees, file):
+    """As the command does, bytes."""
+    script = str(toy.ROOT / "experiments" / "predictions.py")
+    return subprocess.run([sys.executable, script, str(trees), str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_trees_come_back_as_they_were(files, parsed, trees, split):
+    done = restored(trees, files[split])
+    assert done.returncode == 0 and done.stderr == b""
+    assert done.stdout == parsed[split].read_bytes() != files[split].read_bytes()
+    path = files[split].with_name("restored.conllu")
+    path.write_bytes(done.stdout)
+    for one, two in zip(treebank.read(str(path)), treebank.read(str(parsed[split]))):
+        assert one.heads.tolist() == two.heads.tolist() and one.deprels == two.deprels
+    before, after = (content.split(b"\n") for content in (files[split].read_bytes(), done.stdout))
+    assert len(before) == len(after)
+    for one, two in zip(before, after):  # nothing but HEAD and DEPREL of words differs
+        one, two = one.split(b"\t"), two.split(b"\t")
+        assert one == two or one[0].isdigit() and one[:6] == two[:6] and one[8:] == two[8:]
+
+
+def test_no_word_is_kept(files, trees):
+    text = gzip.decompress(trees.read_bytes()).decode("utf-8")
+    lines = [line for line in text.splitlines() if line]
+    assert lines[0] == "# dev toy-ud-dev.conllu " + data.git_blob_id(files["dev"])
+    sentences = [sentence for path in files.values() for sentence in treebank.read(str(path))]
+    assert len(lines) == len(files) + sum(map(len, sentences))
+    words = {word for sentence in sentences for word in sentence.words}
+    assert "." in words and not words & set(text.split())
+    assert all(line.startswith("# ") or set(line.split("\t")[1:]) <= set(LABELS) for line in lines)
+
+
+def test_the_same_trees_are_the_same_bytes(files, parsed, trees, tmp_path, monkeypatch):
+    """Whatever the time and the name."""
+    monkeypatch.setattr(gzip.time, "time", lambda: 1.5e9)
+    predictions.keep(tmp_path / "other.gz", files, parsed)
+    assert (tmp_path / "other.gz").read_bytes() == trees.read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["other.gz"]
+
+
+def test_another_file_is_refused(files, trees, tmp_path):
+    edited = tmp_path / "toy-ud-dev.conllu"
+    edited.write_bytes(files["dev"].read_bytes() + b"\n")
+    done = restored(trees, edited)
+    assert done.returncode == 2 and done.stdout == b""
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith("predictions: %s has no trees of %s (git blob %s)" % (trees, edited, data.git_blob_id(edited)))
+    assert "it has those of dev toy-ud-dev.conllu %s, test toy-ud-test.conllu " % data.git_blob_id(files["dev"]) in line
+
+
+def test_damaged_trees_are_refused(files, trees, tmp_path):
+    """Wherever the damage is: in the compressed bytes, the checksum, or what is missing at the end."""
+    damaged, content = tmp_path / "damaged.gz", trees.read_bytes()
+    flipped = [content[:k] + bytes([content[k] ^ 0xFF]) + content[k + 1 :] for k in (0, *range(10, len(content), 97), len(content) - 1)]
+    for bad in [b"", b"no gzip", gzip.compress(b"\xff"), content[: len(content) // 2], content[:-1], *flipped]:
+        damaged.write_bytes(bad)
+        with pytest.raises(InputError, match="damaged.gz (cannot be read as compressed trees$|has no trees of)") as error:
+            predictions.restored(damaged, files["dev"])
+        assert "\n" not in str(error.value)
+
+
+def test_what_is_not_there_is_one_sentence(files, trees, tmp_path):
+    for arguments in ((tmp_path / "none.gz", files["dev"]), (trees, tmp_path / "none.conllu")):
+        done = restored(*arguments)
+        (line,) = done.stderr.decode().splitlines()
+        assert done.returncode == 2 and line.startswith("predictions: ") and "none." in line
+    script = [sys.executable, str(toy.ROOT / "experiments" / "predictions.py")]
+    usage = subprocess.run(script, stderr=subprocess.PIPE)
+    assert usage.returncode == 2 and usage.stderr.decode() == predictions.USAGE + "\n"
+
+
+def test_a_parser_that_fails_without_a_word(files, tmp_path):
+    with pytest.raises(InputError, match="cannot parse toy-ud-dev.conllu: it ended with exit code 1$"):
+        predictions.parse(["false"], tmp_path, files, {})
