@@ -1,0 +1,101 @@
+"""Labels: "root" is for words headed by the root and for no others, and subtypes come back; trees of systems with scores of arcs."""
+
+import numpy as np
+import pytest
+
+import mh4
+import toy
+from mh4 import config
+from mh4.evaluation import attachment_scores
+from mh4.graph import run
+from mh4.model import TAGS
+from mh4.parsing import Parser, _best
+from mh4.systems import SYSTEMS
+from mh4.training import Trainer
+from mh4.vocabulary import Table
+
+LABELS = Table({"nsubj": 9, "root": 5, "nmod:poss": 2, "nmod": 1})
+
+
+@pytest.mark.parametrize("of_root", [-1e3, 0.0, 1e3])
+def test_root_is_the_label_of_words_headed_by_the_root(of_root):
+    """However it is scored; the other labels are the best of the others."""
+    rng = np.random.default_rng(1)
+    for words in (1, 2, 9):
+        scores, roots = rng.normal(size=(len(LABELS), words)), rng.random(words) < 0.5
+        scores[0] = 1e6  # the unknown label
+        scores[LABELS["root"]] += of_root
+        others = {name: scores[LABELS[name]] for name in ("nsubj", "nmod:poss", "nmod")}
+        expected = ["root" if is_root else max(others, key=lambda name: others[name][k]) for k, is_root in enumerate(roots)]
+        assert _best(scores.copy(), LABELS, roots) == expected
+        assert _best(scores[:, 0].copy(), LABELS, roots[:1]) == expected[:1]  # DyNet gives a single column as a vector
+    assert _best(scores.copy(), LABELS, np.ones(words, bool)) == ["root"] * words
+    assert "root" not in _best(scores.copy(), LABELS, np.zeros(words, bool))
+
+
+def test_tables_with_nothing_but_root_or_without_it():
+    roots = np.array([False, True])
+    assert _best(np.zeros((2, 2)), Table({"root": 1}), roots) == ["root", "root"]  # there is nothing else to say
+    assert _best(np.zeros((2, 2)), Table({"dep": 1}), roots) == ["dep", "root"]
+
+
+def test_a_tag_may_be_called_root():
+    scores = np.array([[9.0, 9.0], [1.0, 0.0], [0.0, 1.0]])
+    assert _best(scores, Table({"root": 1, "NOUN": 1})) == ["root", "NOUN"]
+
+
+def test_untrained_parsers_label_roots_too(tmp_path):
+    """Also where there may be several."""
+    sentences = toy.sentences(tmp_path)[:20]
+    for several in (False, True):
+        settings = config.with_settings(toy.SMALL, ["scorer.single_root=%s" % str(not several).lower()])
+        model = Trainer("mst", settings, sentences, sentences, str(tmp_path / "model")).model
+        parsed = Parser(model).parse(sentences)
+        for sentence in parsed:
+            assert [deprel == "root" for deprel in sentence.deprels] == (sentence.heads[1:] == 0).tolist()
+        assert any((sentence.heads[1:] == 0).sum() > 1 for sentence in parsed) == several
+
+
+def test_subtypes_survive_training_and_parsing(tmp_path):
+    """Of det and amod, which depend on the last letter of their words here; the subtypes do not count for LAS."""
+    sentences = toy.sentences(tmp_path)[:25]
+    for sentence in sentences:
+        typed = {"det": "det:%s", "amod": "amod:%s"}
+        sentence.deprels = [
+            typed[deprel] % word[-1] if deprel in typed and word[-1] in "ao" else deprel
+            for word, deprel in zip(sentence.words, sentence.deprels)
+        ]
+    gold = [deprel for sentence in sentences for deprel in sentence.deprels]
+    assert {"det", "det:a", "det:o", "amod:a", "amod:o"} <= set(gold)
+    settings = config.with_settings(toy.SMALL, ["training.max_updates=120", "training.evaluate_updates=20"])
+    folder = str(tmp_path / "model")
+    Trainer("mst", settings, sentences, sentences, folder).run()
+    parser = mh4.load(folder)
+    assert set(parser.model.vocabulary.labels.strings) == {"", *gold}
+    parsed = parser.parse([sentence.words for sentence in sentences])
+    found = [deprel for sentence in parsed for deprel in sentence.deprels]
+    subtyped = [(one, two) for one, two in zip(gold, found) if ":" in one]
+    assert sum(one == two for one, two in subtyped) > 0.9 * len(subtyped) > 10
+    scores = attachment_scores(sentences, parsed)
+    for sentence in parsed:
+        sentence.deprels = [deprel.partition(":")[0] for deprel in sentence.deprels]
+    assert attachment_scores(sentences, parsed) == scores and scores["las"] > 90
+
+
+@pytest.mark.parametrize("system, without", [("mh3-arcs", "mh3"), ("mh4-arcs", "mh4-hybrid")])
+def test_scores_of_arcs_count_in_every_search(system, without, tmp_path):
+    """Trees are those of the tensors of the system, with its scores of arcs, which change them."""
+    sentences = toy.sentences(tmp_path)[:20]
+    settings = config.with_settings(toy.SMALL, ["training.max_updates=20"])
+    trainer = Trainer(system, settings, sentences, sentences, str(tmp_path / "model"))
+    trainer.run()
+    model = trainer.model
+    scores = model.score(sentences)
+    run(scores.tags[TAGS[-1]])
+    values = [model.scorer.values(tensors) for tensors in scores.trees.tensors]
+    for how in ("exact", "greedy", "beam"):
+        parsed = [sentence.heads.tolist() for sentence in Parser(model, how).parse(sentences)]
+        decode = SYSTEMS[without].decoder(how)
+        assert parsed == [decode(**tensors, single_root=True).heads.tolist() for tensors in values]
+        plain = [decode(**{k: v for k, v in tensors.items() if k != "arcs"}, single_root=True).heads.tolist() for tensors in values]
+        assert plain != parsed
