@@ -52,7 +52,7 @@ def main() -> None:
 )
 @click.option("--train", "train_file", required=True, metavar="FILE", help="Treebank to learn from (CoNLL-U).")
 @click.option("--dev", "dev_file", required=True, metavar="FILE", help="Treebank that says when to stop (CoNLL-U).")
-@click.option("--model", "folder", required=True, metavar="DIR", help="Model folder, new or to be gone on with.")
+@click.option("--model", "folder", required=True, metavar="DIR", help="Model folder, new or of a training to resume.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True)
 @click.option("--config", "config_file", metavar="FILE.toml", help="Settings; see config.toml of any model.")
 @click.option("--set", "settings", multiple=True, metavar="SECTION.NAME=VALUE", help="One setting; may be repeated.")
@@ -61,8 +61,8 @@ def train(
 ) -> None:
     """Train a parser.
 
-    The best model on dev so far is always in DIR. The same command goes on with a training that was cut off, and says so
-    where it has finished.
+    The best model on dev so far is always in DIR. The same command resumes a training that was cut off, exactly; where it
+    has finished, it only prints the result again.
     """
     config = configuration.with_settings(
         configuration.read(config_file) if config_file else configuration.Config(), settings
