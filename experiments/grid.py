@@ -299,7 +299,7 @@ class _Live:
         counts = ["%d %s" % (states.count(state), state) for state in (DONE, TRAINING, WAITING, FAILED) if state in states]
         table.caption = ", ".join(counts)
         if TRAINING in states:
-            table.caption += "; Ctrl-C stops, the same command goes on from there"
+            table.caption += "; Ctrl-C stops, the same command resumes from there"
         return table
 
 

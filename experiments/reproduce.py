@@ -2,7 +2,7 @@
 
 Models are kept in ``experiments/runs/NAME/SYSTEM/seedN``, small text files about finished ones and the table in
 ``experiments/results/``. NAME is the treebank's code, with the release when the files are not those of UD 2.0, so that different
-data never mix. What is finished is not trained again; what was cut off goes on from where it was.
+data never mix. What is finished is not trained again; what was cut off resumes from where it was.
 """
 
 import argparse
@@ -351,7 +351,7 @@ def answered(program: str, usage: Callable[[], str], help_wanted: bool, work: Ca
     try:
         return work()
     except (grid.Stopped, KeyboardInterrupt):
-        print("stopped; the same command goes on from there")
+        print("stopped; the same command resumes from there")
         return 130
     except UsageError as error:
         print("%s\n%s" % (error, usage()), file=sys.stderr)
@@ -413,7 +413,7 @@ def failures(experiment: Experiment, console: Console) -> int:
         for line in grid.log_tail(run):
             console.print("    " + line, markup=False, soft_wrap=True)
         if run.process and run.process.returncode == 2:
-            console.print("    (if it cannot go on as it is, delete %s to train it anew)" % report.shown(run.folder), soft_wrap=True)
+            console.print("    (if it cannot resume as it is, delete %s to train it again)" % report.shown(run.folder), soft_wrap=True)
     return 1 if failed else 0
 
 

@@ -11,7 +11,7 @@ class Listener:
     """Whoever wants to know how training goes, such as a progress bar. This one does not."""
 
     def epoch(self, number: int, words: int, done: int) -> None:
-        """Epoch `number`, counted from 1, begins or is gone on with: `done` of its `words` words are behind."""
+        """Epoch `number`, counted from 1, begins or resumes: `done` of its `words` words are behind."""
 
     def update(self, words: int, loss: float) -> None:
         """A minibatch of `words` words has been learnt from; `loss` is its loss per word."""

@@ -96,7 +96,7 @@ class Trainer:
         losses: List[float] = []
         learnt, learning = progress.words, progress.seconds
         while not self._finished():
-            # The minibatches of an epoch depend on seed and epoch alone, so that training can go on from its middle.
+            # The minibatches of an epoch depend on seed and epoch alone, so that training can resume in its middle.
             rng = np.random.default_rng([self.model.seed, progress.epoch])
             batches = shuffled_minibatches(lengths, settings.batch_tokens, rng)
             every = max(settings.evaluate_updates, -(-len(batches) // 4))

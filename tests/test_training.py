@@ -1,4 +1,4 @@
-"""Training: every system learns, models come back as they were saved, cut-off trainings go on, folders are respected."""
+"""Training: every system learns, models come back as they were saved, trainings that were cut off resume, folders are respected."""
 
 import json
 import os
