@@ -101,7 +101,8 @@ def train_all(
                 for run in runs:
                     if run.state == WAITING and sum(other.state == TRAINING for other in runs) < jobs:
                         on_start(run)
-                        _start(run, cwd, environment)
+                        with _signals_wait():  # or a child that has just been started would be left behind
+                            _start(run, cwd, environment)
                         show.changed(run)
                     elif run.state == TRAINING:
                         run.seconds = time.monotonic() - run.started
@@ -212,6 +213,23 @@ def _ending_signals_interrupt() -> Iterator[None]:
     finally:
         for number in heard:
             signal.signal(number, before[number])
+
+
+@contextmanager
+def _signals_wait() -> Iterator[None]:
+    """Signals that come meanwhile are heard when the block has ended."""
+    came: List[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    heard = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
+    for number in heard:
+        signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in heard.items():
+            signal.signal(number, handler)
+    for number in came[:1]:
+        os.kill(os.getpid(), number)
 
 
 class _Lines:
