@@ -20,8 +20,8 @@ _REMEMBERED = 1 << 16  # words whose numbers are looked up once
 class Encoder:
     """Vectors of the root, the n words and the end of every sentence of a minibatch.
 
-    A word seen often has an embedding; in training it is sometimes taken for a rare one. A rare or unknown word's input is
-    tanh of a linear map of the two ends of its characters' bi-LSTM.
+    The input for a word is tanh of a linear map of the two ends of its characters' bi-LSTM. A word seen often has an
+    embedding, which is added; in training it is sometimes left out, as if the word were a rare one.
     """
 
     def __init__(self, config: Config, vocabulary: Vocabulary, parameters: "dy.ParameterCollection") -> None:
@@ -49,33 +49,39 @@ class Encoder:
         With `noise`, words, characters and recurrent connections are dropped as in training.
         """
         words = [word for sentence in sentences for word in sentence.words]
-        known = np.array([self._number(word) for word in words])
-        dropped = np.zeros(len(words), dtype=bool)
-        if noise is not None:
-            known[noise.random(len(words)) >= self._words_kept[known]] = UNKNOWN
-            dropped = noise.random(len(words)) < self.dropout.word
-
-        # All input vectors there are, as columns: embeddings, spelled words, and one of zeros for a dropped word.
-        embedded = np.flatnonzero((known != UNKNOWN) & ~dropped)
-        spelled = np.flatnonzero((known == UNKNOWN) & ~dropped)
-        rows = [_ROOT, _END] + (known[embedded] + _BEFORE_WORDS).tolist()
-        vectors = [_lookup(self.word_embeddings, rows, self.sizes.word_dim)]
-        if len(spelled):
-            vectors.append(self._spell([words[i] for i in spelled], noise))
-        vectors.append(dy.zeros((self.sizes.word_dim, 1)))
-
-        column = np.full(len(words), len(rows) + len(spelled))
-        column[embedded] = np.arange(2, len(rows))
-        column[spelled] = np.arange(len(rows), len(rows) + len(spelled))
-        order, start = [], 0
+        ends = _lookup(self.word_embeddings, [_ROOT, _END], self.sizes.word_dim)
+        vectors = dy.concatenate_cols([ends, self._words(words, noise)])
+        order, start = [], 2
         for sentence in sentences:
-            order += [_ROOT, *column[start : start + len(sentence)].tolist(), _END]
+            order += [_ROOT, *range(start, start + len(sentence)), _END]
             start += len(sentence)
-        dropout = 0.0 if noise is None else self.dropout.lstm
-        inputs = dy.select_cols(dy.concatenate_cols(vectors), order)
+        inputs = dy.select_cols(vectors, order)
         packing = Packing([len(sentence) + 2 for sentence in sentences])
         natural = packing.natural.tolist()
-        return [dy.select_cols(layer, natural) for layer in self.lstm(inputs, packing, dropout)]
+        layers = self.lstm(inputs, packing, 0.0 if noise is None else self.dropout.lstm)
+        return [dy.select_cols(layer, natural) for layer in layers]
+
+    def _words(self, words: Sequence[str], noise: Optional["np.random.Generator"]) -> "dy.Expression":
+        """(word_dim, number of words): the spelling of each word plus its embedding; zeros for a word that is dropped."""
+        known = np.array([self._number(word) for word in words])
+        if noise is None:
+            spelled = list(dict.fromkeys(words))  # a word that comes again is the same without dropout
+            numbers = {word: k for k, word in enumerate(spelled, start=1)}
+            columns = np.array([numbers[word] for word in words])
+        else:
+            known[noise.random(len(words)) >= self._words_kept[known]] = UNKNOWN
+            kept = noise.random(len(words)) >= self.dropout.word
+            known[~kept] = UNKNOWN
+            spelled = [word for word, is_kept in zip(words, kept) if is_kept]
+            columns = np.where(kept, kept.cumsum(), 0)
+        embedded = known != UNKNOWN
+        vectors = dy.zeros((self.sizes.word_dim, len(words)))
+        if spelled:
+            vectors = _columns(self._spell(spelled, noise), columns)
+        if embedded.any():
+            embeddings = _lookup(self.word_embeddings, (known[embedded] + _BEFORE_WORDS).tolist(), self.sizes.word_dim)
+            vectors = vectors + _columns(embeddings, np.where(embedded, embedded.cumsum(), 0))
+        return vectors
 
     def _spell(self, words: Sequence[str], noise: Optional["np.random.Generator"]) -> "dy.Expression":
         """(word_dim, number of words): a vector for each word, from its characters."""
@@ -99,6 +105,12 @@ def spans(sentences: Sequence[Sentence]) -> List[Tuple[int, int]]:
     """The columns [start, stop) of each sentence in what Encoder returns."""
     stops = np.cumsum([len(sentence) + 2 for sentence in sentences]).tolist()
     return list(zip([0] + stops[:-1], stops))
+
+
+def _columns(vectors: "dy.Expression", numbers: np.ndarray) -> "dy.Expression":
+    """The columns of `vectors` with these numbers, counted from 1; zeros for 0."""
+    (dim, _), _ = vectors.dim()
+    return dy.select_cols(dy.concatenate_cols([dy.zeros((dim, 1)), vectors]), numbers.tolist())
 
 
 def _lookup(table: "dy.LookupParameters", rows: Sequence[int], dim: int) -> "dy.Expression":

@@ -17,7 +17,7 @@ from mh4.scoring import Labeller, Tagger, TensorScorer, TensorScores
 from mh4.treebank import Sentence
 from mh4.vocabulary import Vocabulary
 
-FORMAT = 1  # of the model folder; raised when an older program could not read it or would parse differently
+FORMAT = 2  # of the model folder; raised when an older program could not read it or would parse differently
 
 # What the network learns to predict beside the tree: part-of-speech and morphological tags. They are secondary tasks by stack
 # propagation (Section 5): read off the first layer of the sentence bi-LSTM, and not given to the parser but in that way.
