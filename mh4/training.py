@@ -30,15 +30,12 @@ from mh4.vocabulary import Table, Vocabulary
 class Progress:
     """Where a training stands: what a checkpoint keeps beside the weights."""
 
-    learning_rate: float
     updates: int = 0
     epoch: int = 0
     batch: int = 0  # the next one of the epoch
     evaluations: int = 0
     best: float = -1.0  # dev UAS
-    stale: int = 0  # evaluations since the best, or since the learning rate last fell
-    anneals: int = 0
-    converged: bool = False
+    stale: int = 0  # evaluations since the best
     words: int = 0  # learnt from, over all epochs
     seconds: float = 0.0  # of learning
     evaluation_seconds: float = 0.0
@@ -73,7 +70,7 @@ class Trainer:
         step = max(1, self.settings.averaged_updates // 100)
         self.optimizer.exponential_moving_average(1 - step / self.settings.averaged_updates, step)
         self.noise = np.random.default_rng(seed)
-        self.progress = Progress(self.settings.learning_rate)
+        self.progress = Progress()
 
     def _trainable(self, sentence: Sentence) -> np.ndarray:
         """The tree to learn: gold, or where the system cannot produce it the nearest tree that it can."""
@@ -122,7 +119,7 @@ class Trainer:
         return self._finish()
 
     def _finished(self) -> bool:
-        return self.progress.converged or self.progress.updates >= self.settings.max_updates
+        return self.progress.stale >= self.settings.patience or self.progress.updates >= self.settings.max_updates
 
     def learn(self, batch: Sequence[int]) -> float:
         """One update from the sentences numbered in `batch`; returns their summed loss."""
@@ -171,15 +168,14 @@ class Trainer:
     # Evaluation
 
     def _evaluate(self, metrics: Dict[str, Any]) -> None:
-        """Parse dev with the averaged weights, keep them if they are the best yet, lower the learning rate where it is time."""
-        progress, settings = self.progress, self.settings
+        """Parse dev with the averaged weights, and keep them if they are the best yet."""
+        progress = self.progress
         start = time.perf_counter()
         self.optimizer.swap_params_to_moving_average(bias_correction=True)
         scores = evaluate(Parser(self.model), self.dev, self.listener.evaluating)
         progress.evaluation_seconds += time.perf_counter() - start
         progress.evaluations += 1
         metrics = {"evaluation": progress.evaluations, "updates": progress.updates, **metrics}
-        metrics["learning_rate"] = progress.learning_rate
         metrics.update(("dev_" + name, score) for name, score in scores.items())
 
         if scores["uas"] > progress.best:
@@ -187,13 +183,6 @@ class Trainer:
             self.model.save_weights(self._path("weights.npz"))
         else:
             progress.stale += 1
-            if progress.stale >= settings.patience:
-                progress.stale = 0
-                progress.anneals += 1
-                progress.converged = progress.anneals > settings.anneals
-                if not progress.converged:
-                    progress.learning_rate /= settings.anneal_factor
-                    self.optimizer.learning_rate = progress.learning_rate
         self.optimizer.swap_params_to_weights()
         metrics["best_dev_uas"] = progress.best
         metrics["seconds"] = round(progress.seconds + progress.evaluation_seconds, 1)
