@@ -10,7 +10,7 @@ import numpy as np
 from mh4.config import Config
 from mh4.graph import affine, dy
 from mh4.margin import Margin, difference
-from mh4.systems import System
+from mh4.systems import System, Tensor
 
 Span = Tuple[int, int]
 
@@ -82,38 +82,38 @@ class Biaffine:
         return dy.dot_product(dy.sum_dim(pairs, [0]), dy.inputTensor(coefficients))
 
 
-Ends = Tuple["dy.Expression", "dy.Expression"]  # [x; 1] and [y; 1] of every node of a minibatch, as columns
+Ends = Tuple["dy.Expression", "dy.Expression"]  # [x; 1] and [y; 1] of every node of a minibatch, as columns: a tensor's pair
 
 
 class TensorScores(NamedTuple):
-    """The scores of a minibatch: by sentence and by the tensor's name, and by pair of positions what they are made of."""
+    """The scores of a minibatch: by sentence and by the tensor's name, and by position what they are made of."""
 
     tensors: List[Dict[str, "dy.Expression"]]
-    ends: Dict[str, Ends]
+    positions: Dict[str, "dy.Expression"]  # [x; 1] of every node of the minibatch, as columns
+
+    def ends(self, tensor: Tensor) -> Ends:
+        first, second = tensor.pair.split()
+        return self.positions[first], self.positions[second]
 
 
 class TensorScorer:
-    """The score tensors of a system: a deep biaffine map for each, with MLPs for the two positions of each pair."""
+    """The score tensors of a system: a deep biaffine map for each, and an MLP for each position that they look at."""
 
     def __init__(self, system: System, config: Config, parameters: "dy.ParameterCollection") -> None:
         units, mlp_units = config.encoder.units, config.scorer.mlp_units
         self.tensors = system.tensors
-        self.mlps = {
-            pair: [MLP(units, mlp_units, config.dropout.mlp, parameters) for _ in range(2)]
-            for pair in dict.fromkeys(tensor.pair for tensor in system.tensors)
-        }
+        positions = dict.fromkeys(position for tensor in system.tensors for position in tensor.pair.split())
+        self.mlps = {position: MLP(units, mlp_units, config.dropout.mlp, parameters) for position in positions}
         self.biaffines = {t.name: Biaffine(t.kinds or 1, mlp_units, parameters) for t in system.tensors}
 
     def __call__(self, vectors: "dy.Expression", spans: Sequence[Span], training: bool) -> TensorScores:
         """Expressions of the scores; `spans` are each sentence's columns of `vectors` (units, N)."""
         ones = dy.inputTensor(np.ones((1, vectors.dim()[0][1])))
-        ends = {
-            pair: tuple(dy.concatenate([mlp(vectors, training), ones]) for mlp in mlps) for pair, mlps in self.mlps.items()
-        }
-        scores = TensorScores([{} for _ in spans], ends)
+        positions = {position: dy.concatenate([mlp(vectors, training), ones]) for position, mlp in self.mlps.items()}
+        scores = TensorScores([{} for _ in spans], positions)
         for tensor in self.tensors:
             nodes = [[(start, stop if end else stop - 1) for start, stop in spans] for end in tensor.ends]
-            expressions = self.biaffines[tensor.name](ends[tensor.pair], *nodes)
+            expressions = self.biaffines[tensor.name](scores.ends(tensor), *nodes)
             for sentence, expression in zip(scores.tensors, expressions):
                 sentence[tensor.name] = expression
         return scores
@@ -134,7 +134,7 @@ class TensorScorer:
             )
             rows, coefficients = difference(preferred, gold)
             if len(rows):
-                terms.append(self.biaffines[tensor.name].picked(scores.ends[tensor.pair], rows, coefficients))
+                terms.append(self.biaffines[tensor.name].picked(scores.ends(tensor), rows, coefficients))
         return terms
 
 

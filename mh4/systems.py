@@ -24,7 +24,7 @@ WIDEST = 10_000  # with which any sentence fits into memory
 class Tensor:
     """One tensor of scores of pairs of nodes.
 
-    pair: which two positions are scored; tensors of one pair share the MLPs of its two positions.
+    pair: which two positions are scored; all tensors of a system share the MLP of a position.
     kinds: how many matrices (transitions) the tensor has, or None for a plain matrix.
     ends: whether the end-of-sentence sentinel n+1 is among the first nodes, and among the second.
     """
@@ -139,7 +139,7 @@ SYSTEMS = {
             "1ec",
             (
                 Tensor("arc", "h m", ends=(False, False)),
-                Tensor("crossed_arc", "h m, crossed", ends=(False, False)),
+                Tensor("crossed_arc", "h m", ends=(False, False)),
                 Tensor("grandparent", "g m", ends=(True, False)),
                 Tensor("sibling", "si m", ends=(True, False)),
             ),
