@@ -225,7 +225,7 @@ class Experiment:
     def predict(self, run: grid.Run) -> None:
         """Has the finished model parse dev and test, once, keeps its trees, and scores those of test."""
         done = run.folder / "predicted.json"
-        if done.exists() and self._stem(run, ".trees.gz").exists():
+        if done.exists() and self._stem(run, ".trees.gz").exists() and (not self.bank.test or "test" in grid.read_json(done)):
             return
         files = {"dev": self.bank.paths["dev"], **({"test": self.bank.test[1]} if self.bank.test else {})}
         try:

@@ -449,6 +449,14 @@ def test_test_scores_of_the_toy_treebank(run, tmp_path):
     assert record["test"] == record["segmentation"] == {"path": path.name, "git_blob": data.git_blob_id(path)}
 
 
+def test_a_segmentation_that_comes_later_is_parsed_then(run, told, hungarian, segmented, tmp_path):
+    assert run(*of_hungarian(hungarian)) == 0 and "test_las" not in kept(tmp_path)
+    for _ in range(2):  # and only once
+        assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
+    assert kept(tmp_path)["test_las"] == pytest.approx(100 * 2 * 1 / (3 + 4)) and len(calls(told)) == 1
+    assert [call["file"] for call in calls(told, "parses")].count("hu-udpipe.conllu") == 1
+
+
 def test_the_segmentation_must_be_in_the_folder_that_is_named(run, told, hungarian, tmp_path, capsys):
     assert run(*of_hungarian(hungarian, "--conll17", str(hungarian))) == 2
     assert capsys.readouterr().err == "reproduce: CONLL17: %s has no hu-udpipe.conllu\n" % hungarian
