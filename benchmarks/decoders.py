@@ -65,7 +65,7 @@ def transitions(rng, n, reduces, tensors):
     return [random(rng, side, side)] + [random(rng, reduces, side, side) for _ in range(tensors)]
 
 
-def wrong_heads(rng, n):
+def hamming_cost(rng, n):
     """The cost in training: 1 for every arc but those of one tree."""
     cost = np.ones((n + 1, n + 1), dtype=np.float32)
     cost[rng.integers(0, n + 1, n), np.arange(1, n + 1)] = 0
@@ -82,7 +82,7 @@ def tree(rng, n):
 def sentences(n, rng, plain, heads):
     """For each name what decodes one random sentence of n words, of which heads is a tree."""
     three, two, hybrid = transitions(rng, n, 2, 1), transitions(rng, n, 6, 1), transitions(rng, n, 6, 2)
-    arcs, cost = random(rng, n + 1, n + 1), wrong_heads(rng, n)
+    arcs, cost = random(rng, n + 1, n + 1), hamming_cost(rng, n)
     third_order = [random(rng, n + 1, n + 1) for _ in range(2)] + [random(rng, n + 2, n + 1) for _ in range(2)]
     return {
         "mh3": lambda: mh3.decode(*three),

@@ -52,37 +52,39 @@ def main():
 
 
 def toy():
-    from mh4 import data
+    from mh4 import treebanks
 
-    return data.locate("toy")["test"]
+    return treebanks.locate("toy")["test"]
 
 
 def random_parser(system, path):
     """An untrained parser that knows the words of the file."""
-    from mh4 import treebank
+    from mh4 import conllu
     from mh4.config import Config
     from mh4.model import Model
     from mh4.parsing import Parser
     from mh4.vocabulary import Vocabulary
 
     config = Config()
-    return Parser(Model(system, config, Vocabulary.of(treebank.read(path), config.encoder.word_min_count), 1))
+    return Parser(Model(system, config, Vocabulary.of(conllu.read(path), config.encoder.word_min_count), 1))
 
 
 def by_stage(options, path):
     """Print the table of one file."""
     import mh4
-    from mh4 import cli, parsing, treebank
+    from mh4 import cli, conllu
+    from mh4 import model as model_module
+    from mh4.network.scorer import TensorScores
 
     parser = mh4.load(options.model) if options.model else random_parser(options.system, path)
     watch, model = Stopwatch(), parser.model
     model.score = watch.timed("graph", model.score)
-    model.scorer.values = watch.timed("scores out of DyNet", model.scorer.values)
-    parsing.run = watch.timed("forward", parsing.run)
+    TensorScores.arrays = watch.timed("scores out of DyNet", TensorScores.arrays)
+    model_module.forward = watch.timed("forward", model_module.forward)
     parser.decode = watch.timed("decoding", parser.decode)
     parse = watch.timed("labels and tags", parser.parse)
 
-    blocks = watch.timed("reading", lambda: list(treebank.blocks(path, trees=False)))()
+    blocks = watch.timed("reading", lambda: list(conllu.blocks(path, trees=False)))()
     sentences = [block.sentence for block in blocks]
     parsed = parse(sentences)
     write = watch.timed("writing", lambda: "".join(b.text(cli.columns(s, False)) for b, s in zip(blocks, parsed)))
@@ -132,11 +134,11 @@ def run(checkout, arguments):
 
 def by_length(path):
     """Print and draw milliseconds for each sentence by its length, of the network and of decoders on its scores."""
-    from mh4 import treebank
-    from mh4.graph import run as forward
-    from mh4.treebank import Sentence
+    from mh4 import conllu
+    from mh4.conllu import Sentence
+    from mh4.network.graph import forward
 
-    words = [word for sentence in treebank.read(path) for word in sentence.words]
+    words = [word for sentence in conllu.read(path) for word in sentence.words]
     rng = np.random.default_rng(1)
     parsers = {system: random_parser(system, path) for system in DECODERS}
     times = {name: [] for name in ("network",) + DECODERS}
@@ -153,7 +155,7 @@ def by_length(path):
                 start = time.process_time()
                 scores = model.score(sentences)
                 forward(scores.tags["feats"])
-                values = [model.scorer.values(tensors) for tensors in scores.trees.tensors]
+                values = scores.trees.arrays()
                 middle = time.process_time()
                 for tensors in values:
                     parser.decode(**tensors, single_root=True)

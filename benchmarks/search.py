@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from mh4.decoders import mh3, mh4, search
+from mh4.decoders import mh3, mh4, beam
 
 LENGTHS = (10, 15, 20, 25, 30, 40, 60, 100, 150, 200, 300)
 BEAMS = (1, 2, 4, 8, 16, 64)
@@ -36,7 +36,7 @@ def milliseconds(model, n):
                 if width is None:
                     exact(*scores, single_root=True)
                 else:
-                    search.decode(*scores, beam=width, single_root=True)
+                    beam.decode(*scores, beam=width, single_root=True)
                 taken.append(time.perf_counter() - start)
     return {width: 1000 * statistics.median(taken) for width, taken in times.items()}
 

@@ -56,9 +56,9 @@ def main():
 
 
 def toy():
-    from mh4 import data
+    from mh4 import treebanks
 
-    return data.locate("toy")["train"]
+    return treebanks.locate("toy")["train"]
 
 
 def measure(options, train):
@@ -87,7 +87,11 @@ def prepare(options, train, watch):
     own = dynet_config.set
     dynet_config.set = lambda **settings: own(**{**settings, **{k: v for k, v in wanted.items() if v is not None}})
 
-    from mh4 import config, training, treebank
+    from mh4 import config, conllu
+    from mh4.model import Scores
+    from mh4.network.scorer import TensorScores
+    from mh4.training import loss
+    from mh4.training import trainer as training
 
     def stage_of_decoding(*tensors, heads=None, **rest):
         return "decoding, with costs" if heads is None else "decoding, gold"
@@ -100,23 +104,23 @@ def prepare(options, train, watch):
                 setattr(self, method, watch.timed(stage, getattr(thing, method)))
 
     def timed_loss(*arguments):
-        loss = loss_of(*arguments)
-        return None if loss is None else Timed(loss, value="forward of the loss", backward="backward")
+        value = minibatch_loss(*arguments)
+        return None if value is None else Timed(value, value="forward of the loss", backward="backward")
 
-    sentences = watch.timed("reading", treebank.read)(train)
+    sentences = watch.timed("reading", conllu.read)(train)
     settings = config.Config()
     with tempfile.TemporaryDirectory() as folder:
         trainer = watch.timed("preparing", training.Trainer)(options.system, settings, sentences, sentences[:1], folder)
     if options.dense:
         trainer.optimizer.set_sparse_updates(False)
     model = trainer.model
-    model.score, model.label = watch.timed("graph", model.score), watch.timed("graph", model.label)
-    model.scorer.values = watch.timed("scores out of DyNet", model.scorer.values)
-    if model.system.exact:
-        model.system = replace(model.system, exact=watch.timed(stage_of_decoding, model.system.exact))
-    training.run = watch.timed("forward", training.run)
-    loss_of = watch.timed("loss", trainer.loss)
-    trainer.loss = timed_loss
+    model.score, Scores.labels = watch.timed("graph", model.score), watch.timed("graph", Scores.labels)
+    TensorScores.arrays = watch.timed("scores out of DyNet", TensorScores.arrays)
+    timed = {how: watch.timed(stage_of_decoding, decode) for how, decode in model.system.decoders.items()}
+    model.system = replace(model.system, decoders=timed)
+    loss.forward = watch.timed("forward", loss.forward)
+    minibatch_loss = watch.timed("loss", loss.minibatch_loss)
+    training.minibatch_loss = timed_loss
     trainer.optimizer = Timed(trainer.optimizer, update="update")
 
     lengths = [len(sentence) for sentence in sentences]

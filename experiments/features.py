@@ -17,7 +17,7 @@ from rich.console import Console
 import grid
 import report
 import reproduce
-from mh4 import data
+from mh4 import treebanks
 from mh4.files import write_text
 
 # The rows of Tables 1 and 2: decoding and features as in the csv of the paper's numbers, and the system.
@@ -124,7 +124,7 @@ def comma_separated(runs: Sequence[dict]) -> str:
 def usage() -> str:
     """The usage line and what can stand there."""
     options = OPTIONS.format(
-        languages=" ".join(data.languages()), seeds=DEFAULT_SEEDS, jobs=reproduce.MOST_JOBS
+        languages=" ".join(treebanks.languages()), seeds=DEFAULT_SEEDS, jobs=reproduce.MOST_JOBS
     )
     return USAGE + "\n" + options
 

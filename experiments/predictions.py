@@ -16,9 +16,9 @@ import zlib
 from pathlib import Path
 from typing import Dict, List, Sequence
 
-from mh4 import data, treebank
+from mh4 import conllu, treebanks
 from mh4.errors import InputError
-from mh4.files import replacing
+from mh4.files import atomic_path
 
 USAGE = "usage: .venv/bin/python experiments/predictions.py SYSTEM-seedN.trees.gz FILE.conllu > PARSED.conllu"
 
@@ -44,11 +44,11 @@ def keep(path: Path, files: Dict[str, Path], parsed: Dict[str, Path]) -> None:
     """Writes the trees of the parsed `files` to `path`, the same bytes for the same trees."""
     lines: List[str] = []
     for split, file in files.items():
-        lines.append("# %s %s %s\n" % (split, file.name, data.git_blob_id(file)))
-        for sentence in treebank.read(str(parsed[split])):
+        lines.append("# %s %s %s\n" % (split, file.name, treebanks.git_blob_id(file)))
+        for sentence in conllu.read(str(parsed[split])):
             lines += ["%d\t%s\n" % pair for pair in zip(sentence.heads[1:].tolist(), sentence.deprels)]
             lines.append("\n")
-    with replacing(str(path)) as temporary:
+    with atomic_path(str(path)) as temporary:
         with open(temporary, "wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:
             file.write("".join(lines).encode("utf-8"))
 
@@ -60,16 +60,16 @@ def restored(trees: Path, file: Path) -> str:
             parts = re.split("(?m)^# ", lines.read())[1:]
     except (OSError, EOFError, zlib.error, UnicodeDecodeError):
         raise InputError("%s cannot be read as compressed trees" % trees) from None
-    blob = data.git_blob_id(file)
+    blob = treebanks.git_blob_id(file)
     part = next((part for part in parts if part.partition("\n")[0].endswith(" " + blob)), None)
     if part is None:
         known = ", ".join(part.partition("\n")[0] for part in parts)
         raise InputError("%s has no trees of %s (git blob %s); it has those of %s" % (trees, file, blob, known))
     rows = iter([line.split("\t") for line in part.splitlines()[1:] if line])
     text = []
-    for block in treebank.blocks(str(file), trees=False):
+    for block in conllu.blocks(str(file), trees=False):
         heads, deprels = zip(*(next(rows) for _ in block.sentence.words))
-        text.append(block.text({treebank.HEAD: list(heads), treebank.DEPREL: list(deprels)}))
+        text.append(block.text({conllu.HEAD: list(heads), conllu.DEPREL: list(deprels)}))
     return "".join(text)
 
 

@@ -24,7 +24,7 @@ from rich.table import Table
 import grid
 import predictions
 import report
-from mh4 import data
+from mh4 import treebanks
 from mh4.errors import InputError
 from mh4.evaluation import official
 from mh4.files import write_text
@@ -104,7 +104,7 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: st
     for system in chosen:
         if system not in SYSTEMS:
             raise InputError("SYSTEMS: no system %s; there are %s" % (system, ", ".join(SYSTEMS)))
-    numbers = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == data.TOY else DEFAULT_SEEDS).split()))
+    numbers = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == treebanks.TOY else DEFAULT_SEEDS).split()))
     for number in numbers:
         if not re.match(r"^[1-9][0-9]{0,8}$", number):
             raise InputError('SEEDS: %s is not a whole number from 1 on; expected something like SEEDS="1 2 3"' % number)
@@ -118,8 +118,8 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: st
         systems=chosen,
         seeds=tuple(map(int, numbers)),
         jobs=at_a_time,
-        ud=None if lang == data.TOY else ud or None,  # the toy treebank is always our own
-        conll17=None if lang == data.TOY else conll17 or None,
+        ud=None if lang == treebanks.TOY else ud or None,  # the toy treebank is always our own
+        conll17=None if lang == treebanks.TOY else conll17 or None,
     )
 
 
@@ -134,13 +134,13 @@ def number_of_jobs(jobs: str) -> int:
 
 def languages() -> List[str]:
     """The codes that LANG can be."""
-    return [*data.languages(), data.TOY]
+    return [*treebanks.languages(), treebanks.TOY]
 
 
 def usage() -> str:
     """The usage line and what can stand there."""
     options = OPTIONS.format(
-        languages=" ".join(data.languages()),
+        languages=" ".join(treebanks.languages()),
         systems=" ".join(SYSTEMS),
         default="all" if set(DEFAULT_SYSTEMS) == set(SYSTEMS) else " ".join(DEFAULT_SYSTEMS),
         seeds=DEFAULT_SEEDS,
@@ -153,11 +153,11 @@ def usage() -> str:
 
 def treebank(lang: str, paths: Dict[str, Path]) -> Treebank:
     """Says what the files are: "UD 2.0" only if train and dev both are those of that release for this language."""
-    blobs = {split: data.git_blob_id(path) for split, path in paths.items()}
-    rows = {split: data.identify(path) for split, path in paths.items()}
+    blobs = {split: treebanks.git_blob_id(path) for split, path in paths.items()}
+    rows = {split: treebanks.identify(path) for split, path in paths.items()}
     releases = {row.release if row and (row.lang, row.split) == (lang, split) else None for split, row in rows.items()}
-    if lang == data.TOY:
-        name, release = data.TOY, "toy treebank"
+    if lang == treebanks.TOY:
+        name, release = treebanks.TOY, "toy treebank"
     elif len(releases) == 1 and None not in releases:
         number = releases.pop()
         name, release = (lang if "UD " + number == report.PAPER_RELEASE else "%s-ud%s" % (lang, number)), "UD " + number
@@ -173,7 +173,7 @@ class Experiment:
         self.asked, self.bank, self.home, self.cwd = asked, bank, home, cwd
         self.results = home / "results"
         self.parser = trainer
-        self.settings = EXPERIMENTS / "toy.toml" if asked.lang == data.TOY else None
+        self.settings = EXPERIMENTS / "toy.toml" if asked.lang == treebanks.TOY else None
         self.runs = [self._run(system, seed, trainer) for seed in asked.seeds for system in asked.systems]
 
     def _run(self, system: str, seed: int, trainer: Sequence[str]) -> grid.Run:
@@ -240,7 +240,7 @@ class Experiment:
         found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
         if self.bank.test:
             for name, path in zip(("test", "segmentation"), self.bank.test):
-                found[name] = {"path": path.name, "git_blob": data.git_blob_id(path)}
+                found[name] = {"path": path.name, "git_blob": treebanks.git_blob_id(path)}
         write_text(str(done), json.dumps(found, indent=1) + "\n")
 
     def environment(self) -> Dict[str, str]:
@@ -364,13 +364,13 @@ def answered(program: str, usage: Callable[[], str], help_wanted: bool, work: Ca
 
 def located(lang: str, ud: Optional[str], conll17: Optional[str] = None) -> Treebank:
     """The treebank's files, downloaded if need be; those to test on where the folder `conll17` (or data/conll17) has them."""
-    found = data.locate(lang, ud=ud, splits=("train", "dev"))
+    found = treebanks.locate(lang, ud=ud, splits=("train", "dev"))
     bank = treebank(lang, {split: found[split] for split in ("train", "dev")})
-    if lang == data.TOY:
+    if lang == treebanks.TOY:
         return replace(bank, test=(found["test"], found["test"]))
-    segmentation = Path(conll17 or data.DATA / "conll17") / (SEGMENTATION % lang)
+    segmentation = Path(conll17 or treebanks.DATA / "conll17") / (SEGMENTATION % lang)
     if segmentation.is_file():
-        return replace(bank, test=(data.locate(lang, ud=ud, splits=("test",))["test"], segmentation))
+        return replace(bank, test=(treebanks.locate(lang, ud=ud, splits=("test",))["test"], segmentation))
     if conll17:
         raise InputError("CONLL17: %s has no %s" % (conll17, segmentation.name))
     return bank

@@ -19,16 +19,15 @@ from rich.console import Console
 import grid
 import report
 import reproduce
-from mh4 import data, treebank
+from mh4 import conllu, treebanks
 from mh4.errors import InputError
-from mh4.files import replacing, write_text
+from mh4.files import atomic_path, write_text
 from mh4.systems import SYSTEMS
 
 DECODINGS = (("exact", 1), ("greedy", 1), ("beam", 2), ("beam", 4), ("beam", 8), ("beam", 16), ("beam", 64))
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
 LENGTHS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 60), (61, 10**9))
 ROUNDS = 3  # of decoding; the fastest counts
-BATCH_TOKENS = 500
 
 USAGE = 'usage: make search LANG=hu [SYSTEMS="mh4-hybrid mh4-two"] [SEEDS="1 2"] [UD=folder]'
 OPTIONS = """\
@@ -75,11 +74,9 @@ def label(how: str, beam: int) -> str:
 NAMES = tuple(label(*decoding) for decoding in DECODINGS)
 
 
-def measure(folder: Path, sentences: Sequence[treebank.Sentence]) -> Dict[str, Decoded]:
+def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> Dict[str, Decoded]:
     """Every way to decode the sentences with the model in `folder`, by name."""
-    from mh4.graph import run
-    from mh4.model import TAGS, Model
-    from mh4.parsing import minibatches
+    from mh4.model import Model
 
     model = Model.load(str(folder))
     decoders = {label(how, beam): model.system.decoder(how, beam) for how, beam in DECODINGS}
@@ -87,17 +84,15 @@ def measure(folder: Path, sentences: Sequence[treebank.Sentence]) -> Dict[str, D
     shape = len(sentences)
     decoded = {name: Decoded(np.zeros(shape), np.zeros(shape, int), np.full(shape, np.inf)) for name in decoders}
     rng = np.random.default_rng(1)
-    for batch in minibatches(range(len(sentences)), [len(s) for s in sentences], BATCH_TOKENS):
-        scores = model.score([sentences[k] for k in batch])
-        run(scores.tags[TAGS[-1]])
-        for k, tensors in zip(batch, scores.trees.tensors):
-            values, gold = model.scorer.values(tensors), sentences[k].heads
+    for batch, scores in model.scores(sentences):
+        for k, tensors in zip(batch, scores.trees.arrays()):
+            gold = sentences[k].heads
             for _ in range(ROUNDS):
                 # In random order: whoever comes first reads the scores into the caches.
                 for choice in rng.permutation(len(NAMES)):
                     name = NAMES[choice]
                     start = time.perf_counter()
-                    derivation = decoders[name](**values, single_root=single_root)
+                    derivation = decoders[name](**tensors, single_root=single_root)
                     taken = time.perf_counter() - start
                     found = decoded[name]
                     found.score[k] = derivation.score
@@ -166,7 +161,7 @@ def trained(folder: Path, systems: str, seeds: str) -> List[Trained]:
     """The finished models in `folder` that were asked for. Raises InputError where there are none of a system."""
     wanted = tuple(dict.fromkeys(systems.split())) or DEFAULT_SYSTEMS
     for system in wanted:
-        if system not in SYSTEMS or SYSTEMS[system].search is None or SYSTEMS[system].exact is None:
+        if system not in searched():
             raise InputError("SYSTEMS: %s is not one of %s" % (system, ", ".join(searched())))
     models = []
     for system in wanted:
@@ -183,14 +178,14 @@ def trained(folder: Path, systems: str, seeds: str) -> List[Trained]:
 
 def searched() -> List[str]:
     """The systems that can be decoded exactly and by search."""
-    return [system.name for system in SYSTEMS.values() if system.exact and system.search]
+    return [system.name for system in SYSTEMS.values() if {how for how, _ in DECODINGS} <= set(system.decoders)]
 
 
 def markdown(
     bank: reproduce.Treebank,
     models: Sequence[Trained],
     measured: Dict[str, List[Dict[str, Decoded]]],
-    sentences: Sequence[treebank.Sentence],
+    sentences: Sequence[conllu.Sentence],
     command: str,
     home: Path,
 ) -> str:
@@ -286,14 +281,14 @@ def plot(path: Path, title: str, measured: Dict[str, List[Dict[str, Decoded]]], 
     right.legend(fontsize=8)
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    with replacing(str(path)) as temporary:
+    with atomic_path(str(path)) as temporary:
         figure.savefig(temporary, format="png", dpi=130)
 
 
 def usage() -> str:
     """The usage line and what can stand there."""
     options = OPTIONS.format(
-        languages=" ".join(data.languages()), systems=" ".join(searched()), default=" and ".join(DEFAULT_SYSTEMS)
+        languages=" ".join(treebanks.languages()), systems=" ".join(searched()), default=" and ".join(DEFAULT_SYSTEMS)
     )
     return USAGE + "\n" + options
 
@@ -312,7 +307,7 @@ def _search(typed, home: Path) -> int:
         raise InputError("the plot needs matplotlib, which `make setup` installs") from None
     bank = reproduce.located(asked.lang, asked.ud)
     models = trained(home / "runs" / bank.name, typed.systems, typed.seeds)
-    sentences = treebank.read(str(bank.paths["dev"]))
+    sentences = conllu.read(str(bank.paths["dev"]))
     console, measured = Console(highlight=False), {}
     for model in models:
         console.print("decoding %s (%s) with %s, seed %d" % (bank.paths["dev"].name, bank.release, model.system, model.seed), soft_wrap=True)

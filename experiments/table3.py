@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Dict, List, Optional, Sequence, Tuple
 
 import report
-from mh4 import coverage, data, treebank
+from mh4 import conllu, coverage, treebanks
 from mh4.errors import InputError
 from mh4.files import write_text
 from mh4.progress import words_bar
@@ -73,18 +73,18 @@ def files(folder: Path) -> List[File]:
     """
     if not folder.is_dir():
         raise InputError("%s is not a folder: %s" % (report.shown(folder), HOW))
-    order = list(dict.fromkeys([*published(), *data.languages()]))
+    order = list(dict.fromkeys([*published(), *treebanks.languages()]))
     found = []
     for path in sorted(folder.iterdir()):
-        match = re.fullmatch(r"([a-z_]+)-ud-(%s)\.conllu" % "|".join(data.SPLITS), path.name)
+        match = re.fullmatch(r"([a-z_]+)-ud-(%s)\.conllu" % "|".join(treebanks.SPLITS), path.name)
         if match:
-            row, (lang, split) = data.identify(path), match.groups()
+            row, (lang, split) = treebanks.identify(path), match.groups()
             release = "UD " + row.release if row and (row.lang, row.split) == (lang, split) else None
-            found.append(File(path, lang, split, release, data.git_blob_id(path)))
+            found.append(File(path, lang, split, release, treebanks.git_blob_id(path)))
     if not found:
         raise InputError("no LANG-ud-SPLIT.conllu in %s: %s" % (report.shown(folder), HOW))
     place = {lang: number for number, lang in enumerate(order)}
-    return sorted(found, key=lambda file: (data.SPLITS.index(file.split), place.get(file.lang, len(place)), file.lang))
+    return sorted(found, key=lambda file: (treebanks.SPLITS.index(file.split), place.get(file.lang, len(place)), file.lang))
 
 
 def beside(file: File, paper: Paper) -> Dict[str, str]:
@@ -200,7 +200,7 @@ def write(folder: Path, results: Path, command: str) -> Tuple[List[File], List[P
     measured = files(folder)
     with words_bar() as bar:
         for file in measured:
-            trees = [sentence.heads for sentence in treebank.read(str(file.path))]
+            trees = [sentence.heads for sentence in conllu.read(str(file.path))]
             task = bar.add_task(file.path.name, total=sum(len(heads) - 1 for heads in trees), note="")
             file.counts = coverage.measure(trees, lambda words: bar.advance(task, words))
             bar.remove_task(task)
@@ -217,7 +217,7 @@ def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
     parser = argparse.ArgumentParser(usage="make coverage [UD=folder]")
     parser.add_argument("--ud", default="", help="the folder of treebanks; data/ud-2.0 if not given")
     typed = os.path.expanduser(parser.parse_args(arguments).ud)
-    folder = Path(typed) if typed else data.DATA / ("ud-" + data.RELEASE)
+    folder = Path(typed) if typed else treebanks.DATA / ("ud-" + treebanks.RELEASE)
     command = "make coverage" + (" UD=%s" % (folder.name if folder.is_absolute() else folder) if typed else "")
     try:
         measured, pages = write(folder, home / "results", command)

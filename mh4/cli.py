@@ -12,7 +12,7 @@ import click
 
 import mh4
 from mh4 import config as configuration
-from mh4 import treebank
+from mh4 import conllu, systems
 from mh4.errors import InputError
 from mh4.progress import TrainingProgress, words_bar
 
@@ -47,8 +47,11 @@ def main() -> None:
 @click.option(
     "--system",
     required=True,
-    help="mh3, mst, mh4-two, mh4-hybrid, 1ec, greedy-mh3, greedy-mh4-two, greedy-mh4-three or greedy-mh4; "
-    "beyond the paper mh3-arcs or mh4-arcs.",
+    help="%s; beyond the paper %s."
+    % tuple(
+        " or ".join(", ".join(names).rsplit(", ", 1))
+        for names in ([s.name for s in systems.SYSTEMS.values() if s.in_paper is paper] for paper in (True, False))
+    ),
 )
 @click.option("--train", "train_file", required=True, metavar="FILE", help="Treebank to learn from (CoNLL-U).")
 @click.option("--dev", "dev_file", required=True, metavar="FILE", help="Treebank that says when to stop (CoNLL-U).")
@@ -67,11 +70,9 @@ def train(
     config = configuration.with_settings(
         configuration.read(config_file) if config_file else configuration.Config(), settings
     )
-    from mh4 import systems
-
     systems.get(system)
-    sentences, dev = treebank.read(train_file), treebank.read(dev_file)
-    from mh4.training import Trainer
+    sentences, dev = conllu.read(train_file), conllu.read(dev_file)
+    from mh4.training.trainer import Trainer
 
     with TrainingProgress() as listener:
         sources = {"train": _source(train_file), "dev": _source(dev_file)}
@@ -94,8 +95,8 @@ def train(
 def decoding(command: Callable[..., None]) -> Callable[..., None]:
     """The options that say how a parser searches."""
     how = "The best derivation, or greedy or beam search for a good one; exact if not given, greedy for greedy systems."
-    command = click.option("--beam", type=int, metavar="WIDTH", help="How many derivations a beam keeps; 8 if not given.")(command)
-    return click.option("--decode", type=click.Choice(["exact", "greedy", "beam"]), help=how)(command)
+    command = click.option("--beam", type=int, metavar="WIDTH", help="How many derivations a beam keeps; %d if not given." % systems.BEAM)(command)
+    return click.option("--decode", type=click.Choice(systems.DECODINGS), help=how)(command)
 
 
 @main.command()
@@ -112,12 +113,12 @@ def parse(
 
     HEAD and DEPREL are written; all else, comments, multiword tokens and empty nodes among it, stays as it is byte by byte.
     """
-    from mh4 import jobs as processes
+    from mh4 import parallel
 
     beam = _width(decode, beam)
-    with treebank.writing(output_file) as output, words_bar() as bar:
+    with conllu.open_output(output_file) as output, words_bar() as bar:
         task = bar.add_task("parsing", total=None, note="")
-        for block, parsed in processes.parse(folder, treebank.blocks(input_file, trees=False), jobs, decode, beam):
+        for block, parsed in parallel.parse(folder, conllu.blocks(input_file, trees=False), jobs, decode, beam):
             output.write(block.text(columns(parsed, tags)))
             bar.advance(task, len(parsed))
 
@@ -130,7 +131,7 @@ def test(folder: str, gold_file: str, decode: Optional[str], beam: Optional[int]
     """Parse the words of GOLD.conllu and compare with its trees: UAS and LAS in percent of all words."""
     from mh4.evaluation import attachment_scores
 
-    gold = treebank.read(gold_file)
+    gold = conllu.read(gold_file)
     parsed = _parse(mh4.load(folder, decode, _width(decode, beam)), gold)
     scores = attachment_scores(gold, parsed)
     words = sum(map(len, gold))
@@ -152,7 +153,7 @@ def evaluate(gold_file: str, system_file: str) -> None:
 def info(folder: str) -> None:
     """Say what the model in DIR is: its system, data, scores and settings."""
     from mh4.model import Model
-    from mh4.training import state_of
+    from mh4.training.trainer import state_of
 
     model = Model.load(folder)
     tables = model.vocabulary
@@ -189,7 +190,7 @@ def coverage(files: Tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
         measuring.check_plot(plot_file)
     with words_bar() as bar:
         task = bar.add_task("reading", total=None, note="")
-        treebanks = [(name, [sentence.heads for sentence in treebank.read(name)]) for name in files]
+        treebanks = [(name, [sentence.heads for sentence in conllu.read(name)]) for name in files]
         bar.reset(task, description="measuring", total=sum(len(heads) - 1 for _, trees in treebanks for heads in trees))
         rows = [(name, measuring.measure(trees, lambda words: bar.advance(task, words))) for name, trees in treebanks]
     total = measuring.total(rows)
@@ -210,7 +211,7 @@ def coverage(files: Tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
 @click.option("--source", type=click.Choice(["github", "lindat"]), default="github", show_default=True)
 def data(language: str, to: Optional[str], ud: Optional[str], source: str) -> None:
     """Fetch and verify a treebank of UD 2.0 ("toy": generate the toy treebank)."""
-    from mh4 import data as treebanks
+    from mh4 import treebanks
 
     for split, path in treebanks.locate(language, ud=ud, to=to, source=source).items():
         row = treebanks.identify(path)
@@ -220,28 +221,26 @@ def data(language: str, to: Optional[str], ud: Optional[str], source: str) -> No
 
 
 def _source(path: str) -> Dict[str, str]:
-    from mh4.data import git_blob_id
+    from mh4.treebanks import git_blob_id
 
     return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
 
 
-def columns(sentence: treebank.Sentence, tags: bool) -> Dict[int, List[str]]:
-    columns = {treebank.HEAD: [str(head) for head in sentence.heads[1:]], treebank.DEPREL: sentence.deprels}
+def columns(sentence: conllu.Sentence, tags: bool) -> Dict[int, List[str]]:
+    columns = {conllu.HEAD: [str(head) for head in sentence.heads[1:]], conllu.DEPREL: sentence.deprels}
     if tags:
-        columns.update({treebank.UPOS: sentence.upos, treebank.XPOS: sentence.xpos, treebank.FEATS: sentence.feats})
+        columns.update({conllu.UPOS: sentence.upos, conllu.XPOS: sentence.xpos, conllu.FEATS: sentence.feats})
     return columns
 
 
 def _width(decode: Optional[str], beam: Optional[int]) -> int:
     """The width of the beam; InputError if one is given that there is no use for."""
     if beam is not None and decode != "beam":
-        raise InputError("--beam %d is for --decode beam alone" % beam)
-    from mh4.systems import BEAM
-
-    return BEAM if beam is None else beam
+        raise InputError("--beam %d is for --decode beam only" % beam)
+    return systems.BEAM if beam is None else beam
 
 
-def _parse(parser: "mh4.parsing.Parser", sentences: List[treebank.Sentence]) -> List[treebank.Sentence]:
+def _parse(parser: "mh4.parsing.Parser", sentences: List[conllu.Sentence]) -> List[conllu.Sentence]:
     """Parse with a progress bar, where there is a terminal to show it."""
     with words_bar() as bar:
         task = bar.add_task("parsing", total=sum(map(len, sentences)), note="")

@@ -14,7 +14,7 @@ import numpy as np
 
 from mh4 import trees
 from mh4.errors import InputError
-from mh4.files import replacing
+from mh4.files import atomic_path
 
 CLASSES = {"projective": "projective", "mh4": "MH4", "1ec": "1EC", "mh5": "MH5"}  # the paper's, and MH5
 GAP_DEGREES = (0, 1, 2, 3)  # columns, each beginning with its number; the last is open
@@ -238,7 +238,7 @@ def plot(path: str, rows: Sequence[Row]) -> None:
         figure.legend(handles, labels, loc="outside lower left", ncols=len(labels))
         handles, labels = crossings.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower right", ncols=len(labels), title="pairs of crossing arcs")
-        with replacing(path) as temporary:
+        with atomic_path(path) as temporary:
             figure.savefig(temporary, format=_kind(path), dpi=150)
 
 

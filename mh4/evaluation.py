@@ -6,9 +6,9 @@ segmentation need an alignment of words: that is the official scorer's business,
 
 from typing import Any, Dict, NamedTuple, Optional, Sequence
 
-from mh4 import treebank
+from mh4 import conllu
 from mh4.errors import InputError
-from mh4.vocabulary import universal
+from mh4.vocabulary import without_subtype
 
 # What the shared task reports, in its order; the scorer's metrics of enhanced graphs do not concern a tree parser.
 METRICS = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
@@ -23,7 +23,7 @@ class Score(NamedTuple):
     aligned_accuracy: Optional[float]
 
 
-def attachment_scores(gold: Sequence[treebank.Sentence], system: Sequence[treebank.Sentence]) -> Dict[str, float]:
+def attachment_scores(gold: Sequence[conllu.Sentence], system: Sequence[conllu.Sentence]) -> Dict[str, float]:
     """{"uas": ..., "las": ...}: right heads, and right heads with right labels, in percent of all words.
 
     gold and system: the same sentences of n words, with heads (int32 (n+1,)) and deprels (n strings). As in the shared tasks,
@@ -39,7 +39,7 @@ def attachment_scores(gold: Sequence[treebank.Sentence], system: Sequence[treeba
         words += len(g)
         heads += int(right.sum())
         labelled += sum(
-            head and universal(a) == universal(b) for head, a, b in zip(right.tolist(), g.deprels, s.deprels)
+            head and without_subtype(a) == without_subtype(b) for head, a, b in zip(right.tolist(), g.deprels, s.deprels)
         )
     if not words:
         raise ValueError("no words to score")
@@ -85,7 +85,7 @@ def _scorer():
 
 
 def _load(scorer, path: str) -> Any:
-    treebank.read(path)  # names the line and the sentence of what is wrong, where the scorer does not
+    conllu.read(path)  # names the line and the sentence of what is wrong, where the scorer does not
     try:
         with open(path, encoding="utf-8") as file:
             return scorer.load_conllu(file, path, {})

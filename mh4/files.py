@@ -9,8 +9,8 @@ from mh4.errors import InputError
 
 
 @contextmanager
-def replacing(path: str) -> Iterator[str]:
-    """Give the name of a temporary file beside `path`, which takes its place when the block ends well.
+def atomic_path(path: str) -> Iterator[str]:
+    """Give the path of a temporary file beside `path`, which takes its place when the block ends well.
 
     A block that raises leaves `path` as it was. Raises InputError if the folder cannot be written.
     """
@@ -34,14 +34,14 @@ def replacing(path: str) -> Iterator[str]:
 
 
 @contextmanager
-def writing(path: str) -> Iterator[TextIO]:
+def atomic_file(path: str) -> Iterator[TextIO]:
     """Give a text file, in UTF-8 with line ends as they are, that takes the place of `path` when the block ends well."""
-    with replacing(path) as temporary:
+    with atomic_path(path) as temporary:
         with open(temporary, "w", encoding="utf-8", newline="") as file:
             yield file
 
 
 def write_text(path: str, text: str) -> None:
     """Write `text` to `path` in UTF-8, its line ends as they are, whole or not at all."""
-    with writing(path) as file:
+    with atomic_file(path) as file:
         file.write(text)

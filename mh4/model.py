@@ -1,41 +1,29 @@
 """A parser's neural network: encoder, scorer, taggers and labeller over one set of parameters; saving and loading."""
 
 import os
-from dataclasses import dataclass
-from typing import Dict, List, Optional, Sequence
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from mh4 import config as configuration
 from mh4 import systems
 from mh4.config import Config
-from mh4.encoder import Encoder, spans
+from mh4.conllu import Sentence
 from mh4.errors import InputError
-from mh4.files import replacing, write_text
-from mh4.graph import dy
-from mh4.scoring import Labeller, Tagger, TensorScorer, TensorScores
-from mh4.treebank import Sentence
+from mh4.files import atomic_path, write_text
+from mh4.network.encoder import Encoder, node_columns
+from mh4.network.graph import dy, forward
+from mh4.network.scorer import Labeller, Tagger, TensorScorer
 from mh4.vocabulary import Vocabulary
 
 FORMAT = 2  # of the model folder; raised when an older program could not read it or would parse differently
 
 # What the network learns to predict beside the tree: part-of-speech and morphological tags. They are secondary tasks by stack
-# propagation (Section 5): read off the first layer of the sentence bi-LSTM, and not given to the parser but in that way.
+# propagation (Section 5): read off the first layer of the sentence bi-LSTM, and given to the parser in no other way.
 TAGS = ("upos", "xpos", "feats")
 
-
-@dataclass
-class Scores:
-    """The graph of one minibatch: what the network says of its sentences.
-
-    vectors: the encoder's last layer, (units, nodes of the minibatch); spans: the nodes of each sentence;
-    trees: the scores of derivations; tags: by column, (tags, words of the minibatch).
-    """
-
-    vectors: "dy.Expression"
-    spans: List
-    trees: TensorScores
-    tags: Dict[str, "dy.Expression"]
+# Words per graph in parsing. With twice as many, its matrices leave the caches of the processor, and it is slower.
+_BATCH_TOKENS = 500
 
 
 class Model:
@@ -56,27 +44,21 @@ class Model:
         }
         self.labeller = Labeller(len(vocabulary.labels), config, self.parameters)
 
-    def score(self, sentences: Sequence[Sentence], noise: Optional["np.random.Generator"] = None) -> Scores:
-        """A new graph over `sentences`, not yet run. With `noise`, words and units are dropped as in training."""
-        dy.renew_cg()
-        training = noise is not None
-        layers = self.encoder(sentences, noise)
-        nodes = spans(sentences)
-        words = [column for start, stop in nodes for column in range(start + 1, stop - 1)]
-        return Scores(
-            layers[-1],
-            nodes,
-            self.scorer(layers[-1], nodes, training),
-            {column: tagger(layers[0], words, training) for column, tagger in self.taggers.items()},
-        )
+    def score(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> "Scores":
+        """A new graph over a minibatch, not yet run. With `rng`, words and units are dropped at random as in training."""
+        return Scores(self, sentences, rng)
 
-    def label(self, scores: Scores, heads: Sequence[np.ndarray], training: bool) -> "dy.Expression":
-        """Scores of the labels of the arcs of given trees: (labels, words of the minibatch)."""
-        columns_of_heads, columns = [], []
-        for (start, _), tree in zip(scores.spans, heads):
-            columns_of_heads.extend(start + int(head) for head in tree[1:])
-            columns.extend(range(start + 1, start + len(tree)))
-        return self.labeller(scores.vectors, columns_of_heads, columns, training)
+    def scores(self, sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS) -> Iterator[Tuple[List[int], "Scores"]]:
+        """What the model says of sentences, a minibatch at a time: their numbers, and the scores that decoders and labels need.
+
+        Each graph has been run, and lasts until the next one is asked for. Sentences of similar length share a minibatch, so that
+        their LSTM steps batch well.
+        """
+        lengths = [len(sentence) for sentence in sentences]
+        for batch in minibatches(sorted(range(len(sentences)), key=lengths.__getitem__), lengths, batch_tokens):
+            scores = self.score([sentences[k] for k in batch])
+            forward(scores.tags[TAGS[-1]])
+            yield batch, scores
 
     # The model folder
 
@@ -114,7 +96,7 @@ class Model:
         """Write all parameters to `path` (npz), and the arrays `beside` them."""
         arrays = {"p%d" % k: p.as_array() for k, p in enumerate(self.parameters.parameters_list())}
         arrays.update(("l%d" % k, p.as_array()) for k, p in enumerate(self.parameters.lookup_parameters_list()))
-        with replacing(path) as temporary:
+        with atomic_path(path) as temporary:
             with open(temporary, "wb") as file:
                 np.savez(file, **arrays, **beside)
 
@@ -132,6 +114,44 @@ class Model:
         except Exception:  # zipfile, zlib and numpy each have their own errors for a damaged file
             raise InputError("%s: damaged, or not the weights of this model" % path) from None
         return arrays
+
+
+class Scores:
+    """The graph of one minibatch: what the network says of its sentences.
+
+    trees: the score tensors of derivations; tags: by column, (tags, words of the minibatch). With `rng`, dropout.
+    """
+
+    def __init__(self, model: Model, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"]) -> None:
+        dy.renew_cg()
+        self._model, self._training = model, rng is not None
+        layers = model.encoder(sentences, rng)
+        self._vectors, self._columns = layers[-1], node_columns(sentences)
+        words = [column for start, stop in self._columns for column in range(start + 1, stop - 1)]
+        self.trees = model.scorer(layers[-1], self._columns, self._training)
+        self.tags = {column: tagger(layers[0], words, self._training) for column, tagger in model.taggers.items()}
+
+    def labels(self, heads: Sequence[np.ndarray]) -> "dy.Expression":
+        """Scores of the labels of the arcs of given trees, one heads array for each sentence: (labels, words of the minibatch)."""
+        columns_of_heads: List[int] = []
+        columns: List[int] = []
+        for (start, _), tree in zip(self._columns, heads):
+            columns_of_heads.extend(start + int(head) for head in tree[1:])
+            columns.extend(range(start + 1, start + len(tree)))
+        return self._model.labeller(self._vectors, columns_of_heads, columns, self._training)
+
+
+def minibatches(order: Sequence[int], lengths: Sequence[int], tokens: int) -> Iterator[List[int]]:
+    """Cut `order` into runs of at least `tokens` words (the last may have fewer)."""
+    batch, size = [], 0
+    for k in order:
+        batch.append(k)
+        size += lengths[k]
+        if size >= tokens:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _same_shape(array: np.ndarray, parameter: "dy.Parameters") -> np.ndarray:

@@ -1,21 +1,17 @@
 """Parsing: the best tree of the chart parser, then its labels."""
 
 from dataclasses import replace
-from typing import Callable, Iterator, List, Optional, Sequence, Union
+from typing import Callable, List, Optional, Sequence, Union
 
 import numpy as np
 
+from mh4.conllu import Sentence
 from mh4.errors import InputError
-from mh4.graph import run
-from mh4.model import TAGS, Model
+from mh4.model import TAGS, Model, Scores
 from mh4.systems import BEAM
-from mh4.treebank import Sentence
 from mh4.vocabulary import Table
 
 ROOT = "root"  # the label of the words headed by the root, and of no others
-
-# Words per graph. With twice as many, its matrices leave the caches of the processor, and it is slower.
-_BATCH_TOKENS = 500
 
 
 class Parser:
@@ -49,45 +45,25 @@ class Parser:
         as predicted. `progress` is called with the number of words parsed after each minibatch.
         """
         sentences = [s if isinstance(s, Sentence) else _sentence(s) for s in sentences]
-        # Sentences of similar length share a minibatch, so that their LSTM steps batch well.
-        order = sorted(range(len(sentences)), key=lambda k: len(sentences[k]))
         parsed: List[Sentence] = [None] * len(sentences)
-        for batch in minibatches(order, [len(s) for s in sentences], _BATCH_TOKENS):
-            for k, result in zip(batch, self._parse([sentences[k] for k in batch])):
+        for batch, scores in self.model.scores(sentences):
+            for k, result in zip(batch, self._parse([sentences[k] for k in batch], scores)):
                 parsed[k] = result
             progress(sum(len(sentences[k]) for k in batch))
         return parsed
 
-    def _parse(self, sentences: Sequence[Sentence]) -> List[Sentence]:
-        model, tables = self.model, self.model.vocabulary
-        scores = model.score(sentences)
-        run(scores.tags[TAGS[-1]])
-        single_root = model.config.scorer.single_root
-        heads = [
-            self.decode(**model.scorer.values(tensors), single_root=single_root).heads for tensors in scores.trees.tensors
-        ]
-        columns = {column: _best(scores.tags[column].npvalue(), getattr(tables, column)) for column in TAGS}
-        labels = model.label(scores, heads, training=False).npvalue()
-        columns["deprels"] = _best(labels, tables.labels, np.concatenate([tree[1:] for tree in heads]) == 0)
+    def _parse(self, sentences: Sequence[Sentence], scores: Scores) -> List[Sentence]:
+        vocabulary, single_root = self.model.vocabulary, self.model.config.scorer.single_root
+        heads = [self.decode(**tensors, single_root=single_root).heads for tensors in scores.trees.arrays()]
+        columns = {column: _best(scores.tags[column].npvalue(), getattr(vocabulary, column)) for column in TAGS}
+        labels = scores.labels(heads).npvalue()
+        columns["deprels"] = _best(labels, vocabulary.labels, np.concatenate([tree[1:] for tree in heads]) == 0)
         results, start = [], 0
         for sentence, tree in zip(sentences, heads):
             stop = start + len(sentence)
             results.append(replace(sentence, heads=tree, **{name: values[start:stop] for name, values in columns.items()}))
             start = stop
         return results
-
-
-def minibatches(order: Sequence[int], lengths: Sequence[int], tokens: int) -> Iterator[List[int]]:
-    """Cut `order` into runs of at least `tokens` words (the last may have fewer)."""
-    batch, size = [], 0
-    for k in order:
-        batch.append(k)
-        size += lengths[k]
-        if size >= tokens:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def _sentence(words: Sequence[str]) -> Sentence:

@@ -5,7 +5,7 @@ root and ``heads[0] == -1``. Arcs from the root count like all others. Every fun
 not a tree (wrong length or numbers, a cycle).
 
 Classes, by name: "projective"; "1ec", 1-Endpoint-Crossing (Pitler, Kannan & Marcus, TACL 2013); "mh3", "mh4", "mh5"
-and so on, what MH_k derives (section 3.1 of the MH4 paper; "mh3" is "projective").
+and so on, what MH_k derives (Section 3.1 of the MH4 paper; "mh3" is "projective"); "any", all trees.
 
 The yield of a node is the node and all its descendants; a block of the yield is a maximal interval of it, what lies
 between two blocks a gap (Kuhlmann & Nivre, "Mildly Non-Projective Dependency Structures", COLING/ACL 2006; Kuhlmann,
@@ -14,11 +14,15 @@ between two blocks a gap (Kuhlmann & Nivre, "Mildly Non-Projective Dependency St
 
 import re
 
+from math import inf as INFINITY
+
 import numpy as np
 
-from mh4.decoders import arguments, measures, mh3, mh4, mhk, oneec
+from mh4.decoders import arguments, measures, mh3, mh4, mhk, mst, oneec
 from mh4.decoders.core import core
 from mh4.decoders.degree import smallest_k
+
+_DEGREES = {"projective": 3, "1ec": None, "any": INFINITY}
 
 
 def is_projective(heads):
@@ -101,6 +105,8 @@ def _decode(heads, k, single_root):
     if k is None:
         zeros = np.zeros((n + 2, n + 1), dtype=np.float32)
         return oneec.decode(arcs, arcs, zeros, zeros, single_root=single_root).heads
+    if k == INFINITY:
+        return mst.decode(arcs, single_root=single_root).heads
     if k > 4:
         return mhk.decode(arcs, k, single_root=single_root).heads
     decode, reduces = (mh3.decode, 2) if k == 3 else (mh4.decode, 6)
@@ -109,12 +115,10 @@ def _decode(heads, k, single_root):
 
 
 def _degree(name):
-    """The k of a class MH_k, None for "1ec"."""
-    if name == "1ec":
-        return None
-    if name == "projective":
-        return 3
+    """The k of a class MH_k, None for "1ec". Any tree is derived by a large enough k."""
+    if name in _DEGREES:
+        return _DEGREES[name]
     match = re.fullmatch(r"mh([0-9]+)", name)
     if not match or int(match[1]) < 3:
-        raise ValueError(f'unknown class of trees {name!r}: expected "projective", "1ec", "mh4", "mh5" or a larger k')
+        raise ValueError(f'unknown class of trees {name!r}: expected "projective", "1ec", "any", "mh4", "mh5" or a larger k')
     return int(match[1])

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from typing import Dict, Iterable, List, Sequence
 
-from mh4.treebank import Sentence
+from mh4.conllu import Sentence
 
 UNKNOWN = 0  # row of every table for what was not seen in training
 
@@ -17,7 +17,7 @@ def normalised(word: str) -> str:
     return _DIGIT.sub("0", word.lower())
 
 
-def universal(deprel: str) -> str:
+def without_subtype(deprel: str) -> str:
     """A dependency label without its language-specific subtype: ``nmod:poss`` is ``nmod``."""
     return deprel.partition(":")[0]
 

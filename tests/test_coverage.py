@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import toy
-from mh4 import coverage, data, treebank
+from mh4 import conllu, coverage, treebanks
 from mh4.errors import InputError
 from test_cli import COMMAND, on_a_terminal, refuses, succeeds
 from test_trees import naive_crossings, naive_gap_degree, naive_well_nested
@@ -26,14 +26,14 @@ WORD = "%d\tw%d\t_\t_\t_\t_\t%d\tdep\t_\t_\n"
 PROJECTIVE, CROSSING, NEITHER = (-1, 2, 0, 2), (-1, 3, 0, 2), (-1, 4, 3, 0, 2, 1)  # the last is in no class
 
 
-def conllu(*trees):
+def as_conllu(*trees):
     return "".join("".join(WORD % (m, m, tree[m]) for m in range(1, len(tree))) + "\n" for tree in trees)
 
 
 @pytest.fixture
 def bank(tmp_path):
     path = tmp_path / "bank.conllu"
-    path.write_text(conllu(PROJECTIVE, CROSSING, NEITHER))
+    path.write_text(as_conllu(PROJECTIVE, CROSSING, NEITHER))
     return str(path)
 
 
@@ -104,7 +104,7 @@ def test_the_tables(bank):
 
 def test_files_have_a_row_each_and_one_for_all(bank, tmp_path):
     other = tmp_path / "other.conllu"
-    other.write_text(conllu(PROJECTIVE))
+    other.write_text(as_conllu(PROJECTIVE))
     lines = succeeds("coverage", bank, str(other)).decode().splitlines()
     rows = {line.split()[0]: line.split() for line in lines if line and not line.startswith((" ", "%"))}
     assert list(rows) == ["bank.conllu", "other.conllu", "total"]
@@ -114,7 +114,7 @@ def test_files_have_a_row_each_and_one_for_all(bank, tmp_path):
 
 def test_json(bank, tmp_path):
     other = tmp_path / "other.conllu"
-    other.write_text(conllu(PROJECTIVE))
+    other.write_text(as_conllu(PROJECTIVE))
     one = json.loads(succeeds("coverage", "--json", bank))
     assert one == {"files": [{"file": bank, **one["total"]}], "total": one["total"]}
     found = json.loads(succeeds("coverage", bank, str(other), "--json"))
@@ -143,7 +143,7 @@ def test_multiword_tokens_and_empty_nodes_do_not_count(tmp_path):
 
 def test_bad_input_is_one_sentence(bank, tmp_path):
     bad = tmp_path / "bad.conllu"
-    bad.write_text(conllu(PROJECTIVE, (-1, 2, 1)))
+    bad.write_text(as_conllu(PROJECTIVE, (-1, 2, 1)))
     assert "bad.conllu, line 5, sentence 2: word 1 is part of a cycle" in refuses("coverage", bank, str(bad))
     bad.write_text("")
     assert "no sentence in it" in refuses("coverage", str(bad))
@@ -171,7 +171,7 @@ def test_output_that_nobody_reads(bank):
 
 def test_progress_shows_on_a_terminal(tmp_path):
     path = tmp_path / "a.conllu"
-    path.write_text(5000 * conllu(CROSSING))
+    path.write_text(5000 * as_conllu(CROSSING))
     code, shown = on_a_terminal("coverage", str(path))
     assert code == 0 and b"measuring" in shown
 
@@ -196,7 +196,7 @@ def test_no_plot_of_that_name(bank, tmp_path):
     assert "a name that ends in .png" in refuses("coverage", bank, "--plot", str(tmp_path / "out.txt"))
     assert "no folder" in refuses("coverage", bank, "--plot", str(tmp_path / "none" / "out.png"))
     bad = tmp_path / "bad.conllu"
-    bad.write_text(conllu((-1, 2, 1)))
+    bad.write_text(as_conllu((-1, 2, 1)))
     assert "cycle" in refuses("coverage", str(bad), "--plot", str(tmp_path / "out.png"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.conllu", "bank.conllu"]
     (tmp_path / "folder.png").mkdir()
@@ -221,10 +221,10 @@ def folder(tmp_path, monkeypatch):
     known = {}
     for lang, split, release in (("hu", "train", "2.0"), ("eu", "train", "1.4"), ("hu", "dev", "2.0"), ("xx", "test", None)):
         name = "%s-ud-%s.conllu" % (lang, split)
-        (folder / name).write_text(conllu(PROJECTIVE, CROSSING))
-        known[name] = data.ManifestRow(lang, "UD", split, "r", name, "id", release) if release else None
+        (folder / name).write_text(as_conllu(PROJECTIVE, CROSSING))
+        known[name] = treebanks.ManifestRow(lang, "UD", split, "r", name, "id", release) if release else None
     (folder / "notes.txt").write_text("no treebank")
-    monkeypatch.setattr(data, "identify", lambda path: known[Path(path).name])
+    monkeypatch.setattr(treebanks, "identify", lambda path: known[Path(path).name])
     numbers = {"sentences": "2", "words": "6", "sent_projective": "50.00", "sent_mh4": "100.00", "sent_1ec": "100.00"}
     numbers.update(edge_projective="83.33", edge_mh4="100.00", edge_1ec="99.99")
     paper = {"eu": {"lang": "eu", **numbers}, "hu": {"lang": "hu", **numbers}, "de": {"lang": "de", **numbers}}
@@ -262,7 +262,7 @@ def test_agreement_in_all_columns(folder, tmp_path, capsys):
 
 
 def test_a_broken_treebank_leaves_no_table(folder, tmp_path, capsys):
-    (folder / "hu-ud-dev.conllu").write_text(conllu((-1, 2, 1)))
+    (folder / "hu-ud-dev.conllu").write_text(as_conllu((-1, 2, 1)))
     assert table3.main(["--ud", str(folder)], home=tmp_path) == 2
     assert "hu-ud-dev.conllu, line 1, sentence 1: word 1 is part of a cycle" in capsys.readouterr().err
     assert not (tmp_path / "results").exists()
@@ -300,6 +300,6 @@ def test_the_committed_table_is_right():
         for row in rows:
             path = Path(folder) / ("%s-ud-%s.conllu" % (row["lang"], row["split"]))
             if path.exists() and row["lang"] in ("hu", "vi"):
-                found = coverage.measure(sentence.heads for sentence in treebank.read(str(path)))
+                found = coverage.measure(sentence.heads for sentence in conllu.read(str(path)))
                 assert row["sent_mh5"] == "%.4f" % found.sentence_coverage("mh5")
                 assert row["edge_1ec"] == "%.4f" % found.edge_coverage("1ec")

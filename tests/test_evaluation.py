@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mh4 import evaluation, treebank
+from mh4 import conllu, evaluation
 from mh4.errors import InputError
 
 GOLD = [
@@ -19,7 +19,7 @@ GOLD = [
 ]
 
 
-def conllu(rows, sent_id="s1"):
+def as_conllu(rows, sent_id="s1"):
     lines = ["# sent_id = " + sent_id]
     for i, (form, upos, head, deprel) in enumerate(rows, start=1):
         lines.append("\t".join([str(i), form, form.lower(), upos, "_", "_", str(head), deprel, "_", "_"]))
@@ -49,15 +49,15 @@ SYSTEM = changed(GOLD, word1=(3, "det"), word4=(5, "amod"), word5=(3, "obj"))  #
 
 
 def test_attachment_scores(write):
-    gold = treebank.read(write("gold", conllu(GOLD), conllu(GOLD, "s2")))
+    gold = conllu.read(write("gold", as_conllu(GOLD), as_conllu(GOLD, "s2")))
     assert evaluation.attachment_scores(gold, gold) == {"uas": 100.0, "las": 100.0}
-    system = treebank.read(write("system", conllu(SYSTEM), conllu(GOLD, "s2")))
+    system = conllu.read(write("system", as_conllu(SYSTEM), as_conllu(GOLD, "s2")))
     assert evaluation.attachment_scores(gold, system) == {"uas": 90.0, "las": 80.0}
     assert evaluation.attachment_scores(gold[:1], system[:1]) == {"uas": 80.0, "las": 60.0}
 
 
 def test_sentences_that_do_not_correspond(write):
-    gold = treebank.read(write("gold", conllu(GOLD), conllu(GOLD, "s2")))
+    gold = conllu.read(write("gold", as_conllu(GOLD), as_conllu(GOLD, "s2")))
     with pytest.raises(ValueError, match="2 gold sentences but 1"):
         evaluation.attachment_scores(gold, gold[:1])
     shorter = replace(gold[0], words=["Az"], heads=np.array([-1, 0], np.int32), deprels=["root"])
@@ -71,7 +71,7 @@ def test_without_the_scorer(write, monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "udtools"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "udtools", None)
-    path = write("gold", conllu(GOLD))
+    path = write("gold", as_conllu(GOLD))
     with pytest.raises(InputError, match="needs udtools 0.2.9"):
         evaluation.official(path, path)
 
@@ -84,7 +84,7 @@ class TestOfficial:
         return udeval
 
     def test_scores(self, write, scorer):
-        gold, system = write("gold", conllu(GOLD)), write("system", conllu(SYSTEM))
+        gold, system = write("gold", as_conllu(GOLD)), write("system", as_conllu(SYSTEM))
         scores = evaluation.official(gold, system)
         assert list(scores) == evaluation.METRICS
         assert scores["UAS"] == pytest.approx((80.0, 80.0, 80.0, 80.0))
@@ -95,7 +95,7 @@ class TestOfficial:
         assert scores["BLEX"] == pytest.approx((75.0, 75.0, 75.0, 75.0))
         assert scores["Words"].f1 == scores["UPOS"].f1 == scores["Sentences"].f1 == 100.0
         assert scores["Sentences"].aligned_accuracy is None
-        las = evaluation.attachment_scores(treebank.read(gold), treebank.read(system))
+        las = evaluation.attachment_scores(conllu.read(gold), conllu.read(system))
         assert las == pytest.approx({"uas": scores["UAS"].f1, "las": scores["LAS"].f1})
         with open(gold, encoding="utf-8") as first, open(system, encoding="utf-8") as second:
             original = scorer.evaluate(scorer.load_conllu(first, gold, {}), scorer.load_conllu(second, system, {}))
@@ -104,47 +104,47 @@ class TestOfficial:
     def test_another_segmentation(self, write):
         """kutyát split in two: 4 of 5 gold words, 4 of 6 system words align, and of these all but két (its head) are right."""
         split = GOLD[:4] + [("kutyá", "NOUN", 3, "obj"), ("t", "ADP", 5, "case")]
-        scores = evaluation.official(write("gold", conllu(GOLD)), write("system", conllu(split)))
+        scores = evaluation.official(write("gold", as_conllu(GOLD)), write("system", as_conllu(split)))
         assert scores["Words"][:3] == pytest.approx((100 * 4 / 6, 100 * 4 / 5, 100 * 8 / 11))
         assert scores["UAS"] == pytest.approx((100 * 3 / 6, 100 * 3 / 5, 100 * 6 / 11, 100 * 3 / 4))
 
     def test_the_files_stay_as_they_are(self, write):
-        gold, system = write("gold", conllu(GOLD)), write("system", conllu(SYSTEM))
+        gold, system = write("gold", as_conllu(GOLD)), write("system", as_conllu(SYSTEM))
         evaluation.official(gold, system)
-        assert Path(gold).read_text(encoding="utf-8") == conllu(GOLD)
-        assert Path(system).read_text(encoding="utf-8") == conllu(SYSTEM)
+        assert Path(gold).read_text(encoding="utf-8") == as_conllu(GOLD)
+        assert Path(system).read_text(encoding="utf-8") == as_conllu(SYSTEM)
 
     @pytest.mark.parametrize(
         "system, message",
         [
-            (conllu(changed(GOLD, word2=(1, "nsubj"))), "SYSTEM, line 2, sentence 1 \\(s1\\): .*cycle"),
-            (conllu(changed(GOLD, word2=(0, "root"))), "SYSTEM: .*multiple roots in the sentence that ends at 7"),
-            (conllu(changed(GOLD, word2=(9, "root"))), "SYSTEM, line 3.*HEAD is 9"),
-            (conllu(GOLD)[:-1], "SYSTEM: .*does not end with empty line"),
-            (conllu(GOLD).replace("\t_\t_\n", "\tnone\t_\n"), "SYSTEM: .*DEPS"),
-            (conllu([("Az", "DET", 2, "det"), ("eb", "NOUN", 0, "root")]), "SYSTEM, line 3: 'b', but GOLD, line 3: 'mberlátkétkutyát': .*same"),
-            (conllu(GOLD[:3]), "SYSTEM: the end, but GOLD, line 5: 'kétkutyát'"),
-            (conllu(GOLD) + conllu(GOLD), "SYSTEM, line 9: 'Azemberlátkétkutyát', but GOLD: the end"),
+            (as_conllu(changed(GOLD, word2=(1, "nsubj"))), "SYSTEM, line 2, sentence 1 \\(s1\\): .*cycle"),
+            (as_conllu(changed(GOLD, word2=(0, "root"))), "SYSTEM: .*multiple roots in the sentence that ends at 7"),
+            (as_conllu(changed(GOLD, word2=(9, "root"))), "SYSTEM, line 3.*HEAD is 9"),
+            (as_conllu(GOLD)[:-1], "SYSTEM: .*does not end with empty line"),
+            (as_conllu(GOLD).replace("\t_\t_\n", "\tnone\t_\n"), "SYSTEM: .*DEPS"),
+            (as_conllu([("Az", "DET", 2, "det"), ("eb", "NOUN", 0, "root")]), "SYSTEM, line 3: 'b', but GOLD, line 3: 'mberlátkétkutyát': .*same"),
+            (as_conllu(GOLD[:3]), "SYSTEM: the end, but GOLD, line 5: 'kétkutyát'"),
+            (as_conllu(GOLD) + as_conllu(GOLD), "SYSTEM, line 9: 'Azemberlátkétkutyát', but GOLD: the end"),
             ("", "SYSTEM: no sentence"),
         ],
     )
     def test_what_the_scorer_refuses(self, write, system, message):
-        gold, system = write("gold", conllu(GOLD)), write("system", system)
+        gold, system = write("gold", as_conllu(GOLD)), write("system", system)
         with pytest.raises(InputError) as error:
             evaluation.official(gold, system)
         assert "\n" not in str(error.value)
         error.match(message.replace("SYSTEM", system).replace("GOLD", gold))
 
     def test_files_that_cannot_be_read(self, write, tmp_path):
-        gold = write("gold", conllu(GOLD))
+        gold = write("gold", as_conllu(GOLD))
         with pytest.raises(InputError, match="none: cannot be read"):
             evaluation.official(gold, str(tmp_path / "none"))
-        (tmp_path / "latin").write_bytes(conllu(GOLD).encode("latin-1"))
+        (tmp_path / "latin").write_bytes(as_conllu(GOLD).encode("latin-1"))
         with pytest.raises(InputError, match="latin, line 4: not UTF-8"):
             evaluation.official(str(tmp_path / "latin"), gold)
 
     def test_a_tree_too_deep_for_the_scorer(self, write):
         chain = [("w", "X", i + 2, "dep") for i in range(1500)] + [("w", "X", 0, "root")]
-        path = write("deep", conllu(chain))
+        path = write("deep", as_conllu(chain))
         with pytest.raises(InputError, match="too deep"):
             evaluation.official(path, path)

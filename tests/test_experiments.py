@@ -21,7 +21,7 @@ import grid  # noqa: E402
 import report  # noqa: E402
 import reproduce  # noqa: E402
 
-from mh4 import data, treebank  # noqa: E402
+from mh4 import conllu, treebanks  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 
 # What the stand-in does is told by files in $STAND_IN: `fail` (a run that fails), `slow` (a run that waits, until it is removed),
@@ -188,11 +188,11 @@ def test_the_commit_on_record(tmp_path):
 
 def fake_manifest(monkeypatch, rows):
     """`rows`: the manifest's rows for contents; anything else is unknown."""
-    monkeypatch.setattr(data, "identify", lambda path: rows.get(Path(path).read_text()))
+    monkeypatch.setattr(treebanks, "identify", lambda path: rows.get(Path(path).read_text()))
 
 
 def row(lang, split, release):
-    return data.ManifestRow(lang, "UD", split, "r", "file", "id", release)
+    return treebanks.ManifestRow(lang, "UD", split, "r", "file", "id", release)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_treebank_is_called_what_its_files_are(tmp_path, monkeypatch, train, d
 # ---- the table
 
 
-def conllu(*words):
+def as_conllu(*words):
     """A sentence, of (form, head, relation)."""
     return "".join("%d\t%s\t_\t_\t_\t_\t%d\t%s\t_\t_\n" % (k, *word) for k, word in enumerate(words, start=1)) + "\n"
 
@@ -232,12 +232,12 @@ def hungarian(tmp_path, monkeypatch):
     """A folder whose train and dev sets pass for those of UD 2.0; there is no segmentation of the test set in our own data folder."""
     folder = tmp_path / "ud"
     folder.mkdir()
-    texts = {"train": conllu(("a", 0, "root"), ("b", 1, "obj")), "dev": conllu(("b", 0, "root"), ("a", 1, "obj"))}
+    texts = {"train": as_conllu(("a", 0, "root"), ("b", 1, "obj")), "dev": as_conllu(("b", 0, "root"), ("a", 1, "obj"))}
     for split, text in texts.items():
         (folder / ("hu-ud-%s.conllu" % split)).write_text(text)
     fake_manifest(monkeypatch, {text: row("hu", split, "2.0") for split, text in texts.items()})
-    data.manifest()  # it is read only once
-    monkeypatch.setattr(data, "DATA", tmp_path / "data")
+    treebanks.manifest()  # it is read only once
+    monkeypatch.setattr(treebanks, "DATA", tmp_path / "data")
     return folder
 
 
@@ -290,7 +290,7 @@ def test_the_papers_numbers_are_those_of_its_table():
         "mh3": 86.49, "mst": 86.69, "mh4-two": 86.79, "mh4-hybrid": 87.27, "1ec": 87.21, "greedy-mh3": 85.60, "greedy-mh4": 85.27,
     }  # fmt: skip
     for system in report.SYSTEMS:
-        means = [mean for mean, _ in (published(lang, system) for lang in data.languages()) if mean is not None]
+        means = [mean for mean, _ in (published(lang, system) for lang in treebanks.languages()) if mean is not None]
         assert len(means) == (10 if system in averages else 0)
         if means:
             assert statistics.mean(means) == pytest.approx(averages[system], abs=0.006)
@@ -356,8 +356,8 @@ def test_every_run_is_trained_and_reported(run, told, tmp_path, capsys, monkeypa
     assert kept == ["%s-seed%d.%s" % (s, n, kind) for s in ("mh3", "mst") for n in (1, 2) for kind in ("json", "jsonl", "trees.gz")]
     assert len((results / "toy" / "mh3-seed1.jsonl").read_text().splitlines()) == 3
     summary = json.loads((results / "toy" / "mh3-seed1.json").read_text())
-    paths = data.locate("toy")
-    assert summary["train"] == {"path": paths["train"].name, "git_blob": data.git_blob_id(paths["train"])}
+    paths = treebanks.locate("toy")
+    assert summary["train"] == {"path": paths["train"].name, "git_blob": treebanks.git_blob_id(paths["train"])}
     assert summary["reproduce"] == 'make reproduce LANG=toy SYSTEMS="mh3 mst" SEEDS="1 2"'
     assert summary["command"].startswith("mh4 train --system mh3 --train toy-ud-train.conllu ") and "--seed 1" in summary["command"]
     assert "seconds_to_paper" not in summary  # the paper has no toys
@@ -387,10 +387,10 @@ def test_ud_2_0_files_come_out_beside_the_paper(run, hungarian, tmp_path, capsys
 def segmented(hungarian, tmp_path):
     """A folder with another segmentation of the Hungarian test set, which is four words there."""
     words = ("a", 0, "root"), ("b", 1, "det"), ("c", 1, "dep"), ("d", 3, "dep")
-    (hungarian / "hu-ud-test.conllu").write_text(conllu(*words))
+    (hungarian / "hu-ud-test.conllu").write_text(as_conllu(*words))
     folder = tmp_path / "conll17"
     folder.mkdir()
-    (folder / "hu-udpipe.conllu").write_text(conllu(("a", 0, "_"), ("b", 0, "_"), ("cd", 0, "_")).replace("\t0\t", "\t_\t"))
+    (folder / "hu-udpipe.conllu").write_text(as_conllu(("a", 0, "_"), ("b", 0, "_"), ("cd", 0, "_")).replace("\t0\t", "\t_\t"))
     return folder
 
 
@@ -417,11 +417,11 @@ def test_a_finished_model_parses_the_shared_tasks_segmentation(run, told, hungar
     # Of 3 words predicted and 4 gold ones, a and b are the same, and have the right heads; only a has the right label.
     assert record["test_uas"] == pytest.approx(100 * 2 * 2 / (3 + 4)) and record["test_las"] == pytest.approx(100 * 2 * 1 / (3 + 4))
     test, words = hungarian / "hu-ud-test.conllu", segmented / "hu-udpipe.conllu"
-    assert record["test"] == {"path": test.name, "git_blob": data.git_blob_id(test)}
-    assert record["segmentation"] == {"path": words.name, "git_blob": data.git_blob_id(words)}
+    assert record["test"] == {"path": test.name, "git_blob": treebanks.git_blob_id(test)}
+    assert record["segmentation"] == {"path": words.name, "git_blob": treebanks.git_blob_id(words)}
     assert trees(tmp_path / "home" / "results" / "hu" / "mh3-seed1.trees.gz").splitlines() == [
-        "# dev hu-ud-dev.conllu " + data.git_blob_id(hungarian / "hu-ud-dev.conllu"), "0\troot", "1\tdep", "",
-        "# test hu-udpipe.conllu " + data.git_blob_id(words), "0\troot", "1\tdep", "1\tdep", "",
+        "# dev hu-ud-dev.conllu " + treebanks.git_blob_id(hungarian / "hu-ud-dev.conllu"), "0\troot", "1\tdep", "",
+        "# test hu-udpipe.conllu " + treebanks.git_blob_id(words), "0\troot", "1\tdep", "1\tdep", "",
     ]  # fmt: skip
     assert " | 28.57 | " in (tmp_path / "home" / "results" / "hu.md").read_text(encoding="utf-8")
     assert ("CONLL17=conll17" in record["reproduce"]) == named
@@ -439,14 +439,14 @@ def test_without_the_segmentation_there_are_trees_of_dev_only(run, told, hungari
 def test_test_scores_of_the_toy_treebank(run, tmp_path):
     """They are in percent of its words, which are the same in the segmentation: it is the same file."""
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
-    path = data.locate("toy")["test"]
-    sentences = treebank.read(str(path))
+    path = treebanks.locate("toy")["test"]
+    sentences = conllu.read(str(path))
     words, roots = sum(map(len, sentences)), sum(sentence.heads[1] == 0 for sentence in sentences)
     others = sum((sentence.heads[2:] == 1).sum() for sentence in sentences)  # the right heads of words that are never "dep"
     record = kept(tmp_path, "toy/mh3-seed1")
     assert record["test_uas"] == pytest.approx(100 * (roots + others) / words)
     assert record["test_las"] == pytest.approx(100 * roots / words) and 0 < record["test_las"] < record["test_uas"]
-    assert record["test"] == record["segmentation"] == {"path": path.name, "git_blob": data.git_blob_id(path)}
+    assert record["test"] == record["segmentation"] == {"path": path.name, "git_blob": treebanks.git_blob_id(path)}
 
 
 def test_a_segmentation_that_comes_later_is_parsed_then(run, told, hungarian, segmented, tmp_path):
@@ -535,7 +535,7 @@ def test_what_is_finished_is_not_trained_again(run, told, tmp_path, capsys):
 
 def test_results_without_models_are_trained_again(run, told, tmp_path):
     """As in a fresh clone: the results are in git, the models are not. Results of another toy treebank go."""
-    paths = data.locate("toy")
+    paths = treebanks.locate("toy")
     bank = reproduce.treebank("toy", {split: paths[split] for split in ("train", "dev")})
     files = {split: {"path": bank.paths[split].name, "git_blob": bank.blobs[split]} for split in ("train", "dev")}
     record(tmp_path / "home" / "results", "toy", "mh3", 1, 12.34, lang="toy", release="toy treebank", **{"dev": files["dev"]})
@@ -698,7 +698,7 @@ def run_features(told, tmp_path):
 
 def test_features_trains_what_results_do_not_have(run_features, told, hungarian, tmp_path, capsys):
     folder, results = hungarian, tmp_path / "home" / "results"
-    blobs = {split: data.git_blob_id(folder / ("hu-ud-%s.conllu" % split)) for split in ("train", "dev")}
+    blobs = {split: treebanks.git_blob_id(folder / ("hu-ud-%s.conllu" % split)) for split in ("train", "dev")}
     files = {"train": blobs["train"], "dev": {"path": "hu-ud-dev.conllu", "git_blob": blobs["dev"]}}
     record(results, "hu", "mh4-hybrid", 1, 84.43, **files)
     record(results, "hu", "mh4-hybrid", 2, 84.15, **files)

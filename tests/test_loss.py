@@ -5,21 +5,21 @@ import pytest
 
 import toy
 from mh4 import config, oracle, trees
-from mh4.decoders import search
-from mh4.graph import dy
-from mh4.loss import hinge
-from mh4.margin import difference, wrong_heads
-from mh4.systems import SYSTEMS
-from mh4.training import Trainer
+from mh4.decoders import beam
+from mh4.network.graph import dy
+from mh4.training.loss import hinge, minibatch_loss
+from mh4.training.violation import difference, hamming_cost
+from mh4.systems import SYSTEMS, GlobalSystem, GreedySystem
+from mh4.training.trainer import Trainer
 from mh4.transitions import EMPTY, Configuration
 
 
-def test_cost_counts_wrong_heads():
+def test_hamming_cost_counts_hamming_cost():
     heads = np.array([-1, 2, 0, 2], dtype=np.int32)
     other = np.array([-1, 2, 3, 0], dtype=np.int32)
     words = np.arange(1, 4)
-    assert wrong_heads(heads)[heads[1:], words].sum() == 0
-    assert wrong_heads(heads)[other[1:], words].sum() == 2
+    assert hamming_cost(heads)[heads[1:], words].sum() == 0
+    assert hamming_cost(heads)[other[1:], words].sum() == 2
 
 
 def test_coefficients_cancel_what_both_use():
@@ -79,7 +79,7 @@ def test_gradient_equals_finite_differences(system, sample, tmp_path):
         for (_, assign, _), values, d in zip(everything, start, direction):
             assign(values + length * d)
         before = [gradient().copy() for _, _, gradient in everything]  # DyNet adds up gradients
-        loss = learner.loss(learner.train, learner.trees)
+        loss = minibatch_loss(learner.model, learner.settings, learner.train, learner.trees)
         value = loss.value()
         loss.backward()
         gradients = [gradient() - b for (_, _, gradient), b in zip(everything, before)]
@@ -96,19 +96,18 @@ def test_gradient_equals_finite_differences(system, sample, tmp_path):
         assert slopes[0] * 0.99 <= difference <= slopes[1] * 1.01
 
 
-GLOBAL = [name for name, system in SYSTEMS.items() if not system.greedy]
-GREEDY = [name for name, system in SYSTEMS.items() if system.greedy]
+GLOBAL = [name for name, system in SYSTEMS.items() if isinstance(system, GlobalSystem)]
+GREEDY = [name for name, system in SYSTEMS.items() if isinstance(system, GreedySystem)]
 
 
 def tree_losses(system, sample, folder):
     """The loss of the sample without tags and labels, and for each sentence the arrays the decoder sees and its tree."""
     weights = ["training.%s_weight=0" % name for name in ("upos", "xpos", "feats", "label")]
     learner = trainer(system, sample, folder, "training.loss_scale=1", *weights)
-    total = learner.loss(learner.train, learner.trees).value()
+    total = minibatch_loss(learner.model, learner.settings, learner.train, learner.trees).value()
     scores = learner.model.score(learner.train)
     scores.tags["feats"].forward()
-    values = [learner.model.scorer.values(tensors) for tensors in scores.trees.tensors]
-    return total, learner.model.system, list(zip(values, learner.trees))
+    return total, learner.model.system, list(zip(scores.trees.arrays(), learner.trees))
 
 
 @pytest.mark.parametrize("system", GLOBAL)
@@ -117,8 +116,8 @@ def test_structured_loss_is_cost_plus_score_difference(system, sample, tmp_path)
     total, system, sentences = tree_losses(system, sample, tmp_path)
     expected = 0.0
     for values, heads in sentences:
-        best = system.exact(**values, cost=wrong_heads(heads), single_root=True)
-        gold = system.exact(**values, heads=heads, single_root=True)
+        best = system.decoders["exact"](**values, cost=hamming_cost(heads), single_root=True)
+        gold = system.decoders["exact"](**values, heads=heads, single_root=True)
         assert best.score >= gold.score
         expected += best.score - gold.score
     assert total == pytest.approx(expected, rel=1e-4)
@@ -128,12 +127,12 @@ def hinges_along_the_oracle(system, values, heads, single_root):
     """The loss of a greedy parser by its definition, a configuration at a time."""
     n = len(heads) - 1
     configuration, loss = Configuration(n), 0.0
-    for code in oracle.canonical(heads, system.greedy)[:, 0].tolist():
+    for code in oracle.canonical(heads, system.transitions)[:, 0].tolist():
         s2, s1, s0, b0 = (n + 1 if p == EMPTY else p for p in (configuration.s2, configuration.s1, configuration.s0, configuration.b0))
         positions = {"s0b0": (s0, b0), "s1s0": (s1, s0), "s2s1": (s2, s1)}
         if b0 > 0:  # the shift of the root is not learnt
-            scores = {t: sum(float(tensor[(int(t), *positions[name])]) for name, tensor in values.items()) for t in system.greedy}
-            legal = [t for t in system.greedy if configuration.legal(t)]
+            scores = {t: sum(float(tensor[(int(t), *positions[name])]) for name, tensor in values.items()) for t in system.transitions}
+            legal = [t for t in system.transitions if configuration.legal(t)]
             if single_root and b0 <= n:
                 legal = [t for t in legal if t == 0 or configuration.arc(t)[0] != 0]
             if single_root and b0 == n + 1 and len(configuration.stack) > 2:
@@ -154,24 +153,24 @@ def test_greedy_loss_is_the_hinge_of_every_configuration(system, sample, tmp_pat
 
 @pytest.mark.parametrize("system", GREEDY)
 @pytest.mark.parametrize("single_root", [False, True])
-def test_the_margin_of_random_scores(system, single_root):
+def test_the_violation_of_random_scores(system, single_root):
     """Sparse coefficients and constant give the loss by its definition, also where transitions share their scores."""
     system, rng = SYSTEMS[system], np.random.default_rng(7)
     for n in (1, 2, 5, 12):
-        values = {t.name: rng.normal(size=(t.kinds, n + 2, n + 2)).astype(np.float32) for t in system.tensors}
+        values = {t.name: rng.normal(size=(t.matrices, n + 2, n + 2)).astype(np.float32) for t in system.tensors}
         for _ in range(20):
-            heads = search.decode_local(**{k: rng.normal(size=v.shape) for k, v in values.items()}, single_root=single_root).heads
-            margin = system.margin(values, heads, single_root)
-            total = margin.constant
+            heads = beam.decode_local(**{k: rng.normal(size=v.shape) for k, v in values.items()}, single_root=single_root).heads
+            violation = system.violation(values, heads, single_root)
+            total = violation.constant
             for name in values:
-                rows, weights = difference(margin.preferred[name], margin.gold[name])
+                rows, weights = difference(violation.preferred[name], violation.gold[name])
                 assert len(np.unique(rows, axis=0)) == len(rows) and (weights != 0).all()
                 total += float(values[name][tuple(rows.T)] @ weights)
             assert total == pytest.approx(hinges_along_the_oracle(system, values, heads, single_root), abs=1e-4)
     n = 3  # where gold wins by more than 1 everywhere there is nothing to learn
     heads = np.array([-1, 2, 0, 2], dtype=np.int32)
-    values = {t.name: np.zeros((t.kinds, n + 2, n + 2), np.float32) for t in system.tensors}
-    for code, _, _, s0, b0 in oracle.canonical(heads, system.greedy)[1:]:
+    values = {t.name: np.zeros((t.matrices, n + 2, n + 2), np.float32) for t in system.tensors}
+    for code, _, _, s0, b0 in oracle.canonical(heads, system.transitions)[1:]:
         values["s0b0"][code, s0, b0] = 2
-    margin = system.margin(values, heads, single_root)
-    assert margin.constant == 0 and not any(len(rows) for rows in margin.preferred.values())
+    violation = system.violation(values, heads, single_root)
+    assert violation.constant == 0 and not any(len(rows) for rows in violation.preferred.values())

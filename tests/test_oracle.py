@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from test_transitions import EXAMPLE, EXAMPLE_HEADS, sequences
 
 from mh4 import oracle, transitions, trees
-from mh4.decoders import search
+from mh4.decoders import beam
 from mh4.transitions import EMPTY, LA, LA2, MH3, MH4, RA, SH, Configuration
 
 BOTH = pytest.mark.parametrize("codes", [MH3, MH4], ids=["mh3", "mh4"])
@@ -94,7 +94,7 @@ def test_s1_before_s0():
 @given(n=st.integers(0, 40), seed=st.integers(0, 2**32 - 1), kinds=st.sampled_from([3, 7]), single_root=st.booleans())
 def test_random_trees_of_the_transition_system(n, seed, kinds, single_root):
     rng, codes = np.random.default_rng(seed), {3: MH3, 7: MH4}[kinds]
-    heads = search.decode_local(rng.normal(size=(kinds, n + 2, n + 2)), single_root=single_root and n > 0).heads
+    heads = beam.decode_local(rng.normal(size=(kinds, n + 2, n + 2)), single_root=single_root and n > 0).heads
     check(oracle.canonical(heads, codes), heads, codes)
 
 

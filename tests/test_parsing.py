@@ -7,11 +7,11 @@ import mh4
 import toy
 from mh4 import config
 from mh4.evaluation import attachment_scores
-from mh4.graph import run
+from mh4.network.graph import forward
 from mh4.model import TAGS
 from mh4.parsing import Parser, _best
 from mh4.systems import SYSTEMS
-from mh4.training import Trainer
+from mh4.training.trainer import Trainer
 from mh4.vocabulary import Table
 
 LABELS = Table({"nsubj": 9, "root": 5, "nmod:poss": 2, "nmod": 1})
@@ -91,8 +91,8 @@ def test_scores_of_arcs_count_in_every_search(system, without, tmp_path):
     trainer.run()
     model = trainer.model
     scores = model.score(sentences)
-    run(scores.tags[TAGS[-1]])
-    values = [model.scorer.values(tensors) for tensors in scores.trees.tensors]
+    forward(scores.tags[TAGS[-1]])
+    values = scores.trees.arrays()
     for how in ("exact", "greedy", "beam"):
         parsed = [sentence.heads.tolist() for sentence in Parser(model, how).parse(sentences)]
         decode = SYSTEMS[without].decoder(how)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import toy
-from mh4 import data, treebank
+from mh4 import conllu, treebanks
 from mh4.errors import InputError
 
 sys.path.insert(0, str(toy.ROOT / "experiments"))
@@ -35,9 +35,9 @@ def parsed(files):
     for split, path in files.items():
         parsed[split] = path.with_name(split + ".conllu")
         with open(parsed[split], "w", encoding="utf-8", newline="") as file:
-            for block in treebank.blocks(str(path), trees=False):
+            for block in conllu.blocks(str(path), trees=False):
                 heads = [str(rng.integers(m)) for m in range(1, len(block.sentence) + 1)]  # to the left: no cycles
-                file.write(block.text({treebank.HEAD: heads, treebank.DEPREL: rng.choice(LABELS, len(heads)).tolist()}))
+                file.write(block.text({conllu.HEAD: heads, conllu.DEPREL: rng.choice(LABELS, len(heads)).tolist()}))
     return parsed
 
 
@@ -61,7 +61,7 @@ def test_trees_come_back_as_they_were(files, parsed, trees, split):
     assert done.stdout == parsed[split].read_bytes() != files[split].read_bytes()
     path = files[split].with_name("restored.conllu")
     path.write_bytes(done.stdout)
-    for one, two in zip(treebank.read(str(path)), treebank.read(str(parsed[split]))):
+    for one, two in zip(conllu.read(str(path)), conllu.read(str(parsed[split]))):
         assert one.heads.tolist() == two.heads.tolist() and one.deprels == two.deprels
     before, after = (content.split(b"\n") for content in (files[split].read_bytes(), done.stdout))
     assert len(before) == len(after)
@@ -73,8 +73,8 @@ def test_trees_come_back_as_they_were(files, parsed, trees, split):
 def test_no_word_is_kept(files, trees):
     text = gzip.decompress(trees.read_bytes()).decode("utf-8")
     lines = [line for line in text.splitlines() if line]
-    assert lines[0] == "# dev toy-ud-dev.conllu " + data.git_blob_id(files["dev"])
-    sentences = [sentence for path in files.values() for sentence in treebank.read(str(path))]
+    assert lines[0] == "# dev toy-ud-dev.conllu " + treebanks.git_blob_id(files["dev"])
+    sentences = [sentence for path in files.values() for sentence in conllu.read(str(path))]
     assert len(lines) == len(files) + sum(map(len, sentences))
     words = {word for sentence in sentences for word in sentence.words}
     assert "." in words and not words & set(text.split())
@@ -95,8 +95,8 @@ def test_another_file_is_refused(files, trees, tmp_path):
     done = restored(trees, edited)
     assert done.returncode == 2 and done.stdout == b""
     (line,) = done.stderr.decode().splitlines()
-    assert line.startswith("predictions: %s has no trees of %s (git blob %s)" % (trees, edited, data.git_blob_id(edited)))
-    assert "it has those of dev toy-ud-dev.conllu %s, test toy-ud-test.conllu " % data.git_blob_id(files["dev"]) in line
+    assert line.startswith("predictions: %s has no trees of %s (git blob %s)" % (trees, edited, treebanks.git_blob_id(edited)))
+    assert "it has those of dev toy-ud-dev.conllu %s, test toy-ud-test.conllu " % treebanks.git_blob_id(files["dev"]) in line
 
 
 def test_damaged_trees_are_refused(files, trees, tmp_path):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import toy
-from mh4 import config, data, treebank
-from mh4.training import Trainer, evaluate
+from mh4 import config, conllu, treebanks
+from mh4.training.trainer import Trainer, evaluate
 from mh4.parsing import Parser
 
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
@@ -22,9 +22,9 @@ pytest.importorskip("matplotlib")
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     """Two seeds of mh4-hybrid, hardly trained, and an unfinished one."""
-    home, paths = tmp_path_factory.mktemp("home"), data.locate("toy")
+    home, paths = tmp_path_factory.mktemp("home"), treebanks.locate("toy")
     short = config.with_settings(toy.SMALL, ["training.max_updates=40", "training.evaluate_updates=20"])
-    train, dev = treebank.read(str(paths["train"]))[:80], treebank.read(str(paths["dev"]))[:20]
+    train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
     for seed in (1, 2):
         folder = home / "runs" / "toy" / "mh4-hybrid" / ("seed%d" % seed)
         Trainer("mh4-hybrid", short, train, dev, str(folder), seed).run()
@@ -38,7 +38,7 @@ def test_the_table_the_page_and_the_plot(home, capsys):
     with open(results / "toy-search.csv", encoding="utf-8", newline="") as lines:
         table = {row["decoding"]: row for row in csv.DictReader(lines)}
     assert list(table) == ["exact", "greedy", "beam 2", "beam 4", "beam 8", "beam 16", "beam 64"]
-    dev = treebank.read(str(data.locate("toy")["dev"]))
+    dev = conllu.read(str(treebanks.locate("toy")["dev"]))
     folder = str(home / "runs" / "toy" / "mh4-hybrid" / "seed1")
     for name, how in (("exact", ("exact",)), ("greedy", ("greedy",)), ("beam 8", ("beam", 8))):
         uas = evaluate(Parser.load(folder, *how), dev)["uas"]

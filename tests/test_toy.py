@@ -5,10 +5,10 @@ import hashlib
 import subprocess
 import sys
 
-import conllu
+import conllu as independent
 import pytest
 
-from mh4 import data, trees, treebank
+from mh4 import conllu, treebanks, trees
 from mh4.errors import InputError
 
 DIGESTS = {
@@ -21,12 +21,12 @@ SIZES = {"train": 320, "dev": 80, "test": 80}
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory):
-    return data.locate("toy", to=str(tmp_path_factory.mktemp("toy")))
+    return treebanks.locate("toy", to=str(tmp_path_factory.mktemp("toy")))
 
 
 def test_it_is_the_same_everywhere(paths, tmp_path):
     assert {split: hashlib.sha256(path.read_bytes()).hexdigest() for split, path in paths.items()} == DIGESTS
-    script = subprocess.run([sys.executable, str(data.DATA / "toy.py"), str(tmp_path)], stdout=subprocess.PIPE, check=True)
+    script = subprocess.run([sys.executable, str(treebanks.DATA / "toy.py"), str(tmp_path)], stdout=subprocess.PIPE, check=True)
     written = script.stdout.decode().split()
     assert written == [str(tmp_path / path.name) for path in paths.values()]
     for split, path in paths.items():
@@ -35,10 +35,10 @@ def test_it_is_the_same_everywhere(paths, tmp_path):
 
 
 def test_only_what_is_missing_or_differs_is_written(paths, tmp_path):
-    again = data.locate("toy", to=str(tmp_path))
+    again = treebanks.locate("toy", to=str(tmp_path))
     before = {path: path.stat().st_mtime_ns for path in again.values()}
     again["dev"].write_text("spoilt")
-    assert data.locate("toy", to=str(tmp_path)) == again
+    assert treebanks.locate("toy", to=str(tmp_path)) == again
     assert again["dev"].read_bytes() == paths["dev"].read_bytes()
     assert again["train"].stat().st_mtime_ns == before[again["train"]]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in again.values())
@@ -47,13 +47,13 @@ def test_only_what_is_missing_or_differs_is_written(paths, tmp_path):
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="toy treebank cannot be written"):
-        data.locate("toy", to=str(tmp_path / "file" / "folder"))
+        treebanks.locate("toy", to=str(tmp_path / "file" / "folder"))
 
 
 @pytest.mark.parametrize("split", SIZES)
 def test_every_kind_of_tree(paths, split):
     kinds = collections.Counter()
-    for sentence in treebank.read(str(paths[split])):
+    for sentence in conllu.read(str(paths[split])):
         heads = sentence.heads
         assert 3 <= len(sentence) <= 14
         assert list(heads[1:]).count(0) == 1
@@ -78,7 +78,7 @@ def test_no_sentence_comes_twice(paths):
 def test_columns_and_comments(paths, split):
     """The text is that of the tokens; there are multiword tokens and empty nodes; endings and tags go together."""
     multiword = empty = 0
-    for number, sentence in enumerate(conllu.parse(paths[split].read_text(encoding="utf-8")), start=1):
+    for number, sentence in enumerate(independent.parse(paths[split].read_text(encoding="utf-8")), start=1):
         assert sentence.metadata["sent_id"] == "toy-%s-%d" % (split, number)
         text, skip = "", 0
         for token in sentence:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mh4 import trees, treebank
+from mh4 import conllu, trees
 from mh4.decoders import mhk, oneec
 from mh4.decoders.core import core
 
@@ -360,7 +360,7 @@ def percent(part, whole):
 @pytest.mark.parametrize("row", paper_rows(), ids=lambda row: row["lang"])
 def test_coverage_of_table_3(row):
     """Sentences in each class, and arcs that the nearest tree of the class keeps, in per cent to the second decimal."""
-    sentences = treebank.read(str(train_file(row["lang"])))
+    sentences = conllu.read(str(train_file(row["lang"])))
     words = sum(len(sentence.heads) - 1 for sentence in sentences)
     assert (len(sentences), words) == (int(row["sentences"]), int(row["words"]))
     for name in ("projective", "mh4", "1ec"):

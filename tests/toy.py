@@ -3,7 +3,7 @@
 import importlib.util
 from pathlib import Path
 
-from mh4 import config, treebank
+from mh4 import config, conllu
 from mh4.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,4 +43,4 @@ def sentences(folder, split="train"):
     path = Path(folder) / ("toy-ud-%s.conllu" % split)
     if not path.exists():
         generator().write(str(folder))
-    return treebank.read(str(path))
+    return conllu.read(str(path))

@@ -6,7 +6,7 @@ from common import BESIDE, MH3_ARCS, MH4_HYBRID_ARCS, check, hamming_cost, parts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mh4.decoders import NotInClass, mh3, mh4, search
+from mh4.decoders import NotInClass, beam, mh3, mh4
 
 every_decoder = pytest.mark.parametrize("decoder", BESIDE, ids=lambda decoder: decoder.name)
 seeds = st.integers(0, 2**32 - 1)
@@ -135,7 +135,7 @@ def test_calls_with_and_without_arcs_in_turn(decoder):
 
 
 # What takes arcs: the charts and the search.
-EVERY_CALL = [(f"{d.name}{end}", d, f) for d in BESIDE for end, f in (("", d.decode_scores), ("-search", search.decode))]
+EVERY_CALL = [(f"{d.name}{end}", d, f) for d in BESIDE for end, f in (("", d.decode_scores), ("-search", beam.decode))]
 every_call = pytest.mark.parametrize("decoder, decode", [call[1:] for call in EVERY_CALL], ids=[call[0] for call in EVERY_CALL])
 
 
@@ -159,7 +159,7 @@ def test_bad_arcs_whatever_else_is_given(decoder, decode):
     infinite, nan = scores["arcs"].copy(), scores["arcs"].copy()
     infinite[1, 2], nan[1, 2] = np.inf, np.nan
     options = [{}, {"single_root": True}]
-    if decode is not search.decode:
+    if decode is not beam.decode:
         options += [{"heads": [-1, 0, 1, 2, 3]}, {"cost": hamming_cost([-1, 0, 1, 2, 3])}]
     for bad, message in (
         (np.zeros((n + 2, n + 2), dtype=np.float32), "arcs"),
@@ -175,6 +175,6 @@ def test_bad_arcs_whatever_else_is_given(decoder, decode):
 
 
 def test_arcs_are_given_by_name():
-    for decoder, decode in ((MH3_ARCS, mh3.decode), (MH4_HYBRID_ARCS, mh4.decode), (MH4_HYBRID_ARCS, search.decode)):
+    for decoder, decode in ((MH3_ARCS, mh3.decode), (MH4_HYBRID_ARCS, mh4.decode), (MH4_HYBRID_ARCS, beam.decode)):
         with pytest.raises(TypeError, match="positional"):
             decode(*decoder.sample(3, rng_for("name")).values())

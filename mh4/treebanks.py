@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from mh4.errors import InputError
-from mh4.files import replacing
+from mh4.files import atomic_path
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 SPLITS = ("train", "dev", "test")
@@ -209,7 +209,7 @@ def _extract(row: ManifestRow, base: str, path: Path) -> None:
                     content = members.extractfile(member).read()
                     blobs.append(_blob_id(content))
                     if blobs[-1] == row.git_blob_sha1:
-                        with replacing(str(path)) as temporary:
+                        with atomic_path(str(path)) as temporary:
                             Path(temporary).write_bytes(content)
                         return
     except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:

@@ -34,10 +34,10 @@ with _quiet_stderr():
     dynet_config.set(autobatch=0, mem=512, random_seed=1)
     import dynet as dy
 
-__all__ = ["dy", "run", "affine"]
+__all__ = ["dy", "forward", "affine"]
 
 
-def run(last: "dy.Expression") -> None:
+def forward(last: "dy.Expression") -> None:
     """Compute every expression of the graph up to `last`, the newest."""
     last.forward()
 

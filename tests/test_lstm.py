@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from mh4 import recurrent
-from mh4.graph import dy
-from mh4.recurrent import BiLSTM, Packing
+from mh4.network import lstm
+from mh4.network.graph import dy
+from mh4.network.lstm import BiLSTM, Packing
 
 
 def sigmoid(x):
@@ -60,22 +60,22 @@ def test_dropout_keeps_one_mask_for_each_sequence(monkeypatch):
     dy.renew_cg()
     parameters, lengths = dy.ParameterCollection(), [3, 4]
     layer = BiLSTM(1, 5, 8, parameters).layers[0]
-    noise = np.random.default_rng(3)
+    rng = np.random.default_rng(3)
     masks = []
 
     def mask(rows, columns, dropout, batch=1):
         shape = (rows, columns, batch) if batch > 1 else (rows, columns)
-        masks.append((noise.random(shape) >= dropout) / (1 - dropout))
+        masks.append((rng.random(shape) >= dropout) / (1 - dropout))
         return dy.inputTensor(masks[-1], batched=batch > 1)
 
-    monkeypatch.setattr(recurrent, "_mask", mask)
-    vectors, packing = noise.normal(size=(5, 7)), Packing(lengths)
+    monkeypatch.setattr(lstm, "_mask", mask)
+    vectors, packing = rng.normal(size=(5, 7)), Packing(lengths)
     out = layer(dy.inputTensor(vectors[:, packing.packed]), packing, 0.5).npvalue()[:, packing.natural]
     *inputs, state, cell = masks
     for rank, start, stop in ((1, 0, 3), (0, 3, 7)):  # the longer sequence comes first
-        for direction, (lstm, step) in enumerate(zip(layer.directions, (1, -1))):
+        for direction, (weights, step) in enumerate(zip(layer.directions, (1, -1))):
             masked = vectors[:, start:stop][:, ::step] * inputs[direction][:, [rank]]
-            by_hand = plain_lstm(lstm, masked, state[:, rank, direction], cell[:, rank, direction])
+            by_hand = plain_lstm(weights, masked, state[:, rank, direction], cell[:, rank, direction])
             found = out[4 * direction : 4 * direction + 4, start:stop][:, ::step]
             np.testing.assert_allclose(found, by_hand, rtol=1e-4, atol=1e-5)
 
@@ -83,6 +83,6 @@ def test_dropout_keeps_one_mask_for_each_sequence(monkeypatch):
 def test_masks_drop_at_the_rate_and_keep_the_mean():
     dy.renew_cg()
     dy.reset_random_seed(7)
-    mask = recurrent._mask(100, 100, 0.3).npvalue()
+    mask = lstm._mask(100, 100, 0.3).npvalue()
     assert set(np.unique(mask).round(4)) == {0.0, round(1 / 0.7, 4)}
     assert abs((mask == 0).mean() - 0.3) < 0.03

@@ -91,10 +91,10 @@ def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
 
 
 @contextmanager
-def writing(path: str) -> Iterator[TextIO]:
+def open_output(path: str) -> Iterator[TextIO]:
     """Give a file to write text to: `path`, whole or not at all, or "-" for standard output, as it comes."""
     if path != "-":
-        with files.writing(path) as file:
+        with files.atomic_file(path) as file:
             yield file
         return
     file = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)

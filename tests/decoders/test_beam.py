@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mh4 import transitions
-from mh4.decoders import search
+from mh4.decoders import beam
 from mh4.transitions import EMPTY, MH4, SH, Configuration
 from test_decoders import bad_arrays, read_only
 
@@ -49,12 +49,12 @@ class Search:
 
 
 LOCAL = [
-    Search("greedy-mh3", {"s0b0": (3,)}, search.decode_local),
-    Search("greedy-mh4-two", {"s0b0": (7,)}, search.decode_local),
-    Search("greedy-mh4-three", {"s0b0": (7,), "s1s0": (7,)}, search.decode_local),
-    Search("greedy-mh4", {"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, search.decode_local),
+    Search("greedy-mh3", {"s0b0": (3,)}, beam.decode_local),
+    Search("greedy-mh4-two", {"s0b0": (7,)}, beam.decode_local),
+    Search("greedy-mh4-three", {"s0b0": (7,), "s1s0": (7,)}, beam.decode_local),
+    Search("greedy-mh4", {"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, beam.decode_local),
 ]
-GLOBAL = [Search(d.name, d.tensors, search.decode, d) for d in (MH3, MH4_TWO, MH4_HYBRID, *BESIDE)]
+GLOBAL = [Search(d.name, d.tensors, beam.decode, d) for d in (MH3, MH4_TWO, MH4_HYBRID, *BESIDE)]
 every_model = pytest.mark.parametrize("model", LOCAL + GLOBAL, ids=lambda model: model.name)
 every_root = pytest.mark.parametrize("single_root", [False, True])
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -372,8 +372,8 @@ def test_bad_scores(model):
 
 def test_bad_beam():
     scores = LOCAL[0].sample(3, rng_for("beam"))
-    for beam in (0, -1, 1.5, "8", None):
+    for width in (0, -1, 1.5, "8", None):
         with pytest.raises(ValueError, match="beam"):
-            search.decode_local(**scores, beam=beam)
-    assert search.decode_local(**scores, beam=np.int64(2)).score >= search.decode_local(**scores, beam=True).score
-    assert search.decode_local(**scores, beam=10**30).score >= search.decode_local(**scores).score
+            beam.decode_local(**scores, beam=width)
+    assert beam.decode_local(**scores, beam=np.int64(2)).score >= beam.decode_local(**scores, beam=True).score
+    assert beam.decode_local(**scores, beam=10**30).score >= beam.decode_local(**scores).score

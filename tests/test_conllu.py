@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from mh4 import treebank
+from mh4 import conllu
 from mh4.errors import InputError
 
 
@@ -41,7 +41,7 @@ def file(tmp_path):
 
 
 def test_words_heads_and_labels(file):
-    first, second = treebank.read(file(GOOD))
+    first, second = conllu.read(file(GOOD))
     assert first.words == ["Vamos", "nos", "mar\u2028y"]
     assert first.heads.tolist() == [-1, 0, 1, 1] and first.heads.dtype == "int32"
     assert first.deprels == ["root", "obj:refl", "obl"]
@@ -52,10 +52,10 @@ def test_words_heads_and_labels(file):
 @pytest.mark.parametrize("content", [GOOD, GOOD + "\n\n", GOOD.rstrip("\n"), GOOD.replace("\n", "\r\n"), "\n\n" + GOOD])
 def test_what_is_not_replaced_stays_byte_by_byte(file, tmp_path, content):
     path = file(content)
-    blocks = list(treebank.blocks(path))
-    same = [block.text({treebank.HEAD: [str(h) for h in block.sentence.heads[1:]]}) for block in blocks]
+    blocks = list(conllu.blocks(path))
+    same = [block.text({conllu.HEAD: [str(h) for h in block.sentence.heads[1:]]}) for block in blocks]
     assert "".join(same).encode("utf-8") == open(path, "rb").read()
-    changed = "".join(block.text({treebank.MISC: ["X"] * len(block.sentence)}) for block in blocks)
+    changed = "".join(block.text({conllu.MISC: ["X"] * len(block.sentence)}) for block in blocks)
     before, after = content.split("\n"), changed.split("\n")
     assert len(before) == len(after)
     for old, new in zip(before, after):
@@ -67,14 +67,14 @@ def test_what_is_not_replaced_stays_byte_by_byte(file, tmp_path, content):
 
 def test_columns_head_and_deprel_are_not_looked_at_without_trees(file):
     path = file(row(1, head="nonsense") + "\n" + row(2, head="_") + "\n\n")
-    (sentence,) = treebank.read(path, trees=False)
+    (sentence,) = conllu.read(path, trees=False)
     assert sentence.words == ["w", "w"] and sentence.heads is None
 
 
 def test_standard_input_and_output(monkeypatch, capsysbinary):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD.encode("utf-8"))))
-    assert len(treebank.read("-")) == 2
-    with treebank.writing("-") as file:
+    assert len(conllu.read("-")) == 2
+    with conllu.open_output("-") as file:
         file.write(GOOD)
     assert capsysbinary.readouterr().out == GOOD.encode("utf-8")
 
@@ -103,23 +103,23 @@ def test_bad_input_is_one_sentence_that_says_where(file, name):
     content, message = BAD[name]
     path = file(content + "\n\n")
     with pytest.raises(InputError) as error:
-        treebank.read(path)
+        conllu.read(path)
     assert str(error.value).startswith(path) and message in str(error.value) and "\n" not in str(error.value)
 
 
 def test_not_utf8(file):
     with pytest.raises(InputError, match="line 2: not UTF-8"):
-        treebank.read(file((row(1) + "\n").encode() + row(2, "café").encode("latin-1")))
+        conllu.read(file((row(1) + "\n").encode() + row(2, "café").encode("latin-1")))
 
 
 def test_no_such_file(tmp_path):
     with pytest.raises(InputError, match="cannot be read: No such file"):
-        treebank.read(str(tmp_path / "none.conllu"))
+        conllu.read(str(tmp_path / "none.conllu"))
 
 
 def test_a_sentence_is_read_before_the_next(file):
     """So that a file of any size fits into memory, and an error comes after what is right before it."""
-    blocks = treebank.blocks(file(row(1) + "\n\n" + row(1) + "\n" + row(3) + "\n\n"))
+    blocks = conllu.blocks(file(row(1) + "\n\n" + row(1) + "\n" + row(3) + "\n\n"))
     assert next(blocks).sentence.words == ["w"]
     with pytest.raises(InputError, match="line 4, sentence 2: ID is '3'"):
         next(blocks)
@@ -127,7 +127,7 @@ def test_a_sentence_is_read_before_the_next(file):
 
 def test_write_is_whole_or_not_at_all(tmp_path):
     def write(path, text):
-        with treebank.writing(str(path)) as file:
+        with conllu.open_output(str(path)) as file:
             file.write(text)
 
     path = tmp_path / "out.conllu"

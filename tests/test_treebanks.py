@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from mh4 import data
+from mh4 import treebanks
 from mh4.errors import InputError
 
 CONTENT = "".join("%d\tszó\t_\t_\t_\t_\t0\troot\t_\t_\n\n" % i for i in range(20000)).encode("utf-8")
-ROW = data.ManifestRow("hu", "UD_Hungarian-Szeged", "train", "r2.0", "hu-ud-train.conllu", data._blob_id(CONTENT), "2.0")
+ROW = treebanks.ManifestRow("hu", "UD_Hungarian-Szeged", "train", "r2.0", "hu-ud-train.conllu", treebanks._blob_id(CONTENT), "2.0")
 TEST_ROW = ROW._replace(split="test", tag="r2.0-test", file="hu-ud-test.conllu")
 ADDRESS = "/UD_Hungarian-Szeged/r2.0/hu-ud-train.conllu"
 
@@ -58,8 +58,8 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(data, "WAITS", (0, 0))
-    monkeypatch.setattr(data, "manifest", lambda: (ROW, TEST_ROW))
+    monkeypatch.setattr(treebanks, "WAITS", (0, 0))
+    monkeypatch.setattr(treebanks, "manifest", lambda: (ROW, TEST_ROW))
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.delenv("MH4_DATA_URL", raising=False)
     server = Server()
@@ -74,7 +74,7 @@ def server(monkeypatch):
 
 def fetch(server, folder, **options):
     options = {"splits": ["train"], "base_url": server.url, **options}
-    return data.locate("hu", to=str(folder), **options)
+    return treebanks.locate("hu", to=str(folder), **options)
 
 
 def names(folder):
@@ -100,7 +100,7 @@ def test_a_corrupted_file(server, tmp_path):
     server.files[ADDRESS] = CONTENT.replace(b"root", b"ruut")
     with pytest.raises(InputError) as error:
         fetch(server, tmp_path)
-    assert data._blob_id(server.files[ADDRESS]) in str(error.value)
+    assert treebanks._blob_id(server.files[ADDRESS]) in str(error.value)
     assert ROW.git_blob_sha1 in str(error.value)
     assert names(tmp_path) == []
 
@@ -227,7 +227,7 @@ def test_lindat(server, tmp_path):
 @pytest.mark.parametrize(
     "content, kept, message",
     [
-        (archive({"a/hu-ud-train.conllu": b"other"}), True, "git blob id " + data._blob_id(b"other")),
+        (archive({"a/hu-ud-train.conllu": b"other"}), True, "git blob id " + treebanks._blob_id(b"other")),
         (archive({"a/el-ud-train.conllu": CONTENT}), True, "no such name"),
         (archive({"a/hu-ud-train.conllu": CONTENT})[:-50], False, "not a readable archive"),
         (b"<html>welcome to our network</html>", False, "not a readable archive"),
@@ -242,9 +242,9 @@ def test_lindat_archives_that_will_not_do(server, tmp_path, content, kept, messa
 
 def test_unknown_language_or_source(tmp_path):
     with pytest.raises(InputError, match=r"'en_US.UTF-8', expected one of: eu ur got hu .* lv toy$"):
-        data.locate("en_US.UTF-8", to=str(tmp_path))
+        treebanks.locate("en_US.UTF-8", to=str(tmp_path))
     with pytest.raises(InputError, match="unknown source 'web', expected one of: github lindat"):
-        data.download("hu", to=str(tmp_path), source="web")
+        treebanks.download("hu", to=str(tmp_path), source="web")
     assert names(tmp_path) == []
 
 
@@ -252,27 +252,27 @@ def test_a_folder_of_ones_own(tmp_path):
     for split in ("dev", "test"):
         (tmp_path / ("xx-ud-%s.conllu" % split)).write_text("")
     there = {split: tmp_path / ("xx-ud-%s.conllu" % split) for split in ("dev", "test")}
-    assert data.locate("xx", ud=str(tmp_path)) == there
-    assert data.locate("xx", ud=str(tmp_path), splits=["dev"]) == {"dev": there["dev"]}
+    assert treebanks.locate("xx", ud=str(tmp_path)) == there
+    assert treebanks.locate("xx", ud=str(tmp_path), splits=["dev"]) == {"dev": there["dev"]}
     with pytest.raises(InputError, match="has no xx-ud-train.conllu$"):
-        data.locate("xx", ud=str(tmp_path), splits=["train", "dev"])
+        treebanks.locate("xx", ud=str(tmp_path), splits=["train", "dev"])
     with pytest.raises(InputError, match="has no yy-ud-train.conllu and no yy-ud-dev.conllu and no yy-ud-test.conllu$"):
-        data.locate("yy", ud=str(tmp_path))
+        treebanks.locate("yy", ud=str(tmp_path))
     with pytest.raises(InputError, match="none is not a folder"):
-        data.locate("xx", ud=str(tmp_path / "none"))
-    assert len(data.locate("toy", ud=str(tmp_path), to=str(tmp_path / "toy"))) == 3  # made, wherever the others come from
+        treebanks.locate("xx", ud=str(tmp_path / "none"))
+    assert len(treebanks.locate("toy", ud=str(tmp_path), to=str(tmp_path / "toy"))) == 3  # made, wherever the others come from
 
 
 def test_manifest():
-    rows = data.manifest()
-    assert len(data.languages()) == 20
+    rows = treebanks.manifest()
+    assert len(treebanks.languages()) == 20
     assert {(row.lang, row.split) for row in rows if row.release == "2.0"} == {
-        (lang, split) for lang in data.languages() for split in data.SPLITS
+        (lang, split) for lang in treebanks.languages() for split in treebanks.SPLITS
     }
     assert {(row.lang, row.release) for row in rows if row.release != "2.0"} == {("eu", "1.4")}
     assert all(re.fullmatch("[0-9a-f]{40}", row.git_blob_sha1) for row in rows)
     assert len({row.git_blob_sha1 for row in rows}) == len(rows)
-    assert {row.tag for row in rows if row.release == "2.0"} == set(data.ARCHIVES)
+    assert {row.tag for row in rows if row.release == "2.0"} == set(treebanks.ARCHIVES)
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="no git to compare with")
@@ -281,18 +281,18 @@ def test_git_blob_id(tmp_path):
         path = tmp_path / "file"
         path.write_bytes(content)
         expected = subprocess.run(["git", "hash-object", "--no-filters", str(path)], stdout=subprocess.PIPE, check=True)
-        assert data.git_blob_id(path) == expected.stdout.decode().strip()
-        assert data.identify(path) is None
+        assert treebanks.git_blob_id(path) == expected.stdout.decode().strip()
+        assert treebanks.identify(path) is None
 
 
 @pytest.mark.skipif(not os.environ.get("UD"), reason="UD names no folder with treebanks")
 def test_real_files_are_known_by_their_content(tmp_path):
-    files = [path for path in sorted(Path(os.environ["UD"]).iterdir()) if path.name in {row.file for row in data.manifest()}]
-    if not any(map(data.identify, files)):
+    files = [path for path in sorted(Path(os.environ["UD"]).iterdir()) if path.name in {row.file for row in treebanks.manifest()}]
+    if not any(map(treebanks.identify, files)):
         pytest.skip("the folder UD holds other releases than the manifest")
     for path in files:
-        row = data.identify(path)
+        row = treebanks.identify(path)
         assert row is not None and row.file == path.name
     renamed = tmp_path / "x.conllu"
     shutil.copy(str(files[0]), str(renamed))
-    assert data.identify(renamed) == data.identify(files[0])
+    assert treebanks.identify(renamed) == treebanks.identify(files[0])

@@ -1,7 +1,8 @@
 """By how much a model prefers a wrong analysis to gold (Section 4.3), as a linear function of its scores.
 
-Once the preferred analysis is known the margin is linear in the scores: the sum of those it uses minus the sum of those that
-gold uses, and a constant. Both kinds of parser are trained on it. Nothing here needs DyNet; mh4.loss makes it part of a graph.
+Once the preferred analysis is known, the violation of the margin is linear in the scores: the sum of those that it uses minus
+the sum of those that gold uses, plus a constant. Both kinds of parser learn from it: global ones from whole derivations, greedy
+ones from single transitions. Nothing here needs DyNet; mh4.training.loss makes it part of a graph.
 """
 
 from typing import Callable, Dict, Mapping, NamedTuple, Sequence, Tuple
@@ -10,20 +11,20 @@ import numpy as np
 
 from mh4 import oracle, transitions
 from mh4.decoders import Derivation
-from mh4.decoders.search import local_parts
+from mh4.decoders.beam import local_parts
 
 Parts = Dict[str, np.ndarray]  # by tensor, the index rows of the scores that are used
 
 
-class Margin(NamedTuple):
-    """The scores that the preferred analysis uses minus those that gold uses, plus the constant; it is never negative."""
+class Violation(NamedTuple):
+    """The scores that the preferred analysis uses minus those that gold uses, plus the constant, its cost; it is never negative."""
 
     preferred: Parts
     gold: Parts
     constant: float
 
 
-def wrong_heads(heads: np.ndarray) -> np.ndarray:
+def hamming_cost(heads: np.ndarray) -> np.ndarray:
     """cost[h, m] = 1 for every arc that is not in the gold tree `heads`: float32 (n+1, n+1)."""
     cost = np.ones((len(heads), len(heads)), dtype=np.float32)
     cost[heads[1:], np.arange(1, len(heads))] = 0.0
@@ -31,26 +32,26 @@ def wrong_heads(heads: np.ndarray) -> np.ndarray:
 
 
 def structured(
-    decode: Callable[..., Derivation], values: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
-) -> Margin:
-    """Structured hinge: max over derivations of score + wrong heads, minus the best derivation of the gold tree `heads`."""
-    predicted = decode(**values, cost=wrong_heads(heads), single_root=single_root)
-    gold = decode(**values, heads=heads, single_root=single_root)
-    return Margin(predicted.parts, gold.parts, float((predicted.heads != heads).sum()))
+    decode: Callable[..., Derivation], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
+) -> Violation:
+    """Structured hinge: max over derivations of score + wrong heads (Hamming cost), minus the best derivation of the gold tree `heads`."""
+    predicted = decode(**tensors, cost=hamming_cost(heads), single_root=single_root)
+    gold = decode(**tensors, heads=heads, single_root=single_root)
+    return Violation(predicted.parts, gold.parts, float((predicted.heads != heads).sum()))
 
 
 def stepwise(
-    codes: Sequence[int], values: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
-) -> Margin:
+    codes: Sequence[int], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
+) -> Violation:
     """Hinge of a greedy parser, summed over the configurations of the canonical sequence of the gold tree `heads`.
 
     In each, max over legal transitions of score + 1 (0 for the canonical one), minus the score of the canonical one.
-    values: the tensors of `search.decode_local`, which score the transitions `codes`.
+    tensors: those of `beam.decode_local`, which score the transitions `codes`.
     """
     n = len(heads) - 1
     gold = oracle.canonical(heads, codes)
     parts = local_parts(gold, n)
-    scores = sum(tensor[:, parts[name][:, 1], parts[name][:, 2]] for name, tensor in values.items())  # (codes, 2n)
+    scores = sum(tensor[:, parts[name][:, 1], parts[name][:, 2]] for name, tensor in tensors.items())  # (codes, 2n)
     steps, right = np.arange(2 * n), gold[1:, 0]
     augmented = np.where(transitions.legal(gold[1:, 1:], n, single_root)[: len(codes)], scores + 1, -np.inf)
     augmented[right, steps] = scores[right, steps]
@@ -59,9 +60,16 @@ def stepwise(
     predicted = gold[1:][wrong]
     predicted[:, 0] = preferred[wrong]
     predicted = local_parts(np.concatenate([gold[:1], predicted]), n)
-    return Margin(
-        {name: predicted[name] for name in values}, {name: parts[name][wrong] for name in values}, float(len(wrong))
+    return Violation(
+        {name: predicted[name] for name in tensors}, {name: parts[name][wrong] for name in tensors}, float(len(wrong))
     )
+
+
+def preferred_classes(scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """For each of N decisions the class with the highest score + 1 (0 for the gold one): scores (classes, N), gold (N,)."""
+    augmented = scores + 1.0
+    augmented[gold, np.arange(len(gold))] -= 1.0
+    return augmented.argmax(axis=0)
 
 
 def difference(preferred: np.ndarray, gold: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:

@@ -3,8 +3,8 @@
 import pytest
 
 import toy
-from mh4 import jobs, treebank
-from mh4.training import Trainer
+from mh4 import conllu, parallel
+from mh4.training.trainer import Trainer
 
 
 @pytest.fixture(scope="module")
@@ -17,18 +17,18 @@ def model(tmp_path_factory):
 
 @pytest.mark.parametrize("processes", [1, 3])
 def test_chunks_come_back_in_order(model, monkeypatch, processes):
-    monkeypatch.setattr(jobs, "CHUNK_WORDS", 20)
+    monkeypatch.setattr(parallel, "CHUNK_WORDS", 20)
     paths = toy.generator().write(model)
     read = []
 
     def blocks():
-        for block in treebank.blocks(str(paths["dev"]), trees=False):
+        for block in conllu.blocks(str(paths["dev"]), trees=False):
             read.append(block)
             yield block
 
     ahead = 0
     done = []
-    for block, parsed in jobs.parse(model, blocks(), processes):
+    for block, parsed in parallel.parse(model, blocks(), processes):
         ahead = max(ahead, len(read) - len(done))
         done.append(block)
         assert parsed.words == block.sentence.words and len(parsed.heads) == len(parsed.words) + 1

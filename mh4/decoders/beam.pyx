@@ -28,7 +28,7 @@ from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
 
 cdef enum:
-    KINDS = 7               # of transitions
+    TRANSITIONS = 7
     MOST = 100 * 1000 * 1000  # hypotheses of a sentence, so that memory is not the limit
 
 
@@ -47,7 +47,7 @@ def decode(shift, reduce_s0b0, reduce_s1s0=None, *, arcs=None, beam=1, single_ro
     Raises ValueError for wrong shapes, NaN and the like, a beam below 1 or too wide, and if all scores within the beam are
     -inf, or a sentence without words should have a root.
     """
-    cdef int n = arguments.words("shift", shift, 2), reduces = _kinds("reduce_s0b0", reduce_s0b0, (2, 6))
+    cdef int n = arguments.words("shift", shift, 2), reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6))
     cdef const float[:, ::1] shift_scores = arguments.float32_scores("shift", shift, (n + 2, n + 2))
     cdef const float[:, :, ::1] s0b0 = arguments.float32_scores("reduce_s0b0", reduce_s0b0, (reduces, n + 2, n + 2)), s1s0
     cdef const float[:, ::1] arc_scores
@@ -76,15 +76,15 @@ def decode_local(s0b0, s1s0=None, s2s1=None, *, beam=1, single_root=False):
 
     Returns a Derivation with a part (2n, 3) for each tensor given.
     """
-    cdef int kinds = _kinds("s0b0", s0b0, (3, 7)), n = arguments.words("s0b0", s0b0[0], 2)
-    cdef Search search = Search(n, kinds, beam, single_root)
-    cdef const float[:, :, ::1] on_s0b0 = arguments.float32_scores("s0b0", s0b0, (kinds, n + 2, n + 2)), on_s1s0, on_s2s1
+    cdef int transitions = _transitions("s0b0", s0b0, (3, 7)), n = arguments.words("s0b0", s0b0[0], 2)
+    cdef Search search = Search(n, transitions, beam, single_root)
+    cdef const float[:, :, ::1] on_s0b0 = arguments.float32_scores("s0b0", s0b0, (transitions, n + 2, n + 2)), on_s1s0, on_s2s1
     point(search.on_s0b0, SH, on_s0b0)
     if s1s0 is not None:
-        on_s1s0 = arguments.float32_scores("s1s0", s1s0, (kinds, n + 2, n + 2))
+        on_s1s0 = arguments.float32_scores("s1s0", s1s0, (transitions, n + 2, n + 2))
         point(search.on_s1s0, SH, on_s1s0)
     if s2s1 is not None:
-        on_s2s1 = arguments.float32_scores("s2s1", s2s1, (kinds, n + 2, n + 2))
+        on_s2s1 = arguments.float32_scores("s2s1", s2s1, (transitions, n + 2, n + 2))
         point(search.on_s2s1, SH, on_s2s1)
     search.run()
     rows = np.empty((2 * n + 1, 5), dtype=np.intp)
@@ -105,7 +105,7 @@ def local_parts(rows, n):
     return {name: scored[:, [0, 3 - k, 4 - k]] for k, name in enumerate(("s0b0", "s1s0", "s2s1"))}
 
 
-def _kinds(name, tensor, allowed):
+def _transitions(name, tensor, allowed):
     """How many transitions a tensor scores."""
     shape = np.shape(tensor)
     if len(shape) != 3 or shape[0] not in allowed:
@@ -136,12 +136,12 @@ cdef struct Continuation:
 cdef class Search:
     """A search over n words. In here an empty position is n+1, the index of its scores."""
 
-    cdef int n, kinds
+    cdef int n, transitions
     cdef Py_ssize_t beam
     cdef bint single
-    cdef const float* on_s0b0[KINDS]  # of each transition the matrix of its scores, or NULL
-    cdef const float* on_s1s0[KINDS]
-    cdef const float* on_s2s1[KINDS]
+    cdef const float* on_s0b0[TRANSITIONS]  # of each transition the matrix of its scores, or NULL
+    cdef const float* on_s1s0[TRANSITIONS]
+    cdef const float* on_s2s1[TRANSITIONS]
     cdef const float* on_arcs         # by head and dependent, or NULL
     cdef vector[Cell] cells
     cdef vector[Hypothesis] hypotheses  # of all steps, so that the best can be followed back
@@ -149,7 +149,7 @@ cdef class Search:
     cdef vector[double] ranking
     cdef vector[int] path, codes  # the best sequence: the hypothesis before each transition, and its code
 
-    def __init__(self, n, kinds, beam, single_root):
+    def __init__(self, n, transitions, beam, single_root):
         try:
             beam = operator.index(beam)
         except TypeError:
@@ -157,10 +157,10 @@ cdef class Search:
         if beam < 1:
             raise ValueError(f"beam: expected a width of at least 1, got {beam}")
         self.n = n
-        self.kinds = kinds
+        self.transitions = transitions
         self.beam = min(beam, 2**31 - 1)
         self.single = single_root
-        for code in range(KINDS):
+        for code in range(TRANSITIONS):
             self.on_s0b0[code] = self.on_s1s0[code] = self.on_s2s1[code] = NULL
         self.on_arcs = NULL
 
@@ -190,19 +190,19 @@ cdef class Search:
             stop = self.hypotheses.size()
             self.continuations.clear()
             while start < stop:
-                self.go_on(<int>start)
+                self.extend(<int>start)
                 start += 1
             if self.continuations.empty() or self.hypotheses.size() > MOST:
                 return False
             self.keep_best()
         return True
 
-    cdef void go_on(self, int h) noexcept nogil:
+    cdef void extend(self, int h) noexcept nogil:
         """List the continuations of a hypothesis that are legal and not forbidden."""
         cdef Positions here = self.positions(h)
         cdef int code
         cdef double score
-        for code in range(self.kinds):
+        for code in range(self.transitions):
             if self.legal(code, here):
                 score = self.hypotheses[h].score + self.score(code, here)
                 if score > -INFINITY:

@@ -14,16 +14,16 @@ import numpy as np
 
 import mh4
 from mh4.config import Config
+from mh4.conllu import Sentence
 from mh4.errors import InputError
 from mh4.evaluation import attachment_scores
 from mh4.files import write_text
-from mh4.graph import dy, run
-from mh4.loss import hinge, tree_loss
-from mh4.model import TAGS, Model
-from mh4.parsing import Parser, minibatches
+from mh4.model import TAGS, Model, minibatches
+from mh4.network.graph import dy
+from mh4.parsing import Parser
 from mh4.progress import Listener
-from mh4.treebank import Sentence
-from mh4.vocabulary import Table, Vocabulary
+from mh4.training.loss import minibatch_loss
+from mh4.vocabulary import Vocabulary
 
 
 @dataclass
@@ -63,16 +63,16 @@ class Trainer:
         self.train, self.dev, self.folder = train, dev, folder
         self.settings, self.sources, self.listener = config.training, sources or {}, listener or Listener()
         self.model = Model(system, config, Vocabulary.of(train, config.encoder.word_min_count), seed)
-        self.trees = [self._trainable(sentence) for sentence in train]
+        self.trees = [self._training_tree(sentence) for sentence in train]
         self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
         self.optimizer.set_clip_threshold(self.settings.clip)
         # Renewed in steps of a hundredth of what it extends over, the average takes no time.
         step = max(1, self.settings.averaged_updates // 100)
         self.optimizer.exponential_moving_average(1 - step / self.settings.averaged_updates, step)
-        self.noise = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(seed)
         self.progress = Progress()
 
-    def _trainable(self, sentence: Sentence) -> np.ndarray:
+    def _training_tree(self, sentence: Sentence) -> np.ndarray:
         """The tree to learn: gold, or where the system cannot produce it the nearest tree that it can."""
         single_root, roots = self.model.config.scorer.single_root, int((sentence.heads[1:] == 0).sum())
         if single_root and roots != 1:
@@ -80,7 +80,7 @@ class Trainer:
                 "%s: %d words have the root as head, expected one (--set scorer.single_root=false allows more)"
                 % (sentence.name, roots)
             )
-        return self.model.system.learnable(sentence.heads, single_root)
+        return self.model.system.training_tree(sentence.heads, single_root)
 
     # The loop
 
@@ -127,7 +127,7 @@ class Trainer:
         words = sum(len(self.train[k]) for k in batch)
         value = 0.0
         try:
-            loss = self.loss([self.train[k] for k in batch], [self.trees[k] for k in batch], self.noise)
+            loss = minibatch_loss(self.model, self.settings, [self.train[k] for k in batch], [self.trees[k] for k in batch], self.rng)
             if loss is not None:
                 value = loss.value()
                 loss.backward()
@@ -139,31 +139,6 @@ class Trainer:
         value *= self.settings.loss_scale
         self.listener.update(words, value / words)
         return value
-
-    def loss(
-        self,
-        sentences: Sequence[Sentence],
-        gold: Sequence[np.ndarray],
-        noise: Optional["np.random.Generator"] = None,
-    ) -> Optional["dy.Expression"]:
-        """The loss of a minibatch, divided by loss_scale: trees, tags and labels; None where it is 0.
-
-        gold: the trees to learn, one heads array for each sentence. With `noise`, dropout.
-        """
-        model, settings = self.model, self.settings
-        scores = model.score(sentences, noise)
-        labels = model.label(scores, [s.heads for s in sentences], training=noise is not None)
-        run(labels)
-
-        single_root = model.config.scorer.single_root
-        terms = [tree_loss(model.system, model.scorer, scores.trees, scores.spans, gold, single_root)]
-        for column in TAGS:
-            table, names = getattr(model.vocabulary, column), [name for s in sentences for name in getattr(s, column)]
-            terms.append(_weighted(getattr(settings, column + "_weight"), scores.tags[column], table, names))
-        names = [deprel for s in sentences for deprel in s.deprels]
-        terms.append(_weighted(settings.label_weight, labels, model.vocabulary.labels, names))
-        terms = [term for term in terms if term is not None]
-        return dy.esum(terms) * (1.0 / settings.loss_scale) if terms else None
 
     # Evaluation
 
@@ -247,7 +222,7 @@ class Trainer:
 
     def _reseed(self) -> None:
         key = [self.model.seed, self.progress.evaluations]
-        self.noise = np.random.default_rng(key)
+        self.rng = np.random.default_rng(key)
         dy.reset_random_seed(int(np.random.SeedSequence(key).generate_state(1)[0]))
 
     def _keep_metrics(self, evaluations: int) -> None:
@@ -289,14 +264,6 @@ def shuffled_minibatches(lengths: Sequence[int], tokens: int, rng: "np.random.Ge
     order = np.argsort(lengths * rng.uniform(0.75, 1.25, len(lengths)))
     batches = list(minibatches(order.tolist(), lengths, tokens))
     return [batches[k] for k in rng.permutation(len(batches))]
-
-
-def _weighted(
-    weight: float, scores: "dy.Expression", table: Table, names: Sequence[str]
-) -> Optional["dy.Expression"]:
-    """The weighted hinge loss of classes given by name; None where it is 0."""
-    loss = hinge(scores, [table[name] for name in names])
-    return None if loss is None else loss * weight
 
 
 def evaluate(parser: Parser, gold: Sequence[Sentence], progress=lambda words: None) -> Dict[str, float]:

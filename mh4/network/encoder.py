@@ -1,15 +1,15 @@
 """From words to context-sensitive vectors (Section 4.1 and the supplement): a character bi-LSTM below a sentence bi-LSTM."""
 
 from functools import lru_cache
-from typing import List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence
 
 import numpy as np
 
 from mh4.config import Config
-from mh4.graph import dy
-from mh4.recurrent import BiLSTM, Packing
-from mh4.scoring import Linear
-from mh4.treebank import Sentence
+from mh4.conllu import Sentence
+from mh4.network.graph import dy
+from mh4.network.layers import Columns, Linear
+from mh4.network.lstm import BiLSTM, Packing
 from mh4.vocabulary import UNKNOWN, Vocabulary, normalised
 
 # Rows of the word table: the two nodes that are no words, then the words (numbered from 1 in the vocabulary).
@@ -42,15 +42,15 @@ class Encoder:
         self._chars_kept = _keep_probabilities(vocabulary.chars.counts, self.dropout.char)
 
     def __call__(
-        self, sentences: Sequence[Sentence], noise: Optional["np.random.Generator"] = None
+        self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None
     ) -> List["dy.Expression"]:
-        """For each layer (units, N): the nodes of all sentences side by side, n+2 for n words (see `spans`).
+        """For each layer (units, N): the nodes of all sentences side by side, n+2 for n words (see `node_columns`).
 
-        With `noise`, words, characters and recurrent connections are dropped as in training.
+        With `rng`, words, characters and recurrent connections are dropped as in training.
         """
         words = [word for sentence in sentences for word in sentence.words]
         ends = _lookup(self.word_embeddings, [_ROOT, _END], self.sizes.word_dim)
-        vectors = dy.concatenate_cols([ends, self._words(words, noise)])
+        vectors = dy.concatenate_cols([ends, self._words(words, rng)])
         order, start = [], 2
         for sentence in sentences:
             order += [_ROOT, *range(start, start + len(sentence)), _END]
@@ -58,40 +58,40 @@ class Encoder:
         inputs = dy.select_cols(vectors, order)
         packing = Packing([len(sentence) + 2 for sentence in sentences])
         natural = packing.natural.tolist()
-        layers = self.lstm(inputs, packing, 0.0 if noise is None else self.dropout.lstm)
+        layers = self.lstm(inputs, packing, 0.0 if rng is None else self.dropout.lstm)
         return [dy.select_cols(layer, natural) for layer in layers]
 
-    def _words(self, words: Sequence[str], noise: Optional["np.random.Generator"]) -> "dy.Expression":
+    def _words(self, words: Sequence[str], rng: Optional["np.random.Generator"]) -> "dy.Expression":
         """(word_dim, number of words): the spelling of each word plus its embedding; zeros for a word that is dropped."""
         known = np.array([self._number(word) for word in words])
-        if noise is None:
+        if rng is None:
             spelled = list(dict.fromkeys(words))  # a word that comes again is the same without dropout
             numbers = {word: k for k, word in enumerate(spelled, start=1)}
             columns = np.array([numbers[word] for word in words])
         else:
-            known[noise.random(len(words)) >= self._words_kept[known]] = UNKNOWN
-            kept = noise.random(len(words)) >= self.dropout.word
+            known[rng.random(len(words)) >= self._words_kept[known]] = UNKNOWN
+            kept = rng.random(len(words)) >= self.dropout.word
             known[~kept] = UNKNOWN
             spelled = [word for word, is_kept in zip(words, kept) if is_kept]
             columns = np.where(kept, kept.cumsum(), 0)
         embedded = known != UNKNOWN
         vectors = dy.zeros((self.sizes.word_dim, len(words)))
         if spelled:
-            vectors = _columns(self._spell(spelled, noise), columns)
+            vectors = _columns(self._spell(spelled, rng), columns)
         if embedded.any():
             embeddings = _lookup(self.word_embeddings, (known[embedded] + _BEFORE_WORDS).tolist(), self.sizes.word_dim)
             vectors = vectors + _columns(embeddings, np.where(embedded, embedded.cumsum(), 0))
         return vectors
 
-    def _spell(self, words: Sequence[str], noise: Optional["np.random.Generator"]) -> "dy.Expression":
+    def _spell(self, words: Sequence[str], rng: Optional["np.random.Generator"]) -> "dy.Expression":
         """(word_dim, number of words): a vector for each word, from its characters."""
         chars = np.concatenate([self._spelling(word) for word in words])
-        if noise is not None:
-            chars[noise.random(len(chars)) >= self._chars_kept[chars]] = UNKNOWN
+        if rng is not None:
+            chars[rng.random(len(chars)) >= self._chars_kept[chars]] = UNKNOWN
         lengths = [len(word) for word in words]
         vectors = _lookup(self.char_embeddings, chars.tolist(), self.sizes.char_dim)
         packing = Packing(lengths)
-        states = self.char_lstm(vectors, packing, 0.0 if noise is None else self.dropout.char_lstm)[-1]
+        states = self.char_lstm(vectors, packing, 0.0 if rng is None else self.dropout.char_lstm)[-1]
         # Each direction has read the whole word where it ends: the one at the last character, the other at the first.
         half, units = self.sizes.char_units // 2, self.sizes.char_units
         stops = np.cumsum(lengths)
@@ -101,8 +101,8 @@ class Encoder:
         return dy.tanh(self.char_map(dy.concatenate([ahead, behind])))
 
 
-def spans(sentences: Sequence[Sentence]) -> List[Tuple[int, int]]:
-    """The columns [start, stop) of each sentence in what Encoder returns."""
+def node_columns(sentences: Sequence[Sentence]) -> List[Columns]:
+    """The columns [start, stop) of each sentence's nodes in what Encoder returns."""
     stops = np.cumsum([len(sentence) + 2 for sentence in sentences]).tolist()
     return list(zip([0] + stops[:-1], stops))
 

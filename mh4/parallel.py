@@ -7,8 +7,8 @@ from functools import lru_cache
 from multiprocessing import get_context
 from typing import Iterable, Iterator, List, Optional, Tuple
 
+from mh4.conllu import Block, Sentence
 from mh4.systems import BEAM
-from mh4.treebank import Block, Sentence
 
 # Words that are in memory for each process. Among them sentences of like length share a minibatch.
 CHUNK_WORDS = 10_000

@@ -10,7 +10,7 @@ from typing import List, Optional, Sequence
 
 import numpy as np
 
-from mh4.graph import affine, dy
+from mh4.network.graph import affine, dy
 
 
 class Packing:

@@ -1,0 +1,77 @@
+"""Layers over the vectors of a whole minibatch, which are the columns of one matrix: linear maps, MLPs, biaffine scores of pairs."""
+
+from typing import List, Sequence, Tuple
+
+import numpy as np
+
+from mh4.network.graph import affine, dy
+
+Columns = Tuple[int, int]  # [start, stop) of the vectors of a sentence among those of its minibatch
+Pair = Tuple["dy.Expression", "dy.Expression"]  # [x; 1] and [y; 1] of every node of a minibatch, as columns
+
+
+class Linear:
+    """An affine map of every column, (inputs, N) to (outputs, N)."""
+
+    def __init__(self, inputs: int, outputs: int, parameters: "dy.ParameterCollection") -> None:
+        self.weights = parameters.add_parameters((outputs, inputs))
+        self.bias = parameters.add_parameters(outputs, init=0)
+
+    def __call__(self, vectors: "dy.Expression") -> "dy.Expression":
+        return affine(self.weights, vectors, self.bias)
+
+
+class MLP:
+    """One tanh layer with dropout, from (units, N) to (outputs, N)."""
+
+    def __init__(self, inputs: int, outputs: int, dropout: float, parameters: "dy.ParameterCollection") -> None:
+        self.map = Linear(inputs, outputs, parameters)
+        self.dropout = dropout
+
+    def __call__(self, vectors: "dy.Expression", training: bool) -> "dy.Expression":
+        hidden = dy.tanh(self.map(vectors))
+        return dy.dropout(hidden, self.dropout) if training else hidden
+
+
+class Biaffine:
+    """Biaffine scores of pairs of nodes (Dozat & Manning 2017), in `matrices` ways: s_t(x, y) = [x; 1]' U_t [y; 1]."""
+
+    def __init__(self, matrices: int, units: int, parameters: "dy.ParameterCollection") -> None:
+        self.matrices = matrices
+        self.side = units + 1
+        # Glorot initialisation of each U_t on its own, not of the block they are stored in.
+        glorot = dy.UniformInitializer(float(np.sqrt(6.0 / (2 * self.side))))
+        self.weights = parameters.add_parameters((matrices * self.side, self.side), init=glorot)
+
+    def __call__(self, pair: Pair, xs: Sequence[Columns], ys: Sequence[Columns]) -> List["dy.Expression"]:
+        """All pairs of each sentence, i columns of x and j of y: an (i, matrices * j) expression; see `values`."""
+        x, y = pair
+        transformed = self.weights * y
+        tensors = []
+        for (x_start, x_stop), (y_start, y_stop) in zip(xs, ys):
+            right = dy.pick_range(transformed, y_start, y_stop, 1)
+            right = dy.reshape(right, (self.side, self.matrices * (y_stop - y_start)))
+            tensors.append(dy.transpose(dy.pick_range(x, x_start, x_stop, 1)) * right)
+        return tensors
+
+    def values(self, tensor: "dy.Expression") -> np.ndarray:
+        """The scores as float32 array (matrices, i, j), C-contiguous: [t, x, y]."""
+        flat = tensor.npvalue()
+        # Each column of the product is one (t, y), t running fastest.
+        scores = flat.reshape((flat.shape[0], self.matrices, -1), order="F").transpose(1, 0, 2)
+        return np.ascontiguousarray(scores, dtype=np.float32)
+
+    def picked(self, pair: Pair, rows: np.ndarray, coefficients: np.ndarray) -> "dy.Expression":
+        """Sum of coefficients times scores of a few pairs, given as rows (t, column of x, column of y).
+
+        They are computed a second time: a gradient that flows back through all pairs, nearly all of it zeros, takes much longer.
+        """
+        x, y = pair
+        by_matrix = np.argsort(rows[:, 0], kind="stable")
+        (matrices, xs, ys), coefficients = rows[by_matrix].T, coefficients[by_matrix]
+        right = []
+        for t in np.unique(matrices):
+            weights = dy.pick_range(self.weights, int(t) * self.side, int(t + 1) * self.side, 0)
+            right.append(weights * dy.select_cols(y, ys[matrices == t].tolist()))
+        pairs = dy.cmult(dy.select_cols(x, xs.tolist()), dy.concatenate_cols(right))
+        return dy.dot_product(dy.sum_dim(pairs, [0]), dy.inputTensor(coefficients))

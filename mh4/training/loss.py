@@ -1,0 +1,75 @@
+"""Large-margin losses in the graph (Section 4.3): hinge for trees, structured or along the oracle, and for tags and labels.
+
+All are the score of what the model prefers, cost included, minus the score of gold. Once the preferred structure is known
+the loss is linear in the scores, with coefficients +1 where a score is used by the prediction and -1 where by gold.
+"""
+
+from typing import Optional, Sequence
+
+import numpy as np
+
+from mh4.config import Training
+from mh4.conllu import Sentence
+from mh4.model import TAGS, Model
+from mh4.network.graph import dy, forward
+from mh4.network.scorer import TensorScores
+from mh4.systems import System
+from mh4.training.violation import preferred_classes
+from mh4.vocabulary import Table
+
+
+def minibatch_loss(
+    model: Model,
+    weights: Training,
+    sentences: Sequence[Sentence],
+    gold: Sequence[np.ndarray],
+    rng: Optional["np.random.Generator"] = None,
+) -> Optional["dy.Expression"]:
+    """The loss of trees, tags and labels of a minibatch, divided by `weights.loss_scale`; None where it is 0.
+
+    gold: the trees to learn, one heads array for each sentence. With `rng`, dropout.
+    """
+    scores = model.score(sentences, rng)
+    labels = scores.labels([s.heads for s in sentences])
+    forward(labels)
+
+    terms = [tree_loss(model.system, scores.trees, gold, model.config.scorer.single_root)]
+    for column in TAGS:
+        table, names = getattr(model.vocabulary, column), [name for s in sentences for name in getattr(s, column)]
+        terms.append(_weighted(getattr(weights, column + "_weight"), scores.tags[column], table, names))
+    names = [deprel for s in sentences for deprel in s.deprels]
+    terms.append(_weighted(weights.label_weight, labels, model.vocabulary.labels, names))
+    terms = [term for term in terms if term is not None]
+    return dy.esum(terms) * (1.0 / weights.loss_scale) if terms else None
+
+
+def tree_loss(
+    system: System, scores: TensorScores, gold: Sequence[np.ndarray], single_root: bool
+) -> Optional["dy.Expression"]:
+    """Sum over sentences of the system's violations of the margins of the gold trees, which it can produce.
+
+    The graph must have been run forward. None where gold itself wins everywhere, or all that wins over it has the same scores: the
+    gradient is 0.
+    """
+    violations = [system.violation(tensors, heads, single_root) for tensors, heads in zip(scores.arrays(), gold)]
+    terms = scores.difference(violations)
+    return dy.esum(terms) + sum(violation.constant for violation in violations) if terms else None
+
+
+def hinge(scores: "dy.Expression", gold: Sequence[int]) -> Optional["dy.Expression"]:
+    """Sum over columns of max(0, 1 + best wrong class - gold class); scores (classes, N), run forward; None where 0."""
+    values = scores.npvalue().reshape((-1, len(gold)), order="F")
+    preferred = preferred_classes(values, np.asarray(gold))
+    wrong = int((preferred != gold).sum())
+    if not wrong:
+        return None
+    columns = dy.reshape(scores, (len(values),), batch_size=len(gold))
+    return dy.sum_batches(dy.pick_batch(columns, preferred) - dy.pick_batch(columns, gold)) + float(wrong)
+
+
+def _weighted(
+    weight: float, scores: "dy.Expression", table: Table, names: Sequence[str]
+) -> Optional["dy.Expression"]:
+    """The weighted hinge loss of classes given by name; None where it is 0."""
+    loss = hinge(scores, [table[name] for name in names])
+    return None if loss is None else loss * weight
