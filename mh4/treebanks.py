@@ -1,6 +1,6 @@
 """Treebanks: which files there are, fetching them, and telling what a file is by its content.
 
-data/manifest.tsv lists the Universal Dependencies files of the paper's 20 treebanks with their git blob ids. They are
+treebanks.tsv, the manifest, lists the Universal Dependencies files of the paper's 20 treebanks with their git blob ids. They are
 fetched from the git tags on GitHub or taken out of the release archives of LINDAT; a file takes its name only when it is
 complete and its blob id is right. No treebank text is part of this repository, save the toy treebank that data/toy.py makes.
 """
@@ -26,7 +26,10 @@ from urllib.request import Request, urlopen
 from mh4.errors import InputError
 from mh4.files import atomic_path
 
+MANIFEST = Path(__file__).with_name("treebanks.tsv")
 DATA = Path(__file__).resolve().parent.parent / "data"
+if not (DATA / "toy.py").exists():  # an installed package, with no clone of the repository around it
+    DATA = Path("data")
 SPLITS = ("train", "dev", "test")
 TOY = "toy"
 RELEASE = "2.0"  # what is fetched; the manifest knows others, to name them
@@ -60,13 +63,9 @@ class ManifestRow(NamedTuple):
 
 @lru_cache(maxsize=None)
 def manifest() -> Tuple[ManifestRow, ...]:
-    """The rows of data/manifest.tsv. Raises InputError if the package is not in a clone of its repository."""
-    path = DATA / "manifest.tsv"
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return tuple(ManifestRow(**row) for row in csv.DictReader(file, delimiter="\t"))
-    except FileNotFoundError:
-        raise InputError("%s is missing: treebanks are known only inside a clone of the repository" % path) from None
+    """The rows of the manifest."""
+    with open(MANIFEST, encoding="utf-8", newline="") as file:
+        return tuple(ManifestRow(**row) for row in csv.DictReader(file, delimiter="\t"))
 
 
 def languages() -> List[str]:
@@ -96,7 +95,7 @@ def locate(
     """The files of a treebank, by split: from the folder `ud` if given, otherwise made ("toy") or fetched into `to`.
 
     ud: a folder with LANG-ud-SPLIT.conllu files, of any language; nothing is fetched then.
-    to: where to keep what is fetched; by default data/ud-2.0 (data/toy) of the repository.
+    to: where to keep what is fetched; by default data/ud-2.0 (data/toy), of the repository or, outside a clone, of the current folder.
     splits: those that are needed; by default all three are fetched, or what a folder `ud` has of them.
     source, base_url: see `download`.
     Raises InputError when a file cannot be had.
@@ -115,7 +114,7 @@ def download(
     source: str = "github",
     base_url: Optional[str] = None,
 ) -> Dict[str, Path]:
-    """Fetch UD 2.0 files of a language into the folder `to` (by default data/ud-2.0 of the repository); those there stay.
+    """Fetch UD 2.0 files of a language into the folder `to` (by default data/ud-2.0, see `locate`); those there stay.
 
     source: "github" (raw files at the release's git tags) or "lindat" (the archives, which are kept for other languages).
     base_url: instead of the source's own; by default the environment's MH4_DATA_URL, if set.

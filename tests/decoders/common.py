@@ -229,6 +229,16 @@ def accepted_trees(decoder, n):
     return accepted
 
 
+def found_trees(decoder, n):
+    """The trees over n words that a decoder of arc scores finds where just their own arcs are worth something."""
+    found = set()
+    for tree in brute.all_trees(n):
+        arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
+        arcs[tree[1:], range(1, n + 1)] = 1
+        found.add(tuple(decoder.decode({"arcs": arcs}).heads.tolist()))
+    return found
+
+
 @lru_cache(maxsize=None)
 def tree_set(decoder, n):
     return frozenset(decoder.trees(n))
