@@ -69,7 +69,7 @@ class Training:
     clip: float = 5.0  # gradient norm
     averaged_updates: int = 1000  # the weights that are kept are a moving average over about the last so many updates
     evaluate_updates: int = 500  # evaluate every max(this, a quarter epoch) updates
-    patience: int = 6  # evaluations without improvement after which training stops
+    patience: int = 10  # evaluations without improvement after which training stops
     max_updates: int = 1_000_000
 
 
