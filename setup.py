@@ -28,7 +28,14 @@ setup(
                 language="c++",
             )
         ],
-        language_level=3,
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": False,  # the arguments' shapes are checked in Python before a kernel runs
+            "wraparound": False,
+            "cdivision": True,
+            "initializedcheck": False,
+            "annotation_typing": False,  # annotations are for readers and type checkers
+        },
     ),
     options={"build_ext": {"parallel": True}},
 )

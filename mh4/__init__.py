@@ -4,19 +4,17 @@ The reference implementation of Gómez-Rodríguez, Shi & Lee, "Global Transition
 (ACL 2018). ``mh4.load(folder).parse(sentences)`` parses; ``mh4.decoders`` are the exact chart parsers.
 """
 
-from typing import TYPE_CHECKING, Optional
+from typing import Optional
 
-if TYPE_CHECKING:
-    from mh4.parsing import Parser
+from mh4.parsing import Parser
+from mh4.systems import BEAM
 
 __version__ = "0.1.0"
 
 
-def load(folder: str, decode: Optional[str] = None, beam: int = 8) -> "Parser":
+def load(folder: str, decode: Optional[str] = None, beam: int = BEAM) -> Parser:
     """The parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
 
     decode: "exact", "greedy" or "beam" (of width `beam`); if None, exact for global models and greedy for greedy ones.
     """
-    from mh4.parsing import Parser  # only now: DyNet takes a moment to start
-
     return Parser.load(folder, decode, beam)

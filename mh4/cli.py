@@ -13,7 +13,7 @@ import click
 import mh4
 from mh4 import config as configuration
 from mh4 import conllu, systems
-from mh4.errors import InputError
+from mh4.errors import InputError, reason
 from mh4.progress import TrainingProgress, words_bar
 
 
@@ -33,7 +33,7 @@ class Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(141)
         except OSError as error:  # a full disk, a folder of someone else
-            click.echo("mh4: %s: %s" % (error.filename or "files", error.strerror or error), err=True)
+            click.echo("mh4: %s: %s" % (error.filename or "files", reason(error)), err=True)
             sys.exit(2)
 
 

@@ -6,12 +6,11 @@ Where the paper is silent the defaults are those of its authors' runs.
 """
 
 import dataclasses
-import os
 import sys
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, Mapping
 
-from mh4.errors import InputError
+from mh4.errors import InputError, reason
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -101,7 +100,7 @@ def read(path: str) -> Config:
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except OSError as error:
-        raise InputError("%s: cannot be read: %s" % (path, os.strerror(error.errno))) from None
+        raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
     except UnicodeDecodeError:
         raise InputError("%s: not UTF-8" % path) from None
     return override(Config(), tables(text, path), path)

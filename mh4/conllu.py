@@ -6,7 +6,6 @@ https://universaldependencies.org/format.html
 """
 
 import io
-import os
 import sys
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Dict, Iterator, List, Optional, Sequence, TextIO
 import numpy as np
 
 from mh4 import files
-from mh4.errors import InputError
+from mh4.errors import InputError, reason
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 
@@ -31,13 +30,14 @@ class Sentence:
     """
 
     words: List[str]
-    upos: Optional[List[str]] = None
-    xpos: Optional[List[str]] = None
-    feats: Optional[List[str]] = None
-    deprels: Optional[List[str]] = None
-    heads: Optional[np.ndarray] = None
+    # What a file or parser gives. Typed as what it is there: who looks at it has read or parsed it.
+    upos: List[str] = None  # type: ignore[assignment]
+    xpos: List[str] = None  # type: ignore[assignment]
+    feats: List[str] = None  # type: ignore[assignment]
+    deprels: List[str] = None  # type: ignore[assignment]
+    heads: np.ndarray = None  # type: ignore[assignment]
     name: str = ""
-    rows: Optional[List[int]] = None
+    rows: List[int] = None  # type: ignore[assignment]
 
     def __len__(self) -> int:
         return len(self.words)
@@ -73,7 +73,8 @@ def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
     Raises InputError naming file, line and sentence for what is not CoNLL-U, is no tree, or is not UTF-8.
     """
     shown = "standard input" if path == "-" else path
-    number, first, lines = 0, 0, []
+    number, first = 0, 0
+    lines: List[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
     for k, line in enumerate(_lines(path, shown)):
         if not line.strip():
@@ -133,7 +134,7 @@ def _lines(path: str, shown: str) -> Iterator[str]:
                     byte = line[error.start]
                     raise InputError("%s, line %d: not UTF-8 (byte 0x%02x)" % (shown, k + 1, byte)) from None
     except OSError as error:
-        raise InputError("%s: cannot be read: %s" % (path, os.strerror(error.errno))) from None
+        raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
 
 
 def _line_end(line: str) -> str:
@@ -153,7 +154,8 @@ def _block(lines: List[str], first: int, shown: str, number: int, trees: bool) -
 
 
 def _sentence(lines: Sequence[str], place: _Place, trees: bool) -> Sentence:
-    rows, cells = [], []
+    rows: List[int] = []
+    cells: List[List[str]] = []
     start = next(row for row, line in enumerate(lines) if line.strip())
     for row, line in enumerate(lines):
         if line.startswith("#") or not line.strip():

@@ -6,3 +6,8 @@ class InputError(Exception):
 
     The command line prints it and exits with code 2; nothing is written.
     """
+
+
+def reason(error: OSError) -> str:
+    """Why the operating system refused, in its own words."""
+    return error.strerror or str(error)

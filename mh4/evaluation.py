@@ -58,10 +58,12 @@ def official(gold: str, system: str) -> Dict[str, Score]:
         scores = scorer.evaluate(loaded_gold, loaded_system)
     except scorer.UDError:
         raise InputError(_difference(gold, loaded_gold, system, loaded_system)) from None
-    return {
-        metric: Score(*(None if value is None else 100.0 * value for value in (s.precision, s.recall, s.f1, s.aligned_accuracy)))
-        for metric, s in ((metric, scores[metric]) for metric in METRICS)
-    }
+    return {metric: _percent(scores[metric]) for metric in METRICS}
+
+
+def _percent(score: Any) -> Score:
+    aligned = None if score.aligned_accuracy is None else 100.0 * score.aligned_accuracy
+    return Score(100.0 * score.precision, 100.0 * score.recall, 100.0 * score.f1, aligned)
 
 
 def format_table(scores: Dict[str, Score]) -> str:

@@ -5,7 +5,7 @@ import tempfile
 from contextlib import contextmanager
 from typing import Iterator, TextIO
 
-from mh4.errors import InputError
+from mh4.errors import InputError, reason
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def atomic_path(path: str) -> Iterator[str]:
         handle, temporary = tempfile.mkstemp(prefix=".%s." % name, suffix=".part", dir=folder)
         os.close(handle)
     except OSError as error:
-        raise InputError("%s: cannot be written: %s" % (path, os.strerror(error.errno))) from None
+        raise InputError("%s: cannot be written: %s" % (path, reason(error))) from None
     try:
         yield temporary
         umask = os.umask(0)

@@ -14,13 +14,9 @@ from mh4.files import atomic_path, write_text
 from mh4.network.encoder import Encoder, node_columns
 from mh4.network.graph import dy, forward
 from mh4.network.scorer import Labeller, Tagger, TensorScorer
-from mh4.vocabulary import Vocabulary
+from mh4.vocabulary import TAGS, Vocabulary
 
 FORMAT = 2  # of the model folder; raised when an older program could not read it or would parse differently
-
-# What the network learns to predict beside the tree: part-of-speech and morphological tags. They are secondary tasks by stack
-# propagation (Section 5): read off the first layer of the sentence bi-LSTM, and given to the parser in no other way.
-TAGS = ("upos", "xpos", "feats")
 
 # Words per graph in parsing. With twice as many, its matrices leave the caches of the processor, and it is slower.
 _BATCH_TOKENS = 500
@@ -98,7 +94,7 @@ class Model:
         arrays.update(("l%d" % k, p.as_array()) for k, p in enumerate(self.parameters.lookup_parameters_list()))
         with atomic_path(path) as temporary:
             with open(temporary, "wb") as file:
-                np.savez(file, **arrays, **beside)
+                np.savez(file, **arrays, **beside)  # type: ignore[arg-type]
 
     def load_weights(self, path: str) -> Dict[str, np.ndarray]:
         """Set all parameters from `path`; returns all its arrays."""

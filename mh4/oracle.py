@@ -14,13 +14,16 @@ tree that the transition system makes. These are more than MH4 derives. The same
 and its head is s1 or b0; these are the projective trees.
 """
 
+from typing import Optional, Sequence
+
 import numpy as np
 
 from mh4.decoders import arguments
-from mh4.transitions import LA, LA2, LA_PRIME, MH4, RA, RA2, RA_PRIME, SH
+from mh4.transitions import LA, LA2, LA_PRIME, MH4, RA, RA2, RA_PRIME, SH, Transition
+from mh4.trees import Heads
 
 
-def canonical(heads, codes=MH4):
+def canonical(heads: Heads, codes: Sequence[Transition] = MH4) -> Optional[np.ndarray]:
     """The canonical sequence of a tree, or None if transitions of these codes (MH3 or MH4) do not make it.
 
     heads: int array (n+1,), a tree. Returns an int array (2n+1, 5) of rows (code, s2, s1, s0, b0), the positions as they

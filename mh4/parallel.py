@@ -2,12 +2,13 @@
 
 import signal
 from collections import deque
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from functools import lru_cache
 from multiprocessing import get_context
-from typing import Iterable, Iterator, List, Optional, Tuple
+from typing import Deque, Iterable, Iterator, List, Optional, Tuple
 
 from mh4.conllu import Block, Sentence
+from mh4.parsing import Parser
 from mh4.systems import BEAM
 
 # Words that are in memory for each process. Among them sentences of like length share a minibatch.
@@ -29,7 +30,7 @@ def parse(
         return
     # New processes, not copies of this one, which may have threads, as that of a progress bar.
     with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts_to_the_parent) as pool:
-        running = deque()
+        running: Deque[Tuple[List[Block], Future]] = deque()
         try:
             for chunk in _chunks(blocks):
                 running.append((chunk, pool.submit(_parse, model, [block.sentence for block in chunk])))
@@ -62,9 +63,7 @@ def _parse(model: Tuple[str, Optional[str], int], sentences: List[Sentence]) -> 
 
 
 @lru_cache(maxsize=1)
-def _parser(folder: str, decode: Optional[str], beam: int):
-    from mh4.parsing import Parser  # only now: the parent of other processes needs no DyNet
-
+def _parser(folder: str, decode: Optional[str], beam: int) -> Parser:
     return Parser.load(folder, decode, beam)
 
 

@@ -1,15 +1,17 @@
 """Parsing: the best tree of the chart parser, then its labels."""
 
 from dataclasses import replace
-from typing import Callable, List, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Union
 
 import numpy as np
 
 from mh4.conllu import Sentence
 from mh4.errors import InputError
-from mh4.model import TAGS, Model, Scores
 from mh4.systems import BEAM
-from mh4.vocabulary import Table
+from mh4.vocabulary import TAGS, Table
+
+if TYPE_CHECKING:  # DyNet takes a moment to start, and not all who import this parse
+    from mh4.model import Model, Scores
 
 ROOT = "root"  # the label of the words headed by the root, and of no others
 
@@ -21,7 +23,7 @@ class Parser:
     >>> parser.parse([["Ez", "egy", "mondat", "."]])[0].heads
     """
 
-    def __init__(self, model: Model, decode: Optional[str] = None, beam: int = BEAM) -> None:
+    def __init__(self, model: "Model", decode: Optional[str] = None, beam: int = BEAM) -> None:
         self.model = model
         self.decode = model.system.decoder(decode, beam)
 
@@ -32,6 +34,8 @@ class Parser:
         decode: "exact", "greedy" or "beam" (of width `beam`); if None, exact for global models and greedy for greedy ones.
         Raises InputError where the system cannot be decoded so.
         """
+        from mh4.model import Model
+
         return cls(Model.load(folder), decode, beam)
 
     def parse(
@@ -44,18 +48,17 @@ class Parser:
         Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats
         as predicted. `progress` is called with the number of words parsed after each minibatch.
         """
-        sentences = [s if isinstance(s, Sentence) else _sentence(s) for s in sentences]
-        parsed: List[Sentence] = [None] * len(sentences)
-        for batch, scores in self.model.scores(sentences):
-            for k, result in zip(batch, self._parse([sentences[k] for k in batch], scores)):
-                parsed[k] = result
-            progress(sum(len(sentences[k]) for k in batch))
-        return parsed
+        unparsed = [s if isinstance(s, Sentence) else _sentence(s) for s in sentences]
+        parsed: Dict[int, Sentence] = {}
+        for batch, scores in self.model.scores(unparsed):
+            parsed.update(zip(batch, self._parse([unparsed[k] for k in batch], scores)))
+            progress(sum(len(unparsed[k]) for k in batch))
+        return [parsed[k] for k in range(len(unparsed))]
 
-    def _parse(self, sentences: Sequence[Sentence], scores: Scores) -> List[Sentence]:
+    def _parse(self, sentences: Sequence[Sentence], scores: "Scores") -> List[Sentence]:
         vocabulary, single_root = self.model.vocabulary, self.model.config.scorer.single_root
         heads = [self.decode(**tensors, single_root=single_root).heads for tensors in scores.trees.arrays()]
-        columns = {column: _best(scores.tags[column].npvalue(), getattr(vocabulary, column)) for column in TAGS}
+        columns: Dict[str, Any] = {column: _best(scores.tags[column].npvalue(), getattr(vocabulary, column)) for column in TAGS}
         labels = scores.labels(heads).npvalue()
         columns["deprels"] = _best(labels, vocabulary.labels, np.concatenate([tree[1:] for tree in heads]) == 0)
         results, start = [], 0

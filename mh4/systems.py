@@ -117,9 +117,9 @@ def _transition_based(name: str, tree_class: str, decode: Decode, *tensors: Tens
     return GlobalSystem(name, tree_class, tensors, {"exact": decode, **_search(beam.decode)}, in_paper)
 
 
-def _greedy(name: str, tree_class: str, transitions: Tuple[Transition, ...], *pairs: str) -> System:
-    """A greedy parser that scores all its transitions on each of these pairs of positions, such as "s0 b0"."""
-    tensors = tuple(Tensor(pair.replace(" ", ""), tuple(pair.split()), len(transitions)) for pair in pairs)
+def _greedy(name: str, tree_class: str, transitions: Tuple[Transition, ...], *pairs: Tuple[str, str]) -> System:
+    """A greedy parser that scores all its transitions on each of these pairs of positions."""
+    tensors = tuple(Tensor(first + second, (first, second), len(transitions)) for first, second in pairs)
     return GreedySystem(name, tree_class, tensors, _search(beam.decode_local), transitions=transitions)
 
 
@@ -159,10 +159,10 @@ SYSTEMS: Dict[str, System] = {
         _transition_based("mh3-arcs", "projective", mh3.decode, _SHIFT, _MH3_ON_S0B0, _ARCS, in_paper=False),
         _transition_based("mh4-arcs", "mh4", mh4.decode, _SHIFT, _MH4_ON_S0B0, _MH4_ON_S1S0, _ARCS, in_paper=False),
         # The greedy parsers of Table 4, and of Table 1: sums of the scores of neighbouring positions.
-        _greedy("greedy-mh3", "projective", MH3, "s0 b0"),
-        _greedy("greedy-mh4", "mh4", MH4, "s0 b0", "s1 s0", "s2 s1"),
-        _greedy("greedy-mh4-two", "mh4", MH4, "s0 b0"),
-        _greedy("greedy-mh4-three", "mh4", MH4, "s0 b0", "s1 s0"),
+        _greedy("greedy-mh3", "projective", MH3, ("s0", "b0")),
+        _greedy("greedy-mh4", "mh4", MH4, ("s0", "b0"), ("s1", "s0"), ("s2", "s1")),
+        _greedy("greedy-mh4-two", "mh4", MH4, ("s0", "b0")),
+        _greedy("greedy-mh4-three", "mh4", MH4, ("s0", "b0"), ("s1", "s0")),
     )
 }
 

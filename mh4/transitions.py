@@ -16,6 +16,7 @@ ones greedy parsers learn.
 """
 
 from enum import IntEnum
+from typing import Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class Transition(IntEnum):
     LA2 = 5
     RA2 = 6
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name.replace("_PRIME", "'")
 
 
@@ -42,7 +43,7 @@ MH3 = (SH, LA, RA)
 MH4 = tuple(Transition)
 
 # Where the head and the dependent of each reduce transition's arc are found.
-ARC = {
+ARC: Dict[int, Tuple[str, str]] = {
     LA: ("b0", "s0"),
     RA: ("s1", "s0"),
     LA_PRIME: ("s0", "s1"),
@@ -59,50 +60,50 @@ class Configuration:
     heads: int32 array of length n+1, -1 for the root and for words without a head yet.
     """
 
-    def __init__(self, n):
+    def __init__(self, n: int) -> None:
         if n < 0:
             raise ValueError(f"a sentence cannot have {n} words")
         self.n = n
-        self.stack = []
+        self.stack: List[int] = []
         self.buffer = range(n + 2)
         self.heads = np.full(n + 1, -1, dtype=np.int32)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Configuration(stack={self.stack}, buffer={list(self.buffer)}, heads={self.heads.tolist()})"
 
     @property
-    def b0(self):
+    def b0(self) -> int:
         """The first node of the buffer."""
         return self.buffer[0]
 
     @property
-    def s0(self):
+    def s0(self) -> int:
         """The top of the stack, or -1."""
         return self._from_top(1)
 
     @property
-    def s1(self):
+    def s1(self) -> int:
         """The second node of the stack, or -1."""
         return self._from_top(2)
 
     @property
-    def s2(self):
+    def s2(self) -> int:
         """The third node of the stack, or -1."""
         return self._from_top(3)
 
-    def _from_top(self, depth):
+    def _from_top(self, depth: int) -> int:
         return self.stack[-depth] if len(self.stack) >= depth else EMPTY
 
-    def is_final(self):
+    def is_final(self) -> bool:
         """Whether only the root is on the stack and only the sentinel in the buffer: every word has its head."""
         return self.stack == [0] and self.b0 == self.n + 1
 
-    def arc(self, code):
+    def arc(self, code: int) -> Tuple[int, int]:
         """The (head, dependent) that a reduce transition would make here, -1 where a position is empty."""
         head, dependent = ARC[Transition(code)]
         return getattr(self, head), getattr(self, dependent)
 
-    def legal(self, code):
+    def legal(self, code: int) -> bool:
         """Whether the transition can be applied here.
 
         SH needs a node other than the sentinel; a reduce needs both ends of its arc, a head other than the sentinel
@@ -111,7 +112,7 @@ class Configuration:
         """
         return self._why_not(_checked(code)) is None
 
-    def apply(self, code):
+    def apply(self, code: int) -> None:
         """Apply a transition, changing this configuration. Raises ValueError if it is not legal."""
         code = _checked(code)
         reason = self._why_not(code)
@@ -125,7 +126,7 @@ class Configuration:
             self.heads[dependent] = head
             self.stack.remove(dependent)
 
-    def _why_not(self, code):
+    def _why_not(self, code: int) -> Optional[str]:
         """The reason why a transition is illegal here, or None."""
         sentinel = self.n + 1
         if code == SH:
@@ -141,7 +142,7 @@ class Configuration:
         return None
 
 
-def run(transitions, n):
+def run(transitions: np.ndarray, n: int) -> np.ndarray:
     """Execute a sequence of transitions over n words and return the heads.
 
     transitions: int array (2n+1, 4) of rows (code, s1, s0, b0), the positions as they are before the transition and
@@ -164,7 +165,7 @@ def run(transitions, n):
     return configuration.heads
 
 
-def legal(positions, n, single_root=False):
+def legal(positions: np.ndarray, n: int, single_root: bool = False) -> np.ndarray:
     """Which transitions can be applied in many configurations over n words at once: bool (7, m), by code.
 
     positions: int array (m, 4) of rows (s2, s1, s0, b0), -1 where a position is empty. As ``Configuration.legal``, but
@@ -188,7 +189,9 @@ def legal(positions, n, single_root=False):
     )
 
 
-def score(transitions, shift, reduce_s0b0, reduce_s1s0=None):
+def score(
+    transitions: np.ndarray, shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: Optional[np.ndarray] = None
+) -> float:
     """The score of a transition sequence: the sum over its transitions but the first, the shift of the root.
 
     transitions: int array (m, 4) of rows (code, s1, s0, b0). shift: (n+2, n+2), indexed [s0, b0].
@@ -211,14 +214,14 @@ def score(transitions, shift, reduce_s0b0, reduce_s1s0=None):
     return float(total)
 
 
-def _checked(code):
+def _checked(code: int) -> Transition:
     try:
         return Transition(code)
     except ValueError:
         raise ValueError(f"{code} is not a transition code (0 to {max(Transition)})") from None
 
 
-def _rows(transitions):
+def _rows(transitions: np.ndarray) -> np.ndarray:
     rows = np.asarray(transitions)
     if rows.ndim != 2 or rows.shape[1] != 4 or not np.issubdtype(rows.dtype, np.integer):
         raise ValueError(

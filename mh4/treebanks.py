@@ -8,8 +8,8 @@ complete and its blob id is right. No treebank text is part of this repository, 
 import csv
 import gzip
 import hashlib
-import importlib.util
 import os
+import runpy
 import sys
 import tarfile
 import time
@@ -18,12 +18,12 @@ from contextlib import contextmanager
 from functools import lru_cache
 from http.client import HTTPException
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from mh4.errors import InputError
+from mh4.errors import InputError, reason
 from mh4.files import atomic_path
 
 MANIFEST = Path(__file__).with_name("treebanks.tsv")
@@ -73,12 +73,12 @@ def languages() -> List[str]:
     return list(dict.fromkeys(row.lang for row in manifest() if row.release == RELEASE))
 
 
-def git_blob_id(path) -> str:
+def git_blob_id(path: Union[str, Path]) -> str:
     """The id git gives the file's content: the SHA-1 of "blob", its size and the bytes."""
     return _blob_id(Path(path).read_bytes())
 
 
-def identify(path) -> Optional[ManifestRow]:
+def identify(path: Union[str, Path]) -> Optional[ManifestRow]:
     """Which release, language and split the file is, by its content; None if the manifest does not know it."""
     blob = git_blob_id(path)
     return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
@@ -142,7 +142,7 @@ def download(
             else:
                 _extract(row, base, path)
         except OSError as error:  # of the disk: the network's are InputErrors by now
-            raise InputError("%s cannot be written: %s" % (path, error.strerror or error)) from None
+            raise InputError("%s cannot be written: %s" % (path, reason(error))) from None
     return paths
 
 
@@ -151,16 +151,14 @@ def _blob_id(content: bytes) -> str:
 
 
 def _toy(folder: Path) -> Dict[str, Path]:
-    spec = importlib.util.spec_from_file_location("mh4_toy", DATA / "toy.py")
-    toy = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(toy)
+        write = runpy.run_path(str(DATA / "toy.py"))["write"]
     except FileNotFoundError as error:
         raise InputError("%s is missing: the toy treebank is made only inside a clone of the repository" % error.filename) from None
     try:
-        return toy.write(folder)
+        return write(folder)
     except OSError as error:
-        raise InputError("the toy treebank cannot be written to %s: %s" % (folder, error.strerror)) from None
+        raise InputError("the toy treebank cannot be written to %s: %s" % (folder, reason(error))) from None
 
 
 def _local(lang: str, folder: Path, splits: Optional[Sequence[str]]) -> Dict[str, Path]:
@@ -205,7 +203,7 @@ def _extract(row: ManifestRow, base: str, path: Path) -> None:
         with tarfile.open(archive, "r:gz") as members:
             for member in members:
                 if member.isfile() and member.name.rpartition("/")[2] in names:
-                    content = members.extractfile(member).read()
+                    content = members.extractfile(member).read()  # type: ignore[union-attr]  # it is a file
                     blobs.append(_blob_id(content))
                     if blobs[-1] == row.git_blob_sha1:
                         with atomic_path(str(path)) as temporary:

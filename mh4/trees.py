@@ -15,6 +15,7 @@ between two blocks a gap (Kuhlmann & Nivre, "Mildly Non-Projective Dependency St
 import re
 
 from math import inf as INFINITY
+from typing import Dict, Optional, Sequence, Union
 
 import numpy as np
 
@@ -22,40 +23,42 @@ from mh4.decoders import arguments, measures, mh3, mh4, mhk, mst, oneec
 from mh4.decoders.core import core
 from mh4.decoders.degree import smallest_k
 
-_DEGREES = {"projective": 3, "1ec": None, "any": INFINITY}
+Heads = Union[np.ndarray, Sequence[int]]
+
+_DEGREES: Dict[str, Optional[float]] = {"projective": 3, "1ec": None, "any": INFINITY}
 
 
-def is_projective(heads):
+def is_projective(heads: Heads) -> bool:
     """True if no two arcs cross."""
     return number_of_crossings(heads) == 0
 
 
-def is_one_endpoint_crossing(heads):
+def is_one_endpoint_crossing(heads: Heads) -> bool:
     """True if for every crossed arc the arcs crossing it share an endpoint."""
     return measures.one_endpoint_crossing(arguments.tree(heads))
 
 
-def crossed_arcs(heads):
+def crossed_arcs(heads: Heads) -> np.ndarray:
     """Which arcs are crossed by some arc: bool array (n+1,), True at m if the arc to word m is; False at 0."""
     return measures.crossings(arguments.tree(heads)) > 0
 
 
-def number_of_crossings(heads):
+def number_of_crossings(heads: Heads) -> int:
     """The number of pairs of arcs that cross."""
     return int(measures.crossings(arguments.tree(heads)).sum()) // 2  # each pair counts at both of its arcs
 
 
-def gap_degree(heads):
+def gap_degree(heads: Heads) -> int:
     """The largest number of gaps in the yield of a node; 0 iff the tree is projective (Kuhlmann & Nivre 2006)."""
     return block_degree(heads) - 1
 
 
-def block_degree(heads):
+def block_degree(heads: Heads) -> int:
     """The largest number of blocks in the yield of a node: the gap degree + 1 (Kuhlmann 2013)."""
     return int(measures.blocks(arguments.tree(heads)).max())
 
 
-def is_well_nested(heads):
+def is_well_nested(heads: Heads) -> bool:
     """True if no two disjoint subtrees interleave (Kuhlmann & Nivre 2006).
 
     They do if there are nodes a < b < c < d of which a and c are in the one, b and d in the other.
@@ -63,13 +66,13 @@ def is_well_nested(heads):
     return measures.well_nested(arguments.tree(heads))
 
 
-def in_class(heads, name):
+def in_class(heads: Heads, name: str) -> bool:
     """True if the tree is in the class of this name."""
     k = _degree(name)
     return _in_class(arguments.tree(heads), k)
 
 
-def nearest(heads, name, *, single_root=False):
+def nearest(heads: Heads, name: str, *, single_root: bool = False) -> np.ndarray:
     """A tree of the class that keeps as many arcs as any: int32 array (n+1,), the tree itself if it is in the class.
 
     Of these it is one with the fewest dependents of the root. With `single_root` it has just one even where that keeps
@@ -88,7 +91,7 @@ def nearest(heads, name, *, single_root=False):
     return near
 
 
-def _in_class(heads, k):
+def _in_class(heads: np.ndarray, k: Optional[float]) -> bool:
     if not measures.crossings(heads).any():
         return True
     if k is None:
@@ -96,7 +99,7 @@ def _in_class(heads, k):
     return k > 3 and smallest_k(core(heads)[1]) <= k
 
 
-def _decode(heads, k, single_root):
+def _decode(heads: np.ndarray, k: Optional[float], single_root: bool) -> np.ndarray:
     """The heads of a nearest tree by the decoder of the class."""
     n = len(heads) - 1
     arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
@@ -108,13 +111,13 @@ def _decode(heads, k, single_root):
     if k == INFINITY:
         return mst.decode(arcs, single_root=single_root).heads
     if k > 4:
-        return mhk.decode(arcs, k, single_root=single_root).heads
+        return mhk.decode(arcs, int(k), single_root=single_root).heads
     decode, reduces = (mh3.decode, 2) if k == 3 else (mh4.decode, 6)
     shift, reduce = np.zeros((n + 2, n + 2), np.float32), np.zeros((reduces, n + 2, n + 2), np.float32)
     return decode(shift, reduce, cost=arcs, single_root=single_root).heads
 
 
-def _degree(name):
+def _degree(name: str) -> Optional[float]:
     """The k of a class MH_k, None for "1ec". Any tree is derived by a large enough k."""
     if name in _DEGREES:
         return _DEGREES[name]

@@ -9,6 +9,10 @@ from mh4.conllu import Sentence
 
 UNKNOWN = 0  # row of every table for what was not seen in training
 
+# What the network learns to predict beside the tree: part-of-speech and morphological tags. They are secondary tasks by stack
+# propagation (Section 5): read off the first layer of the sentence bi-LSTM, and given to the parser in no other way.
+TAGS = ("upos", "xpos", "feats")
+
 _DIGIT = re.compile(r"\d")
 
 

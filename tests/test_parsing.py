@@ -8,9 +8,9 @@ import toy
 from mh4 import config
 from mh4.evaluation import attachment_scores
 from mh4.network.graph import forward
-from mh4.model import TAGS
 from mh4.parsing import Parser, _best
 from mh4.systems import SYSTEMS
+from mh4.vocabulary import TAGS
 from mh4.training.trainer import Trainer
 from mh4.vocabulary import Table
 

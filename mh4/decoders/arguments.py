@@ -1,5 +1,7 @@
 """Checks of the decoders' arguments: a ValueError says what is wrong and where."""
 
+from typing import Optional, Sequence, Tuple, Union
+
 import numpy as np
 
 from mh4.decoders.degree import smallest_k
@@ -8,7 +10,7 @@ from mh4.decoders.derivation import NotInClass
 LARGEST = 1e30  # sums of scores below this stay finite in float32
 
 
-def scores(name, array, shape):
+def scores(name: str, array: np.ndarray, shape: Tuple[int, ...]) -> np.ndarray:
     """``array`` as a float array of this shape, without NaN or values of 1e30 and more; -inf forbids what it scores."""
     array = np.asarray(array)
     if array.dtype.kind != "f":
@@ -21,12 +23,12 @@ def scores(name, array, shape):
     return array
 
 
-def float32_scores(name, array, shape):
+def float32_scores(name: str, array: np.ndarray, shape: Tuple[int, ...]) -> np.ndarray:
     """Scores as the kernels take them."""
     return float32(scores(name, array, shape))
 
 
-def words(name, array, extra):
+def words(name: str, array: np.ndarray, extra: int) -> int:
     """Number of words n of a square matrix of scores with side n + extra."""
     shape = np.shape(array)
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < extra:
@@ -34,7 +36,9 @@ def words(name, array, extra):
     return shape[0] - extra
 
 
-def arc_factored(arcs, cost):
+def arc_factored(
+    arcs: np.ndarray, cost: Optional[np.ndarray]
+) -> Tuple[int, np.ndarray, Optional[np.ndarray], np.ndarray]:
     """n, arcs and cost as float arrays (cost None if it is), and their sum as float64 (n+1, n+1), C-contiguous."""
     n = words("arcs", arcs, 1)
     arcs = scores("arcs", arcs, (n + 1, n + 1))
@@ -45,7 +49,7 @@ def arc_factored(arcs, cost):
     return n, arcs, cost, total
 
 
-def float32(array):
+def float32(array: np.ndarray) -> np.ndarray:
     """C-contiguous float32 array for the kernels, not copied if it is one."""
     if array.dtype == np.float32 and array.flags.c_contiguous:
         return array
@@ -53,13 +57,13 @@ def float32(array):
         return np.ascontiguousarray(array, dtype=np.float32)
 
 
-def float32_sum(a, b):
+def float32_sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The sum of two arrays of scores that the kernels take, as they take it."""
     with np.errstate(over="ignore"):  # as in float32
         return a + b
 
 
-def tree(heads, n=None):
+def tree(heads: Union[np.ndarray, Sequence[int]], n: Optional[int] = None) -> np.ndarray:
     """``heads`` as an int32 array (n+1,) if it is a tree: heads[0] == -1, all others in 0..n, no cycle."""
     heads = np.asarray(heads)
     if heads.ndim != 1 or heads.dtype.kind not in "iu":
@@ -81,14 +85,14 @@ def tree(heads, n=None):
     return heads
 
 
-def roots(heads, single_root):
+def roots(heads: np.ndarray, single_root: bool) -> None:
     """Raise NotInClass if a single root is required and the tree has not exactly one."""
     found = int((heads[1:] == 0).sum())
     if single_root and found != 1:
         raise NotInClass(f"heads: a single root is required, but node 0 has {found} dependents")
 
 
-def no_derivation(heads, k):
+def no_derivation(heads: Optional[np.ndarray], k: int) -> ValueError:
     """The error for a search without result: the tree is not in MH_k, or the scores forbid what is left."""
     if heads is not None and smallest_k(heads) > k:
         return NotInClass(f"heads: the tree is not in MH{k}, only MH{smallest_k(heads)} and larger derive it")

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Greedy and beam search in the transition systems MH3 and MH4, in O(n * beam) time.
 
 A beam holds the best sequences of so many transitions; each is continued by all its legal transitions, and the best of the
@@ -15,6 +14,7 @@ second one can attach. Without it there is always a way on: SH while there are w
 """
 
 import operator
+from typing import Dict, Optional
 
 cimport cython
 import numpy as np
@@ -32,7 +32,10 @@ cdef enum:
     MOST = 100 * 1000 * 1000  # hypotheses of a sentence, so that memory is not the limit
 
 
-def decode(shift, reduce_s0b0, reduce_s1s0=None, *, arcs=None, beam=1, single_root=False):
+def decode(
+    shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: Optional[np.ndarray] = None, *,
+    arcs: Optional[np.ndarray] = None, beam: int = 1, single_root: bool = False,
+) -> Derivation:
     """A high-scoring transition sequence under the scores of a global model: those of mh3.decode and mh4.decode.
 
     shift: float32 (n+2, n+2), indexed [s0, b0].
@@ -66,7 +69,10 @@ def decode(shift, reduce_s0b0, reduce_s1s0=None, *, arcs=None, beam=1, single_ro
     return derivation(search.codes.data(), &scores)
 
 
-def decode_local(s0b0, s1s0=None, s2s1=None, *, beam=1, single_root=False):
+def decode_local(
+    s0b0: np.ndarray, s1s0: Optional[np.ndarray] = None, s2s1: Optional[np.ndarray] = None, *, beam: int = 1,
+    single_root: bool = False,
+) -> Derivation:
     """A high-scoring transition sequence under the scores of a local model: every transition is scored on all features.
 
     s0b0: float32 (3 or 7, n+2, n+2), SH, LA, RA and perhaps the other reduces, indexed [t, s0, b0].
@@ -95,7 +101,7 @@ def decode_local(s0b0, s1s0=None, s2s1=None, *, beam=1, single_root=False):
     return Derivation(score, heads, {name: parts[name] for name in given if given[name] is not None}, rows[:, [0, 2, 3, 4]])
 
 
-def local_parts(rows, n):
+def local_parts(rows: np.ndarray, n: int) -> Dict[str, np.ndarray]:
     """The index rows into s0b0, s1s0 and s2s1 of a sequence over n words: intp (2n, 3) each, by name.
 
     rows: int array (2n+1, 5) of rows (code, s2, s1, s0, b0), -1 where a position is empty.

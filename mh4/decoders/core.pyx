@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The part of a tree that decides its class: what is left when leaves beside their heads are taken out, again and again."""
 
 import numpy as np

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Which MH_k derives a tree, in O(n^3) time for every k."""
 
 from libcpp.vector cimport vector

@@ -1,7 +1,7 @@
 """What every decoder returns, and the error for a tree it cannot derive."""
 
 from dataclasses import dataclass
-from typing import Dict, Optional
+from typing import Dict, Mapping, Optional
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Derivation:
     transitions: Optional[np.ndarray] = None
 
 
-def from_heads(heads, arcs, cost):
+def from_heads(heads: np.ndarray, arcs: np.ndarray, cost: Optional[np.ndarray]) -> Derivation:
     """The Derivation of a tree whose only parts are its arcs, scored by ``arcs[head, dependent]``."""
     rows = np.empty((len(heads) - 1, 2), dtype=np.intp)
     rows[:, 0] = heads[1:]
@@ -38,7 +38,10 @@ def from_heads(heads, arcs, cost):
     return Derivation(total({"arcs": arcs}, parts, cost, heads), heads, parts)
 
 
-def total(tensors, parts, cost, heads):
+def total(
+    tensors: Mapping[str, np.ndarray], parts: Mapping[str, np.ndarray], cost: Optional[np.ndarray], heads: np.ndarray
+) -> float:
+    """The score of the parts and of the cost of the arcs, summed in float64."""
     score = sum(tensors[name][tuple(rows.T)].sum(dtype=np.float64) for name, rows in parts.items())
     if cost is not None:
         score += cost[heads[1:], np.arange(1, len(heads))].sum(dtype=np.float64)

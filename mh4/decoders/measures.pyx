@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What is measured on a tree: crossings, 1-Endpoint-Crossing, blocks and well-nestedness.
 
 All take heads as int32 (n+1,), a valid tree (not checked).

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The arc-hybrid decoder: MH3, all projective trees, in O(n^3) time and O(n^2) memory.
 
 Items are [i,j]: a computation that puts i on top of the stack and ends with j as the first buffer element
@@ -9,20 +8,26 @@ combine and the reduce that always follows,
 """
 
 import threading
+from typing import Optional
 
 cimport cython
+import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.replay cimport LA, RA, SH, Scores, arc_score, derivation, on_s0b0, shift_score
 
 from mh4.decoders import arguments
+from mh4.decoders.derivation import Derivation
 
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
 
 
-def decode(shift, reduce_s0b0, *, arcs=None, cost=None, heads=None, single_root=False):
+def decode(
+    shift: np.ndarray, reduce_s0b0: np.ndarray, *, arcs: Optional[np.ndarray] = None,
+    cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None, single_root: bool = False,
+) -> Derivation:
     """The highest-scoring arc-hybrid derivation of a sentence of n words.
 
     shift: float32 (n+2, n+2), indexed [s0, b0]. reduce_s0b0: float32 (2, n+2, n+2), LA and RA, indexed [t, s0, b0].

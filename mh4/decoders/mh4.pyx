@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The MH4 decoder in O(n^4) time and O(n^3) memory (Figure 1 of the paper, with k = 4).
 
 An item [h1,...,hm] is a computation that starts with h1 as the first buffer element and ends with h1|...|h(m-1) on
@@ -16,6 +15,7 @@ Only [i,l] and [i,j,l] are stored. A reduce is scored on s1, s0 and b0, which ar
 """
 
 import threading
+from typing import Optional
 
 cimport cython
 import numpy as np
@@ -28,6 +28,7 @@ from mh4.decoders.replay cimport (
 )
 
 from mh4.decoders import arguments
+from mh4.decoders.derivation import Derivation
 
 cdef extern from "<stdlib.h>" nogil:
     int posix_memalign(void** memory, size_t alignment, size_t size)
@@ -54,7 +55,11 @@ cdef extern from "lanes.h" nogil:
 VECTOR = LANES  # floats in a vector of the processor that this is compiled for
 
 
-def decode(shift, reduce_s0b0, reduce_s1s0=None, *, arcs=None, cost=None, heads=None, single_root=False):
+def decode(
+    shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: Optional[np.ndarray] = None, *,
+    arcs: Optional[np.ndarray] = None, cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None,
+    single_root: bool = False,
+) -> Derivation:
     """The highest-scoring MH4 derivation of a sentence of n words.
 
     shift: float32 (n+2, n+2), indexed [s0, b0].

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The arc-factored decoder of MH_k for any k >= 3, in O(n^k) time and O(n^(k-1)) memory (Figure 1 of the paper).
 
     [h1,...,hm] = best of  Combine  [h1,...,hs] + [hs,...,hm],  1 < s < m
@@ -9,6 +8,7 @@ Items of k heads only serve to Link and are not stored.
 
 import math
 import numbers
+from typing import Optional
 
 import numpy as np
 from libc.math cimport INFINITY
@@ -16,10 +16,13 @@ from libcpp.vector cimport vector
 
 from mh4.decoders import arguments
 from mh4.decoders.degree import smallest_k
-from mh4.decoders.derivation import from_heads
+from mh4.decoders.derivation import Derivation, from_heads
 
 
-def decode(arcs, k, *, cost=None, heads=None, single_root=False):
+def decode(
+    arcs: np.ndarray, k: int, *, cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None,
+    single_root: bool = False,
+) -> Derivation:
     """The highest-scoring tree over n words that MH_k derives: k = 3 projective, 4 as mh4, up to n+2 all trees.
 
     arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m]. k: int, at least 3.

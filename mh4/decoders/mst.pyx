@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The maximum spanning arborescence: all trees, in O(n^2) (Chu & Liu 1965, Edmonds 1967; Tarjan 1977 for dense graphs).
 
 Every node takes its best arc, and a cycle of these is contracted to a node that is entered by an arc to one of its
@@ -11,6 +10,7 @@ no cycle has an arc from 0, so that contraction never changes the count of an ar
 """
 
 import threading
+from typing import Optional
 
 cimport cython
 import numpy as np
@@ -18,13 +18,16 @@ from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders import arguments
-from mh4.decoders.derivation import from_heads
+from mh4.decoders.derivation import Derivation, from_heads
 
 cdef extern from *:
     ctypedef double* Row "double *__restrict"  # a row that overlaps no other argument, so that loops vectorise
 
 
-def decode(arcs, *, cost=None, heads=None, single_root=False):
+def decode(
+    arcs: np.ndarray, *, cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None,
+    single_root: bool = False,
+) -> Derivation:
     """The highest-scoring tree over n words.
 
     arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m].

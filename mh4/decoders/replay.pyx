@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """From a sequence of transition codes to the Derivation."""
 
 import numpy as np

@@ -118,5 +118,5 @@ def _lookup(table: "dy.LookupParameters", rows: Sequence[int], dim: int) -> "dy.
 
 
 def _keep_probabilities(counts: Sequence[int], constant: float) -> np.ndarray:
-    counts = np.asarray(counts, dtype=float)
-    return np.divide(counts, counts + constant, out=np.zeros_like(counts), where=counts > 0)
+    seen = np.asarray(counts, dtype=float)
+    return np.divide(seen, seen + constant, out=np.zeros_like(seen), where=seen > 0)

@@ -22,17 +22,17 @@ class Packing:
     """
 
     def __init__(self, lengths: Sequence[int]) -> None:
-        lengths = np.asarray(lengths)
-        by_length = np.argsort(-lengths, kind="stable")
-        starts = (np.cumsum(lengths) - lengths)[by_length]
-        lengths = lengths[by_length]
-        takes_part = np.arange(lengths[0])[:, None] < lengths  # [step, rank]
+        natural = np.asarray(lengths)
+        by_length = np.argsort(-natural, kind="stable")
+        starts = (np.cumsum(natural) - natural)[by_length]
+        falling = natural[by_length]
+        takes_part = np.arange(falling[0])[:, None] < falling  # [step, rank]
         step, self.sequence = np.nonzero(takes_part)
         self.sizes = takes_part.sum(axis=1).tolist()
         step_starts = np.cumsum(self.sizes) - self.sizes
         self.packed = starts[self.sequence] + step
         self.natural = np.argsort(self.packed)
-        self.reversed = step_starts[lengths[self.sequence] - 1 - step] + self.sequence
+        self.reversed = step_starts[falling[self.sequence] - 1 - step] + self.sequence
 
 
 class LSTM:

@@ -10,12 +10,12 @@ import numpy as np
 
 from mh4.config import Training
 from mh4.conllu import Sentence
-from mh4.model import TAGS, Model
+from mh4.model import Model
 from mh4.network.graph import dy, forward
 from mh4.network.scorer import TensorScores
 from mh4.systems import System
 from mh4.training.violation import preferred_classes
-from mh4.vocabulary import Table
+from mh4.vocabulary import TAGS, Table
 
 
 def minibatch_loss(

@@ -15,15 +15,15 @@ import numpy as np
 import mh4
 from mh4.config import Config
 from mh4.conllu import Sentence
-from mh4.errors import InputError
+from mh4.errors import InputError, reason
 from mh4.evaluation import attachment_scores
 from mh4.files import write_text
-from mh4.model import TAGS, Model, minibatches
+from mh4.model import Model, minibatches
 from mh4.network.graph import dy
 from mh4.parsing import Parser
 from mh4.progress import Listener
 from mh4.training.loss import minibatch_loss
-from mh4.vocabulary import Vocabulary
+from mh4.vocabulary import TAGS, Vocabulary
 
 
 @dataclass
@@ -177,7 +177,7 @@ class Trainer:
             os.makedirs(self.folder, exist_ok=True)
             names = set(os.listdir(self.folder))
         except OSError as error:
-            raise InputError("%s: cannot be made: %s" % (self.folder, os.strerror(error.errno))) from None
+            raise InputError("%s: cannot be made: %s" % (self.folder, reason(error))) from None
         if "config.toml" not in names:
             if names & {"weights.npz", "checkpoint.npz", "metrics.jsonl", "summary.json"}:
                 raise InputError("%s: holds parts of a model but no config.toml; choose another folder" % self.folder)

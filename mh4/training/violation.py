@@ -12,6 +12,7 @@ import numpy as np
 from mh4 import oracle, transitions
 from mh4.decoders import Derivation
 from mh4.decoders.beam import local_parts
+from mh4.transitions import Transition
 
 Parts = Dict[str, np.ndarray]  # by tensor, the index rows of the scores that are used
 
@@ -41,7 +42,7 @@ def structured(
 
 
 def stepwise(
-    codes: Sequence[int], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
+    codes: Sequence[Transition], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
 ) -> Violation:
     """Hinge of a greedy parser, summed over the configurations of the canonical sequence of the gold tree `heads`.
 
@@ -50,8 +51,10 @@ def stepwise(
     """
     n = len(heads) - 1
     gold = oracle.canonical(heads, codes)
+    assert gold is not None, "greedy parsers learn trees that they can produce"
     parts = local_parts(gold, n)
-    scores = sum(tensor[:, parts[name][:, 1], parts[name][:, 2]] for name, tensor in tensors.items())  # (codes, 2n)
+    each = [tensor[:, parts[name][:, 1], parts[name][:, 2]] for name, tensor in tensors.items()]
+    scores = sum(each[1:], each[0])  # (codes, 2n)
     steps, right = np.arange(2 * n), gold[1:, 0]
     augmented = np.where(transitions.legal(gold[1:, 1:], n, single_root)[: len(codes)], scores + 1, -np.inf)
     augmented[right, steps] = scores[right, steps]
@@ -59,9 +62,9 @@ def stepwise(
     wrong = np.flatnonzero(preferred != right)
     predicted = gold[1:][wrong]
     predicted[:, 0] = preferred[wrong]
-    predicted = local_parts(np.concatenate([gold[:1], predicted]), n)
+    used = local_parts(np.concatenate([gold[:1], predicted]), n)
     return Violation(
-        {name: predicted[name] for name in tensors}, {name: parts[name][wrong] for name in tensors}, float(len(wrong))
+        {name: used[name] for name in tensors}, {name: parts[name][wrong] for name in tensors}, float(len(wrong))
     )
 
 

@@ -1,0 +1,5 @@
+from typing import Tuple
+
+import numpy as np
+
+def core(heads: np.ndarray) -> Tuple[np.ndarray, np.ndarray]: ...

@@ -1,0 +1,3 @@
+import numpy as np
+
+def smallest_k(heads: np.ndarray) -> int: ...

@@ -1,0 +1,15 @@
+from typing import Optional
+
+import numpy as np
+
+from mh4.decoders.derivation import Derivation
+
+def decode(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    *,
+    arcs: Optional[np.ndarray] = None,
+    cost: Optional[np.ndarray] = None,
+    heads: Optional[np.ndarray] = None,
+    single_root: bool = False,
+) -> Derivation: ...

@@ -1,0 +1,53 @@
+"""Type hints: those of public functions can be looked up, and the stubs of compiled decoders say what their sources say."""
+
+import ast
+import importlib
+import inspect
+import typing
+from pathlib import Path
+
+import pytest
+
+import mh4
+from mh4 import conllu, coverage, evaluation, oracle, parallel, transitions, treebanks, trees
+
+STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
+
+
+def public_functions():
+    for module in (mh4, conllu, coverage, evaluation, oracle, parallel, transitions, treebanks, trees):
+        for name, function in vars(module).items():
+            if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):
+                yield pytest.param(function, id=f"{module.__name__}.{name}")
+    yield pytest.param(mh4.Parser.load, id="Parser.load")
+    yield pytest.param(mh4.Parser.parse, id="Parser.parse")
+
+
+@pytest.mark.parametrize("function", list(public_functions()))
+def test_hints_of_public_functions(function):
+    hints = typing.get_type_hints(function)
+    assert set(hints) == {"return", *inspect.signature(function).parameters} - {"self", "cls"}
+
+
+@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.stem)
+def test_stubs_say_what_the_compiled_functions_say(stub):
+    module = importlib.import_module("mh4.decoders." + stub.stem)
+    declared = {node.name: node for node in ast.parse(stub.read_text()).body if isinstance(node, ast.FunctionDef)}
+    assert declared
+    for name, node in declared.items():
+        function = getattr(module, name)
+        compiled = inspect.signature(function)
+        ours = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        assert [argument.arg for argument in ours] == list(compiled.parameters)
+        if name == "decode":
+            hints = typing.get_type_hints(function)
+            scope = {"np": importlib.import_module("numpy"), "Derivation": mh4.decoders.Derivation, **vars(typing)}
+            assert hints == {
+                **{a.arg: eval(ast.unparse(a.annotation), scope) for a in ours},
+                "return": eval(ast.unparse(node.returns), scope),
+            }
+
+
+def test_every_decoder_has_a_stub():
+    sources = {path.stem for path in STUBS[0].parent.glob("*.pyx")} - {"replay"}  # replay is for the other decoders only
+    assert {stub.stem for stub in STUBS} >= sources
