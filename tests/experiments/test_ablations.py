@@ -126,13 +126,14 @@ def test_the_code_of_a_change_is_that_of_the_base_with_its_patch(repository, pla
     interrupted = places / "runs" / repository / "code" / "shout.making"
     interrupted.mkdir(parents=True)
     (interrupted / "half.py").write_text("")
-    shout, plain = changes.code(places / "runs", repository, change("shout")), changes.code(places / "runs", repository, change("only-settings"))
+    shout, plain = (changes.code(places / "runs", repository, change(name)) for name in ("shout", "only-settings"))
     assert (plain / "mh4" / "code.py").read_text() == "a = 1\nb = 2\n" and (plain / "log").read_text() == "built\n"
     assert (shout / "mh4" / "code.py").read_text() == "a = 1\nb = 3\n" and not (shout / "half.py").exists()
     assert not (shout / "log").exists() and (shout / "mh4" / "decoders" / "chart.so").read_text() == "built"  # it is compiled once
     assert sorted(path.name for path in shout.parent.iterdir()) == ["shout", "unchanged"]
     shutil.rmtree(str(places / "repository"))  # what is there needs no git
-    assert changes.code(places / "runs", repository, change("shout")) == shout and changes.code(places / "runs", repository, change("unchanged")) == plain
+    again = [changes.code(places / "runs", repository, change(name)) for name in ("shout", "unchanged")]
+    assert again == [shout, plain]
 
 
 def test_code_that_cannot_be_made_is_one_sentence(repository, places, capfd):
