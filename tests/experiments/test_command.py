@@ -1,12 +1,13 @@
-"""What is typed after make reproduce."""
+"""What is typed after make reproduce, and what commands are."""
 
+import ast
 import os
 
 import pytest
 
 import command
 from mh4.systems import SYSTEMS
-from samples import calls
+from samples import ROOT, calls
 
 
 @pytest.mark.parametrize("lang", ["", "en_US.UTF-8", "C.UTF-8", "C", "hu_HU", "xx", "HU", "../hu"])
@@ -54,3 +55,13 @@ def test_the_command_on_record_has_no_absolute_path(tmp_path):
     assert command.request("hu", "", "", os.curdir, "").command() == 'make reproduce LANG=hu SEEDS="1 2 3" UD=.'
     with_segmentation = command.request("hu", "", "1", str(folder), "", str(folder)).command()
     assert with_segmentation == 'make reproduce LANG=hu SEEDS="1" UD=ud-2.0 CONLL17=ud-2.0'
+
+
+def test_nothing_imports_from_a_command():
+    modules = {path: ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "experiments").rglob("*.py")}
+    commands = {path.stem for path, module in modules.items() if any("__main__" in ast.dump(node) for node in module.body)}
+    assert {"reproduce", "features", "search", "table3", "ablations", "predictions", "report"} == commands
+    for path, module in modules.items():
+        for node in ast.walk(module):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None)]
+            assert not commands & set(names), path
