@@ -1,77 +1,15 @@
-"""The trees that a finished model predicts, kept without the words: whoever has the treebank can score them again, or count votes.
-
-``results/NAME/SYSTEM-seedN.trees.gz`` has for each parsed file a line ``# SPLIT FILE BLOB`` (its git blob id), then a line for each
-word, head and relation, and an empty line after each sentence.
+"""Puts the trees that are kept of a run back beside the words of a treebank's file.
 
     .venv/bin/python experiments/predictions.py results/hu/mh4-hybrid-seed1.trees.gz hu-ud-dev.conllu > parsed.conllu
-
-puts them back beside the words of the file.
 """
 
-import gzip
-import re
-import subprocess
 import sys
-import zlib
 from pathlib import Path
-from typing import Dict, List, Sequence
 
-from mh4 import conllu, treebanks
 from mh4.errors import InputError
-from mh4.files import atomic_path
+from training.predictions import restored
 
 USAGE = "usage: .venv/bin/python experiments/predictions.py SYSTEM-seedN.trees.gz FILE.conllu > PARSED.conllu"
-
-
-def parse(parser: Sequence[str], model: Path, files: Dict[str, Path], environment: Dict[str, str]) -> Dict[str, Path]:
-    """Has the model parse the files, given by split; returns the parsed files, which are in the folder of the model.
-
-    parser: the command line that ``parse ...`` is added to. Raises InputError where it fails.
-    """
-    parsed = {}
-    for split, path in files.items():
-        parsed[split] = model / (split + ".conllu")
-        command = [*parser, "parse", "--model", str(model), str(path), "-o", str(parsed[split])]
-        done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode:
-            said = done.stdout.decode(errors="replace").split("\n")
-            why = next((line for line in reversed(said) if line.strip()), "it ended with exit code %d" % done.returncode)
-            raise InputError("%s cannot parse %s: %s" % (model, path.name, why))
-    return parsed
-
-
-def keep(path: Path, files: Dict[str, Path], parsed: Dict[str, Path]) -> None:
-    """Writes the trees of the parsed `files` to `path`, the same bytes for the same trees."""
-    lines: List[str] = []
-    for split, file in files.items():
-        lines.append("# %s %s %s\n" % (split, file.name, treebanks.git_blob_id(file)))
-        for sentence in conllu.read(str(parsed[split])):
-            lines += ["%d\t%s\n" % pair for pair in zip(sentence.heads[1:].tolist(), sentence.deprels)]
-            lines.append("\n")
-    with atomic_path(str(path)) as temporary:
-        with open(temporary, "wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:
-            file.write("".join(lines).encode("utf-8"))
-
-
-def restored(trees: Path, file: Path) -> str:
-    """The CoNLL-U `file` with the heads and relations in `trees`. Raises InputError if there are none of that very file."""
-    try:
-        with gzip.open(str(trees), "rt", encoding="utf-8") as lines:
-            parts = re.split("(?m)^# ", lines.read())[1:]
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
-        raise InputError("%s cannot be read as compressed trees" % trees) from None
-    blob = treebanks.git_blob_id(file)
-    part = next((part for part in parts if part.partition("\n")[0].endswith(" " + blob)), None)
-    if part is None:
-        known = ", ".join(part.partition("\n")[0] for part in parts)
-        raise InputError("%s has no trees of %s (git blob %s); it has those of %s" % (trees, file, blob, known))
-    rows = iter([line.split("\t") for line in part.splitlines()[1:] if line])
-    text = []
-    for block in conllu.blocks(str(file), trees=False):
-        heads, deprels = zip(*(next(rows) for _ in block.sentence.words))
-        text.append(block.text({conllu.HEAD: list(heads), conllu.DEPREL: list(deprels)}))
-    return "".join(text)
-
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:

@@ -9,7 +9,7 @@ import io
 import sys
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Dict, Iterator, List, Optional, Sequence, TextIO
+from typing import Dict, Iterator, List, Sequence, TextIO
 
 import numpy as np
 

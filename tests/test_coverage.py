@@ -1,26 +1,20 @@
-"""Coverage by definition, the command `mh4 coverage`, and Table 3."""
+"""Coverage by definition, and the command `mh4 coverage`."""
 
-import csv
 import json
 import os
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import brute
 import numpy as np
 import pytest
 
 import toy
-from mh4 import conllu, coverage, treebanks
+from mh4 import coverage
 from mh4.errors import InputError
 from test_cli import COMMAND, on_a_terminal, refuses, succeeds
 from test_trees import naive_crossings, naive_gap_degree, naive_well_nested
-
-sys.path.insert(0, str(toy.ROOT / "experiments"))
-
-import table3  # noqa: E402
 
 WORD = "%d\tw%d\t_\t_\t_\t_\t%d\tdep\t_\t_\n"
 PROJECTIVE, CROSSING, NEITHER = (-1, 2, 0, 2), (-1, 3, 0, 2), (-1, 4, 3, 0, 2, 1)  # the last is in no class
@@ -208,98 +202,3 @@ def test_no_matplotlib(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match="pip install matplotlib"):
         coverage.check_plot(str(tmp_path / "out.png"))
-
-
-# ---------------------------------------------------------------------------------------------------------------- Table 3
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with a Hungarian training set as UD 2.0's, one as UD 1.4's, and a file nobody knows; the paper has the first."""
-    folder = tmp_path / "ud"
-    folder.mkdir()
-    known = {}
-    for lang, split, release in (("hu", "train", "2.0"), ("eu", "train", "1.4"), ("hu", "dev", "2.0"), ("xx", "test", None)):
-        name = "%s-ud-%s.conllu" % (lang, split)
-        (folder / name).write_text(as_conllu(PROJECTIVE, CROSSING))
-        known[name] = treebanks.ManifestRow(lang, "UD", split, "r", name, "id", release) if release else None
-    (folder / "notes.txt").write_text("no treebank")
-    monkeypatch.setattr(treebanks, "identify", lambda path: known[Path(path).name])
-    numbers = {"sentences": "2", "words": "6", "sent_projective": "50.00", "sent_mh4": "100.00", "sent_1ec": "100.00"}
-    numbers.update(edge_projective="83.33", edge_mh4="100.00", edge_1ec="99.99")
-    paper = {"eu": {"lang": "eu", **numbers}, "hu": {"lang": "hu", **numbers}, "de": {"lang": "de", **numbers}}
-    monkeypatch.setattr(table3, "published", lambda: paper)
-    return folder
-
-
-def test_the_table_stands_beside_the_papers(folder, tmp_path, capsys):
-    assert table3.main(["--ud", str(folder)], home=tmp_path) == 0
-    out = capsys.readouterr().out
-    assert "Unlike the paper's Table 3: hu in edge_1ec." in out
-    assert "training sets of the other rows of Table 3: eu, de." in out
-    text = (tmp_path / "results" / "table3.md").read_text(encoding="utf-8")
-    row = "| hu | 2 ✓ | 6 ✓ | 50.00 ✓ | 100.00 ✓ | 100.00 ✓ | 100.00 | 83.33 ✓ | 100.00 ✓ | 100.00 (paper: 99.99) | 100.00 |"
-    lines = text.splitlines()
-    assert row in lines
-    assert "| eu (UD 1.4) | 2 | 6 | 50.00 | 100.00 | 100.00 | 100.00 | 83.33 | 100.00 | 100.00 | 100.00 |" in lines
-    assert "| hu | dev | 2 | 6 | 50.00 | 100.00 | 100.00 | 100.00 | 83.33 | 100.00 | 100.00 | 100.00 |" in lines
-    assert any(line.startswith("| xx (unidentified file) | test | 2 | 6 |") for line in lines)
-    assert "    make coverage UD=ud" in lines and str(tmp_path) not in text
-    assert "w1" not in text  # no word of a treebank
-    with open(tmp_path / "results" / "table3.csv", encoding="utf-8", newline="") as file:
-        rows = {(row["lang"], row["split"]): row for row in csv.DictReader(file)}
-    assert list(rows) == [("eu", "train"), ("hu", "train"), ("hu", "dev"), ("xx", "test")]
-    assert rows["hu", "train"]["edge_projective"] == "83.3333" and rows["hu", "train"]["paper_edge_1ec"] == "99.99"
-    for row in (rows["eu", "train"], rows["hu", "dev"], rows["xx", "test"]):
-        assert {row[column] for column in row if column.startswith("paper_")} == {""}
-
-
-def test_agreement_in_all_columns(folder, tmp_path, capsys):
-    table3.published()["hu"]["edge_1ec"] = "100.00"
-    assert table3.main(["--ud", str(folder)], home=tmp_path) == 0
-    assert "As in the paper's Table 3, to the digit, in all eight columns: hu." in capsys.readouterr().out
-    assert "(paper:" not in (tmp_path / "results" / "table3.md").read_text(encoding="utf-8")
-
-
-def test_a_broken_treebank_leaves_no_table(folder, tmp_path, capsys):
-    (folder / "hu-ud-dev.conllu").write_text(as_conllu((-1, 2, 1)))
-    assert table3.main(["--ud", str(folder)], home=tmp_path) == 2
-    assert "hu-ud-dev.conllu, line 1, sentence 1: word 1 is part of a cycle" in capsys.readouterr().err
-    assert not (tmp_path / "results").exists()
-
-
-def test_no_treebanks(tmp_path, capsys):
-    assert table3.main(["--ud", str(tmp_path)], home=tmp_path) == 2
-    assert "coverage: no LANG-ud-SPLIT.conllu in" in capsys.readouterr().err
-    assert table3.main(["--ud", str(tmp_path / "none")], home=tmp_path) == 2
-    assert "is not a folder" in capsys.readouterr().err
-
-
-def test_the_papers_rows_are_read():
-    paper = table3.published()
-    assert list(paper) == ["eu", "ur", "got", "hu", "cu", "da", "el", "hi", "de", "ro"]
-    assert all(set(table3.COLUMNS) - set(row) == {"sent_mh5", "edge_mh5"} for row in paper.values())
-
-
-def test_the_committed_table_is_right():
-    """The table that is kept in the repository, against the paper's and, where UD names the treebanks, the files."""
-    results = toy.ROOT / "experiments" / "results"
-    with open(results / "table3.csv", encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    compared = [row for row in rows if row["paper_words"]]
-    assert {row["lang"] for row in compared} >= {"hu", "got", "el"}
-    for row in compared:
-        published = table3.published()[row["lang"]]
-        for column in table3.COLUMNS:
-            if column in published:
-                assert row["paper_" + column] == published[column]
-                value = row[column] if column in ("sentences", "words") else "%.2f" % float(row[column])
-                assert value == published[column], (row["lang"], column)
-    folder = os.environ.get("UD")
-    if folder:
-        for row in rows:
-            path = Path(folder) / ("%s-ud-%s.conllu" % (row["lang"], row["split"]))
-            if path.exists() and row["lang"] in ("hu", "vi"):
-                found = coverage.measure(sentence.heads for sentence in conllu.read(str(path)))
-                assert row["sent_mh5"] == "%.4f" % found.sentence_coverage("mh5")
-                assert row["edge_1ec"] == "%.4f" % found.edge_coverage("1ec")

@@ -1,8 +1,6 @@
 """``make search`` on models of the toy treebank: what it measures is what the parser does."""
 
 import csv
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -11,10 +9,7 @@ from mh4 import config, conllu, treebanks
 from mh4.training.trainer import Trainer, evaluate
 from mh4.parsing import Parser
 
-EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
-sys.path.insert(0, str(EXPERIMENTS))
-
-import search  # noqa: E402
+import search
 
 pytest.importorskip("matplotlib")
 

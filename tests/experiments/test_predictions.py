@@ -11,9 +11,8 @@ import toy
 from mh4 import conllu, treebanks
 from mh4.errors import InputError
 
-sys.path.insert(0, str(toy.ROOT / "experiments"))
-
-import predictions  # noqa: E402
+import predictions as command
+from training import predictions
 
 LABELS = ("nsubj", "nmod:poss", "obl:tmod", "punct")
 
@@ -117,7 +116,7 @@ def test_what_is_not_there_is_one_sentence(files, trees, tmp_path):
         assert done.returncode == 2 and line.startswith("predictions: ") and "none." in line
     script = [sys.executable, str(toy.ROOT / "experiments" / "predictions.py")]
     usage = subprocess.run(script, stderr=subprocess.PIPE)
-    assert usage.returncode == 2 and usage.stderr.decode() == predictions.USAGE + "\n"
+    assert usage.returncode == 2 and usage.stderr.decode() == command.USAGE + "\n"
 
 
 def test_a_parser_that_fails_without_a_word(files, tmp_path):

@@ -1,0 +1,127 @@
+"""What the commands have in common: options as ``make`` passes them, checks of what was typed, usage, and exit codes."""
+
+import argparse
+import os
+import re
+import sys
+from dataclasses import dataclass
+from typing import Callable, Optional, Sequence, Tuple
+
+from mh4 import treebanks
+from mh4.errors import InputError
+from mh4.systems import SYSTEMS
+from provenance import make_command
+from training.grid import Stopped
+
+# What `make reproduce` trains if nothing else is asked for.
+DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
+DEFAULT_SEEDS = "1 2 3"
+TOY_SEEDS = "1 2"
+MOST_JOBS = 4
+
+# What options mean in every command that has them.
+UD = "a folder that has the treebank's files already; otherwise they are downloaded"
+JOBS = "trainings at a time, each on one core; if not given, as many as there are cores, at most %d" % MOST_JOBS
+
+
+class UsageError(InputError):
+    """LANG is not a treebank: the usage is what the user needs to see."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which trainings the user asked for, checked."""
+
+    lang: str
+    systems: Tuple[str, ...]
+    seeds: Tuple[int, ...]
+    jobs: int
+    ud: Optional[str]
+    conll17: Optional[str] = None
+
+    def command(self) -> str:
+        """The command to repeat it, without what only this machine has (JOBS, and a folder's absolute path)."""
+        return make_command(
+            "reproduce",
+            LANG=self.lang,
+            SYSTEMS=self.systems if self.systems != DEFAULT_SYSTEMS else None,
+            SEEDS=[str(seed) for seed in self.seeds],
+            UD=self.ud,
+            CONLL17=self.conll17,
+        )
+
+
+def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: str = "") -> Request:
+    """Checks what was typed; empty means default. Raises UsageError for LANG and InputError for the others."""
+    if not lang.strip():
+        raise UsageError("LANG is not given")
+    if lang not in (*treebanks.languages(), treebanks.TOY):
+        locale = re.match(r"^([A-Za-z]{2,3}_[A-Za-z]{2}|C|POSIX)([.@].*)?$", lang)
+        why = "is the locale of your shell; give the treebank's code after make reproduce" if locale else "is not the code of a treebank"
+        raise UsageError("LANG=%s %s" % (lang, why))
+    chosen = tuple(dict.fromkeys(systems.split())) or DEFAULT_SYSTEMS
+    for system in chosen:
+        if system not in SYSTEMS:
+            raise InputError("SYSTEMS: no system %s; there are %s" % (system, ", ".join(SYSTEMS)))
+    numbers = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == treebanks.TOY else DEFAULT_SEEDS).split()))
+    for number in numbers:
+        if not re.match(r"^[1-9][0-9]{0,8}$", number):
+            raise InputError('SEEDS: %s is not a whole number from 1 on; expected something like SEEDS="1 2 3"' % number)
+    at_a_time = number_of_jobs(jobs)
+    ud, conll17 = os.path.expanduser(ud), os.path.expanduser(conll17)
+    for name, folder in (("UD", ud), ("CONLL17", conll17)):
+        if folder and not os.path.isdir(folder):
+            raise InputError("%s: %s is not a folder" % (name, folder))
+    return Request(
+        lang=lang,
+        systems=chosen,
+        seeds=tuple(map(int, numbers)),
+        jobs=at_a_time,
+        ud=None if lang == treebanks.TOY else ud or None,  # the toy treebank is always our own
+        conll17=None if lang == treebanks.TOY else conll17 or None,
+    )
+
+
+def number_of_jobs(jobs: str) -> int:
+    """How many trainings at a time; empty means as many as there are cores, at most MOST_JOBS."""
+    if not jobs.strip():
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return min(cores, MOST_JOBS)
+    if not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):
+        raise InputError("JOBS: %s is not a whole number from 1 on" % jobs)
+    return int(jobs)
+
+
+def options(arguments: Sequence[str], usage_line: str, names: Sequence[str]) -> argparse.Namespace:
+    """What was typed, as text, empty where it was not."""
+    parser = argparse.ArgumentParser(usage=usage_line[len("usage: ") :], add_help=False)
+    for name in names:
+        parser.add_argument("--" + name, default="")
+    parser.add_argument("-h", "--help", action="store_true")
+    return parser.parse_args(arguments)
+
+
+def usage(line: str, toy_takes: str = "", **meanings: str) -> str:
+    """The usage line and what can stand there; LANG is explained here, the others are `meanings`."""
+    lang = "%s,\nor toy: a small invented language, needs no network%s" % (" ".join(treebanks.languages()), toy_takes)
+    lines = ["  %-7s  %s" % (name, meaning.replace("\n", "\n" + " " * 11)) for name, meaning in {"LANG": lang, **meanings}.items()]
+    return "\n".join([line, *lines])
+
+
+def answered(program: str, usage: Callable[[], str], help_wanted: bool, work: Callable[[], int]) -> int:
+    """The exit code of `work`, or that of what goes wrong, which is one sentence: 2 for bad input, 130 if interrupted."""
+    if help_wanted:
+        print(usage())
+        return 0
+    try:
+        return work()
+    except (Stopped, KeyboardInterrupt):
+        print("stopped; the same command resumes from there")
+        return 130
+    except UsageError as error:
+        print("%s\n%s" % (error, usage()), file=sys.stderr)
+    except InputError as error:
+        print("%s: %s" % (program, error), file=sys.stderr)
+    except OSError as error:  # a full disk, a folder of someone else
+        print("%s: %s: %s" % (program, error.filename or "files", error.strerror or error), file=sys.stderr)
+    return 2

@@ -1,0 +1,116 @@
+"""What each change by itself is worth: differences in UAS between short trainings, and how sure they are.
+
+A table of our own. ``results/ablations.csv`` has a row for each run, which the page, ``ablations.md``, is made from.
+"""
+
+import csv
+import statistics
+from pathlib import Path
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from tables.writer import Table, comma_separated, pages, plus_minus, write_pages
+from training.changes import Plan
+
+FIELDS = ("base", "lang", "system", "change", "seed", "updates", "uas", "las", "seconds")
+LAST = 3  # evaluations that the score of a run is the mean of
+
+
+def read(results: Path) -> List[Dict[str, str]]:
+    """The rows of the csv."""
+    path = pages(results, "ablations")[1]
+    if not path.exists():
+        return []
+    with open(path, encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def key(row: Dict[str, str]) -> Tuple[str, ...]:
+    """Which run the row is of."""
+    return tuple(row[name] for name in FIELDS[:5])
+
+
+def write(plan: Plan, rows: Sequence[Dict[str, str]], results: Path) -> None:
+    """The csv of all rows, and the page of those of the plan's base."""
+    csv_text = comma_separated(FIELDS, [[row[name] for name in FIELDS] for row in sorted(rows, key=key)])
+    write_pages(results, "ablations", markdown(plan, [row for row in rows if row["base"] == plan.base]), csv_text)
+
+
+Scores = Dict[Tuple[str, str, str], List[float]]  # UAS of each seed, by change, system and language
+
+
+def deviation(scores: Scores) -> Optional[float]:
+    """How much the seeds differ, assumed alike for all changes: three runs of each say too little about it. None if all are alone."""
+    squares = [(value - statistics.mean(group)) ** 2 for group in scores.values() if len(group) > 1 for value in group]
+    freedom = sum(len(group) - 1 for group in scores.values())
+    return (sum(squares) / freedom) ** 0.5 if freedom else None
+
+
+def error(std: Optional[float], *groups: Sequence[float]) -> Optional[float]:
+    """The standard error of a mean, or of the difference of two, where runs have the standard deviation `std`."""
+    return None if std is None else std * sum(1 / len(group) for group in groups) ** 0.5
+
+
+def differences(plan: Plan, scores: Scores, langs: Sequence[str]) -> Table:
+    """What each change makes of UAS."""
+    std, body = deviation(scores), []
+    for change in plan.changes:
+        for system in change.systems:
+            line, pairs = [change.what, system], []
+            for lang in langs:
+                groups = scores.get((change.name, system, lang)), scores.get(("unchanged", change.against or system, lang))
+                line.append("")
+                if all(groups):
+                    pairs.append(groups)
+                    line[-1] = _difference([groups], std)
+            body.append(line + [_difference(pairs, std) if len(pairs) == len(langs) else ""])
+    return Table(["change", "system", *langs, "mean"], body, right=2)
+
+
+def _difference(pairs: Sequence[Tuple[Sequence[float], Sequence[float]]], std: Optional[float]) -> str:
+    """The mean over `pairs` (treebanks) of the difference between changed and unchanged, and its standard error."""
+    mean = statistics.mean(statistics.mean(changed) - statistics.mean(unchanged) for changed, unchanged in pairs)
+    spread = None if std is None else sum(error(std, *pair) ** 2 for pair in pairs) ** 0.5 / len(pairs)
+    return plus_minus(mean, spread, "%+.2f")
+
+
+def unchanged(plan: Plan, scores: Scores, langs: Sequence[str]) -> Table:
+    """UAS without any change."""
+    std, body = deviation(scores), []
+    for system in plan.unchanged().systems:
+        groups = [scores.get(("unchanged", system, lang)) for lang in langs]
+        body.append([system] + [plus_minus(statistics.mean(group), error(std, group)) if group else "" for group in groups])
+    return Table(["system", *langs], body, right=1)
+
+
+def markdown(plan: Plan, rows: Sequence[Dict[str, str]]) -> List[str]:
+    """The lines of the page: the differences that the changes make, and how sure they are."""
+    scores: Scores = {}
+    for row in rows:
+        scores.setdefault((row["change"], row["system"], row["lang"]), []).append(float(row["uas"]))
+    langs, std = sorted({lang for _, _, lang in scores}), deviation(scores)
+    sure = [
+        "mean of the last %d evaluations, which are %d updates apart; the difference that the change makes" % (LAST, plan.evaluate_updates)
+    ]
+    if std is None:
+        sure[0] += "."
+    else:
+        sure[0] += " ± its standard error, from a"
+        sure.append("standard deviation between seeds of %.2f, pooled over all groups." % std)
+    return [
+        "# What each change is worth",
+        "",
+        "Short trainings of equal length (%d updates, seeds %s), everything at random but the one change. UAS on the development set,"
+        % (plan.updates, " ".join(map(str, plan.seeds))),
+        *sure,
+        "",
+        differences(plan, scores, langs).markdown(),
+        "",
+        "Without any change%s:" % ("" if std is None else " (mean ± standard error)"),
+        "",
+        unchanged(plan, scores, langs).markdown(),
+        "",
+        "The changes are settings or patches to commit %s, in [ablations/](../ablations/plan.toml); every run is a row of" % plan.base,
+        "[ablations.csv](ablations.csv). Made by",
+        "",
+        '    .venv/bin/python experiments/ablations.py --langs "%s" --ud FOLDER' % " ".join(langs),
+    ]

@@ -1,0 +1,202 @@
+"""Greedy and beam search beside exact decoding with the same scores: accuracy, model score and speed, by the width of the beam.
+
+A table of our own. It goes to ``results/NAME-search.md``, ``.csv`` and ``.png``.
+"""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Dict, List, Sequence
+
+import numpy as np
+
+from mh4.files import atomic_path
+from provenance import commit
+from tables.writer import Table, comma_separated
+from training.run import Run
+from training.treebank import Treebank
+
+DECODINGS = (("exact", 1), ("greedy", 1), ("beam", 2), ("beam", 4), ("beam", 8), ("beam", 16), ("beam", 64))
+LENGTHS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 60), (61, 10**9))
+ROUNDS = 3  # of decoding; the fastest counts
+
+
+def label(how: str, beam: int) -> str:
+    """The name of a way to decode."""
+    return how if how != "beam" else "beam %d" % beam
+
+
+NAMES = tuple(label(*decoding) for decoding in DECODINGS)
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The development set decoded in one way with one model: arrays over its sentences.
+
+    score: of the model, float64; right: words with the right head; seconds: of decoding alone.
+    """
+
+    score: np.ndarray
+    right: np.ndarray
+    seconds: np.ndarray
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way to decode, all models of a system together.
+
+    uas: percent; score: the mean of a sentence; found, beyond: percent of the sentences whose score is that of exact decoding
+    or higher, and higher (the tree or the sequence is none of the chart); speed: words per second.
+    """
+
+    decoding: str
+    uas: float
+    score: float
+    found: float
+    beyond: float
+    speed: float
+
+
+Measured = Dict[str, List[Dict[str, Decoded]]]  # by system: for each of its models, every way to decode, by name
+
+
+def rows(models: Sequence[Dict[str, Decoded]], words: int) -> List[Row]:
+    """A row for each way to decode; every model has decoded the same `words` words."""
+    found = []
+    for name in NAMES:
+        score, exact = (np.concatenate([model[which].score for model in models]) for which in (name, "exact"))
+        # Two derivations can be as good but for the rounding of the chart, which is in single precision.
+        near = 1e-5 * np.maximum(1, np.abs(exact))
+        found.append(
+            Row(
+                decoding=name,
+                uas=100.0 * sum(model[name].right.sum() for model in models) / (words * len(models)),
+                score=score.mean(),
+                found=100.0 * (score >= exact - near).mean(),
+                beyond=100.0 * (score > exact + near).mean(),
+                speed=words * len(models) / sum(model[name].seconds.sum() for model in models),
+            )
+        )
+    return found
+
+
+def table(models: Sequence[Dict[str, Decoded]], words: int) -> Table:
+    """As people read it."""
+    header = ["decoding", "dev UAS", "mean score", "optimum found", "beyond the chart", "words/s"]
+    body = [
+        [row.decoding, "%.2f" % row.uas, "%.3f" % row.score, "%.1f %%" % row.found, "%.1f %%" % row.beyond, "%d" % row.speed]
+        for row in rows(models, words)
+    ]
+    return Table(header, body, right=1)
+
+
+def by_length(models: Sequence[Dict[str, Decoded]], lengths: Sequence[int]) -> Table:
+    """Milliseconds per sentence, by length."""
+    lengths, body = np.array(lengths), []
+    for low, high in LENGTHS:
+        inside = (low <= lengths) & (lengths <= high)
+        if inside.any():
+            means = [1000 * np.mean([model[name].seconds[inside].mean() for model in models]) for name in NAMES]
+            span = "%d to %d" % (low, high) if high < 10**9 else "%d and more" % low
+            body.append([span, "%d" % inside.sum()] + ["%.3g" % mean for mean in means])
+    return Table(["words", "sentences", *NAMES], body, right=1)
+
+
+def markdown(bank: Treebank, models: Sequence[Run], measured: Measured, lengths: Sequence[int], command: str) -> List[str]:
+    """The lines of the page; `lengths` are those of the sentences."""
+    lines = [
+        "# %s (%s): greedy and beam search with global models" % (bank.lang, bank.release),
+        "",
+        "![dev UAS and speed of decoding, by the width of the beam](%s-search.png)" % bank.name,
+        "",
+    ]
+    for system, decoded in measured.items():
+        lines += [
+            "## %s" % system,
+            "",
+            table(decoded, sum(lengths)).markdown(),
+            "",
+            "Milliseconds per sentence, by length:",
+            "",
+            by_length(decoded, lengths).markdown(),
+            "",
+        ]
+    lines += [
+        "The model's scores are the same in all rows; dev UAS in percent over all words (%d sentences, %d words), mean over the"
+        % (len(lengths), sum(lengths)),
+        "models. Mean score: the model's score of the derivation, of a sentence. Optimum found: sentences for which the search finds a",
+        "derivation with the score of the exact decoder's, or a higher one: it is beyond the chart, as the transition system makes more",
+        "trees, and more derivations of a tree, than MH4 deduces. Speed and time are those of decoding alone, without the network, on one",
+        "core: of %d rounds in random order the fastest of each sentence." % ROUNDS,
+        "",
+        "## Models and data",
+        "",
+        *("- " + _origin(model) for model in models),
+        "- dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"]),
+        "",
+        "## Command",
+        "",
+        "    %s" % command,
+        "",
+        "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d")),
+    ]
+    return lines
+
+
+def _origin(model: Run) -> str:
+    """Who trained a model, for people."""
+    commits = model.origin().get("commits") or ["unknown"]
+    return "%s, seed %d: trained at commit %s" % (model.system, model.seed, ", ".join(commits))
+
+
+def as_csv(bank: Treebank, models: Sequence[Run], measured: Measured, words: int) -> str:
+    """The tables of all systems as csv."""
+    header = ["lang", "data", "system", "seeds", "decoding", "dev_uas", "mean_score", "found", "beyond", "words_per_second"]
+    body = []
+    for system, decoded in measured.items():
+        seeds = " ".join(str(model.seed) for model in models if model.system == system)
+        for row in rows(decoded, words):
+            numbers = [row.uas, row.score, row.found, row.beyond]
+            body.append([bank.lang, bank.release, system, seeds, row.decoding, *numbers, "%.0f" % row.speed])
+    return comma_separated(header, body)
+
+
+def plot(path: Path, title: str, measured: Measured, lengths: Sequence[int]) -> None:
+    """Accuracy against speed, and time against length, as a PNG."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    figure.suptitle(title, fontsize=11)
+    for system, decoded in measured.items():
+        ways = rows(decoded, sum(lengths))
+        (line,) = left.plot([row.speed for row in ways[1:]], [row.uas for row in ways[1:]], "o-", markersize=4, label=system + ", search")
+        left.plot(ways[0].speed, ways[0].uas, "*", markersize=12, color=line.get_color(), label=system + ", exact")
+        for row in ways:
+            left.annotate(
+                row.decoding.replace("beam ", ""), (row.speed, row.uas), xytext=(4, 5), textcoords="offset points", fontsize=7
+            )
+    left.set_xscale("log")
+    left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    left.xaxis.set_major_formatter(FuncFormatter(lambda speed, _: "{:,.0f}".format(speed)))
+    left.xaxis.set_minor_formatter(NullFormatter())
+    left.margins(x=0.12, y=0.08)
+    left.set_xlabel("words per second (decoding alone)")
+    left.set_ylabel("dev UAS (%)")
+    left.legend(fontsize=8, loc="lower left")
+
+    system, decoded = next(iter(measured.items()))
+    lengths = np.array(lengths)
+    shown = sorted(set(lengths.tolist()))
+    for name, style in (("exact", "-"), ("greedy", ":"), ("beam 8", "-"), ("beam 64", "-")):
+        means = [1000 * np.mean([model[name].seconds[lengths == n].mean() for model in decoded]) for n in shown]
+        right.plot(shown, means, style, linewidth=1.2, label=name)
+    right.set_yscale("log")
+    right.set_xlabel("words of a sentence (%s)" % system)
+    right.set_ylabel("milliseconds per sentence")
+    right.legend(fontsize=8)
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+    with atomic_path(str(path)) as temporary:
+        figure.savefig(temporary, format="png", dpi=130)

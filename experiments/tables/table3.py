@@ -1,0 +1,193 @@
+"""Table 3: coverage of the classes of trees, for the treebanks at hand, and what the paper does not give of them.
+
+Measures every LANG-ud-SPLIT.conllu of a folder. ``results/table3.md`` and ``.csv`` have counts and percentages only. Training sets of
+UD 2.0 stand beside the paper's numbers; files of other releases never do.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Dict, List, Optional, Sequence
+
+import paper
+from mh4 import conllu, coverage, treebanks
+from mh4.errors import InputError
+from mh4.progress import words_bar
+from provenance import commit, shown
+from tables.writer import Table, comma_separated, write_pages
+
+HOW = "`mh4 data hu` fetches a treebank, UD=folder names a folder that has some"
+COLUMNS = [
+    "sentences",
+    "words",
+    *("%s_%s" % (kind, name) for kind in ("sent", "edge") for name in coverage.CLASSES),
+]
+
+
+@dataclass
+class File:
+    """A treebank file: language code, split, UD release ("UD 2.0"; None if the manifest does not know it), what was counted."""
+
+    path: Path
+    lang: str
+    split: str
+    release: Optional[str]
+    blob: str
+    counts: Optional[coverage.Coverage] = None
+
+    @property
+    def name(self) -> str:
+        return self.lang if self.release == paper.RELEASE else "%s (%s)" % (self.lang, self.release or "unidentified file")
+
+    @property
+    def numbers(self) -> Dict[str, str]:
+        """The columns as Table 3 gives them: percentages to the second decimal."""
+        found = self.counts
+        numbers = {"sentences": "%d" % found.sentences, "words": "%d" % found.words}
+        for name in coverage.CLASSES:
+            numbers["sent_" + name] = "%.2f" % found.sentence_coverage(name)
+            numbers["edge_" + name] = "%.2f" % found.edge_coverage(name)
+        return numbers
+
+
+def files(folder: Path) -> List[File]:
+    """The treebank files of a folder, training sets first, languages as in the paper's tables.
+
+    Raises InputError if there is none.
+    """
+    if not folder.is_dir():
+        raise InputError("%s is not a folder: %s" % (shown(folder), HOW))
+    order = list(dict.fromkeys([*paper.coverage(), *treebanks.languages()]))
+    found = []
+    for path in sorted(folder.iterdir()):
+        match = re.fullmatch(r"([a-z_]+)-ud-(%s)\.conllu" % "|".join(treebanks.SPLITS), path.name)
+        if match:
+            row, (lang, split) = treebanks.identify(path), match.groups()
+            release = "UD " + row.release if row and (row.lang, row.split) == (lang, split) else None
+            found.append(File(path, lang, split, release, treebanks.git_blob_id(path)))
+    if not found:
+        raise InputError("no LANG-ud-SPLIT.conllu in %s: %s" % (shown(folder), HOW))
+    place = {lang: number for number, lang in enumerate(order)}
+    return sorted(found, key=lambda file: (treebanks.SPLITS.index(file.split), place.get(file.lang, len(place)), file.lang))
+
+
+def beside(file: File) -> Dict[str, str]:
+    """The paper's columns for this very file; empty if it has none."""
+    row = paper.coverage().get(file.lang, {}) if (file.split, file.release) == ("train", paper.RELEASE) else {}
+    return {column: row[column] for column in COLUMNS if column in row}
+
+
+def agreement(measured: Sequence[File]) -> List[str]:
+    """For people, a line for each thing to know: which rows are the paper's, which are not, which are missing."""
+    compared = [file for file in measured if beside(file)]
+    different = {
+        file.lang: [column for column, value in beside(file).items() if file.numbers[column] != value] for file in compared
+    }
+    same = [lang for lang, columns in different.items() if not columns]
+    missing = [lang for lang in paper.coverage() if lang not in different]
+    lines = []
+    if same:
+        lines.append("As in the paper's Table 3, to the digit, in all eight columns: %s." % ", ".join(same))
+    for lang, columns in different.items():
+        if columns:
+            lines.append("Unlike the paper's Table 3: %s in %s." % (lang, ", ".join(columns)))
+    if missing:
+        lines.append("Not at hand, the UD 2.0 training sets of the other rows of Table 3: %s." % ", ".join(missing))
+    return lines
+
+
+def markdown(measured: Sequence[File], command: str) -> List[str]:
+    """The lines of the page: Table 3, the other files, gaps and crossings, and what made them."""
+    training = [file for file in measured if file.split == "train"]
+    others = [file for file in measured if file.split != "train"]
+    classes = list(coverage.CLASSES.values())
+    header = ["sentences", "words"] + ["sent. " + name for name in classes] + ["edge " + name for name in classes]
+
+    def cells(file: File) -> List[str]:
+        theirs = beside(file)
+        return [
+            number if column not in theirs else number + " ✓" if number == theirs[column] else "%s (paper: %s)" % (number, theirs[column])
+            for column, number in ((column, file.numbers[column]) for column in COLUMNS)
+        ]
+
+    parts = ["# Coverage (Table 3)", ""]
+    if training:
+        parts += [
+            Table(["training set"] + header, [[file.name] + cells(file) for file in training], right=1).markdown(),
+            "",
+            "✓: the same digits as in the paper, which has no MH5 and only these languages: %s." % ", ".join(paper.coverage()),
+            "",
+        ]
+    parts += agreement(measured)
+    parts += [
+        "",
+        "Sentence coverage: the percentage of sentences whose tree is in the class. Edge coverage: the percentage of arcs, one for each",
+        "word, punctuation and roots included, that the nearest trees of the class keep.",
+        "",
+    ]
+    if others:
+        rows = [[file.name, file.split] + cells(file) for file in others]
+        parts += ["## Development and test sets", "", Table(["treebank", "set"] + header, rows, right=2).markdown(), ""]
+    gaps = ["gap degree " + name for name in coverage.group_names(coverage.GAP_DEGREES)]
+    crossings = ["crossings " + name for name in coverage.group_names(coverage.CROSSINGS)]
+    rows = [[file.name, file.split] + ["%.2f" % share for share in _shapes(file.counts)] for file in measured]
+    parts += [
+        "## Gaps and crossings",
+        "",
+        "Percentages of sentences. The gap degree of a tree is the largest number of gaps in the yield of a node (the block degree is",
+        "one more); it is well-nested if no two disjoint subtrees interleave; crossings are pairs of crossing arcs.",
+        "",
+        Table(["treebank", "set", *gaps, "well-nested", *crossings], rows, right=2).markdown(),
+        "",
+        "## Data",
+        "",
+        *("- %s (%s), git blob %s" % (file.path.name, file.release or "unidentified", file.blob) for file in measured),
+        "",
+        "## Command",
+        "",
+        "    " + command,
+        "",
+        "At commit %s." % commit(),
+    ]
+    return parts
+
+
+def as_csv(measured: Sequence[File]) -> str:
+    """The tables as csv, a line for each file; the paper's percentages as it gives them."""
+    gaps = ["gap_degree_" + name for name in coverage.group_names(coverage.GAP_DEGREES)]
+    crossings = ["crossings_" + name for name in coverage.group_names(coverage.CROSSINGS)]
+    theirs = [column for column in COLUMNS if column in next(iter(paper.coverage().values()))]
+    header = ["lang", "split", "data", *COLUMNS, *("paper_" + column for column in theirs), *gaps, "well_nested", *crossings]
+    body = []
+    for file in measured:
+        found, row = file.counts, beside(file)
+        shares = [of(name) for of in (found.sentence_coverage, found.edge_coverage) for name in coverage.CLASSES]
+        body.append(
+            [file.lang, file.split, file.release or "unidentified", found.sentences, found.words, *shares]
+            + [row.get(column) for column in theirs]
+            + _shapes(found)
+        )
+    return comma_separated(header, body)
+
+
+def _shapes(found: coverage.Coverage) -> List[float]:
+    """Percentages of sentences: by gap degree, well-nested, by number of crossings."""
+    gaps, crossings = coverage.grouped(found.gap_degree, coverage.GAP_DEGREES), coverage.grouped(found.crossings, coverage.CROSSINGS)
+    return [found.share(count) for count in (*gaps, found.well_nested, *crossings)]
+
+
+def measure(folder: Path) -> List[File]:
+    """The treebank files of a folder, with what was counted in them."""
+    found = files(folder)
+    with words_bar() as bar:
+        for file in found:
+            trees = [sentence.heads for sentence in conllu.read(str(file.path))]
+            task = bar.add_task(file.path.name, total=sum(len(heads) - 1 for heads in trees), note="")
+            file.counts = coverage.measure(trees, lambda words: bar.advance(task, words))
+            bar.remove_task(task)
+    return found
+
+
+def write(found: Sequence[File], results: Path, command: str) -> List[Path]:
+    """Writes the pages of files that have been measured; returns their paths. `command` is what has made them."""
+    return write_pages(results, "table3", markdown(found, command), as_csv(found))

@@ -1,0 +1,140 @@
+"""Table 4: UAS on the development set by system, mean and standard deviation over seeds, beside the paper's.
+
+Made of the records of a treebank's runs alone, so it can be made again without any model, by ``experiments/report.py``. It goes to
+``results/NAME.md`` and ``.csv``.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import List, Optional, Sequence
+
+import paper
+from tables.writer import Average, Table, averages, comma_separated, write_pages
+from training import records
+from training.run import duration
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system: dev UAS over its seeds, and the paper's where it can be compared (None elsewhere)."""
+
+    system: str
+    ours: Average
+    paper: Optional[Average]
+
+    @property
+    def difference(self) -> Optional[float]:
+        return None if self.paper is None else self.ours.mean - self.paper.mean
+
+
+def rows(runs: Sequence[dict]) -> List[Row]:
+    """A row for each system that there are records of; the paper's numbers only for runs on the paper's data."""
+    found = []
+    for system, ours in averages(runs, "dev_uas").items():
+        published = paper.dev_uas(runs[0]["lang"], runs[0]["release"], system)
+        found.append(Row(system, ours, Average(*published) if published else None))
+    return found
+
+
+def table(runs: Sequence[dict]) -> Table:
+    """As people read it; the paper's columns are left out where nothing compares."""
+    lines = rows(runs)
+    header, body = ["system", "seeds", "dev UAS"], [[row.system, row.ours.seeds_listed, str(row.ours)] for row in lines]
+    if any(row.paper for row in lines):
+        header += ["paper", "difference"]
+        for cells, row in zip(body, lines):
+            cells += [str(row.paper), "%+.2f" % row.difference] if row.paper else ["", ""]
+    return Table(header, body, right=2)
+
+
+def note(runs: Sequence[dict]) -> str:
+    """What to know when reading the table: the data, and whether the paper's numbers compare."""
+    lang, release = runs[0]["lang"], runs[0]["release"]
+    if release != paper.RELEASE:
+        return "%s: not the paper's data (%s), so the paper's numbers do not compare and are not shown." % (
+            release[0].upper() + release[1:],
+            paper.RELEASE,
+        )
+    if not any(row.paper for row in rows(runs)):
+        return "The paper gives no development-set UAS for this (%s)." % lang
+    return "Beside it the paper's Table 4, over 5 seeds, on the same files."
+
+
+def every_run(runs: Sequence[dict]) -> Table:
+    """The scores of each run, and what they took."""
+
+    def number(run: dict, key: str, form: str) -> str:
+        return form % run[key] if isinstance(run.get(key), (int, float)) else ""
+
+    def time(run: dict, key: str) -> str:
+        return "" if run.get(key) is None else duration(run[key])
+
+    columns = {
+        "system": lambda run: run["system"],
+        "seed": lambda run: str(run["seed"]),
+        "UAS": lambda run: "%.2f" % run["dev_uas"],
+        "LAS": lambda run: number(run, "dev_las", "%.2f"),
+        "test LAS": lambda run: number(run, "test_las", "%.2f"),
+        "epochs": lambda run: number(run, "epochs", "%.1f"),
+        "updates": lambda run: number(run, "updates", "%d"),
+        "time": lambda run: time(run, "seconds"),
+        "to the paper's mean": lambda run: time(run, "seconds_to_paper"),
+        "tokens/s": lambda run: number(run, "tokens_per_second", "%.0f"),
+        "finished": lambda run: run.get("date", ""),
+        "commit": lambda run: run.get("commit", ""),
+    }
+    body = [[cell(run) for cell in columns.values()] for run in runs]
+    return Table(list(columns), body, right=1, left_from=list(columns).index("finished"))
+
+
+def markdown(name: str, runs: Sequence[dict]) -> List[str]:
+    """The lines of the page: the table, every run, and what made them."""
+    commands = list(dict.fromkeys(run["reproduce"] for run in runs if run.get("reproduce")))
+    return [
+        "# %s (%s): UAS on the development set" % (runs[0]["lang"], runs[0]["release"]),
+        "",
+        table(runs).markdown(),
+        "",
+        note(runs),
+        "",
+        "UAS in percent over all words, punctuation included, with gold segmentation: mean and standard deviation over the seeds.",
+        "A run counts with its best evaluation on the development set, which also chooses its model. The standard deviation is that",
+        "of a sample (n - 1); the paper does not say which one it gives.",
+        "",
+        "## Runs",
+        "",
+        every_run(runs).markdown(),
+        "",
+        "Test LAS is that of the official scorer, with the segmentation of the shared task's baseline. To the paper's mean: seconds of",
+        "training and evaluation on one core until dev UAS first reaches it.",
+        "",
+        "The evaluations of each run are in `%s/`, one file for each system and seed, and the trees it predicts for dev and test," % name,
+        "without words: `.venv/bin/python experiments/predictions.py` puts them back into a treebank.",
+        "",
+        "## Data",
+        "",
+        *("- %s: %s, git blob %s" % file for file in records.files(runs[0])),
+        "",
+        "## Command",
+        "",
+        "\n".join("    %s" % command for command in commands),
+        "",
+        "This page and the csv are made from `%s/` by `.venv/bin/python experiments/report.py %s`." % (name, name),
+    ]
+
+
+def as_csv(runs: Sequence[dict]) -> str:
+    """The table as csv."""
+    lang, release = runs[0]["lang"], runs[0]["release"]
+    header = ["lang", "data", "system", "seeds", "mean", "std", "paper_mean", "paper_std", "difference"]
+    body = []
+    for row in rows(runs):
+        theirs = [row.paper.mean, row.paper.std] if row.paper else [None, None]
+        body.append([lang, release, row.system, row.ours.seeds_listed, row.ours.mean, row.ours.std, *theirs, row.difference])
+    return comma_separated(header, body)
+
+
+def write(name: str, results: Path = records.RESULTS) -> List[Path]:
+    """Writes the pages of treebank `name` from all its records in the folder `results`; returns their paths."""
+    runs = records.load(name, results)
+    return write_pages(results, name, markdown(name, runs), as_csv(runs))

@@ -1,0 +1,110 @@
+"""The one writer of tables: for people in markdown and on the console, for programs as csv; and means over seeds."""
+
+import csv
+import io
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Dict, List, Optional, Sequence, Tuple, Union
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as ConsoleTable
+
+from mh4.files import write_text
+from provenance import shown
+
+
+@dataclass(frozen=True)
+class Average:
+    """A mean over runs, in percent, with the standard deviation of the sample (n - 1): None for a single run."""
+
+    mean: float
+    std: Optional[float]
+    seeds: Tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return plus_minus(self.mean, self.std)
+
+    @property
+    def seeds_listed(self) -> str:
+        return " ".join(map(str, self.seeds))
+
+
+def averages(records: Sequence[dict], score: str) -> Dict[str, Average]:
+    """The average of `score` ("dev_uas") over the seeds of each system, in the order in which the records have the systems."""
+    table = {}
+    for system in dict.fromkeys(record["system"] for record in records):
+        mine = [record for record in records if record["system"] == system]
+        scores = [record[score] for record in mine]
+        std = statistics.stdev(scores) if len(scores) > 1 else None
+        table[system] = Average(statistics.mean(scores), std, tuple(record["seed"] for record in mine))
+    return table
+
+
+def plus_minus(mean: float, spread: Optional[float], form: str = "%.2f") -> str:
+    """A mean and, where it is known, what it may be off by."""
+    return form % mean if spread is None else "%s ± %.2f" % (form % mean, spread)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Header and rows as people read them. Columns from `right` up to `left_from` hold numbers and are set to the right."""
+
+    header: Sequence[str]
+    body: Sequence[Sequence[str]]
+    right: int
+    left_from: Optional[int] = None
+
+    def _is_number(self, column: int) -> bool:
+        return self.right <= column < (len(self.header) if self.left_from is None else self.left_from)
+
+    def markdown(self) -> str:
+        rule = ["---:" if self._is_number(column) else "---" for column in range(len(self.header))]
+        return "\n".join("| %s |" % " | ".join(line) for line in [self.header, rule, *self.body])
+
+    def print(self, console: Console) -> None:
+        printed = ConsoleTable(box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False, header_style="bold")
+        for column, name in enumerate(self.header):
+            printed.add_column(name, justify="right" if self._is_number(column) else "left", no_wrap=True)
+        for line in self.body:
+            printed.add_row(*line)
+        console.print()
+        console.print(printed)
+        console.print()
+
+
+def comma_separated(header: Sequence[str], rows: Sequence[Sequence[Union[str, int, float, None]]]) -> str:
+    """A csv table: numbers that are not whole to four decimals, nothing where there is None, everything else as it is."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: Union[str, int, float, None]) -> Union[str, int]:
+    if value is None:
+        return ""
+    return "%.4f" % value if isinstance(value, float) else value
+
+
+def pages(results: Path, name: str) -> List[Path]:
+    """Where the pages of a table are."""
+    return [results / (name + ".md"), results / (name + ".csv")]
+
+
+def write_pages(results: Path, name: str, markdown: Sequence[str], csv_text: str) -> List[Path]:
+    """Writes ``NAME.md``, of these lines, and ``NAME.csv``; returns their paths."""
+    results.mkdir(parents=True, exist_ok=True)
+    written = pages(results, name)
+    for path, text in zip(written, ("\n".join([*markdown, ""]), csv_text)):
+        write_text(str(path), text)
+    return written
+
+
+def show(console: Console, table: Table, note: str, pages: Sequence[Path]) -> None:
+    """Prints a table, what to know when reading it, and where its pages are."""
+    table.print(console)
+    console.print(note, soft_wrap=True)
+    console.print("Written: %s" % " and ".join(map(shown, pages)), soft_wrap=True)

@@ -1,0 +1,106 @@
+"""Changes to try, each by itself: settings, a patch, or another system, against one commit's code.
+
+``experiments/ablations/plan.toml`` lists them, patches lie beside it. They apply to the plan's `base`, whose code is taken from git
+and compiled for them.
+"""
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Sequence, Tuple
+
+from mh4.config import tables
+from mh4.errors import InputError
+from provenance import EXPERIMENTS, without_machine
+from training.run import TRAINER, Run
+from training.treebank import Treebank
+
+FOLDER = EXPERIMENTS / "ablations"
+CLONE = EXPERIMENTS.parent
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change, and the systems that it is tried with; by its settings and, where there is one, its patch.
+
+    against: the system that a changed one is compared with, itself if empty.
+    """
+
+    name: str
+    what: str
+    systems: Tuple[str, ...]
+    settings: Tuple[str, ...] = ()
+    against: str = ""
+
+    @property
+    def patch(self) -> Path:
+        return FOLDER / (self.name + ".patch")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The changes to `base`, a commit; the seeds, and after how many updates a training is evaluated and ends."""
+
+    base: str
+    seeds: Tuple[int, ...]
+    updates: int
+    evaluate_updates: int
+    changes: Tuple[Change, ...] = field(repr=False)
+
+    @classmethod
+    def read(cls, path: Path = FOLDER / "plan.toml") -> "Plan":
+        content = tables(path.read_text(encoding="utf-8"), str(path))
+        return cls(changes=tuple(Change(**_tuples(change)) for change in content.pop("change")), **_tuples(content))
+
+    def unchanged(self) -> Change:
+        """What the changes are compared with: the base as it is, with all systems that a comparison needs."""
+        systems = [change.against or system for change in self.changes for system in change.systems]
+        return Change("unchanged", "", tuple(dict.fromkeys(systems)))
+
+
+def _tuples(content: dict) -> dict:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
+
+
+def code(runs: Path, base: str, change: Change) -> Path:
+    """The folder, in `runs`, with the code of commit `base`, compiled, and changed by the patch; made where it is missing."""
+    folder = runs / base / "code" / (change.name if change.patch.exists() else "unchanged")
+    if folder.exists():
+        return folder
+    making = folder.with_name(folder.name + ".making")
+    shutil.rmtree(str(making), ignore_errors=True)
+    making.mkdir(parents=True)
+    archive = _done(["git", "-C", str(CLONE), "archive", base, "."], stdout=subprocess.PIPE)
+    _done(["tar", "-x", "-C", str(making)], input=archive.stdout)
+    if change.patch.exists():
+        with open(change.patch, "rb") as patch:
+            _done(["patch", "--quiet", "--strip=1", "--fuzz=0"], cwd=str(making), stdin=patch)
+        for library in (code(runs, base, Change("unchanged", "", ())) / "mh4" / "decoders").glob("*.so"):
+            shutil.copy(str(library), str(making / "mh4" / "decoders"))
+    else:
+        _done([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=str(making))
+    making.rename(folder)
+    return folder
+
+
+def _done(command: Sequence[str], **how) -> subprocess.CompletedProcess:
+    """Runs what makes the code of a change; InputError where it fails."""
+    done = subprocess.run(command, **how)
+    if done.returncode:
+        raise InputError("%s: exit code %d" % (without_machine(" ".join(command)), done.returncode))
+    return done
+
+
+def run_of(plan: Plan, bank: Treebank, change: Change, system: str, seed: int, runs: Path) -> Run:
+    """The training of `system` with `change`, its model and its code in the folder `runs`."""
+    folder = runs / plan.base / bank.name / change.name / system / ("seed%d" % seed)
+    command = [*TRAINER, "train", "--system", system, "--seed", str(seed), "--model", str(folder)]
+    for split in ("train", "dev"):
+        command += ["--" + split, str(bank.paths[split].resolve())]
+    lengths = ("training.max_updates=%d" % plan.updates, "training.evaluate_updates=%d" % plan.evaluate_updates)
+    for setting in (*lengths, *change.settings):
+        command += ["--set", setting]
+    # Where `python -m mh4` is started is where it takes the package from.
+    return Run(system=system, seed=seed, folder=folder, command=command, cwd=code(runs, plan.base, change))

@@ -1,0 +1,147 @@
+"""The trainings of some systems and seeds on one treebank: which there are, what is finished, what becomes of a finished one.
+
+Models are kept in ``experiments/runs/NAME/SYSTEM/seedN``, what tables need of them in ``experiments/results/`` (``training.records``).
+What is finished is not trained again; what was cut off resumes from where it was.
+"""
+
+import hashlib
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Callable, Dict, List, Sequence
+
+from rich.console import Console
+
+from mh4 import treebanks
+from mh4.errors import InputError
+from mh4.evaluation import official
+from mh4.files import write_text
+from provenance import EXPERIMENTS, commit, shown
+from training import predictions
+from training.grid import ONE_THREAD, train_all
+from training.records import TREES, Records, load
+from training.run import DONE, WAITING, Run, read_json
+from training.treebank import Treebank
+
+
+class Experiment:
+    """The runs, and what is known of them.
+
+    command: what to type to repeat them, for the record. trainer: the command line that ``train ...`` and ``parse ...`` are added
+    to. home: the folder of runs and results.
+    """
+
+    def __init__(
+        self, bank: Treebank, systems: Sequence[str], seeds: Sequence[int], command: str, trainer: Sequence[str], home: Path
+    ) -> None:
+        self.bank, self.command, self.trainer, self.home = bank, command, trainer, home
+        self.results, self.cwd = home / "results", Path.cwd()
+        self.records = Records(self.results, bank)
+        self.settings = EXPERIMENTS / "toy.toml" if bank.lang == treebanks.TOY else None
+        self.runs = [self._run(system, seed) for seed in seeds for system in systems]
+
+    def _run(self, system: str, seed: int) -> Run:
+        folder = self.home / "runs" / self.bank.name / system / ("seed%d" % seed)
+        command = [*self.trainer, "train", "--system", system]
+        command += ["--train", str(self.bank.paths["train"]), "--dev", str(self.bank.paths["dev"])]
+        command += ["--model", self._path(folder), "--seed", str(seed)]
+        if self.settings:
+            command += ["--config", self._path(self.settings)]
+        return Run(system=system, seed=seed, folder=folder, command=command)
+
+    def _path(self, path: Path) -> str:
+        relative = os.path.relpath(path, self.cwd)
+        return str(path) if relative.startswith(os.pardir) else relative
+
+    def train(self, jobs: int, console: Console, recorded: Callable[[], object], records_count: bool = False) -> None:
+        """Trains what is not finished, `jobs` runs at a time; calls `recorded` whenever there is a new record of a run.
+
+        records_count: runs that have a record, wherever they were trained, are not trained again.
+        """
+
+        def finished(run: Run) -> None:
+            self.finished(run)
+            recorded()
+
+        for run in self.runs:
+            if self.is_done(run):
+                run.state = DONE
+                run.read_metrics()
+                finished(run)
+            elif records_count and self.records.has(run):
+                run.state = DONE
+        waiting = sum(run.state == WAITING for run in self.runs)
+        models = shown(self.home / "runs" / self.bank.name)
+        console.print(
+            "%s (%s): %d to train, %d finished before; models in %s"
+            % (self.bank.lang, self.bank.release, waiting, len(self.runs) - waiting, models),
+            soft_wrap=True,
+        )
+        if waiting:
+            train_all(self.runs, jobs, self.started, finished, console, self.cwd, self.environment())
+
+    def recorded(self) -> List[dict]:
+        """The records of the runs that are done; results may have more, of other seeds and systems."""
+        done = {(run.system, run.seed) for run in self.runs if run.state == DONE}
+        records = load(self.bank.name, self.results) if done else []
+        return [record for record in records if (record["system"], record["seed"]) in done]
+
+    def is_done(self, run: Run) -> bool:
+        """True if it was finished here on these files and settings; when in doubt, `mh4 train` is the judge."""
+        origin = run.origin()
+        return run.summary() is not None and origin.get("finished") is not None and origin.get("inputs") == self._inputs()
+
+    def started(self, run: Run) -> None:
+        """Notes what a training starts from, and each commit that has a part in it."""
+        run.folder.mkdir(parents=True, exist_ok=True)
+        origin = run.origin()
+        if not origin and (run.folder / "metrics.jsonl").exists():
+            origin["commits"] = ["unknown"]  # begun without us
+        commits = origin.get("commits", [])
+        if run.summary() is None:
+            commits = list(dict.fromkeys([*commits, commit()]))
+        run.note_origin({"inputs": self._inputs(), "commits": commits, "command": origin.get("command", self.command)})
+
+    def finished(self, run: Run) -> None:
+        """Has the finished model predict, and makes its record."""
+        origin = run.origin()
+        if "finished" not in origin:
+            ended = time.localtime((run.folder / "summary.json").stat().st_mtime)
+            run.note_origin({**origin, "finished": time.strftime("%Y-%m-%d", ended)})
+        self.records.forget_other_data()
+        self.predict(run)
+        self.records.keep(run)
+
+    def predict(self, run: Run) -> None:
+        """Has the finished model parse dev and test, once, keeps its trees, and scores those of test."""
+        done, trees, test = run.folder / "predicted.json", self.records.path(run, TREES), self.bank.test
+        if done.exists() and trees.exists() and (not test or "test" in read_json(done)):
+            return
+        files = {"dev": self.bank.paths["dev"], **({"test": test[1]} if test else {})}
+        try:
+            parsed = predictions.parse(self.trainer, run.folder, files, {**self.environment(), **ONE_THREAD})
+            scores = official(str(test[0]), str(parsed["test"])) if test else {}
+            trees.parent.mkdir(parents=True, exist_ok=True)
+            predictions.keep(trees, files, parsed)
+        except InputError as error:  # the training is done, and other runs go on
+            print("%s: %s" % (run.name, error), file=sys.stderr)
+            trees.unlink(missing_ok=True)  # it may be another model's
+            return
+        found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
+        if test:
+            for name, path in zip(("test", "segmentation"), test):
+                found[name] = {"path": path.name, "git_blob": treebanks.git_blob_id(path)}
+        write_text(str(done), json.dumps(found, indent=1) + "\n")
+
+    def environment(self) -> Dict[str, str]:
+        """That of the commands that train and parse."""
+        environment = dict(os.environ, PYTHONUTF8="1")
+        if environment.get("LANG") == self.bank.lang:  # the treebank here, the locale to everyone else
+            del environment["LANG"]
+        return environment
+
+    def _inputs(self) -> Dict[str, str]:
+        settings = self.settings.read_text(encoding="utf-8") if self.settings else ""
+        return {**self.bank.blobs, "settings": hashlib.sha1(settings.encode("utf-8")).hexdigest() if settings else ""}

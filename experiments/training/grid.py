@@ -1,0 +1,179 @@
+"""Trains many models, a few at a time, each as a child process of this one; ``training.progress`` shows how they come along."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Dict, Iterator, List, Optional, Sequence
+
+from rich.console import Console
+
+from training.progress import display
+from training.run import DONE, FAILED, TRAINING, WAITING, Run
+
+POLL_SECONDS = 0.2
+STOP_SECONDS = 10.0  # what an interrupted child has to end by itself
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+
+
+class Stopped(Exception):
+    """The user asked to stop (Ctrl-C, or a signal to end); the children have ended."""
+
+
+@dataclass
+class _Child:
+    """A run that is being trained."""
+
+    run: Run
+    process: subprocess.Popen
+    started: float
+
+
+def train_all(
+    runs: Sequence[Run],
+    jobs: int,
+    on_start: Callable[[Run], None],
+    on_done: Callable[[Run], None],
+    console: Console,
+    cwd: Path,
+    environment: Dict[str, str],
+) -> None:
+    """Trains every waiting run, `jobs` at a time, and calls `on_start` and `on_done` around each.
+
+    Afterwards each run is done or failed (then `failure` says why); one that fails does not stop the others.
+    Raises Stopped, with every child ended, if the user interrupts.
+    """
+    show, children = display(runs, console, cwd), []
+    with _ending_signals_interrupt(), show:
+        try:
+            while any(run.state in (WAITING, TRAINING) for run in runs):
+                for child in list(children):
+                    run, code = child.run, child.process.poll()
+                    run.seconds = time.monotonic() - child.started
+                    if run.read_metrics():
+                        show.evaluated(run)
+                    if code is not None:
+                        children.remove(child)
+                        _finish(run, code)
+                        if run.state == DONE:
+                            on_done(run)
+                        show.changed(run)
+                for run in runs:
+                    if run.state == WAITING and len(children) < jobs:
+                        on_start(run)
+                        with _signals_wait():  # or a child that has just been started would be left behind
+                            child = _start(run, cwd, environment)
+                            children += [child] if child else []
+                        show.changed(run)
+                show.refresh()
+                time.sleep(POLL_SECONDS)
+        except KeyboardInterrupt:
+            raise Stopped from None
+        finally:
+            _stop(children)
+
+
+def _start(run: Run, cwd: Path, environment: Dict[str, str]) -> Optional[_Child]:
+    """The child that trains the run; None, and the run has failed, if another process trains it."""
+    run.folder.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    log = open(run.log, "ab")
+    with log:
+        try:
+            # The child inherits the lock, so it holds even when this process dies before the child.
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            run.state, run.failure = FAILED, "another process is training it now"
+            return None
+        run.log_start = log.seek(0, os.SEEK_END)
+        log.write(("%s  %s\n" % (time.strftime("%Y-%m-%d %H:%M:%S"), " ".join(run.command))).encode("utf-8"))
+        log.flush()
+        # Its own session: Ctrl-C reaches the children through us, once and in order.
+        process = subprocess.Popen(
+            run.command,
+            cwd=str(run.cwd or cwd),
+            env={**environment, **ONE_THREAD},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    run.state = TRAINING
+    return _Child(run, process, started)
+
+
+def _finish(run: Run, code: int) -> None:
+    run.exit_code = code
+    if code == 0 and run.summary() is not None:
+        run.state = DONE
+        return
+    run.state = FAILED
+    if code == 0:
+        run.failure = "ended without finishing its training"
+    elif code < 0:
+        run.failure = "was ended by signal %d%s" % (-code, " (out of memory?)" if code == -signal.SIGKILL else "")
+    else:
+        run.failure = "ended with exit code %d" % code
+
+
+def _stop(children: Sequence[_Child]) -> None:
+    """Interrupts the children, waits for them, and kills what is left (at once on a second Ctrl-C)."""
+    _signal(children, signal.SIGINT)
+    deadline = time.monotonic() + STOP_SECONDS
+    try:
+        while any(child.process.poll() is None for child in children) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    except KeyboardInterrupt:
+        pass
+    _signal(children, signal.SIGKILL)
+    for child in children:
+        child.process.wait()
+        child.run.state = WAITING
+
+
+def _signal(children: Sequence[_Child], number: int) -> None:
+    for child in children:
+        if child.process.poll() is None:
+            try:
+                os.killpg(child.process.pid, number)
+            except ProcessLookupError:
+                pass
+
+
+@contextmanager
+def _ending_signals_interrupt() -> Iterator[None]:
+    """A closed terminal or a polite kill stops the grid as Ctrl-C does, and leaves no child behind."""
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]  # nohup has SIGHUP ignored
+    try:
+        for number in heard:
+            signal.signal(number, interrupt)
+        yield
+    finally:
+        for number in heard:
+            signal.signal(number, before[number])
+
+
+@contextmanager
+def _signals_wait() -> Iterator[None]:
+    """Signals that come meanwhile are heard when the block has ended."""
+    came: List[int] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    heard = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
+    for number in heard:
+        signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in heard.items():
+            signal.signal(number, handler)
+    for number in came[:1]:
+        os.kill(os.getpid(), number)

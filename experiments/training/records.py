@@ -1,0 +1,104 @@
+"""What is kept of finished runs, in ``experiments/results/NAME/``: small text files in git, which all tables are made from.
+
+NAME is the treebank's. Each run has ``SYSTEM-seedN.json``, the record: its scores, data, commit and command; ``.jsonl``, its
+evaluations; and ``.trees.gz``, its trees (``training.predictions``).
+"""
+
+import json
+from pathlib import Path
+from typing import List, Tuple
+
+import paper
+from mh4.errors import InputError
+from mh4.files import write_text
+from provenance import EXPERIMENTS, shown, without_machine
+from training.run import Run, read_json
+from training.treebank import Treebank
+
+RESULTS = EXPERIMENTS / "results"
+RECORD, EVALUATIONS, TREES = ".json", ".jsonl", ".trees.gz"
+
+
+class Records:
+    """The records of a treebank's runs, in the folder `results`."""
+
+    def __init__(self, results: Path, bank: Treebank) -> None:
+        self.bank = bank
+        self.folder = results / bank.name
+
+    def path(self, run: Run, ending: str) -> Path:
+        return self.folder / ("%s-seed%d%s" % (run.system, run.seed, ending))
+
+    def has(self, run: Run) -> bool:
+        """True if there is a record of the run on these files, whoever trained it."""
+        record = read_json(self.path(run, RECORD))
+        return all(record.get(split, {}).get("git_blob") == blob for split, blob in self.bank.blobs.items())
+
+    def keep(self, run: Run) -> None:
+        """Makes the record of a finished run, without the paths of this machine."""
+        origin = run.origin()
+        record = {
+            **run.summary(),
+            "system": run.system,
+            "seed": run.seed,
+            "lang": self.bank.lang,
+            "release": self.bank.release,
+            "commit": ", ".join(origin["commits"]),
+            "date": origin["finished"],
+            "command": without_machine(" ".join(["mh4", *run.command[run.command.index("train") :]])),
+            "reproduce": origin["command"],
+        }
+        for split, path in self.bank.paths.items():
+            record[split] = {"path": path.name, "git_blob": self.bank.blobs[split]}
+        record.pop("sources", None)  # the same
+        record.update(read_json(run.folder / "predicted.json"))
+        record.update(self._against_the_paper(run))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_text(str(self.path(run, EVALUATIONS)), (run.folder / "metrics.jsonl").read_text(encoding="utf-8"))
+        write_text(str(self.path(run, RECORD)), json.dumps(record, indent=1, sort_keys=True) + "\n")
+
+    def _against_the_paper(self, run: Run) -> dict:
+        """After how many seconds on one core dev UAS was first at the paper's mean; null if never, nothing if there is none."""
+        published = paper.dev_uas(self.bank.lang, self.bank.release, run.system)
+        if published is None:
+            return {}
+        reached = (metrics["seconds"] for metrics in run.evaluations() if metrics["dev_uas"] >= published[0])
+        return {"seconds_to_paper": next(reached, None)}
+
+    def forget_other_data(self) -> None:
+        """Removes records of an older toy treebank; all other names stand for one content."""
+        for path in self.folder.glob("*" + RECORD):
+            try:
+                kept = json.loads(path.read_text(encoding="utf-8"))
+                other = any(kept[split]["git_blob"] != blob for split, blob in self.bank.blobs.items())
+            except (ValueError, KeyError, TypeError):
+                continue  # `load` will name it
+            if other:
+                path.unlink()
+                for ending in (EVALUATIONS, TREES):
+                    path.with_suffix(ending).unlink(missing_ok=True)
+
+
+def load(name: str, results: Path = RESULTS) -> List[dict]:
+    """The records of treebank `name`, by system (in the order of ``paper.place``) and seed.
+
+    Raises InputError when there are none, one cannot be read, or they were trained on different data.
+    """
+    records = []
+    for path in (results / name).glob("*-seed*" + RECORD):
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            record["system"], record["release"], record["lang"], int(record["seed"]), float(record["dev_uas"]), files(record)
+        except (OSError, ValueError, KeyError, TypeError):
+            raise InputError("%s is not the record of a finished run" % shown(path)) from None
+        records.append(record)
+    if not records:
+        raise InputError("no finished run of %s in %s: train one first, with make reproduce" % (name, shown(results)))
+    if len({tuple(blob for _, _, blob in files(record)) for record in records}) > 1:
+        raise InputError("the runs in %s were trained or evaluated on different files" % shown(results / name))
+    return sorted(records, key=lambda record: (paper.place(record["system"]), record["seed"]))
+
+
+def files(record: dict) -> Tuple[Tuple[str, str, str], ...]:
+    """What a run was trained and evaluated on: split, name of the file, and its git blob id."""
+    return tuple((split, record[split]["path"], record[split]["git_blob"]) for split in ("train", "dev"))

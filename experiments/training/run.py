@@ -1,0 +1,108 @@
+"""One training, whoever runs it: the command that does it, and what it leaves in its folder.
+
+``mh4 train`` writes ``summary.json`` when it has finished and a line of ``metrics.jsonl`` for each evaluation so far, and this is
+all there is to know about it. What it prints goes to ``train.log``; ``origin.json`` is our note of what it started from.
+"""
+
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import List, Optional, Sequence, Tuple
+
+from mh4.files import write_text
+
+TRAINER = (sys.executable, "-m", "mh4")  # the command line that ``train ...`` or ``parse ...`` is added to
+LOG_LINES = 8  # of a failed run's log that are shown
+
+WAITING, TRAINING, DONE, FAILED = "waiting", "training", "done", "failed"
+
+
+@dataclass
+class Run:
+    """A system, a seed, the model folder, the command line that trains it, and where, if not where all are."""
+
+    system: str
+    seed: int
+    folder: Path
+    command: Sequence[str] = ()
+    cwd: Optional[Path] = None
+    state: str = WAITING
+    seconds: float = 0.0  # since it was started
+    metrics: dict = field(default_factory=dict)  # the last evaluation
+    failure: str = ""  # why it failed
+    exit_code: Optional[int] = None
+    log_start: int = 0  # where the log of the last attempt begins, in bytes
+    _seen: Optional[Tuple[int, int]] = field(default=None, init=False, repr=False)  # size and time of the metrics read last
+
+    @property
+    def name(self) -> str:
+        return "%s seed %d" % (self.system, self.seed)
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "train.log"
+
+    def summary(self) -> Optional[dict]:
+        """What the finished training wrote, or None while it is not finished."""
+        summary = read_json(self.folder / "summary.json")
+        return summary if summary.get("finished") is True else None
+
+    def origin(self) -> dict:
+        """What is noted about where the run comes from; empty if nothing is."""
+        return read_json(self.folder / "origin.json")
+
+    def note_origin(self, origin: dict) -> None:
+        """Keeps what `origin` is to return."""
+        write_text(str(self.folder / "origin.json"), json.dumps(origin, indent=1) + "\n")
+
+    def evaluations(self) -> List[dict]:
+        """What the evaluations so far found."""
+        return [json.loads(line) for line in self._metrics_lines()]
+
+    def read_metrics(self) -> bool:
+        """Takes note of the last evaluation; True if it is a new one. Reads only a file that has changed: this is called often."""
+        try:
+            status = (self.folder / "metrics.jsonl").stat()
+        except OSError:
+            return False
+        if self._seen == (status.st_size, status.st_mtime_ns):
+            return False
+        self._seen = status.st_size, status.st_mtime_ns
+        last = self._metrics_lines()[-1:]
+        metrics = json.loads(last[0]) if last else self.metrics
+        new = metrics != self.metrics
+        self.metrics = metrics
+        return new
+
+    def _metrics_lines(self) -> List[str]:
+        try:
+            lines = (self.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+        except OSError:
+            return []
+        return [line for line in lines if line.endswith("\n")]  # the last may still be being written
+
+    def log_tail(self) -> List[str]:
+        """The last lines that the last attempt printed, without empty ones."""
+        try:
+            with open(self.log, "rb") as log:
+                log.seek(self.log_start)
+                lines = log.read().decode("utf-8", errors="replace").splitlines()[1:]  # the first is ours
+        except OSError:
+            return []
+        return [line for line in lines if line.strip()][-LOG_LINES:]
+
+
+def read_json(path: Path) -> dict:
+    """The object in a JSON file; empty if there is none, or not yet a whole one."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def duration(seconds: float) -> str:
+    """Seconds as h:mm:ss."""
+    minutes, seconds = divmod(int(seconds), 60)
+    return "%d:%02d:%02d" % (minutes // 60, minutes % 60, seconds)

@@ -1,0 +1,69 @@
+"""The modules of experiments/, and commands that work in a folder of their own with a stand-in for mh4."""
+
+import sys
+
+import pytest
+
+from mh4 import treebanks
+from samples import ROOT, STAND_IN, as_conllu, fake_manifest, row
+
+sys.path.insert(0, str(ROOT / "experiments"))
+
+import features  # noqa: E402
+import reproduce  # noqa: E402
+from training import grid  # noqa: E402
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    """The folder that tells the stand-in what to do, and that it tells what it did."""
+    folder = tmp_path / "told"
+    folder.mkdir()
+    monkeypatch.setenv("STAND_IN", str(folder))
+    monkeypatch.setattr(grid, "POLL_SECONDS", 0.02)  # nobody trains for long here
+    return folder
+
+
+@pytest.fixture
+def run(told, tmp_path):
+    """Calls make reproduce with the stand-in; everything it writes is in tmp_path / "home"."""
+
+    def call(*arguments):
+        return reproduce.main(arguments, trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
+
+    return call
+
+
+@pytest.fixture
+def run_features(told, tmp_path):
+    """As `run`, make features."""
+
+    def call(*arguments):
+        return features.main(arguments, trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
+
+    return call
+
+
+@pytest.fixture
+def hungarian(tmp_path, monkeypatch):
+    """A folder whose train and dev sets pass for those of UD 2.0; there is no segmentation of the test set in our own data folder."""
+    folder = tmp_path / "ud"
+    folder.mkdir()
+    texts = {"train": as_conllu(("a", 0, "root"), ("b", 1, "obj")), "dev": as_conllu(("b", 0, "root"), ("a", 1, "obj"))}
+    for split, text in texts.items():
+        (folder / ("hu-ud-%s.conllu" % split)).write_text(text)
+    fake_manifest(monkeypatch, {text: row("hu", split, "2.0") for split, text in texts.items()})
+    treebanks.manifest()  # it is read only once
+    monkeypatch.setattr(treebanks, "DATA", tmp_path / "data")
+    return folder
+
+
+@pytest.fixture
+def segmented(hungarian, tmp_path):
+    """A folder with another segmentation of the Hungarian test set, which is four words there."""
+    words = ("a", 0, "root"), ("b", 1, "det"), ("c", 1, "dep"), ("d", 3, "dep")
+    (hungarian / "hu-ud-test.conllu").write_text(as_conllu(*words))
+    folder = tmp_path / "conll17"
+    folder.mkdir()
+    (folder / "hu-udpipe.conllu").write_text(as_conllu(("a", 0, "_"), ("b", 0, "_"), ("cd", 0, "_")).replace("\t0\t", "\t_\t"))
+    return folder

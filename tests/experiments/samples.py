@@ -1,0 +1,63 @@
+"""Made-up treebanks and records, and what the stand-in leaves, for the tests of experiments."""
+
+import gzip
+import json
+from pathlib import Path
+
+from mh4 import treebanks
+
+ROOT = Path(__file__).resolve().parents[2]
+STAND_IN = Path(__file__).with_name("stand_in.py")
+
+
+def calls(told, name="calls"):
+    """What the stand-in was asked to train, or with "parses" to parse."""
+    path = told / name
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def toy(*more):
+    """What is typed for two systems on the toy treebank."""
+    return ("--lang", "toy", "--systems", "mh3 mst", "--jobs", "2") + more
+
+
+def as_conllu(*words):
+    """A sentence, of (form, head, relation)."""
+    return "".join("%d\t%s\t_\t_\t_\t_\t%d\t%s\t_\t_\n" % (k, *word) for k, word in enumerate(words, start=1)) + "\n"
+
+
+def row(lang, split, release):
+    """Of the manifest."""
+    return treebanks.ManifestRow(lang, "UD", split, "r", "file", "id", release)
+
+
+def fake_manifest(monkeypatch, rows):
+    """`rows`: the manifest's rows for contents; anything else is unknown."""
+    monkeypatch.setattr(treebanks, "identify", lambda path: rows.get(Path(path).read_text()))
+
+
+def record(results, name, system, seed, uas, lang="hu", release="UD 2.0", train="aa", **more):
+    """Makes the record of a run, by default on data that no treebank is."""
+    folder = results / name
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {"system": system, "seed": seed, "dev_uas": uas, "lang": lang, "release": release}
+    content.update(train={"path": "t.conllu", "git_blob": train}, dev={"path": "d.conllu", "git_blob": "bb"})
+    content.update(dev_las=uas - 5, seconds=3725.0, commit="abc", date="2018-07-15", reproduce="make reproduce LANG=" + lang)
+    content.update(more)
+    (folder / ("%s-seed%d.json" % (system, seed))).write_text(json.dumps(content))
+
+
+def kept(tmp_path, name="hu/mh3-seed1"):
+    """The record of a finished run."""
+    return json.loads((tmp_path / "home" / "results" / (name + ".json")).read_text())
+
+
+def trees(path):
+    """What is kept of the trees that a model predicts."""
+    return gzip.decompress(path.read_bytes()).decode("utf-8")
+
+
+def assert_nothing_of_this_machine(results, tmp_path):
+    for path in results.rglob("*.*"):
+        text = trees(path) if path.suffix == ".gz" else path.read_text(encoding="utf-8")
+        assert str(tmp_path) not in text and str(ROOT) not in text

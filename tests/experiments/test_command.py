@@ -1,0 +1,67 @@
+"""What is typed after make reproduce, and what commands are."""
+
+import ast
+import os
+
+import pytest
+
+import command
+from mh4.systems import SYSTEMS
+from samples import ROOT, calls
+
+
+@pytest.mark.parametrize("lang", ["", "en_US.UTF-8", "C.UTF-8", "C", "hu_HU", "xx", "HU", "../hu"])
+def test_a_language_that_is_none_gets_the_usage_and_the_codes(run, capsys, lang):
+    assert run("--lang", lang) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]' in lines
+    codes = next(line for line in lines if line.startswith("  LANG "))
+    assert set("bg cu da de el eu got he hi hu id it ja lv pl ro sk ur vi zh".split()) <= set(codes.replace(",", "").split())
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (("--systems", "mh3 mh9"), "reproduce: SYSTEMS: no system mh9; there are " + ", ".join(SYSTEMS)),
+        (("--seeds", "1 two"), 'reproduce: SEEDS: two is not a whole number from 1 on; expected something like SEEDS="1 2 3"'),
+        (("--seeds", "0"), 'reproduce: SEEDS: 0 is not a whole number from 1 on; expected something like SEEDS="1 2 3"'),
+        (("--seeds", "-1"), 'reproduce: SEEDS: -1 is not a whole number from 1 on; expected something like SEEDS="1 2 3"'),
+        (("--jobs", "0"), "reproduce: JOBS: 0 is not a whole number from 1 on"),
+        (("--jobs", "many"), "reproduce: JOBS: many is not a whole number from 1 on"),
+        (("--ud", "no/such/folder"), "reproduce: UD: no/such/folder is not a folder"),
+        (("--conll17", "no/such/folder"), "reproduce: CONLL17: no/such/folder is not a folder"),
+    ],
+)
+def test_bad_values_get_one_sentence_before_anything_happens(run, told, tmp_path, capsys, arguments, sentence):
+    arguments = [arguments[0] + "=" + arguments[1]]
+    assert run("--lang", "hu", *arguments) == 2
+    assert capsys.readouterr().err == sentence + "\n"
+    assert not calls(told) and not (tmp_path / "home").exists()
+
+
+def test_empty_values_mean_the_defaults():
+    asked = command.request("hu", "", "", "", "")
+    assert asked.systems == ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec") and asked.seeds == (1, 2, 3) and asked.ud is asked.conll17 is None
+    assert 1 <= asked.jobs <= 4
+    assert command.request("toy", "", "", "", "").seeds == (1, 2)
+    assert command.request("toy", "", "", os.curdir, "", os.curdir).conll17 is None  # its test set is our own
+    assert command.request("hu", "mst mst", "2 1 2", "", "9").seeds == (2, 1)
+
+
+def test_the_command_on_record_has_no_absolute_path(tmp_path):
+    folder = tmp_path / "ud-2.0"
+    folder.mkdir()
+    assert command.request("hu", "mh3", "1 2", str(folder), "7").command() == 'make reproduce LANG=hu SYSTEMS="mh3" SEEDS="1 2" UD=ud-2.0'
+    assert command.request("hu", "", "", os.curdir, "").command() == 'make reproduce LANG=hu SEEDS="1 2 3" UD=.'
+    with_segmentation = command.request("hu", "", "1", str(folder), "", str(folder)).command()
+    assert with_segmentation == 'make reproduce LANG=hu SEEDS="1" UD=ud-2.0 CONLL17=ud-2.0'
+
+
+def test_nothing_imports_from_a_command():
+    modules = {path: ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "experiments").rglob("*.py")}
+    commands = {path.stem for path, module in modules.items() if any("__main__" in ast.dump(node) for node in module.body)}
+    assert {"reproduce", "features", "search", "table3", "ablations", "predictions", "report"} == commands
+    for path, module in modules.items():
+        for node in ast.walk(module):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None)]
+            assert not commands & set(names), path

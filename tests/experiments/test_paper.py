@@ -1,0 +1,39 @@
+"""The paper's numbers, and the order of its systems."""
+
+import csv
+import statistics
+
+import pytest
+
+import paper
+from mh4 import treebanks
+from mh4.systems import SYSTEMS, GreedySystem
+
+
+def test_the_papers_numbers_are_those_of_its_table():
+    def published(lang, system, release="UD 2.0"):
+        return paper.dev_uas(lang, release, system)
+
+    assert published("hu", "mh4-hybrid") == (84.59, 0.50)
+    assert published("hu", "mh4-hybrid", release="UD 1.4") == published("toy", "mh3") == published("avg", "mh3") is None
+    averages = {  # the table's last row
+        "mh3": 86.49, "mst": 86.69, "mh4-two": 86.79, "mh4-hybrid": 87.27, "1ec": 87.21, "greedy-mh3": 85.60, "greedy-mh4": 85.27,
+    }  # fmt: skip
+    for system in SYSTEMS:
+        means = [numbers[0] for numbers in (published(lang, system) for lang in treebanks.languages()) if numbers]
+        assert len(means) == (10 if system in averages else 0)
+        if means:
+            assert statistics.mean(means) == pytest.approx(averages[system], abs=0.006)
+    assert set(averages) < set(SYSTEMS)
+
+
+def test_the_registry_is_in_the_order_of_table_4():
+    """Global parsers first, then greedy ones; those that the table does not have come after those that it has."""
+    with open(paper.EXPERIMENTS / "paper" / "table4_dev_uas.csv", encoding="utf-8", newline="") as lines:
+        columns = list(dict.fromkeys(row["system"] for row in csv.DictReader(lines)))
+
+    def column(system):
+        return isinstance(SYSTEMS[system], GreedySystem), columns.index(system) if system in columns else len(columns)
+
+    assert list(SYSTEMS) == sorted(SYSTEMS, key=column)
+    assert sorted(["another", *reversed(SYSTEMS)], key=paper.place) == [*SYSTEMS, "another"]
