@@ -6,30 +6,27 @@ prints the tables, for sentences of 10 to 300 words if no lengths are given; wit
 they are written to decoders.md, with a plot in decoders.png. About four minutes.
 
 The decoders take turns, so that whatever else the machine does meets all alike, and the median counts. Among them is a
-plain MH4, benchmarks/plain_mh4.pyx, which is compiled into build/benchmarks and found to agree with mh4 first.
+plain MH4, mh4/decoders/plain_mh4.pyx, which reads as the paper does.
 """
 
 import argparse
-import importlib.util
 import os
 import platform
-import shutil
 import statistics
 import subprocess
 import sys
-import sysconfig
 import time
 from pathlib import Path
 
 import numpy as np
 
-from mh4.decoders import mh3, mh4, mhk, mst, oneec
+from mh4.decoders import mh3, mh4, mhk, mst, oneec, plain_mh4
+from mh4.decoders.mh4_full import VECTOR
 
 ROOT = Path(__file__).resolve().parent.parent
 LENGTHS = [10, 20, 40, 60, 99, 150, 200, 300]
 SECONDS = 0.8  # for each decoder and length, but three sentences at least ...
 SENTENCES = 200  # ... and no more than these
-FLAGS = ["-O3", "-ffp-contract=off", "-march=native"]  # of the plain MH4; those of setup.py, as it is by default
 
 # The longest sentences of decoders that are slow, or take much memory.
 LONGEST = {"mhk, k = 4": 99, "1ec": 300, "plain mh4": 99}
@@ -37,23 +34,6 @@ LONGEST = {"mhk, k = 4": 99, "1ec": 300, "plain mh4": 99}
 
 def compiler_command():
     return os.environ.get("CXX", "c++").split()
-
-
-def compile_plain():
-    """The module plain_mh4, compiled if it is not or has changed."""
-    folder = ROOT / "build" / "benchmarks"
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(ROOT / "benchmarks" / "plain_mh4.pyx", folder)
-    source, extension = folder / "plain_mh4.pyx", folder / ("plain_mh4" + sysconfig.get_config_var("EXT_SUFFIX"))
-    if not extension.exists() or extension.stat().st_mtime < source.stat().st_mtime:
-        subprocess.run([sys.executable, "-m", "cython", "--cplus", str(source)], check=True)
-        options = ["-shared", "-fPIC", *FLAGS, "-I", sysconfig.get_path("include")]
-        command = [*compiler_command(), *options, str(source.with_suffix(".cpp")), "-o", str(extension)]
-        subprocess.run(command, check=True)
-    spec = importlib.util.spec_from_file_location("plain_mh4", extension)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def random(rng, *shape):
@@ -79,7 +59,7 @@ def tree(rng, n):
     return mh4.decode(zeros[0], zeros, cost=short).heads
 
 
-def sentences(n, rng, plain, heads):
+def sentences(n, rng, heads):
     """For each name what decodes one random sentence of n words, of which heads is a tree."""
     three, two, hybrid = transitions(rng, n, 2, 1), transitions(rng, n, 6, 1), transitions(rng, n, 6, 2)
     arcs, cost = random(rng, n + 1, n + 1), hamming_cost(rng, n)
@@ -95,27 +75,17 @@ def sentences(n, rng, plain, heads):
         "mh4-hybrid, cost": lambda: mh4.decode(*hybrid, cost=cost),
         "mh4-hybrid, heads": lambda: mh4.decode(*hybrid, heads=heads),
         "1ec": lambda: oneec.decode(*third_order),
-        "plain mh4": lambda: plain.decode(*hybrid, cost),
+        "plain mh4": lambda: plain_mh4.decode(*hybrid, cost),
     }
 
 
-def check(plain):
-    """The plain MH4 and mh4 find the same."""
-    rng = np.random.default_rng(0)
-    for n in list(range(1, 30)) + [60]:
-        hybrid, cost = transitions(rng, n, 6, 2), random(rng, n + 1, n + 1)
-        score, heads = plain.decode(*hybrid, cost)
-        best, again = mh4.decode(*hybrid, cost=cost), mh4.decode(*hybrid, cost=cost, heads=heads)
-        assert np.isclose(score, best.score, rtol=1e-5, atol=1e-4) and np.isclose(score, again.score, rtol=1e-5, atol=1e-4)
-
-
-def seconds(n, plain):
+def seconds(n):
     """The median of each decoder, by name."""
     rng = np.random.default_rng(n)
-    times = {name: [] for name in sentences(1, rng, plain, tree(rng, 1)) if n <= LONGEST.get(name, n)}
+    times = {name: [] for name in sentences(1, rng, tree(rng, 1)) if n <= LONGEST.get(name, n)}
     open_names = list(times)
     while open_names:
-        decoders = sentences(n, rng, plain, tree(rng, n))
+        decoders = sentences(n, rng, tree(rng, n))
         for name in open_names:
             start = time.process_time()
             decoders[name]()
@@ -133,7 +103,7 @@ def own_memory(name, n):
         line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
         return int(line.split()[1]) / 1024
 
-    decode = sentences(n, np.random.default_rng(0), compile_plain(), np.arange(-1, n))[name]
+    decode = sentences(n, np.random.default_rng(0), np.arange(-1, n))[name]
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts from what is there now
     before = status("VmRSS")
     decode()
@@ -180,11 +150,11 @@ def report(times, memory, lengths):
     ratios = {n: {name: row[name] / row["mh4-hybrid"] for name in row} for n, row in times.items()}
     milliseconds = {n: {name: 1000 * row[name] for name in row} for n, row in times.items()}
     milliseconds["exponent"] = exponents(times)
-    compiled = "compiler %s %s %s" % (compiler_command()[0], compiler.stdout.decode().strip(), " ".join(FLAGS))
+    compiled = "compiler %s %s, with the options of setup.py" % (compiler_command()[0], compiler.stdout.decode().strip())
     paragraphs = [
         "# The decoders",
         "%s, one core; Python %s, numpy %s; %s. The decoders add vectors of %d floats."
-        % (processor(), platform.python_version(), np.__version__, compiled, mh4.VECTOR),
+        % (processor(), platform.python_version(), np.__version__, compiled, VECTOR),
         "    python benchmarks/decoders.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
         "Milliseconds of processor time for a sentence of n words with random scores, the median of 3 to %d sentences. `arcs`: "
         "with scores of arcs, too. `cost`: with the cost of training. `heads`: the best derivation of one tree, most of whose "
@@ -234,17 +204,15 @@ def main():
     if options.memory_of:
         print(own_memory(options.memory_of, options.lengths[0]))
         return
-    plain = compile_plain()
-    check(plain)
     lengths = sorted(set(options.lengths))
-    names = list(sentences(1, np.random.default_rng(0), plain, np.array([-1, 0])))
+    names = list(sentences(1, np.random.default_rng(0), np.array([-1, 0])))
     memory = {}
     if os.path.exists("/proc/self/clear_refs"):
         for n in sorted({99, max(lengths)} & set(lengths)):
             memory[n] = {name: megabytes(name, n) for name in names if n <= LONGEST.get(name, n)}
     times = {}
     for n in lengths:
-        times[n] = seconds(n, plain)
+        times[n] = seconds(n)
         print(n, " ".join("%s %.3g" % (name, 1000 * value) for name, value in times[n].items()), file=sys.stderr, flush=True)
     text = report(times, memory, lengths)
     print(text)

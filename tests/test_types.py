@@ -39,7 +39,7 @@ def test_stubs_say_what_the_compiled_functions_say(stub):
         compiled = inspect.signature(function)
         ours = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         assert [argument.arg for argument in ours] == list(compiled.parameters)
-        if name == "decode":
+        if name == "decode" and stub.stem != "plain_mh4":  # whose arguments are C arrays
             hints = typing.get_type_hints(function)
             scope = {"np": importlib.import_module("numpy"), "Derivation": mh4.decoders.Derivation, **vars(typing)}
             assert hints == {
@@ -49,5 +49,5 @@ def test_stubs_say_what_the_compiled_functions_say(stub):
 
 
 def test_every_decoder_has_a_stub():
-    sources = {path.stem for path in STUBS[0].parent.glob("*.pyx")} - {"replay"}  # replay is for the other decoders only
-    assert {stub.stem for stub in STUBS} >= sources
+    inner = {"replay", "mh4_chart", "mh4_full", "mh4_tree"}  # for other decoders only
+    assert {stub.stem for stub in STUBS} == {path.stem for path in STUBS[0].parent.glob("*.pyx")} - inner

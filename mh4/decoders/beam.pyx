@@ -22,7 +22,7 @@ from libc.math cimport INFINITY
 from libcpp.algorithm cimport nth_element
 from libcpp.vector cimport vector
 
-from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores, dependent_of, derivation, head_of
+from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores, Tensors, dependent_of, derivation, head_of
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
@@ -50,23 +50,17 @@ def decode(
     Raises ValueError for wrong shapes, NaN and the like, a beam below 1 or too wide, and if all scores within the beam are
     -inf, or a sentence without words should have a root.
     """
-    cdef int n = arguments.words("shift", shift, 2), reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6))
-    cdef const float[:, ::1] shift_scores = arguments.float32_scores("shift", shift, (n + 2, n + 2))
-    cdef const float[:, :, ::1] s0b0 = arguments.float32_scores("reduce_s0b0", reduce_s0b0, (reduces, n + 2, n + 2)), s1s0
-    cdef const float[:, ::1] arc_scores
-    cdef Search search = Search(n, 1 + reduces, beam, single_root)
-    cdef Scores scores = Scores(n, n + 2, &shift_scores[0, 0], &s0b0[0, 0, 0], NULL, NULL, NULL, NULL)
-    search.on_s0b0[SH] = &shift_scores[0, 0]
-    point(search.on_s0b0, LA, s0b0)
-    if reduce_s1s0 is not None:
-        s1s0 = arguments.float32_scores("reduce_s1s0", reduce_s1s0, (reduces, n + 2, n + 2))
-        scores.s1s0 = &s1s0[0, 0, 0]
-        point(search.on_s1s0, LA, s1s0)
-    if arcs is not None:
-        arc_scores = arguments.float32_scores("arcs", arcs, (n + 1, n + 1))
-        scores.arcs = search.on_arcs = &arc_scores[0, 0]
+    cdef int reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6))
+    cdef Tensors tensors = Tensors(reduces, shift, reduce_s0b0, reduce_s1s0, arcs, None)
+    cdef Scores* scores = &tensors.scores
+    cdef Search search = Search(scores.n, 1 + reduces, beam, single_root)
+    search.on_s0b0[SH] = scores.shift
+    point(search.on_s0b0, LA, scores.s0b0, reduces, scores.side)
+    if scores.s1s0:
+        point(search.on_s1s0, LA, scores.s1s0, reduces, scores.side)
+    search.on_arcs = scores.arcs
     search.run()
-    return derivation(search.codes.data(), &scores)
+    return derivation(search.codes.data(), scores)
 
 
 def decode_local(
@@ -85,13 +79,13 @@ def decode_local(
     cdef int transitions = _transitions("s0b0", s0b0, (3, 7)), n = arguments.words("s0b0", s0b0[0], 2)
     cdef Search search = Search(n, transitions, beam, single_root)
     cdef const float[:, :, ::1] on_s0b0 = arguments.float32_scores("s0b0", s0b0, (transitions, n + 2, n + 2)), on_s1s0, on_s2s1
-    point(search.on_s0b0, SH, on_s0b0)
+    point(search.on_s0b0, SH, &on_s0b0[0, 0, 0], transitions, n + 2)
     if s1s0 is not None:
         on_s1s0 = arguments.float32_scores("s1s0", s1s0, (transitions, n + 2, n + 2))
-        point(search.on_s1s0, SH, on_s1s0)
+        point(search.on_s1s0, SH, &on_s1s0[0, 0, 0], transitions, n + 2)
     if s2s1 is not None:
         on_s2s1 = arguments.float32_scores("s2s1", s2s1, (transitions, n + 2, n + 2))
-        point(search.on_s2s1, SH, on_s2s1)
+        point(search.on_s2s1, SH, &on_s2s1[0, 0, 0], transitions, n + 2)
     search.run()
     rows = np.empty((2 * n + 1, 5), dtype=np.intp)
     heads = np.empty(n + 1, dtype=np.int32)
@@ -330,8 +324,8 @@ cdef class Search:
         return total
 
 
-cdef void point(const float** matrices, int first, const float[:, :, ::1] scores):
-    """The matrices of `scores`, which the caller keeps, are those of the transitions from `first` on."""
+cdef void point(const float** matrices, int first, const float* scores, int count, int side) noexcept nogil:
+    """`count` matrices of `scores` are those of the transitions from `first` on."""
     cdef int k
-    for k in range(<int>scores.shape[0]):
-        matrices[first + k] = &scores[k, 0, 0]
+    for k in range(count):
+        matrices[first + k] = scores + <size_t> k * side * side

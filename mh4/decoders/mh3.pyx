@@ -15,7 +15,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.replay cimport LA, RA, SH, Scores, arc_score, derivation, on_s0b0, shift_score
+from mh4.decoders.replay cimport LA, RA, SH, Scores, Tensors, arc_score, derivation, on_s0b0, shift_score
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
@@ -41,26 +41,14 @@ def decode(
     Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (all scores -inf, or
     single_root without words); NotInClass if the tree ``heads`` is not projective, or has not the single root required.
     """
-    cdef int n = arguments.words("shift", shift, 2)
-    cdef const float[:, ::1] shift_scores = arguments.float32_scores("shift", shift, (n + 2, n + 2))
-    cdef const float[:, :, ::1] s0b0 = arguments.float32_scores("reduce_s0b0", reduce_s0b0, (2, n + 2, n + 2))
-    cdef const float[:, ::1] arc_scores, costs, sums
+    cdef Tensors tensors = Tensors(2, shift, reduce_s0b0, None, arcs, cost)
     cdef const int[::1] tree
     cdef Chart chart = workspace()
-    chart.scores = Scores(n, n + 2, &shift_scores[0, 0], &s0b0[0, 0, 0], NULL, NULL, NULL, NULL)
+    chart.scores = tensors.scores
     chart.single = single_root
     chart.heads = NULL
-    if arcs is not None:
-        arc_scores = arcs = arguments.float32_scores("arcs", arcs, (n + 1, n + 1))
-        chart.scores.arcs = chart.scores.by_arc = &arc_scores[0, 0]
-    if cost is not None:
-        costs = cost = arguments.float32_scores("cost", cost, (n + 1, n + 1))
-        chart.scores.cost = chart.scores.by_arc = &costs[0, 0]
-    if arcs is not None and cost is not None:
-        sums = arguments.float32_sum(arcs, cost)
-        chart.scores.by_arc = &sums[0, 0]
     if heads is not None:
-        heads = arguments.tree(heads, n)
+        heads = arguments.tree(heads, tensors.scores.n)
         arguments.roots(heads, single_root)
         tree = heads
         chart.heads = &tree[0]

@@ -1,4 +1,3 @@
-# cython: language_level=3
 """The transition system as mh3 and mh4 need it: scores of transitions, and from a sequence of codes to a Derivation."""
 
 cdef enum:
@@ -13,6 +12,15 @@ cdef struct Scores:
     const float* arcs    # (n + 1, n + 1), or NULL
     const float* cost    # the same
     const float* by_arc  # the same, for the charts: the sum of arcs and cost, or the one that is given
+
+
+cdef class Tensors:
+    """The arguments of a decoder, checked, for as long as `scores` points into them."""
+
+    cdef Scores scores
+    cdef list arrays
+
+    cdef kept(self, name, array, shape)
 
 
 cdef inline float shift_score(const Scores* scores, int s0, int b0) noexcept nogil:

@@ -2,7 +2,42 @@
 
 import numpy as np
 
+from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
+
+
+cdef class Tensors:
+
+    def __init__(self, int count, shift, reduce_s0b0, reduce_s1s0, arcs, cost):
+        """count: of the reduce transitions. Raises ValueError for what is no such tensor."""
+        cdef int n = arguments.words("shift", shift, 2)
+        self.arrays = []
+        self.scores = Scores(n, n + 2, NULL, NULL, NULL, NULL, NULL, NULL)
+        self.scores.shift = matrix(self.kept("shift", shift, (n + 2, n + 2)))
+        self.scores.s0b0 = reduces(self.kept("reduce_s0b0", reduce_s0b0, (count, n + 2, n + 2)))
+        if reduce_s1s0 is not None:
+            self.scores.s1s0 = reduces(self.kept("reduce_s1s0", reduce_s1s0, (count, n + 2, n + 2)))
+        if arcs is not None:
+            arcs = self.kept("arcs", arcs, (n + 1, n + 1))
+            self.scores.arcs = self.scores.by_arc = matrix(arcs)
+        if cost is not None:
+            cost = self.kept("cost", cost, (n + 1, n + 1))
+            self.scores.cost = self.scores.by_arc = matrix(cost)
+        if arcs is not None and cost is not None:
+            self.arrays.append(arguments.float32_sum(arcs, cost))
+            self.scores.by_arc = matrix(self.arrays[len(self.arrays) - 1])
+
+    cdef kept(self, name, array, shape):
+        self.arrays.append(arguments.float32_scores(name, array, shape))
+        return self.arrays[len(self.arrays) - 1]
+
+
+cdef const float* matrix(const float[:, ::1] array):
+    return &array[0, 0]
+
+
+cdef const float* reduces(const float[:, :, ::1] array):
+    return &array[0, 0, 0]
 
 
 cdef object derivation(const int* codes, const Scores* scores):

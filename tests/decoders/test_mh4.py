@@ -3,12 +3,12 @@
 import brute
 import numpy as np
 import pytest
-from common import MH4_HYBRID, MH4_TWO, accepted_trees, rng_for
+from common import MH4_HYBRID, MH4_TWO, accepted_trees, rng_for, sample, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mh4 import transitions
-from mh4.decoders import NotInClass, mh4
+from mh4.decoders import NotInClass, mh4, plain_mh4
 
 # Section 3.2: the transition system makes this tree, but no deduction does.
 BEYOND_MH4 = np.array([-1, 3, 0, 5, 2, 4], dtype=np.int32)
@@ -46,6 +46,19 @@ def test_two_is_hybrid_with_nothing_on_s1(n, seed):
     assert two.score == pytest.approx(hybrid.score, rel=1e-5, abs=1e-5)
     assert set(two.parts) == {"shift", "reduce_s0b0"}
     assert set(hybrid.parts) == {"shift", "reduce_s0b0", "reduce_s1s0"}
+
+
+@settings(max_examples=60)
+@given(n=st.integers(1, 45), seed=st.integers(0, 2**32 - 1))
+def test_finds_what_the_plain_decoder_finds(n, seed):
+    """The reading version, in which every item has a place of its own; also for sentences too long for the other judges."""
+    rng = np.random.default_rng(seed)
+    scores = MH4_HYBRID.sample(n, rng)
+    cost = sample((n + 1, n + 1), rng, "normal")
+    score, heads = plain_mh4.decode(scores["shift"], scores["reduce_s0b0"], scores["reduce_s1s0"], cost)
+    near = 2 * tolerance(n, scores)
+    assert abs(mh4.decode(**scores, cost=cost).score - score) <= near
+    assert abs(mh4.decode(**scores, cost=cost, heads=heads).score - score) <= near
 
 
 @settings(max_examples=50)

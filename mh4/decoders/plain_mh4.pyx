@@ -1,15 +1,19 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""MH4 as a first implementation writes it, to compare with: Figure 1 of the paper item by item.
+"""MH4 as a first implementation writes it: Figure 1 of the paper item by item. Read this before mh4.
 
-Every item, also those of four heads, has a score and a backpointer in a table of its own: O(n^4) time and memory.
+Every item, also those of four heads, has a score and a backpointer in a table of its own: O(n^4) time and memory. It is a judge of mh4
+in the tests, and what mh4 is compared with in the benchmarks.
 """
+
+from typing import Tuple
 
 import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 
-def decode(const float[:, ::1] shift, const float[:, :, ::1] s0b0, const float[:, :, ::1] s1s0, const float[:, ::1] cost):
+def decode(
+    const float[:, ::1] shift, const float[:, :, ::1] s0b0, const float[:, :, ::1] s1s0, const float[:, ::1] cost
+) -> Tuple[float, np.ndarray]:
     """The score of the best MH4-hybrid derivation, cost included, and its heads. Arguments as of mh4.decode, in float32."""
     cdef int n = shift.shape[0] - 2, side = n + 2, span, i, j, k, l, back
     cdef float left, right, best

@@ -1,0 +1,69 @@
+"""The chart of the MH4 decoder, and how a derivation is read off it; the items are described in mh4.pyx."""
+
+from mh4.decoders.replay cimport SH
+
+
+cdef class Chart:
+    """The items of a sentence. Node 0 is in no item but as its start.
+
+    The last transition of every derivation is RA, from 0, and no other transition leads to [0,n+1]. So a derivation
+    with a single root is one that has no arc from 0 until then.
+    """
+
+    cdef prepare(self, heads, bint single):
+        """Get ready for scores and options; heads: int32 array, a tree, or None."""
+        self.single = single
+
+    cdef release(self):
+        """Give back what is too large to be kept."""
+
+    cdef bint fill(self) noexcept nogil:
+        """Find the best score of every item; True if the goal [0,n+1] was derived."""
+
+    cdef Step step2(self, int i, int l) noexcept nogil:
+        """The best way to [i,l], l > i+1."""
+
+    cdef Step step3(self, int i, int j, int l) noexcept nogil:
+        """The best way to [i,j,l]."""
+
+    cdef void trace(self) noexcept nogil:
+        """Unfold the goal into the codes of its transitions: Combine is concatenation, Link appends its reduce."""
+        cdef Todo todo
+        cdef Step step
+        cdef int j, k
+        self.codes.clear()
+        self.agenda.push_back(item(0, 0, self.scores.n + 1))
+        while self.agenda.size():
+            todo = self.agenda.back()
+            self.agenda.pop_back()
+            if todo.code != SH:
+                self.codes.push_back(todo.code)
+            elif todo.j == 0 and todo.l == todo.i + 1:
+                self.codes.push_back(SH)  # [i,i+1]
+            elif todo.j == 0:
+                step = self.step2(todo.i, todo.l)
+                self.agenda.push_back(reduce(step.code))
+                self.agenda.push_back(item(todo.i, step.gone, todo.l))
+            else:
+                step = self.step3(todo.i, todo.j, todo.l)
+                if step.code == SH:
+                    self.agenda.push_back(item(todo.j, 0, todo.l))
+                    self.agenda.push_back(item(todo.i, 0, todo.j))
+                    continue
+                self.agenda.push_back(reduce(step.code))
+                j = min(todo.j, step.gone)
+                k = max(todo.j, step.gone)
+                if step.longer:
+                    self.agenda.push_back(item(k, 0, todo.l))
+                    self.agenda.push_back(item(todo.i, j, k))
+                else:
+                    self.agenda.push_back(item(j, k, todo.l))
+                    self.agenda.push_back(item(todo.i, 0, j))
+
+
+cdef inline Todo item(int i, int j, int l) noexcept nogil:
+    return Todo(SH, i, j, l)
+
+
+cdef inline Todo reduce(int code) noexcept nogil:
+    return Todo(code, 0, 0, 0)

@@ -1,0 +1,134 @@
+"""The items of the MH4 decoder that are in derivations of one given tree: the best derivation of the gold tree, in training."""
+
+from libc.math cimport INFINITY
+from libcpp.vector cimport vector
+
+from mh4.decoders.mh4_chart cimport Chart, Step, better, reduce_score
+from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, shift_score
+
+cdef extern from "lanes.h" nogil:
+    float larger(float a, float b)
+
+
+cdef struct Item:  # [i,j,l], in the list of its span i..l
+    int j
+    Step best
+
+
+cdef class TreeChart(Chart):
+    """Only the items in derivations of one tree: every Link makes an arc of the tree.
+
+    These are few. In an item [i,j,l] every other word between i and l has its head, so no more than one word between
+    i and l has a head outside the span, and if one has, it is j; if none has, the head of j is i or l.
+    """
+
+    cdef const int* heads
+    cdef vector[int] dependents, first  # of h: dependents[first[h]] to dependents[first[h + 1] - 1]
+    cdef vector[Step] t2                # at i, l
+    cdef vector[int] begin, end         # at i, l: the items [i,j,l] are t3[begin] to t3[end - 1]
+    cdef vector[Item] t3
+
+    cdef prepare(self, heads, bint single):
+        Chart.prepare(self, heads, single)
+        cdef const int[::1] tree = heads
+        self.heads = &tree[0]
+
+    cdef bint fill(self) noexcept nogil:
+        cdef Step underived = Step(SH, 0, False, -INFINITY)
+        cdef int n = self.scores.n, side = self.scores.side, i, j, l, x, span, outside, which, code
+        self.list_dependents()
+        self.t3.clear()
+        self.t2.assign(side * side, underived)
+        self.begin.assign(side * side, 0)
+        self.end.assign(side * side, 0)
+        for i in range(n, -1, -1):
+            self.t2[i * side + i + 1].score = 0
+            outside = which = 0  # words between i and l with a head outside i..l: how many, and the sum of them
+            for l in range(i + 2, side):
+                span = i * side + l
+                if self.heads[l - 1] < i or self.heads[l - 1] > l:
+                    outside += 1
+                    which += l - 1
+                for x in range(self.first[l], self.first[l + 1]):
+                    j = self.dependents[x]
+                    if i < j < l - 1:
+                        outside -= 1
+                        which -= j
+                self.begin[span] = self.end[span] = self.t3.size()
+                if outside == 1:
+                    self.add(i, which, l)
+                elif outside == 0:
+                    for x in range(self.first[i], self.first[i + 1]):
+                        self.add(i, self.dependents[x], l)
+                    for x in range(self.first[l], self.first[l + 1]):
+                        self.add(i, self.dependents[x], l)
+                    for x in range(self.begin[span], self.end[span]):
+                        j = self.t3[x].j
+                        code = RA if self.heads[j] == i else LA
+                        better(&self.t2[span], self.t3[x].best.score + reduce_score(&self.scores, code, -1, i, j, l),
+                               code, j, False)
+        return self.t2[n + 1].score > -INFINITY
+
+    cdef void list_dependents(self) noexcept nogil:
+        cdef int n = self.scores.n, h, m
+        self.first.assign(n + 3, 0)
+        self.dependents.resize(n)
+        for m in range(1, n + 1):
+            self.first[self.heads[m] + 1] += 1
+        for h in range(n + 2):
+            self.first[h + 1] += self.first[h]
+        for m in range(n, 0, -1):  # from the end of each list; first[h + 1] becomes its start ...
+            self.first[self.heads[m] + 1] -= 1
+            self.dependents[self.first[self.heads[m] + 1]] = m
+        for h in range(n + 2):     # ... so move the starts to first[h]
+            self.first[h] = self.first[h + 1]
+        self.first[n + 2] = n
+
+    cdef void add(self, int i, int j, int l) noexcept nogil:
+        """Put [i,j,l] in the list of i..l if j lies between and it is derived."""
+        cdef Item new
+        if not i < j < l:
+            return
+        new.j = j
+        new.best = Step(SH, 0, False, self.t2[i * self.scores.side + j].score + self.t2[j * self.scores.side + l].score
+                        + shift_score(&self.scores, i, j))
+        self.link_dependents(&new.best, i, i, j, l)
+        self.link_dependents(&new.best, j, i, j, l)
+        self.link_dependents(&new.best, l, i, j, l)
+        if new.best.score > -INFINITY:
+            self.t3.push_back(new)
+            self.end[i * self.scores.side + l] += 1
+
+    cdef void link_dependents(self, Step* best, int head, int i, int j, int l) noexcept nogil:
+        """Link the dependents of one of i, j, l to get [i,j,l]."""
+        cdef int x, k, code
+        cdef bint longer
+        cdef float score
+        for x in range(self.first[head], self.first[head + 1]):
+            k = self.dependents[x]
+            if j < k < l:
+                code = RA2 if head == i else RA if head == j else LA
+                score = self.score4(i, j, k, l, &longer) + reduce_score(&self.scores, code, i, j, k, l)
+            elif i < k < j:
+                code = RAp if head == i else LAp if head == j else LA2
+                score = self.score4(i, k, j, l, &longer) + reduce_score(&self.scores, code, i, k, j, l)
+            else:
+                continue
+            better(best, score, code, k, longer)
+
+    cdef float score4(self, int i, int j, int k, int l, bint* longer) noexcept nogil:
+        """[i,j,k,l]"""
+        cdef float left = self.step3(i, j, k).score + shift_score(&self.scores, j, k) + self.t2[k * self.scores.side + l].score
+        cdef float right = self.t2[i * self.scores.side + j].score + shift_score(&self.scores, i, j) + self.step3(j, k, l).score
+        longer[0] = left > right
+        return larger(left, right)
+
+    cdef Step step2(self, int i, int l) noexcept nogil:
+        return self.t2[i * self.scores.side + l]
+
+    cdef Step step3(self, int i, int j, int l) noexcept nogil:
+        cdef int x, span = i * self.scores.side + l
+        for x in range(self.begin[span], self.end[span]):
+            if self.t3[x].j == j:
+                return self.t3[x].best
+        return Step(SH, 0, False, -INFINITY)
