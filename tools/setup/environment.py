@@ -25,8 +25,8 @@ import dynet_wheel
 from console import Console, SetupError
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-OLDEST, NEWEST = (3, 8), (3, 12)
-VERSIONS = "Python 3.9 to 3.12"
+OLDEST, NEWEST = (3, 9), (3, 12)
+VERSIONS = "Python %d.%d to %d.%d" % (OLDEST + NEWEST)
 
 # Build tools stay in .venv: the decoders are compiled against the numpy that is there, and again whenever they change.
 BUILD_TOOLS = ["pip>=21.3", "setuptools>=64", "wheel", "cython>=3", "numpy"]
@@ -43,7 +43,7 @@ Compiler = namedtuple("Compiler", "c cxx")
 def check_python(version=sys.version_info[:2]):
     """Raises SetupError if .venv cannot be made with this Python."""
     if not OLDEST <= version <= NEWEST:
-        others = ["python3.%d" % minor for minor in range(NEWEST[1], OLDEST[1], -1)]
+        others = ["python3.%d" % minor for minor in range(NEWEST[1], OLDEST[1] - 1, -1)]
         found = next(filter(shutil.which, others), None)
         remedy = "name another" if found else "install one of these and name it"
         raise SetupError(
@@ -215,10 +215,7 @@ class Environment:
                 self.console.run(pip + BUILD_TOOLS, env, failure=failure)
 
         if self.record.get("dynet") != wanted["dynet"]:
-            if sys.version_info < (3, 9):
-                self.install_dynet_from_pypi(pip)
-            else:
-                self.install_dynet_from_source(pip, compiler)
+            self.install_dynet(pip, compiler)
 
         if self.record.get("package") != wanted["package"]:
             self.console.step("mh4: compiling the decoders, installing the command line")
@@ -264,19 +261,7 @@ class Environment:
             os.unlink(path)
         self.record = {}
 
-    def install_dynet_from_pypi(self, pip):
-        self.console.step("DyNet %s from PyPI" % dynet_wheel.VERSION)
-        self.console.say(
-            "On Python 3.8 DyNet comes as PyPI's wheel, which trains and parses 2 to 2.7 times more slowly than one built here; "
-            "%s do better." % VERSIONS
-        )
-        wheel = ["--no-deps", "--only-binary=:all:", "dyNET==" + dynet_wheel.VERSION]
-        with self.recording({"dynet": dynet_wheel.BUILD}):
-            self.console.run(pip + wheel, self.env, failure="DyNet could not be installed")
-            if not self.runs(dynet_wheel.CHECK):
-                raise SetupError("PyPI's wheel of DyNet does not run on this machine: use %s." % VERSIONS)
-
-    def install_dynet_from_source(self, pip, compiler):
+    def install_dynet(self, pip, compiler):
         for attempt in ("perhaps from the cache", "built just now"):
             wheel = dynet_wheel.wheel(self.console, compiler, self.jobs, self.work, self.env)
             self.console.step("DyNet %s: installing the wheel of this machine" % dynet_wheel.VERSION)
