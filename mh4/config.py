@@ -1,8 +1,9 @@
-"""Every setting of a parser in one place, with the paper's value as default.
+"""Every setting of a parser in one place.
 
 A configuration is read from TOML (``mh4 train --config FILE.toml``), changed one value at a time (``--set section.name=value``)
-and written whole into the model folder, so that a model says how it was made.
-Where the paper is silent the defaults are those of its authors' runs.
+and written to the model folder in full, so that a model says how it was made. The sizes of the network, its dropout of 0.3 and the
+tasks' weights are the paper's; where the paper gives no value the defaults are those of its authors' runs, unless our own measurements
+(experiments/results/ablations.md) suggest another: averaged weights at a constant rate, patience, and word_embedding.
 """
 
 import dataclasses
@@ -26,7 +27,7 @@ class Encoder:
     char_layers: int = 2
     char_units: int = 128  # both directions together
     word_dim: int = 128
-    word_min_count: int = 5  # rarer words have no embedding of their own, only their characters
+    word_min_count: int = 5  # rarer words have no embedding, only their characters
     layers: int = 2
     units: int = 192  # both directions together
 
@@ -41,7 +42,7 @@ class Scorer:
 
 @dataclass(frozen=True)
 class Dropout:
-    """What is hidden from the model in training. Rates are probabilities of dropping (the paper's keep rate is 0.7)."""
+    """What is dropped in training. Rates are probabilities of dropping (the paper keeps units with probability 0.7)."""
 
     char_lstm: float = 0.3
     lstm: float = 0.3
@@ -55,7 +56,7 @@ class Dropout:
 class Training:
     """Large-margin training (Section 4.3) with Adam until the dev-set performance converges.
 
-    The learning rate stays as it is: what averaging the weights gains, a falling rate would not add to.
+    The learning rate is constant: with averaged weights, decaying it gains nothing more.
     """
 
     batch_tokens: int = 100  # a minibatch has at least as many words
@@ -130,7 +131,7 @@ def with_settings(config: Config, assignments: Iterable[str]) -> Config:
 
 
 def override(config: Config, sections: Mapping[str, Any], source: str) -> Config:
-    """`config` with the settings in `sections`; InputError, naming `source`, for what is no setting or no value for it."""
+    """`config` with the settings in `sections`; InputError, naming `source`, for unknown settings and bad values."""
     for section, values in sections.items():
         current = getattr(config, section, None)
         if not dataclasses.is_dataclass(current) or not isinstance(values, dict):

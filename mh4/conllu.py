@@ -1,7 +1,7 @@
 """CoNLL-U in and out: sentences that remember every byte of the file they came from.
 
 Reading keeps the raw lines beside the columns the parser needs, because a parsed file must equal its input in all that the
-parser does not predict (comments, multiword tokens, empty nodes, even line ends), and because an error must name its line.
+parser does not predict (comments, multiword tokens, empty nodes, even line ends), and because an error message must name its line.
 https://universaldependencies.org/format.html
 """
 
@@ -30,7 +30,7 @@ class Sentence:
     """
 
     words: List[str]
-    # What a file or parser gives. Typed as what it is there: who looks at it has read or parsed it.
+    # None until read or predicted; typed as what they are then.
     upos: List[str] = None  # type: ignore[assignment]
     xpos: List[str] = None  # type: ignore[assignment]
     feats: List[str] = None  # type: ignore[assignment]
@@ -51,7 +51,7 @@ class Block:
     sentence: Sentence
 
     def text(self, columns: Dict[int, List[str]]) -> str:
-        """The lines again, with new columns {column: n strings}. All else is kept."""
+        """The lines again, with new columns {column: n strings}; everything else is kept."""
         lines = list(self.lines)
         for k, row in enumerate(self.sentence.rows):
             cells = lines[row].split("\t")
@@ -69,8 +69,8 @@ def read(path: str, *, trees: bool = True) -> List[Sentence]:
 def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
     """Read CoNLL-U file `path` ("-" is standard input), a sentence at a time.
 
-    With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; without, they are not looked at.
-    Raises InputError naming file, line and sentence for what is not CoNLL-U, is no tree, or is not UTF-8.
+    With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; otherwise they are ignored.
+    Raises InputError, naming file, line and sentence, for anything that is not CoNLL-U, not a tree, or not UTF-8.
     """
     shown = "standard input" if path == "-" else path
     number, first = 0, 0
@@ -93,7 +93,7 @@ def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
 
 @contextmanager
 def open_output(path: str) -> Iterator[TextIO]:
-    """Give a file to write text to: `path`, whole or not at all, or "-" for standard output, as it comes."""
+    """Give a file to write text to: `path`, written whole or not at all, or "-" for standard output, written as it comes."""
     if path != "-":
         with files.atomic_file(path) as file:
             yield file
@@ -124,7 +124,7 @@ class _Place:
 
 
 def _lines(path: str, shown: str) -> Iterator[str]:
-    """The lines of a file with their ends. Only \\n ends a line: U+2028 and the like occur inside words."""
+    """The lines of a file with their ends. Only \\n ends a line: U+2028 and similar characters occur inside words."""
     try:
         with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
             for k, line in enumerate(file):
@@ -163,7 +163,7 @@ def _sentence(lines: Sequence[str], place: _Place, trees: bool) -> Sentence:
         columns = line.rstrip("\r\n").split("\t")
         if len(columns) != 10:
             raise place(row, "%d columns, expected 10 separated by tabs" % len(columns))
-        if "-" in columns[ID] or "." in columns[ID]:  # multiword tokens and empty nodes are no nodes of the tree
+        if "-" in columns[ID] or "." in columns[ID]:  # multiword tokens and empty nodes are not nodes of the tree
             if not columns[ID].replace("-", "").replace(".", "").isdigit():
                 raise place(row, "ID is %r, expected a number, a range such as 1-2 or an empty node such as 1.1" % columns[ID])
             continue

@@ -47,7 +47,7 @@ class Model:
     def scores(self, sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS) -> Iterator[Tuple[List[int], "Scores"]]:
         """What the model says of sentences, a minibatch at a time: their numbers, and the scores that decoders and labels need.
 
-        Each graph has been run, and lasts until the next one is asked for. Sentences of similar length share a minibatch, so that
+        Each graph has been run forward, and lasts until the next one is built. Sentences of similar length share a minibatch, so that
         their LSTM steps batch well.
         """
         lengths = [len(sentence) for sentence in sentences]
@@ -89,7 +89,7 @@ class Model:
         return model
 
     def save_weights(self, path: str, **beside: np.ndarray) -> None:
-        """Write all parameters to `path` (npz), and the arrays `beside` them."""
+        """Write all parameters to `path` (npz), and the arrays `beside` with them."""
         arrays = {"p%d" % k: p.as_array() for k, p in enumerate(self.parameters.parameters_list())}
         arrays.update(("l%d" % k, p.as_array()) for k, p in enumerate(self.parameters.lookup_parameters_list()))
         with atomic_path(path) as temporary:
@@ -107,7 +107,7 @@ class Model:
                 parameter.init_from_array(_same_shape(arrays["l%d" % k], parameter))
         except OSError:
             raise InputError("%s: no weights there, expected a trained model" % path) from None
-        except Exception:  # zipfile, zlib and numpy each have their own errors for a damaged file
+        except Exception:  # zipfile, zlib and numpy each raise their own errors for a damaged file
             raise InputError("%s: damaged, or not the weights of this model" % path) from None
         return arrays
 

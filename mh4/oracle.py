@@ -3,11 +3,11 @@
 A tree has many sequences. The canonical one attaches a word as soon as it can: when the word has all its dependents, is
 on top of the stack or second, and its head is first in the buffer or among the three nodes on top of the stack. Where both
 s0 and s1 can be attached, s1 is first. The paper does not say which sequences it learns from, but its Table 1 does: a parser
-that sees {s0, b0} alone fails, as it must where s1 is removed again and again, since s0 and b0 stay the same. With s0 first
+that sees only {s0, b0} fails, as it must where s1 is removed again and again while s0 and b0 stay the same. With s0 first
 a projective tree would have the sequence of the arc-hybrid system, and such a parser would do as well as greedy MH3.
 
-It never hurts to do so. A word without further dependents is needed for nothing but its own arc, and without it all other
-nodes of the stack are nearer to the top or as near as before. A reduce transition of MH4 joins s0 or s1 to any of s0, s1,
+It never hurts to do so. A word without further dependents is needed only for its own arc, and without it all other
+nodes of the stack are at least as near to the top as before. A reduce transition of MH4 joins s0 or s1 to any of s0, s1,
 s2 and b0, so an arc that can be made can still be made with its ends nearer to the top. So what is left of any sequence
 for the tree, without the transition that removes the word, is a sequence from there on: the oracle finds one for every
 tree that the transition system makes. These are more than MH4 derives. The same holds for MH3, where only s0 is removed

@@ -1,4 +1,4 @@
-"""Files of any size: parsed a few thousand words at a time, by this process or by several others."""
+"""Parsing files of any size, a few thousand words at a time, in this process or in several others."""
 
 import signal
 from collections import deque
@@ -11,7 +11,7 @@ from mh4.conllu import Block, Sentence
 from mh4.parsing import Parser
 from mh4.systems import BEAM
 
-# Words that are in memory for each process. Among them sentences of like length share a minibatch.
+# Words in memory for each process; among these, sentences of similar length share a minibatch.
 CHUNK_WORDS = 10_000
 
 
@@ -28,7 +28,7 @@ def parse(
         for chunk in _chunks(blocks):
             yield from zip(chunk, _parse(model, [block.sentence for block in chunk]))
         return
-    # New processes, not copies of this one, which may have threads, as that of a progress bar.
+    # New processes rather than forks of this one, which may have threads (a progress bar has one).
     with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts_to_the_parent) as pool:
         running: Deque[Tuple[List[Block], Future]] = deque()
         try:

@@ -8,13 +8,13 @@ from rich.text import Text
 
 
 class Listener:
-    """Whoever wants to know how training goes, such as a progress bar. This one does not."""
+    """Is told how training goes, as a progress bar is. This one ignores it."""
 
     def epoch(self, number: int, words: int, done: int) -> None:
-        """Epoch `number`, counted from 1, begins or resumes: `done` of its `words` words are behind."""
+        """Epoch `number`, counted from 1, begins or resumes: `done` of its `words` words have been trained on."""
 
     def update(self, words: int, loss: float) -> None:
-        """A minibatch of `words` words has been learnt from; `loss` is its loss per word."""
+        """An update on a minibatch of `words` words has been made; `loss` is its loss per word."""
 
     def evaluating(self, words: int) -> None:
         """Some `words` words of dev have been parsed."""

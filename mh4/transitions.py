@@ -8,7 +8,7 @@ With stack ...|s2|s1|s0 and buffer b0|..., the seven transitions are
     2     RA    s1 -> s0    s0             5     LA2   b0 -> s1    s1
     3     LA'   s0 -> s1    s1             6     RA2   s2 -> s0    s0
 
-SH, LA and RA alone are the arc-hybrid system, which is MH3. Nodes are 0 (the root), 1..n (the words) and n+1, the
+SH, LA and RA by themselves are the arc-hybrid system, which is MH3. Nodes are 0 (the root), 1..n (the words) and n+1, the
 end-of-sentence sentinel: it is only ever b0, never shifted, never a head or a dependent. The root is never a dependent.
 
 The exact decoders and the search list their transitions in this form (``Derivation.transitions``); ``mh4.oracle`` says which
@@ -169,8 +169,8 @@ def legal(positions: np.ndarray, n: int, single_root: bool = False) -> np.ndarra
     """Which transitions can be applied in many configurations over n words at once: bool (7, m), by code.
 
     positions: int array (m, 4) of rows (s2, s1, s0, b0), -1 where a position is empty. As ``Configuration.legal``, but
-    with `single_root` an arc from the root is legal only where it completes the tree: from the stack [0, s0], when the
-    sentinel alone is in the buffer. Then one of these transitions is the last, and no other makes an arc from the root.
+    with `single_root` an arc from the root is legal only where it completes the tree: from the stack [0, s0], when only
+    the sentinel is in the buffer. Then one of these transitions is the last, and no other makes an arc from the root.
     """
     s2, s1, s0, b0 = np.asarray(positions).T
     words_left = b0 <= n

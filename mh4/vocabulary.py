@@ -1,4 +1,4 @@
-"""What a model knows of a treebank: its words, characters, tags and labels, with their counts."""
+"""The vocabulary of a model: the words, characters, tags and labels of its training treebank, with their counts."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from typing import Dict, Iterable, List, Sequence
 
 from mh4.conllu import Sentence
 
-UNKNOWN = 0  # row of every table for what was not seen in training
+UNKNOWN = 0  # the row of every table for anything not seen in training
 
 # What the network learns to predict beside the tree: part-of-speech and morphological tags. They are secondary tasks by stack
 # propagation (Section 5): read off the first layer of the sentence bi-LSTM, and given to the parser in no other way.
@@ -27,7 +27,7 @@ def without_subtype(deprel: str) -> str:
 
 
 class Table:
-    """Strings numbered from 1 (0 is unknown), in order of falling count; `counts[i]` is how often string i was seen."""
+    """Strings numbered from 1 (0 is unknown), in order of decreasing count; `counts[i]` is how often string i was seen."""
 
     def __init__(self, counts: Dict[str, int]) -> None:
         self.strings = [""] + list(counts)

@@ -1,16 +1,16 @@
 """Greedy and beam search in the transition systems MH3 and MH4, in O(n * beam) time.
 
 A beam holds the best sequences of so many transitions; each is continued by all its legal transitions, and the best of the
-results are the next beam. A beam of width 1 is the greedy parser. All sequences take 2n+1 transitions, so none is compared
-with a longer one, and none ends where it cannot go on: the result is always a tree.
+results are the next beam. A beam of width 1 is the greedy parser. All sequences have 2n+1 transitions, so none is compared
+with a longer one, and there are no dead ends: the result is always a tree.
 
-The search is not exact, but it is not bound to the chart either: it reaches all that the transition system does, also trees
-that no deduction of MH4 derives (Section 3.2 of the paper).
+The search is not exact, but it is not limited to the chart either: it reaches everything that the transition system does, including
+trees that no deduction of MH4 derives (Section 3.2 of the paper).
 
-With a single root, an arc from the root can only be the last transition. For a word is removed when it gets its head, which
-is still there; so the words leave before their heads, and the only dependent of the root leaves last, from the stack
+With a single root, an arc from the root can only be made by the last transition. A word is removed when it gets its head, which
+is still there; so words leave before their heads, and the only dependent of the root leaves last, from the stack
 [0, s0] with nothing but the end of the sentence in the buffer. An earlier arc from the root would leave words that only a
-second one can attach. Without it there is always a way on: SH while there are words in the buffer, then RA.
+second one can attach. Without such an arc a sequence can always be continued: by SH while there are words in the buffer, then by RA.
 """
 
 import operator

@@ -15,7 +15,7 @@ def core(const int[::1] heads):
     Let T be a tree, v such a word, h its head, and T-v what is left when v is taken out.
 
     Putting v back. The arc h->v crosses nothing; in MH_k, k >= 3, an item [h, w] becomes [h, v, w], from which Link
-    takes v away ([w, h] likewise). So if T-v is in a class (projective, 1EC or MH_k) T is, and the same holds for every
+    removes v (and similarly for [w, h]). So if T-v is in a class (projective, 1EC or MH_k) T is, and the same holds for every
     other tree over the words of T-v when v is made a dependent of h.
 
     Taking v out. Let U be any tree of the class over the words of T. Merge v and h into one node, which has the dependents

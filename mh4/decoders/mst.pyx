@@ -35,7 +35,7 @@ def decode(
     heads: int array (n+1,); if given, the derivation is that of this tree.
     single_root: exactly one dependent of node 0.
 
-    Without words (n = 0) the tree is the root alone.
+    Without words (n = 0) the tree is just the root.
     Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
     Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (scores -inf, or single_root
     without words); NotInClass if the tree ``heads`` has not the single root required.

@@ -12,7 +12,7 @@ from mh4.network.layers import Columns, Linear
 from mh4.network.lstm import BiLSTM, Packing
 from mh4.vocabulary import UNKNOWN, Vocabulary, normalised
 
-# Rows of the word table: the two nodes that are no words, then the words (numbered from 1 in the vocabulary).
+# Rows of the word table: the two nodes that are not words, then the words (numbered from 1 in the vocabulary).
 _ROOT, _END, _BEFORE_WORDS = 0, 1, 1
 _REMEMBERED = 1 << 16  # words whose numbers are looked up once
 
@@ -21,7 +21,7 @@ class Encoder:
     """Vectors of the root, the n words and the end of every sentence of a minibatch.
 
     The input for a word is tanh of a linear map of the two ends of its characters' bi-LSTM. A word seen often has an
-    embedding, which is added; in training it is sometimes left out, as if the word were a rare one.
+    embedding, which is added; in training it is sometimes dropped, as if the word were a rare one.
     """
 
     def __init__(self, config: Config, vocabulary: Vocabulary, parameters: "dy.ParameterCollection") -> None:
@@ -35,7 +35,7 @@ class Encoder:
         self.word_embeddings = parameters.add_lookup_parameters((len(vocabulary.words) + _BEFORE_WORDS, sizes.word_dim))
         self.lstm = BiLSTM(sizes.layers, sizes.word_dim, sizes.units, parameters)
 
-        # Most words come again.
+        # Most words recur.
         self._number = lru_cache(_REMEMBERED)(lambda word: vocabulary.words[normalised(word)])
         self._spelling = lru_cache(_REMEMBERED)(lambda word: np.array([vocabulary.chars[char] for char in word]))
         self._words_kept = _keep_probabilities(vocabulary.words.counts, self.dropout.word_embedding)
@@ -62,10 +62,10 @@ class Encoder:
         return [dy.select_cols(layer, natural) for layer in layers]
 
     def _words(self, words: Sequence[str], rng: Optional["np.random.Generator"]) -> "dy.Expression":
-        """(word_dim, number of words): the spelling of each word plus its embedding; zeros for a word that is dropped."""
+        """(word_dim, number of words): each word's spelling plus its embedding; zeros for a word that is dropped."""
         known = np.array([self._number(word) for word in words])
         if rng is None:
-            spelled = list(dict.fromkeys(words))  # a word that comes again is the same without dropout
+            spelled = list(dict.fromkeys(words))  # without dropout, a word that recurs has the same vector
             numbers = {word: k for k, word in enumerate(spelled, start=1)}
             columns = np.array([numbers[word] for word in words])
         else:

@@ -1,7 +1,7 @@
 """DyNet, set up once: no banner on the terminal, and no automatic batching.
 
-The graph of a minibatch is batched by hand: each step of all sequences is one product, and so is each layer above. What is
-left for DyNet's automatic batching to find does not pay for the search.
+The graph of a minibatch is batched by hand: each step of all sequences is one product, and so is each layer above. What
+DyNet's automatic batching could still find does not pay for the search.
 
 Everything that builds a computation graph imports ``dy`` from here, and nothing else in the package imports DyNet, so the
 decoders and the commands that need no model start without it.

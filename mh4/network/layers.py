@@ -64,7 +64,7 @@ class Biaffine:
     def picked(self, pair: Pair, rows: np.ndarray, coefficients: np.ndarray) -> "dy.Expression":
         """Sum of coefficients times scores of a few pairs, given as rows (t, column of x, column of y).
 
-        They are computed a second time: a gradient that flows back through all pairs, nearly all of it zeros, takes much longer.
+        They are computed a second time: backpropagating through all pairs, a gradient that is nearly all zeros, takes much longer.
         """
         x, y = pair
         by_matrix = np.argsort(rows[:, 0], kind="stable")

@@ -1,8 +1,8 @@
 """Bi-LSTMs with coupled gates over many sequences at once.
 
-The sequences run packed: sorted by length, so that those still going at step t are the first columns of one matrix. Each step
+The sequences run packed: sorted by length, so that those that have not ended at step t are the first columns of one matrix. Each step
 of a whole minibatch is then one matrix product, and the inputs of all steps are another, where DyNet's own builders make a dozen
-nodes for every step of every sequence. Dropout is variational (Gal & Ghahramani 2016): one mask for each sequence, kept over
+nodes for each step of each sequence. Dropout is variational (Gal & Ghahramani 2016): one mask for each sequence, kept over
 its steps, on the inputs and on the recurrent connections.
 """
 
@@ -14,7 +14,7 @@ from mh4.network.graph import affine, dy
 
 
 class Packing:
-    """Where every element of some sequences goes: from their natural order, one after the other, to steps and back.
+    """Where each element of some sequences goes: from their natural order, one sequence after another, to steps and back.
 
     sizes: how many sequences take part in each step; sequence: of each packed column, the rank (by length) of its sequence;
     packed: for each packed column its natural column; natural: the inverse; reversed: for each packed column the packed
@@ -78,7 +78,7 @@ class Layer:
         if dropout:
             state_mask, cell_mask = (_mask(units, sizes[0], dropout, batch=2) for _ in range(2))
         outputs: List["dy.Expression"] = []
-        # What one step leaves to the next. The gates see state and cell through their masks; `cell` itself is not masked.
+        # What one step passes on to the next. The gates see state and cell through their masks; `cell` itself is not masked.
         state = cell = seen_cell = None
         start = width = 0
         for size in sizes:

@@ -36,17 +36,17 @@ class Progress:
     evaluations: int = 0
     best: float = -1.0  # dev UAS
     stale: int = 0  # evaluations since the best
-    words: int = 0  # learnt from, over all epochs
-    seconds: float = 0.0  # of learning
+    words: int = 0  # trained on, over all epochs
+    seconds: float = 0.0  # of training, without evaluation
     evaluation_seconds: float = 0.0
 
 
 class Trainer:
     """Trains one system on one treebank (Section 4.3) into the model folder `folder`.
 
-    train, dev: sentences with trees. sources: what summary.json shall say of where they come from.
-    An unfinished training of the same settings and sources in the folder is resumed, with the same result to the bit as if it
-    had not been cut off. Raises InputError where the folder holds anything else.
+    train, dev: sentences with trees. sources: what summary.json says about where they come from.
+    An unfinished training with the same settings and sources in the folder is resumed, with the same result, to the bit, as if it
+    had not been interrupted. Raises InputError where the folder holds anything else.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Trainer:
         self.trees = [self._training_tree(sentence) for sentence in train]
         self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
         self.optimizer.set_clip_threshold(self.settings.clip)
-        # Renewed in steps of a hundredth of what it extends over, the average takes no time.
+        # Updated only every hundredth part of the updates that it extends over, the average takes no time.
         step = max(1, self.settings.averaged_updates // 100)
         self.optimizer.exponential_moving_average(1 - step / self.settings.averaged_updates, step)
         self.rng = np.random.default_rng(seed)
@@ -93,7 +93,7 @@ class Trainer:
         losses: List[float] = []
         learnt, learning = progress.words, progress.seconds
         while not self._finished():
-            # The minibatches of an epoch depend on seed and epoch alone, so that training can resume in its middle.
+            # The minibatches of an epoch depend only on seed and epoch, so that training can resume in the middle of it.
             rng = np.random.default_rng([self.model.seed, progress.epoch])
             batches = shuffled_minibatches(lengths, settings.batch_tokens, rng)
             every = max(settings.evaluate_updates, -(-len(batches) // 4))
@@ -122,7 +122,7 @@ class Trainer:
         return self.progress.stale >= self.settings.patience or self.progress.updates >= self.settings.max_updates
 
     def learn(self, batch: Sequence[int]) -> float:
-        """One update from the sentences numbered in `batch`; returns their summed loss."""
+        """One update, on the sentences numbered in `batch`; returns their summed loss."""
         start = time.perf_counter()
         words = sum(len(self.train[k]) for k in batch)
         value = 0.0
@@ -198,7 +198,7 @@ class Trainer:
         return True
 
     def _checkpoint(self) -> None:
-        # The random numbers start afresh at every checkpoint, so that a resumed training draws what would have been drawn.
+        # The random generators are reseeded at every checkpoint, so that a resumed training draws what would have been drawn.
         self._reseed()
         state = {"progress": asdict(self.progress), "sources": self.sources}
         optimizer = np.frombuffer(self.optimizer.save(), dtype=np.uint8)
@@ -260,7 +260,8 @@ class Trainer:
 
 
 def shuffled_minibatches(lengths: Sequence[int], tokens: int, rng: "np.random.Generator") -> List[List[int]]:
-    """Minibatches of an epoch, of sentences of like length, as a LSTM takes the steps of the longest: others in every epoch."""
+    """Minibatches of an epoch: of sentences of similar length, since an LSTM takes as many steps as the longest has, and different
+    in every epoch."""
     order = np.argsort(lengths * rng.uniform(0.75, 1.25, len(lengths)))
     batches = list(minibatches(order.tolist(), lengths, tokens))
     return [batches[k] for k in rng.permutation(len(batches))]
