@@ -8,15 +8,17 @@ head, or n+2 if that is not visible (n+1 for h = 0, which has none):
     C h e g    h with all its dependents on one side, the last word in their subtrees being e
     S a b g    everything between a and b, of which neither depends on the other: both have their heads outside
 
-Crossed arcs come as complexes X a b, with a and b the outermost of their nodes, made by the rules in oneec_rules.py, which
-says why these suffice. Between them a complex has gaps, which are C and S in turn:
+Crossed arcs come as items "complex a b", with a and b the outermost of their nodes. They are made by the rules in
+oneec_rules.py, which names all items, compares them to Pitler's and says why the rules suffice. Between its nodes a complex
+has gaps, which are C and S in turn:
 
        .-----------.
-       |     .-----|-----.           X a b: its arcs are crossed, each node but a and b has its head;
+       |     .-----|-----.           complex a b: its arcs are crossed, each node but a and b has its head;
        a === u === t === b           the gaps a === u: C a u if u depends on a, C u a if a depends on u, or else S a u
 
-In the gaps g = n+2. The head of a node is not visible across a crossed arc; where it is uncrossed, it lies in a gap, and on the
-other side of this gap a crossed arc of the node (it has one, and none enters the gap) hides it from those on that other side.
+In the gaps g = n+2. The head of a node is not visible across a crossed arc; where it is uncrossed, it lies in a gap, and on
+the other side of this gap a crossed arc of the node (it has one, and none enters the gap) hides it from those on that other
+side.
 
 Where complexes are put to use:
 
@@ -24,12 +26,22 @@ Where complexes are put to use:
                |-----.     |         m's inner sibling s is visible: E h s g, S s m h, and sibling[s, m];
                h === s === m         or there is none: C m h+1 h, and sibling[n+1, m];
                h ( ) w === m         or it is crossed: crossed_pair h w, C m w h
-    C h e g    h ( ) u === e         h's outermost arc is crossed: X h u, where u depends on h, and C u e n+2
+    C h e g    h ( ) u === e         h's outermost arc is crossed: complex h u, where u depends on h, and C u e n+2
     S a b g    a === w === b         C a w-1 g, C b w g;
-               a === v ( ) w === b   or crossed arcs between those of a and those of b: C a v g, X v w, C b w g
+               a === v ( ) w === b   or crossed arcs between those of a and those of b: C a v g, complex v w, C b w g
 
-No length is too long. Each tree has one score, whatever its derivation: that of an arc is the one it has where it is made, and
-that it is crossed there, or has the sibling and grandparent that are visible by the definition, is what the items say of it.
+There is no limit on length. Each tree has one score, whatever its derivation: an arc gets its score where it is made, and
+whether it is crossed there, or has the sibling and grandparent that are visible by the definition, follows from what the
+items say.
+
+The chart is in C++:
+
+    oneec_recurrences.hpp    the rules for complexes as kernels, written by oneec_generate.py when the decoders are built
+    oneec_blocks.hpp         vectors and views of the memory, of which the kernels are made
+    oneec_tables.hpp         the memory: where each item is kept
+    oneec_projective.hpp     E, C and S
+    oneec_complexes.hpp      complexes: the order in which the chart is filled
+    oneec_trace.hpp          from the chart to the tree
 """
 
 import threading
@@ -166,8 +178,8 @@ def best_tree(tensors, cost, bint single_root):
 
 cdef extern from "oneec_trace.hpp" namespace "oneec" nogil:
     cdef cppclass Chart:
-        void prepare(int words, const float* arcs, const float* crossed_arcs, const float* grandparents, const float* siblings,
-                     bint single_root)
+        void prepare(int words, const float* arcs, const float* crossed_arcs, const float* grandparents,
+                     const float* siblings, bint single_root) except +
         void fill()
         float best_score()
         void trace(int* heads)
@@ -175,11 +187,13 @@ cdef extern from "oneec_trace.hpp" namespace "oneec" nogil:
 
 @cython.auto_pickle(False)
 cdef class Workspace:
+    """A chart with its memory."""
+
     cdef Chart chart
 
 
 _workspace = threading.local()  # a chart per thread, so that its memory is reused and threads decode side by side
-LONGEST_KEPT = 100  # words: some 50 MB
+LONGEST_KEPT = 100  # words: some 60 MB
 
 
 cdef inline int smaller(int a, int b) noexcept nogil:

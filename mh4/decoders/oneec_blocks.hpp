@@ -1,8 +1,9 @@
 // Vectors and views of the memory, of which the recurrences of 1EC are made.
 //
 // The values of an item a b x (whatever its nodes are called) are kept in tiles: for LANES neighbouring x, a tile has one
-// block (a vector register) for each state. Blocks begin at multiples of LANES: they go beyond the x that an item has, to where
-// nothing is looked up. Tiles lie side by side over another node, t or v, that recurrences take all values of.
+// block (a vector register) for each state. Blocks of x to the left of a and b begin at node 0, those to the right end at
+// node n (then the first may begin before node 0). They go beyond the x that an item has, to where nothing is looked up.
+// Tiles lie side by side over another node, t or v, that recurrences take all values of.
 
 #pragma once
 
@@ -66,12 +67,12 @@ template <int size, class Value> static INLINE void store(float* tile, const Val
     for (int i = 0; i < size; i++) row(tile + i * LANES) = values[i];
 }
 
-// For each x from first to last - 1 in a block: copy its values from a tile to where(x).
-template <int size, class Where> static INLINE void scatter(const float* tile, int block, int first, int last, Where where) {
-    int begin = larger(first, block * LANES), end = smaller(last, (block + 1) * LANES);
+// For each x from first to last - 1 in a block, which begins at this node: copy its values from a tile to where(x).
+template <int size, class Where> static INLINE void scatter(const float* tile, int node, int first, int last, Where where) {
+    const int begin = larger(first, node), end = smaller(last, node + LANES);
     for (int x = begin; x < end; x++) {
         float* to = where(x);
-        for (int state = 0; state < size; state++) to[state] = tile[state * LANES + x % LANES];
+        for (int state = 0; state < size; state++) to[state] = tile[state * LANES + x - node];
     }
 }
 

@@ -1,14 +1,15 @@
 """Writes oneec_recurrences.hpp, the rules of oneec_rules.py in C++; setup.py calls it before it compiles.
 
-The header has the rules as a table, for the trace, and the *kernels* below, which fill the chart. A kernel derives some items
-by all rules that result in them, with all instances unrolled. What is not in the rules is where the values of items and arcs
-are kept: a kernel asks its argument `at` for them. For the rule
+The header has the rules as a table, for the trace, and the *kernels* below, which fill the chart. A kernel derives some
+items by all rules that result in them, with all instances unrolled. What is not in the rules is where the values of items
+and arcs are kept: a kernel asks its argument `at` for them. For the rule
 
     open a b x <- closed a t x, gap t b
 
-it calls at.closed_a_t_x(t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and takes from them the values by state;
-so what the hand-written part lacks, or names otherwise, does not compile. That each rule is in the kernels just once, for each
-order of its nodes in the sentence that a complex can need, is checked here: check() raises ValueError otherwise.
+it calls at.closed_a_t_x(t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and takes from them the values by
+state; so what oneec_complexes.hpp lacks, or names otherwise, does not compile. That the kernels apply each rule exactly
+once, for each order of its nodes in the sentence that a complex can need, is checked here: check() raises ValueError
+otherwise.
 """
 
 import textwrap
@@ -48,13 +49,13 @@ KERNELS = [
     # Regions l r, where x is beyond r.
     kernel(
         "far", "x",
-        ["hooked l r x", "open l r x", "closed l r x", "both l r x", "spanned l r x",
-         target("complex l x", fixed={"t": "r"}, over="t", adds=True)],
-        ["l r x"], "open closed spanned complex",
+        ["hooked l r x", "open l r x", "closed l r x", "both l r x", "spanned l r x"],
+        ["l r x"], "open closed spanned",
     ),
     kernel("half_pivots", "a", ["half_pivot a b v"], ["a v b", "b v a"], "half_pivot"),
     kernel("pivots", None, ["pivot a b v"], ["a v b", "b v a"], "pivot"),
     kernel("wings", "b", ["wing l b a"], ["l a b"], "wing"),
+    kernel("complexes_of_spanned", "x", [target("complex l x", fixed={"t": "t"}, over="t", adds=True)], ["l t x"], ""),
     kernel("complexes_of_pivots", None, [target("complex l r", over="v", adds=True)], ["l r"], ""),
     kernel("complexes_of_wings", "a", [target("complex l r", fixed={"a": "a"}, over="ab", adds=True)], ["l a r"], ""),
 ]
@@ -210,7 +211,7 @@ def summands(step, cases):
 def is_hoisted(kernel, step):
     """Whether the sum of the parts, unlike the arcs, is one for all lanes."""
     inside = {node for part in step.parts for node in part[1:]}
-    return step.loop and len(step.parts) == 2 and kernel.lanes and kernel.lanes not in inside
+    return bool(step.loop and kernel.lanes) and len(step.parts) == 2 and kernel.lanes not in inside
 
 
 def hoisted_name(step):
@@ -234,14 +235,14 @@ def raises(kernel, step, cases):
 
 
 def together(steps):
-    """The steps with loops in groups that share values."""
+    """The steps with loops, in groups: those over the same node that share values or results are in one loop."""
     groups = []
     for step in steps:
         parts, arcs = fetched(step)
-        calls = {call for _, call in parts + arcs}
-        near = [group for group in groups if group[0] & calls]
+        shared = {(step.loop, call) for _, call in parts + arcs} | {(step.loop, step.target.item, step.target.nodes)}
+        near = [group for group in groups if group[0] & shared]
         groups = [group for group in groups if group not in near]
-        groups.append((calls.union(*(group[0] for group in near)), [s for group in near for s in group[1]] + [step]))
+        groups.append((shared.union(*(group[0] for group in near)), [s for group in near for s in group[1]] + [step]))
     return [group for _, group in groups]
 
 

@@ -1,5 +1,5 @@
-// The projective part of the chart of 1EC (Koo & Collins, ACL 2010), see oneec.pyx for its items E, C and S, and how complexes
-// are put to use in them.
+// The projective part of the chart of 1EC (Koo & Collins, ACL 2010), see oneec.pyx for its items E, C and S, and how
+// complexes are put to use in them.
 
 #pragma once
 
@@ -44,7 +44,8 @@ static inline void joined(float* out, const float* left, const float* right, siz
 
 // A head's outermost dependent may be crossed: then
 //     crossed_half h e     is C h e, and
-//     crossed_pair h w     is h and its dependents up to where those of a node on the other side begin, or cross them: w is the
+//     crossed_pair h w     is h and its dependents up to where those of a node on the other side begin, or cross them: w is
+//     the
 //                          last of that node's dependents that h's do not reach, if not the node itself,
 // whatever g. pairs a w is like crossed_pair, for any outermost dependent of a and with g.
 struct Projective : Tables {
@@ -79,15 +80,15 @@ struct Projective : Tables {
         const int near = blocks_before(a), step = rows;
         table += (size_t)begin * rows;
         oneec::times(out, least, table, step, coefs + begin, end - begin, 0, near);
-        oneec::times(out, least, table, step, coefs + begin, end - begin, larger(near, first_beyond(b)), rows / LANES);
+        oneec::times(out, least, table, step, coefs + begin, end - begin, larger(near, (b + 1) / LANES), rows / LANES);
     }
 
     // E h m
     void arcs(int h, int m) {
         const int step = m > h ? 1 : -1, low = smaller(h, m), high = larger(h, m);
         float* out = at_e(h, m);
-        const float *pair = crossed_pair + h * width, *grandparents = grandparent + m * rows, *siblings = sibling + m * (side + 1);
-        if (m == 0) {
+        const float *pair = crossed_pair + h * width, *grandparents = grandparent + m * rows, *siblings = sibling + m *
+        (side + 1); if (m == 0) {
             std::fill_n(out, rows, NEVER);
             return;
         }
@@ -117,7 +118,7 @@ struct Projective : Tables {
 
     // S a b and pairs a b; in pairs a w, a's dependents reach up to the node before w, or cross those of w.
     void pairs(int a, int b) {
-        const int near = blocks_before(a), far = larger(near, first_beyond(b));
+        const int near = blocks_before(a), far = larger(near, (b + 1) / LANES);
         float *table = layer(a).pairs, *out = table + (size_t)b * rows;
         if (may_have_two(a)) {
             for (int w = a; w < b; w++) coefs[w] = complex_apart[w * width + b];

@@ -6,35 +6,41 @@ gaps and complexes, and all that these rules have to derive is a complex: its cr
 1-Endpoint-Crossing makes regions with one exterior node enough (Pitler, Kannan & Marcus, TACL 2013).
 
 An item says of its nodes which are connected within it and which have their head there (its *state*, see below). The region
-it covers is filled: every node strictly inside has its head. Arcs between nodes of an item are not part of it unless stated.
-All arcs in the rules are crossed, for the reason that the item or rule gives. Rules hold in both directions: for "l", "a" left
-of "b" and for "l", "a" right of it, as the order of nodes says.
+it covers is filled: every node strictly inside has its head. Arcs between nodes of an item are not part of it unless
+stated. All arcs in the rules are crossed, for the reason that the item or rule gives. Rules hold in both directions: for
+"l", "a" left of "b" and for "l", "a" right of it, as the order of nodes says.
 
-The items, with what is closest to them in Pitler, Kannan & Marcus (2013) and Pitler (TACL 2014). There an item [i,j,x] is the
-interval i..j with the exterior node x, and the letter says at which ends arcs may cross those of x: L left, R right, LR both, N
-neither. Their items do not separate crossed arcs from the rest; ours do, since only uncrossed arcs have siblings and grandparents
-in the third-order score.
+The items, with what is closest to them in Pitler, Kannan & Marcus (2013) and Pitler (TACL 2014). There an item [i,j,x] is
+the interval i..j with the exterior node x, and the letter says at which ends arcs may cross those of x: L left, R right, LR
+both, N neither. Their items do not separate crossed arcs from the rest; ours do, since only uncrossed arcs have siblings
+and grandparents in the third-order score.
 
-    gap a b             between a and b, with or without an (uncrossed) arc between them. Int, where no crossed arc is outermost
-    complex l r         a complex, with l its first and r its last node, without an arc l-r. Int, where the arcs of l are crossed
-    open a b x          the region a..b with arcs between the exterior node x and its inside (one at least), each crossed from
-                        elsewhere by arcs that share a, so that inside only arcs of a may cross it. L if a is the left end, R if
-                        a is the right one, without arcs at the other end
-    closed a b x        the same, with or without the arcs a-b and x-b, where b has some crossed arc. L or R, as above
-    neither a b x       the region a..b with an arc x-b and perhaps others of x to its inside, crossed from elsewhere only. N
-    neither_open a b x  the same before it has the arc x-b. N
-    both l r x          the region l..r with arcs of x; each may be crossed by arcs of l, or else by arcs of r. LR
-    spanned l r x       the same with an arc l-r, which crosses the arcs of x. LR
-    pivot a b v         the region a..b with v inside: a has an arc crossed by an arc of v to some exterior node or to b's side,
-                        no other arc but those of a covers v, and b has some crossed arc. None: a stage of L, R and Int
-    half_pivot a b v    the same without the gap between a and v. None
-    arm a t v           the longest arc a-t of a that crosses an arc of v, with what the arcs of a cross between v and t: the
-                        part of a half_pivot from a to t. None
-    hooked a b x        a pivot whose v has its arc to x. None: a stage of L and R
-    wing l b a          the region l..a with arcs of b to its inside, which only arcs of a may cross, the gap a..b, and an arc
-                        of l to a or b or both; some arc of a crosses it and ends to the right of b. None: a stage of Int
+    Pitler  item
 
-The items in one of their directions. Dotted arcs are from elsewhere; they cross, as they must, those of the item. == is a gap.
+    Int     gap a b             between a and b, with or without an (uncrossed) arc between them
+    Int     complex l r         a complex, with l its first and r its last node, without an arc l-r
+    L, R    open a b x          the region a..b with arcs between the exterior node x and its inside (one at least), each
+                                crossed from elsewhere by arcs that share a, so that inside only arcs of a may cross it: L
+                                if a is the left end, R if it is the right one. b has no arc to a or x
+    L, R    closed a b x        the same, with or without the arcs a-b and x-b, where b has some crossed arc
+    N       neither a b x       the region a..b with an arc x-b and perhaps others of x to its inside, crossed from elsewhere
+                                only
+    N       neither_open a b x  the same before it has the arc x-b
+    LR      both l r x          the region l..r with arcs of x; each may be crossed by arcs of l, or else by arcs of r
+    LR      spanned l r x       the same with an arc l-r, which crosses the arcs of x
+
+Stages in which these are made, without a counterpart:
+
+    pivot a b v         the region a..b with v inside: a has an arc crossed by an arc of v to some exterior node or to b's
+                        side, no other arc but those of a covers v, and b has some crossed arc. For open, closed, complex
+    half_pivot a b v    the same without the gap between a and v
+    arm a t v           the longest arc a-t of a that crosses an arc of v, and what lies between v and t: a half_pivot up to t
+    hooked a b x        a pivot whose v has its arc to x
+    wing l b a          the region l..a with arcs of b to its inside, which only arcs of a may cross, the gap a..b, and an
+                        arc of l to a or b or both; some arc of a crosses it and ends to the right of b. For complex
+
+The items in one of their directions. Dotted arcs are from elsewhere; they cross, as they must, those of the item. == is
+a gap.
 
     open a b x      ............................       closed a b x  ............................
                     :   .------------------.                         :   .------------------.
@@ -52,22 +58,22 @@ The items in one of their directions. Dotted arcs are from elsewhere; they cross
                     l   u  s == s'  u' r   x                         l    u == a ==  b      also l-b, or both
 
 
-Why the rules are complete. Let l-t be the longest arc of l in a complex l r. It is not l-r, and the arcs that cross it share a
-node. What a set of arcs has in common with the rest of the complex is only by crossing: so every node between l and r is covered
-by an arc, and if no arc leads from strictly between two nodes to beyond them, there is a gap.
+Why the rules are complete. Let l-t be the longest arc of l in a complex l r. It is not l-r, and the arcs that cross it
+share a node. What a set of arcs has in common with the rest of the complex is only by crossing: so every node between l and
+r is covered by an arc, and if no arc leads from strictly between two nodes to beyond them, there is a gap.
 
- 1. They share p to the right of t, and no arc of t covers p. Neither does another arc c-d: for c < t it would cross l-t without
-    p; for t < c, it would cross p-u, as l-t does, without l and t. So p = r. From between t and r there is a gap, since an arc
-    from there to the left of t would cross l-t without p.
+ 1. They share p to the right of t, and no arc of t covers p. Neither does another arc c-d: for c < t it would cross l-t
+    without p; for t < c, it would cross p-u, as l-t does, without l and t. So p = r. From between t and r there is a gap,
+    since an arc from there to the left of t would cross l-t without p.
 
         .-----------.
         |     .-----|-----.          complex l r <- spanned l t r, gap t r
         l     u     t === r
 
-    More arcs may cross the arcs p-u, for each of these all of l or all of t. An arc p-u that an l-s crosses is to the left of
-    any p-u' that a t-s' crosses: else l-s and t-s' would cross, and what crosses l-s would share nothing. So a spanned item is
-    made of an open item of l, or one of t, or one of each (both). Where these meet there may be an arc to l or to t (which makes
-    it a closed item), but not to both, which would be a cycle with l-t.
+    More arcs may cross the arcs p-u, for each of these all of l or all of t. An arc p-u that an l-s crosses is to the left
+    of any p-u' that a t-s' crosses: else l-s and t-s' would cross, and what crosses l-s would share nothing. So a spanned
+    item is made of an open item of l, or one of t, or one of each (both). Where these meet there may be an arc to l or to t
+    (which makes it a closed item), but not to both, which would be a cycle with l-t.
 
  2. They share p to the right of t, and some t-w covers p. It crosses the arcs p-u, too, so what crosses these shares t, which
     makes an open item of t; and what crosses t-w shares p, which makes a closed item of p. There is a gap from t to p: an arc
@@ -79,7 +85,8 @@ by an arc, and if no arc leads from strictly between two nodes to beyond them, t
         l    u    t == p    w
 
  3. They share v between l and t, and some t-u covers v. It crosses the arcs v-w, too: what crosses them shares t, and what
-    crosses t-u shares v. It is 2 but for the arc of l, which goes to the other node: wing l t v has an arc l-t, and perhaps l-v.
+    crosses t-u shares v. It is 2 but for the arc of l, which goes to the other node: wing l t v has an arc l-t, and perhaps
+    l-v.
 
         .--------------.
         |    .---------|
@@ -93,17 +100,17 @@ by an arc, and if no arc leads from strictly between two nodes to beyond them, t
         |    .----|----.             complex l r <- pivot l r v
         l == v    t    w
 
-pivot a b v. Let a-t be the longest arc of a; v-w crosses it, w being beyond t, or v-x. If a has arcs to between v and t, these
-cross v-w as well, so all that crosses v-w shares a, and nothing on the side of b does: arm a t v, neither t b v. If it has none,
-there is a gap from v to t, as an arc from there would cross a-t without v or cover v; and what crosses v-w shares t: gap v t,
-closed t b v.
+pivot a b v. Let a-t be the longest arc of a; v-w crosses it, w being beyond t, or v-x. If a has arcs to between v and t,
+these cross v-w as well, so all that crosses v-w shares a, and nothing on the side of b does: arm a t v, neither t b v. If
+it has none, there is a gap from v to t, as an arc from there would cross a-t without v or cover v; and what crosses v-w
+shares t: gap v t, closed t b v.
 
-closed a b x. Take away b's arcs to a and x. If b has no other arc to the inside, let t be the last node touched there: then comes
-a gap, and closed a t x; the two are open a b x. If no node is touched there is only a gap; b then has its arc to x, since nothing
-would cross a-b. If b has another arc b-s, let x-u be the last arc of x to the inside. Only arcs of a cover u, and b-s, which does
-not, is to the right of u. It hangs together with the rest by an arc that crosses some a-y which covers u: like x-u, so it is
-u-f with f beyond y; no other arc of x crosses a-y, for it would not share u; and there is a gap from a to u, since only arcs of
-a cover u. So this is pivot a b u, and with the arc x-u hooked a b x.
+closed a b x. Take away b's arcs to a and x. If b has no other arc to the inside, let t be the last node touched there: then
+comes a gap, and closed a t x; the two are open a b x. If no node is touched there is only a gap; b then has its arc to x,
+since nothing would cross a-b. If b has another arc b-s, let x-u be the last arc of x to the inside. Only arcs of a cover u,
+and b-s, which does not, is to the right of u. It hangs together with the rest by an arc that crosses some a-y which covers
+u: like x-u, so it is u-f with f beyond y; no other arc of x crosses a-y, for it would not share u; and there is a gap from
+a to u, since only arcs of a cover u. So this is pivot a b u, and with the arc x-u hooked a b x.
 
 The converse, that no rule makes an arc that is not crossed or is against the definition, is in what the items say; the tests
 enumerate both: all complexes of up to seven nodes are derived, and all that is derived are complexes.
@@ -186,10 +193,14 @@ RULES = [
 
 # ---------------------------------------------------------------------------------------------------------------- states
 
-# A state gives for each node of an item the index of the node that is the root of its part, or -1 if the node is such a root
-# itself and has no head yet. In closed a b x, (-1, -1, -1) says that nothing connects the three yet, (-1, 0, -1) that b is below
-# a (a dependent of it, or of a dependent of it and so on), (-1, 2, -1) that b is below x, (1, -1, 1) that a and x are both
-# below b. Two nodes are APART or one is above the other.
+# A state gives for each node of an item the index of the node that is the root of its part, or -1 if the node is such a
+# root itself and has no head yet. In open a b x,
+#     (-1, -1, -1)    no two of a, b and x are connected
+#     (-1, -1, 0)     x is below a: its dependent, or a dependent of a dependent, and so on
+#     (-1, -1, 1)     x is below b
+#     (-1, 2, -1)     b is below x
+#     (-1, 0, 0)      b and x are below a
+# and so on. Of two nodes, none is above the other, or the first, or the second:
 APART, FIRST_ABOVE, SECOND_ABOVE = (-1, -1), (-1, 0), (1, -1)
 PAIR_STATES = {"APART": APART, "FIRST_ABOVE": FIRST_ABOVE, "SECOND_ABOVE": SECOND_ABOVE}
 STATES = {

@@ -2,7 +2,14 @@
 
 #pragma once
 
+#include <stdlib.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "oneec_recurrences.hpp"
@@ -13,9 +20,12 @@ namespace oneec {
 template <int kind> struct Tiles {
     float* origin;
     const ptrdiff_t* first;  // for each block: where the tile of node 0 is or would be, in tiles
+    int shift;               // the first block begins so much before node 0
 
     INLINE float* tile(int block, int node) const { return origin + (first[block] + node) * (STATES[kind] * LANES); }
-    float value(int state, int node, int x) const { return tile(x / LANES, node)[state * LANES + x % LANES]; }
+    float value(int state, int node, int x) const {
+        return tile((x + shift) / LANES, node)[state * LANES + (x + shift) % LANES];
+    }
 };
 
 // Crossed arcs of node v with all x
@@ -23,11 +33,11 @@ struct Links {
     float *to, *from;  // [v, x]: x->v and v->x
     int width;
 
-    INLINE Rows from_lanes(int block, int v) const {  // arcs x-v, for a block of x
-        return Rows{to + v * width + block * LANES, from + v * width + block * LANES, nullptr};
+    INLINE Rows from_lanes(int x, int v) const {  // arcs x-v, for the block that begins at x
+        return Rows{to + v * width + x, from + v * width + x, nullptr};
     }
-    INLINE Rows to_lanes(int v, int block) const {  // arcs v-x
-        return Rows{from + v * width + block * LANES, to + v * width + block * LANES, nullptr};
+    INLINE Rows to_lanes(int v, int x) const {  // arcs v-x
+        return Rows{from + v * width + x, to + v * width + x, nullptr};
     }
     INLINE Arcs between(int a, int b) const { return Arcs{{from[a * width + b], to[a * width + b]}}; }
 };
@@ -51,13 +61,19 @@ struct Layer {
 // All items of a sentence that later ones need, where l counts down from n and for each l, r counts up from l+1. Kept for
 // all l are those of
 //
-//     left    x < a < b: closed a b x     tiles of b over a
-//                        half_pivot x b a, neither a b x, closed a b x again: by state for each x, a, b
-//     right   b < a < x: closed, open, neither a b x, arm x b a     tiles of a over b
+//     left    x < a < b: closed a b x                              tiles of b over a
+//                        neither a b x and closed a b x again      by state, for each x and b over a
+//                        half_pivot x b a                          by state, for each x and b over a
+//     right   b < a < x: closed, open, neither a b x, arm x b a    tiles of a over b
 //
-// and those in Layer for the current l and the one before. Rows over g are in the projective part.
+// and those in Layer for the current l and others of its group, see Complexes. Rows over g are in the projective part.
+//
+// For a single root, arcs from 0 are allowed only where they are the last that 0 gets: as the longest arc of a complex that 0
+// begins, or to the last dependent of 0 in the projective part.
 struct Tables {
     int n, side, blocks, width, rows;
+    int shift;         // blocks of x to the right begin so much before node 0
+    int group;         // how many l take turns
     int none, hidden;  // as g
     bool single;       // whether node 0 is to have one dependent
     const float *arc, *sibling;  // [h, m]; [m, s]
@@ -74,20 +90,25 @@ struct Tables {
     // Whether it may have more than one arc.
     INLINE bool may_have_two(int node) const { return !(single && node == 0); }
 
-    INLINE int first_beyond(int a) const { return (a + 1) / LANES; }          // the block in which the nodes to the right of a begin
-    INLINE int blocks_before(int a) const { return (a + LANES - 1) / LANES; }  // blocks with nodes to the left of a
+    INLINE int blocks_before(int a) const { return (a + LANES - 1) / LANES; }  // with nodes to the left of a
+    INLINE int block_of(int x) const { return (x + shift) / LANES; }            // of a node to the right
+    INLINE int right_node(int block) const { return block * LANES - shift; }    // the first in a block to the right
 
-    Layer& layer(int l) { return layers[l % 2]; }
+    Layer& layer(int l) { return layers[l % group]; }
 
-    Tiles<CLOSED> closed_left(int b) const { return {closed_left_of, &first_left[b * blocks]}; }
-    Tiles<CLOSED> closed_right(int a) const { return {closed_right_of, &first_right[a * blocks]}; }
-    Tiles<OPEN> open_right(int a) const { return {open_right_of, &first_right[a * blocks]}; }
-    Tiles<NEITHER> neither_right(int a) const { return {neither_right_of, &first_right[a * blocks]}; }
-    Tiles<ARM> arm_right(int a) const { return {arm_right_of, &first_right[a * blocks]}; }
+    Tiles<CLOSED> closed_left(int b) const { return {closed_left_of, &first_left[b * blocks], 0}; }
+    Tiles<CLOSED> closed_right(int a) const { return {closed_right_of, &first_right[a * blocks], shift}; }
+    Tiles<OPEN> open_right(int a) const { return {open_right_of, &first_right[a * blocks], shift}; }
+    Tiles<NEITHER> neither_right(int a) const { return {neither_right_of, &first_right[a * blocks], shift}; }
+    Tiles<ARM> arm_right(int a) const { return {arm_right_of, &first_right[a * blocks], shift}; }
 
     // neither t b v, closed t b v for v < t < b
-    INLINE float* near_left(int v, int t, int b) const { return near_left_of + (first_inside[b * side + v] + t) * NEAR_STATES; }
-    INLINE float* near_right(const Layer& layer, int t, int v) const { return layer.near_right + (v * side + t) * NEAR_STATES; }
+    INLINE float* near_left(int v, int t, int b) const {
+        return near_left_of + (first_inside[b * side + v] + t) * NEAR_STATES;
+    }
+    INLINE float* near_right(const Layer& layer, int t, int v) const {
+        return layer.near_right + (v * side + t) * NEAR_STATES;
+    }
     // half_pivot a b v for a < v < b
     INLINE float* half_pivot_left(int a, int b, int v) const {
         return half_pivot_left_of + (first_inside[b * side + a] + v) * STATES[HALF_PIVOT];
@@ -101,6 +122,10 @@ struct Tables {
     }
     INLINE Gaps gaps_to(int b) const {  // gap t b, over t
         return Gaps{{gap[SWAPPED[0]] + b * width, gap[SWAPPED[1]] + b * width, gap[SWAPPED[2]] + b * width}};
+    }
+
+    INLINE Rows gap_lanes(int a, int x) const {  // gap a x, for the block that begins at x
+        return Rows{gap[0] + a * width + x, gap[1] + a * width + x, gap[2] + a * width + x};
     }
 
     float& complex_score(int l, int r, int state) const {
@@ -125,6 +150,9 @@ struct Tables {
         single = single_root;
         blocks = (side + LANES - 1) / LANES;
         width = blocks * LANES;
+        shift = width - side;
+        group = n < 32 ? 2 : 4;  // by measurement
+        layers.resize(group);
         none = side;
         hidden = side + 1;
         rows = (side + 2 + LANES - 1) / LANES * LANES;
@@ -150,11 +178,16 @@ struct Tables {
     }
 
   private:
-    Layer layers[2];
-    std::vector<float> memory;
+    std::vector<Layer> layers;
+    struct Free {
+        void operator()(float* memory) const { free(memory); }
+    };
+    std::unique_ptr<float[], Free> memory;
+    size_t size = 0;  // of the memory, in floats
     float* begin;
     size_t taken;
-    std::vector<ptrdiff_t> first_left, first_right, first_layer, first_inside;  // of tiles, of each node by block; of each pair
+    std::vector<ptrdiff_t> first_left, first_right, first_layer;  // see Tiles: of each node by block
+    std::vector<ptrdiff_t> first_inside;                          // the same of what is kept of a < b and a node between
     float *closed_left_of, *closed_right_of, *open_right_of, *neither_right_of, *arm_right_of;
     float *near_left_of, *half_pivot_left_of;
 
@@ -162,13 +195,27 @@ struct Tables {
     void lay_out() {
         begin = nullptr;
         take_tables();  // only to see how much they take
-        if (memory.size() < taken + LANES) {
-            std::vector<float>().swap(memory);
-            memory.resize(taken + LANES);
+        if (size < taken) {
+            memory.reset();
+            size = 0;
+            memory.reset(allocate(taken));
+            size = taken;
         }
-        begin = memory.data();
-        while ((size_t)begin % sizeof(Block)) begin++;
+        begin = memory.get();
         take_tables();
+    }
+
+    // Zeros, on large pages where the system has them: what is read together lies far apart.
+    static float* allocate(size_t floats) {
+        const size_t page = 1 << 21, bytes = floats * sizeof(float), alignment = bytes < page ? sizeof(Block) : page;
+        const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+        void* memory;
+        if (posix_memalign(&memory, alignment, rounded)) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+        if (alignment == page) madvise(memory, rounded, MADV_HUGEPAGE);
+#endif
+        std::fill_n(static_cast<float*>(memory), floats, 0.0f);
+        return static_cast<float*>(memory);
     }
 
     void take_tables() {
@@ -186,7 +233,7 @@ struct Tables {
                     first_left[i * blocks + j] = lefts - (j * LANES + 1);
                     lefts += i - (j * LANES + 1);
                 }
-                if (first_beyond(i) <= j && i < n) {  // b from 0 to a - 1, for a = i
+                if (block_of(i + 1) <= j && i < n) {  // b from 0 to a - 1, for a = i
                     first_right[i * blocks + j] = rights;
                     rights += i;
                 }
@@ -205,16 +252,16 @@ struct Tables {
         near_left_of = take(insides * NEAR_STATES);
         half_pivot_left_of = take(insides * STATES[HALF_PIVOT]);
         for (Layer& each : layers) {
-            take_layer(each.closed_far);
-            take_layer(each.closed_left);
-            take_layer(each.open_far);
-            take_layer(each.spanned);
-            take_layer(each.neither_left);
-            take_layer(each.arm_left);
-            take_layer(each.wing);
+            take_layer(each.closed_far, shift);
+            take_layer(each.closed_left, 0);
+            take_layer(each.open_far, shift);
+            take_layer(each.spanned, shift);
+            take_layer(each.neither_left, 0);
+            take_layer(each.arm_left, 0);
+            take_layer(each.wing, 0);
             each.near_right = take((size_t)side * side * NEAR_STATES);
             each.half_pivot_right = take((size_t)side * side * STATES[HALF_PIVOT]);
-            for (float*& row : each.complexes) row = take(width);
+            for (float*& row : each.complexes) row = take(LANES + width) + LANES;
             each.pairs = take((size_t)side * rows);
         }
         for (float*& table : gap) table = take(square);
@@ -236,8 +283,8 @@ struct Tables {
         return begin ? begin + at : nullptr;
     }
     float* take_tiles(size_t tiles, int kind) { return take(tiles * STATES[kind] * LANES); }
-    template <int kind> void take_layer(Tiles<kind>& tiles) {
-        tiles = Tiles<kind>{take_tiles((size_t)side * blocks, kind), first_layer.data()};
+    template <int kind> void take_layer(Tiles<kind>& tiles, int shift) {
+        tiles = Tiles<kind>{take_tiles((size_t)side * blocks, kind), first_layer.data(), shift};
     }
 };
 

@@ -203,7 +203,8 @@ struct Chart : Complexes {
         const int* nodes = found.nodes;
         for (int i = shape.parts - 1; i >= 0; i--) {
             const int* part = shape.part[i];
-            push(shape.kinds[i], i ? found.instance.right : found.instance.left, nodes[part[0]], nodes[part[1]], nodes[part[2]]);
+            push(shape.kinds[i], i ? found.instance.right : found.instance.left, nodes[part[0]], nodes[part[1]],
+                 nodes[part[2]]);
         }
         for (int i = 0; i < shape.arcs; i++) {
             const int direction = i ? found.instance.second : found.instance.first;
@@ -218,14 +219,14 @@ struct Chart : Complexes {
         traced_x = x;
         for (int r = l + 1; r < x; r++) {
             fill_pivots_left(l, r);
-            fill_far(l, r, x / LANES, x / LANES + 1);
-            fill_wings(l, r, x / LANES + 1);
+            fill_far(l, r, block_of(x), block_of(x) + 1);
+            if (r + 1 < x) fill_wings(l, r, r + 1, x);
         }
     }
 
     // The best instance of the rules for an item, in the order of the table
     Found best(const Item& item) {
-        const int own = item.kind == COMPLEX ? 2 : 3;  // nodes of the item
+        const int own = item.kind == COMPLEX ? 2 : 3;  // nodes of the item; a rule has four at most
         int nodes[4] = {item.a, item.b, item.x, 0};
         int low = smaller(item.a, item.b), high = larger(item.a, item.b);
         if (own == 3) {
@@ -240,7 +241,7 @@ struct Chart : Complexes {
             for (int i = low + 1; i < (further > 0 ? high : low + 2); i++) {
                 if (further > 0) nodes[own] = i;
                 for (int j = low + 1; j < (further > 1 ? high : low + 2); j++) {
-                    if (further > 1) nodes[own + 1] = j;
+                    if (further > 1) nodes[3] = j;
                     if (!in_order(shape, nodes)) continue;
                     for (int k = 0; k < shape.size; k++) {
                         if (shape.cases[k].result != item.state) continue;
