@@ -209,7 +209,7 @@ struct ComplexesOfPivots {
 // complex l r for a block of a and all b
 struct ComplexesOfWings {
     typedef Block Value;
-    Tiles<WING> wings;    // l b a over b; -inf unless l < a < b
+    Tiles<WING> wings;     // l b a over b; -inf unless l < a < b
     Tiles<CLOSED> closed;  // b r a over b
     Block* best;
     int block, begin, end;

@@ -14,7 +14,7 @@ otherwise.
 
 import textwrap
 from collections import Counter, namedtuple
-from itertools import permutations, product
+from itertools import permutations
 from pathlib import Path
 
 from mh4.decoders import oneec_rules as rules

@@ -12,8 +12,8 @@ stated. All arcs in the rules are crossed, for the reason that the item or rule 
 
 The items, with what is closest to them in Pitler, Kannan & Marcus (2013) and Pitler (TACL 2014). There an item [i,j,x] is
 the interval i..j with the exterior node x, and the letter says at which ends arcs may cross those of x: L left, R right, LR
-both, N neither. Their items do not separate crossed arcs from the rest; ours do, since only uncrossed arcs have siblings
-and grandparents in the third-order score.
+both, N neither. In their items crossed and uncrossed arcs come together. Here they are apart: complexes and what they are
+made of have the crossed ones, gaps have all others, and only those have siblings and grandparents in the score.
 
     Pitler  item
 
