@@ -77,7 +77,7 @@ coverage: environment
 clean:
 	rm -rf build mh4.egg-info .pytest_cache .hypothesis
 	find mh4 experiments data tests tools -name __pycache__ -prune -exec rm -rf {} +
-	find mh4 \( -name '*.so' -o -name '*.cpp' \) -exec rm -f {} +
+	find mh4 \( -name '*.so' -o -name '*.cpp' -o -name oneec_recurrences.hpp \) -exec rm -f {} +
 
 distclean: clean
 	rm -rf .venv

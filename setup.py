@@ -6,13 +6,18 @@ no more than every processor of the architecture has. The decoders give the same
 """
 
 import os
+import sys
 from glob import glob
 
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from mh4.decoders import oneec_generate  # noqa: E402
+
 march = os.environ.get("MH4_MARCH", "native")
+oneec_generate.write("mh4/decoders/oneec_recurrences.hpp")
 
 setup(
     ext_modules=cythonize(

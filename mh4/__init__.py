@@ -4,17 +4,19 @@ The reference implementation of Gómez-Rodríguez, Shi & Lee, "Global Transition
 (ACL 2018). ``mh4.load(folder).parse(sentences)`` parses; ``mh4.decoders`` are the exact chart parsers.
 """
 
-from typing import Optional
+from typing import TYPE_CHECKING, Any
 
-from mh4.parsing import Parser
-from mh4.systems import BEAM
+if TYPE_CHECKING:
+    from mh4.parsing import Parser, load
 
 __version__ = "0.1.0"
+__all__ = ["Parser", "load"]
 
 
-def load(folder: str, decode: Optional[str] = None, beam: int = BEAM) -> Parser:
-    """The parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
+def __getattr__(name: str) -> Any:
+    """`load` and `Parser`, when they are asked for: what needs neither starts without the compiled decoders."""
+    if name in __all__:
+        from mh4 import parsing
 
-    decode: "exact", "greedy" or "beam" (of width `beam`); if None, exact for global models and greedy for greedy ones.
-    """
-    return Parser.load(folder, decode, beam)
+        return getattr(parsing, name)
+    raise AttributeError("module %r has no attribute %r" % (__name__, name))

@@ -69,6 +69,14 @@ class Parser:
         return results
 
 
+def load(folder: str, decode: Optional[str] = None, beam: int = BEAM) -> Parser:
+    """The parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
+
+    decode: "exact", "greedy" or "beam" (of width `beam`); if None, exact for global models and greedy for greedy ones.
+    """
+    return Parser.load(folder, decode, beam)
+
+
 def _sentence(words: Sequence[str]) -> Sentence:
     if isinstance(words, str) or not words or not all(isinstance(word, str) and word for word in words):
         raise InputError("cannot parse %r: expected a list of words, each a string that is not empty" % (words,))

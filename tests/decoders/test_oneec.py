@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from pathlib import Path
 
 import brute
 import numpy as np
@@ -12,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_decoders import bad_arrays, costs, read_only
 
-from mh4.decoders import NotInClass, oneec, oneec_rules
-from mh4.decoders.oneec_rules import ITEMS, RULES, STATES, instances, state_arcs, tables
+from mh4.decoders import NotInClass, oneec
 
 NAMES = ("arc", "crossed_arc", "grandparent", "sibling")
 COUNTS = [1, 3, 16, 125, 1104]
@@ -308,123 +306,6 @@ def test_a_sentence_without_words():
     assert {name: rows.shape for name, rows in derivation.parts.items()} == {name: (0, 2) for name in NAMES}
     with pytest.raises(ValueError):
         oneec.decode(**scores, single_root=True)
-
-
-# ------------------------------------------------------------------------------------------------------------ the rules
-
-
-def language(n):
-    """Everything that oneec_rules derives over nodes 0..n, by item and nodes: sets of (state, crossed arcs, gaps).
-
-    Gaps are not filled: they are kept as (first node, second node, state).
-    """
-    items = {}
-
-    def value(kind, nodes):
-        if (kind, nodes) not in items:
-            if kind == "G":
-                items[kind, nodes] = {(state, frozenset(), frozenset([(*nodes, state)])) for state in STATES[2]}
-            else:
-                items[kind, nodes] = frozenset(derive(kind, nodes))
-        return items[kind, nodes]
-
-    def derive(kind, nodes):
-        if not allowed(kind, nodes):
-            return
-        for number, rule in enumerate(RULES):
-            if rule.result[0] != kind:
-                continue
-            named = dict(zip(rule.result[1:], nodes))
-            for named in placed(rule, named):
-                parts = [value(part[0], tuple(named[node] for node in part[1:])) for part in rule.parts]
-                for states, directions, result in all_instances[number]:
-                    arcs = {arc[::-1] if d else arc for arc, d in zip(rule.arcs, directions)}
-                    made = frozenset((named[h], named[m]) for h, m in arcs)
-                    yield from joined(result, made, [select(part, state) for part, state in zip(parts, states)])
-
-    def select(part, state):
-        return [(arcs, gaps) for found, arcs, gaps in part if found == state]
-
-    def joined(state, arcs, parts):
-        found = [(arcs, frozenset())]
-        for part in parts:
-            found = [(a | b, g | h) for a, g in found for b, h in part]
-        return {(state, a, g) for a, g in found}
-
-    def allowed(kind, nodes):
-        """Whether the nodes are in the order that ITEMS gives, or reversed."""
-        names = next(rule.result[1:] for rule in RULES if rule.result[0] == kind)
-        orders = [[nodes[names.index(name)] for name in order] for order in ITEMS[kind]]
-        return any(order in (sorted(order), sorted(order, reverse=True)) for order in orders)
-
-    def placed(rule, named):
-        missing = sorted({node for part in rule.parts for node in part[1:]} - set(named))
-        for chosen in np.ndindex(*[n + 1] * len(missing)):
-            every = {**named, **dict(zip(missing, chosen))}
-            order = [every[node] for node in rule.order]
-            if len(set(order)) == len(order) and order in (sorted(order), sorted(order, reverse=True)):
-                yield every
-
-    all_instances = [list(instances(rule)) for rule in RULES]
-    return value("X", (0, n))
-
-
-@pytest.mark.parametrize("n", [3, 4, 5, 6])
-def test_the_rules_derive_complexes(n):
-    """Crossed arcs and gaps are 1EC trees in which just the arcs said to be crossed are, and all complexes are there.
-
-    A gap stands for an arc between its ends, or for none. Without one arc the tree may be in two parts: 0 and n then
-    have an arc from above.
-    """
-    found = set()
-    for state, arcs, gaps in language(n):
-        drawn = arcs | {(a, b) if s[1] == 0 else (b, a) for a, b, s in gaps if s != (-1, -1)}
-        heads = {m: h for h, m in drawn}
-        assert len(heads) == len(drawn)
-        touched = {node for arc in arcs for node in arc}  # the others are inside gaps
-        assert touched - set(heads) == {node for node, root in zip((0, n), state) if root == -1}
-        crossing = {a: [set(b) for b in drawn if brute.cross(a, b)] for a in drawn}
-        assert {arc for arc, others in crossing.items() if others} == arcs
-        assert all(set.intersection(*others) for others in crossing.values() if others)
-        if state == (-1, 0) and len(touched) == n + 1:
-            found.add(tuple(heads.get(m, -1) for m in range(n + 1)))
-    expected = set()
-    for heads in brute.class_trees(n, "1ec"):
-        crossed = brute.crossed_arcs(heads)
-        if heads[n] != 0 and {m for arc in crossed for m in arc} == set(range(n + 1)) and hang_together(crossed):
-            expected.add(heads)
-    assert expected and expected <= found
-
-
-def hang_together(arcs):
-    """Whether each arc is reached from each other by steps to an arc that crosses."""
-    left = set(arcs)
-    agenda = [left.pop()]
-    while agenda:
-        arc = agenda.pop()
-        crossing = {other for other in left if brute.cross(arc, other)}
-        left -= crossing
-        agenda += crossing
-    return not left
-
-
-def test_the_compiler_is_given_these_rules():
-    made = Path(oneec_rules.__file__).with_name("oneec_rules.hpp")
-    assert made.read_text() == oneec_rules.header(), "python -m mh4.decoders.oneec_rules >%s" % made
-
-
-def test_the_table_of_the_rules():
-    """States and instances left out are those that no complex comes of."""
-    states, table = tables()
-    assert states["G"] == states["X"] == STATES[2]
-    for rule, rows in zip(RULES, table):
-        assert rows
-        for left, right, result, _, _ in rows:
-            inside = state_arcs(rule.parts[0][1:], states[rule.parts[0][0]][left])
-            if len(rule.parts) == 2:
-                inside += state_arcs(rule.parts[1][1:], states[rule.parts[1][0]][right])
-            assert len(dict((m, h) for h, m in inside)) == len(inside)  # no word gets two heads
-            assert result < len(states[rule.result[0]])
 
 
 # ----------------------------------------------------------------------------------------------------- longer sentences

@@ -35,7 +35,9 @@ BUILD_TOOLS = ["pip>=21.3", "setuptools>=64", "wheel", "cython>=3", "numpy"]
 SCORER = "udtools==0.2.9"
 
 # The optional dependencies in pyproject.toml that .venv has: those of every command and target of the repository.
-EXTRAS = ["test", "plots"]
+EXTRAS = ["test", "plots", "lint"]
+
+GENERATED = "oneec_recurrences.hpp"  # by setup.py, of what oneec_*.py say
 
 Compiler = namedtuple("Compiler", "c cxx")
 
@@ -167,7 +169,7 @@ class Environment:
             "tools": BUILD_TOOLS,
             "dynet": dynet_wheel.BUILD,
             "package": " ".join([digest(files("pyproject.toml", "setup.py")), SCORER] + EXTRAS),
-            "decoders": digest(files("mh4/decoders/*.pyx", "mh4/decoders/*.pxd", "mh4/decoders/*.h*")),
+            "decoders": digest(decoders_sources()),
         }
 
     def runs(self, code):
@@ -276,6 +278,12 @@ class Environment:
                 os.unlink(wheel)  # one in the cache may have been damaged: build it again, once
                 if attempt == "built just now":
                     raise
+
+
+def decoders_sources():
+    """What the decoders are compiled from."""
+    sources = files("mh4/decoders/*.pyx", "mh4/decoders/*.pxd", "mh4/decoders/*.h*", "mh4/decoders/oneec_*.py")
+    return [path for path in sources if os.path.basename(path) != GENERATED]
 
 
 def main(arguments=None):

@@ -1,0 +1,79 @@
+// Vectors and views of the memory, of which the recurrences of 1EC are made.
+//
+// The values of an item a b x (whatever its nodes are called) are kept in tiles: for LANES neighbouring x, a tile has one
+// block (a vector register) for each state. Blocks of x to the left of a and b begin at node 0, those to the right end at
+// node n (then the first may begin before node 0). They go beyond the x that an item has, to where nothing is looked up.
+// Tiles lie side by side over another node, t or v, that recurrences take all values of.
+
+#pragma once
+
+#include <cstddef>
+#include <limits>
+
+#include "lanes_per_vector.h"
+
+namespace oneec {
+
+typedef float Block __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+const float NEVER = -std::numeric_limits<float>::infinity();
+
+#define INLINE inline __attribute__((always_inline))
+
+static INLINE Block most(Block a, Block b) { return a > b ? a : b; }
+static INLINE float most(float a, float b) { return a > b ? a : b; }
+static INLINE int smaller(int a, int b) { return a < b ? a : b; }
+static INLINE int larger(int a, int b) { return a > b ? a : b; }
+static INLINE Block row(const float* at) { return *reinterpret_cast<const Block*>(at); }
+static INLINE Block& row(float* at) { return *reinterpret_cast<Block*>(at); }
+
+template <class Value> static INLINE void raise(Value& best, Value value) { best = most(best, value); }
+
+static INLINE void set(Block& value, float to) { value = Block{} + to; }
+static INLINE void set(float& value, float to) { value = to; }
+
+template <class Value, int size> static INLINE void clear(Value (&values)[size]) {
+    for (int i = 0; i < size; i++) set(values[i], NEVER);
+}
+
+// What a kernel reads; index: a state, or a direction of an arc.
+
+struct Tile {  // for a block of x
+    const float* at;
+    INLINE Block operator[](int state) const { return row(at + state * LANES); }
+};
+
+struct Rows {  // the same, each state or direction in a row of its own
+    const float *first, *second, *third;
+    INLINE Block operator[](int i) const { return row(i == 0 ? first : i == 1 ? second : third); }
+};
+
+struct Gaps {  // gaps of one node with all others, by state
+    const float* of[3];
+};
+
+struct Gap {  // one of them
+    Gaps gaps;
+    int node;
+    INLINE float operator[](int state) const { return gaps.of[state][node]; }
+};
+
+struct Arcs {  // both directions between two nodes
+    float value[2];
+    INLINE float operator[](int direction) const { return value[direction]; }
+};
+
+template <int size, class Value> static INLINE void store(float* tile, const Value (&values)[size]) {
+    for (int i = 0; i < size; i++) row(tile + i * LANES) = values[i];
+}
+
+// For each x from first to last - 1 in a block, which begins at this node: copy its values from a tile to where(x).
+template <int size, class Where> static INLINE void scatter(const float* tile, int node, int first, int last, Where where) {
+    const int begin = larger(first, node), end = smaller(last, node + LANES);
+    for (int x = begin; x < end; x++) {
+        float* to = where(x);
+        for (int state = 0; state < size; state++) to[state] = tile[state * LANES + x - node];
+    }
+}
+
+}  // namespace oneec

@@ -1,0 +1,420 @@
+"""Writes oneec_recurrences.hpp, the rules of oneec_rules.py in C++; setup.py calls it before it compiles.
+
+The header has the rules as a table, for the trace, and the *kernels* below, which fill the chart. A kernel derives some
+items by all rules that result in them, with all instances unrolled. What is not in the rules is where the values of items
+and arcs are kept: a kernel asks its argument `at` for them. For the rule
+
+    open a b x <- closed a t x, gap t b
+
+it calls at.closed_a_t_x(t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and takes from them the values by
+state; so what oneec_complexes.hpp lacks, or names otherwise, does not compile. That the kernels apply each rule exactly
+once, for each order of its nodes in the sentence that a complex can need, is checked here: check() raises ValueError
+otherwise.
+"""
+
+import textwrap
+from collections import Counter, namedtuple
+from itertools import permutations
+from pathlib import Path
+
+from mh4.decoders import oneec_rules as rules
+
+# An item to derive. nodes: what the kernel calls the nodes of the rules' result. fixed: the same for further nodes of a rule,
+# which otherwise take all values between. over: only by the rules with these further nodes (None: by all). adds: the kernel
+# is to raise the values in at.so_far_...(values), not to begin at minus infinity.
+Target = namedtuple("Target", "item nodes fixed over adds")
+
+# lanes: the node of which the values are in vectors. orders: of the nodes, in the sentence, that the kernel is called for.
+# keep: the items that are handed to at.keep_...
+Kernel = namedtuple("Kernel", "name lanes targets orders keep")
+
+
+def target(text, fixed=None, over=None, adds=False):
+    item, *nodes = text.split()
+    return Target(item, tuple(nodes), fixed or {}, None if over is None else set(over), adds)
+
+
+def kernel(name, lanes, targets, orders, keep):
+    targets = [target(text) if isinstance(text, str) else text for text in targets]
+    return Kernel(name, lanes, targets, [tuple(order.split()) for order in orders], set(keep.split()))
+
+
+KERNELS = [
+    # Regions a b, where x is on the side of a.
+    kernel(
+        "near", "x",
+        ["hooked a b x", "open a b x", "closed a b x", "neither_open a b x", "neither a b x", "arm x b a"],
+        ["x a b", "b a x"], "open closed neither arm",
+    ),
+    # Regions l r, where x is beyond r.
+    kernel(
+        "far", "x",
+        ["hooked l r x", "open l r x", "closed l r x", "both l r x", "spanned l r x"],
+        ["l r x"], "open closed spanned",
+    ),
+    kernel("half_pivots", "a", ["half_pivot a b v"], ["a v b", "b v a"], "half_pivot"),
+    kernel("pivots", None, ["pivot a b v"], ["a v b", "b v a"], "pivot"),
+    kernel("wings", "b", ["wing l b a"], ["l a b"], "wing"),
+    kernel("complexes_of_spanned", "x", [target("complex l x", fixed={"t": "t"}, over="t", adds=True)], ["l t x"], ""),
+    kernel("complexes_of_pivots", None, [target("complex l r", over="v", adds=True)], ["l r"], ""),
+    kernel("complexes_of_wings", "a", [target("complex l r", fixed={"a": "a"}, over="ab", adds=True)], ["l a r"], ""),
+]
+
+
+# Of a rule, in the names of a kernel: loop is the node that takes all values between (None: there is none).
+Step = namedtuple("Step", "rule number target parts arcs loop twice")
+
+
+def further(rule):
+    """The nodes of a rule that its result does not have."""
+    return {node for part in rule.parts for node in part[1:]} - set(rule.result[1:])
+
+
+def steps_of(kernel):
+    """Every rule that the kernel is to apply."""
+    steps = []
+    for target in kernel.targets:
+        for number, rule in enumerate(rules.RULES):
+            if rule.result[0] != target.item or (target.over is not None and further(rule) != target.over):
+                continue
+            names = {**dict(zip(rule.result[1:], target.nodes)), **target.fixed}
+            loops = sorted(further(rule) - set(target.fixed))
+            if len(loops) > 1 or any(node in names.values() for node in loops):
+                raise ValueError("%s: %s has to fix nodes" % (kernel.name, rules.written(rule)))
+            names.update({node: node for node in loops})
+            parts = [(part[0], *(names[node] for node in part[1:])) for part in rule.parts]
+            arcs = [tuple(names[node] for node in arc) for arc in rule.arcs]
+            steps.append(Step(rule, number, target, parts, arcs, loops[0] if loops else None, names.get(rule.twice)))
+    return steps
+
+
+# ------------------------------------------------------------------------------------------------- what has to be derived
+
+
+def placed(rule, order):
+    """All orders of the rule's nodes in the sentence that extend this one of its result."""
+    nodes = [*rule.result[1:], *sorted(further(rule))]
+    for line in permutations(nodes):
+        if tuple(node for node in line if node in order) != tuple(order):
+            continue
+        kept = tuple(node for node in line if node in rule.order)
+        inside = further(rule) <= set(line[1:-1])
+        if inside and (not rule.order or kept in (rule.order, rule.order[::-1])):
+            if all(allowed(part, line) for part in rule.parts):
+                yield line
+
+
+def allowed(part, line):
+    """Whether an item may have its nodes in this order; by the names that its results have in the rules."""
+    names = item_nodes(part[0])
+    order = [names[part[1:].index(node)] for node in line if node in part[1:]]
+    return any(order in (list(given), list(given)[::-1]) for given in rules.ITEMS[part[0]])
+
+
+def item_nodes(item):
+    return next((rule.result[1:] for rule in rules.RULES if rule.result[0] == item), ("a", "b"))
+
+
+def pattern(nodes, line):
+    """The nodes' order in the sentence as the numbers of their places in the item."""
+    return tuple(nodes.index(node) for node in line if node in nodes)
+
+
+def needed():
+    """Counter of (number of the rule, order of its result) from which every complex l r with l < r is derived."""
+    found, agenda = set(), [("complex", (0, 1))]
+    while agenda:
+        item, order = agenda.pop()
+        for number, rule in enumerate(rules.RULES):
+            if rule.result[0] == item and (number, order) not in found:
+                found.add((number, order))
+                for line in placed(rule, [rule.result[1:][i] for i in order]):
+                    agenda += [(part[0], pattern(part[1:], line)) for part in rule.parts]
+    return Counter(found)
+
+
+def covered():
+    """The same, of what the kernels apply."""
+    found = Counter()
+    for kernel in KERNELS:
+        for order in kernel.orders:
+            for step in steps_of(kernel):
+                found[step.number, pattern(step.target.nodes, order)] += 1
+    return found
+
+
+def check():
+    """Raise ValueError unless the kernels apply each rule exactly once wherever it is needed."""
+    for key in sorted(needed().keys() | covered().keys()):
+        if needed()[key] != covered()[key]:
+            rule = rules.RULES[key[0]]
+            order = " ".join(rule.result[1:][i] for i in key[1])
+            raise ValueError("%s, for %s: needed %d times, in the kernels %d times"
+                             % (rules.written(rule), order, needed()[key], covered()[key]))
+
+
+# --------------------------------------------------------------------------------------------------------------- kernels
+
+
+def products(cases):
+    """The instances of one result and one choice of directions as few (states on the left, states on the right).
+
+    Each stands for the maximum of the left values plus the maximum of the right ones. Rounding keeps the order of sums, so
+    the maximum over instances is the same to the bit, whether taken before or after adding what they have in common.
+    """
+
+    def merged(pairs):
+        rights = {}
+        for left, right in pairs:
+            rights.setdefault(left, []).append(right)
+        lefts = {}
+        for left, of_left in rights.items():
+            lefts.setdefault(tuple(of_left), []).append(left)
+        return [(tuple(left), right) for right, left in lefts.items()]
+
+    pairs = [(left, right) for left, right, *_ in cases]
+    one = merged(pairs)
+    other = [(left, right) for right, left in merged([pair[::-1] for pair in pairs])]
+    return min(one, other, key=lambda found: (len(found), sum(len(a) + len(b) for a, b in found)))
+
+
+def called(kind, nodes, loop):
+    """The name of a value in the kernel and the call that fetches it."""
+    name = "_".join((kind, *nodes))
+    return name, "at.%s(%s)" % (name, loop if loop in nodes else "")
+
+
+def fetched(step):
+    """(name, call) of each part and of each arc."""
+    parts = [called(part[0], part[1:], step.loop) for part in step.parts]
+    kinds = ["longest" if longest else "crossed" for longest in step.rule.longest]
+    return parts, [called(kind, arc, step.loop) for kind, arc in zip(kinds, step.arcs)]
+
+
+def best_of(name, states):
+    text = "%s[%d]" % (name, states[0])
+    for state in states[1:]:
+        text = "most(%s, %s[%d])" % (text, name, state)
+    return text
+
+
+def summands(step, cases):
+    """(result, directions, text of the sum of the parts): what an item takes the maximum of."""
+    parts, _ = fetched(step)
+    choices = sorted({(case[2], case[3:3 + len(step.arcs)]) for case in cases})
+    for result, directions in choices:
+        chosen = [case for case in cases if case[2] == result and case[3:3 + len(step.arcs)] == directions]
+        for sides in products(chosen):
+            yield result, directions, " + ".join(best_of(name, side) for (name, _), side in zip(parts, sides))
+
+
+def is_hoisted(kernel, step):
+    """Whether the sum of the parts, unlike the arcs, is one for all lanes."""
+    inside = {node for part in step.parts for node in part[1:]}
+    return bool(step.loop and kernel.lanes) and len(step.parts) == 2 and kernel.lanes not in inside
+
+
+def hoisted_name(step):
+    return "_".join(("sums", *(part[0] for part in step.parts)))
+
+
+def raises(kernel, step, cases):
+    """The lines that raise a target by the instances of a rule."""
+    out = "_".join((step.target.item, *step.target.nodes))
+    _, arcs = fetched(step)
+    if is_hoisted(kernel, step):
+        found = sorted({(result, directions) for result, directions, _ in summands(step, cases)})
+        terms = [(result, directions, "%s[%d]" % (hoisted_name(step), i)) for i, (result, directions) in enumerate(found)]
+    else:
+        terms = summands(step, cases)
+    lines = []
+    for result, directions, text in terms:
+        text += "".join(" + %s[%d]" % (name, direction) for (name, _), direction in zip(arcs, directions))
+        lines.append("raise(%s[%d], %s);" % (out, result, text))
+    return lines
+
+
+def together(steps):
+    """The steps with loops, in groups: those over the same node that share values or results are in one loop."""
+    groups = []
+    for step in steps:
+        parts, arcs = fetched(step)
+        shared = {(step.loop, call) for _, call in parts + arcs} | {(step.loop, step.target.item, step.target.nodes)}
+        near = [group for group in groups if group[0] & shared]
+        groups = [group for group in groups if group not in near]
+        groups.append((shared.union(*(group[0] for group in near)), [s for group in near for s in group[1]] + [step]))
+    return [group for _, group in groups]
+
+
+def indented(lines):
+    return ["    " + line for line in lines]
+
+
+def block(kernel, steps, table, targets):
+    """The lines for some steps with the same loop, or none."""
+    lines, known = [], set(targets)
+    for step in steps:
+        parts, arcs = fetched(step)
+        if is_hoisted(kernel, step):
+            parts = [(hoisted_name(step), "at.%s(%s)" % (hoisted_name(step), step.loop))]
+        for name, call in parts + arcs:
+            if name not in known:
+                known.add(name)
+                lines.append("const auto %s = %s;" % (name, call))
+    for step in steps:
+        lines += ["// " + rules.written(step.rule), *raises(kernel, step, table[step.number])]
+    if steps[0].loop:
+        lines = ["for (int %s = at.begin; %s < at.end; %s++) {" % ((steps[0].loop,) * 3), *indented(lines), "}"]
+    else:
+        lines = ["{", *indented(lines), "}"]
+    guards = {step.twice for step in steps}
+    if len(guards) > 1:
+        raise ValueError("%s: only some of the rules in a loop make a node have two arcs" % kernel.name)
+    if steps[0].twice:
+        lines[0] = "if (at.may_have_two(at.%s)) %s" % (steps[0].twice, lines[0])
+    return lines
+
+
+def kernel_text(kernel, table):
+    """The kernel as a function, and before it those for the sums that it takes from outside its loops."""
+    steps = steps_of(kernel)
+    names = {"_".join((target.item, *target.nodes)): target for target in kernel.targets}
+    text = []
+    for step in steps:
+        if is_hoisted(kernel, step):
+            text += [hoisted_text(step, table[step.number]), ""]
+    lines = ["typedef typename At::Value Value;"]
+    for name, target in names.items():
+        lines.append("Value %s[%s];" % (name, "STATES[%s]" % target.item.upper()))
+        lines.append("at.so_far_%s(%s);" % (name, name) if target.adds else "clear(%s);" % name)
+    loops = [step for step in steps if step.loop]
+    for group in together(loops):
+        lines += block(kernel, group, table, names)
+    for name, target in names.items():
+        for step in steps:
+            if step.target is target and not step.loop:
+                lines += block(kernel, [step], table, names)
+    for name, target in names.items():
+        if target.item in kernel.keep or target.adds:
+            lines.append("at.keep_%s(%s);" % (name, name))
+    text += ["template <class At> static INLINE void %s(const At& at) {" % kernel.name, *indented(lines), "}"]
+    return "\n".join(text)
+
+
+def hoisted_text(step, cases):
+    parts, _ = fetched(step)
+    found = {}
+    for result, directions, text in summands(step, cases):
+        found.setdefault((result, directions), []).append(text)
+    sums = []
+    for i, key in enumerate(sorted(found)):
+        text = found[key][0]
+        for other in found[key][1:]:
+            text = "most(%s, %s)" % (text, other)
+        sums.append("sums[%d] = %s;" % (i, text))
+    name, arguments = hoisted_name(step), ", ".join("%s %s" % ("const P%d&" % i, n) for i, (n, _) in enumerate(parts))
+    return "\n".join([
+        "// %s: the best sum of the parts by state and direction" % rules.written(step.rule),
+        "enum { %s = %d };" % (name.upper(), len(sums)),
+        "template <%s> static INLINE void %s(float* sums, %s) {"
+        % (", ".join("class P%d" % i for i in range(len(parts))), name, arguments),
+        *indented(sums), "}",
+    ])
+
+
+# ----------------------------------------------------------------------------------------------------------------- table
+
+HEADER = """\
+// The rules of oneec_rules.py, written by oneec_generate.py when the decoders are built.
+#pragma once
+
+#include "oneec_blocks.hpp"
+
+namespace oneec {
+
+enum Kind {
+%(kinds)s,
+    KINDS
+};
+constexpr int STATES[KINDS] = {%(numbers)s};  // how many states an item has
+
+// Of two nodes:
+enum PairState { %(pair_states)s };
+constexpr int SWAPPED[] = {%(swapped)s};  // the state of b and a by that of a and b
+
+struct Case {  // an instance of a rule: the numbers of its states and the directions of its arcs
+    int left, right, result, first, second;
+};
+
+struct Shape {  // a rule: kinds of items and nodes; the nodes of the result are 0, 1 (, 2), then come the others
+    int result, nodes, parts, arcs, ordered;
+    int twice;  // the node that has other arcs, too, or -1
+    int kinds[2], part[2][3], arc[2][2], longest[2], order[4];
+    int size;
+    const Case* cases;
+};
+
+%(cases)s
+
+enum { RULES = %(rules)d };
+static const Shape SHAPES[RULES] = {
+%(shapes)s
+};
+
+%(kernels)s
+
+}  // namespace oneec
+"""
+
+
+def listed(things, indent):
+    return textwrap.fill(", ".join(things), 120, initial_indent=indent, subsequent_indent=indent)
+
+
+def braces(things):
+    return "{%s}" % ", ".join(map(str, things))
+
+
+def shape(number, rule, size):
+    nodes = list(rule.result[1:])
+    for part in rule.parts:
+        nodes += [node for node in part[1:] if node not in nodes]
+
+    def numbers(names):
+        return braces(nodes.index(name) for name in names)
+
+    counts = len(nodes), len(rule.parts), len(rule.arcs), len(rule.order), nodes.index(rule.twice) if rule.twice else -1
+    return "    {%s}," % ", ".join([
+        rule.result[0].upper(), *map(str, counts),
+        braces(part[0].upper() for part in rule.parts), braces(numbers(part[1:]) for part in rule.parts),
+        braces(map(numbers, rule.arcs)), braces(map(int, rule.longest)), numbers(rule.order), str(size), "CASES_%d" % number,
+    ])
+
+
+def header():
+    check()
+    states, table = rules.tables()
+    cases = []
+    for number, (rule, rows) in enumerate(zip(rules.RULES, table)):
+        rows = listed(["{%s}" % ",".join(map(str, row)) for row in rows], " " * 4)
+        cases.append("static const Case CASES_%d[] = {  // %s\n%s\n};" % (number, rules.written(rule), rows))
+    pairs = rules.STATES[2]
+    swapped = [tuple(1 - root if root >= 0 else root for root in state[::-1]) for state in pairs]
+    return HEADER % {
+        "kinds": "\n".join("    %s,%s// %s" % (kind.upper(), " " * (16 - len(kind)), " ".join(map(str, states[kind])))
+                           for kind in rules.ITEMS).replace(",", ",").rstrip(),
+        "numbers": ", ".join(str(len(states[kind])) for kind in rules.ITEMS),
+        "pair_states": ", ".join(rules.PAIR_STATES),
+        "swapped": ", ".join(str(pairs.index(state)) for state in swapped),
+        "cases": "\n".join(cases),
+        "rules": len(rules.RULES),
+        "shapes": "\n".join(shape(number, rule, len(rows)) for number, (rule, rows) in enumerate(zip(rules.RULES, table))),
+        "kernels": "\n\n".join(kernel_text(kernel, table) for kernel in KERNELS),
+    }
+
+
+def write(path):
+    """Write the header unless it is there already, so that nothing is compiled without need."""
+    path, text = Path(path), header()
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
