@@ -146,8 +146,11 @@ def markdown(scores: Tested) -> List[str]:
         "LAS in percent, by the official scorer, with the segmentation below, which is not gold: mean and standard deviation (n - 1) over",
         "the seeds. Models were chosen on the development set. Every run is in [%s.md](%s.md) and `%s/`." % (name, name, name),
     ]
+    for system, entry in (scores.reference["systems"] if scores.reference else {}).items():
+        if "refused" in entry:
+            lines += ["", "The official scorer refuses the output of %s: %s." % (COLUMNS[system], entry["refused"])]
     if scores.others:
-        lines += ["", "Left out, as they have no scores on these files: %d runs." % scores.others]
+        lines += ["", "Left out, without scores on these files: %d of %d runs." % (scores.others, scores.others + len(runs))]
     return lines + [
         "",
         "## Data",

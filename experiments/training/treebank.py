@@ -94,7 +94,7 @@ def _downloaded(lang: str) -> Dict[str, Path]:
         try:
             outputs.update(shared_task.download(lang, [system]))
         except InputError as error:
-            missing = "%s beside them" % shared_task.file_name(lang, system) if outputs else "scores on the test set"
-            print("no %s: %s" % (missing, error), file=sys.stderr)
+            whose = "of " + shared_task.file_name(lang, system) if outputs else "on the test set"
+            print("no scores %s: %s" % (whose, error), file=sys.stderr)
             break
     return outputs
