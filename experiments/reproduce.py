@@ -24,9 +24,9 @@ from training.treebank import located, with_test
 USAGE = 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]'
 SEEDS = "whole numbers from 1 on; %s if not given (%s for toy; the paper ran five)"
 CONLL17 = """\
-a folder with the shared task's segmentation of the test set, %s, which models parse for
-Tables 5 and 6, and with outputs of its systems, %s; otherwise they are taken from data/conll17, and
-downloaded if the treebank is"""
+a folder with what the shared task gave and got: the segmentation of the test set, %s,
+which models parse for Tables 5 and 6, and its systems' outputs, %s;
+otherwise data/conll17 is taken, to which they are downloaded when the treebank is"""
 
 
 def usage() -> str:

@@ -18,9 +18,9 @@ from mh4.files import git_blob_id
 MANIFEST = Path(__file__).with_name("conll17.tsv")
 SEGMENTATION = "udpipe"  # the baseline, UDPipe 1.1: what the paper's parsers get to parse
 SYSTEMS = {  # in words
-    SEGMENTATION: "the segmentation, which is that of UDPipe 1.1, the baseline",
-    "stanford": "CoNLL #1: Stanford (Dozat, Qi & Manning 2017)",
-    "c2l2": "CoNLL #2: C2L2 (Shi, Wu, Chen & Cheng 2017)",
+    SEGMENTATION: "the segmentation and the baseline, UDPipe 1.1",
+    "stanford": "CoNLL #1, Dozat, Qi & Manning 2017",
+    "c2l2": "CoNLL #2, Shi, Wu, Chen & Cheng 2017",
 }
 SOURCES = {"github": "https://raw.githubusercontent.com", "lindat": treebanks.SOURCES["lindat"]}
 ARCHIVE = "11234/1-2424/conll2017-test-runs-v3.tgz"  # of LINDAT; its name is that of the folder in the manifest
