@@ -143,8 +143,8 @@ def markdown(scores: Tested) -> List[str]:
         "",
         note(scores),
         "",
-        "LAS in percent, by the official scorer, with the segmentation below, which is not gold: mean and standard deviation (n - 1) over",
-        "the seeds. Models were chosen on the development set. Every run is in [%s.md](%s.md) and `%s/`." % (name, name, name),
+        "LAS in percent, by the official scorer, with the segmentation below: mean and standard deviation (n - 1) over the seeds. Models",
+        "were chosen on the development set. Every run is in [%s.md](%s.md) and `%s/`." % (name, name, name),
     ]
     for system, entry in (scores.reference["systems"] if scores.reference else {}).items():
         if "refused" in entry:
