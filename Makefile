@@ -1,17 +1,20 @@
-# make setup, make test, make reproduce, make coverage: `make` alone says how.
+# make setup, make test, make reproduce, make coverage, make conll17: `make` alone says how.
 
 help:
 	@echo 'make setup                        create .venv, build DyNet and the decoders, install the command mh4'
-	@echo 'make test [UD=folder]             run the tests; those on real treebanks too if UD has them'
+	@echo 'make test [UD=folder]             run the tests; those on real treebanks too if UD has them, and on outputs of'
+	@echo '          [CONLL17=folder]        the CoNLL 2017 shared task if CONLL17 has them'
 	@echo 'make reproduce LANG=toy           train and score the parsers on one treebank beside the numbers of the paper:'
 	@echo '    LANG=hu                       its language (toy: a small generated one, no download)'
 	@echo '    SYSTEMS="mh3 mst mh4-hybrid"  the parsers          SEEDS="1 2 3"  the runs of each'
 	@echo '    UD=folder                     treebanks you have   JOBS=2         runs at a time'
-	@echo '    CONLL17=folder                the segmentation that the shared task gave for the test sets'
+	@echo '    CONLL17=folder                the segmentation that the shared task gave for the test sets, if you have it'
 	@echo 'make features LANG=toy            the rows of Tables 1 and 2: accuracy by the positions that a parser sees'
 	@echo 'make search LANG=toy              greedy, beam and exact decoding with the models that reproduce has trained'
 	@echo 'make coverage [UD=folder]         the share of trees each parser can reach, beside the paper (Table 3), for all'
 	@echo '                                  treebanks of a folder (data/ud-2.0, where mh4 data puts them)'
+	@echo 'make conll17 [UD=folder]          the scores of the shared task'"'"'s systems that the paper has (Tables 5 and 6), for'
+	@echo '             [CONLL17=folder]     all their outputs in a folder (data/conll17, where mh4 data --conll17 puts them)'
 	@echo 'make clean                        remove what was built; make distclean removes .venv, too'
 	@echo 'PYTHON=python3.11 names the Python to set up with, JOBS=1 the number of compilers to run at a time.'
 
@@ -45,7 +48,7 @@ environment:
 	$(call set_up,--quiet)
 
 test: environment
-	$(strip $(if $(UD),UD='$(UD)') .venv/bin/python -m pytest $(PYTEST))
+	$(strip $(if $(UD),UD='$(UD)') $(if $(CONLL17),CONLL17='$(CONLL17)') .venv/bin/python -m pytest $(PYTEST))
 
 # $(call options,variables): what was typed for the variables, as options of the experiments.
 options = --lang '$(TREEBANK)' $(strip $(foreach name,$(1),$(if $($(name)),--$(call lower,$(name)) '$($(name))')))
@@ -74,6 +77,9 @@ endif
 coverage: environment
 	.venv/bin/python experiments/table3.py $(if $(UD),--ud '$(UD)')
 
+conll17: environment
+	.venv/bin/python experiments/table5_6.py $(if $(UD),--ud '$(UD)') $(if $(CONLL17),--conll17 '$(CONLL17)')
+
 clean:
 	rm -rf build mh4.egg-info .pytest_cache .hypothesis
 	find mh4 experiments data tests tools -name __pycache__ -prune -exec rm -rf {} +
@@ -82,4 +88,4 @@ clean:
 distclean: clean
 	rm -rf .venv
 
-.PHONY: help setup environment test reproduce features search coverage clean distclean
+.PHONY: help setup environment test reproduce features search coverage conll17 clean distclean

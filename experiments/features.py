@@ -11,11 +11,11 @@ from rich.console import Console
 
 import command
 from provenance import EXPERIMENTS
-from tables import table1_2, table4, writer
+from tables import scores, table1_2, writer
 from training.experiment import Experiment
 from training.progress import failures
 from training.run import TRAINER
-from training.treebank import located
+from training.treebank import located, with_test
 
 DEFAULT_SEEDS = "1 2"
 USAGE = 'usage: make features LANG=hu [SEEDS="1 2"] [UD=folder] [JOBS=2]'
@@ -39,9 +39,9 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path 
 
 
 def _features(asked: command.Request, trainer: Sequence[str], home: Path) -> int:
-    console, bank = Console(highlight=False), located(asked.lang, asked.ud)
+    console, bank = Console(highlight=False), with_test(located(asked.lang, asked.ud), asked.ud)
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), trainer, home)
-    experiment.train(asked.jobs, console, lambda: table4.write(bank.name, experiment.results), records_count=True)
+    experiment.train(asked.jobs, console, lambda: scores.write(bank.name, experiment.results), records_count=True)
     runs = experiment.recorded()
     if runs:
         pages = table1_2.write(bank.name, runs, experiment.results)

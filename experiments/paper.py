@@ -2,10 +2,13 @@
 
 import csv
 from functools import lru_cache
-from typing import Dict, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from mh4.systems import SYSTEMS
 from provenance import EXPERIMENTS
+
+TEST_TABLES = {5: "table5_test_las_nonprojective", 6: "table6_test_las_projective"}
+TEST_COLUMNS = {"stanford": "conll-1", "c2l2": "conll-2"}  # of the shared task's systems
 
 RELEASE = "UD 2.0"  # the paper's data: nothing else is ever compared with its numbers
 
@@ -34,6 +37,28 @@ def dev_uas(lang: str, release: str, system: str) -> Optional[Tuple[float, float
     table = {(row["lang"], row["system"]): row for row in _rows("table4_dev_uas") if row["std"]}
     row = table.get((lang, system))
     return (float(row["mean"]), float(row["std"])) if row else None
+
+
+def test_table(lang: str) -> Optional[int]:
+    """Which table has the test scores of a language: 5, of the non-projective ones, or 6; None if neither has."""
+    return next((number for number, name in TEST_TABLES.items() if any(row["lang"] == lang for row in _rows(name))), None)
+
+
+def test_languages(number: int) -> List[str]:
+    """The languages of Table 5 or 6, in its order."""
+    return [lang for lang in dict.fromkeys(row["lang"] for row in _rows(TEST_TABLES[number])) if lang != "avg"]
+
+
+def test_las(lang: str, release: str, system: str) -> Optional[Tuple[float, Optional[float]]]:
+    """Mean and standard deviation in Tables 5 and 6, where single numbers have none; None where they have nothing that compares.
+
+    system: the name of one of ours, "ensemble", or one of the shared task's (``mh4.conll17``).
+    """
+    if release != RELEASE or lang == "avg":
+        return None
+    column = TEST_COLUMNS.get(system, system)
+    rows = [row for name in TEST_TABLES.values() for row in _rows(name) if (row["lang"], row["system"]) == (lang, column)]
+    return (float(rows[0]["mean"]), float(rows[0]["std"]) if rows[0]["std"] else None) if rows else None
 
 
 def place(system: str) -> Tuple[int, str]:

@@ -1,4 +1,4 @@
-"""Makes the pages of Table 4 again from the records in ``experiments/results/NAME/``, without any model.
+"""Makes the pages of Tables 4, 5 and 6 again from the records in ``experiments/results/NAME/``, without any model.
 
     .venv/bin/python experiments/report.py hu
 
@@ -9,19 +9,19 @@ import sys
 
 from mh4.errors import InputError
 from provenance import shown
-from tables import table4
-from training.records import RESULTS
+from tables import scores
+from training.records import names
 
 USAGE = "usage: .venv/bin/python experiments/report.py [hu eu-ud1.4 ...]    (all with results if none is named)"
 
 if __name__ == "__main__":
-    names = sys.argv[1:] or sorted(folder.name for folder in RESULTS.glob("*") if folder.is_dir())
-    if not names or any(name.startswith("-") for name in names):
+    asked = sys.argv[1:] or names()
+    if not asked or any(name.startswith("-") for name in asked):
         print(USAGE, file=sys.stderr)
         sys.exit(2)
     try:
-        for name in names:
-            print(" ".join(map(shown, table4.write(name))))
+        for name in asked:
+            print(" ".join(map(shown, scores.write(name))))
     except InputError as error:
         print("report: %s" % error, file=sys.stderr)
         sys.exit(2)

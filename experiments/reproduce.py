@@ -1,4 +1,7 @@
-"""``make reproduce LANG=hu``: trains systems and seeds on one treebank and puts the dev UAS beside the paper's Table 4."""
+"""``make reproduce LANG=hu``: trains systems and seeds on one treebank and puts scores beside the paper's.
+
+UAS on the development set stands beside Table 4, LAS on the test set, where that can be had, beside Table 5 or 6.
+"""
 
 import sys
 from pathlib import Path
@@ -7,30 +10,35 @@ from typing import Sequence
 from rich.console import Console
 
 import command
+from mh4.conll17 import SYSTEMS as SYSTEMS_OF_TASK
+from mh4.conll17 import file_name
 from mh4.systems import SYSTEMS
 from provenance import EXPERIMENTS
-from tables import table4, writer
+from tables import scores, table4, table5_6, writer
+from training import references
 from training.experiment import Experiment
 from training.progress import failures
 from training.run import TRAINER
-from training.treebank import SEGMENTATION, located
+from training.treebank import located, with_test
 
 USAGE = 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]'
 SEEDS = "whole numbers from 1 on; %s if not given (%s for toy; the paper ran five)"
 CONLL17 = """\
-a folder with the shared task's segmentation of the test set, %s (data/conll17 if not given);
-models parse it when they are trained, and without it the record of a run has no test scores"""
+a folder with what the shared task gave and got: the segmentation of the test set, %s,
+which models parse for Tables 5 and 6, and its systems' outputs, %s;
+otherwise data/conll17 is taken, to which they are downloaded when the treebank is"""
 
 
 def usage() -> str:
     """The usage line and what can stand there."""
+    segmentation, *others = (file_name("LANG", system) for system in SYSTEMS_OF_TASK)
     return command.usage(
         USAGE,
         toy_takes=" and takes about two minutes",
         SYSTEMS="of %s; %s if not given" % (" ".join(SYSTEMS), " ".join(command.DEFAULT_SYSTEMS)),
         SEEDS=SEEDS % (command.DEFAULT_SEEDS, command.TOY_SEEDS),
         UD=command.UD,
-        CONLL17=CONLL17 % (SEGMENTATION % "LANG"),
+        CONLL17=CONLL17 % (segmentation, " and ".join(others)),
         JOBS=command.JOBS,
     )
 
@@ -51,12 +59,16 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path 
 
 def _reproduce(asked: command.Request, trainer: Sequence[str], home: Path) -> int:
     console = Console(highlight=False)
-    bank = located(asked.lang, asked.ud, asked.conll17)
+    bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), trainer, home)
-    experiment.train(asked.jobs, console, lambda: table4.write(bank.name, experiment.results))
+    references.score_at_hand(bank, experiment.results)
+    experiment.train(asked.jobs, console, lambda: scores.write(bank.name, experiment.results))
     runs = experiment.recorded()
     if runs:
         writer.show(console, table4.table(runs), table4.note(runs), writer.pages(experiment.results, bank.name))
+        tested = table5_6.tested(bank.name, runs, experiment.results)
+        if tested:
+            writer.show(console, table5_6.table(tested), table5_6.note(tested), table5_6.page_paths(bank.name, experiment.results))
     return failures(experiment.runs, console)
 
 

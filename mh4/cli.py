@@ -6,6 +6,7 @@ Nothing here imports DyNet before a command needs a model, so that help and data
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import click
@@ -206,22 +207,34 @@ def coverage(files: Tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
 
 @main.command()
 @click.argument("language", metavar="LANG")
-@click.option("--to", "to", metavar="DIR", help="Where the files go; data/ud-2.0 if not given.")
+@click.option("--to", "to", metavar="DIR", help="Where the files go; data/ud-2.0 and data/conll17 if not given.")
 @click.option("--ud", metavar="FOLDER", help="Use the files of a folder that already has them.")
+@click.option("--conll17", is_flag=True, help="Also outputs of the CoNLL 2017 shared task for the test set, with its segmentation.")
 @click.option("--source", type=click.Choice(["github", "lindat"]), default="github", show_default=True)
-def data(language: str, to: Optional[str], ud: Optional[str], source: str) -> None:
+def data(language: str, to: Optional[str], ud: Optional[str], conll17: bool, source: str) -> None:
     """Fetch and verify a treebank of UD 2.0 ("toy": generate the toy treebank)."""
+    from mh4 import conll17 as shared_task
     from mh4 import treebanks
 
+    if conll17 and language == treebanks.TOY:
+        raise InputError("the shared task has no toy treebank: --conll17 is for the others")
     for split, path in treebanks.locate(language, ud=ud, to=to, source=source).items():
         row = treebanks.identify(path)
-        release = "UD %s" % row.release if row else "generated" if language == "toy" else "not a file of UD 2.0"
-        near = os.path.relpath(path)
-        click.echo("%-5s  %s  (%s)" % (split, path if near.startswith(os.pardir) else near, release))
+        release = "UD %s" % row.release if row else "generated" if language == treebanks.TOY else "not a file of UD 2.0"
+        click.echo("%-5s  %s  (%s)" % (split, _near(path), release))
+    if conll17:
+        for system, path in shared_task.download(language, to=to, source=source).items():
+            click.echo("%-8s  %s  (%s)" % (system, _near(path), shared_task.SYSTEMS[system]))
+
+
+def _near(path: Path) -> str:
+    """The path from the current folder on, when it is inside."""
+    near = os.path.relpath(path)
+    return str(path) if near.startswith(os.pardir) else near
 
 
 def _source(path: str) -> Dict[str, str]:
-    from mh4.treebanks import git_blob_id
+    from mh4.files import git_blob_id
 
     return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
 

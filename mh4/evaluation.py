@@ -4,6 +4,7 @@ Development scores take gold segmentation and count every word, punctuation too 
 segmentation need an alignment of words: that is the official scorer's business, as `udtools` ships it.
 """
 
+from importlib import metadata
 from typing import Any, Dict, NamedTuple, Optional, Sequence
 
 from mh4 import conllu
@@ -59,6 +60,12 @@ def official(gold: str, system: str) -> Dict[str, Score]:
     except scorer.UDError:
         raise InputError(_difference(gold, loaded_gold, system, loaded_system)) from None
     return {metric: _percent(scores[metric]) for metric in METRICS}
+
+
+def scorer_name() -> str:
+    """Which official scorer there is, with its version, for the record. Raises InputError if there is none."""
+    _scorer()
+    return "udtools " + metadata.version("udtools")
 
 
 def _percent(score: Any) -> Score:

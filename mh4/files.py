@@ -1,9 +1,11 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and what tells them by their content."""
 
+import hashlib
 import os
 import tempfile
 from contextlib import contextmanager
-from typing import Iterator, TextIO
+from pathlib import Path
+from typing import Iterator, TextIO, Union
 
 from mh4.errors import InputError, reason
 
@@ -45,3 +47,13 @@ def write_text(path: str, text: str) -> None:
     """Write `text` to `path` in UTF-8, its line ends as they are, whole or not at all."""
     with atomic_file(path) as file:
         file.write(text)
+
+
+def git_blob_id(path: Union[str, Path]) -> str:
+    """The id git gives the file's content: the SHA-1 of "blob", its size and the bytes."""
+    return blob_id(Path(path).read_bytes())
+
+
+def blob_id(content: bytes) -> str:
+    """The id git gives a file with this content."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()

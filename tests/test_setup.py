@@ -379,6 +379,12 @@ def test_the_other_experiments(make):
         assert made.returncode == 2 and made.stderr.startswith("usage: make %s LANG=hu " % target)
 
 
+def test_what_needs_no_treebank_takes_folders(make):
+    made = make("conll17", "UD=../a b", "CONLL17=../c d")
+    assert "run: experiments/table5_6.py --ud ../a b --conll17 ../c d\n" in made.stdout
+    assert "run: experiments/table5_6.py\n" in make("conll17").stdout
+
+
 def test_make_alone_says_how(make):
     made = make()
     assert made.returncode == 0 and "make reproduce LANG=toy" in made.stdout and "run:" not in made.stdout

@@ -1,4 +1,4 @@
-"""Fetching treebanks, against a server on this machine that misbehaves on request."""
+"""Fetching treebanks and outputs of the shared task, against a server on this machine that misbehaves on request."""
 
 import io
 import os
@@ -12,13 +12,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from mh4 import treebanks
+from mh4 import cli, conll17, fetching, treebanks
 from mh4.errors import InputError
+from mh4.files import blob_id
 
 CONTENT = "".join("%d\tszó\t_\t_\t_\t_\t0\troot\t_\t_\n\n" % i for i in range(20000)).encode("utf-8")
-ROW = treebanks.ManifestRow("hu", "UD_Hungarian-Szeged", "train", "r2.0", "hu-ud-train.conllu", treebanks._blob_id(CONTENT), "2.0")
+ROW = treebanks.ManifestRow("hu", "UD_Hungarian-Szeged", "train", "r2.0", "hu-ud-train.conllu", blob_id(CONTENT), "2.0")
 TEST_ROW = ROW._replace(split="test", tag="r2.0-test", file="hu-ud-test.conllu")
+OUTPUT = conll17.Output("hu", "c2l2", "o/r", "0123abc", "runs/task/C2L2/2017-05-12/output/hu.conllu", "hu-c2l2.conllu", blob_id(CONTENT))
 ADDRESS = "/UD_Hungarian-Szeged/r2.0/hu-ud-train.conllu"
 
 
@@ -58,8 +61,9 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(treebanks, "WAITS", (0, 0))
+    monkeypatch.setattr(fetching, "WAITS", (0, 0))
     monkeypatch.setattr(treebanks, "manifest", lambda: (ROW, TEST_ROW))
+    monkeypatch.setattr(conll17, "manifest", lambda: tuple(OUTPUT._replace(system=s, file="hu-%s.conllu" % s) for s in conll17.SYSTEMS))
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.delenv("MH4_DATA_URL", raising=False)
     server = Server()
@@ -100,7 +104,7 @@ def test_a_corrupted_file(server, tmp_path):
     server.files[ADDRESS] = CONTENT.replace(b"root", b"ruut")
     with pytest.raises(InputError) as error:
         fetch(server, tmp_path)
-    assert treebanks._blob_id(server.files[ADDRESS]) in str(error.value)
+    assert blob_id(server.files[ADDRESS]) in str(error.value)
     assert ROW.git_blob_sha1 in str(error.value)
     assert names(tmp_path) == []
 
@@ -227,7 +231,7 @@ def test_lindat(server, tmp_path):
 @pytest.mark.parametrize(
     "content, kept, message",
     [
-        (archive({"a/hu-ud-train.conllu": b"other"}), True, "git blob id " + treebanks._blob_id(b"other")),
+        (archive({"a/hu-ud-train.conllu": b"other"}), True, "git blob id " + blob_id(b"other")),
         (archive({"a/el-ud-train.conllu": CONTENT}), True, "no such name"),
         (archive({"a/hu-ud-train.conllu": CONTENT})[:-50], False, "not a readable archive"),
         (b"<html>welcome to our network</html>", False, "not a readable archive"),
@@ -240,11 +244,67 @@ def test_lindat_archives_that_will_not_do(server, tmp_path, content, kept, messa
     assert names(tmp_path) == (["ud-treebanks-v2.0.tgz"] if kept else [])
 
 
+def test_outputs_of_the_shared_task(server, tmp_path, monkeypatch):
+    """They go to data/conll17 if no folder is named, and are checked as treebanks are."""
+    monkeypatch.setattr(treebanks, "DATA", tmp_path / "data")
+    server.files["/o/r/0123abc/runs/task/C2L2/2017-05-12/output/hu.conllu"] = CONTENT
+    server.cuts = [1000]
+    paths = conll17.download("hu", base_url=server.url)
+    assert paths == {system: tmp_path / "data" / "conll17" / ("hu-%s.conllu" % system) for system in ("udpipe", "stanford", "c2l2")}
+    assert all(path.read_bytes() == CONTENT for path in paths.values())
+    assert conll17.download("hu", base_url=server.url) == paths and server.seen == [None, "bytes=1000-", None, None]
+
+    paths["c2l2"].write_bytes(b"mine")
+    with pytest.raises(InputError, match="is not the file of the CoNLL 2017 shared task: move it away"):
+        conll17.download("hu", base_url=server.url)
+    server.files.clear()
+    with pytest.raises(InputError, match="404"):
+        conll17.download("hu", ["c2l2"], to=str(tmp_path / "other"), base_url=server.url)
+    with pytest.raises(InputError, match=r"check the network.*CONLL17=FOLDER"):
+        conll17.download("hu", ["c2l2"], to=str(tmp_path / "other"), base_url="http://mh4.invalid")
+    assert names(tmp_path / "other") == []
+
+
+def test_outputs_of_the_shared_task_from_lindat(server, tmp_path):
+    """The archive has those of other systems, under the same names."""
+    others = {"task/C2L2/2017-05-13/output/hu.conllu": b"later", "task/Stanford/2017-05-12/output/hu.conllu": b"other"}
+    right = {"task/C2L2/2017-05-12/output/hu.conllu": CONTENT}
+    server.files["/11234/1-2424/conll2017-test-runs-v3.tgz"] = archive({**others, **right})
+    for _ in range(2):
+        paths = conll17.download("hu", ["c2l2"], to=str(tmp_path), source="lindat", base_url=server.url)
+        assert paths["c2l2"].read_bytes() == CONTENT and len(server.seen) == 1
+        paths["c2l2"].unlink()
+    (tmp_path / "conll2017-test-runs-v3.tgz").write_bytes(archive(others))
+    with pytest.raises(InputError, match="no such name"):
+        conll17.download("hu", ["c2l2"], to=str(tmp_path), source="lindat", base_url=server.url)
+
+
+def test_the_command(server, tmp_path, monkeypatch):
+    """Outputs come when they are asked for, into the same folder if one is named."""
+
+    def data(*arguments):
+        return CliRunner().invoke(cli.main, ["data", *arguments])
+
+    monkeypatch.setenv("MH4_DATA_URL", server.url)
+    monkeypatch.setattr(treebanks, "manifest", lambda: tuple(ROW._replace(split=split) for split in treebanks.SPLITS))
+    assert data("hu", "--to", str(tmp_path)).exit_code == 0 and names(tmp_path) == ["hu-ud-train.conllu"]
+    server.files["/o/r/0123abc/" + OUTPUT.path] = CONTENT
+    done = data("hu", "--to", str(tmp_path), "--conll17")
+    assert done.exit_code == 0 and names(tmp_path) == ["hu-%s.conllu" % name for name in ("c2l2", "stanford", "ud-train", "udpipe")]
+    assert [line.split()[0] for line in done.output.splitlines()] == ["train", "dev", "test", "udpipe", "stanford", "c2l2"]
+    done = data("toy", "--to", str(tmp_path), "--conll17")
+    assert done.exit_code == 2 and "no toy treebank" in done.output
+
+
 def test_unknown_language_or_source(tmp_path):
     with pytest.raises(InputError, match=r"'en_US.UTF-8', expected one of: eu ur got hu .* lv toy$"):
         treebanks.locate("en_US.UTF-8", to=str(tmp_path))
     with pytest.raises(InputError, match="unknown source 'web', expected one of: github lindat"):
         treebanks.download("hu", to=str(tmp_path), source="web")
+    with pytest.raises(InputError, match="no outputs of the shared task for language 'xx', expected one of: eu ur got hu .* lv$"):
+        conll17.download("xx", to=str(tmp_path))
+    with pytest.raises(InputError, match="unknown source 'web', expected one of: github lindat"):
+        conll17.download("hu", to=str(tmp_path), source="web")
     assert names(tmp_path) == []
 
 
@@ -275,6 +335,16 @@ def test_manifest():
     assert {row.tag for row in rows if row.release == "2.0"} == set(treebanks.ARCHIVES)
 
 
+def test_manifest_of_the_shared_tasks_outputs():
+    rows = conll17.manifest()
+    assert [(row.lang, row.system) for row in rows] == [(lang, system) for lang in treebanks.languages() for system in conll17.SYSTEMS]
+    assert all(row.file == conll17.file_name(row.lang, row.system) for row in rows)
+    assert all(row.path.endswith("/output/%s.conllu" % row.lang) for row in rows)
+    assert all(re.fullmatch("[0-9a-f]{40}", blob) for row in rows for blob in (row.commit, row.git_blob_sha1))
+    assert len({row.git_blob_sha1 for row in rows}) == len({row.path for row in rows}) == len(rows)
+    assert conll17.known(rows[0].git_blob_sha1) == rows[0] and conll17.known("0" * 40) is None
+
+
 @pytest.mark.skipif(not shutil.which("git"), reason="no git to compare with")
 def test_git_blob_id(tmp_path):
     for content in (b"", b"a\r\n\0", CONTENT):
@@ -296,3 +366,12 @@ def test_real_files_are_known_by_their_content(tmp_path):
     renamed = tmp_path / "x.conllu"
     shutil.copy(str(files[0]), str(renamed))
     assert treebanks.identify(renamed) == treebanks.identify(files[0])
+
+
+@pytest.mark.skipif(not os.environ.get("CONLL17"), reason="CONLL17 names no folder with outputs of the shared task")
+def test_real_outputs_are_known_by_their_content():
+    files = sorted(Path(os.environ["CONLL17"]).glob("*.conllu"))
+    assert files
+    for path in files:
+        row = conll17.identify(path)
+        assert row is not None and row.file == path.name

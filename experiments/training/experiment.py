@@ -23,7 +23,7 @@ from training import predictions
 from training.grid import ONE_THREAD, train_all
 from training.records import TREES, Records, load
 from training.run import DONE, WAITING, Run, read_json
-from training.treebank import Treebank
+from training.treebank import Treebank, described
 
 
 class Experiment:
@@ -117,7 +117,9 @@ class Experiment:
     def predict(self, run: Run) -> None:
         """Has the finished model parse dev and test, once, keeps its trees, and scores those of test."""
         done, trees, test = run.folder / "predicted.json", self.records.path(run, TREES), self.bank.test
-        if done.exists() and trees.exists() and (not test or "test" in read_json(done)):
+        tested = {name: described(path) for name, path in zip(("test", "segmentation"), test or ())}
+        before = read_json(done)
+        if done.exists() and trees.exists() and all(before.get(name) == what for name, what in tested.items()):
             return
         files = {"dev": self.bank.paths["dev"], **({"test": test[1]} if test else {})}
         try:
@@ -130,10 +132,7 @@ class Experiment:
             trees.unlink(missing_ok=True)  # it may be another model's
             return
         found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
-        if test:
-            for name, path in zip(("test", "segmentation"), test):
-                found[name] = {"path": path.name, "git_blob": treebanks.git_blob_id(path)}
-        write_text(str(done), json.dumps(found, indent=1) + "\n")
+        write_text(str(done), json.dumps({**found, **tested}, indent=1) + "\n")
 
     def environment(self) -> Dict[str, str]:
         """That of the commands that train and parse."""

@@ -79,6 +79,11 @@ class Records:
                     path.with_suffix(ending).unlink(missing_ok=True)
 
 
+def names(results: Path = RESULTS) -> List[str]:
+    """The treebanks that there are records of."""
+    return sorted({path.parent.name for path in results.glob("*/*-seed*" + RECORD)})
+
+
 def load(name: str, results: Path = RESULTS) -> List[dict]:
     """The records of treebank `name`, by system (in the order of ``paper.place``) and seed.
 

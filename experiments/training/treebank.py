@@ -1,15 +1,15 @@
 """Treebanks as trainings read them: where the files are, and what they are by their content."""
 
 import hashlib
-from dataclasses import dataclass, replace
+import sys
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Dict, Optional, Tuple
 
 import paper
+from mh4 import conll17 as shared_task
 from mh4 import treebanks
 from mh4.errors import InputError
-
-SEGMENTATION = "%s-udpipe.conllu"
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Treebank:
     name: of the folders and files of results: the language's code, with the release when that is not UD 2.0, so that different
         data never mix.
     paths, blobs: of train and dev. test: the test set, and the file with its words that is parsed; None where one is missing.
+    outputs: what the shared task's systems made of the test set, by system, as far as it is at hand.
     """
 
     lang: str
@@ -27,6 +28,7 @@ class Treebank:
     paths: Dict[str, Path]
     blobs: Dict[str, str]
     test: Optional[Tuple[Path, Path]] = None
+    outputs: Dict[str, Path] = field(default_factory=dict)
 
 
 def identified(lang: str, paths: Dict[str, Path]) -> Treebank:
@@ -44,15 +46,55 @@ def identified(lang: str, paths: Dict[str, Path]) -> Treebank:
     return Treebank(lang=lang, name=name, release=release, paths=paths, blobs=blobs)
 
 
-def located(lang: str, ud: Optional[str], conll17: Optional[str] = None) -> Treebank:
-    """The treebank's files, downloaded if need be; those to test on where the folder `conll17` (or data/conll17) has them."""
+def described(path: Path) -> Dict[str, str]:
+    """What records say of a file."""
+    return {"path": path.name, "git_blob": treebanks.git_blob_id(path)}
+
+
+def located(lang: str, ud: Optional[str]) -> Treebank:
+    """The treebank's files to train and evaluate on, downloaded if need be; of the toy treebank also those to test on."""
     found = treebanks.locate(lang, ud=ud, splits=("train", "dev"))
     bank = identified(lang, {split: found[split] for split in ("train", "dev")})
-    if lang == treebanks.TOY:
-        return replace(bank, test=(found["test"], found["test"]))
-    segmentation = Path(conll17 or treebanks.DATA / "conll17") / (SEGMENTATION % lang)
-    if segmentation.is_file():
-        return replace(bank, test=(treebanks.locate(lang, ud=ud, splits=("test",))["test"], segmentation))
-    if conll17:
-        raise InputError("CONLL17: %s has no %s" % (conll17, segmentation.name))
-    return bank
+    return replace(bank, test=(found["test"], found["test"])) if lang == treebanks.TOY else bank
+
+
+def with_test(bank: Treebank, ud: Optional[str], conll17: Optional[str] = None) -> Treebank:
+    """The treebank with the files to test on: of the folder `conll17` or, for UD 2.0, of data/conll17.
+
+    They are downloaded to data/conll17 when no folder is named, neither `ud` nor `conll17`. What cannot be had is said on standard error
+    and left out: there is enough to train. Raises InputError if a folder `conll17` is named and something is missing.
+    """
+    if bank.lang == treebanks.TOY or (bank.release != paper.RELEASE and not conll17):
+        return bank
+    if conll17 or ud:
+        folder = Path(conll17) if conll17 else shared_task.default_folder()
+        outputs = {system: folder / shared_task.file_name(bank.lang, system) for system in shared_task.SYSTEMS}
+        outputs = {system: path for system, path in outputs.items() if path.is_file()}
+    else:
+        outputs = _downloaded(bank.lang)
+    segmentation = outputs.get(shared_task.SEGMENTATION)
+    if segmentation is None:
+        if conll17:
+            raise InputError("CONLL17: %s has no %s" % (conll17, shared_task.file_name(bank.lang, shared_task.SEGMENTATION)))
+        return bank
+    try:
+        test = treebanks.locate(bank.lang, ud=ud, splits=("test",))["test"]
+    except InputError as error:
+        if conll17:
+            raise
+        print("no scores on the test set: %s" % error, file=sys.stderr)
+        return bank
+    return replace(bank, test=(test, segmentation), outputs=outputs)
+
+
+def _downloaded(lang: str) -> Dict[str, Path]:
+    """The shared task's outputs, up to the first that cannot be had; they begin with the segmentation."""
+    outputs: Dict[str, Path] = {}
+    for system in shared_task.SYSTEMS:
+        try:
+            outputs.update(shared_task.download(lang, [system]))
+        except InputError as error:
+            whose = "of " + shared_task.file_name(lang, system) if outputs else "on the test set"
+            print("no scores %s: %s" % (whose, error), file=sys.stderr)
+            break
+    return outputs

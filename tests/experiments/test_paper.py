@@ -27,6 +27,26 @@ def test_the_papers_numbers_are_those_of_its_table():
     assert set(averages) < set(SYSTEMS)
 
 
+def test_test_scores_are_those_of_tables_5_and_6():
+    def published(lang, system, release="UD 2.0"):
+        return paper.test_las(lang, release, system)
+
+    assert published("hu", "mh4-hybrid") == (76.90, 0.31) and published("vi", "mst") == (41.04, 0.19)
+    assert published("hu", "ensemble") == (79.35, None)
+    assert published("hu", "stanford") == (77.56, None) and published("hu", "c2l2") == (76.55, None)
+    assert published("hu", "udpipe") is published("hu", "mh4-two") is published("avg", "mst") is published("hu", "mst", "UD 1.4") is None
+    averages = {  # the tables' last rows
+        5: {"mh3": 78.91, "mst": 78.90, "mh4-hybrid": 79.57, "1ec": 79.44, "ensemble": 80.83, "stanford": 80.85, "c2l2": 79.83},
+        6: {"mh3": 73.02, "mst": 72.55, "mh4-hybrid": 73.27, "1ec": 73.03, "ensemble": 74.18, "stanford": 75.67, "c2l2": 73.89},
+    }
+    assert paper.test_languages(5) + paper.test_languages(6) == treebanks.languages() and paper.test_table("toy") is None
+    for number, means in averages.items():
+        assert {paper.test_table(lang) for lang in paper.test_languages(number)} == {number}
+        for system, mean in means.items():
+            scores = [published(lang, system)[0] for lang in paper.test_languages(number)]
+            assert len(scores) == 10 and statistics.mean(scores) == pytest.approx(mean, abs=0.01), (number, system)
+
+
 def test_the_registry_is_in_the_order_of_table_4():
     """Global parsers first, then greedy ones; those that the table does not have come after those that it has."""
     with open(paper.EXPERIMENTS / "paper" / "table4_dev_uas.csv", encoding="utf-8", newline="") as lines:

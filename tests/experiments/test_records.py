@@ -9,7 +9,7 @@ from mh4 import treebanks
 from mh4.errors import InputError
 from samples import calls, kept, record, trees
 from tables import table4
-from training import treebank
+from training import records, treebank
 
 
 def test_runs_on_different_files_are_not_averaged(tmp_path):
@@ -31,6 +31,15 @@ def test_a_broken_record_is_named(tmp_path, content):
 def test_no_runs_no_table(tmp_path):
     with pytest.raises(InputError, match="no finished run of eu"):
         table4.write("eu", tmp_path)
+
+
+def test_which_treebanks_have_records(tmp_path):
+    """The folder with the scores of the shared task's systems is no treebank's."""
+    record(tmp_path, "hu", "mh3", 1, 80.0)
+    record(tmp_path, "eu-ud1.4", "mh3", 1, 80.0)
+    (tmp_path / "conll17").mkdir()
+    (tmp_path / "conll17" / "hu.json").write_text("{}")
+    assert records.names(tmp_path) == ["eu-ud1.4", "hu"]
 
 
 def test_what_was_kept_of_an_older_toy_treebank_goes(run, tmp_path):

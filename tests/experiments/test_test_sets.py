@@ -2,8 +2,11 @@
 
 import pytest
 
-from mh4 import conllu, treebanks
-from samples import assert_nothing_of_this_machine, calls, kept, toy, trees
+import paper
+from mh4 import conll17, conllu, treebanks
+from mh4.errors import InputError
+from samples import as_conllu, assert_nothing_of_this_machine, calls, fake_manifest, kept, row, toy, trees
+from training import references
 
 
 def of_hungarian(folder, *more):
@@ -62,6 +65,113 @@ def test_a_segmentation_that_comes_later_is_parsed_then(run, told, hungarian, se
         assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
     assert kept(tmp_path)["test_las"] == pytest.approx(100 * 2 * 1 / (3 + 4)) and len(calls(told)) == 1
     assert [call["file"] for call in calls(told, "parses")].count("hu-udpipe.conllu") == 1
+
+
+def test_another_segmentation_is_parsed_again(run, told, hungarian, segmented, tmp_path):
+    assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
+    before, path = kept(tmp_path), segmented / "hu-udpipe.conllu"
+    path.write_text(as_conllu(*(("%s" % word, 0, "_") for word in "abcd")).replace("\t0\t", "\t_\t"))  # now as the gold one
+    assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
+    assert kept(tmp_path)["segmentation"]["git_blob"] == treebanks.git_blob_id(path) and len(calls(told)) == 1
+    assert kept(tmp_path)["test_las"] == pytest.approx(100 * 2 / 4) != before["test_las"]  # "c" is a "dep" of "a" in both
+
+
+@pytest.fixture
+def downloads(hungarian, segmented, tmp_path, monkeypatch):
+    """What can be downloaded, by name: here the files of the two folders; everything else raises. Gives the names that were asked for."""
+    for system in ("stanford", "c2l2"):
+        (segmented / conll17.file_name("hu", system)).write_text(as_conllu(("a", 0, "root"), ("b", 1, "det"), ("cd", 1, "dep")))
+    there = {path.name: path for folder in (hungarian, segmented) for path in folder.iterdir()}
+    asked = []
+
+    def get(name):
+        asked.append(name)
+        if name not in there:
+            raise InputError("no connection to mh4.invalid")
+        return there[name]
+
+    monkeypatch.setattr(treebanks, "download", lambda lang, splits, *_: {split: get("%s-ud-%s.conllu" % (lang, split)) for split in splits})
+    monkeypatch.setattr(conll17, "download", lambda lang, systems: {system: get(conll17.file_name(lang, system)) for system in systems})
+    return there, asked
+
+
+def test_what_to_test_on_is_downloaded_as_the_treebank_is(run, told, downloads, tmp_path, capsys):
+    assert run("--lang", "hu", "--systems", "mh3", "--seeds", "1") == 0
+    asked = ["hu-ud-train", "hu-ud-dev", "hu-udpipe", "hu-stanford", "hu-c2l2", "hu-ud-test"]
+    assert downloads[1] == [name + ".conllu" for name in asked]
+    assert kept(tmp_path)["test_las"] == pytest.approx(100 * 2 * 1 / (3 + 4)) and capsys.readouterr().err == ""
+    assert (tmp_path / "home" / "results" / "hu-test.md").exists()
+
+
+@pytest.mark.parametrize("name", ["hu-udpipe.conllu", "hu-ud-test.conllu"])
+def test_a_failed_download_does_not_stop_the_training(run, told, downloads, tmp_path, capsys, name):
+    del downloads[0][name]
+    assert run("--lang", "hu", "--systems", "mh3", "--seeds", "1") == 0
+    output = capsys.readouterr()
+    assert output.err == "no scores on the test set: no connection to mh4.invalid\n"
+    assert "83.10" in output.out and "test LAS" not in output.out and "test_las" not in kept(tmp_path)
+    assert (tmp_path / "home" / "results" / "hu.md").exists() and not (tmp_path / "home" / "results" / "hu-test.md").exists()
+    assert ("hu-c2l2.conllu" in downloads[1]) == (name == "hu-ud-test.conllu")  # the segmentation comes first
+
+
+def test_tests_do_without_the_outputs_of_systems(run, told, downloads, tmp_path, capsys):
+    del downloads[0]["hu-stanford.conllu"]
+    assert run("--lang", "hu", "--systems", "mh3", "--seeds", "1") == 0
+    assert capsys.readouterr().err == "no scores of hu-stanford.conllu: no connection to mh4.invalid\n" and "test_las" in kept(tmp_path)
+
+
+def test_nothing_is_downloaded_when_a_folder_is_named(run, told, downloads, hungarian, segmented, tmp_path, capsys):
+    assert run(*of_hungarian(hungarian)) == 0 and run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
+    assert downloads[1] == [] and capsys.readouterr().err == ""
+
+
+def test_a_folder_without_the_test_set(run, told, hungarian, segmented, tmp_path, capsys):
+    """It is enough to train, unless a segmentation is named."""
+    (hungarian / "hu-ud-test.conllu").unlink()
+    assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 2
+    assert capsys.readouterr().err == "reproduce: %s has no hu-ud-test.conllu\n" % hungarian
+    (tmp_path / "data").mkdir()
+    segmented.rename(tmp_path / "data" / "conll17")
+    assert not calls(told) and run(*of_hungarian(hungarian)) == 0
+    assert capsys.readouterr().err == "no scores on the test set: %s has no hu-ud-test.conllu\n" % hungarian
+
+
+def released(monkeypatch, folder):
+    """Lets all files of the folder pass for those of UD 2.0."""
+    texts = {split: (folder / ("hu-ud-%s.conllu" % split)).read_text() for split in treebanks.SPLITS}
+    fake_manifest(monkeypatch, {text: row("hu", split, "2.0") for split, text in texts.items()})
+
+
+def test_the_table_of_the_test_set(run, told, hungarian, segmented, tmp_path, capsys, monkeypatch):
+    """With the scores of the shared task's systems, which the paper gives, and those of its parsers."""
+    outputs = {"stanford": (("a", 0, "root"), ("b", 1, "det"), ("cd", 1, "dep")), "c2l2": (("a", 0, "root"), ("b", 1, "x"), ("cd", 1, "x"))}
+    for system, words in outputs.items():
+        (segmented / conll17.file_name("hu", system)).write_text(as_conllu(*words))
+    released(monkeypatch, hungarian)
+    known = {treebanks.git_blob_id(segmented / conll17.file_name("hu", system)): system for system in conll17.SYSTEMS if system != "c2l2"}
+    monkeypatch.setattr(conll17, "known", lambda blob: conll17.Output("hu", known[blob], *"rcpf", blob) if blob in known else None)
+    numbers = {"stanford": (57.14, None), "mh3": (30.0, 0.5)}
+    monkeypatch.setattr(paper, "test_las", lambda lang, release, system: numbers.get(system))
+    assert run(*of_hungarian(hungarian, "--seeds", "1 2", "--conll17", str(segmented))) == 0
+    lines = (tmp_path / "home" / "results" / "hu-test.md").read_text(encoding="utf-8").splitlines()
+    assert "| mh3 | 1 2 | 28.57 ± 0.00 | 30.00 ± 0.50 | -1.43 |" in lines
+    assert "| CoNLL #1 (Stanford) |  | 57.14 | 57.14 | ✓ |" in lines
+    assert not any("C2L2" in line for line in lines)  # the file is not the released one
+    out = capsys.readouterr().out
+    assert "28.57 ± 0.00" in out and "Table 5, over 5 seeds" in out and "hu-test.csv" in out
+    assert_nothing_of_this_machine(tmp_path / "home" / "results", tmp_path)
+
+
+def test_a_scorer_that_is_not_there_does_not_stop_the_training(run, told, hungarian, segmented, tmp_path, capsys, monkeypatch):
+    def no_scorer(*_):
+        raise InputError("the official scorer needs udtools")
+
+    released(monkeypatch, hungarian)
+    monkeypatch.setattr(conll17, "known", lambda blob: conll17.Output("hu", "udpipe", *"rcpf", blob))
+    monkeypatch.setattr(references, "scorer_name", no_scorer)
+    assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
+    assert capsys.readouterr().err == "the shared task's systems are not scored: the official scorer needs udtools\n"
+    assert not (tmp_path / "home" / "results" / "conll17").exists() and kept(tmp_path)["dev_uas"] == pytest.approx(83.1)
 
 
 def test_the_segmentation_must_be_in_the_folder_that_is_named(run, told, hungarian, tmp_path, capsys):

@@ -1,0 +1,104 @@
+"""The shared task's systems, which Tables 5 and 6 have as columns: their LAS, scored here, beside the paper's, for all languages.
+
+Made of what is kept of them (``training.references``). It goes to ``results/conll17.md`` and ``.csv``.
+"""
+
+from pathlib import Path
+from typing import Dict, List, Sequence
+
+import paper
+from mh4.conll17 import SEGMENTATION
+from tables.writer import Table, comma_separated, write_pages
+
+COLUMNS = {"stanford": "CoNLL #1 (Stanford)", "c2l2": "CoNLL #2 (C2L2)", SEGMENTATION: "UDPipe 1.1 baseline"}  # as people read them
+
+
+def same_digits(ours: float, theirs: float) -> bool:
+    """True if a percentage is the paper's, which has two decimals."""
+    return "%.2f" % ours == "%.2f" % theirs
+
+
+def agreement(kept: Sequence[dict], missing: Dict[str, str]) -> List[str]:
+    """For people, a line for each thing to know: which rows are the paper's, which are not, which are missing and why.
+
+    missing: why something was not scored, by language.
+    """
+    same, lines = [], []
+    for record in kept:
+        different, scored = [], 0
+        for system, entry in record["systems"].items():
+            published = paper.test_las(record["lang"], paper.RELEASE, system)
+            if "refused" in entry:
+                lines.append("Not scored, as the official scorer refuses it: %s of %s: %s" % (COLUMNS[system], record["lang"], entry["refused"]))
+            elif published:
+                scored += 1
+                different += [] if same_digits(entry["las"], published[0]) else [COLUMNS[system]]
+        if different:
+            lines.append("Unlike the paper's Tables 5 and 6: %s in %s." % (record["lang"], " and ".join(different)))
+        elif scored == len(paper.TEST_COLUMNS):
+            same.append(record["lang"])
+    if same:
+        lines.insert(0, "As in the paper's Tables 5 and 6, to the digit, in both columns: %s (%d)." % (", ".join(same), len(same)))
+    return lines + ["Not scored: %s (%s)." % reason for reason in missing.items()]
+
+
+def table(kept: Sequence[dict]) -> Table:
+    """As people read it."""
+
+    def cell(record: dict, system: str) -> str:
+        las = record["systems"].get(system, {}).get("las")
+        published = paper.test_las(record["lang"], paper.RELEASE, system)
+        if las is None:
+            return ""
+        theirs = "" if published is None else " ✓" if same_digits(las, published[0]) else " (paper: %.2f)" % published[0]
+        return "%.2f" % las + theirs
+
+    body = [[record["lang"], *(cell(record, system) for system in COLUMNS)] for record in kept]
+    return Table(["treebank", *COLUMNS.values()], body, right=1)
+
+
+def markdown(kept: Sequence[dict], missing: Dict[str, str], command: str) -> List[str]:
+    """The lines of the page: Tables 5 and 6, what agrees, and what made them."""
+    lines = ["# The shared task's systems (Tables 5 and 6)", ""]
+    for number in paper.TEST_TABLES:
+        mine = [record for record in kept if paper.test_table(record["lang"]) == number]
+        if mine:
+            lines += ["Table %d, LAS on the test sets of UD 2.0:" % number, "", table(mine).markdown(), ""]
+    entries = [(record, system, record["systems"][system]) for record in kept for system in COLUMNS if system in record["systems"]]
+    made = sorted({(entry["commit"], entry["scorer"]) for _, _, entry in entries})
+    return lines + [
+        "✓: the same digits as in the paper, which does not give the baseline. The baseline's segmentation is what the paper's parsers and",
+        "ours get to parse.",
+        "",
+        *("- " + line for line in agreement(kept, missing)),
+        "",
+        "The files are those released after the shared task (LINDAT 11234/1-2424) and with UD 2.0: their git blob ids are in",
+        "[conll17.csv](conll17.csv), and every score with the commit that made it in `conll17/`.",
+        "",
+        "## Command",
+        "",
+        "    " + command,
+        "",
+        *("At commit %s, by the official scorer of %s." % how for how in made),
+    ]
+
+
+def as_csv(kept: Sequence[dict]) -> str:
+    """The table as csv, a line for each output; scores are empty where the scorer refuses it."""
+    header = ["lang", "table", "system", "uas", "las", "paper_las", "agrees", "git_blob", "test_git_blob"]
+    body = []
+    for record in kept:
+        lang = record["lang"]
+        for system in COLUMNS:
+            entry, published = record["systems"].get(system), paper.test_las(lang, paper.RELEASE, system)
+            if entry:
+                las, theirs = entry.get("las"), published[0] if published else None
+                agrees = None if las is None or theirs is None else "yes" if same_digits(las, theirs) else "no"
+                numbers = [entry.get("uas"), las, None if theirs is None else "%.2f" % theirs, agrees]
+                body.append([lang, paper.test_table(lang), system, *numbers, entry["git_blob"], record["test"]["git_blob"]])
+    return comma_separated(header, body)
+
+
+def write(kept: Sequence[dict], missing: Dict[str, str], results: Path, command: str) -> List[Path]:
+    """Writes the pages; returns their paths. `command` is what has made them."""
+    return write_pages(results, "conll17", markdown(kept, missing, command), as_csv(kept))

@@ -1,0 +1,186 @@
+"""Tables 5 and 6: LAS on the test set by system, mean and standard deviation over seeds, beside the paper's.
+
+Made of records alone: those of a treebank's runs, and what is kept of the shared task's systems. It goes to ``results/NAME-test.md`` and
+``.csv``.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import List, Optional, Sequence, Tuple
+
+import paper
+from mh4 import conll17
+from tables.references import COLUMNS, same_digits
+from tables.writer import Average, Table, averages, comma_separated, pages, write_pages
+from training import records, references
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system: test LAS over its seeds, and the paper's where it can be compared (None elsewhere).
+
+    reference: True for the shared task's systems, whose numbers are to be the paper's to the digit.
+    """
+
+    system: str
+    ours: Average
+    paper: Optional[Average]
+    reference: bool = False
+
+    @property
+    def difference(self) -> Optional[float]:
+        return None if self.paper is None else self.ours.mean - self.paper.mean
+
+    @property
+    def agrees(self) -> Optional[bool]:
+        """Whether the digits are the paper's; None where that says nothing."""
+        return same_digits(self.ours.mean, self.paper.mean) if self.reference and self.paper else None
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What the table is made of.
+
+    runs: records of runs, all on the same test set and segmentation. others: how many were tested on other files, or not at all.
+    reference: what is kept of the shared task's systems on this test set, None if nothing is.
+    """
+
+    name: str
+    runs: Sequence[dict]
+    others: int
+    reference: Optional[dict]
+
+    @property
+    def lang(self) -> str:
+        return self.runs[0]["lang"]
+
+    @property
+    def release(self) -> str:
+        return self.runs[0]["release"]
+
+    @property
+    def compares(self) -> bool:
+        """True if the files are those of the paper: it alone says which release is trained on, the blobs what is tested on."""
+        test, segmentation = _files(self.runs[0])
+        return (
+            self.release == paper.RELEASE
+            and references.is_test_set(self.lang, test)
+            and references.is_output(self.lang, conll17.SEGMENTATION, segmentation)
+        )
+
+    @property
+    def table_number(self) -> Optional[int]:
+        """Which of the paper's tables this compares with, if any."""
+        return paper.test_table(self.lang) if self.compares else None
+
+
+def _files(run: dict) -> Tuple[str, str]:
+    return run["test"]["git_blob"], run["segmentation"]["git_blob"]
+
+
+def tested(name: str, runs: Sequence[dict], results: Path) -> Optional[Tested]:
+    """What there is of these runs on treebank `name`, on the files that most of them were tested on; None if none was."""
+    scored = [run for run in runs if {"test_las", "test", "segmentation"} <= set(run)]
+    if not scored:
+        return None
+    chosen = Counter(map(_files, scored)).most_common(1)[0][0]
+    same = [run for run in scored if _files(run) == chosen]
+    reference = references.load(same[0]["lang"], results)
+    if reference and reference["test"]["git_blob"] != chosen[0]:
+        reference = None
+    return Tested(name, same, len(runs) - len(same), reference)
+
+
+def rows(scores: Tested) -> List[Row]:
+    """A row for each system that there are records of, then the shared task's."""
+    found = [Row(system, ours, _published(scores, system)) for system, ours in averages(scores.runs, "test_las").items()]
+    systems = scores.reference["systems"] if scores.reference else {}
+    for system in COLUMNS:
+        if "las" in systems.get(system, {}):
+            found.append(Row(system, Average(systems[system]["las"], None), _published(scores, system), reference=True))
+    return found
+
+
+def _published(scores: Tested, system: str) -> Optional[Average]:
+    numbers = paper.test_las(scores.lang, scores.release, system) if scores.compares else None
+    return Average(*numbers) if numbers else None
+
+
+def table(scores: Tested) -> Table:
+    """As people read it; the paper's columns are left out where nothing compares."""
+    lines = rows(scores)
+    header = ["system", "seeds", "test LAS"]
+    body = [[COLUMNS[row.system] if row.reference else row.system, row.ours.seeds_listed, str(row.ours)] for row in lines]
+    if any(row.paper for row in lines):
+        header += ["paper", "difference"]
+        for cells, row in zip(body, lines):
+            cells += [str(row.paper), "✓" if row.agrees else "%+.2f" % row.difference] if row.paper else ["", ""]
+    return Table(header, body, right=2)
+
+
+def note(scores: Tested) -> str:
+    """What to know when reading the table: whether the paper's numbers compare, and what the others are."""
+    if not scores.compares:
+        return "Not the files of the paper's Tables 5 and 6 (%s), so its numbers do not compare and are not shown." % paper.RELEASE
+    said = "Beside it the paper's Table %d, over 5 seeds, on the same files." % scores.table_number
+    if any(row.agrees for row in rows(scores)):
+        said += " ✓: the output of the shared task's system, scored here, gets the same digits."
+    return said
+
+
+def markdown(scores: Tested) -> List[str]:
+    """The lines of the page."""
+    name, runs = scores.name, scores.runs
+    number = " (Table %d)" % scores.table_number if scores.table_number else ""
+    commands = list(dict.fromkeys(run["reproduce"] for run in runs if run.get("reproduce")))
+    files = [("test", runs[0]["test"]), ("segmentation", runs[0]["segmentation"])]
+    files += [(COLUMNS[row.system], scores.reference["systems"][row.system]) for row in rows(scores) if row.reference]
+    lines = [
+        "# %s (%s): LAS on the test set%s" % (scores.lang, scores.release, number),
+        "",
+        table(scores).markdown(),
+        "",
+        note(scores),
+        "",
+        "LAS in percent, by the official scorer, with the segmentation below: mean and standard deviation (n - 1) over the seeds. Models",
+        "were chosen on the development set. Every run is in [%s.md](%s.md) and `%s/`." % (name, name, name),
+    ]
+    for system, entry in (scores.reference["systems"] if scores.reference else {}).items():
+        if "refused" in entry:
+            lines += ["", "The official scorer refuses the output of %s: %s." % (COLUMNS[system], entry["refused"])]
+    if scores.others:
+        lines += ["", "Left out, without scores on these files: %d of %d runs." % (scores.others, scores.others + len(runs))]
+    return lines + [
+        "",
+        "## Data",
+        "",
+        *("- %s: %s, git blob %s" % (what, file["path"], file["git_blob"]) for what, file in files),
+        "",
+        "## Command",
+        "",
+        *("    %s" % command for command in commands),
+        "",
+        "This page and the csv are made from `%s/` and `%s/` by `.venv/bin/python experiments/report.py %s`." % (name, references.FOLDER, name),
+    ]
+
+
+def as_csv(scores: Tested) -> str:
+    """The table as csv."""
+    header = ["lang", "data", "system", "seeds", "mean", "std", "paper_mean", "paper_std", "difference"]
+    body = []
+    for row in rows(scores):
+        theirs = [row.paper.mean, row.paper.std] if row.paper else [None, None]
+        body.append([scores.lang, scores.release, row.system, row.ours.seeds_listed, row.ours.mean, row.ours.std, *theirs, row.difference])
+    return comma_separated(header, body)
+
+
+def page_paths(name: str, results: Path) -> List[Path]:
+    """Where the pages of treebank `name` are."""
+    return pages(results, name + "-test")
+
+
+def write(name: str, results: Path = records.RESULTS) -> List[Path]:
+    """Writes the pages of treebank `name` from all its records in the folder `results`; returns their paths: none if no run was tested."""
+    scores = tested(name, records.load(name, results), results)
+    return write_pages(results, name + "-test", markdown(scores), as_csv(scores)) if scores else []

@@ -1,0 +1,96 @@
+"""What the shared task's systems score on the test sets, kept as ``results/conll17/LANG.json``: tables are made from that.
+
+Only the very files that the paper's numbers are of are scored: by their git blob ids the test set of UD 2.0 and the released outputs.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Dict, List, Optional
+
+from mh4 import conll17, treebanks
+from mh4.errors import InputError
+from mh4.evaluation import official, scorer_name
+from mh4.files import git_blob_id, write_text
+from provenance import commit, shown
+from training.treebank import Treebank, described
+
+FOLDER = "conll17"  # in results; no treebank is called that
+
+
+def is_test_set(lang: str, blob: str) -> bool:
+    """True if this is the git blob id of the language's test set in UD 2.0."""
+    row = treebanks.known(blob)
+    return row is not None and (row.lang, row.split, row.release) == (lang, "test", treebanks.RELEASE)
+
+
+def is_output(lang: str, system: str, blob: str) -> bool:
+    """True if this is the git blob id of what the shared task's system made of the language's test set."""
+    row = conll17.known(blob)
+    return row is not None and (row.lang, row.system) == (lang, system)
+
+
+def score(lang: str, test: Path, outputs: Dict[str, Path], results: Path) -> None:
+    """Scores outputs, by system, against the test set, unless their scores are kept already.
+
+    What is kept of each are its "uas" and "las" or, if the official scorer refuses it, "refused", the reason. Raises InputError if there
+    is no scorer.
+    """
+    before = load(lang, results)
+    record = {"lang": lang, "test": described(test), "systems": {}}
+    if before and before["test"] == record["test"]:
+        record["systems"].update(before["systems"])
+    for system, output in outputs.items():
+        file, known = described(output), record["systems"].get(system, {})
+        if {key: known.get(key) for key in file} != file:
+            record["systems"][system] = {**file, **_scores(test, output), "commit": commit(), "scorer": scorer_name()}
+    if record != before:
+        path = _path(lang, results)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(str(path), json.dumps(record, indent=1) + "\n")
+
+
+def _scores(test: Path, output: Path) -> dict:
+    scorer_name()  # without it there is no reason to keep
+    try:
+        scores = official(str(test), str(output))
+    except InputError as error:
+        reason = str(error)
+        for path in (test, output):
+            reason = reason.replace(str(path), path.name)
+        return {"refused": reason}
+    return {"uas": scores["UAS"].f1, "las": scores["LAS"].f1}
+
+
+def score_at_hand(bank: Treebank, results: Path) -> None:
+    """As `score`, of the treebank's outputs if they are those of the paper's numbers; what goes wrong is said on standard error."""
+    if not bank.test or not is_test_set(bank.lang, git_blob_id(bank.test[0])):
+        return
+    outputs = {system: path for system, path in bank.outputs.items() if is_output(bank.lang, system, git_blob_id(path))}
+    try:
+        score(bank.lang, bank.test[0], outputs, results)
+    except InputError as error:
+        print("the shared task's systems are not scored: %s" % error, file=sys.stderr)
+
+
+def load(lang: str, results: Path) -> Optional[dict]:
+    """What is kept for a language; None if nothing is. Raises InputError if it cannot be read."""
+    path = _path(lang, results)
+    if not path.exists():
+        return None
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        for entry in (record["test"], *record["systems"].values()):
+            entry["path"], entry["git_blob"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise InputError("%s is not a record of the shared task's scores" % shown(path)) from None
+    return record
+
+
+def load_all(results: Path) -> List[dict]:
+    """All that is kept, languages in the order of the paper's tables."""
+    return [record for record in (load(lang, results) for lang in treebanks.languages()) if record]
+
+
+def _path(lang: str, results: Path) -> Path:
+    return results / FOLDER / (lang + ".json")

@@ -1,0 +1,98 @@
+"""Outputs of the CoNLL 2017 shared task: the segmentation it gave everybody, and the two systems of the paper's Tables 5 and 6.
+
+conll17.tsv, the manifest, lists them for the paper's 20 treebanks with their git blob ids, and where they are on GitHub; LINDAT has the
+outputs of all systems as one archive.
+"""
+
+import csv
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import Dict, NamedTuple, Optional, Sequence, Tuple, Union
+
+from mh4 import treebanks
+from mh4.errors import InputError
+from mh4.fetching import Wanted, fetch
+from mh4.files import git_blob_id
+
+MANIFEST = Path(__file__).with_name("conll17.tsv")
+SEGMENTATION = "udpipe"  # the baseline, UDPipe 1.1: what the paper's parsers get to parse
+SYSTEMS = {  # in words
+    SEGMENTATION: "the segmentation and the baseline, UDPipe 1.1",
+    "stanford": "CoNLL #1, Dozat, Qi & Manning 2017",
+    "c2l2": "CoNLL #2, Shi, Wu, Chen & Cheng 2017",
+}
+SOURCES = {"github": "https://raw.githubusercontent.com", "lindat": treebanks.SOURCES["lindat"]}
+ARCHIVE = "11234/1-2424/conll2017-test-runs-v3.tgz"  # of LINDAT; its name is that of the folder in the manifest
+
+
+class Output(NamedTuple):
+    """What a system made of a test set: language code, system, where it is at github.com, our name for the file, git blob id."""
+
+    lang: str
+    system: str
+    repository: str
+    commit: str
+    path: str
+    file: str
+    git_blob_sha1: str
+
+
+@lru_cache(maxsize=None)
+def manifest() -> Tuple[Output, ...]:
+    """The rows of the manifest."""
+    with open(MANIFEST, encoding="utf-8", newline="") as file:
+        return tuple(Output(**row) for row in csv.DictReader(file, delimiter="\t"))
+
+
+def file_name(lang: str, system: str) -> str:
+    """What a folder of outputs calls that of a system for a language."""
+    return "%s-%s.conllu" % (lang, system)
+
+
+def identify(path: Union[str, Path]) -> Optional[Output]:
+    """Which output the file is, by its content; None if the manifest does not know it."""
+    return known(git_blob_id(path))
+
+
+def known(blob: str) -> Optional[Output]:
+    """As `identify`, of the file with this git blob id."""
+    return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
+
+
+def default_folder() -> Path:
+    """Where outputs are kept: data/conll17, of the repository or, outside a clone, of the current folder."""
+    return treebanks.DATA / "conll17"
+
+
+def download(
+    lang: str,
+    systems: Sequence[str] = tuple(SYSTEMS),
+    to: Optional[str] = None,
+    source: str = "github",
+    base_url: Optional[str] = None,
+) -> Dict[str, Path]:
+    """Fetch the outputs of systems for a language into the folder `to` (by default data/conll17); those there stay.
+
+    Returns their paths by system. source: "github" (raw files) or "lindat" (the archive, which is kept for other languages).
+    base_url: instead of the source's own; by default the environment's MH4_DATA_URL, if set.
+    Raises InputError, with at most a .part file left behind, from which the next attempt resumes.
+    """
+    rows = {row.system: row for row in manifest() if row.lang == lang}
+    if not rows:
+        langs = dict.fromkeys(row.lang for row in manifest())
+        raise InputError("no outputs of the shared task for language %r, expected one of: %s" % (lang, " ".join(langs)))
+    if source not in SOURCES:
+        raise InputError("unknown source %r, expected one of: %s" % (source, " ".join(SOURCES)))
+    base = (base_url or os.environ.get("MH4_DATA_URL") or SOURCES[source]).rstrip("/")
+    folder = Path(to) if to else default_folder()
+    paths = {}
+    for system in systems:
+        row = rows[system]
+        paths[system] = folder / row.file
+        wanted = Wanted(paths[system], row.git_blob_sha1, "the CoNLL 2017 shared task", "CONLL17=FOLDER")
+        if source == "github":
+            fetch(wanted, "/".join([base, row.repository, row.commit, row.path]))
+        else:  # .../TEAM/TIME/output/hu.conllu
+            fetch(wanted, base + "/" + ARCHIVE, ["/".join(row.path.split("/")[-4:])])
+    return paths
