@@ -233,7 +233,7 @@ def plot(path: str, found: Comparison) -> None:
     with rc_context({"text.parse_math": False}):  # names of files are no formulas
         figure = Figure(figsize=(14, 6.5), layout="constrained")
         widths = [len(dimension.names) for dimension in DIMENSIONS]
-        panels = figure.subplots(2, len(DIMENSIONS), sharex="col", width_ratios=widths)
+        panels = figure.subplots(2, len(DIMENSIONS), sharex="col", sharey="row", width_ratios=widths)
         for column, dimension in zip(panels.T, DIMENSIONS):
             for axes, value in zip(column, ("recall", "precision")):
                 for number, (name, system) in enumerate(zip(names, found.systems)):
@@ -243,6 +243,7 @@ def plot(path: str, found: Comparison) -> None:
                         label = "%s: %s, %s" % ("AB"[number], name, ("unlabelled", "labelled")[kind])
                         axes.plot(dimension.names, heights, style, marker="os"[number], color="C%d" % number, label=label, alpha=0.8)
                 axes.grid(alpha=0.3)
+            column[1].margins(x=0.3 / len(dimension.names))
             column[1].set_xlabel(dimension.title)
         for axes, value in zip(panels[:, 0], ("recall", "precision")):
             axes.set_ylabel("%s of arcs, %%" % value)

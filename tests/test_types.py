@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 import mh4
-from mh4 import conllu, coverage, evaluation, oracle, parallel, transitions, treebanks, trees
+from mh4 import arcs, comparison, conllu, coverage, evaluation, oracle, parallel, plots, scores, significance, tables, transitions, treebanks, trees
 
 STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
 
 
 def public_functions():
-    for module in (mh4, conllu, coverage, evaluation, oracle, parallel, transitions, treebanks, trees):
+    compared = arcs, comparison, evaluation, plots, scores, significance, tables
+    for module in (mh4, *compared, conllu, coverage, oracle, parallel, transitions, treebanks, trees):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):
                 yield pytest.param(function, id=f"{module.__name__}.{name}")
