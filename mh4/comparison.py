@@ -23,10 +23,11 @@ MEASURES = {  # what is compared of each sentence
     "exact_labelled": "exact match, heads and relations",
 }
 EXPLANATION = """\
-Percent; A - B with the interval that holds 95 %% of the differences in %s bootstrap samples of the gold sentences.
-p: how often a difference as large, in either direction, is expected by chance if A and B are equally good: by the paired
-bootstrap (samples whose difference departs as far from the observed one), and by approximate randomisation (A's and B's trees
-of each sentence exchanged or not at random), %s times each. It knows nothing of other seeds or texts of another kind."""
+Scores in percent; the interval holds the middle 95 %% of the differences in %s bootstrap samples of the gold sentences.
+p: how often a difference as large as A - B, in either direction, is to be expected by chance if A and B are equally
+good. The paired bootstrap counts the samples whose difference is as far from A - B as that is from 0, approximate
+randomisation how often there is one as large after A and B have exchanged their trees of each sentence or not, at
+random, %s times. p concerns these two outputs on text of this kind, not other seeds or other kinds of text."""
 
 
 class Dimension(NamedTuple):
