@@ -2,7 +2,8 @@
 
 help:
 	@echo 'make setup                        create .venv, build DyNet and the decoders, install the command mh4'
-	@echo 'make test [UD=folder]             run the tests; those on real treebanks too if UD has them'
+	@echo 'make test [UD=folder]             run the tests; those on real treebanks too if UD has them, and with CONLL17=folder'
+	@echo '                                  those on what the parsers of the shared task made of the test sets'
 	@echo 'make reproduce LANG=toy           train and score the parsers on one treebank beside the numbers of the paper:'
 	@echo '    LANG=hu                       its language (toy: a small generated one, no download)'
 	@echo '    SYSTEMS="mh3 mst mh4-hybrid"  the parsers          SEEDS="1 2 3"  the runs of each'
@@ -45,7 +46,7 @@ environment:
 	$(call set_up,--quiet)
 
 test: environment
-	$(strip $(if $(UD),UD='$(UD)') .venv/bin/python -m pytest $(PYTEST))
+	$(strip $(if $(UD),UD='$(UD)') $(if $(CONLL17),CONLL17='$(CONLL17)') .venv/bin/python -m pytest $(PYTEST))
 
 # $(call options,variables): what was typed for the variables, as options of the experiments.
 options = --lang '$(TREEBANK)' $(strip $(foreach name,$(1),$(if $($(name)),--$(call lower,$(name)) '$($(name))')))

@@ -23,11 +23,11 @@ MEASURES = {  # what is compared of each sentence
     "exact_labelled": "exact match, heads and relations",
 }
 EXPLANATION = """\
-Scores in percent; the interval holds the middle 95 %% of the differences in %s bootstrap samples of the gold sentences.
+In percent; the interval holds the middle 95 %% of the differences in %s bootstrap samples of the gold sentences.
 p: how often a difference as large as A - B, in either direction, is to be expected by chance if A and B are equally
 good. The paired bootstrap counts the samples whose difference is as far from A - B as that is from 0, approximate
-randomisation how often there is one as large after A and B have exchanged their trees of each sentence or not, at
-random, %s times. p concerns these two outputs on text of this kind, not other seeds or other kinds of text."""
+randomisation how often it is as large after A and B have exchanged their trees of each sentence or not, at random,
+%s times. p concerns these two outputs on text of this kind, not other seeds or other kinds of text."""
 
 
 class Dimension(NamedTuple):
