@@ -31,7 +31,7 @@ randomisation how often it is as large after A and B have exchanged their trees 
 
 
 class Dimension(NamedTuple):
-    """What arcs are grouped by: the key and the title of its table, their values, where groups of values start, and names of groups."""
+    """What arcs are grouped by: its key, the title of its table, the values of arcs, where groups of them start, and their names."""
 
     key: str
     title: str
@@ -54,7 +54,7 @@ DIMENSIONS = (
 
 
 class Group(NamedTuple):
-    """Arcs of a group: how many in gold and in the system, how many of either are right. Percentages are None where there are none."""
+    """Arcs of a group: how many are in gold and in the system, and how many of either are right; None percent of no arcs."""
 
     gold: int
     system: int
@@ -242,7 +242,8 @@ def plot(path: str, found: Comparison) -> None:
                         shares = [getattr(pair[kind], value) for pair in system.groups[dimension.key]]
                         heights = [np.nan if share is None else share for share in shares]
                         label = "%s: %s, %s" % ("AB"[number], name, ("unlabelled", "labelled")[kind])
-                        axes.plot(dimension.names, heights, style, marker="os"[number], color="C%d" % number, label=label, alpha=0.8)
+                        look = {"marker": "os"[number], "color": "C%d" % number, "alpha": 0.8}
+                        axes.plot(dimension.names, heights, style, label=label, **look)
                 axes.grid(alpha=0.3)
             column[1].margins(x=0.3 / len(dimension.names))
             column[1].set_xlabel(dimension.title)

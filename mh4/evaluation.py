@@ -106,7 +106,10 @@ def official(gold: str, system: str) -> Dict[str, Score]:
 
 
 def load(path: str) -> File:
-    """Read CoNLL-U file `path` for the official scorer. Raises InputError for files it refuses: no CoNLL-U, no tree, several roots."""
+    """Read CoNLL-U file `path` for the official scorer.
+
+    Raises InputError for files it refuses: no CoNLL-U, no tree, several roots.
+    """
     scorer = _scorer()
     sentences = conllu.read(path)  # names the line and the sentence of what is wrong, where the scorer does not
     try:
@@ -133,11 +136,12 @@ def evaluate(gold: File, system: File) -> Evaluation:
         scores = scorer.evaluate(gold.representation, system.representation)
     except scorer.UDError:
         raise InputError(_difference(gold, system)) from None
-    counts = {name: scores[name] for name in METRICS}
+    found = {name: scores[name] for name in METRICS}
+    counts = {name: Counts(one.gold_total, one.system_total, one.correct, one.aligned_total) for name, one in found.items()}
     gold_words = np.array([tag.partner for tag in tags], dtype=np.int64)
     if (gold_words >= 0).sum() != counts["Words"].correct:
         raise InputError("this udtools does not show which words it aligns: mh4 was tested with udtools 0.2.9")
-    return Evaluation({name: Counts(c.gold_total, c.system_total, c.correct, c.aligned_total) for name, c in counts.items()}, gold_words)
+    return Evaluation(counts, gold_words)
 
 
 class _Numbered(str):

@@ -35,7 +35,8 @@ def measure(gold_path: str, system_paths: Sequence[str]) -> List[Result]:
 def by_relation(gold: arcs.Arcs, system: arcs.Arcs, gold_words: np.ndarray) -> Dict[str, Counts]:
     """LAS by relation, without subtypes: the arcs with it in gold and in the system, and those that are in both.
 
-    Sorted by falling count in gold. aligned counts the gold words with the relation that are aligned. gold_words: as in arcs.right.
+    Sorted by falling count in gold. aligned counts the gold words with the relation that are aligned; gold_words is as in
+    arcs.right.
     """
     right = arcs.right(gold, system, gold_words).labelled
     in_gold, in_system = Counter(gold.labels.tolist()), Counter(system.labels.tolist())

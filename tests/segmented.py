@@ -36,7 +36,8 @@ def segmentations(draw, text):
     sentences, tokens, start = [], [], 0
     while start < len(text):
         end = min(len(text), start + draw(st.integers(1, 3)))
-        forms = draw(st.lists(st.sampled_from(["a", "b", "ab"]), min_size=2, max_size=3)) if draw(st.integers(0, 3)) == 0 else None
+        several = st.lists(st.sampled_from(["a", "b", "ab"]), min_size=2, max_size=3)
+        forms = draw(several) if draw(st.integers(0, 3)) == 0 else None
         tokens.append((text[start:end], forms))
         start = end
         if start == len(text) or draw(st.integers(0, 4)) == 0:

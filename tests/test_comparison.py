@@ -211,7 +211,8 @@ def test_bad_input_is_one_sentence(paths, tmp_path):  # noqa: F811
         return line
 
     good = segmented.as_conllu(segmented.A)
-    assert "bad.conllu, line 7: 'g', but" in refused(good.replace("\tf\t", "\tg\t")) and "same text" in refused(good.replace("f", "g"))
+    assert "bad.conllu, line 7: 'g', but" in refused(good.replace("\tf\t", "\tg\t"))
+    assert "the scorer needs the same text in both" in refused(good.replace("\tf\t", "\tff\t"))
     assert "bad.conllu: the end, but" in refused(segmented.as_conllu(segmented.A[:1]))
     assert "bad.conllu, line 1, sentence 1: no HEAD" in refused(good.replace("\t2\tdet", "\t_\t_"))
     assert "word 1 is part of a cycle" in refused(good.replace("2\tb\t_\tX\t_\t_\t0", "2\tb\t_\tX\t_\t_\t1"))

@@ -144,7 +144,7 @@ class TestOfficial:
 
     def test_files_can_be_scored_again(self, write):
         """A file is read once for any number of systems; an alignment leaves nothing behind, not even with itself."""
-        gold, system = (evaluation.load(write(name, as_tokens(text))) for name, text in (("gold", "ab c"), ("system", "a b c")))
+        gold, system = (evaluation.load(write(text[:2], as_tokens(text))) for text in ("ab c", "a b c"))
         for _ in range(2):
             assert evaluation.evaluate(gold, system).gold_words.tolist() == [-1, -1, 1]
             assert evaluation.evaluate(system, gold).gold_words.tolist() == [-1, 2]

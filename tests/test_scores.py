@@ -73,7 +73,8 @@ def test_by_relation(paths):
         "det": Counts(1, 1, 0, 1),
         "obj": Counts(1, 1, 0, 1),
     }
-    lines = [line.split() for line in succeeds("evaluate", paths[0], paths[1], "--by", "deprel").decode().split("\n\n")[1].splitlines()]
+    _, relations = succeeds("evaluate", paths[0], paths[1], "--by", "deprel").decode().split("\n\n")
+    lines = [line.split() for line in relations.splitlines()]
     assert lines[1:] == [
         "gold predicted correct precision recall F1".split(),
         "punct 2 2 2 100.00 100.00 100.00".split(),

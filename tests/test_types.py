@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import mh4
-from mh4 import arcs, comparison, conllu, coverage, evaluation, oracle, parallel, plots, scores, significance, tables, transitions, treebanks, trees
+from mh4 import arcs, comparison, conllu, coverage, evaluation, oracle, parallel, plots, scores, significance
+from mh4 import tables, transitions, treebanks, trees
 
 STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
 
