@@ -153,8 +153,10 @@ def test_any_segmentation(texts):
 
 
 def test_the_shared_task():
+    """Languages with multiword tokens, and those that are written without spaces."""
     for gold, systems in segmented.shared_task_files().items():
-        agrees_with_the_scorer(gold, systems[0], systems[-1])
+        if Path(gold).name.partition("-")[0] in ("de", "got", "he", "hu", "zh"):
+            agrees_with_the_scorer(gold, systems[0], systems[-1])
 
 
 # ----------------------------------------------------------------------------------------------------------- the command
