@@ -165,7 +165,7 @@ def _files(found: Comparison) -> str:
 
 def _differences(found: Comparison) -> str:
     body = [
-        ["%.2f" % d.a, "%.2f" % d.b, "%+.2f" % d.difference, "%+.2f to %+.2f" % (d.low, d.high)]
+        ["%.2f" % d.a, "%.2f" % d.b, _signed(d.difference, 2), "%s to %s" % (_signed(d.low, 2), _signed(d.high, 2))]
         + ["%.4f" % p for p in (d.p_bootstrap, d.p_randomisation)]
         for d in found.differences.values()
     ]
@@ -189,7 +189,11 @@ def _dimension_table(found: Comparison, dimension: Dimension) -> str:
 
 def _pair(a: Any, b: Any) -> List[str]:
     shown = ["-" if value is None else "%.1f" % value for value in (a, b)]
-    return shown + ["-" if a is None or b is None else "%+.1f" % (a - b)]
+    return shown + ["-" if a is None or b is None else _signed(a - b, 1)]
+
+
+def _signed(difference: float, digits: int) -> str:
+    return "%+.*f" % (digits, round(difference, digits) + 0.0)  # + 0.0 makes +0.0 of -0.0
 
 
 def record(found: Comparison) -> Dict[str, Any]:
