@@ -31,7 +31,7 @@ randomisation how often it is as large after A and B have exchanged their trees 
 
 
 class Dimension(NamedTuple):
-    """What arcs are grouped by: its key, the title of its table, the values of arcs, where groups of them start, and their names."""
+    """What arcs are grouped by: its key, the title of its table, values of arcs, where their groups start, and names of those."""
 
     key: str
     title: str
