@@ -1,4 +1,4 @@
-"""The command line: ``mh4 train``, ``parse``, ``test``, ``evaluate``, ``info``, ``coverage`` and ``data``.
+"""The command line: ``mh4 train``, ``parse``, ``test``, ``evaluate``, ``compare``, ``info``, ``coverage`` and ``data``.
 
 Nothing here imports DyNet before a command needs a model, so that help and data come at once.
 """
@@ -141,12 +141,64 @@ def test(folder: str, gold_file: str, decode: Optional[str], beam: Optional[int]
 
 @main.command()
 @click.argument("gold_file", metavar="GOLD.conllu")
-@click.argument("system_file", metavar="SYSTEM.conllu")
-def evaluate(gold_file: str, system_file: str) -> None:
-    """Compare a parsed file with gold by the official scorer of the CoNLL 2018 shared task."""
-    from mh4.evaluation import format_table, official
+@click.argument("system_files", metavar="SYSTEM.conllu...", nargs=-1, required=True)
+@click.option("--by", type=click.Choice(["deprel"]), help="LAS of each relation as well.")
+@click.option("--counts", is_flag=True, help="Counts in place of percentages.")
+@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages, for machines.")
+def evaluate(gold_file: str, system_files: Tuple[str, ...], by: Optional[str], counts: bool, as_json: bool) -> None:
+    """Compare parsed files with gold by the official scorer of the CoNLL 2018 shared task.
 
-    click.echo(format_table(official(gold_file, system_file)))
+    One system gets the scorer's own table, several a column each: F1 of every metric. With --by deprel, LAS of each relation
+    (without subtypes): precision is correct / predicted, recall correct / gold, where an arc is correct if head and relation
+    are. The total is the official LAS.
+
+    With --json, {"gold": FILE, "systems": [{"file": ..., "metrics": {"UAS": ...}, "deprel": {"nsubj": ...}}, ...]}, "deprel"
+    with --by deprel only; of each metric or relation gold, system, correct and aligned count, and precision, recall, f1
+    and aligned_accuracy are percentages.
+    """
+    from mh4 import scores
+
+    results = scores.measure(gold_file, system_files)
+    if as_json:
+        click.echo(json.dumps(scores.record(gold_file, results, relations=bool(by)), indent=1))
+        return
+    click.echo(scores.metric_table(results, counts))
+    if by:
+        click.echo("\n" + scores.relation_table(results, counts))
+
+
+@main.command()
+@click.argument("gold_file", metavar="GOLD.conllu")
+@click.argument("a_file", metavar="A.conllu")
+@click.argument("b_file", metavar="B.conllu")
+@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages, for machines.")
+@click.option("--plot", "plot_file", metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib).")
+def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: Optional[str]) -> None:
+    """Say where parsed file A is better than B, and whether the difference may be chance.
+
+    UAS, LAS (F1 of the official scorer, which aligns words where segmentation differs) and the share of sentences that are
+    parsed without an error, with two p-values each: how often a difference as large as that between A and B, in either
+    direction, is expected by chance if both are equally good. One is by the paired bootstrap, one by approximate
+    randomisation, over gold sentences, 10,000 samples each with a fixed seed. A small p (below 0.05, say) speaks for a real
+    difference between these two outputs; it says nothing of other seeds or other kinds of text.
+
+    Then recall and precision of arcs, unlabelled and labelled (without subtypes), by dependency length (arcs from the root
+    apart), by whether some arc crosses them, by distance to the root (the number of arcs from it to the dependent) and by
+    sentence length: those of the gold tree for recall, of the parsed tree for precision.
+
+    With --json, {"gold": ..., "a": ..., "b": ..., "samples": ..., "seed": ..., "scores": {"uas": ..., "las": ...,
+    "exact_unlabelled": ..., "exact_labelled": ...}, "arcs": {"length": [...], "crossed": [...], "depth": [...],
+    "sentence_length": [...]}}: each score with a, b, difference, low, high (the bootstrap's 95 % interval), p_bootstrap and
+    p_randomisation, each group of arcs with counts in gold and systems and those that are right of either.
+    """
+    from mh4 import comparison
+
+    if plot_file:
+        comparison.check_plot(plot_file)
+    found = comparison.compare(gold_file, a_file, b_file)
+    if plot_file:
+        comparison.plot(plot_file, found)
+    click.echo(json.dumps(comparison.record(found), indent=1) if as_json else comparison.table(found))
 
 
 @main.command()

@@ -4,17 +4,15 @@ Sentence coverage is the share of trees that are in a class. Edge coverage is th
 those from the root among them, that the nearest trees of the class keep; punctuation counts like all words.
 """
 
-import logging
-import os
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, Iterable, List, Sequence, Tuple
 
 import numpy as np
 
-from mh4 import trees
-from mh4.errors import InputError
-from mh4.files import atomic_path
+from mh4 import tables, trees
+from mh4.plots import check_plot, save
+from mh4.tables import group_names
 
 CLASSES = {"projective": "projective", "mh4": "MH4", "1ec": "1EC", "mh5": "MH5"}  # the paper's, and MH5
 GAP_DEGREES = (0, 1, 2, 3)  # columns, each beginning with its number; the last is open
@@ -85,21 +83,13 @@ def total(rows: Sequence[Row]) -> Coverage:
 
 def short_names(rows: Sequence[Row]) -> List[Row]:
     """The rows with the names of files without their folders, where that tells them apart."""
-    short = [os.path.basename(name) for name, _ in rows]
-    names = short if len(set(short)) == len(short) else [name for name, _ in rows]
-    return [(name.encode("utf-8", "replace").decode(), row) for name, (_, row) in zip(names, rows)]  # not every name is UTF-8
+    return list(zip(tables.short_names([name for name, _ in rows]), (row for _, row in rows)))
 
 
 def grouped(counts: Counter, starts: Sequence[int]) -> List[int]:
     """The counts summed over groups of numbers, each from its start up to the next one's; the last is open."""
     ends = list(starts[1:]) + [float("inf")]
     return [sum(count for number, count in counts.items() if start <= number < end) for start, end in zip(starts, ends)]
-
-
-def group_names(starts: Sequence[int]) -> List[str]:
-    """What `grouped` counts, as in 0, 1, 2-4, 5+."""
-    closed = ["%d" % start if end == start + 1 else "%d-%d" % (start, end - 1) for start, end in zip(starts, starts[1:])]
-    return closed + ["%d+" % starts[-1]]
 
 
 def record(coverage: Coverage) -> Dict[str, Any]:
@@ -150,8 +140,8 @@ def table(rows: Sequence[Row]) -> str:
     names = [name for name, _ in rows]
     titles = [("", ["sentences", "words"]), ("sentence coverage, %", classes), ("edge coverage, %", classes)]
     return "%s\n\n%s" % (
-        _aligned("", titles, names, coverage),
-        _aligned(
+        tables.aligned("", titles, names, coverage),
+        tables.aligned(
             "% of sentences",
             [
                 ("gap degree", group_names(GAP_DEGREES)),
@@ -162,41 +152,6 @@ def table(rows: Sequence[Row]) -> str:
             shapes,
         ),
     )
-
-
-def _aligned(corner: str, groups: Sequence[Tuple[str, List[str]]], names: Sequence[str], body: Sequence[List[str]]) -> str:
-    """Lines of a table with groups of columns under a title, every column but the first to the right."""
-    header = [name for _, columns in groups for name in columns]
-    widths = [max(map(len, column)) for column in zip(header, *body)]
-    first = max(map(len, [corner, *names]))
-    above, column = " " * first, 0
-    for title, columns in groups:
-        width = sum(widths[column : column + len(columns)]) + 2 * (len(columns) - 1)
-        if len(title) > width:
-            widths[column] += len(title) - width
-            width = len(title)
-        above += "  " + title.rjust(width) if len(columns) == 1 else "  " + title.center(width)
-        column += len(columns)
-    lines = [[corner] + header] + [[name] + cells for name, cells in zip(names, body)]
-    return "\n".join(
-        [above.rstrip()]
-        + ["  ".join([name.ljust(first)] + [cell.rjust(width) for cell, width in zip(cells, widths)]) for name, *cells in lines]
-    )
-
-
-def check_plot(path: str) -> None:
-    """Raise InputError if there is no matplotlib to plot with, or the file cannot be one of its images."""
-    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it tells when it looks for fonts the first time
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("a plot needs matplotlib, which is not installed: pip install matplotlib") from None
-    kinds = Figure().canvas.get_supported_filetypes()
-    if _kind(path) not in kinds:
-        raise InputError("%s: cannot be plotted to: expected a name that ends in .png, .pdf or .svg" % path)
-    folder = os.path.dirname(path) or "."
-    if os.path.isdir(path) or not os.path.isdir(folder):
-        raise InputError("%s: cannot be written: %s" % (path, "it is a folder" if os.path.isdir(path) else "no folder " + folder))
 
 
 def plot(path: str, rows: Sequence[Row]) -> None:
@@ -238,9 +193,4 @@ def plot(path: str, rows: Sequence[Row]) -> None:
         figure.legend(handles, labels, loc="outside lower left", ncols=len(labels))
         handles, labels = crossings.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower right", ncols=len(labels), title="pairs of crossing arcs")
-        with atomic_path(path) as temporary:
-            figure.savefig(temporary, format=_kind(path), dpi=150)
-
-
-def _kind(path: str) -> str:
-    return os.path.splitext(path)[1][1:].lower()
+        save(figure, path)

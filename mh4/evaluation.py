@@ -4,8 +4,11 @@ Development scores take gold segmentation and count every word, punctuation too 
 segmentation need an alignment of words: that is the official scorer's business, as `udtools` ships it.
 """
 
+from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, Dict, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+
+import numpy as np
 
 from mh4 import conllu
 from mh4.errors import InputError
@@ -22,6 +25,52 @@ class Score(NamedTuple):
     recall: float
     f1: float
     aligned_accuracy: Optional[float]
+
+
+class Counts(NamedTuple):
+    """How many there are in gold and in the system's file, how many are right; aligned is None where nothing is aligned."""
+
+    gold: int
+    system: int
+    correct: int
+    aligned: Optional[int] = None
+
+    def score(self) -> Score:
+        """Percentages by the scorer's formulas: 0 where there is nothing to count."""
+
+        def percent(correct: int, of: int) -> float:
+            return 100.0 * (correct / of) if of else 0.0
+
+        aligned = None if self.aligned is None else percent(self.correct, self.aligned)
+        return Score(
+            percent(self.correct, self.system),
+            percent(self.correct, self.gold),
+            percent(2 * self.correct, self.system + self.gold),
+            aligned,
+        )
+
+
+@dataclass(frozen=True)
+class File:
+    """A CoNLL-U file that the official scorer has read: its sentences, with trees, and the scorer's representation of it."""
+
+    path: str
+    sentences: List[conllu.Sentence]
+    representation: Any
+
+    def starts(self) -> np.ndarray:
+        """int64 (words,): where each word begins in the text without spaces; in a multiword token, where the token does."""
+        return np.array([word.span.start for word in self.representation.words], dtype=np.int64)
+
+
+class Evaluation(NamedTuple):
+    """What the scorer finds: the counts of each of METRICS, and which words correspond.
+
+    gold_words: int64 (words of the system,), the number of the gold word that each is aligned with, from 0; -1 for none.
+    """
+
+    counts: Dict[str, Counts]
+    gold_words: np.ndarray
 
 
 def attachment_scores(gold: Sequence[conllu.Sentence], system: Sequence[conllu.Sentence]) -> Dict[str, float]:
@@ -53,13 +102,47 @@ def official(gold: str, system: str) -> Dict[str, Score]:
     The words may differ, the text may not. Raises InputError for files the scorer refuses: no CoNLL-U, no tree, several roots,
     another text.
     """
+    counts = evaluate(load(gold), load(system)).counts
+    return {metric: counts[metric].score() for metric in METRICS}
+
+
+def load(path: str) -> File:
+    """Read CoNLL-U file `path` for the official scorer.
+
+    Raises InputError for files it refuses: no CoNLL-U, no tree, several roots.
+    """
     scorer = _scorer()
-    loaded_gold, loaded_system = _load(scorer, gold), _load(scorer, system)
+    sentences = conllu.read(path)  # names the line and the sentence of what is wrong, where the scorer does not
     try:
-        scores = scorer.evaluate(loaded_gold, loaded_system)
+        with open(path, encoding="utf-8") as file:
+            representation = scorer.load_conllu(file, path, {})
+    except scorer.UDError as error:
+        raise InputError("%s: the official scorer refuses it: %s" % (path, str(error).rstrip("."))) from None
+    except (ValueError, IndexError):  # it does not check what it reads of column DEPS and of multiword tokens
+        raise InputError("%s: the official scorer cannot read its column DEPS or its multiword tokens" % path) from None
+    except RecursionError:
+        raise InputError("%s: a tree is too deep for the official scorer" % path) from None
+    for number, word in enumerate(representation.words):
+        word.columns[conllu.XPOS] = _Numbered(word.columns[conllu.XPOS], number)
+    return File(path, sentences, representation)
+
+
+def evaluate(gold: File, system: File) -> Evaluation:
+    """The official scorer's counts and its alignment of words. Raises InputError if the two texts are not the same."""
+    scorer = _scorer()
+    tags = [word.columns[conllu.XPOS] for word in system.representation.words]
+    for tag in tags:
+        tag.partner = -1
+    try:
+        scores = scorer.evaluate(gold.representation, system.representation)
     except scorer.UDError:
-        raise InputError(_difference(gold, loaded_gold, system, loaded_system)) from None
-    return {metric: _percent(scores[metric]) for metric in METRICS}
+        raise InputError(_difference(gold, system)) from None
+    found = {name: scores[name] for name in METRICS}
+    counts = {name: Counts(one.gold_total, one.system_total, one.correct, one.aligned_total) for name, one in found.items()}
+    gold_words = np.array([tag.partner for tag in tags], dtype=np.int64)
+    if (gold_words >= 0).sum() != counts["Words"].correct:
+        raise InputError("this udtools does not show which words it aligns: mh4 was tested with udtools 0.2.9")
+    return Evaluation(counts, gold_words)
 
 
 def scorer_name() -> str:
@@ -68,9 +151,27 @@ def scorer_name() -> str:
     return "udtools " + metadata.version("udtools")
 
 
-def _percent(score: Any) -> Score:
-    aligned = None if score.aligned_accuracy is None else 100.0 * score.aligned_accuracy
-    return Score(100.0 * score.precision, 100.0 * score.recall, 100.0 * score.f1, aligned)
+class _Numbered(str):
+    """The XPOS of a word, and its number in the file.
+
+    The scorer keeps its alignment of words to itself, but to score XPOS it compares the tag of every gold word with the tag
+    of the word aligned with it: then the latter notes its partner.
+    """
+
+    number: int
+    partner: int
+
+    def __new__(cls, tag: str, number: int) -> "_Numbered":
+        made = super().__new__(cls, tag)
+        made.number, made.partner = number, -1
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Numbered):
+            other.partner = self.number
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
 
 
 def format_table(scores: Dict[str, Score]) -> str:
@@ -83,7 +184,17 @@ def format_table(scores: Dict[str, Score]) -> str:
     return "\n".join(lines)
 
 
-def _scorer():
+def format_counts(counts: Dict[str, Counts]) -> str:
+    """The counts as the official scorer prints them."""
+    lines = ["Metric     | Correct   |      Gold | Predicted | Aligned"]
+    lines.append("-----------+-----------+-----------+-----------+-----------")
+    for metric, count in counts.items():
+        aligned = count.correct if metric == "Words" else count.aligned or ""  # words are what is aligned
+        lines.append("%-11s|%10d |%10d |%10d |%10s" % (metric, count.correct, count.gold, count.system, aligned))
+    return "\n".join(lines)
+
+
+def _scorer() -> Any:
     try:
         from udtools import udeval
     except (ImportError, OSError):  # OSError: udtools 0.1, without its data files
@@ -93,28 +204,14 @@ def _scorer():
     return udeval
 
 
-def _load(scorer, path: str) -> Any:
-    conllu.read(path)  # names the line and the sentence of what is wrong, where the scorer does not
-    try:
-        with open(path, encoding="utf-8") as file:
-            return scorer.load_conllu(file, path, {})
-    except scorer.UDError as error:
-        raise InputError("%s: the official scorer refuses it: %s" % (path, str(error).rstrip("."))) from None
-    except (ValueError, IndexError):  # it does not check what it reads of column DEPS and of multiword tokens
-        raise InputError("%s: the official scorer cannot read its column DEPS or its multiword tokens" % path) from None
-    except RecursionError:
-        raise InputError("%s: a tree is too deep for the official scorer" % path) from None
-
-
-def _difference(gold: str, loaded_gold: Any, system: str, loaded_system: Any) -> str:
+def _difference(gold: File, system: File) -> str:
     """Where the two texts part."""
-    pairs = zip(loaded_gold.characters, loaded_system.characters)
-    shorter = min(len(loaded_gold.characters), len(loaded_system.characters))
-    start = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
+    texts = gold.representation.characters, system.representation.characters
+    start = next((i for i, (a, b) in enumerate(zip(*texts)) if a != b), min(map(len, texts)))
 
-    def place(path, loaded):
-        line = next((token.line for token in loaded.tokens if token.end > start), None)
-        text = "".join(loaded.characters[start : start + 20])
-        return "%s, line %d: %r" % (path, line, text) if text else "%s: the end" % path
+    def place(file: File) -> str:
+        line: Any = next((token.line for token in file.representation.tokens if token.end > start), None)
+        text = "".join(file.representation.characters[start : start + 20])
+        return "%s, line %d: %r" % (file.path, line, text) if text else "%s: the end" % file.path
 
-    return "%s, but %s: the scorer needs the same text in both" % (place(system, loaded_system), place(gold, loaded_gold))
+    return "%s, but %s: the scorer needs the same text in both" % (place(system), place(gold))

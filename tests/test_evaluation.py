@@ -26,6 +26,20 @@ def as_conllu(rows, sent_id="s1"):
     return "\n".join(lines) + "\n\n"
 
 
+def as_tokens(text):
+    """A sentence whose tokens, parted by spaces, are words or token=word+word; the first word is the root."""
+    lines, number = [], 0
+    for token in text.split():
+        form, multiword, words = token.partition("=")
+        words = words.split("+") if multiword else [form]
+        if multiword:
+            lines.append("%d-%d\t%s" % (number + 1, number + len(words), form) + 8 * "\t_")
+        for word in words:
+            number += 1
+            lines.append("%d\t%s\t_\t_\t_\t_\t%d\tdep\t_\t_" % (number, word, int(number > 1)))
+    return "\n".join(lines) + "\n\n"
+
+
 def changed(rows, **changes):
     """Rows with other columns: word4=(head, deprel)."""
     rows = list(rows)
@@ -100,6 +114,8 @@ class TestOfficial:
         with open(gold, encoding="utf-8") as first, open(system, encoding="utf-8") as second:
             original = scorer.evaluate(scorer.load_conllu(first, gold, {}), scorer.load_conllu(second, system, {}))
         assert evaluation.format_table(scores) == scorer.build_evaluation_table(original)
+        counts = evaluation.evaluate(evaluation.load(gold), evaluation.load(system)).counts
+        assert evaluation.format_counts(counts) == scorer.build_evaluation_table(original, counts=True)
 
     def test_another_segmentation(self, write):
         """kutyát split in two: 4 of 5 gold words, 4 of 6 system words align, and of these all but két (its head) are right."""
@@ -107,6 +123,39 @@ class TestOfficial:
         scores = evaluation.official(write("gold", as_conllu(GOLD)), write("system", as_conllu(split)))
         assert scores["Words"][:3] == pytest.approx((100 * 4 / 6, 100 * 4 / 5, 100 * 8 / 11))
         assert scores["UAS"] == pytest.approx((100 * 3 / 6, 100 * 3 / 5, 100 * 6 / 11, 100 * 3 / 4))
+
+    @pytest.mark.parametrize(
+        "gold, system, partners",
+        [
+            ("a b c", "a b c", [0, 1, 2]),
+            ("abc", "a b c", [-1, -1, -1]),
+            ("abc d", "a b c d", [-1, -1, -1, 1]),
+            ("abc=a+b+c", "a b c", [0, 1, 2]),
+            ("abc=a+BX+c def=d+EX+f", "ab=a+b cd=c+d ef=e+f", [0, -1, 2, 3, -1, 5]),
+            ("ab=a+b cd=bc+d", "a bc d", [0, -1, 3]),
+        ],
+    )
+    def test_aligned_words(self, write, gold, system, partners):
+        """token=word+word is a multiword token. Spans of such are aligned by the longest common subsequence of forms."""
+        paths = write("gold", as_tokens(gold)), write("system", as_tokens(system))
+        counts, gold_words = evaluation.evaluate(*map(evaluation.load, paths))
+        assert gold_words.tolist() == partners
+        assert counts["Words"].correct == sum(partner >= 0 for partner in partners)
+
+    def test_files_can_be_scored_again(self, write):
+        """A file is read once for any number of systems; an alignment leaves nothing behind, not even with itself."""
+        gold, system = (evaluation.load(write(text[:2], as_tokens(text))) for text in ("ab c", "a b c"))
+        for _ in range(2):
+            assert evaluation.evaluate(gold, system).gold_words.tolist() == [-1, -1, 1]
+            assert evaluation.evaluate(system, gold).gold_words.tolist() == [-1, 2]
+            assert evaluation.evaluate(system, system).gold_words.tolist() == [0, 1, 2]
+
+    def test_a_scorer_that_does_not_compare_tags(self, write, scorer, monkeypatch):
+        gold = evaluation.load(write("gold", as_conllu(GOLD)))
+        scores = scorer.evaluate(gold.representation, gold.representation)
+        monkeypatch.setattr(scorer, "evaluate", lambda gold, system: scores)
+        with pytest.raises(InputError, match="does not show which words it aligns"):
+            evaluation.evaluate(gold, gold)
 
     def test_the_files_stay_as_they_are(self, write):
         gold, system = write("gold", as_conllu(GOLD)), write("system", as_conllu(SYSTEM))

@@ -10,13 +10,15 @@ import pytest
 
 import mh4
 import mh4.decoders
-from mh4 import conll17, conllu, coverage, evaluation, fetching, oracle, parallel, parsing, transitions, treebanks, trees
+from mh4 import arcs, comparison, conll17, conllu, coverage, evaluation, fetching, oracle, parallel, parsing, plots, scores
+from mh4 import significance, tables, transitions, treebanks, trees
 
 STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
 
 
 def public_functions():
-    for module in (conll17, conllu, coverage, evaluation, fetching, oracle, parallel, parsing, transitions, treebanks, trees):
+    compared = arcs, comparison, evaluation, plots, scores, significance, tables
+    for module in (*compared, conll17, conllu, coverage, fetching, oracle, parallel, parsing, transitions, treebanks, trees):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):
                 yield pytest.param(function, id=f"{module.__name__}.{name}")

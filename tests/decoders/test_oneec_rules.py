@@ -149,7 +149,7 @@ def test_products_are_the_instances_of_a_rule(number):
 def test_a_kernel_raises_by_all_instances_of_a_rule(number):
     """The generated lines, run on numbers, against the table."""
     rng = rng_for("kernel", number)
-    rule, rows = RULES[number], tables()[1][number]
+    rows = tables()[1][number]
     kernel, step = next((kernel, step) for kernel in oneec_generate.KERNELS
                         for step in oneec_generate.steps_of(kernel) if step.number == number)
     parts, arcs = oneec_generate.fetched(step)

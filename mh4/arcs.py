@@ -1,0 +1,93 @@
+"""The arcs of a whole CoNLL-U file as arrays, one arc for each word, and which of a system's arcs are right.
+
+Words are numbered through the file from 0, so that arcs of files with other words and other sentences can be compared by an
+alignment of words.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Sequence
+
+import numpy as np
+
+from mh4 import conllu, trees
+from mh4.vocabulary import without_subtype
+
+ROOT = -1
+
+
+@dataclass(frozen=True)
+class Arcs:
+    """The arcs to w words: arrays (w,).
+
+    heads: int64, the number of the head, ROOT for the root. labels: str, without subtypes, as in the shared tasks.
+    sentences: int64, the number of the sentence that the word is in, from 0. lengths: int64, |dependent - head|, 0 for arcs from
+    the root. depths: int64, the number of arcs from the root to the word, 1 for the root's dependents. crossed: bool, whether
+    some arc crosses it, as in mh4.trees.crossed_arcs. sentence_lengths: int64, the number of words in the sentence.
+    """
+
+    heads: np.ndarray
+    labels: np.ndarray
+    sentences: np.ndarray
+    crossed: np.ndarray
+
+    @classmethod
+    def of(cls, sentences: Sequence[conllu.Sentence]) -> "Arcs":
+        """The arcs of a file's sentences, which have trees."""
+        sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+        numbers = np.repeat(np.arange(len(sizes)), sizes)
+        first = (np.cumsum(sizes) - sizes)[numbers]  # of the word's sentence
+        in_sentence = np.concatenate([sentence.heads[1:] for sentence in sentences]).astype(np.int64)
+        return cls(
+            heads=np.where(in_sentence > 0, in_sentence - 1 + first, ROOT),
+            labels=np.array([without_subtype(label) for sentence in sentences for label in sentence.deprels]),
+            sentences=numbers,
+            crossed=np.concatenate([trees.crossed_arcs(sentence.heads)[1:] for sentence in sentences]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.where(self.heads == ROOT, 0, np.abs(self.heads - np.arange(len(self))))
+
+    @property
+    def depths(self) -> np.ndarray:
+        depths, above = np.zeros(len(self), dtype=np.int64), np.arange(len(self))
+        while (above != ROOT).any():
+            depths += above != ROOT
+            above = np.where(above != ROOT, self.heads[above], ROOT)
+        return depths
+
+    @property
+    def sentence_lengths(self) -> np.ndarray:
+        return np.bincount(self.sentences)[self.sentences]
+
+
+class Right(NamedTuple):
+    """Which arcs are right: bool arrays (words,), by the head alone, and by head and label."""
+
+    unlabelled: np.ndarray
+    labelled: np.ndarray
+
+
+def right(gold: Arcs, system: Arcs, gold_words: np.ndarray) -> Right:
+    """Which arcs of the system are right, by the official scorer's definition.
+
+    gold_words: int64 (words of the system,), the gold word that each is aligned with, -1 for none; no two with the same. An arc
+    is right if its dependent is aligned, and its head is aligned with the head in gold or both are the root.
+    """
+    places = np.append(np.where(gold_words < 0, ROOT - 1, gold_words), ROOT)  # places[ROOT] is the last: the root is itself
+    unlabelled = (gold_words >= 0) & (places[system.heads] == gold.heads[gold_words])
+    return Right(unlabelled, unlabelled & (system.labels == gold.labels[gold_words]))
+
+
+def found(gold: Arcs, of_system: Right, gold_words: np.ndarray) -> Right:
+    """Which arcs of gold the system has right, as many as `right` says of the system's."""
+
+    def in_gold(are_right: np.ndarray) -> np.ndarray:
+        result = np.zeros(len(gold), dtype=bool)
+        result[gold_words[are_right]] = True
+        return result
+
+    return Right(in_gold(of_system.unlabelled), in_gold(of_system.labelled))

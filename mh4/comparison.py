@@ -1,0 +1,258 @@
+"""Where one parser is better than another, and whether that may be chance: what `mh4 compare` shows.
+
+Recall and precision of arcs by dependency length, by distance to the root and by sentence length, as McDonald & Nivre analysed
+parsers ("Analyzing and Integrating Dependency Parsers", Computational Linguistics 37(1), 2011), and by whether arcs are crossed.
+What an arc is like is seen in gold for recall and in the system's own tree for precision. Words may differ: the official
+scorer aligns them.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+
+from mh4 import arcs, evaluation, significance
+from mh4.arcs import Arcs, Right
+from mh4.plots import check_plot, save
+from mh4.tables import aligned, group_names, short_names
+
+MEASURES = {  # what is compared of each sentence
+    "uas": "UAS (F1)",
+    "las": "LAS (F1)",
+    "exact_unlabelled": "exact match, heads",
+    "exact_labelled": "exact match, heads and relations",
+}
+EXPLANATION = """\
+In percent; the interval holds the middle 95 %% of the differences in %s bootstrap samples of the gold sentences.
+p: how often a difference as large as A - B, in either direction, is to be expected by chance if A and B are equally
+good. The paired bootstrap counts the samples whose difference is as far from A - B as that is from 0, approximate
+randomisation how often it is as large after A and B have exchanged their trees of each sentence or not, at random,
+%s times. p concerns these two outputs on text of this kind, not other seeds or other kinds of text."""
+
+
+class Dimension(NamedTuple):
+    """What arcs are grouped by: its key, the title of its table, values of arcs, where their groups start, and names of those."""
+
+    key: str
+    title: str
+    values: Callable[[Arcs], np.ndarray]
+    starts: Sequence[int]
+    names: Sequence[str]
+
+    def groups(self, of: Arcs) -> np.ndarray:
+        """int64 (words,): the number of the group of each arc."""
+        return np.searchsorted(self.starts, self.values(of), side="right") - 1
+
+
+_LENGTHS, _DEPTHS, _SENTENCES = (1, 2, 3, 5, 10, 15), (1, 2, 3, 4, 5, 7, 10), (1, 11, 21, 31, 41, 51)
+DIMENSIONS = (
+    Dimension("length", "dependency length", lambda of: of.lengths, (0, *_LENGTHS), ["root", *group_names(_LENGTHS)]),
+    Dimension("crossed", "crossed by an arc", lambda of: of.crossed.astype(np.int64), (0, 1), ["no", "yes"]),
+    Dimension("depth", "distance to root", lambda of: of.depths, _DEPTHS, group_names(_DEPTHS)),
+    Dimension("sentence_length", "sentence length", lambda of: of.sentence_lengths, _SENTENCES, group_names(_SENTENCES)),
+)
+
+
+class Group(NamedTuple):
+    """Arcs of a group: how many are in gold and in the system, and how many of either are right; None percent of no arcs."""
+
+    gold: int
+    system: int
+    recalled: int
+    precise: int
+
+    @property
+    def recall(self) -> Any:
+        return 100.0 * self.recalled / self.gold if self.gold else None
+
+    @property
+    def precision(self) -> Any:
+        return 100.0 * self.precise / self.system if self.system else None
+
+
+@dataclass(frozen=True)
+class System:
+    """A parsed file beside gold.
+
+    words: its number of words; aligned: how many are aligned with gold. groups: by the key of a dimension, its groups in order,
+    each (unlabelled, labelled). sentences: int64 (gold sentences, measures, 2), what is right by each of MEASURES, and what
+    there is to get right, as significance.compare takes it.
+    """
+
+    path: str
+    words: int
+    aligned: int
+    groups: Dict[str, List[Tuple[Group, Group]]]
+    sentences: np.ndarray
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems on the same gold, and the difference by each of MEASURES."""
+
+    path: str
+    sentences: int
+    words: int
+    systems: Tuple[System, System]
+    differences: Dict[str, significance.Difference]
+
+
+def compare(gold_path: str, a_path: str, b_path: str) -> Comparison:
+    """Compare CoNLL-U files `a_path` and `b_path` by a gold one. Raises InputError for files that the official scorer refuses."""
+    gold = evaluation.load(gold_path)
+    gold_arcs = Arcs.of(gold.sentences)
+    a, b = (_system(gold, gold_arcs, evaluation.load(path)) for path in (a_path, b_path))
+    differences = dict(zip(MEASURES, significance.compare(a.sentences, b.sentences)))
+    return Comparison(gold_path, len(gold.sentences), len(gold_arcs), (a, b), differences)
+
+
+def _system(gold: evaluation.File, gold_arcs: Arcs, system: evaluation.File) -> System:
+    _, gold_words = evaluation.evaluate(gold, system)
+    system_arcs = Arcs.of(system.sentences)
+    right = arcs.right(gold_arcs, system_arcs, gold_words)
+    found = arcs.found(gold_arcs, right, gold_words)
+    groups = {dimension.key: _groups(dimension, gold_arcs, system_arcs, found, right) for dimension in DIMENSIONS}
+    # A word without a partner belongs to the gold sentence in which it begins.
+    starts = gold.starts()
+    first = starts[np.searchsorted(gold_arcs.sentences, np.arange(len(gold.sentences)))]
+    places = np.where(
+        gold_words >= 0, gold_arcs.sentences[gold_words], np.searchsorted(first, system.starts(), side="right") - 1
+    )
+    sentences = by_sentence(gold_arcs.sentences, places, right)
+    return System(system.path, len(system_arcs), int((gold_words >= 0).sum()), groups, sentences)
+
+
+def _groups(dimension: Dimension, gold: Arcs, system: Arcs, found: Right, right: Right) -> List[Tuple[Group, Group]]:
+    in_gold, in_system = dimension.groups(gold), dimension.groups(system)
+
+    def counts(groups: np.ndarray) -> List[int]:
+        return np.bincount(groups, minlength=len(dimension.names)).tolist()
+
+    unlabelled, labelled = (
+        [Group(*row) for row in zip(counts(in_gold), counts(in_system), counts(in_gold[one]), counts(in_system[other]))]
+        for one, other in zip(found, right)
+    )
+    return list(zip(unlabelled, labelled))
+
+
+def by_sentence(gold: np.ndarray, system: np.ndarray, right: Right) -> np.ndarray:
+    """What is right in each of s gold sentences and what there is to get right: int64 (s, measures, 2), MEASURES in order.
+
+    gold, system: int64 (words,), the gold sentence of each word of gold and of the system. right: of the system's words. For UAS
+    and LAS there are the words of gold and system together, so that 2 * right / there is F1, for exact match 2 to a sentence:
+    it is matched if all arcs to its words are right and the system has no other words in it.
+    """
+    s = int(gold[-1]) + 1
+    there = np.bincount(gold, minlength=s) + np.bincount(system, minlength=s)
+    heads, labelled = (np.bincount(system[one], minlength=s) for one in right)
+    two = np.full(s, 2)
+    pairs = [(heads, there), (labelled, there), (2 * heads == there, two), (2 * labelled == there, two)]
+    return np.stack([np.stack(pair, axis=1) for pair in pairs], axis=1).astype(np.int64)
+
+
+def table(found: Comparison) -> str:
+    """For people: what is compared, scores and their differences, and a table for each dimension."""
+    return "\n\n".join([_files(found), _differences(found), *(_dimension_table(found, dimension) for dimension in DIMENSIONS)])
+
+
+def _files(found: Comparison) -> str:
+    names = short_names([found.path, *(system.path for system in found.systems)])
+    lines = ["gold  %s: %d sentences, %d words" % (names[0], found.sentences, found.words)]
+    for letter, name, system in zip("AB", names[1:], found.systems):
+        lines.append("%-4s  %s: %d words, %d of them aligned with gold" % (letter, name, system.words, system.aligned))
+    return "\n".join(lines)
+
+
+def _differences(found: Comparison) -> str:
+    body = [
+        ["%.2f" % d.a, "%.2f" % d.b, _signed(d.difference, 2), "%s to %s" % (_signed(d.low, 2), _signed(d.high, 2))]
+        + ["%.4f" % p for p in (d.p_bootstrap, d.p_randomisation)]
+        for d in found.differences.values()
+    ]
+    columns = [("", ["A", "B", "A - B", "interval"]), ("p", ["bootstrap", "randomisation"])]
+    samples = format(significance.SAMPLES, ",")
+    return aligned("", columns, list(MEASURES.values()), body) + "\n\n" + EXPLANATION % (samples, samples)
+
+
+def _dimension_table(found: Comparison, dimension: Dimension) -> str:
+    body = []
+    for pair in zip(*(system.groups[dimension.key] for system in found.systems)):
+        cells = ["%d" % count for count in (pair[0][0].gold, pair[0][0].system, pair[1][0].system)]
+        for a, b in zip(*pair):
+            cells += _pair(a.recall, b.recall) + _pair(a.precision, b.precision)
+        body.append(cells)
+    three = ["A", "B", "A - B"]
+    titles = [kind + value for kind in ("UAS ", "LAS ") for value in ("recall, %", "precision, %")]
+    groups = [("arcs", ["gold", "A", "B"]), *((title, three) for title in titles)]
+    return aligned(dimension.title, groups, dimension.names, body)
+
+
+def _pair(a: Any, b: Any) -> List[str]:
+    shown = ["-" if value is None else "%.1f" % value for value in (a, b)]
+    return shown + ["-" if a is None or b is None else _signed(a - b, 1)]
+
+
+def _signed(difference: float, digits: int) -> str:
+    return "%+.*f" % (digits, round(difference, digits) + 0.0)  # + 0.0 makes +0.0 of -0.0
+
+
+def record(found: Comparison) -> Dict[str, Any]:
+    """For machines: counts as they are, percentages unrounded, None for those of no arcs."""
+
+    def group(one: Group) -> Dict[str, Any]:
+        return {"recalled": one.recalled, "precise": one.precise, "recall": one.recall, "precision": one.precision}
+
+    def groups(dimension: Dimension) -> List[Dict[str, Any]]:
+        rows = []
+        for number, name in enumerate(dimension.names):
+            pairs = [system.groups[dimension.key][number] for system in found.systems]
+            row: Dict[str, Any] = {"group": name, "gold": pairs[0][0].gold}
+            for letter, (unlabelled, labelled) in zip("ab", pairs):
+                row[letter] = {"system": unlabelled.system, "unlabelled": group(unlabelled), "labelled": group(labelled)}
+            rows.append(row)
+        return rows
+
+    return {
+        "gold": {"file": found.path, "sentences": found.sentences, "words": found.words},
+        **{
+            letter: {"file": system.path, "words": system.words, "aligned": system.aligned}
+            for letter, system in zip("ab", found.systems)
+        },
+        "samples": significance.SAMPLES,
+        "seed": significance.SEED,
+        "scores": {name: one._asdict() for name, one in found.differences.items()},
+        "arcs": {dimension.key: groups(dimension) for dimension in DIMENSIONS},
+    }
+
+
+def plot(path: str, found: Comparison) -> None:
+    """Draw recall and precision by every dimension into an image, unlabelled as full lines and labelled as broken ones.
+
+    The ending of `path` says what kind of image (.png, .pdf, .svg). Raises InputError as check_plot does.
+    """
+    check_plot(path)
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    names = short_names([system.path for system in found.systems])
+    with rc_context({"text.parse_math": False}):  # names of files are no formulas
+        figure = Figure(figsize=(14, 6.5), layout="constrained")
+        widths = [len(dimension.names) for dimension in DIMENSIONS]
+        panels = figure.subplots(2, len(DIMENSIONS), sharex="col", sharey="row", width_ratios=widths)
+        for column, dimension in zip(panels.T, DIMENSIONS):
+            for axes, value in zip(column, ("recall", "precision")):
+                for number, (name, system) in enumerate(zip(names, found.systems)):
+                    for kind, style in enumerate(("-", "--")):
+                        shares = [getattr(pair[kind], value) for pair in system.groups[dimension.key]]
+                        heights = [np.nan if share is None else share for share in shares]
+                        label = "%s: %s, %s" % ("AB"[number], name, ("unlabelled", "labelled")[kind])
+                        look = {"marker": "os"[number], "color": "C%d" % number, "alpha": 0.8}
+                        axes.plot(dimension.names, heights, style, label=label, **look)
+                axes.grid(alpha=0.3)
+            column[1].margins(x=0.3 / len(dimension.names))
+            column[1].set_xlabel(dimension.title)
+        for axes, value in zip(panels[:, 0], ("recall", "precision")):
+            axes.set_ylabel("%s of arcs, %%" % value)
+        handles, labels = panels[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=2)
+        save(figure, path)

@@ -1,0 +1,111 @@
+"""What `mh4 evaluate` shows: the official metrics of one system or several, and LAS by relation, for people and for machines."""
+
+from collections import Counter
+from typing import Any, Dict, List, NamedTuple, Sequence
+
+import numpy as np
+
+from mh4 import arcs, evaluation
+from mh4.evaluation import Counts
+from mh4.tables import aligned, short_names
+
+TOTAL = "total"
+
+
+class Result(NamedTuple):
+    """The counts of a system's file by metric, and those of LAS by relation."""
+
+    path: str
+    metrics: Dict[str, Counts]
+    relations: Dict[str, Counts]
+
+
+def measure(gold_path: str, system_paths: Sequence[str]) -> List[Result]:
+    """Score CoNLL-U files against a gold one. Raises InputError for files that the official scorer refuses."""
+    gold = evaluation.load(gold_path)
+    gold_arcs = arcs.Arcs.of(gold.sentences)
+    results = []
+    for path in system_paths:
+        system = evaluation.load(path)
+        metrics, gold_words = evaluation.evaluate(gold, system)
+        results.append(Result(path, metrics, by_relation(gold_arcs, arcs.Arcs.of(system.sentences), gold_words)))
+    return results
+
+
+def by_relation(gold: arcs.Arcs, system: arcs.Arcs, gold_words: np.ndarray) -> Dict[str, Counts]:
+    """LAS by relation, without subtypes: the arcs with it in gold and in the system, and those that are in both.
+
+    Sorted by falling count in gold. aligned counts the gold words with the relation that are aligned; gold_words is as in
+    arcs.right.
+    """
+    right = arcs.right(gold, system, gold_words).labelled
+    in_gold, in_system = Counter(gold.labels.tolist()), Counter(system.labels.tolist())
+    correct = Counter(system.labels[right].tolist())
+    pairs = Counter(gold.labels[gold_words[gold_words >= 0]].tolist())
+    names = sorted(in_gold | in_system, key=lambda name: (-in_gold[name], name))
+    return {name: Counts(in_gold[name], in_system[name], correct[name], pairs[name]) for name in names}
+
+
+def metric_table(results: Sequence[Result], counts: bool = False) -> str:
+    """The metrics: of one system as the official scorer prints them, of several F1 (or, with `counts`, counts) side by side."""
+    if len(results) == 1:
+        metrics = results[0].metrics
+        return evaluation.format_counts(metrics) if counts else evaluation.format_table(_scores(metrics))
+    names = short_names([result.path for result in results])
+    if counts:
+        groups = [("", ["gold"]), ("predicted", names), ("correct", names)]
+    else:
+        groups = [("F1, %", names)]
+    body = []
+    for metric in evaluation.METRICS:
+        of_all = [result.metrics[metric] for result in results]
+        body.append(_counts(of_all) if counts else ["%.2f" % one.score().f1 for one in of_all])
+    return aligned("", groups, evaluation.METRICS, body)
+
+
+def relation_table(results: Sequence[Result], counts: bool = False) -> str:
+    """LAS by relation: of one system counts, precision, recall and F1, of several F1 (or, with `counts`, counts) side by side."""
+    names = short_names([result.path for result in results])
+    in_gold = {name: relation.gold for result in results for name, relation in result.relations.items()}
+    rows = sorted(in_gold, key=lambda name: (-in_gold[name], name)) + [TOTAL]
+    if len(results) == 1:
+        groups = [("arcs", ["gold", "predicted", "correct"]), ("LAS, %", ["precision", "recall", "F1"])]
+    elif counts:
+        groups = [("", ["gold"]), ("predicted", names), ("correct", names)]
+    else:
+        groups = [("", ["gold"]), ("LAS F1, %", names)]
+    body = []
+    for name in rows:
+        absent = Counts(in_gold.get(name, 0), 0, 0)
+        of_all = [result.metrics["LAS"] if name == TOTAL else result.relations.get(name, absent) for result in results]
+        if len(results) == 1:
+            body.append(_counts(of_all) + ["%.2f" % value for value in of_all[0].score()[:3]])
+        elif counts:
+            body.append(_counts(of_all))
+        else:
+            body.append(["%d" % of_all[0].gold] + ["%.2f" % one.score().f1 for one in of_all])
+    return aligned("", groups, rows, body)
+
+
+def record(gold_path: str, results: Sequence[Result], relations: bool = False) -> Dict[str, Any]:
+    """For machines: counts, and percentages unrounded; LAS by relation with `relations`."""
+    systems = []
+    for result in results:
+        entry: Dict[str, Any] = {"file": result.path, "metrics": _records(result.metrics)}
+        if relations:
+            entry["deprel"] = _records(result.relations)
+        systems.append(entry)
+    return {"gold": gold_path, "systems": systems}
+
+
+def _records(counts: Dict[str, Counts]) -> Dict[str, Any]:
+    return {name: {**one._asdict(), **one.score()._asdict()} for name, one in counts.items()}
+
+
+def _scores(counts: Dict[str, Counts]) -> Dict[str, evaluation.Score]:
+    return {name: one.score() for name, one in counts.items()}
+
+
+def _counts(of_all: Sequence[Counts]) -> List[str]:
+    """Gold, predicted by each system, correct in each."""
+    return ["%d" % count for count in [of_all[0].gold, *(one.system for one in of_all), *(one.correct for one in of_all)]]

@@ -1,0 +1,92 @@
+"""Whether the difference between two parsers on the same sentences may be chance: paired bootstrap and approximate randomisation.
+
+Both ask how often a difference as large as the observed one would be seen, in either direction, if there were none. The paired
+bootstrap (Efron & Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 16; Berg-Kirkpatrick, Burkett & Klein, "An
+Empirical Investigation of Statistical Significance in NLP", EMNLP 2012) draws as many sentences as there are, with replacement;
+differences in such samples scatter about the observed one as those of other texts would about the true one. Approximate
+randomisation (Noreen, "Computer-Intensive Methods for Testing Hypotheses", 1989; Yeh, "More accurate tests for the statistical
+significance of result differences", COLING 2000) exchanges the two parsers' trees of each sentence or not, at random, which
+makes no difference if they are equally good.
+"""
+
+from typing import Iterator, List, NamedTuple
+
+import numpy as np
+
+SAMPLES = 10_000
+SEED = 1
+_AT_A_TIME = 2**18  # random numbers in memory at once
+_EQUAL = 1e-9  # differences of percentages closer than this are rounding errors
+
+
+class Difference(NamedTuple):
+    """Scores of A and B and their difference A - B, in percent, and whether it may be chance.
+
+    low, high: the interval that holds the difference in the middle 95 % of the bootstrap's samples. p_bootstrap, p_randomisation:
+    two-sided p-values, (1 + samples with a difference as large) / (1 + samples), so that none is 0.
+    """
+
+    a: float
+    b: float
+    difference: float
+    low: float
+    high: float
+    p_bootstrap: float
+    p_randomisation: float
+
+
+def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SEED) -> List[Difference]:
+    """Compare the scores of A and B by each of m measures.
+
+    a and b: int (sentences, m, 2), of each sentence what is right, and what there is to get right in gold and system together.
+    A score is F1, 200 * right / there in percent, over all sentences of a sample (where both count the same, accuracy).
+    Raises ValueError where there are no sentences or there is nothing to get right.
+    """
+    if a.shape != b.shape or not a[:, :, 1].any(axis=0).all() or not b[:, :, 1].any(axis=0).all():
+        raise ValueError("expected counts of the same sentences and measures, with something to get right")
+    measures = a.shape[1]
+    both = np.concatenate([a, b], axis=1).astype(np.float64)  # whole numbers: their sums are exact
+    observed = _scores(both.sum(axis=0)[None])[0]
+    difference = observed[:measures] - observed[measures:]
+    resampled, exchanged = (
+        np.concatenate([scores[:, :measures] - scores[:, measures:] for scores in parts])
+        for parts in (_bootstrap(both, samples, seed), _exchanges(both, samples, seed))
+    )
+    low, high = np.quantile(resampled, [0.025, 0.975], axis=0)
+    as_large = np.abs(difference) - _EQUAL
+    p_bootstrap = (1 + (np.abs(resampled - difference) >= as_large).sum(axis=0)) / (1 + samples)
+    p_randomisation = (1 + (np.abs(exchanged) >= as_large).sum(axis=0)) / (1 + samples)
+    columns = (observed[:measures], observed[measures:], difference, low, high, p_bootstrap, p_randomisation)
+    return [Difference(*row) for row in np.stack(columns, axis=1).tolist()]
+
+
+def _scores(sums: np.ndarray) -> np.ndarray:
+    """(..., 2) to (...). A sample with nothing to get right has score 0."""
+    return 200.0 * sums[..., 0] / np.maximum(sums[..., 1], 1)
+
+
+def _bootstrap(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
+    """The scores (some samples, 2m) of samples of sentences drawn with replacement."""
+    rng, n = np.random.default_rng([seed, 0]), len(both)
+    for count in _parts(samples, n):
+        drawn = rng.integers(0, n, size=(count, n), dtype=np.int32)
+        times = np.bincount((drawn + np.arange(0, count * n, n)[:, None]).ravel(), minlength=count * n).reshape(count, n)
+        yield _scores(np.tensordot(times.astype(np.float64), both, axes=1))
+
+
+def _exchanges(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
+    """The scores (some samples, 2m) where A and B have exchanged about half of their sentences."""
+    rng, n = np.random.default_rng([seed, 1]), len(both)
+    measures = both.shape[1] // 2
+    more = both[:, :measures] - both[:, measures:]
+    for count in _parts(samples, n):
+        exchanged = rng.integers(0, 2, size=(count, n), dtype=np.uint8).astype(np.float64)
+        moved = np.tensordot(exchanged, more, axes=1)
+        yield _scores(both.sum(axis=0) + np.concatenate([-moved, moved], axis=1))
+
+
+def _parts(samples: int, n: int) -> Iterator[int]:
+    """Numbers of samples of n that add up to all of them."""
+    step = max(1, _AT_A_TIME // n)
+    for start in range(0, samples, step):
+        yield min(step, samples - start)
