@@ -61,7 +61,7 @@ class Tested:
 
     @property
     def compares(self) -> bool:
-        """True if the files are those of the paper: it alone says which release is trained on, the blobs what is tested on."""
+        """True if what was trained and tested on are the files of the paper."""
         test, segmentation = _files(self.runs[0])
         return (
             self.release == paper.RELEASE
