@@ -13,6 +13,7 @@ from mh4.errors import InputError
 from mh4.files import atomic_path, write_text
 from mh4.network.encoder import Encoder, node_columns
 from mh4.network.graph import dy, forward
+from mh4.network.layers import Columns
 from mh4.network.scorer import Labeller, Tagger, TensorScorer
 from mh4.vocabulary import TAGS, Vocabulary
 
@@ -55,6 +56,15 @@ class Model:
             scores = self.score([sentences[k] for k in batch])
             forward(scores.tags[TAGS[-1]])
             yield batch, scores
+
+    def label_scores(self, sentences: Sequence[Sentence], vectors: np.ndarray, heads: Sequence[np.ndarray]) -> np.ndarray:
+        """Scores of the labels of the arcs of given trees in a new graph: float32 (labels, words of the minibatch).
+
+        vectors: what Scores.vectors gave for these sentences, whose graph may be gone. heads: an array for each sentence.
+        """
+        dy.renew_cg()
+        columns, vectors = node_columns(sentences), dy.inputTensor(vectors)
+        return _label_scores(self.labeller, vectors, columns, heads, False).npvalue().reshape((len(self.vocabulary.labels), -1))
 
     # The model folder
 
@@ -129,12 +139,22 @@ class Scores:
 
     def labels(self, heads: Sequence[np.ndarray]) -> "dy.Expression":
         """Scores of the labels of the arcs of given trees, one heads array for each sentence: (labels, words of the minibatch)."""
-        columns_of_heads: List[int] = []
-        columns: List[int] = []
-        for (start, _), tree in zip(self._columns, heads):
-            columns_of_heads.extend(start + int(head) for head in tree[1:])
-            columns.extend(range(start + 1, start + len(tree)))
-        return self._model.labeller(self._vectors, columns_of_heads, columns, self._training)
+        return _label_scores(self._model.labeller, self._vectors, self._columns, heads, self._training)
+
+    def vectors(self) -> np.ndarray:
+        """The encoder's vectors of all nodes, float32 (units, N): with them Model.label_scores needs this graph no longer."""
+        return self._vectors.npvalue()
+
+
+def _label_scores(
+    labeller: Labeller, vectors: "dy.Expression", columns: Sequence[Columns], heads: Sequence[np.ndarray], training: bool
+) -> "dy.Expression":
+    heads_of_words: List[int] = []
+    words: List[int] = []
+    for (start, _), tree in zip(columns, heads):
+        heads_of_words.extend(start + int(head) for head in tree[1:])
+        words.extend(range(start + 1, start + len(tree)))
+    return labeller(vectors, heads_of_words, words, training)
 
 
 def minibatches(order: Sequence[int], lengths: Sequence[int], tokens: int) -> Iterator[List[int]]:
