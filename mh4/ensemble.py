@@ -38,6 +38,7 @@ from mh4.vocabulary import TAGS, Table, without_subtype
 
 if TYPE_CHECKING:
     from mh4.model import Scores
+    from mh4.network.graph import dy
 
 TREES = {"mst": "any", "mh4": "mh4", "1ec": "1ec"}  # the classes of trees to choose from, and what mh4.trees calls them
 
@@ -102,49 +103,30 @@ class Ensemble:
             if not self.parsers and not _votes(sentence):
                 raise InputError("%s: an ensemble without a member has no tree for it" % (sentence.name or "a sentence"))
         results: List[Optional[Sentence]] = [None] * len(unparsed)
-        for batch, members in self._minibatches(unparsed):
-            for k, sentence in zip(batch, self._parse([unparsed[k] for k in batch], members)):
+        for batch, scores in self._minibatches(unparsed):
+            for k, sentence in zip(batch, self._parse([unparsed[k] for k in batch], scores)):
                 results[k] = sentence
             progress(sum(len(unparsed[k]) for k in batch))
         return [sentence for sentence in results if sentence is not None]
 
-    def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[Tuple[List[int], List["_Opinions"]]]:
-        """The numbers of the sentences of each minibatch, and what the models say of them."""
+    def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[Tuple[List[int], List["Scores"]]]:
+        """The numbers of the sentences of each minibatch, and what each model says of them."""
         if not self.parsers:
-            yield list(range(len(sentences))), []
-            return
-        # All models make the same minibatches of them. Each runs its graph when the one before has taken from its own what it needs.
-        for batches in zip(*(_opinions_of(parser, sentences) for parser in self.parsers)):
-            yield batches[0][0], [opinions for _, opinions in batches]
+            return iter([(list(range(len(sentences))), [])])
+        from mh4.model import scores_of
 
-    def _parse(self, sentences: Sequence[Sentence], members: Sequence["_Opinions"]) -> List[Sentence]:
-        heads = [
-            vote([*(member.heads[k] for member in members), *(other.heads for other in _votes(sentence))], self.tree)
-            for k, sentence in enumerate(sentences)
-        ]
-        labels = [member.labels(sentences, heads) for member in members]
+        return scores_of([parser.model for parser in self.parsers], sentences)
+
+    def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"]) -> List[Sentence]:
+        trees_of_members = [parser.trees(of_member) for parser, of_member in zip(self.parsers, scores)]
+        trees_of_files = [[other.heads for other in _votes(sentence)] for sentence in sentences]
+        heads = [vote([*(member[k] for member in trees_of_members), *files], self.tree) for k, files in enumerate(trees_of_files)]
+        labels = [_opinion(parser, "labels", of_member.labels(heads)) for parser, of_member in zip(self.parsers, scores)]
         columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], headed_by_root(heads))}
-        if members:
-            columns.update((column, _most_probable([member.tags[column] for member in members])) for column in TAGS)
+        for column in TAGS if scores else ():
+            tags = [_opinion(parser, column, of_member.tags[column]) for parser, of_member in zip(self.parsers, scores)]
+            columns[column] = _most_probable(tags)
         return annotated(sentences, heads, columns)
-
-
-def _opinions_of(parser: Parser, sentences: Sequence[Sentence]) -> Iterator[Tuple[List[int], "_Opinions"]]:
-    for batch, scores in parser.model.scores(sentences):
-        yield batch, _Opinions(parser, scores)
-
-
-class _Opinions:
-    """What a parser says of a minibatch: its trees, its tags, and what its labeller takes. The graph may go, there is only one."""
-
-    def __init__(self, parser: Parser, scores: "Scores") -> None:
-        self.model = parser.model
-        self.heads = parser.trees(scores)
-        self.tags = {column: _opinion(getattr(self.model.vocabulary, column), scores.tags[column].npvalue()) for column in TAGS}
-        self.vectors = scores.vectors()
-
-    def labels(self, sentences: Sequence[Sentence], heads: Sequence[np.ndarray]) -> Opinion:
-        return _opinion(self.model.vocabulary.labels, self.model.label_scores(sentences, self.vectors, heads))
 
 
 def vote(votes: Sequence[np.ndarray], tree: str = "mst") -> np.ndarray:
@@ -198,10 +180,11 @@ def _votes(sentence: Sentence) -> Sequence[Sentence]:
     return sentence.votes if isinstance(sentence, Voted) else ()
 
 
-def _opinion(table: Table, scores: np.ndarray) -> Opinion:
-    """The softmax of scores (len(table), words) without the unknown string."""
-    scores = scores.reshape((len(table), -1))[1:]
-    exponentials = np.exp(scores - scores.max(axis=0))
+def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
+    """The softmax of scores (strings, words) of a column of the parser's vocabulary, without the unknown string."""
+    table = getattr(parser.model.vocabulary, column)
+    values = scores.npvalue().reshape((len(table), -1))[1:]
+    exponentials = np.exp(values - values.max(axis=0))
     return table, exponentials / exponentials.sum(axis=0)
 
 
@@ -209,7 +192,7 @@ def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray])
     """What the votes of Voted sentences say of the labels of these trees."""
     labels = dict.fromkeys(label for s in sentences for other in _votes(s) for label in other.deprels if label not in _NO_LABEL)
     table = Table({**_UNSPECIFIED.to_json(), **dict.fromkeys(labels, 0)})
-    scores = np.zeros((len(table), sum(map(len, sentences))))
+    scores = np.zeros((len(table), sum(map(len, sentences))), dtype=np.float32)
     start = 0
     for sentence, tree in zip(sentences, heads):
         words = np.arange(start, start + len(sentence))
@@ -222,7 +205,8 @@ def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray])
 def _most_probable(opinions: Sequence[Opinion], roots: Optional[np.ndarray] = None) -> List[str]:
     """The string of highest probability, on average over opinions that may know different strings; see parsing.best."""
     union = Table(dict.fromkeys(chain.from_iterable(table.strings[1:] for table, _ in opinions), 0))
-    total = np.zeros((len(union), opinions[0][1].shape[1]))
+    total = np.zeros((len(union), opinions[0][1].shape[1]), dtype=np.float32)
     for table, probabilities in opinions:
-        total[[union[string] for string in table.strings[1:]]] += probabilities
+        same = table.strings == union.strings  # as models of one treebank have them
+        total[slice(1, None) if same else [union[string] for string in table.strings[1:]]] += probabilities
     return best(total, union, roots)

@@ -13,7 +13,6 @@ from mh4.errors import InputError
 from mh4.files import atomic_path, write_text
 from mh4.network.encoder import Encoder, node_columns
 from mh4.network.graph import dy, forward
-from mh4.network.layers import Columns
 from mh4.network.scorer import Labeller, Tagger, TensorScorer
 from mh4.vocabulary import TAGS, Vocabulary
 
@@ -41,30 +40,22 @@ class Model:
         }
         self.labeller = Labeller(len(vocabulary.labels), config, self.parameters)
 
-    def score(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> "Scores":
-        """A new graph over a minibatch, not yet run. With `rng`, words and units are dropped at random as in training."""
+    def score(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None, new_graph: bool = True) -> "Scores":
+        """A new graph over a minibatch, not yet run. With `rng`, words and units are dropped at random as in training.
+
+        Without `new_graph`, it becomes part of the graph that there is.
+        """
+        if new_graph:
+            dy.renew_cg()
         return Scores(self, sentences, rng)
 
     def scores(self, sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS) -> Iterator[Tuple[List[int], "Scores"]]:
         """What the model says of sentences, a minibatch at a time: their numbers, and the scores that decoders and labels need.
 
-        Each graph has been run, and lasts until the next one is asked for. Sentences of similar length share a minibatch, so that
-        their LSTM steps batch well.
+        See scores_of.
         """
-        lengths = [len(sentence) for sentence in sentences]
-        for batch in minibatches(sorted(range(len(sentences)), key=lengths.__getitem__), lengths, batch_tokens):
-            scores = self.score([sentences[k] for k in batch])
-            forward(scores.tags[TAGS[-1]])
+        for batch, (scores,) in scores_of([self], sentences, batch_tokens):
             yield batch, scores
-
-    def label_scores(self, sentences: Sequence[Sentence], vectors: np.ndarray, heads: Sequence[np.ndarray]) -> np.ndarray:
-        """Scores of the labels of the arcs of given trees in a new graph: float32 (labels, words of the minibatch).
-
-        vectors: what Scores.vectors gave for these sentences, whose graph may be gone. heads: an array for each sentence.
-        """
-        dy.renew_cg()
-        columns, vectors = node_columns(sentences), dy.inputTensor(vectors)
-        return _label_scores(self.labeller, vectors, columns, heads, False).npvalue().reshape((len(self.vocabulary.labels), -1))
 
     # The model folder
 
@@ -123,13 +114,12 @@ class Model:
 
 
 class Scores:
-    """The graph of one minibatch: what the network says of its sentences.
+    """What the network says of the sentences of one minibatch, in the graph.
 
     trees: the score tensors of derivations; tags: by column, (tags, words of the minibatch). With `rng`, dropout.
     """
 
     def __init__(self, model: Model, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"]) -> None:
-        dy.renew_cg()
         self._model, self._training = model, rng is not None
         layers = model.encoder(sentences, rng)
         self._vectors, self._columns = layers[-1], node_columns(sentences)
@@ -139,22 +129,28 @@ class Scores:
 
     def labels(self, heads: Sequence[np.ndarray]) -> "dy.Expression":
         """Scores of the labels of the arcs of given trees, one heads array for each sentence: (labels, words of the minibatch)."""
-        return _label_scores(self._model.labeller, self._vectors, self._columns, heads, self._training)
+        columns_of_heads: List[int] = []
+        columns: List[int] = []
+        for (start, _), tree in zip(self._columns, heads):
+            columns_of_heads.extend(start + int(head) for head in tree[1:])
+            columns.extend(range(start + 1, start + len(tree)))
+        return self._model.labeller(self._vectors, columns_of_heads, columns, self._training)
 
-    def vectors(self) -> np.ndarray:
-        """The encoder's vectors of all nodes, float32 (units, N): with them Model.label_scores needs this graph no longer."""
-        return self._vectors.npvalue()
 
+def scores_of(
+    models: Sequence[Model], sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS
+) -> Iterator[Tuple[List[int], List[Scores]]]:
+    """What models say of sentences, a minibatch at a time: their numbers, and the scores of each model.
 
-def _label_scores(
-    labeller: Labeller, vectors: "dy.Expression", columns: Sequence[Columns], heads: Sequence[np.ndarray], training: bool
-) -> "dy.Expression":
-    heads_of_words: List[int] = []
-    words: List[int] = []
-    for (start, _), tree in zip(columns, heads):
-        heads_of_words.extend(start + int(head) for head in tree[1:])
-        words.extend(range(start + 1, start + len(tree)))
-    return labeller(vectors, heads_of_words, words, training)
+    They share a graph, as DyNet has one at a time. It has been run, and lasts until the next one is asked for. Sentences of similar
+    length share a minibatch, so that their LSTM steps batch well.
+    """
+    lengths = [len(sentence) for sentence in sentences]
+    for batch in minibatches(sorted(range(len(sentences)), key=lengths.__getitem__), lengths, batch_tokens):
+        dy.renew_cg()
+        scores = [model.score([sentences[k] for k in batch], new_graph=False) for model in models]
+        forward(scores[-1].tags[TAGS[-1]])
+        yield batch, scores
 
 
 def minibatches(order: Sequence[int], lengths: Sequence[int], tokens: int) -> Iterator[List[int]]:

@@ -9,18 +9,20 @@ from pathlib import Path
 import pytest
 
 import mh4
-from mh4 import conllu, coverage, evaluation, oracle, parallel, transitions, treebanks, trees
+from mh4 import conllu, coverage, ensemble, evaluation, oracle, parallel, transitions, treebanks, trees
 
 STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
 
 
 def public_functions():
-    for module in (mh4, conllu, coverage, evaluation, oracle, parallel, transitions, treebanks, trees):
+    for module in (mh4, conllu, coverage, ensemble, evaluation, oracle, parallel, transitions, treebanks, trees):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):
                 yield pytest.param(function, id=f"{module.__name__}.{name}")
     yield pytest.param(mh4.Parser.load, id="Parser.load")
     yield pytest.param(mh4.Parser.parse, id="Parser.parse")
+    yield pytest.param(mh4.Ensemble.load, id="Ensemble.load")
+    yield pytest.param(mh4.Ensemble.parse, id="Ensemble.parse")
 
 
 @pytest.mark.parametrize("function", list(public_functions()))
