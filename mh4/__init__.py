@@ -7,16 +7,17 @@ The reference implementation of Gómez-Rodríguez, Shi & Lee, "Global Transition
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mh4.parsing import Parser, load
+    from mh4.ensemble import Ensemble, load
+    from mh4.parsing import Parser
 
 __version__ = "0.1.0"
-__all__ = ["Parser", "load"]
+__all__ = ["Ensemble", "Parser", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """`load` and `Parser`, when they are asked for: what needs neither starts without the compiled decoders."""
+    """`load` and what it returns, when they are asked for: what needs neither starts without the compiled decoders."""
     if name in __all__:
-        from mh4 import parsing
+        from mh4 import ensemble
 
-        return getattr(parsing, name)
+        return getattr(ensemble, name)
     raise AttributeError("module %r has no attribute %r" % (__name__, name))

@@ -1,4 +1,4 @@
-"""The command line: ``mh4 train``, ``parse``, ``test``, ``evaluate``, ``compare``, ``info``, ``coverage`` and ``data``.
+"""The command line: ``mh4 train``, ``parse``, ``ensemble``, ``test``, ``evaluate``, ``compare``, ``info``, ``coverage`` and ``data``.
 
 Nothing here imports DyNet before a command needs a model, so that help and data come at once.
 """
@@ -7,13 +7,14 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 import click
 
 import mh4
 from mh4 import config as configuration
 from mh4 import conllu, systems
+from mh4.ensemble import TREES
 from mh4.errors import InputError, reason
 from mh4.progress import TrainingProgress, words_bar
 
@@ -100,12 +101,21 @@ def decoding(command: Callable[..., None]) -> Callable[..., None]:
     return click.option("--decode", type=click.Choice(systems.DECODINGS), help=how)(command)
 
 
+def written(command: Callable[..., None]) -> Callable[..., None]:
+    """The arguments of a command that writes a parsed file: which one, where to, with what, by how many processes."""
+    for decorate in (
+        click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to parse with."),
+        click.option("--tags", is_flag=True, help="Write the predicted UPOS, XPOS and FEATS, too."),
+        click.option("-o", "--output", "output_file", default="-", metavar="OUT.conllu", help="Standard output if not given."),
+        click.argument("input_file", metavar="IN.conllu"),
+    ):
+        command = decorate(command)
+    return command
+
+
 @main.command()
 @click.option("--model", "folder", required=True, metavar="DIR")
-@click.argument("input_file", metavar="IN.conllu")
-@click.option("-o", "--output", "output_file", default="-", metavar="OUT.conllu", help="Standard output if not given.")
-@click.option("--tags", is_flag=True, help="Write the predicted UPOS, XPOS and FEATS, too.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to parse with.")
+@written
 @decoding
 def parse(
     folder: str, input_file: str, output_file: str, tags: bool, jobs: int, decode: Optional[str], beam: Optional[int]
@@ -115,13 +125,36 @@ def parse(
     HEAD and DEPREL are written; all else, comments, multiword tokens and empty nodes among it, stays as it is byte by byte.
     """
     from mh4 import parallel
+    from mh4.parsing import Parser
 
-    beam = _width(decode, beam)
-    with conllu.open_output(output_file) as output, words_bar() as bar:
-        task = bar.add_task("parsing", total=None, note="")
-        for block, parsed in parallel.parse(folder, conllu.blocks(input_file, trees=False), jobs, decode, beam):
-            output.write(block.text(columns(parsed, tags)))
-            bar.advance(task, len(parsed))
+    arguments = (folder, decode, _width(decode, beam))
+    _write(parallel.parse(Parser.load, arguments, conllu.blocks(input_file, trees=False), jobs), output_file, tags)
+
+
+@main.command()
+@click.option("--model", "folders", multiple=True, metavar="DIR", help="A member: any trained parser; may be repeated.")
+@click.option("--vote", "files", multiple=True, metavar="FILE.conllu", help="A member: IN.conllu with the trees of another parser; may be repeated.")
+@click.option("--tree", type=click.Choice(list(TREES)), default="mst", show_default=True, help="Which trees to choose from: mst has all.")
+@written
+def ensemble(
+    folders: Tuple[str, ...], files: Tuple[str, ...], tree: str, input_file: str, output_file: str, tags: bool, jobs: int
+) -> None:
+    """Parse a CoNLL-U file by several parsers that vote for one tree.
+
+    The tree has most votes for its arcs; where they are equal, those of the member named first count, models before files. A file
+    has to have the sentences and words of IN.conllu. All else is as in `mh4 parse`.
+    """
+    from mh4 import parallel
+    from mh4.ensemble import Ensemble, voted
+
+    if not folders and not files:
+        raise InputError("an ensemble needs a member: --model DIR or --vote FILE.conllu")
+    if tags and not folders:
+        raise InputError("--tags needs a --model to predict them")
+    if (input_file, *files).count("-") > 1:
+        raise InputError("standard input can be read once only, so just one file can be -")
+    blocks = voted(conllu.blocks(input_file, trees=False), files)
+    _write(parallel.parse(Ensemble.load, (folders, tree), blocks, jobs), output_file, tags)
 
 
 @main.command()
@@ -289,6 +322,15 @@ def _source(path: str) -> Dict[str, str]:
     from mh4.files import git_blob_id
 
     return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
+
+
+def _write(parsed_blocks: Iterable[Tuple[conllu.Block, conllu.Sentence]], output_file: str, tags: bool) -> None:
+    """Write each block with what has been parsed for it, with a progress bar."""
+    with conllu.open_output(output_file) as output, words_bar() as bar:
+        task = bar.add_task("parsing", total=None, note="")
+        for block, parsed in parsed_blocks:
+            output.write(block.text(columns(parsed, tags)))
+            bar.advance(task, len(parsed))
 
 
 def columns(sentence: conllu.Sentence, tags: bool) -> Dict[int, List[str]]:

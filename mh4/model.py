@@ -40,20 +40,21 @@ class Model:
         }
         self.labeller = Labeller(len(vocabulary.labels), config, self.parameters)
 
-    def score(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> "Scores":
-        """A new graph over a minibatch, not yet run. With `rng`, words and units are dropped at random as in training."""
+    def score(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None, new_graph: bool = True) -> "Scores":
+        """A new graph over a minibatch, not yet run. With `rng`, words and units are dropped at random as in training.
+
+        Without `new_graph`, it becomes part of the graph that there is.
+        """
+        if new_graph:
+            dy.renew_cg()
         return Scores(self, sentences, rng)
 
     def scores(self, sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS) -> Iterator[Tuple[List[int], "Scores"]]:
         """What the model says of sentences, a minibatch at a time: their numbers, and the scores that decoders and labels need.
 
-        Each graph has been run forward, and lasts until the next one is built. Sentences of similar length share a minibatch, so that
-        their LSTM steps batch well.
+        See scores_of.
         """
-        lengths = [len(sentence) for sentence in sentences]
-        for batch in minibatches(sorted(range(len(sentences)), key=lengths.__getitem__), lengths, batch_tokens):
-            scores = self.score([sentences[k] for k in batch])
-            forward(scores.tags[TAGS[-1]])
+        for batch, (scores,) in scores_of([self], sentences, batch_tokens):
             yield batch, scores
 
     # The model folder
@@ -113,13 +114,12 @@ class Model:
 
 
 class Scores:
-    """The graph of one minibatch: what the network says of its sentences.
+    """What the network says of the sentences of one minibatch, in the graph.
 
     trees: the score tensors of derivations; tags: by column, (tags, words of the minibatch). With `rng`, dropout.
     """
 
     def __init__(self, model: Model, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"]) -> None:
-        dy.renew_cg()
         self._model, self._training = model, rng is not None
         layers = model.encoder(sentences, rng)
         self._vectors, self._columns = layers[-1], node_columns(sentences)
@@ -135,6 +135,22 @@ class Scores:
             columns_of_heads.extend(start + int(head) for head in tree[1:])
             columns.extend(range(start + 1, start + len(tree)))
         return self._model.labeller(self._vectors, columns_of_heads, columns, self._training)
+
+
+def scores_of(
+    models: Sequence[Model], sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS
+) -> Iterator[Tuple[List[int], List[Scores]]]:
+    """What models say of sentences, a minibatch at a time: their numbers, and the scores of each model.
+
+    They share a graph, as DyNet has one at a time. It has been run, and lasts until the next one is asked for. Sentences of similar
+    length share a minibatch, so that their LSTM steps batch well.
+    """
+    lengths = [len(sentence) for sentence in sentences]
+    for batch in minibatches(sorted(range(len(sentences)), key=lengths.__getitem__), lengths, batch_tokens):
+        dy.renew_cg()
+        scores = [model.score([sentences[k] for k in batch], new_graph=False) for model in models]
+        forward(scores[-1].tags[TAGS[-1]])
+        yield batch, scores
 
 
 def minibatches(order: Sequence[int], lengths: Sequence[int], tokens: int) -> Iterator[List[int]]:

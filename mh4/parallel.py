@@ -5,35 +5,35 @@ from collections import deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from functools import lru_cache
 from multiprocessing import get_context
-from typing import Deque, Iterable, Iterator, List, Optional, Tuple
+from typing import Callable, Deque, Hashable, Iterable, Iterator, List, Tuple, Union
 
 from mh4.conllu import Block, Sentence
+from mh4.ensemble import Ensemble
 from mh4.parsing import Parser
-from mh4.systems import BEAM
+
+Load = Callable[..., Union[Parser, Ensemble]]
+Arguments = Tuple[Hashable, ...]
 
 # Words in memory for each process; among these, sentences of similar length share a minibatch.
 CHUNK_WORDS = 10_000
 
 
-def parse(
-    folder: str, blocks: Iterable[Block], jobs: int = 1, decode: Optional[str] = None, beam: int = BEAM
-) -> Iterator[Tuple[Block, Sentence]]:
-    """Parse the sentences of `blocks` with the model in `folder`; yields each block with its new Sentence, in order.
+def parse(load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int = 1) -> Iterator[Tuple[Block, Sentence]]:
+    """Parse the sentences of `blocks` with the parser that load(*arguments) gives; yields each block with its new Sentence, in order.
 
-    jobs: how many processes, each with a copy of the model; 1 is this process. decode, beam: see Parser.load. Raises InputError
-    if there is no model, or it cannot be decoded so.
+    load: Parser.load or Ensemble.load, which see for the arguments and for what they raise; each process calls it once.
+    jobs: how many processes; 1 is this process.
     """
-    model = folder, decode, beam
     if jobs == 1:
         for chunk in _chunks(blocks):
-            yield from zip(chunk, _parse(model, [block.sentence for block in chunk]))
+            yield from zip(chunk, _parse(load, arguments, [block.sentence for block in chunk]))
         return
     # New processes rather than forks of this one, which may have threads (a progress bar has one).
     with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts_to_the_parent) as pool:
         running: Deque[Tuple[List[Block], Future]] = deque()
         try:
             for chunk in _chunks(blocks):
-                running.append((chunk, pool.submit(_parse, model, [block.sentence for block in chunk])))
+                running.append((chunk, pool.submit(_parse, load, arguments, [block.sentence for block in chunk])))
                 if len(running) > 2 * jobs:
                     chunk, parsed = running.popleft()
                     yield from zip(chunk, parsed.result())
@@ -58,13 +58,13 @@ def _chunks(blocks: Iterable[Block]) -> Iterator[List[Block]]:
         yield chunk
 
 
-def _parse(model: Tuple[str, Optional[str], int], sentences: List[Sentence]) -> List[Sentence]:
-    return _parser(*model).parse(sentences)
+def _parse(load: Load, arguments: Arguments, sentences: List[Sentence]) -> List[Sentence]:
+    return _parser(load, arguments).parse(sentences)
 
 
 @lru_cache(maxsize=1)
-def _parser(folder: str, decode: Optional[str], beam: int) -> Parser:
-    return Parser.load(folder, decode, beam)
+def _parser(load: Load, arguments: Arguments) -> Union[Parser, Ensemble]:
+    return load(*arguments)
 
 
 def _leave_interrupts_to_the_parent() -> None:

@@ -1,7 +1,7 @@
 """Parsing: the best tree of the chart parser, then its labels."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -48,42 +48,51 @@ class Parser:
         Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats
         as predicted. `progress` is called with the number of words parsed after each minibatch.
         """
-        unparsed = [s if isinstance(s, Sentence) else _sentence(s) for s in sentences]
+        unparsed = [as_sentence(s) for s in sentences]
         parsed: Dict[int, Sentence] = {}
         for batch, scores in self.model.scores(unparsed):
             parsed.update(zip(batch, self._parse([unparsed[k] for k in batch], scores)))
             progress(sum(len(unparsed[k]) for k in batch))
         return [parsed[k] for k in range(len(unparsed))]
 
+    def trees(self, scores: "Scores") -> List[np.ndarray]:
+        """The best tree of each sentence of a minibatch, by its scores: heads, int32 (n+1,)."""
+        single_root = self.model.config.scorer.single_root
+        return [self.decode(**tensors, single_root=single_root).heads for tensors in scores.trees.arrays()]
+
     def _parse(self, sentences: Sequence[Sentence], scores: "Scores") -> List[Sentence]:
-        vocabulary, single_root = self.model.vocabulary, self.model.config.scorer.single_root
-        heads = [self.decode(**tensors, single_root=single_root).heads for tensors in scores.trees.arrays()]
-        columns: Dict[str, Any] = {column: _best(scores.tags[column].npvalue(), getattr(vocabulary, column)) for column in TAGS}
-        labels = scores.labels(heads).npvalue()
-        columns["deprels"] = _best(labels, vocabulary.labels, np.concatenate([tree[1:] for tree in heads]) == 0)
-        results, start = [], 0
-        for sentence, tree in zip(sentences, heads):
-            stop = start + len(sentence)
-            results.append(replace(sentence, heads=tree, **{name: values[start:stop] for name, values in columns.items()}))
-            start = stop
-        return results
+        vocabulary, heads = self.model.vocabulary, self.trees(scores)
+        columns = {column: best(scores.tags[column].npvalue(), getattr(vocabulary, column)) for column in TAGS}
+        columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, headed_by_root(heads))
+        return annotated(sentences, heads, columns)
 
 
-def load(folder: str, decode: Optional[str] = None, beam: int = BEAM) -> Parser:
-    """The parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
+def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], columns: Mapping[str, List[str]]) -> List[Sentence]:
+    """New sentences with these heads, an array for each, and these columns, by name, whose strings are of all words in a row."""
+    results, start = [], 0
+    for sentence, tree in zip(sentences, heads):
+        stop = start + len(sentence)
+        strings: Dict[str, Any] = {name: values[start:stop] for name, values in columns.items()}
+        results.append(replace(sentence, heads=tree, **strings))
+        start = stop
+    return results
 
-    decode: "exact", "greedy" or "beam" (of width `beam`); if None, exact for global models and greedy for greedy ones.
-    """
-    return Parser.load(folder, decode, beam)
+
+def headed_by_root(heads: Sequence[np.ndarray]) -> np.ndarray:
+    """Which of all words in a row are headed by the root: bool."""
+    return np.concatenate([tree[1:] for tree in heads]) == 0
 
 
-def _sentence(words: Sequence[str]) -> Sentence:
+def as_sentence(words: Union[Sentence, Sequence[str]]) -> Sentence:
+    """A Sentence, made of a list of words where it is none; InputError if it cannot be."""
+    if isinstance(words, Sentence):
+        return words
     if isinstance(words, str) or not words or not all(isinstance(word, str) and word for word in words):
         raise InputError("cannot parse %r: expected a list of words, each a string that is not empty" % (words,))
     return Sentence(list(words))
 
 
-def _best(scores: np.ndarray, table: Table, roots: Optional[np.ndarray] = None) -> List[str]:
+def best(scores: np.ndarray, table: Table, roots: Optional[np.ndarray] = None) -> List[str]:
     """The best-scoring string of every column, never the unknown one (row 0).
 
     roots: of labels, which columns are words headed by the root: those are `root`, and no others are.

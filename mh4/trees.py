@@ -87,8 +87,20 @@ def nearest(heads: Heads, name: str, *, single_root: bool = False) -> np.ndarray
         return heads
     nodes, of_core = core(heads)
     near = heads.copy()
-    near[nodes[1:]] = nodes[_decode(of_core, k, single_root)[1:]]
+    near[nodes[1:]] = nodes[_decode(_kept(of_core), k, single_root)[1:]]
     return near
+
+
+def best(arcs: np.ndarray, name: str, *, single_root: bool = False) -> np.ndarray:
+    """The tree of the class whose arcs score highest in all: int32 array (n+1,).
+
+    arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m]. With `single_root` the root has one dependent.
+    It takes the O(n^2) time of "any" where the best of all trees is in the class, and that of the decoder of the class elsewhere.
+    Raises ValueError for what is no matrix of scores.
+    """
+    k = _degree(name)
+    heads = mst.decode(arcs, single_root=single_root).heads
+    return heads if _in_class(heads, k) else _decode(arcs, k, single_root)
 
 
 def _in_class(heads: np.ndarray, k: Optional[float]) -> bool:
@@ -99,12 +111,18 @@ def _in_class(heads: np.ndarray, k: Optional[float]) -> bool:
     return k > 3 and smallest_k(core(heads)[1]) <= k
 
 
-def _decode(heads: np.ndarray, k: Optional[float], single_root: bool) -> np.ndarray:
-    """The heads of a nearest tree by the decoder of the class."""
+def _kept(heads: np.ndarray) -> np.ndarray:
+    """Scores of arcs, (n+1, n+1), by which the best tree is the one nearest to this one, with the fewest roots."""
     n = len(heads) - 1
     arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
     arcs[0] = -1  # fewer than n + 1 in all: roots only matter where as many arcs are kept
     arcs[heads[1:], np.arange(1, n + 1)] += n + 1
+    return arcs
+
+
+def _decode(arcs: np.ndarray, k: Optional[float], single_root: bool) -> np.ndarray:
+    """The heads of the best tree by the decoder of the class."""
+    n = len(arcs) - 1
     if k is None:
         zeros = np.zeros((n + 2, n + 1), dtype=np.float32)
         return oneec.decode(arcs, arcs, zeros, zeros, single_root=single_root).heads

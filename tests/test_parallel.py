@@ -4,6 +4,7 @@ import pytest
 
 import toy
 from mh4 import conllu, parallel
+from mh4.parsing import Parser
 from mh4.training.trainer import Trainer
 
 
@@ -28,7 +29,7 @@ def test_chunks_come_back_in_order(model, monkeypatch, processes):
 
     ahead = 0
     done = []
-    for block, parsed in parallel.parse(model, blocks(), processes):
+    for block, parsed in parallel.parse(Parser.load, (model,), blocks(), processes):
         ahead = max(ahead, len(read) - len(done))
         done.append(block)
         assert parsed.words == block.sentence.words and len(parsed.heads) == len(parsed.words) + 1

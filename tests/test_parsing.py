@@ -8,7 +8,7 @@ import toy
 from mh4 import config
 from mh4.evaluation import attachment_scores
 from mh4.network.graph import forward
-from mh4.parsing import Parser, _best
+from mh4.parsing import Parser, best
 from mh4.systems import SYSTEMS
 from mh4.vocabulary import TAGS
 from mh4.training.trainer import Trainer
@@ -27,21 +27,21 @@ def test_root_is_the_label_of_words_headed_by_the_root(of_root):
         scores[LABELS["root"]] += of_root
         others = {name: scores[LABELS[name]] for name in ("nsubj", "nmod:poss", "nmod")}
         expected = ["root" if is_root else max(others, key=lambda name: others[name][k]) for k, is_root in enumerate(roots)]
-        assert _best(scores.copy(), LABELS, roots) == expected
-        assert _best(scores[:, 0].copy(), LABELS, roots[:1]) == expected[:1]  # DyNet gives a single column as a vector
-    assert _best(scores.copy(), LABELS, np.ones(words, bool)) == ["root"] * words
-    assert "root" not in _best(scores.copy(), LABELS, np.zeros(words, bool))
+        assert best(scores.copy(), LABELS, roots) == expected
+        assert best(scores[:, 0].copy(), LABELS, roots[:1]) == expected[:1]  # DyNet gives a single column as a vector
+    assert best(scores.copy(), LABELS, np.ones(words, bool)) == ["root"] * words
+    assert "root" not in best(scores.copy(), LABELS, np.zeros(words, bool))
 
 
 def test_tables_with_nothing_but_root_or_without_it():
     roots = np.array([False, True])
-    assert _best(np.zeros((2, 2)), Table({"root": 1}), roots) == ["root", "root"]  # there is nothing else to say
-    assert _best(np.zeros((2, 2)), Table({"dep": 1}), roots) == ["dep", "root"]
+    assert best(np.zeros((2, 2)), Table({"root": 1}), roots) == ["root", "root"]  # there is nothing else to say
+    assert best(np.zeros((2, 2)), Table({"dep": 1}), roots) == ["dep", "root"]
 
 
 def test_a_tag_may_be_called_root():
     scores = np.array([[9.0, 9.0], [1.0, 0.0], [0.0, 1.0]])
-    assert _best(scores, Table({"root": 1, "NOUN": 1})) == ["root", "NOUN"]
+    assert best(scores, Table({"root": 1, "NOUN": 1})) == ["root", "NOUN"]
 
 
 def test_untrained_parsers_label_roots_too(tmp_path):

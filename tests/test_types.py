@@ -10,7 +10,7 @@ import pytest
 
 import mh4
 import mh4.decoders
-from mh4 import arcs, comparison, conll17, conllu, coverage, evaluation, fetching, oracle, parallel, parsing, plots, scores
+from mh4 import arcs, comparison, conll17, conllu, coverage, ensemble, evaluation, fetching, oracle, parallel, parsing, plots, scores
 from mh4 import significance, tables, transitions, treebanks, trees
 
 STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
@@ -18,12 +18,15 @@ STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
 
 def public_functions():
     compared = arcs, comparison, evaluation, plots, scores, significance, tables
-    for module in (*compared, conll17, conllu, coverage, fetching, oracle, parallel, parsing, transitions, treebanks, trees):
+    parsers = ensemble, parallel, parsing
+    for module in (*compared, *parsers, conll17, conllu, coverage, fetching, oracle, transitions, treebanks, trees):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):
                 yield pytest.param(function, id=f"{module.__name__}.{name}")
     yield pytest.param(mh4.Parser.load, id="Parser.load")
     yield pytest.param(mh4.Parser.parse, id="Parser.parse")
+    yield pytest.param(mh4.Ensemble.load, id="Ensemble.load")
+    yield pytest.param(mh4.Ensemble.parse, id="Ensemble.parse")
 
 
 @pytest.mark.parametrize("function", list(public_functions()))
