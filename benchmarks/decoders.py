@@ -181,7 +181,7 @@ def plot(times, path):
     for x, name in enumerate(times[min(times)]):
         lengths = [n for n in times if name in times[n]]
         label = "%s: $n^{%.1f}$" % (name, fitted[name]) if name in fitted else name
-        style = dict(color="black", linestyle="--") if name == "plain mh4" else dict(color="C%d" % x)
+        style = {"color": "black", "linestyle": "--"} if name == "plain mh4" else {"color": "C%d" % x}
         axes.loglog(lengths, [1000 * times[n][name] for n in lengths], marker="o", markersize=3, label=label, **style)
     axes.set_xticks(list(times), [str(n) for n in times])
     axes.minorticks_off()

@@ -12,7 +12,8 @@ wall, start-up and files included, and its memory; with --against also by one pr
 
     .venv/bin/python benchmarks/parsing.py --lengths ...
 
-measures network and decoders on sentences of 10 to 300 words, made of the words of the file, and draws the plot benchmarks/results/lengths.png.
+measures network and decoders on sentences of 10 to 300 words, made of the words of the file, and draws the plot
+benchmarks/results/lengths.png.
 """
 
 import argparse

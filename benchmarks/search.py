@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from mh4.decoders import mh3, mh4, beam
+from mh4.decoders import beam, mh3, mh4
 
 LENGTHS = (10, 15, 20, 25, 30, 40, 60, 100, 150, 200, 300)
 BEAMS = (1, 2, 4, 8, 16, 64)

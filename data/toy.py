@@ -219,13 +219,13 @@ def conllu(words, sent_id):
     for token, following in zip(tokens, tokens[1:] + [[None]]):
         space = "SpaceAfter=No" if following[0] and following[0].upos == "PUNCT" else "_"
         if len(token) == 2:
-            span = "{}-{}".format(number[token[0]], number[token[1]])
+            span = f"{number[token[0]]}-{number[token[1]]}"
             lines.append("\t".join([span, "kei"] + ["_"] * 7 + [space]))
             space = "_"
         for word in token:
             if dropped and word is root:
-                empty = "{}.1".format(number[word] - 1)
-                deps = "{}:nsubj".format(number[word])
+                empty = f"{number[word] - 1}.1"
+                deps = f"{number[word]}:nsubj"
                 lines.append("\t".join([empty, "za", "za", "PRON", "PRP", "Case=Nom", "_", "_", deps, "_"]))
             head = str(number[word.head]) if word.head else "0"
             deps = head + ":" + word.deprel
@@ -245,7 +245,7 @@ def treebank():
             while text_and_tokens(words)[0] in seen:
                 words = grammar.sentence(pattern)
             seen.add(text_and_tokens(words)[0])
-            sentences.append(conllu(words, "toy-{}-{}".format(split, len(sentences) + 1)))
+            sentences.append(conllu(words, f"toy-{split}-{len(sentences) + 1}"))
         files[split] = "".join(sentences)
     return files
 
@@ -256,10 +256,10 @@ def write(folder):
     folder.mkdir(parents=True, exist_ok=True)
     paths = {}
     for split, text in treebank().items():
-        path = paths[split] = folder / "toy-ud-{}.conllu".format(split)
+        path = paths[split] = folder / f"toy-ud-{split}.conllu"
         content = text.encode("utf-8")
         if not (path.is_file() and path.read_bytes() == content):
-            part = path.with_name("{}.{}.part".format(path.name, os.getpid()))
+            part = path.with_name(f"{path.name}.{os.getpid()}.part")
             part.write_bytes(content)
             os.replace(part, path)
     return paths

@@ -11,14 +11,13 @@ trains what the csv does not have; `--changes "NAME ..."` only these.
 import os
 import statistics
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Dict, List, Optional, Sequence, Tuple
-
-from rich.console import Console
+from typing import Optional
 
 import command
-from mh4.errors import InputError
 from provenance import EXPERIMENTS, shown
+from rich.console import Console
 from tables import ablations as table
 from training import changes
 from training.changes import Change, Plan
@@ -26,17 +25,19 @@ from training.grid import train_all
 from training.run import FAILED, Run
 from training.treebank import located
 
+from mh4.errors import InputError
+
 USAGE = 'usage: .venv/bin/python experiments/ablations.py --langs "hu got" [--changes "NAME ..."] [--ud FOLDER] [--jobs 2]'
 
 
 def train(
     plan: Plan, langs: Sequence[str], wanted: Sequence[Change], ud: Optional[str], jobs: int, console: Console, home: Path
-) -> List[Run]:
+) -> list[Run]:
     """Trains what the csv has no row of, the first seed of all changes first; returns the runs that failed."""
     models, results = home / "runs" / "ablations", home / "results"
     rows = table.read(results)
     known = {table.key(row) for row in rows}
-    runs: Dict[Path, Tuple[Run, Dict[str, str]]] = {}
+    runs: dict[Path, tuple[Run, dict[str, str]]] = {}
     for seed in plan.seeds:
         for lang in langs:
             bank = located(lang, ud)
@@ -57,7 +58,7 @@ def train(
     return [run for run in waiting if run.state == FAILED]
 
 
-def score(run: Run) -> Dict[str, str]:
+def score(run: Run) -> dict[str, str]:
     """What the row of a finished run says: means over the last evaluations."""
     lines = run.evaluations()
     row = {name: "%.4f" % statistics.mean(line["dev_" + name] for line in lines[-table.LAST :]) for name in ("uas", "las")}

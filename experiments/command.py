@@ -4,14 +4,16 @@ import argparse
 import os
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Callable, Optional, Sequence, Tuple
+from typing import Callable, Optional
+
+from provenance import make_command
+from training.grid import Stopped
 
 from mh4 import treebanks
 from mh4.errors import InputError
 from mh4.systems import SYSTEMS
-from provenance import make_command
-from training.grid import Stopped
 
 # What `make reproduce` trains if nothing else is asked for.
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
@@ -33,8 +35,8 @@ class Request:
     """Which trainings the user asked for, checked."""
 
     lang: str
-    systems: Tuple[str, ...]
-    seeds: Tuple[int, ...]
+    systems: tuple[str, ...]
+    seeds: tuple[int, ...]
     jobs: int
     ud: Optional[str]
     conll17: Optional[str] = None
@@ -57,7 +59,11 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: st
         raise UsageError("LANG is not given")
     if lang not in (*treebanks.languages(), treebanks.TOY):
         locale = re.match(r"^([A-Za-z]{2,3}_[A-Za-z]{2}|C|POSIX)([.@].*)?$", lang)
-        why = "is the locale of your shell; give the treebank's code after make reproduce" if locale else "is not the code of a treebank"
+        why = (
+            "is the locale of your shell; give the treebank's code after make reproduce"
+            if locale
+            else "is not the code of a treebank"
+        )
         raise UsageError("LANG=%s %s" % (lang, why))
     chosen = tuple(dict.fromkeys(systems.split())) or DEFAULT_SYSTEMS
     for system in chosen:
@@ -104,7 +110,9 @@ def options(arguments: Sequence[str], usage_line: str, names: Sequence[str]) -> 
 def usage(line: str, toy_takes: str = "", **meanings: str) -> str:
     """The usage line and what can stand there; LANG is explained here, the others are `meanings`."""
     lang = "%s,\nor toy: a small invented language, needs no network%s" % (" ".join(treebanks.languages()), toy_takes)
-    lines = ["  %-7s  %s" % (name, meaning.replace("\n", "\n" + " " * 11)) for name, meaning in {"LANG": lang, **meanings}.items()]
+    lines = [
+        "  %-7s  %s" % (name, meaning.replace("\n", "\n" + " " * 11)) for name, meaning in {"LANG": lang, **meanings}.items()
+    ]
     return "\n".join([line, *lines])
 
 

@@ -4,13 +4,12 @@ Runs that ``experiments/results/`` has are not trained again; the others are tra
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
-
-from rich.console import Console
 
 import command
 from provenance import EXPERIMENTS
+from rich.console import Console
 from tables import scores, table1_2, writer
 from training.experiment import Experiment
 from training.progress import failures

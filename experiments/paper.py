@@ -1,11 +1,12 @@
 """The paper's numbers, from ``experiments/paper/``, and the order in which its tables have the systems."""
 
 import csv
-from functools import lru_cache
-from typing import Dict, List, Optional, Tuple
+from functools import cache
+from typing import Optional
+
+from provenance import EXPERIMENTS
 
 from mh4.systems import SYSTEMS
-from provenance import EXPERIMENTS
 
 TEST_TABLES = {5: "table5_test_las_nonprojective", 6: "table6_test_las_projective"}
 TEST_COLUMNS = {"stanford": "conll-1", "c2l2": "conll-2"}  # of the shared task's systems
@@ -13,23 +14,23 @@ TEST_COLUMNS = {"stanford": "conll-1", "c2l2": "conll-2"}  # of the shared task'
 RELEASE = "UD 2.0"  # the paper's data: nothing else is ever compared with its numbers
 
 
-@lru_cache(maxsize=None)
-def _rows(name: str) -> Tuple[Dict[str, str], ...]:
+@cache
+def _rows(name: str) -> tuple[dict[str, str], ...]:
     with open(EXPERIMENTS / "paper" / (name + ".csv"), encoding="utf-8", newline="") as lines:
         return tuple(csv.DictReader(lines))
 
 
-def features() -> Dict[Tuple[str, str], float]:
+def features() -> dict[tuple[str, str], float]:
     """Tables 1 and 2: UAS averaged over 10 languages, by decoding ("local" or "global") and features ("s0 b0")."""
     return {(row["decoding"], row["features"]): float(row["uas_avg10"]) for row in _rows("table1_table2_features")}
 
 
-def coverage() -> Dict[str, Dict[str, str]]:
+def coverage() -> dict[str, dict[str, str]]:
     """The rows of Table 3 by language code, in its order."""
     return {row["lang"]: row for row in _rows("table3_coverage")}
 
 
-def dev_uas(lang: str, release: str, system: str) -> Optional[Tuple[float, float]]:
+def dev_uas(lang: str, release: str, system: str) -> Optional[tuple[float, float]]:
     """Mean and standard deviation in Table 4; None where it has none that compare."""
     if release != RELEASE:
         return None
@@ -44,12 +45,12 @@ def test_table(lang: str) -> Optional[int]:
     return next((number for number, name in TEST_TABLES.items() if any(row["lang"] == lang for row in _rows(name))), None)
 
 
-def test_languages(number: int) -> List[str]:
+def test_languages(number: int) -> list[str]:
     """The languages of Table 5 or 6, in its order."""
     return [lang for lang in dict.fromkeys(row["lang"] for row in _rows(TEST_TABLES[number])) if lang != "avg"]
 
 
-def test_las(lang: str, release: str, system: str) -> Optional[Tuple[float, Optional[float]]]:
+def test_las(lang: str, release: str, system: str) -> Optional[tuple[float, Optional[float]]]:
     """Mean and standard deviation in Tables 5 and 6, where single numbers have none; None where they have nothing that compares.
 
     system: the name of one of ours, "ensemble", or one of the shared task's (``mh4.conll17``).
@@ -61,7 +62,7 @@ def test_las(lang: str, release: str, system: str) -> Optional[Tuple[float, Opti
     return (float(rows[0]["mean"]), float(rows[0]["std"]) if rows[0]["std"] else None) if rows else None
 
 
-def place(system: str) -> Tuple[int, str]:
+def place(system: str) -> tuple[int, str]:
     """What to sort by, to have systems in the order of their registry, which is that of Table 4; any others come last."""
     names = list(SYSTEMS)
     return (names.index(system) if system in names else len(names), system)

@@ -1,13 +1,14 @@
 """Puts the trees that are kept of a run back beside the words of a treebank's file.
 
-    .venv/bin/python experiments/predictions.py results/hu/mh4-hybrid-seed1.trees.gz hu-ud-dev.conllu > parsed.conllu
+.venv/bin/python experiments/predictions.py results/hu/mh4-hybrid-seed1.trees.gz hu-ud-dev.conllu > parsed.conllu
 """
 
 import sys
 from pathlib import Path
 
-from mh4.errors import InputError
 from training.predictions import restored
+
+from mh4.errors import InputError
 
 USAGE = "usage: .venv/bin/python experiments/predictions.py SYSTEM-seedN.trees.gz FILE.conllu > PARSED.conllu"
 

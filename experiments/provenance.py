@@ -3,8 +3,9 @@
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence, Union
+from typing import Union
 
 EXPERIMENTS = Path(__file__).resolve().parent
 

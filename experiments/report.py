@@ -7,10 +7,11 @@ NAME is the treebank's code, with the release when that is not UD 2.0 (``eu-ud1.
 
 import sys
 
-from mh4.errors import InputError
 from provenance import shown
 from tables import scores
 from training.records import names
+
+from mh4.errors import InputError
 
 USAGE = "usage: .venv/bin/python experiments/report.py [hu eu-ud1.4 ...]    (all with results if none is named)"
 

@@ -4,22 +4,22 @@ UAS on the development set stands beside Table 4, LAS on the test set, where tha
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
-
-from rich.console import Console
 
 import command
-from mh4.conll17 import SYSTEMS as SYSTEMS_OF_TASK
-from mh4.conll17 import file_name
-from mh4.systems import SYSTEMS
 from provenance import EXPERIMENTS
+from rich.console import Console
 from tables import scores, table4, table5_6, writer
 from training import references
 from training.experiment import Experiment
 from training.progress import failures
 from training.run import TRAINER
 from training.treebank import located, with_test
+
+from mh4.conll17 import SYSTEMS as SYSTEMS_OF_TASK
+from mh4.conll17 import file_name
+from mh4.systems import SYSTEMS
 
 USAGE = 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]'
 SEEDS = "whole numbers from 1 on; %s if not given (%s for toy; the paper ran five)"
@@ -68,7 +68,9 @@ def _reproduce(asked: command.Request, trainer: Sequence[str], home: Path) -> in
         writer.show(console, table4.table(runs), table4.note(runs), writer.pages(experiment.results, bank.name))
         tested = table5_6.tested(bank.name, runs, experiment.results)
         if tested:
-            writer.show(console, table5_6.table(tested), table5_6.note(tested), table5_6.page_paths(bank.name, experiment.results))
+            writer.show(
+                console, table5_6.table(tested), table5_6.note(tested), table5_6.page_paths(bank.name, experiment.results)
+            )
     return failures(experiment.runs, console)
 
 

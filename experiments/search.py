@@ -6,29 +6,29 @@ ways to decode read the same scores, so that they differ in nothing but the sear
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Dict, List, Sequence
-
-import numpy as np
-from rich.console import Console
 
 import command
-from mh4 import conllu
-from mh4.errors import InputError
-from mh4.systems import SYSTEMS
+import numpy as np
 from provenance import EXPERIMENTS, make_command, shown
+from rich.console import Console
 from tables import search as table
 from tables.search import DECODINGS, NAMES, ROUNDS, Decoded, label
 from tables.writer import write_pages
 from training.run import Run
 from training.treebank import located
 
+from mh4 import conllu
+from mh4.errors import InputError
+from mh4.systems import SYSTEMS
+
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
 
 USAGE = 'usage: make search LANG=hu [SYSTEMS="mh4-hybrid mh4-two"] [SEEDS="1 2"] [UD=folder]'
 
 
-def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> Dict[str, Decoded]:
+def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Decoded]:
     """Every way to decode the sentences with the model in `folder`, by name."""
     from mh4.model import Model
 
@@ -55,7 +55,7 @@ def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> Dict[str, Dec
     return decoded
 
 
-def trained(folder: Path, systems: str, seeds: str) -> List[Run]:
+def trained(folder: Path, systems: str, seeds: str) -> list[Run]:
     """The finished models in `folder` that were asked for. Raises InputError where there are none of a system."""
     wanted = tuple(dict.fromkeys(systems.split())) or DEFAULT_SYSTEMS
     for system in wanted:
@@ -71,11 +71,13 @@ def trained(folder: Path, systems: str, seeds: str) -> List[Run]:
         if systems and not any(model.system == system for model in models):
             raise InputError("no trained model of %s in %s: train it first, with make reproduce" % (system, shown(folder)))
     if not models:
-        raise InputError("no trained model of %s in %s: train one first, with make reproduce" % (" or ".join(wanted), shown(folder)))
+        raise InputError(
+            "no trained model of %s in %s: train one first, with make reproduce" % (" or ".join(wanted), shown(folder))
+        )
     return models
 
 
-def searched() -> List[str]:
+def searched() -> list[str]:
     """The systems that can be decoded exactly and by search."""
     return [system.name for system in SYSTEMS.values() if {how for how, _ in DECODINGS} <= set(system.decoders)]
 
@@ -84,7 +86,8 @@ def usage() -> str:
     """The usage line and what can stand there."""
     return command.usage(
         USAGE,
-        SYSTEMS="of %s; %s if not given, as far as they have been trained" % (" ".join(searched()), " and ".join(DEFAULT_SYSTEMS)),
+        SYSTEMS="of %s; %s if not given, as far as they have been trained"
+        % (" ".join(searched()), " and ".join(DEFAULT_SYSTEMS)),
         SEEDS="of the trained models; all there are if not given",
         UD=command.UD,
     )
@@ -107,7 +110,9 @@ def _search(typed, home: Path) -> int:
     sentences = conllu.read(str(bank.paths["dev"]))
     console, measured = Console(highlight=False), {}
     for model in models:
-        console.print("decoding %s (%s) with %s, seed %d" % (bank.paths["dev"].name, bank.release, model.system, model.seed), soft_wrap=True)
+        console.print(
+            "decoding %s (%s) with %s, seed %d" % (bank.paths["dev"].name, bank.release, model.system, model.seed), soft_wrap=True
+        )
         measured.setdefault(model.system, []).append(measure(model.folder, sentences))
     lengths, results, name = [len(sentence) for sentence in sentences], home / "results", bank.name + "-search"
     results.mkdir(parents=True, exist_ok=True)

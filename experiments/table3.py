@@ -3,13 +3,14 @@
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 import command
-from mh4 import coverage, treebanks
 from provenance import EXPERIMENTS, make_command, shown
 from tables import table3
+
+from mh4 import coverage, treebanks
 
 
 def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:

@@ -3,19 +3,19 @@
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Dict, Sequence, Tuple
-
-from rich.console import Console
 
 import command
-from mh4 import conll17, treebanks
-from mh4.errors import InputError
-from mh4.files import git_blob_id
 from provenance import EXPERIMENTS, make_command, shown
+from rich.console import Console
 from tables import references as page
 from tables import writer
 from training import references
+
+from mh4 import conll17, treebanks
+from mh4.errors import InputError
+from mh4.files import git_blob_id
 
 HOW = "`mh4 data hu --conll17` fetches a language, UD=folder and CONLL17=folder name folders that have some"
 
@@ -31,7 +31,10 @@ def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
 
 
 def _score(ud: str, outputs: str, results: Path) -> int:
-    folders = Path(ud) if ud else treebanks.DATA / ("ud-" + treebanks.RELEASE), Path(outputs) if outputs else conll17.default_folder()
+    folders = (
+        Path(ud) if ud else treebanks.DATA / ("ud-" + treebanks.RELEASE),
+        Path(outputs) if outputs else conll17.default_folder(),
+    )
     for folder in folders:
         if not folder.is_dir():
             raise InputError("%s is not a folder: %s" % (shown(folder), HOW))
@@ -56,7 +59,7 @@ def _score(ud: str, outputs: str, results: Path) -> int:
     return 0
 
 
-def at_hand(lang: str, ud: Path, outputs: Path) -> Tuple[Dict[str, Path], Dict[str, str]]:
+def at_hand(lang: str, ud: Path, outputs: Path) -> tuple[dict[str, Path], dict[str, str]]:
     """The files that the paper's numbers are of, by system, with "test", the test set; and why one is not there."""
     paths = {"test": ud / ("%s-ud-test.conllu" % lang)}
     paths.update((system, outputs / conll17.file_name(lang, system)) for system in conll17.SYSTEMS)

@@ -4,8 +4,9 @@ Words are numbered through the file from 0, so that arcs of files with other wor
 alignment of words.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Sequence
+from typing import NamedTuple
 
 import numpy as np
 

@@ -6,8 +6,9 @@ Nothing here imports DyNet before a command needs a model, so that help and data
 import json
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Callable, Optional
 
 import click
 
@@ -62,16 +63,14 @@ def main() -> None:
 @click.option("--config", "config_file", metavar="FILE.toml", help="Settings; see config.toml of any model.")
 @click.option("--set", "settings", multiple=True, metavar="SECTION.NAME=VALUE", help="One setting; may be repeated.")
 def train(
-    system: str, train_file: str, dev_file: str, folder: str, seed: int, config_file: Optional[str], settings: List[str]
+    system: str, train_file: str, dev_file: str, folder: str, seed: int, config_file: Optional[str], settings: list[str]
 ) -> None:
     """Train a parser.
 
     The best model on dev so far is always in DIR. The same command resumes a training that was cut off, exactly; where it
     has finished, it only prints the result again.
     """
-    config = configuration.with_settings(
-        configuration.read(config_file) if config_file else configuration.Config(), settings
-    )
+    config = configuration.with_settings(configuration.read(config_file) if config_file else configuration.Config(), settings)
     systems.get(system)
     sentences, dev = conllu.read(train_file), conllu.read(dev_file)
     from mh4.training.trainer import Trainer
@@ -97,7 +96,9 @@ def train(
 def decoding(command: Callable[..., None]) -> Callable[..., None]:
     """The options that say how a parser searches."""
     how = "The best derivation, or greedy or beam search for a good one; exact if not given, greedy for greedy systems."
-    command = click.option("--beam", type=int, metavar="WIDTH", help="How many derivations a beam keeps; %d if not given." % systems.BEAM)(command)
+    command = click.option(
+        "--beam", type=int, metavar="WIDTH", help="How many derivations a beam keeps; %d if not given." % systems.BEAM
+    )(command)
     return click.option("--decode", type=click.Choice(systems.DECODINGS), help=how)(command)
 
 
@@ -133,11 +134,19 @@ def parse(
 
 @main.command()
 @click.option("--model", "folders", multiple=True, metavar="DIR", help="A member: any trained parser; may be repeated.")
-@click.option("--vote", "files", multiple=True, metavar="FILE.conllu", help="A member: IN.conllu with the trees of another parser; may be repeated.")
-@click.option("--tree", type=click.Choice(list(TREES)), default="mst", show_default=True, help="Which trees to choose from: mst has all.")
+@click.option(
+    "--vote",
+    "files",
+    multiple=True,
+    metavar="FILE.conllu",
+    help="A member: IN.conllu with the trees of another parser; may be repeated.",
+)
+@click.option(
+    "--tree", type=click.Choice(list(TREES)), default="mst", show_default=True, help="Which trees to choose from: mst has all."
+)
 @written
 def ensemble(
-    folders: Tuple[str, ...], files: Tuple[str, ...], tree: str, input_file: str, output_file: str, tags: bool, jobs: int
+    folders: tuple[str, ...], files: tuple[str, ...], tree: str, input_file: str, output_file: str, tags: bool, jobs: int
 ) -> None:
     """Parse a CoNLL-U file by several parsers that vote for one tree.
 
@@ -178,7 +187,7 @@ def test(folder: str, gold_file: str, decode: Optional[str], beam: Optional[int]
 @click.option("--by", type=click.Choice(["deprel"]), help="LAS of each relation as well.")
 @click.option("--counts", is_flag=True, help="Counts in place of percentages.")
 @click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages, for machines.")
-def evaluate(gold_file: str, system_files: Tuple[str, ...], by: Optional[str], counts: bool, as_json: bool) -> None:
+def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], counts: bool, as_json: bool) -> None:
     """Compare parsed files with gold by the official scorer of the CoNLL 2018 shared task.
 
     One system gets the scorer's own table, several a column each: F1 of every metric. With --by deprel, LAS of each relation
@@ -259,7 +268,7 @@ def info(folder: str) -> None:
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages, for machines.")
 @click.option("--plot", "plot_file", metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib).")
-def coverage(files: Tuple[str, ...], as_json: bool, plot_file: Optional[str]) -> None:
+def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) -> None:
     """Say what share of the trees in CoNLL-U files ("-" is standard input) each class of trees covers.
 
     Sentence coverage counts the trees in the class, edge coverage the arcs that the nearest trees in the class keep, over
@@ -294,7 +303,9 @@ def coverage(files: Tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
 @click.argument("language", metavar="LANG")
 @click.option("--to", "to", metavar="DIR", help="Where the files go; data/ud-2.0 and data/conll17 if not given.")
 @click.option("--ud", metavar="FOLDER", help="Use the files of a folder that already has them.")
-@click.option("--conll17", is_flag=True, help="Also outputs of the CoNLL 2017 shared task for the test set, with its segmentation.")
+@click.option(
+    "--conll17", is_flag=True, help="Also outputs of the CoNLL 2017 shared task for the test set, with its segmentation."
+)
 @click.option("--source", type=click.Choice(["github", "lindat"]), default="github", show_default=True)
 def data(language: str, to: Optional[str], ud: Optional[str], conll17: bool, source: str) -> None:
     """Fetch and verify a treebank of UD 2.0 ("toy": generate the toy treebank)."""
@@ -318,13 +329,13 @@ def _near(path: Path) -> str:
     return str(path) if near.startswith(os.pardir) else near
 
 
-def _source(path: str) -> Dict[str, str]:
+def _source(path: str) -> dict[str, str]:
     from mh4.files import git_blob_id
 
     return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
 
 
-def _write(parsed_blocks: Iterable[Tuple[conllu.Block, conllu.Sentence]], output_file: str, tags: bool) -> None:
+def _write(parsed_blocks: Iterable[tuple[conllu.Block, conllu.Sentence]], output_file: str, tags: bool) -> None:
     """Write each block with what has been parsed for it, with a progress bar."""
     with conllu.open_output(output_file) as output, words_bar() as bar:
         task = bar.add_task("parsing", total=None, note="")
@@ -333,7 +344,7 @@ def _write(parsed_blocks: Iterable[Tuple[conllu.Block, conllu.Sentence]], output
             bar.advance(task, len(parsed))
 
 
-def columns(sentence: conllu.Sentence, tags: bool) -> Dict[int, List[str]]:
+def columns(sentence: conllu.Sentence, tags: bool) -> dict[int, list[str]]:
     columns = {conllu.HEAD: [str(head) for head in sentence.heads[1:]], conllu.DEPREL: sentence.deprels}
     if tags:
         columns.update({conllu.UPOS: sentence.upos, conllu.XPOS: sentence.xpos, conllu.FEATS: sentence.feats})
@@ -347,7 +358,7 @@ def _width(decode: Optional[str], beam: Optional[int]) -> int:
     return systems.BEAM if beam is None else beam
 
 
-def _parse(parser: "mh4.parsing.Parser", sentences: List[conllu.Sentence]) -> List[conllu.Sentence]:
+def _parse(parser: "mh4.parsing.Parser", sentences: list[conllu.Sentence]) -> list[conllu.Sentence]:
     """Parse with a progress bar, where there is a terminal to show it."""
     with words_bar() as bar:
         task = bar.add_task("parsing", total=sum(map(len, sentences)), note="")

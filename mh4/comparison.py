@@ -6,8 +6,9 @@ What an arc is like is seen in gold for recall and in the system's own tree for 
 scorer aligns them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
@@ -82,7 +83,7 @@ class System:
     path: str
     words: int
     aligned: int
-    groups: Dict[str, List[Tuple[Group, Group]]]
+    groups: dict[str, list[tuple[Group, Group]]]
     sentences: np.ndarray
 
 
@@ -93,8 +94,8 @@ class Comparison:
     path: str
     sentences: int
     words: int
-    systems: Tuple[System, System]
-    differences: Dict[str, significance.Difference]
+    systems: tuple[System, System]
+    differences: dict[str, significance.Difference]
 
 
 def compare(gold_path: str, a_path: str, b_path: str) -> Comparison:
@@ -115,17 +116,15 @@ def _system(gold: evaluation.File, gold_arcs: Arcs, system: evaluation.File) -> 
     # A word without a partner belongs to the gold sentence in which it begins.
     starts = gold.starts()
     first = starts[np.searchsorted(gold_arcs.sentences, np.arange(len(gold.sentences)))]
-    places = np.where(
-        gold_words >= 0, gold_arcs.sentences[gold_words], np.searchsorted(first, system.starts(), side="right") - 1
-    )
+    places = np.where(gold_words >= 0, gold_arcs.sentences[gold_words], np.searchsorted(first, system.starts(), side="right") - 1)
     sentences = by_sentence(gold_arcs.sentences, places, right)
     return System(system.path, len(system_arcs), int((gold_words >= 0).sum()), groups, sentences)
 
 
-def _groups(dimension: Dimension, gold: Arcs, system: Arcs, found: Right, right: Right) -> List[Tuple[Group, Group]]:
+def _groups(dimension: Dimension, gold: Arcs, system: Arcs, found: Right, right: Right) -> list[tuple[Group, Group]]:
     in_gold, in_system = dimension.groups(gold), dimension.groups(system)
 
-    def counts(groups: np.ndarray) -> List[int]:
+    def counts(groups: np.ndarray) -> list[int]:
         return np.bincount(groups, minlength=len(dimension.names)).tolist()
 
     unlabelled, labelled = (
@@ -187,7 +186,7 @@ def _dimension_table(found: Comparison, dimension: Dimension) -> str:
     return aligned(dimension.title, groups, dimension.names, body)
 
 
-def _pair(a: Any, b: Any) -> List[str]:
+def _pair(a: Any, b: Any) -> list[str]:
     shown = ["-" if value is None else "%.1f" % value for value in (a, b)]
     return shown + ["-" if a is None or b is None else _signed(a - b, 1)]
 
@@ -196,17 +195,17 @@ def _signed(difference: float, digits: int) -> str:
     return "%+.*f" % (digits, round(difference, digits) + 0.0)  # + 0.0 makes +0.0 of -0.0
 
 
-def record(found: Comparison) -> Dict[str, Any]:
+def record(found: Comparison) -> dict[str, Any]:
     """For machines: counts as they are, percentages unrounded, None for those of no arcs."""
 
-    def group(one: Group) -> Dict[str, Any]:
+    def group(one: Group) -> dict[str, Any]:
         return {"recalled": one.recalled, "precise": one.precise, "recall": one.recall, "precision": one.precision}
 
-    def groups(dimension: Dimension) -> List[Dict[str, Any]]:
+    def groups(dimension: Dimension) -> list[dict[str, Any]]:
         rows = []
         for number, name in enumerate(dimension.names):
             pairs = [system.groups[dimension.key][number] for system in found.systems]
-            row: Dict[str, Any] = {"group": name, "gold": pairs[0][0].gold}
+            row: dict[str, Any] = {"group": name, "gold": pairs[0][0].gold}
             for letter, (unlabelled, labelled) in zip("ab", pairs):
                 row[letter] = {"system": unlabelled.system, "unlabelled": group(unlabelled), "labelled": group(labelled)}
             rows.append(row)

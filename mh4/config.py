@@ -8,8 +8,9 @@ tasks' weights are the paper's; where the paper gives no value the defaults are 
 
 import dataclasses
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Dict, Iterable, Mapping
+from typing import Any
 
 from mh4.errors import InputError, reason
 
@@ -107,7 +108,7 @@ def read(path: str) -> Config:
     return override(Config(), tables(text, path), path)
 
 
-def tables(text: str, source: str) -> Dict[str, Any]:
+def tables(text: str, source: str) -> dict[str, Any]:
     """TOML `text` as a dictionary; InputError, naming `source`, if it is not TOML."""
     try:
         return tomllib.loads(text)

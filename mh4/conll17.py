@@ -6,9 +6,10 @@ outputs of all systems as one archive.
 
 import csv
 import os
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Dict, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import NamedTuple, Optional, Union
 
 from mh4 import treebanks
 from mh4.errors import InputError
@@ -38,8 +39,8 @@ class Output(NamedTuple):
     git_blob_sha1: str
 
 
-@lru_cache(maxsize=None)
-def manifest() -> Tuple[Output, ...]:
+@cache
+def manifest() -> tuple[Output, ...]:
     """The rows of the manifest."""
     with open(MANIFEST, encoding="utf-8", newline="") as file:
         return tuple(Output(**row) for row in csv.DictReader(file, delimiter="\t"))
@@ -71,7 +72,7 @@ def download(
     to: Optional[str] = None,
     source: str = "github",
     base_url: Optional[str] = None,
-) -> Dict[str, Path]:
+) -> dict[str, Path]:
     """Fetch the outputs of systems for a language into the folder `to` (by default data/conll17); those there stay.
 
     Returns their paths by system. source: "github" (raw files) or "lindat" (the archive, which is kept for other languages).

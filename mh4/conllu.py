@@ -7,9 +7,10 @@ https://universaldependencies.org/format.html
 
 import io
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Dict, Iterator, List, Sequence, TextIO
+from typing import TextIO
 
 import numpy as np
 
@@ -29,15 +30,15 @@ class Sentence:
     rows: for each word its line in its block, counted from 0; None for a sentence that came from no file.
     """
 
-    words: List[str]
+    words: list[str]
     # None until read or predicted; typed as what they are then.
-    upos: List[str] = None  # type: ignore[assignment]
-    xpos: List[str] = None  # type: ignore[assignment]
-    feats: List[str] = None  # type: ignore[assignment]
-    deprels: List[str] = None  # type: ignore[assignment]
+    upos: list[str] = None  # type: ignore[assignment]
+    xpos: list[str] = None  # type: ignore[assignment]
+    feats: list[str] = None  # type: ignore[assignment]
+    deprels: list[str] = None  # type: ignore[assignment]
     heads: np.ndarray = None  # type: ignore[assignment]
     name: str = ""
-    rows: List[int] = None  # type: ignore[assignment]
+    rows: list[int] = None  # type: ignore[assignment]
 
     def __len__(self) -> int:
         return len(self.words)
@@ -47,10 +48,10 @@ class Sentence:
 class Block:
     """A sentence with its lines in the file, line ends and the blank lines about it included: a file is its blocks in order."""
 
-    lines: List[str]
+    lines: list[str]
     sentence: Sentence
 
-    def text(self, columns: Dict[int, List[str]]) -> str:
+    def text(self, columns: dict[int, list[str]]) -> str:
         """The lines again, with new columns {column: n strings}; everything else is kept."""
         lines = list(self.lines)
         for k, row in enumerate(self.sentence.rows):
@@ -61,7 +62,7 @@ class Block:
         return "".join(lines)
 
 
-def read(path: str, *, trees: bool = True) -> List[Sentence]:
+def read(path: str, *, trees: bool = True) -> list[Sentence]:
     """The sentences of CoNLL-U file `path`; see blocks."""
     return [block.sentence for block in blocks(path, trees=trees)]
 
@@ -74,7 +75,7 @@ def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
     """
     shown = "standard input" if path == "-" else path
     number, first = 0, 0
-    lines: List[str] = []
+    lines: list[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
     for k, line in enumerate(_lines(path, shown)):
         if not line.strip():
@@ -149,13 +150,13 @@ def _sent_id(block: Sequence[str]) -> str:
     return ""
 
 
-def _block(lines: List[str], first: int, shown: str, number: int, trees: bool) -> Block:
+def _block(lines: list[str], first: int, shown: str, number: int, trees: bool) -> Block:
     return Block(lines, _sentence(lines, _Place(shown, first, number, _sent_id(lines)), trees))
 
 
 def _sentence(lines: Sequence[str], place: _Place, trees: bool) -> Sentence:
-    rows: List[int] = []
-    cells: List[List[str]] = []
+    rows: list[int] = []
+    cells: list[list[str]] = []
     start = next(row for row, line in enumerate(lines) if line.strip())
     for row, line in enumerate(lines):
         if line.startswith("#") or not line.strip():

@@ -5,8 +5,9 @@ those from the root among them, that the nearest trees of the class keep; punctu
 """
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Iterable, List, Sequence, Tuple
+from typing import Any, Callable
 
 import numpy as np
 
@@ -18,7 +19,7 @@ CLASSES = {"projective": "projective", "mh4": "MH4", "1ec": "1EC", "mh5": "MH5"}
 GAP_DEGREES = (0, 1, 2, 3)  # columns, each beginning with its number; the last is open
 CROSSINGS = (0, 1, 2, 3, 4, 5, 10)
 
-Row = Tuple[str, "Coverage"]
+Row = tuple[str, "Coverage"]
 
 
 @dataclass
@@ -81,18 +82,18 @@ def total(rows: Sequence[Row]) -> Coverage:
     return sum((coverage for _, coverage in rows), Coverage())
 
 
-def short_names(rows: Sequence[Row]) -> List[Row]:
+def short_names(rows: Sequence[Row]) -> list[Row]:
     """The rows with the names of files without their folders, where that tells them apart."""
     return list(zip(tables.short_names([name for name, _ in rows]), (row for _, row in rows)))
 
 
-def grouped(counts: Counter, starts: Sequence[int]) -> List[int]:
+def grouped(counts: Counter, starts: Sequence[int]) -> list[int]:
     """The counts summed over groups of numbers, each from its start up to the next one's; the last is open."""
     ends = list(starts[1:]) + [float("inf")]
     return [sum(count for number, count in counts.items() if start <= number < end) for start, end in zip(starts, ends)]
 
 
-def record(coverage: Coverage) -> Dict[str, Any]:
+def record(coverage: Coverage) -> dict[str, Any]:
     """For machines: counts as they are, percentages unrounded.
 
     sentences, words: counts. classes: for each class "sentences" and "edges" (counts) and "sentence_coverage" and
@@ -100,7 +101,7 @@ def record(coverage: Coverage) -> Dict[str, Any]:
     whose keys are the degree and the number of crossings.
     """
 
-    def distribution(counts: Counter, shift: int = 0) -> Dict[str, int]:
+    def distribution(counts: Counter, shift: int = 0) -> dict[str, int]:
         return {str(number + shift): counts[number] for number in sorted(counts)}
 
     return {

@@ -24,9 +24,10 @@ by average probability, average log-probability, and votes of the members' own l
 Hungarian and 79.59, 79.56, 79.31 on Gothic.
 """
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Callable, Iterable, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Callable, Optional, Union, overload
 
 import numpy as np
 
@@ -48,7 +49,9 @@ _OF_ANOTHER_ARC = 1e-3
 _NO_LABEL = ("", "_")
 _UNSPECIFIED = Table({"dep": 0})  # the label where no member has any
 
-Opinion = Tuple[Table, np.ndarray]  # strings, and how probable each (but the unknown one) is for every word: (len(table) - 1, words)
+Opinion = tuple[
+    Table, np.ndarray
+]  # strings, and how probable each (but the unknown one) is for every word: (len(table) - 1, words)
 
 
 @dataclass
@@ -85,7 +88,8 @@ class Ensemble:
         for folder, others in zip(folders[1:], labels[1:]):
             if labels[0] and others and not labels[0] & others:
                 raise InputError(
-                    "%s and %s have no label in common but %s: models of an ensemble need labels of one kind" % (folders[0], folder, ROOT)
+                    "%s and %s have no label in common but %s: models of an ensemble need labels of one kind"
+                    % (folders[0], folder, ROOT)
                 )
         return cls(parsers, tree)
 
@@ -93,7 +97,7 @@ class Ensemble:
         self,
         sentences: Sequence[Union[Sentence, Sequence[str]]],
         progress: Callable[[int], None] = lambda words: None,
-    ) -> List[Sentence]:
+    ) -> list[Sentence]:
         """Parse sentences, given as lists of words, as Sentence, or as Voted, whose trees then vote after those of the parsers.
 
         Returns new Sentences, as Parser.parse does; without parsers their tags stay what they are. All have a single root.
@@ -103,14 +107,14 @@ class Ensemble:
         for sentence in unparsed:
             if not self.parsers and not _votes(sentence):
                 raise InputError("%s: an ensemble without a member has no tree for it" % (sentence.name or "a sentence"))
-        results: List[Optional[Sentence]] = [None] * len(unparsed)
+        results: list[Optional[Sentence]] = [None] * len(unparsed)
         for batch, scores in self._minibatches(unparsed):
             for k, sentence in zip(batch, self._parse([unparsed[k] for k in batch], scores)):
                 results[k] = sentence
             progress(sum(len(unparsed[k]) for k in batch))
         return [sentence for sentence in results if sentence is not None]
 
-    def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[Tuple[List[int], List["Scores"]]]:
+    def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
         """The numbers of the sentences of each minibatch, and what each model says of them."""
         if not self.parsers:
             return iter([(list(range(len(sentences))), [])])
@@ -118,7 +122,7 @@ class Ensemble:
 
         return scores_of([parser.model for parser in self.parsers], sentences)
 
-    def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"]) -> List[Sentence]:
+    def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"]) -> list[Sentence]:
         trees_of_members = [parser.trees(of_member) for parser, of_member in zip(self.parsers, scores)]
         trees_of_files = [[other.heads for other in _votes(sentence)] for sentence in sentences]
         heads = [vote([*(member[k] for member in trees_of_members), *files], self.tree) for k, files in enumerate(trees_of_files)]
@@ -203,7 +207,7 @@ def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray])
     return table, scores[1:]
 
 
-def _most_probable(opinions: Sequence[Opinion], roots: Optional[np.ndarray] = None) -> List[str]:
+def _most_probable(opinions: Sequence[Opinion], roots: Optional[np.ndarray] = None) -> list[str]:
     """The string of highest probability, on average over opinions that may know different strings; see parsing.best."""
     union = Table(dict.fromkeys(chain.from_iterable(table.strings[1:] for table, _ in opinions), 0))
     total = np.zeros((len(union), opinions[0][1].shape[1]), dtype=np.float32)
@@ -216,9 +220,9 @@ def _most_probable(opinions: Sequence[Opinion], roots: Optional[np.ndarray] = No
 @overload
 def load(folder: str, decode: Optional[str] = None, beam: int = BEAM) -> Parser: ...
 @overload
-def load(folder: Union[List[str], Tuple[str, ...]], *, tree: str = "mst") -> Ensemble: ...
+def load(folder: Union[list[str], tuple[str, ...]], *, tree: str = "mst") -> Ensemble: ...
 def load(
-    folder: Union[str, List[str], Tuple[str, ...]], decode: Optional[str] = None, beam: int = BEAM, *, tree: str = "mst"
+    folder: Union[str, list[str], tuple[str, ...]], decode: Optional[str] = None, beam: int = BEAM, *, tree: str = "mst"
 ) -> Union[Parser, Ensemble]:
     """The parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
 

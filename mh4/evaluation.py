@@ -4,9 +4,10 @@ Development scores take gold segmentation and count every word, punctuation too 
 segmentation need an alignment of words: that is the official scorer's business, as `udtools` ships it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class File:
     """A CoNLL-U file that the official scorer has read: its sentences, with trees, and the scorer's representation of it."""
 
     path: str
-    sentences: List[conllu.Sentence]
+    sentences: list[conllu.Sentence]
     representation: Any
 
     def starts(self) -> np.ndarray:
@@ -69,11 +70,11 @@ class Evaluation(NamedTuple):
     gold_words: int64 (words of the system,), the number of the gold word that each is aligned with, from 0; -1 for none.
     """
 
-    counts: Dict[str, Counts]
+    counts: dict[str, Counts]
     gold_words: np.ndarray
 
 
-def attachment_scores(gold: Sequence[conllu.Sentence], system: Sequence[conllu.Sentence]) -> Dict[str, float]:
+def attachment_scores(gold: Sequence[conllu.Sentence], system: Sequence[conllu.Sentence]) -> dict[str, float]:
     """{"uas": ..., "las": ...}: right heads, and right heads with right labels, in percent of all words.
 
     gold and system: the same sentences of n words, with heads (int32 (n+1,)) and deprels (n strings). As in the shared tasks,
@@ -96,7 +97,7 @@ def attachment_scores(gold: Sequence[conllu.Sentence], system: Sequence[conllu.S
     return {"uas": 100.0 * heads / words, "las": 100.0 * labelled / words}
 
 
-def official(gold: str, system: str) -> Dict[str, Score]:
+def official(gold: str, system: str) -> dict[str, Score]:
     """The official scorer's metrics (see METRICS) of CoNLL-U file `system` against CoNLL-U file `gold`.
 
     The words may differ, the text may not. Raises InputError for files the scorer refuses: no CoNLL-U, no tree, several roots,
@@ -174,7 +175,7 @@ class _Numbered(str):
     __hash__ = str.__hash__
 
 
-def format_table(scores: Dict[str, Score]) -> str:
+def format_table(scores: dict[str, Score]) -> str:
     """The scores as the official scorer prints them."""
     lines = ["Metric     | Precision |    Recall |  F1 Score | AligndAcc"]
     lines.append("-----------+-----------+-----------+-----------+-----------")
@@ -184,7 +185,7 @@ def format_table(scores: Dict[str, Score]) -> str:
     return "\n".join(lines)
 
 
-def format_counts(counts: Dict[str, Counts]) -> str:
+def format_counts(counts: dict[str, Counts]) -> str:
     """The counts as the official scorer prints them."""
     lines = ["Metric     | Correct   |      Gold | Predicted | Aligned"]
     lines.append("-----------+-----------+-----------+-----------+-----------")

@@ -9,10 +9,11 @@ import sys
 import tarfile
 import time
 import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
-from typing import Callable, Iterator, NamedTuple, Optional, Sequence
+from typing import Callable, NamedTuple, Optional
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
@@ -46,7 +47,9 @@ def fetch(wanted: Wanted, url: str, members: Sequence[str] = ()) -> None:
     path = wanted.path
     if path.exists():
         if git_blob_id(path) != wanted.blob:
-            raise InputError("%s is there but is not the file of %s: move it away, or name another folder" % (path, wanted.collection))
+            raise InputError(
+                "%s is there but is not the file of %s: move it away, or name another folder" % (path, wanted.collection)
+            )
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +131,8 @@ def _attempt(url: str, part: Path, at_hand: str) -> None:
     except (URLError, HTTPException, OSError) as error:
         why = getattr(error, "reason", error)
         raise _Interrupted(
-            "no connection to %s (%s): check the network, or give a folder that has the files (%s)" % (urlsplit(url).netloc, why, at_hand)
+            "no connection to %s (%s): check the network, or give a folder that has the files (%s)"
+            % (urlsplit(url).netloc, why, at_hand)
         ) from None
     except ValueError as error:
         raise InputError("%s is not an address to fetch from: %s" % (url, error)) from None
@@ -150,9 +154,7 @@ def _attempt(url: str, part: Path, at_hand: str) -> None:
                 done += len(chunk)
                 advance(len(chunk))
     if total and done < total:
-        raise _Interrupted(
-            "%s: the connection was cut after %d bytes; the next attempt resumes from there" % (url, done)
-        )
+        raise _Interrupted("%s: the connection was cut after %d bytes; the next attempt resumes from there" % (url, done))
 
 
 @contextmanager

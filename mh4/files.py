@@ -3,9 +3,10 @@
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator, TextIO, Union
+from typing import TextIO, Union
 
 from mh4.errors import InputError, reason
 
@@ -38,9 +39,8 @@ def atomic_path(path: str) -> Iterator[str]:
 @contextmanager
 def atomic_file(path: str) -> Iterator[TextIO]:
     """Give a text file, in UTF-8 with line ends as they are, that takes the place of `path` when the block ends well."""
-    with atomic_path(path) as temporary:
-        with open(temporary, "w", encoding="utf-8", newline="") as file:
-            yield file
+    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        yield file
 
 
 def write_text(path: str, text: str) -> None:

@@ -1,7 +1,8 @@
 """A parser's neural network: encoder, scorer, taggers and labeller over one set of parameters; saving and loading."""
 
 import os
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+from collections.abc import Iterator, Sequence
+from typing import Optional
 
 import numpy as np
 
@@ -35,12 +36,12 @@ class Model:
         self.parameters = dy.ParameterCollection()
         self.encoder = Encoder(config, vocabulary, self.parameters)
         self.scorer = TensorScorer(self.system, config, self.parameters)
-        self.taggers = {
-            column: Tagger(len(getattr(vocabulary, column)), config, self.parameters) for column in TAGS
-        }
+        self.taggers = {column: Tagger(len(getattr(vocabulary, column)), config, self.parameters) for column in TAGS}
         self.labeller = Labeller(len(vocabulary.labels), config, self.parameters)
 
-    def score(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None, new_graph: bool = True) -> "Scores":
+    def score(
+        self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None, new_graph: bool = True
+    ) -> "Scores":
         """A new graph over a minibatch, not yet run. With `rng`, words and units are dropped at random as in training.
 
         Without `new_graph`, it becomes part of the graph that there is.
@@ -49,7 +50,7 @@ class Model:
             dy.renew_cg()
         return Scores(self, sentences, rng)
 
-    def scores(self, sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS) -> Iterator[Tuple[List[int], "Scores"]]:
+    def scores(self, sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS) -> Iterator[tuple[list[int], "Scores"]]:
         """What the model says of sentences, a minibatch at a time: their numbers, and the scores that decoders and labels need.
 
         See scores_of.
@@ -93,11 +94,10 @@ class Model:
         """Write all parameters to `path` (npz), and the arrays `beside` with them."""
         arrays = {"p%d" % k: p.as_array() for k, p in enumerate(self.parameters.parameters_list())}
         arrays.update(("l%d" % k, p.as_array()) for k, p in enumerate(self.parameters.lookup_parameters_list()))
-        with atomic_path(path) as temporary:
-            with open(temporary, "wb") as file:
-                np.savez(file, **arrays, **beside)  # type: ignore[arg-type]
+        with atomic_path(path) as temporary, open(temporary, "wb") as file:
+            np.savez(file, **arrays, **beside)  # type: ignore[arg-type]
 
-    def load_weights(self, path: str) -> Dict[str, np.ndarray]:
+    def load_weights(self, path: str) -> dict[str, np.ndarray]:
         """Set all parameters from `path`; returns all its arrays."""
         try:
             with np.load(path, allow_pickle=False) as file:
@@ -129,8 +129,8 @@ class Scores:
 
     def labels(self, heads: Sequence[np.ndarray]) -> "dy.Expression":
         """Scores of the labels of the arcs of given trees, one heads array for each sentence: (labels, words of the minibatch)."""
-        columns_of_heads: List[int] = []
-        columns: List[int] = []
+        columns_of_heads: list[int] = []
+        columns: list[int] = []
         for (start, _), tree in zip(self._columns, heads):
             columns_of_heads.extend(start + int(head) for head in tree[1:])
             columns.extend(range(start + 1, start + len(tree)))
@@ -139,7 +139,7 @@ class Scores:
 
 def scores_of(
     models: Sequence[Model], sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS
-) -> Iterator[Tuple[List[int], List[Scores]]]:
+) -> Iterator[tuple[list[int], list[Scores]]]:
     """What models say of sentences, a minibatch at a time: their numbers, and the scores of each model.
 
     They share a graph, as DyNet has one at a time. It has been run, and lasts until the next one is asked for. Sentences of similar
@@ -153,7 +153,7 @@ def scores_of(
         yield batch, scores
 
 
-def minibatches(order: Sequence[int], lengths: Sequence[int], tokens: int) -> Iterator[List[int]]:
+def minibatches(order: Sequence[int], lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
     """Cut `order` into runs of at least `tokens` words (the last may have fewer)."""
     batch, size = [], 0
     for k in order:

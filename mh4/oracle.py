@@ -14,7 +14,8 @@ tree that the transition system makes. These are more than MH4 derives. The same
 and its head is s1 or b0; these are the projective trees.
 """
 
-from typing import Optional, Sequence
+from collections.abc import Sequence
+from typing import Optional
 
 import numpy as np
 

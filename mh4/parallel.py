@@ -2,23 +2,24 @@
 
 import signal
 from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from functools import lru_cache
 from multiprocessing import get_context
-from typing import Callable, Deque, Hashable, Iterable, Iterator, List, Tuple, Union
+from typing import Callable, Union
 
 from mh4.conllu import Block, Sentence
 from mh4.ensemble import Ensemble
 from mh4.parsing import Parser
 
 Load = Callable[..., Union[Parser, Ensemble]]
-Arguments = Tuple[Hashable, ...]
+Arguments = tuple[Hashable, ...]
 
 # Words in memory for each process; among these, sentences of similar length share a minibatch.
 CHUNK_WORDS = 10_000
 
 
-def parse(load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int = 1) -> Iterator[Tuple[Block, Sentence]]:
+def parse(load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int = 1) -> Iterator[tuple[Block, Sentence]]:
     """Parse the sentences of `blocks` with the parser that load(*arguments) gives; yields each block with its new Sentence, in order.
 
     load: Parser.load or Ensemble.load, which see for the arguments and for what they raise; each process calls it once.
@@ -30,7 +31,7 @@ def parse(load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int =
         return
     # New processes rather than forks of this one, which may have threads (a progress bar has one).
     with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts_to_the_parent) as pool:
-        running: Deque[Tuple[List[Block], Future]] = deque()
+        running: deque[tuple[list[Block], Future]] = deque()
         try:
             for chunk in _chunks(blocks):
                 running.append((chunk, pool.submit(_parse, load, arguments, [block.sentence for block in chunk])))
@@ -45,7 +46,7 @@ def parse(load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int =
                 parsed.cancel()
 
 
-def _chunks(blocks: Iterable[Block]) -> Iterator[List[Block]]:
+def _chunks(blocks: Iterable[Block]) -> Iterator[list[Block]]:
     """Runs of at least CHUNK_WORDS words (the last may have fewer)."""
     chunk, words = [], 0
     for block in blocks:
@@ -58,7 +59,7 @@ def _chunks(blocks: Iterable[Block]) -> Iterator[List[Block]]:
         yield chunk
 
 
-def _parse(load: Load, arguments: Arguments, sentences: List[Sentence]) -> List[Sentence]:
+def _parse(load: Load, arguments: Arguments, sentences: list[Sentence]) -> list[Sentence]:
     return _parser(load, arguments).parse(sentences)
 
 

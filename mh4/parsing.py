@@ -1,7 +1,8 @@
 """Parsing: the best tree of the chart parser, then its labels."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 import numpy as np
 
@@ -42,37 +43,37 @@ class Parser:
         self,
         sentences: Sequence[Union[Sentence, Sequence[str]]],
         progress: Callable[[int], None] = lambda words: None,
-    ) -> List[Sentence]:
+    ) -> list[Sentence]:
         """Parse sentences, given as lists of words or as Sentence.
 
         Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats
         as predicted. `progress` is called with the number of words parsed after each minibatch.
         """
         unparsed = [as_sentence(s) for s in sentences]
-        parsed: Dict[int, Sentence] = {}
+        parsed: dict[int, Sentence] = {}
         for batch, scores in self.model.scores(unparsed):
             parsed.update(zip(batch, self._parse([unparsed[k] for k in batch], scores)))
             progress(sum(len(unparsed[k]) for k in batch))
         return [parsed[k] for k in range(len(unparsed))]
 
-    def trees(self, scores: "Scores") -> List[np.ndarray]:
+    def trees(self, scores: "Scores") -> list[np.ndarray]:
         """The best tree of each sentence of a minibatch, by its scores: heads, int32 (n+1,)."""
         single_root = self.model.config.scorer.single_root
         return [self.decode(**tensors, single_root=single_root).heads for tensors in scores.trees.arrays()]
 
-    def _parse(self, sentences: Sequence[Sentence], scores: "Scores") -> List[Sentence]:
+    def _parse(self, sentences: Sequence[Sentence], scores: "Scores") -> list[Sentence]:
         vocabulary, heads = self.model.vocabulary, self.trees(scores)
         columns = {column: best(scores.tags[column].npvalue(), getattr(vocabulary, column)) for column in TAGS}
         columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, headed_by_root(heads))
         return annotated(sentences, heads, columns)
 
 
-def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], columns: Mapping[str, List[str]]) -> List[Sentence]:
+def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], columns: Mapping[str, list[str]]) -> list[Sentence]:
     """New sentences with these heads, an array for each, and these columns, by name, whose strings are of all words in a row."""
     results, start = [], 0
     for sentence, tree in zip(sentences, heads):
         stop = start + len(sentence)
-        strings: Dict[str, Any] = {name: values[start:stop] for name, values in columns.items()}
+        strings: dict[str, Any] = {name: values[start:stop] for name, values in columns.items()}
         results.append(replace(sentence, heads=tree, **strings))
         start = stop
     return results
@@ -92,7 +93,7 @@ def as_sentence(words: Union[Sentence, Sequence[str]]) -> Sentence:
     return Sentence(list(words))
 
 
-def best(scores: np.ndarray, table: Table, roots: Optional[np.ndarray] = None) -> List[str]:
+def best(scores: np.ndarray, table: Table, roots: Optional[np.ndarray] = None) -> list[str]:
     """The best-scoring string of every column, never the unknown one (row 0).
 
     roots: of labels, which columns are words headed by the root: those are `root`, and no others are.

@@ -1,6 +1,6 @@
 """Progress on the terminal: quiet where there is none."""
 
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
@@ -19,7 +19,7 @@ class Listener:
     def evaluating(self, words: int) -> None:
         """Some `words` words of dev have been parsed."""
 
-    def evaluation(self, metrics: Dict[str, Any]) -> None:
+    def evaluation(self, metrics: dict[str, Any]) -> None:
         """Dev has been parsed; `metrics` is the line written to metrics.jsonl."""
 
 
@@ -69,7 +69,7 @@ class TrainingProgress(Listener):
     def evaluating(self, words: int) -> None:
         self._bar.update(self._task, note="parsing dev  %s" % self._scores)
 
-    def evaluation(self, metrics: Dict[str, Any]) -> None:
+    def evaluation(self, metrics: dict[str, Any]) -> None:
         self._scores = "dev UAS %.2f (best %.2f)" % (metrics["dev_uas"], metrics["best_dev_uas"])
         if not self._bar.disable:
             self._bar.console.print(

@@ -1,7 +1,8 @@
 """What `mh4 evaluate` shows: the official metrics of one system or several, and LAS by relation, for people and for machines."""
 
 from collections import Counter
-from typing import Any, Dict, List, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,11 +17,11 @@ class Result(NamedTuple):
     """The counts of a system's file by metric, and those of LAS by relation."""
 
     path: str
-    metrics: Dict[str, Counts]
-    relations: Dict[str, Counts]
+    metrics: dict[str, Counts]
+    relations: dict[str, Counts]
 
 
-def measure(gold_path: str, system_paths: Sequence[str]) -> List[Result]:
+def measure(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
     """Score CoNLL-U files against a gold one. Raises InputError for files that the official scorer refuses."""
     gold = evaluation.load(gold_path)
     gold_arcs = arcs.Arcs.of(gold.sentences)
@@ -32,7 +33,7 @@ def measure(gold_path: str, system_paths: Sequence[str]) -> List[Result]:
     return results
 
 
-def by_relation(gold: arcs.Arcs, system: arcs.Arcs, gold_words: np.ndarray) -> Dict[str, Counts]:
+def by_relation(gold: arcs.Arcs, system: arcs.Arcs, gold_words: np.ndarray) -> dict[str, Counts]:
     """LAS by relation, without subtypes: the arcs with it in gold and in the system, and those that are in both.
 
     Sorted by falling count in gold. aligned counts the gold words with the relation that are aligned; gold_words is as in
@@ -87,25 +88,25 @@ def relation_table(results: Sequence[Result], counts: bool = False) -> str:
     return aligned("", groups, rows, body)
 
 
-def record(gold_path: str, results: Sequence[Result], relations: bool = False) -> Dict[str, Any]:
+def record(gold_path: str, results: Sequence[Result], relations: bool = False) -> dict[str, Any]:
     """For machines: counts, and percentages unrounded; LAS by relation with `relations`."""
     systems = []
     for result in results:
-        entry: Dict[str, Any] = {"file": result.path, "metrics": _records(result.metrics)}
+        entry: dict[str, Any] = {"file": result.path, "metrics": _records(result.metrics)}
         if relations:
             entry["deprel"] = _records(result.relations)
         systems.append(entry)
     return {"gold": gold_path, "systems": systems}
 
 
-def _records(counts: Dict[str, Counts]) -> Dict[str, Any]:
+def _records(counts: dict[str, Counts]) -> dict[str, Any]:
     return {name: {**one._asdict(), **one.score()._asdict()} for name, one in counts.items()}
 
 
-def _scores(counts: Dict[str, Counts]) -> Dict[str, evaluation.Score]:
+def _scores(counts: dict[str, Counts]) -> dict[str, evaluation.Score]:
     return {name: one.score() for name, one in counts.items()}
 
 
-def _counts(of_all: Sequence[Counts]) -> List[str]:
+def _counts(of_all: Sequence[Counts]) -> list[str]:
     """Gold, predicted by each system, correct in each."""
     return ["%d" % count for count in [of_all[0].gold, *(one.system for one in of_all), *(one.correct for one in of_all)]]

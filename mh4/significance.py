@@ -9,7 +9,8 @@ significance of result differences", COLING 2000) exchanges the two parsers' tre
 makes no difference if they are equally good.
 """
 
-from typing import Iterator, List, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class Difference(NamedTuple):
     p_randomisation: float
 
 
-def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SEED) -> List[Difference]:
+def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SEED) -> list[Difference]:
     """Compare the scores of A and B by each of m measures.
 
     a and b: int (sentences, m, 2), of each sentence what is right, and what there is to get right in gold and system together.

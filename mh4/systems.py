@@ -4,9 +4,10 @@ Tensors are named as the decoders' parameters. Adding a system is adding an entr
 reports read it there.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Callable, Dict, Mapping, Optional, Tuple
+from typing import Callable, Optional
 
 import numpy as np
 
@@ -34,9 +35,9 @@ class Tensor:
     """
 
     name: str
-    positions: Tuple[str, str]
+    positions: tuple[str, str]
     matrices: Optional[int] = None
-    sentinel: Tuple[bool, bool] = (True, True)
+    sentinel: tuple[bool, bool] = (True, True)
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class System:
 
     name: str
     tree_class: str
-    tensors: Tuple[Tensor, ...]
+    tensors: tuple[Tensor, ...]
     decoders: Mapping[str, Decode]
     in_paper: bool = True
 
@@ -95,7 +96,7 @@ class GlobalSystem(System):
 class GreedySystem(System):
     """A system that is trained on single transitions, along the static oracle (the greedy columns of Tables 1 and 4)."""
 
-    transitions: Tuple[Transition, ...] = ()
+    transitions: tuple[Transition, ...] = ()
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
         # Greedy MH4 parsers produce some trees that no chart derives (Section 3.2).
@@ -107,7 +108,7 @@ class GreedySystem(System):
         return violation.stepwise(self.transitions, tensors, heads, single_root)
 
 
-def _search(decode: Decode) -> Dict[str, Decode]:
+def _search(decode: Decode) -> dict[str, Decode]:
     """Greedy search, a beam of width 1, and beam search."""
     return {"greedy": partial(decode, beam=1), "beam": decode}
 
@@ -117,7 +118,7 @@ def _transition_based(name: str, tree_class: str, decode: Decode, *tensors: Tens
     return GlobalSystem(name, tree_class, tensors, {"exact": decode, **_search(beam.decode)}, in_paper)
 
 
-def _greedy(name: str, tree_class: str, transitions: Tuple[Transition, ...], *pairs: Tuple[str, str]) -> System:
+def _greedy(name: str, tree_class: str, transitions: tuple[Transition, ...], *pairs: tuple[str, str]) -> System:
     """A greedy parser that scores all its transitions on each of these pairs of positions."""
     tensors = tuple(Tensor(first + second, (first, second), len(transitions)) for first, second in pairs)
     return GreedySystem(name, tree_class, tensors, _search(beam.decode_local), transitions=transitions)
@@ -131,7 +132,7 @@ _MH4_ON_S1S0 = Tensor("reduce_s1s0", ("s1", "s0"), 6)
 # Arcs are scored on head and dependent, where the end of the sentence is neither.
 _ARCS = Tensor("arcs", ("h", "m"), sentinel=(False, False))
 
-SYSTEMS: Dict[str, System] = {
+SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
         # The projective arc-hybrid parser on {s0, b0} (Shi, Huang & Lee 2017).

@@ -16,7 +16,7 @@ ones greedy parsers learn.
 """
 
 from enum import IntEnum
-from typing import Dict, List, Optional, Tuple
+from typing import Optional
 
 import numpy as np
 
@@ -43,7 +43,7 @@ MH3 = (SH, LA, RA)
 MH4 = tuple(Transition)
 
 # Where the head and the dependent of each reduce transition's arc are found.
-ARC: Dict[int, Tuple[str, str]] = {
+ARC: dict[int, tuple[str, str]] = {
     LA: ("b0", "s0"),
     RA: ("s1", "s0"),
     LA_PRIME: ("s0", "s1"),
@@ -64,7 +64,7 @@ class Configuration:
         if n < 0:
             raise ValueError(f"a sentence cannot have {n} words")
         self.n = n
-        self.stack: List[int] = []
+        self.stack: list[int] = []
         self.buffer = range(n + 2)
         self.heads = np.full(n + 1, -1, dtype=np.int32)
 
@@ -98,7 +98,7 @@ class Configuration:
         """Whether only the root is on the stack and only the sentinel in the buffer: every word has its head."""
         return self.stack == [0] and self.b0 == self.n + 1
 
-    def arc(self, code: int) -> Tuple[int, int]:
+    def arc(self, code: int) -> tuple[int, int]:
         """The (head, dependent) that a reduce transition would make here, -1 where a position is empty."""
         head, dependent = ARC[Transition(code)]
         return getattr(self, head), getattr(self, dependent)
@@ -189,9 +189,7 @@ def legal(positions: np.ndarray, n: int, single_root: bool = False) -> np.ndarra
     )
 
 
-def score(
-    transitions: np.ndarray, shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: Optional[np.ndarray] = None
-) -> float:
+def score(transitions: np.ndarray, shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: Optional[np.ndarray] = None) -> float:
     """The score of a transition sequence: the sum over its transitions but the first, the shift of the root.
 
     transitions: int array (m, 4) of rows (code, s1, s0, b0). shift: (n+2, n+2), indexed [s0, b0].
@@ -224,7 +222,5 @@ def _checked(code: int) -> Transition:
 def _rows(transitions: np.ndarray) -> np.ndarray:
     rows = np.asarray(transitions)
     if rows.ndim != 2 or rows.shape[1] != 4 or not np.issubdtype(rows.dtype, np.integer):
-        raise ValueError(
-            f"transitions are an integer array of rows (code, s1, s0, b0), not {rows.dtype} of shape {rows.shape}"
-        )
+        raise ValueError(f"transitions are an integer array of rows (code, s1, s0, b0), not {rows.dtype} of shape {rows.shape}")
     return rows

@@ -8,9 +8,10 @@ complete and its blob id is right. No treebank text is part of this repository, 
 import csv
 import os
 import runpy
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import NamedTuple, Optional, Union
 
 from mh4.errors import InputError, reason
 from mh4.fetching import Wanted, fetch
@@ -49,14 +50,14 @@ class ManifestRow(NamedTuple):
     release: str
 
 
-@lru_cache(maxsize=None)
-def manifest() -> Tuple[ManifestRow, ...]:
+@cache
+def manifest() -> tuple[ManifestRow, ...]:
     """The rows of the manifest."""
     with open(MANIFEST, encoding="utf-8", newline="") as file:
         return tuple(ManifestRow(**row) for row in csv.DictReader(file, delimiter="\t"))
 
 
-def languages() -> List[str]:
+def languages() -> list[str]:
     """The codes of the paper's 20 treebanks, in the order of its tables ("toy" is not among them)."""
     return list(dict.fromkeys(row.lang for row in manifest() if row.release == RELEASE))
 
@@ -78,7 +79,7 @@ def locate(
     splits: Optional[Sequence[str]] = None,
     source: str = "github",
     base_url: Optional[str] = None,
-) -> Dict[str, Path]:
+) -> dict[str, Path]:
     """The files of a treebank, by split: from the folder `ud` if given, otherwise made ("toy") or fetched into `to`.
 
     ud: a folder with LANG-ud-SPLIT.conllu files, of any language; nothing is fetched then.
@@ -100,7 +101,7 @@ def download(
     to: Optional[str] = None,
     source: str = "github",
     base_url: Optional[str] = None,
-) -> Dict[str, Path]:
+) -> dict[str, Path]:
     """Fetch UD 2.0 files of a language into the folder `to` (by default data/ud-2.0, see `locate`); those there stay.
 
     source: "github" (raw files at the release's git tags) or "lindat" (the archives, which are kept for other languages).
@@ -126,21 +127,23 @@ def download(
     return paths
 
 
-def _toy(folder: Path) -> Dict[str, Path]:
+def _toy(folder: Path) -> dict[str, Path]:
     try:
         write = runpy.run_path(str(DATA / "toy.py"))["write"]
     except FileNotFoundError as error:
-        raise InputError("%s is missing: the toy treebank is made only inside a clone of the repository" % error.filename) from None
+        raise InputError(
+            "%s is missing: the toy treebank is made only inside a clone of the repository" % error.filename
+        ) from None
     try:
         return write(folder)
     except OSError as error:
         raise InputError("the toy treebank cannot be written to %s: %s" % (folder, reason(error))) from None
 
 
-def _local(lang: str, folder: Path, splits: Optional[Sequence[str]]) -> Dict[str, Path]:
+def _local(lang: str, folder: Path, splits: Optional[Sequence[str]]) -> dict[str, Path]:
     if not folder.is_dir():
         raise InputError("%s is not a folder" % folder)
-    paths = {split: folder / "{}-ud-{}.conllu".format(lang, split) for split in SPLITS}
+    paths = {split: folder / f"{lang}-ud-{split}.conllu" for split in SPLITS}
     there = {split: path for split, path in paths.items() if path.is_file()}
     missing = [paths[split].name for split in splits or SPLITS if split not in there]
     if missing and (splits or not there):

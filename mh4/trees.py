@@ -13,9 +13,9 @@ between two blocks a gap (Kuhlmann & Nivre, "Mildly Non-Projective Dependency St
 """
 
 import re
-
+from collections.abc import Sequence
 from math import inf as INFINITY
-from typing import Dict, Optional, Sequence, Union
+from typing import Optional, Union
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from mh4.decoders.degree import smallest_k
 
 Heads = Union[np.ndarray, Sequence[int]]
 
-_DEGREES: Dict[str, Optional[float]] = {"projective": 3, "1ec": None, "any": INFINITY}
+_DEGREES: dict[str, Optional[float]] = {"projective": 3, "1ec": None, "any": INFINITY}
 
 
 def is_projective(heads: Heads) -> bool:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from typing import Dict, Iterable, List, Sequence
+from collections.abc import Iterable, Sequence
 
 from mh4.conllu import Sentence
 
@@ -29,7 +29,7 @@ def without_subtype(deprel: str) -> str:
 class Table:
     """Strings numbered from 1 (0 is unknown), in order of decreasing count; `counts[i]` is how often string i was seen."""
 
-    def __init__(self, counts: Dict[str, int]) -> None:
+    def __init__(self, counts: dict[str, int]) -> None:
         self.strings = [""] + list(counts)
         self.counts = [0] + list(counts.values())
         self._numbers = {string: k for k, string in enumerate(self.strings) if k}
@@ -46,7 +46,7 @@ class Table:
     def __getitem__(self, string: str) -> int:
         return self._numbers.get(string, UNKNOWN)
 
-    def to_json(self) -> Dict[str, int]:
+    def to_json(self) -> dict[str, int]:
         return dict(zip(self.strings[1:], self.counts[1:]))
 
 
@@ -64,7 +64,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence], word_min_count: int) -> "Vocabulary":
-        def all_of(column: str) -> List[str]:
+        def all_of(column: str) -> list[str]:
             return [value for sentence in sentences for value in getattr(sentence, column)]
 
         words = all_of("words")

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-
 import toy
+
 from mh4 import cli
 from mh4.systems import SYSTEMS
 

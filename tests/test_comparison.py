@@ -8,15 +8,15 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-
 import segmented
 import toy
+from hypothesis import given, settings
+from test_cli import COMMAND, mh4, refuses, succeeds
+from test_scores import paths  # noqa: F401 (a fixture)
+
 from mh4 import comparison, significance
 from mh4.comparison import Group
 from mh4.evaluation import official
-from test_cli import COMMAND, mh4, refuses, succeeds
-from test_scores import paths  # noqa: F401 (a fixture)
 
 # (gold, system, recalled, precise) unlabelled, and where they differ labelled; first of A, then of B. See segmented.py.
 GROUPS = {
@@ -54,9 +54,7 @@ GROUPS = {
 
 
 def groups_by_hand(k):
-    return {
-        key: [(Group(*counts[k][0]), Group(*counts[k][-1])) for counts in rows.values()] for key, rows in GROUPS.items()
-    }
+    return {key: [(Group(*counts[k][0]), Group(*counts[k][-1])) for counts in rows.values()] for key, rows in GROUPS.items()}
 
 
 def test_counts_by_hand(paths):  # noqa: F811

@@ -82,7 +82,10 @@ def test_standard_input_and_output(monkeypatch, capsysbinary):
 BAD = {
     "nine columns": (row(1) + "\n" + row(2)[:-2], "line 2, sentence 1: 9 columns, expected 10"),
     "spaces for tabs": (row(1).replace("\t", " "), "line 1, sentence 1: 1 columns, expected 10"),
-    "cycle": ("# sent_id = c\n" + row(1) + "\n" + row(2, head="3") + "\n" + row(3, head="2"), "sentence 1 (c): word 2 is part of a cycle"),
+    "cycle": (
+        "# sent_id = c\n" + row(1) + "\n" + row(2, head="3") + "\n" + row(3, head="2"),
+        "sentence 1 (c): word 2 is part of a cycle",
+    ),
     "own head": (row(1) + "\n" + row(2, head="2"), "line 2, sentence 1: word 2 is its own head"),
     "two heads": (row(1) + "\n\n" + row(1) + "\n" + row(2, head="0|1"), "line 4, sentence 2: HEAD is '0|1', expected one number"),
     "head out of range": (row(1, head="5"), "line 1, sentence 1: HEAD is 5, but the last word is 1"),

@@ -3,6 +3,7 @@
 import re
 
 import toy
+
 from mh4 import config, trees
 from mh4.parsing import Parser
 from mh4.systems import SYSTEMS

@@ -9,12 +9,12 @@ from collections import Counter
 import brute
 import numpy as np
 import pytest
-
 import toy
-from mh4 import coverage
-from mh4.errors import InputError
 from test_cli import COMMAND, on_a_terminal, refuses, succeeds
 from test_trees import naive_crossings, naive_gap_degree, naive_well_nested
+
+from mh4 import coverage
+from mh4.errors import InputError
 
 WORD = "%d\tw%d\t_\t_\t_\t_\t%d\tdep\t_\t_\n"
 PROJECTIVE, CROSSING, NEITHER = (-1, 2, 0, 2), (-1, 3, 0, 2), (-1, 4, 3, 0, 2, 1)  # the last is in no class

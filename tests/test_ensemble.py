@@ -8,15 +8,15 @@ from itertools import permutations
 import brute
 import numpy as np
 import pytest
+import toy
+from test_cli import COMMAND, refuses, succeeds
 
 import mh4
-import toy
 from mh4 import config, conllu, trees
 from mh4.ensemble import TREES, Ensemble, Voted, vote, voted
 from mh4.errors import InputError
 from mh4.parsing import Parser
 from mh4.training.trainer import Trainer
-from test_cli import COMMAND, refuses, succeeds
 
 BRUTE = {"mst": "all", "mh4": "mh4", "1ec": "1ec"}
 
@@ -99,7 +99,9 @@ def models(treebank):
     folders = []
     for system, part in (("mh4-hybrid", sentences[:30]), ("1ec", sentences[30:60]), ("mst", sentences[60:90])):
         if system == "mst":
-            part = [replace(s, deprels=[{"det": "det:the", "punct": "mark"}.get(label, label) for label in s.deprels]) for s in part]
+            part = [
+                replace(s, deprels=[{"det": "det:the", "punct": "mark"}.get(label, label) for label in s.deprels]) for s in part
+            ]
         folders.append(str(treebank / system))
         Trainer(system, settings, part, sentences[90:95] if system != "mst" else part[:5], folders[-1]).run()
     return folders
@@ -250,7 +252,10 @@ def test_the_command(models, other, treebank):
     # With a file: by several processes, or from standard input, the same.
     with_file = succeeds("ensemble", "--model", models[0], "--vote", other, "--vote", other, gold)
     assert with_file == open(other, "rb").read()
-    assert succeeds("ensemble", "--model", models[0], "--vote", other, "--vote", "-", "--jobs", "2", gold, stdin=with_file) == with_file
+    assert (
+        succeeds("ensemble", "--model", models[0], "--vote", other, "--vote", "-", "--jobs", "2", gold, stdin=with_file)
+        == with_file
+    )
 
 
 def test_files_alone_need_no_dynet(other, treebank, tmp_path):

@@ -171,7 +171,10 @@ class TestOfficial:
             (as_conllu(changed(GOLD, word2=(9, "root"))), "SYSTEM, line 3.*HEAD is 9"),
             (as_conllu(GOLD)[:-1], "SYSTEM: .*does not end with empty line"),
             (as_conllu(GOLD).replace("\t_\t_\n", "\tnone\t_\n"), "SYSTEM: .*DEPS"),
-            (as_conllu([("Az", "DET", 2, "det"), ("eb", "NOUN", 0, "root")]), "SYSTEM, line 3: 'b', but GOLD, line 3: 'mberlátkétkutyát': .*same"),
+            (
+                as_conllu([("Az", "DET", 2, "det"), ("eb", "NOUN", 0, "root")]),
+                "SYSTEM, line 3: 'b', but GOLD, line 3: 'mberlátkétkutyát': .*same",
+            ),
             (as_conllu(GOLD[:3]), "SYSTEM: the end, but GOLD, line 5: 'kétkutyát'"),
             (as_conllu(GOLD) + as_conllu(GOLD), "SYSTEM, line 9: 'Azemberlátkétkutyát', but GOLD: the end"),
             ("", "SYSTEM: no sentence"),

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-
 import toy
+
 from mh4 import config, oracle, trees
 from mh4.decoders import beam
 from mh4.network.graph import dy
-from mh4.training.loss import hinge, minibatch_loss
-from mh4.training.violation import difference, hamming_cost
 from mh4.systems import SYSTEMS, GlobalSystem, GreedySystem
+from mh4.training.loss import hinge, minibatch_loss
 from mh4.training.trainer import Trainer
+from mh4.training.violation import difference, hamming_cost
 from mh4.transitions import EMPTY, Configuration
 
 
@@ -128,10 +128,14 @@ def hinges_along_the_oracle(system, values, heads, single_root):
     n = len(heads) - 1
     configuration, loss = Configuration(n), 0.0
     for code in oracle.canonical(heads, system.transitions)[:, 0].tolist():
-        s2, s1, s0, b0 = (n + 1 if p == EMPTY else p for p in (configuration.s2, configuration.s1, configuration.s0, configuration.b0))
+        s2, s1, s0, b0 = (
+            n + 1 if p == EMPTY else p for p in (configuration.s2, configuration.s1, configuration.s0, configuration.b0)
+        )
         positions = {"s0b0": (s0, b0), "s1s0": (s1, s0), "s2s1": (s2, s1)}
         if b0 > 0:  # the shift of the root is not learnt
-            scores = {t: sum(float(tensor[(int(t), *positions[name])]) for name, tensor in values.items()) for t in system.transitions}
+            scores = {
+                t: sum(float(tensor[(int(t), *positions[name])]) for name, tensor in values.items()) for t in system.transitions
+            }
             legal = [t for t in system.transitions if configuration.legal(t)]
             if single_root and b0 <= n:
                 legal = [t for t in legal if t == 0 or configuration.arc(t)[0] != 0]

@@ -1,8 +1,8 @@
 """Parsing files in chunks, and by several processes."""
 
 import pytest
-
 import toy
+
 from mh4 import conllu, parallel
 from mh4.parsing import Parser
 from mh4.training.trainer import Trainer

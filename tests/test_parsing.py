@@ -2,17 +2,16 @@
 
 import numpy as np
 import pytest
+import toy
 
 import mh4
-import toy
 from mh4 import config
 from mh4.evaluation import attachment_scores
 from mh4.network.graph import forward
 from mh4.parsing import Parser, best
 from mh4.systems import SYSTEMS
-from mh4.vocabulary import TAGS
 from mh4.training.trainer import Trainer
-from mh4.vocabulary import Table
+from mh4.vocabulary import TAGS, Table
 
 LABELS = Table({"nsubj": 9, "root": 5, "nmod:poss": 2, "nmod": 1})
 
@@ -97,5 +96,7 @@ def test_scores_of_arcs_count_in_every_search(system, without, tmp_path):
         parsed = [sentence.heads.tolist() for sentence in Parser(model, how).parse(sentences)]
         decode = SYSTEMS[without].decoder(how)
         assert parsed == [decode(**tensors, single_root=True).heads.tolist() for tensors in values]
-        plain = [decode(**{k: v for k, v in tensors.items() if k != "arcs"}, single_root=True).heads.tolist() for tensors in values]
+        plain = [
+            decode(**{k: v for k, v in tensors.items() if k != "arcs"}, single_root=True).heads.tolist() for tensors in values
+        ]
         assert plain != parsed

@@ -5,12 +5,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-
 import segmented
+from hypothesis import given, settings
+from test_cli import mh4, refuses, succeeds
+
 from mh4 import arcs, conllu, evaluation, scores
 from mh4.evaluation import Counts
-from test_cli import mh4, refuses, succeeds
 
 
 @pytest.fixture
@@ -121,7 +121,12 @@ def test_json(paths):
     assert found["gold"] == paths[0] and [system["file"] for system in found["systems"]] == paths[1:]
     assert all(sorted(system) == ["file", "metrics"] for system in found["systems"])
     las = found["systems"][1]["metrics"]["LAS"]
-    assert {name: las[name] for name in ("gold", "system", "correct", "aligned")} == dict(gold=6, system=5, correct=1, aligned=4)
+    assert {name: las[name] for name in ("gold", "system", "correct", "aligned")} == {
+        "gold": 6,
+        "system": 5,
+        "correct": 1,
+        "aligned": 4,
+    }
     shares = [las[name] for name in ("precision", "recall", "f1", "aligned_accuracy")]
     assert shares == pytest.approx([100 / 5, 100 / 6, 200 / 11, 100 / 4])
     assert found["systems"][0]["metrics"]["Tokens"]["aligned"] is None

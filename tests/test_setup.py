@@ -232,14 +232,12 @@ def test_a_decoder_that_is_not_compiled_is_not_ready(place, tmp_path):
 
 def test_an_interrupted_step_is_not_trusted_a_failed_one_is(place):
     complete(place)
-    with pytest.raises(SetupError):
-        with place.recording({"dynet": "9"}):
-            raise SetupError("no network")
+    with pytest.raises(SetupError), place.recording({"dynet": "9"}):
+        raise SetupError("no network")
     place.read()
     assert place.record["dynet"] == dynet_wheel.BUILD and place.is_to_be_trusted(place.wanted())
-    with pytest.raises(KeyboardInterrupt):
-        with place.recording({"dynet": "9"}):
-            raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt), place.recording({"dynet": "9"}):
+        raise KeyboardInterrupt
     place.read()
     assert not place.is_ready() and not place.is_to_be_trusted(place.wanted())
     place.remove()
@@ -339,7 +337,7 @@ def make(tmp_path):
         clean = {"PATH": os.environ["PATH"]}
         return subprocess.run(
             ["make", "PYTHON=./stub"] + list(arguments), cwd=str(tmp_path), env=dict(clean, **env), stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+            capture_output=True, text=True,
         )  # fmt: skip
 
     return run
@@ -366,7 +364,10 @@ def test_a_treebank_is_not_a_locale(make, target, env, locale):
 def test_options_reach_the_experiment_as_they_are(make):
     made = make("reproduce", "LANG=eu", "SYSTEMS=mh3 mst", "SEEDS=1 2", "UD=../a b", "CONLL17=../c d", "JOBS=2")
     assert "run: tools/setup --this-python --jobs 2 --quiet" in made.stdout
-    assert "run: experiments/reproduce.py --lang eu --systems mh3 mst --seeds 1 2 --ud ../a b --conll17 ../c d --jobs 2" in made.stdout
+    assert (
+        "run: experiments/reproduce.py --lang eu --systems mh3 mst --seeds 1 2 --ud ../a b --conll17 ../c d --jobs 2"
+        in made.stdout
+    )
     assert "run: experiments/reproduce.py --lang eu\n" in make("reproduce", "LANG=eu").stdout
 
 

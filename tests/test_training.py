@@ -8,12 +8,12 @@ import subprocess
 import sys
 import time
 
+import brute
 import numpy as np
 import pytest
-
-import brute
-import mh4
 import toy
+
+import mh4
 from mh4 import config, decoders, oracle, trees
 from mh4.conllu import Sentence
 from mh4.errors import InputError
@@ -150,7 +150,10 @@ def test_a_parser_decodes_as_it_is_told(finished, everything):
             else:
                 derivation = decoders.beam.decode(**values, beam=1 if how == "greedy" else (width or [8])[0], single_root=True)
             assert derivation.heads.tolist() == heads
-    for how, message in ((("sideways",), "no decoding 'sideways'; there are exact, greedy, beam"), (("beam", 0), "a beam of width 0: expected 1")):
+    for how, message in (
+        (("sideways",), "no decoding 'sideways'; there are exact, greedy, beam"),
+        (("beam", 0), "a beam of width 0: expected 1"),
+    ):
         with pytest.raises(InputError, match=message):
             mh4.load(folder, *how)
 
@@ -265,7 +268,18 @@ def test_a_training_killed_again_and_again_ends_with_the_same_weights(tmp_path):
     def command(folder):
         options = [option for assignment in chosen.split() for option in ("--set", assignment)]
         files = ["--train", str(train), "--dev", str(dev), "--model", str(tmp_path / folder)]
-        return [sys.executable, "-m", "mh4", "train", "--system", "mh4-hybrid", "--config", str(toy.ROOT / "experiments" / "toy.toml"), *files, *options]
+        return [
+            sys.executable,
+            "-m",
+            "mh4",
+            "train",
+            "--system",
+            "mh4-hybrid",
+            "--config",
+            str(toy.ROOT / "experiments" / "toy.toml"),
+            *files,
+            *options,
+        ]
 
     subprocess.run(command("whole"), check=True)
     seconds = random.Random(1)
@@ -286,7 +300,10 @@ def test_a_training_killed_again_and_again_ends_with_the_same_weights(tmp_path):
         assert whole.files == cut.files and all((whole[name] == cut[name]).all() for name in whole.files)
     timing = ("tokens_per_second", "seconds")
     lines = [
-        [{k: v for k, v in json.loads(line).items() if k not in timing} for line in (tmp_path / folder / "metrics.jsonl").read_text().splitlines()]
+        [
+            {k: v for k, v in json.loads(line).items() if k not in timing}
+            for line in (tmp_path / folder / "metrics.jsonl").read_text().splitlines()
+        ]
         for folder in ("whole", "cut")
     ]
     assert lines[0] == lines[1] and len(lines[0]) == 15

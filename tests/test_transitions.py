@@ -51,7 +51,7 @@ def sequences(n, codes):
 def test_codes_and_names():
     assert [int(code) for code in Transition] == [0, 1, 2, 3, 4, 5, 6]
     assert [str(code) for code in Transition] == ["SH", "LA", "RA", "LA'", "RA'", "LA2", "RA2"]
-    assert MH3 == (SH, LA, RA) and MH4 == tuple(Transition)
+    assert MH3 == (SH, LA, RA) and tuple(Transition) == MH4
 
 
 def test_the_start():

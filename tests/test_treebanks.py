@@ -21,7 +21,9 @@ from mh4.files import blob_id
 CONTENT = "".join("%d\tszó\t_\t_\t_\t_\t0\troot\t_\t_\n\n" % i for i in range(20000)).encode("utf-8")
 ROW = treebanks.ManifestRow("hu", "UD_Hungarian-Szeged", "train", "r2.0", "hu-ud-train.conllu", blob_id(CONTENT), "2.0")
 TEST_ROW = ROW._replace(split="test", tag="r2.0-test", file="hu-ud-test.conllu")
-OUTPUT = conll17.Output("hu", "c2l2", "o/r", "0123abc", "runs/task/C2L2/2017-05-12/output/hu.conllu", "hu-c2l2.conllu", blob_id(CONTENT))
+OUTPUT = conll17.Output(
+    "hu", "c2l2", "o/r", "0123abc", "runs/task/C2L2/2017-05-12/output/hu.conllu", "hu-c2l2.conllu", blob_id(CONTENT)
+)
 ADDRESS = "/UD_Hungarian-Szeged/r2.0/hu-ud-train.conllu"
 
 
@@ -63,7 +65,9 @@ class Handler(BaseHTTPRequestHandler):
 def server(monkeypatch):
     monkeypatch.setattr(fetching, "WAITS", (0, 0))
     monkeypatch.setattr(treebanks, "manifest", lambda: (ROW, TEST_ROW))
-    monkeypatch.setattr(conll17, "manifest", lambda: tuple(OUTPUT._replace(system=s, file="hu-%s.conllu" % s) for s in conll17.SYSTEMS))
+    monkeypatch.setattr(
+        conll17, "manifest", lambda: tuple(OUTPUT._replace(system=s, file="hu-%s.conllu" % s) for s in conll17.SYSTEMS)
+    )
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.delenv("MH4_DATA_URL", raising=False)
     server = Server()
@@ -250,7 +254,9 @@ def test_outputs_of_the_shared_task(server, tmp_path, monkeypatch):
     server.files["/o/r/0123abc/runs/task/C2L2/2017-05-12/output/hu.conllu"] = CONTENT
     server.cuts = [1000]
     paths = conll17.download("hu", base_url=server.url)
-    assert paths == {system: tmp_path / "data" / "conll17" / ("hu-%s.conllu" % system) for system in ("udpipe", "stanford", "c2l2")}
+    assert paths == {
+        system: tmp_path / "data" / "conll17" / ("hu-%s.conllu" % system) for system in ("udpipe", "stanford", "c2l2")
+    }
     assert all(path.read_bytes() == CONTENT for path in paths.values())
     assert conll17.download("hu", base_url=server.url) == paths and server.seen == [None, "bytes=1000-", None, None]
 
@@ -290,7 +296,9 @@ def test_the_command(server, tmp_path, monkeypatch):
     assert data("hu", "--to", str(tmp_path)).exit_code == 0 and names(tmp_path) == ["hu-ud-train.conllu"]
     server.files["/o/r/0123abc/" + OUTPUT.path] = CONTENT
     done = data("hu", "--to", str(tmp_path), "--conll17")
-    assert done.exit_code == 0 and names(tmp_path) == ["hu-%s.conllu" % name for name in ("c2l2", "stanford", "ud-train", "udpipe")]
+    assert done.exit_code == 0 and names(tmp_path) == [
+        "hu-%s.conllu" % name for name in ("c2l2", "stanford", "ud-train", "udpipe")
+    ]
     assert [line.split()[0] for line in done.output.splitlines()] == ["train", "dev", "test", "udpipe", "stanford", "c2l2"]
     done = data("toy", "--to", str(tmp_path), "--conll17")
     assert done.exit_code == 2 and "no toy treebank" in done.output
@@ -337,7 +345,9 @@ def test_manifest():
 
 def test_manifest_of_the_shared_tasks_outputs():
     rows = conll17.manifest()
-    assert [(row.lang, row.system) for row in rows] == [(lang, system) for lang in treebanks.languages() for system in conll17.SYSTEMS]
+    assert [(row.lang, row.system) for row in rows] == [
+        (lang, system) for lang in treebanks.languages() for system in conll17.SYSTEMS
+    ]
     assert all(row.file == conll17.file_name(row.lang, row.system) for row in rows)
     assert all(row.path.endswith("/output/%s.conllu" % row.lang) for row in rows)
     assert all(re.fullmatch("[0-9a-f]{40}", blob) for row in rows for blob in (row.commit, row.git_blob_sha1))

@@ -2,7 +2,7 @@
 
 import csv
 import os
-from functools import lru_cache
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def crossed(heads):
     return {(int(heads[m]), int(m)) for m in np.flatnonzero(mask)}
 
 
-@lru_cache(maxsize=None)
+@cache
 def in_class(n, name):
     return frozenset(brute.class_trees(n, name))
 

@@ -10,8 +10,26 @@ import pytest
 
 import mh4
 import mh4.decoders
-from mh4 import arcs, comparison, conll17, conllu, coverage, ensemble, evaluation, fetching, oracle, parallel, parsing, plots, scores
-from mh4 import significance, tables, transitions, treebanks, trees
+from mh4 import (
+    arcs,
+    comparison,
+    conll17,
+    conllu,
+    coverage,
+    ensemble,
+    evaluation,
+    fetching,
+    oracle,
+    parallel,
+    parsing,
+    plots,
+    scores,
+    significance,
+    tables,
+    transitions,
+    treebanks,
+    trees,
+)
 
 STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
 

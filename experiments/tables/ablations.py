@@ -5,17 +5,19 @@ A table of our own. ``results/ablations.csv`` has a row for each run, which the 
 
 import csv
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Optional
+
+from training.changes import Plan
 
 from tables.writer import Table, comma_separated, pages, plus_minus, write_pages
-from training.changes import Plan
 
 FIELDS = ("base", "lang", "system", "change", "seed", "updates", "uas", "las", "seconds")
 LAST = 3  # evaluations that the score of a run is the mean of
 
 
-def read(results: Path) -> List[Dict[str, str]]:
+def read(results: Path) -> list[dict[str, str]]:
     """The rows of the csv."""
     path = pages(results, "ablations")[1]
     if not path.exists():
@@ -24,18 +26,18 @@ def read(results: Path) -> List[Dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-def key(row: Dict[str, str]) -> Tuple[str, ...]:
+def key(row: dict[str, str]) -> tuple[str, ...]:
     """Which run the row is of."""
     return tuple(row[name] for name in FIELDS[:5])
 
 
-def write(plan: Plan, rows: Sequence[Dict[str, str]], results: Path) -> None:
+def write(plan: Plan, rows: Sequence[dict[str, str]], results: Path) -> None:
     """The csv of all rows, and the page of those of the plan's base."""
     csv_text = comma_separated(FIELDS, [[row[name] for name in FIELDS] for row in sorted(rows, key=key)])
     write_pages(results, "ablations", markdown(plan, [row for row in rows if row["base"] == plan.base]), csv_text)
 
 
-Scores = Dict[Tuple[str, str, str], List[float]]  # UAS of each seed, by change, system and language
+Scores = dict[tuple[str, str, str], list[float]]  # UAS of each seed, by change, system and language
 
 
 def deviation(scores: Scores) -> Optional[float]:
@@ -66,7 +68,7 @@ def differences(plan: Plan, scores: Scores, langs: Sequence[str]) -> Table:
     return Table(["change", "system", *langs, "mean"], body, right=2)
 
 
-def _difference(pairs: Sequence[Tuple[Sequence[float], Sequence[float]]], std: Optional[float]) -> str:
+def _difference(pairs: Sequence[tuple[Sequence[float], Sequence[float]]], std: Optional[float]) -> str:
     """The mean over `pairs` (treebanks) of the difference between changed and unchanged, and its standard error."""
     mean = statistics.mean(statistics.mean(changed) - statistics.mean(unchanged) for changed, unchanged in pairs)
     spread = None if std is None else sum(error(std, *pair) ** 2 for pair in pairs) ** 0.5 / len(pairs)
@@ -82,14 +84,15 @@ def unchanged(plan: Plan, scores: Scores, langs: Sequence[str]) -> Table:
     return Table(["system", *langs], body, right=1)
 
 
-def markdown(plan: Plan, rows: Sequence[Dict[str, str]]) -> List[str]:
+def markdown(plan: Plan, rows: Sequence[dict[str, str]]) -> list[str]:
     """The lines of the page: the differences that the changes make, and how sure they are."""
     scores: Scores = {}
     for row in rows:
         scores.setdefault((row["change"], row["system"], row["lang"]), []).append(float(row["uas"]))
     langs, std = sorted({lang for _, _, lang in scores}), deviation(scores)
     sure = [
-        "mean of the last %d evaluations, which are %d updates apart; the difference that the change makes" % (LAST, plan.evaluate_updates)
+        "mean of the last %d evaluations, which are %d updates apart; the difference that the change makes"
+        % (LAST, plan.evaluate_updates)
     ]
     if std is None:
         sure[0] += "."
@@ -109,7 +112,8 @@ def markdown(plan: Plan, rows: Sequence[Dict[str, str]]) -> List[str]:
         "",
         unchanged(plan, scores, langs).markdown(),
         "",
-        "The changes are settings or patches to commit %s, in [ablations/](../ablations/plan.toml); every run is a row of" % plan.base,
+        "The changes are settings or patches to commit %s, in [ablations/](../ablations/plan.toml); every run is a row of"
+        % plan.base,
         "[ablations.csv](ablations.csv). Made by",
         "",
         '    .venv/bin/python experiments/ablations.py --langs "%s" --ud FOLDER' % " ".join(langs),

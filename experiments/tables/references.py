@@ -3,14 +3,19 @@
 Made of what is kept of them (``training.references``). It goes to ``results/conll17.md`` and ``.csv``.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Dict, List, Sequence
 
 import paper
+
 from mh4.conll17 import SEGMENTATION
 from tables.writer import Table, comma_separated, write_pages
 
-COLUMNS = {"stanford": "CoNLL #1 (Stanford)", "c2l2": "CoNLL #2 (C2L2)", SEGMENTATION: "UDPipe 1.1 baseline"}  # as people read them
+COLUMNS = {
+    "stanford": "CoNLL #1 (Stanford)",
+    "c2l2": "CoNLL #2 (C2L2)",
+    SEGMENTATION: "UDPipe 1.1 baseline",
+}  # as people read them
 
 
 def same_digits(ours: float, theirs: float) -> bool:
@@ -18,7 +23,7 @@ def same_digits(ours: float, theirs: float) -> bool:
     return "%.2f" % ours == "%.2f" % theirs
 
 
-def agreement(kept: Sequence[dict], missing: Dict[str, str]) -> List[str]:
+def agreement(kept: Sequence[dict], missing: dict[str, str]) -> list[str]:
     """For people, a line for each thing to know: which rows are the paper's, which are not, which are missing and why.
 
     missing: why something was not scored, by language.
@@ -29,7 +34,10 @@ def agreement(kept: Sequence[dict], missing: Dict[str, str]) -> List[str]:
         for system, entry in record["systems"].items():
             published = paper.test_las(record["lang"], paper.RELEASE, system)
             if "refused" in entry:
-                lines.append("Not scored, as the official scorer refuses it: %s of %s: %s" % (COLUMNS[system], record["lang"], entry["refused"]))
+                lines.append(
+                    "Not scored, as the official scorer refuses it: %s of %s: %s"
+                    % (COLUMNS[system], record["lang"], entry["refused"])
+                )
             elif published:
                 scored += 1
                 different += [] if same_digits(entry["las"], published[0]) else [COLUMNS[system]]
@@ -38,7 +46,9 @@ def agreement(kept: Sequence[dict], missing: Dict[str, str]) -> List[str]:
         elif scored == len(paper.TEST_COLUMNS):
             same.append(record["lang"])
     if same:
-        lines.insert(0, "As in the paper's Tables 5 and 6, to the digit, in both columns: %s (%d)." % (", ".join(same), len(same)))
+        lines.insert(
+            0, "As in the paper's Tables 5 and 6, to the digit, in both columns: %s (%d)." % (", ".join(same), len(same))
+        )
     return lines + ["Not scored: %s (%s)." % reason for reason in missing.items()]
 
 
@@ -57,14 +67,16 @@ def table(kept: Sequence[dict]) -> Table:
     return Table(["treebank", *COLUMNS.values()], body, right=1)
 
 
-def markdown(kept: Sequence[dict], missing: Dict[str, str], command: str) -> List[str]:
+def markdown(kept: Sequence[dict], missing: dict[str, str], command: str) -> list[str]:
     """The lines of the page: Tables 5 and 6, what agrees, and what made them."""
     lines = ["# The shared task's systems (Tables 5 and 6)", ""]
     for number in paper.TEST_TABLES:
         mine = [record for record in kept if paper.test_table(record["lang"]) == number]
         if mine:
             lines += ["Table %d, LAS on the test sets of UD 2.0:" % number, "", table(mine).markdown(), ""]
-    entries = [(record, system, record["systems"][system]) for record in kept for system in COLUMNS if system in record["systems"]]
+    entries = [
+        (record, system, record["systems"][system]) for record in kept for system in COLUMNS if system in record["systems"]
+    ]
     made = sorted({(entry["commit"], entry["scorer"]) for _, _, entry in entries})
     return lines + [
         "✓: the same digits as in the paper, which does not give the baseline. The baseline's segmentation is what the paper's parsers and",
@@ -99,6 +111,6 @@ def as_csv(kept: Sequence[dict]) -> str:
     return comma_separated(header, body)
 
 
-def write(kept: Sequence[dict], missing: Dict[str, str], results: Path, command: str) -> List[Path]:
+def write(kept: Sequence[dict], missing: dict[str, str], results: Path, command: str) -> list[Path]:
     """Writes the pages; returns their paths. `command` is what has made them."""
     return write_pages(results, "conll17", markdown(kept, missing, command), as_csv(kept))

@@ -4,17 +4,17 @@ A table of our own. It goes to ``results/NAME-search.md``, ``.csv`` and ``.png``
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, List, Sequence
 
 import numpy as np
-
-from mh4.files import atomic_path
 from provenance import commit
-from tables.writer import Table, comma_separated
 from training.run import Run
 from training.treebank import Treebank
+
+from mh4.files import atomic_path
+from tables.writer import Table, comma_separated
 
 DECODINGS = (("exact", 1), ("greedy", 1), ("beam", 2), ("beam", 4), ("beam", 8), ("beam", 16), ("beam", 64))
 LENGTHS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 60), (61, 10**9))
@@ -57,10 +57,10 @@ class Row:
     speed: float
 
 
-Measured = Dict[str, List[Dict[str, Decoded]]]  # by system: for each of its models, every way to decode, by name
+Measured = dict[str, list[dict[str, Decoded]]]  # by system: for each of its models, every way to decode, by name
 
 
-def rows(models: Sequence[Dict[str, Decoded]], words: int) -> List[Row]:
+def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
     """A row for each way to decode; every model has decoded the same `words` words."""
     found = []
     for name in NAMES:
@@ -80,7 +80,7 @@ def rows(models: Sequence[Dict[str, Decoded]], words: int) -> List[Row]:
     return found
 
 
-def table(models: Sequence[Dict[str, Decoded]], words: int) -> Table:
+def table(models: Sequence[dict[str, Decoded]], words: int) -> Table:
     """As people read it."""
     header = ["decoding", "dev UAS", "mean score", "optimum found", "beyond the chart", "words/s"]
     body = [
@@ -90,7 +90,7 @@ def table(models: Sequence[Dict[str, Decoded]], words: int) -> Table:
     return Table(header, body, right=1)
 
 
-def by_length(models: Sequence[Dict[str, Decoded]], lengths: Sequence[int]) -> Table:
+def by_length(models: Sequence[dict[str, Decoded]], lengths: Sequence[int]) -> Table:
     """Milliseconds per sentence, by length."""
     lengths, body = np.array(lengths), []
     for low, high in LENGTHS:
@@ -102,7 +102,7 @@ def by_length(models: Sequence[Dict[str, Decoded]], lengths: Sequence[int]) -> T
     return Table(["words", "sentences", *NAMES], body, right=1)
 
 
-def markdown(bank: Treebank, models: Sequence[Run], measured: Measured, lengths: Sequence[int], command: str) -> List[str]:
+def markdown(bank: Treebank, models: Sequence[Run], measured: Measured, lengths: Sequence[int], command: str) -> list[str]:
     """The lines of the page; `lengths` are those of the sentences."""
     lines = [
         "# %s (%s): greedy and beam search with global models" % (bank.lang, bank.release),
@@ -171,7 +171,9 @@ def plot(path: Path, title: str, measured: Measured, lengths: Sequence[int]) -> 
     figure.suptitle(title, fontsize=11)
     for system, decoded in measured.items():
         ways = rows(decoded, sum(lengths))
-        (line,) = left.plot([row.speed for row in ways[1:]], [row.uas for row in ways[1:]], "o-", markersize=4, label=system + ", search")
+        (line,) = left.plot(
+            [row.speed for row in ways[1:]], [row.uas for row in ways[1:]], "o-", markersize=4, label=system + ", search"
+        )
         left.plot(ways[0].speed, ways[0].uas, "*", markersize=12, color=line.get_color(), label=system + ", exact")
         for row in ways:
             left.annotate(
@@ -179,7 +181,7 @@ def plot(path: Path, title: str, measured: Measured, lengths: Sequence[int]) -> 
             )
     left.set_xscale("log")
     left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    left.xaxis.set_major_formatter(FuncFormatter(lambda speed, _: "{:,.0f}".format(speed)))
+    left.xaxis.set_major_formatter(FuncFormatter(lambda speed, _: f"{speed:,.0f}"))
     left.xaxis.set_minor_formatter(NullFormatter())
     left.margins(x=0.12, y=0.08)
     left.set_xlabel("words per second (decoding alone)")

@@ -3,12 +3,13 @@
 Local parsers are greedy, global ones find the best derivation. The table goes to ``results/NAME-features.md`` and ``.csv``.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List, Sequence
 
 import paper
 from provenance import make_command
+
 from tables.writer import Average, Table, averages, comma_separated, write_pages
 
 # Decoding and features as in the csv of the paper's numbers, and the system.
@@ -32,7 +33,7 @@ class Row:
     paper: float
 
 
-def rows(runs: Sequence[dict]) -> List[Row]:
+def rows(runs: Sequence[dict]) -> list[Row]:
     """A row for each feature set that there are records of, in the order of the paper's tables."""
     ours, published = averages(runs, "dev_uas"), paper.features()
     return [
@@ -59,7 +60,7 @@ def note(runs: Sequence[dict]) -> str:
     )
 
 
-def markdown(name: str, runs: Sequence[dict]) -> List[str]:
+def markdown(name: str, runs: Sequence[dict]) -> list[str]:
     """The lines of the page of treebank `name`."""
     lang, seeds = runs[0]["lang"], [str(seed) for seed in sorted({run["seed"] for run in runs})]
     return [
@@ -73,7 +74,8 @@ def markdown(name: str, runs: Sequence[dict]) -> List[str]:
         "are greedy and score every transition on all features; global ones find the best derivation, and hybrid ones score shifts",
         "on s0 b0 and reduces on s1 s0 b0.",
         "",
-        "Every run, its data, commit and command are in [%s.md](%s.md) and `%s/`. This page is made from them by" % (name, name, name),
+        "Every run, its data, commit and command are in [%s.md](%s.md) and `%s/`. This page is made from them by"
+        % (name, name, name),
         "",
         "    " + make_command("features", LANG=lang, SEEDS=seeds),
     ]
@@ -90,6 +92,6 @@ def as_csv(runs: Sequence[dict]) -> str:
     return comma_separated(header, body)
 
 
-def write(name: str, runs: Sequence[dict], results: Path) -> List[Path]:
+def write(name: str, runs: Sequence[dict], results: Path) -> list[Path]:
     """Writes the pages of treebank `name`; returns their paths."""
     return write_pages(results, name + "-features", markdown(name, runs), as_csv(runs))

@@ -5,15 +5,18 @@ UD 2.0 stand beside the paper's numbers; files of other releases never do.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Dict, List, Optional, Sequence
+from typing import Optional
 
 import paper
+from provenance import commit, shown
+
 from mh4 import conllu, coverage, treebanks
 from mh4.errors import InputError
 from mh4.progress import words_bar
-from provenance import commit, shown
 from tables.writer import Table, comma_separated, write_pages
 
 HOW = "`mh4 data hu` fetches a treebank, UD=folder names a folder that has some"
@@ -40,7 +43,7 @@ class File:
         return self.lang if self.release == paper.RELEASE else "%s (%s)" % (self.lang, self.release or "unidentified file")
 
     @property
-    def numbers(self) -> Dict[str, str]:
+    def numbers(self) -> dict[str, str]:
         """The columns as Table 3 gives them: percentages to the second decimal."""
         found = self.counts
         numbers = {"sentences": "%d" % found.sentences, "words": "%d" % found.words}
@@ -50,7 +53,7 @@ class File:
         return numbers
 
 
-def files(folder: Path) -> List[File]:
+def files(folder: Path) -> list[File]:
     """The treebank files of a folder, training sets first, languages as in the paper's tables.
 
     Raises InputError if there is none.
@@ -71,13 +74,13 @@ def files(folder: Path) -> List[File]:
     return sorted(found, key=lambda file: (treebanks.SPLITS.index(file.split), place.get(file.lang, len(place)), file.lang))
 
 
-def beside(file: File) -> Dict[str, str]:
+def beside(file: File) -> dict[str, str]:
     """The paper's columns for this very file; empty if it has none."""
     row = paper.coverage().get(file.lang, {}) if (file.split, file.release) == ("train", paper.RELEASE) else {}
     return {column: row[column] for column in COLUMNS if column in row}
 
 
-def agreement(measured: Sequence[File]) -> List[str]:
+def agreement(measured: Sequence[File]) -> list[str]:
     """For people, a line for each thing to know: which rows are the paper's, which are not, which are missing."""
     compared = [file for file in measured if beside(file)]
     different = {
@@ -96,17 +99,21 @@ def agreement(measured: Sequence[File]) -> List[str]:
     return lines
 
 
-def markdown(measured: Sequence[File], command: str) -> List[str]:
+def markdown(measured: Sequence[File], command: str) -> list[str]:
     """The lines of the page: Table 3, the other files, gaps and crossings, and what made them."""
     training = [file for file in measured if file.split == "train"]
     others = [file for file in measured if file.split != "train"]
     classes = list(coverage.CLASSES.values())
     header = ["sentences", "words"] + ["sent. " + name for name in classes] + ["edge " + name for name in classes]
 
-    def cells(file: File) -> List[str]:
+    def cells(file: File) -> list[str]:
         theirs = beside(file)
         return [
-            number if column not in theirs else number + " ✓" if number == theirs[column] else "%s (paper: %s)" % (number, theirs[column])
+            number
+            if column not in theirs
+            else number + " ✓"
+            if number == theirs[column]
+            else "%s (paper: %s)" % (number, theirs[column])
             for column, number in ((column, file.numbers[column]) for column in COLUMNS)
         ]
 
@@ -170,24 +177,27 @@ def as_csv(measured: Sequence[File]) -> str:
     return comma_separated(header, body)
 
 
-def _shapes(found: coverage.Coverage) -> List[float]:
+def _shapes(found: coverage.Coverage) -> list[float]:
     """Percentages of sentences: by gap degree, well-nested, by number of crossings."""
-    gaps, crossings = coverage.grouped(found.gap_degree, coverage.GAP_DEGREES), coverage.grouped(found.crossings, coverage.CROSSINGS)
+    gaps, crossings = (
+        coverage.grouped(found.gap_degree, coverage.GAP_DEGREES),
+        coverage.grouped(found.crossings, coverage.CROSSINGS),
+    )
     return [found.share(count) for count in (*gaps, found.well_nested, *crossings)]
 
 
-def measure(folder: Path) -> List[File]:
+def measure(folder: Path) -> list[File]:
     """The treebank files of a folder, with what was counted in them."""
     found = files(folder)
     with words_bar() as bar:
         for file in found:
             trees = [sentence.heads for sentence in conllu.read(str(file.path))]
             task = bar.add_task(file.path.name, total=sum(len(heads) - 1 for heads in trees), note="")
-            file.counts = coverage.measure(trees, lambda words: bar.advance(task, words))
+            file.counts = coverage.measure(trees, partial(bar.advance, task))
             bar.remove_task(task)
     return found
 
 
-def write(found: Sequence[File], results: Path, command: str) -> List[Path]:
+def write(found: Sequence[File], results: Path, command: str) -> list[Path]:
     """Writes the pages of files that have been measured; returns their paths. `command` is what has made them."""
     return write_pages(results, "table3", markdown(found, command), as_csv(found))

@@ -4,14 +4,16 @@ Made of the records of a treebank's runs alone, so it can be made again without 
 ``results/NAME.md`` and ``.csv``.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List, Optional, Sequence
+from typing import Optional
 
 import paper
-from tables.writer import Average, Table, averages, comma_separated, write_pages
 from training import records
 from training.run import duration
+
+from tables.writer import Average, Table, averages, comma_separated, write_pages
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Row:
         return None if self.paper is None else self.ours.mean - self.paper.mean
 
 
-def rows(runs: Sequence[dict]) -> List[Row]:
+def rows(runs: Sequence[dict]) -> list[Row]:
     """A row for each system that there are records of; the paper's numbers only for runs on the paper's data."""
     found = []
     for system, ours in averages(runs, "dev_uas").items():
@@ -87,7 +89,7 @@ def every_run(runs: Sequence[dict]) -> Table:
     return Table(list(columns), body, right=1, left_from=list(columns).index("finished"))
 
 
-def markdown(name: str, runs: Sequence[dict]) -> List[str]:
+def markdown(name: str, runs: Sequence[dict]) -> list[str]:
     """The lines of the page: the table, every run, and what made them."""
     commands = list(dict.fromkeys(run["reproduce"] for run in runs if run.get("reproduce")))
     return [
@@ -108,7 +110,8 @@ def markdown(name: str, runs: Sequence[dict]) -> List[str]:
         "Test LAS is that of the official scorer, with the segmentation of the shared task's baseline. To the paper's mean: seconds of",
         "training and evaluation on one core until dev UAS first reaches it.",
         "",
-        "The evaluations of each run are in `%s/`, one file for each system and seed, and the trees it predicts for dev and test," % name,
+        "The evaluations of each run are in `%s/`, one file for each system and seed, and the trees it predicts for dev and test,"
+        % name,
         "without words: `.venv/bin/python experiments/predictions.py` puts them back into a treebank.",
         "",
         "## Data",
@@ -134,7 +137,7 @@ def as_csv(runs: Sequence[dict]) -> str:
     return comma_separated(header, body)
 
 
-def write(name: str, results: Path = records.RESULTS) -> List[Path]:
+def write(name: str, results: Path = records.RESULTS) -> list[Path]:
     """Writes the pages of treebank `name` from all its records in the folder `results`; returns their paths."""
     runs = records.load(name, results)
     return write_pages(results, name, markdown(name, runs), as_csv(runs))

@@ -5,15 +5,17 @@ Made of records alone: those of a treebank's runs, and what is kept of the share
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List, Optional, Sequence, Tuple
+from typing import Optional
 
 import paper
+from training import records, references
+
 from mh4 import conll17
 from tables.references import COLUMNS, same_digits
 from tables.writer import Average, Table, averages, comma_separated, pages, write_pages
-from training import records, references
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Tested:
         return paper.test_table(self.lang) if self.compares else None
 
 
-def _files(run: dict) -> Tuple[str, str]:
+def _files(run: dict) -> tuple[str, str]:
     return run["test"]["git_blob"], run["segmentation"]["git_blob"]
 
 
@@ -92,7 +94,7 @@ def tested(name: str, runs: Sequence[dict], results: Path) -> Optional[Tested]:
     return Tested(name, same, len(runs) - len(same), reference)
 
 
-def rows(scores: Tested) -> List[Row]:
+def rows(scores: Tested) -> list[Row]:
     """A row for each system that there are records of, then the shared task's."""
     found = [Row(system, ours, _published(scores, system)) for system, ours in averages(scores.runs, "test_las").items()]
     systems = scores.reference["systems"] if scores.reference else {}
@@ -122,14 +124,16 @@ def table(scores: Tested) -> Table:
 def note(scores: Tested) -> str:
     """What to know when reading the table: whether the paper's numbers compare, and what the others are."""
     if not scores.compares:
-        return "Not the files of the paper's Tables 5 and 6 (%s), so its numbers do not compare and are not shown." % paper.RELEASE
+        return (
+            "Not the files of the paper's Tables 5 and 6 (%s), so its numbers do not compare and are not shown." % paper.RELEASE
+        )
     said = "Beside it the paper's Table %d, over 5 seeds, on the same files." % scores.table_number
     if any(row.agrees for row in rows(scores)):
         said += " ✓: the output of the shared task's system, scored here, gets the same digits."
     return said
 
 
-def markdown(scores: Tested) -> List[str]:
+def markdown(scores: Tested) -> list[str]:
     """The lines of the page."""
     name, runs = scores.name, scores.runs
     number = " (Table %d)" % scores.table_number if scores.table_number else ""
@@ -161,7 +165,8 @@ def markdown(scores: Tested) -> List[str]:
         "",
         *("    %s" % command for command in commands),
         "",
-        "This page and the csv are made from `%s/` and `%s/` by `.venv/bin/python experiments/report.py %s`." % (name, references.FOLDER, name),
+        "This page and the csv are made from `%s/` and `%s/` by `.venv/bin/python experiments/report.py %s`."
+        % (name, references.FOLDER, name),
     ]
 
 
@@ -171,16 +176,18 @@ def as_csv(scores: Tested) -> str:
     body = []
     for row in rows(scores):
         theirs = [row.paper.mean, row.paper.std] if row.paper else [None, None]
-        body.append([scores.lang, scores.release, row.system, row.ours.seeds_listed, row.ours.mean, row.ours.std, *theirs, row.difference])
+        body.append(
+            [scores.lang, scores.release, row.system, row.ours.seeds_listed, row.ours.mean, row.ours.std, *theirs, row.difference]
+        )
     return comma_separated(header, body)
 
 
-def page_paths(name: str, results: Path) -> List[Path]:
+def page_paths(name: str, results: Path) -> list[Path]:
     """Where the pages of treebank `name` are."""
     return pages(results, name + "-test")
 
 
-def write(name: str, results: Path = records.RESULTS) -> List[Path]:
+def write(name: str, results: Path = records.RESULTS) -> list[Path]:
     """Writes the pages of treebank `name` from all its records in the folder `results`; returns their paths: none if no run was tested."""
     scores = tested(name, records.load(name, results), results)
     return write_pages(results, name + "-test", markdown(scores), as_csv(scores)) if scores else []

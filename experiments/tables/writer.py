@@ -3,16 +3,17 @@
 import csv
 import io
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, List, Optional, Sequence, Tuple, Union
+from typing import Optional, Union
 
+from provenance import shown
 from rich import box
 from rich.console import Console
 from rich.table import Table as ConsoleTable
 
 from mh4.files import write_text
-from provenance import shown
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Average:
 
     mean: float
     std: Optional[float]
-    seeds: Tuple[int, ...] = ()
+    seeds: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return plus_minus(self.mean, self.std)
@@ -31,7 +32,7 @@ class Average:
         return " ".join(map(str, self.seeds))
 
 
-def averages(records: Sequence[dict], score: str) -> Dict[str, Average]:
+def averages(records: Sequence[dict], score: str) -> dict[str, Average]:
     """The average of `score` ("dev_uas") over the seeds of each system, in the order in which the records have the systems."""
     table = {}
     for system in dict.fromkeys(record["system"] for record in records):
@@ -89,12 +90,12 @@ def _cell(value: Union[str, int, float, None]) -> Union[str, int]:
     return "%.4f" % value if isinstance(value, float) else value
 
 
-def pages(results: Path, name: str) -> List[Path]:
+def pages(results: Path, name: str) -> list[Path]:
     """Where the pages of a table are."""
     return [results / (name + ".md"), results / (name + ".csv")]
 
 
-def write_pages(results: Path, name: str, markdown: Sequence[str], csv_text: str) -> List[Path]:
+def write_pages(results: Path, name: str, markdown: Sequence[str], csv_text: str) -> list[Path]:
     """Writes ``NAME.md``, of these lines, and ``NAME.csv``; returns their paths."""
     results.mkdir(parents=True, exist_ok=True)
     written = pages(results, name)

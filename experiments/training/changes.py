@@ -7,13 +7,14 @@ and compiled for them.
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Sequence, Tuple
+
+from provenance import EXPERIMENTS, without_machine
 
 from mh4.config import tables
 from mh4.errors import InputError
-from provenance import EXPERIMENTS, without_machine
 from training.run import TRAINER, Run
 from training.treebank import Treebank
 
@@ -30,8 +31,8 @@ class Change:
 
     name: str
     what: str
-    systems: Tuple[str, ...]
-    settings: Tuple[str, ...] = ()
+    systems: tuple[str, ...]
+    settings: tuple[str, ...] = ()
     against: str = ""
 
     @property
@@ -44,10 +45,10 @@ class Plan:
     """The changes to `base`, a commit; the seeds, and after how many updates a training is evaluated and ends."""
 
     base: str
-    seeds: Tuple[int, ...]
+    seeds: tuple[int, ...]
     updates: int
     evaluate_updates: int
-    changes: Tuple[Change, ...] = field(repr=False)
+    changes: tuple[Change, ...] = field(repr=False)
 
     @classmethod
     def read(cls, path: Path = FOLDER / "plan.toml") -> "Plan":

@@ -9,16 +9,17 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Callable, Dict, List, Sequence
+from typing import Callable
 
+from provenance import EXPERIMENTS, commit, shown
 from rich.console import Console
 
 from mh4 import treebanks
 from mh4.errors import InputError
 from mh4.evaluation import official
 from mh4.files import write_text
-from provenance import EXPERIMENTS, commit, shown
 from training import predictions
 from training.grid import ONE_THREAD, train_all
 from training.records import TREES, Records, load
@@ -82,7 +83,7 @@ class Experiment:
         if waiting:
             train_all(self.runs, jobs, self.started, finished, console, self.cwd, self.environment())
 
-    def recorded(self) -> List[dict]:
+    def recorded(self) -> list[dict]:
         """The records of the runs that are done; results may have more, of other seeds and systems."""
         done = {(run.system, run.seed) for run in self.runs if run.state == DONE}
         records = load(self.bank.name, self.results) if done else []
@@ -134,13 +135,13 @@ class Experiment:
         found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
         write_text(str(done), json.dumps({**found, **tested}, indent=1) + "\n")
 
-    def environment(self) -> Dict[str, str]:
+    def environment(self) -> dict[str, str]:
         """That of the commands that train and parse."""
         environment = dict(os.environ, PYTHONUTF8="1")
         if environment.get("LANG") == self.bank.lang:  # the treebank here, the locale to everyone else
             del environment["LANG"]
         return environment
 
-    def _inputs(self) -> Dict[str, str]:
+    def _inputs(self) -> dict[str, str]:
         settings = self.settings.read_text(encoding="utf-8") if self.settings else ""
         return {**self.bank.blobs, "settings": hashlib.sha1(settings.encode("utf-8")).hexdigest() if settings else ""}

@@ -5,10 +5,11 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, Optional, Sequence
+from typing import Callable, Optional
 
 from rich.console import Console
 
@@ -17,7 +18,7 @@ from training.run import DONE, FAILED, TRAINING, WAITING, Run
 
 POLL_SECONDS = 0.2
 STOP_SECONDS = 10.0  # what an interrupted child has to end by itself
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
 class Stopped(Exception):
@@ -40,7 +41,7 @@ def train_all(
     on_done: Callable[[Run], None],
     console: Console,
     cwd: Path,
-    environment: Dict[str, str],
+    environment: dict[str, str],
 ) -> None:
     """Trains every waiting run, `jobs` at a time, and calls `on_start` and `on_done` around each.
 
@@ -77,7 +78,7 @@ def train_all(
             _stop(children)
 
 
-def _start(run: Run, cwd: Path, environment: Dict[str, str]) -> Optional[_Child]:
+def _start(run: Run, cwd: Path, environment: dict[str, str]) -> Optional[_Child]:
     """The child that trains the run; None, and the run has failed, if another process trains it."""
     run.folder.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
@@ -165,7 +166,7 @@ def _ending_signals_interrupt() -> Iterator[None]:
 @contextmanager
 def _signals_wait() -> Iterator[None]:
     """Signals that come meanwhile are heard when the block has ended."""
-    came: List[int] = []
+    came: list[int] = []
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     heard = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
     for number in heard:

@@ -8,15 +8,15 @@ import gzip
 import re
 import subprocess
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Dict, List, Sequence
 
 from mh4 import conllu, treebanks
 from mh4.errors import InputError
 from mh4.files import atomic_path
 
 
-def parse(parser: Sequence[str], model: Path, files: Dict[str, Path], environment: Dict[str, str]) -> Dict[str, Path]:
+def parse(parser: Sequence[str], model: Path, files: dict[str, Path], environment: dict[str, str]) -> dict[str, Path]:
     """Has the model parse the files, given by split; returns the parsed files, which are in the folder of the model.
 
     parser: the command line that ``parse ...`` is added to. Raises InputError where it fails.
@@ -25,7 +25,9 @@ def parse(parser: Sequence[str], model: Path, files: Dict[str, Path], environmen
     for split, path in files.items():
         parsed[split] = model / (split + ".conllu")
         command = [*parser, "parse", "--model", str(model), str(path), "-o", str(parsed[split])]
-        done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
         if done.returncode:
             said = done.stdout.decode(errors="replace").split("\n")
             why = next((line for line in reversed(said) if line.strip()), "it ended with exit code %d" % done.returncode)
@@ -33,9 +35,9 @@ def parse(parser: Sequence[str], model: Path, files: Dict[str, Path], environmen
     return parsed
 
 
-def keep(path: Path, files: Dict[str, Path], parsed: Dict[str, Path]) -> None:
+def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
     """Writes the trees of the parsed `files` to `path`, the same bytes for the same trees."""
-    lines: List[str] = []
+    lines: list[str] = []
     for split, file in files.items():
         lines.append("# %s %s %s\n" % (split, file.name, treebanks.git_blob_id(file)))
         for sentence in conllu.read(str(parsed[split])):

@@ -2,14 +2,15 @@
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence, Union
+from typing import Union
 
+from provenance import shown
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from provenance import shown
 from training.run import DONE, FAILED, TRAINING, WAITING, Run, duration
 
 REPORT_SECONDS = 60.0  # without a terminal: at most one line per run and minute

@@ -6,12 +6,12 @@ evaluations; and ``.trees.gz``, its trees (``training.predictions``).
 
 import json
 from pathlib import Path
-from typing import List, Tuple
 
 import paper
+from provenance import EXPERIMENTS, shown, without_machine
+
 from mh4.errors import InputError
 from mh4.files import write_text
-from provenance import EXPERIMENTS, shown, without_machine
 from training.run import Run, read_json
 from training.treebank import Treebank
 
@@ -79,12 +79,12 @@ class Records:
                     path.with_suffix(ending).unlink(missing_ok=True)
 
 
-def names(results: Path = RESULTS) -> List[str]:
+def names(results: Path = RESULTS) -> list[str]:
     """The treebanks that there are records of."""
     return sorted({path.parent.name for path in results.glob("*/*-seed*" + RECORD)})
 
 
-def load(name: str, results: Path = RESULTS) -> List[dict]:
+def load(name: str, results: Path = RESULTS) -> list[dict]:
     """The records of treebank `name`, by system (in the order of ``paper.place``) and seed.
 
     Raises InputError when there are none, one cannot be read, or they were trained on different data.
@@ -104,6 +104,6 @@ def load(name: str, results: Path = RESULTS) -> List[dict]:
     return sorted(records, key=lambda record: (paper.place(record["system"]), record["seed"]))
 
 
-def files(record: dict) -> Tuple[Tuple[str, str, str], ...]:
+def files(record: dict) -> tuple[tuple[str, str, str], ...]:
     """What a run was trained and evaluated on: split, name of the file, and its git blob id."""
     return tuple((split, record[split]["path"], record[split]["git_blob"]) for split in ("train", "dev"))

@@ -6,13 +6,14 @@ Only the very files that the paper's numbers are of are scored: by their git blo
 import json
 import sys
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import Optional
+
+from provenance import commit, shown
 
 from mh4 import conll17, treebanks
 from mh4.errors import InputError
 from mh4.evaluation import official, scorer_name
 from mh4.files import git_blob_id, write_text
-from provenance import commit, shown
 from training.treebank import Treebank, described
 
 FOLDER = "conll17"  # in results; no treebank is called that
@@ -30,7 +31,7 @@ def is_output(lang: str, system: str, blob: str) -> bool:
     return row is not None and (row.lang, row.system) == (lang, system)
 
 
-def score(lang: str, test: Path, outputs: Dict[str, Path], results: Path) -> None:
+def score(lang: str, test: Path, outputs: dict[str, Path], results: Path) -> None:
     """Scores outputs, by system, against the test set, unless their scores are kept already.
 
     What is kept of each are its "uas" and "las" or, if the official scorer refuses it, "refused", the reason. Raises InputError if there
@@ -87,7 +88,7 @@ def load(lang: str, results: Path) -> Optional[dict]:
     return record
 
 
-def load_all(results: Path) -> List[dict]:
+def load_all(results: Path) -> list[dict]:
     """All that is kept, languages in the order of the paper's tables."""
     return [record for record in (load(lang, results) for lang in treebanks.languages()) if record]
 

@@ -6,9 +6,10 @@ all there is to know about it. What it prints goes to ``train.log``; ``origin.js
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import List, Optional, Sequence, Tuple
+from typing import Optional
 
 from mh4.files import write_text
 
@@ -33,7 +34,7 @@ class Run:
     failure: str = ""  # why it failed
     exit_code: Optional[int] = None
     log_start: int = 0  # where the log of the last attempt begins, in bytes
-    _seen: Optional[Tuple[int, int]] = field(default=None, init=False, repr=False)  # size and time of the metrics read last
+    _seen: Optional[tuple[int, int]] = field(default=None, init=False, repr=False)  # size and time of the metrics read last
 
     @property
     def name(self) -> str:
@@ -56,7 +57,7 @@ class Run:
         """Keeps what `origin` is to return."""
         write_text(str(self.folder / "origin.json"), json.dumps(origin, indent=1) + "\n")
 
-    def evaluations(self) -> List[dict]:
+    def evaluations(self) -> list[dict]:
         """What the evaluations so far found."""
         return [json.loads(line) for line in self._metrics_lines()]
 
@@ -75,14 +76,14 @@ class Run:
         self.metrics = metrics
         return new
 
-    def _metrics_lines(self) -> List[str]:
+    def _metrics_lines(self) -> list[str]:
         try:
             lines = (self.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
         except OSError:
             return []
         return [line for line in lines if line.endswith("\n")]  # the last may still be being written
 
-    def log_tail(self) -> List[str]:
+    def log_tail(self) -> list[str]:
         """The last lines that the last attempt printed, without empty ones."""
         try:
             with open(self.log, "rb") as log:

@@ -4,9 +4,10 @@ import hashlib
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Dict, Optional, Tuple
+from typing import Optional
 
 import paper
+
 from mh4 import conll17 as shared_task
 from mh4 import treebanks
 from mh4.errors import InputError
@@ -25,13 +26,13 @@ class Treebank:
     lang: str
     name: str
     release: str
-    paths: Dict[str, Path]
-    blobs: Dict[str, str]
-    test: Optional[Tuple[Path, Path]] = None
-    outputs: Dict[str, Path] = field(default_factory=dict)
+    paths: dict[str, Path]
+    blobs: dict[str, str]
+    test: Optional[tuple[Path, Path]] = None
+    outputs: dict[str, Path] = field(default_factory=dict)
 
 
-def identified(lang: str, paths: Dict[str, Path]) -> Treebank:
+def identified(lang: str, paths: dict[str, Path]) -> Treebank:
     """Says what the files are: "UD 2.0" only if train and dev both are those of that release for this language."""
     blobs = {split: treebanks.git_blob_id(path) for split, path in paths.items()}
     rows = {split: treebanks.identify(path) for split, path in paths.items()}
@@ -42,11 +43,14 @@ def identified(lang: str, paths: Dict[str, Path]) -> Treebank:
         number = releases.pop()
         name, release = (lang if "UD " + number == paper.RELEASE else "%s-ud%s" % (lang, number)), "UD " + number
     else:
-        name, release = "%s-files-%s" % (lang, hashlib.sha1("".join(sorted(blobs.values())).encode()).hexdigest()[:8]), "unidentified files"
+        name, release = (
+            "%s-files-%s" % (lang, hashlib.sha1("".join(sorted(blobs.values())).encode()).hexdigest()[:8]),
+            "unidentified files",
+        )
     return Treebank(lang=lang, name=name, release=release, paths=paths, blobs=blobs)
 
 
-def described(path: Path) -> Dict[str, str]:
+def described(path: Path) -> dict[str, str]:
     """What records say of a file."""
     return {"path": path.name, "git_blob": treebanks.git_blob_id(path)}
 
@@ -87,9 +91,9 @@ def with_test(bank: Treebank, ud: Optional[str], conll17: Optional[str] = None) 
     return replace(bank, test=(test, segmentation), outputs=outputs)
 
 
-def _downloaded(lang: str) -> Dict[str, Path]:
+def _downloaded(lang: str) -> dict[str, Path]:
     """The shared task's outputs, up to the first that cannot be had; they begin with the segmentation."""
-    outputs: Dict[str, Path] = {}
+    outputs: dict[str, Path] = {}
     for system in shared_task.SYSTEMS:
         try:
             outputs.update(shared_task.download(lang, [system]))

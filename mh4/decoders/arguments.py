@@ -1,6 +1,7 @@
 """Checks of the decoders' arguments: a ValueError says what is wrong and where."""
 
-from typing import Optional, Sequence, Tuple, Union
+from collections.abc import Sequence
+from typing import Optional, Union
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from mh4.decoders.derivation import NotInClass
 LARGEST = 1e30  # sums of scores below this stay finite in float32
 
 
-def scores(name: str, array: np.ndarray, shape: Tuple[int, ...]) -> np.ndarray:
+def scores(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """``array`` as a float array of this shape, without NaN or values of 1e30 and more; -inf forbids what it scores."""
     array = np.asarray(array)
     if array.dtype.kind != "f":
@@ -23,7 +24,7 @@ def scores(name: str, array: np.ndarray, shape: Tuple[int, ...]) -> np.ndarray:
     return array
 
 
-def float32_scores(name: str, array: np.ndarray, shape: Tuple[int, ...]) -> np.ndarray:
+def float32_scores(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Scores as the kernels take them."""
     return float32(scores(name, array, shape))
 
@@ -36,9 +37,7 @@ def words(name: str, array: np.ndarray, extra: int) -> int:
     return shape[0] - extra
 
 
-def arc_factored(
-    arcs: np.ndarray, cost: Optional[np.ndarray]
-) -> Tuple[int, np.ndarray, Optional[np.ndarray], np.ndarray]:
+def arc_factored(arcs: np.ndarray, cost: Optional[np.ndarray]) -> tuple[int, np.ndarray, Optional[np.ndarray], np.ndarray]:
     """n, arcs and cost as float arrays (cost None if it is), and their sum as float64 (n+1, n+1), C-contiguous."""
     n = words("arcs", arcs, 1)
     arcs = scores("arcs", arcs, (n + 1, n + 1))

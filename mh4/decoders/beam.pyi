@@ -1,4 +1,4 @@
-from typing import Dict, Optional
+from typing import Optional
 
 import numpy as np
 
@@ -21,4 +21,4 @@ def decode_local(
     beam: int = 1,
     single_root: bool = False,
 ) -> Derivation: ...
-def local_parts(rows: np.ndarray, n: int) -> Dict[str, np.ndarray]: ...
+def local_parts(rows: np.ndarray, n: int) -> dict[str, np.ndarray]: ...

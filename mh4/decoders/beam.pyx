@@ -14,7 +14,7 @@ second one can attach. Without such an arc a sequence can always be continued: b
 """
 
 import operator
-from typing import Dict, Optional
+from typing import Optional
 
 cimport cython
 import numpy as np
@@ -95,7 +95,7 @@ def decode_local(
     return Derivation(score, heads, {name: parts[name] for name in given if given[name] is not None}, rows[:, [0, 2, 3, 4]])
 
 
-def local_parts(rows: np.ndarray, n: int) -> Dict[str, np.ndarray]:
+def local_parts(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
     """The index rows into s0b0, s1s0 and s2s1 of a sequence over n words: intp (2n, 3) each, by name.
 
     rows: int array (2n+1, 5) of rows (code, s2, s1, s0, b0), -1 where a position is empty.

@@ -1,5 +1,3 @@
-from typing import Tuple
-
 import numpy as np
 
-def core(heads: np.ndarray) -> Tuple[np.ndarray, np.ndarray]: ...
+def core(heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...

@@ -1,7 +1,8 @@
 """What every decoder returns, and the error for a tree it cannot derive."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Dict, Mapping, Optional
+from typing import Optional
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Derivation:
 
     score: float
     heads: np.ndarray
-    parts: Dict[str, np.ndarray]
+    parts: dict[str, np.ndarray]
     transitions: Optional[np.ndarray] = None
 
 

@@ -42,15 +42,19 @@ def kernel(name, lanes, targets, orders, keep):
 KERNELS = [
     # Regions a b, where x is on the side of a.
     kernel(
-        "near", "x",
+        "near",
+        "x",
         ["hooked a b x", "open a b x", "closed a b x", "neither_open a b x", "neither a b x", "arm x b a"],
-        ["x a b", "b a x"], "open closed neither arm",
+        ["x a b", "b a x"],
+        "open closed neither arm",
     ),
     # Regions l r, where x is beyond r.
     kernel(
-        "far", "x",
+        "far",
+        "x",
         ["hooked l r x", "open l r x", "closed l r x", "both l r x", "spanned l r x"],
-        ["l r x"], "open closed spanned",
+        ["l r x"],
+        "open closed spanned",
     ),
     kernel("half_pivots", "a", ["half_pivot a b v"], ["a v b", "b v a"], "half_pivot"),
     kernel("pivots", None, ["pivot a b v"], ["a v b", "b v a"], "pivot"),
@@ -149,8 +153,10 @@ def check():
         if needed()[key] != covered()[key]:
             rule = rules.RULES[key[0]]
             order = " ".join(rule.result[1:][i] for i in key[1])
-            raise ValueError("%s, for %s: needed %d times, in the kernels %d times"
-                             % (rules.written(rule), order, needed()[key], covered()[key]))
+            raise ValueError(
+                "%s, for %s: needed %d times, in the kernels %d times"
+                % (rules.written(rule), order, needed()[key], covered()[key])
+            )
 
 
 # --------------------------------------------------------------------------------------------------------------- kernels
@@ -201,9 +207,9 @@ def best_of(name, states):
 def summands(step, cases):
     """(result, directions, text of the sum of the parts): what an item takes the maximum of."""
     parts, _ = fetched(step)
-    choices = sorted({(case[2], case[3:3 + len(step.arcs)]) for case in cases})
+    choices = sorted({(case[2], case[3 : 3 + len(step.arcs)]) for case in cases})
     for result, directions in choices:
-        chosen = [case for case in cases if case[2] == result and case[3:3 + len(step.arcs)] == directions]
+        chosen = [case for case in cases if case[2] == result and case[3 : 3 + len(step.arcs)] == directions]
         for sides in products(chosen):
             yield result, directions, " + ".join(best_of(name, side) for (name, _), side in zip(parts, sides))
 
@@ -290,7 +296,7 @@ def kernel_text(kernel, table):
     loops = [step for step in steps if step.loop]
     for group in together(loops):
         lines += block(kernel, group, table, names)
-    for name, target in names.items():
+    for target in names.values():
         for step in steps:
             if step.target is target and not step.loop:
                 lines += block(kernel, [step], table, names)
@@ -313,13 +319,16 @@ def hoisted_text(step, cases):
             text = "most(%s, %s)" % (text, other)
         sums.append("sums[%d] = %s;" % (i, text))
     name, arguments = hoisted_name(step), ", ".join("%s %s" % ("const P%d&" % i, n) for i, (n, _) in enumerate(parts))
-    return "\n".join([
-        "// %s: the best sum of the parts by state and direction" % rules.written(step.rule),
-        "enum { %s = %d };" % (name.upper(), len(sums)),
-        "template <%s> static INLINE void %s(float* sums, %s) {"
-        % (", ".join("class P%d" % i for i in range(len(parts))), name, arguments),
-        *indented(sums), "}",
-    ])
+    return "\n".join(
+        [
+            "// %s: the best sum of the parts by state and direction" % rules.written(step.rule),
+            "enum { %s = %d };" % (name.upper(), len(sums)),
+            "template <%s> static INLINE void %s(float* sums, %s) {"
+            % (", ".join("class P%d" % i for i in range(len(parts))), name, arguments),
+            *indented(sums),
+            "}",
+        ]
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------- table
@@ -384,11 +393,19 @@ def shape(number, rule, size):
         return braces(nodes.index(name) for name in names)
 
     counts = len(nodes), len(rule.parts), len(rule.arcs), len(rule.order), nodes.index(rule.twice) if rule.twice else -1
-    return "    {%s}," % ", ".join([
-        rule.result[0].upper(), *map(str, counts),
-        braces(part[0].upper() for part in rule.parts), braces(numbers(part[1:]) for part in rule.parts),
-        braces(map(numbers, rule.arcs)), braces(map(int, rule.longest)), numbers(rule.order), str(size), "CASES_%d" % number,
-    ])
+    return "    {%s}," % ", ".join(
+        [
+            rule.result[0].upper(),
+            *map(str, counts),
+            braces(part[0].upper() for part in rule.parts),
+            braces(numbers(part[1:]) for part in rule.parts),
+            braces(map(numbers, rule.arcs)),
+            braces(map(int, rule.longest)),
+            numbers(rule.order),
+            str(size),
+            "CASES_%d" % number,
+        ]
+    )
 
 
 def header():
@@ -401,8 +418,11 @@ def header():
     pairs = rules.STATES[2]
     swapped = [tuple(1 - root if root >= 0 else root for root in state[::-1]) for state in pairs]
     return HEADER % {
-        "kinds": "\n".join("    %s,%s// %s" % (kind.upper(), " " * (16 - len(kind)), " ".join(map(str, states[kind])))
-                           for kind in rules.ITEMS).replace(",", ",").rstrip(),
+        "kinds": "\n".join(
+            "    %s,%s// %s" % (kind.upper(), " " * (16 - len(kind)), " ".join(map(str, states[kind]))) for kind in rules.ITEMS
+        )
+        .replace(",", ",")
+        .rstrip(),
         "numbers": ", ".join(str(len(states[kind])) for kind in rules.ITEMS),
         "pair_states": ", ".join(rules.PAIR_STATES),
         "swapped": ", ".join(str(pairs.index(state)) for state in swapped),

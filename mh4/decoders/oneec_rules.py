@@ -116,7 +116,6 @@ The converse, that no rule makes an arc that is not crossed or is against the de
 enumerate both: all complexes of up to seven nodes are derived, and all that is derived are complexes.
 """
 
-
 from collections import namedtuple
 from itertools import product
 

@@ -4,7 +4,6 @@ Every item, also those of four heads, has a score and a backpointer in a table o
 in the tests, and what mh4 is compared with in the benchmarks.
 """
 
-from typing import Tuple
 
 import numpy as np
 from libc.math cimport INFINITY
@@ -13,7 +12,7 @@ from libcpp.vector cimport vector
 
 def decode(
     const float[:, ::1] shift, const float[:, :, ::1] s0b0, const float[:, :, ::1] s1s0, const float[:, ::1] cost
-) -> Tuple[float, np.ndarray]:
+) -> tuple[float, np.ndarray]:
     """The score of the best MH4-hybrid derivation, cost included, and its heads. Arguments as of mh4.decode, in float32."""
     cdef int n = shift.shape[0] - 2, side = n + 2, span, i, j, k, l, back
     cdef float left, right, best

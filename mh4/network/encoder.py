@@ -1,7 +1,8 @@
 """From words to context-sensitive vectors (Section 4.1 and the supplement): a character bi-LSTM below a sentence bi-LSTM."""
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import List, Optional, Sequence
+from typing import Optional
 
 import numpy as np
 
@@ -41,9 +42,7 @@ class Encoder:
         self._words_kept = _keep_probabilities(vocabulary.words.counts, self.dropout.word_embedding)
         self._chars_kept = _keep_probabilities(vocabulary.chars.counts, self.dropout.char)
 
-    def __call__(
-        self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None
-    ) -> List["dy.Expression"]:
+    def __call__(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> list["dy.Expression"]:
         """For each layer (units, N): the nodes of all sentences side by side, n+2 for n words (see `node_columns`).
 
         With `rng`, words, characters and recurrent connections are dropped as in training.
@@ -101,7 +100,7 @@ class Encoder:
         return dy.tanh(self.char_map(dy.concatenate([ahead, behind])))
 
 
-def node_columns(sentences: Sequence[Sentence]) -> List[Columns]:
+def node_columns(sentences: Sequence[Sentence]) -> list[Columns]:
     """The columns [start, stop) of each sentence's nodes in what Encoder returns."""
     stops = np.cumsum([len(sentence) + 2 for sentence in sentences]).tolist()
     return list(zip([0] + stops[:-1], stops))

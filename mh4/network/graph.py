@@ -9,8 +9,8 @@ decoders and the commands that need no model start without it.
 
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Iterator
 
 
 @contextmanager

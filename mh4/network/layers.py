@@ -1,13 +1,13 @@
 """Layers over the vectors of a whole minibatch, which are the columns of one matrix: linear maps, MLPs, biaffine scores of pairs."""
 
-from typing import List, Sequence, Tuple
+from collections.abc import Sequence
 
 import numpy as np
 
 from mh4.network.graph import affine, dy
 
-Columns = Tuple[int, int]  # [start, stop) of the vectors of a sentence among those of its minibatch
-Pair = Tuple["dy.Expression", "dy.Expression"]  # [x; 1] and [y; 1] of every node of a minibatch, as columns
+Columns = tuple[int, int]  # [start, stop) of the vectors of a sentence among those of its minibatch
+Pair = tuple["dy.Expression", "dy.Expression"]  # [x; 1] and [y; 1] of every node of a minibatch, as columns
 
 
 class Linear:
@@ -43,7 +43,7 @@ class Biaffine:
         glorot = dy.UniformInitializer(float(np.sqrt(6.0 / (2 * self.side))))
         self.weights = parameters.add_parameters((matrices * self.side, self.side), init=glorot)
 
-    def __call__(self, pair: Pair, xs: Sequence[Columns], ys: Sequence[Columns]) -> List["dy.Expression"]:
+    def __call__(self, pair: Pair, xs: Sequence[Columns], ys: Sequence[Columns]) -> list["dy.Expression"]:
         """All pairs of each sentence, i columns of x and j of y: an (i, matrices * j) expression; see `values`."""
         x, y = pair
         transformed = self.weights * y

@@ -6,7 +6,8 @@ nodes for each step of each sequence. Dropout is variational (Gal & Ghahramani 2
 its steps, on the inputs and on the recurrent connections.
 """
 
-from typing import List, Optional, Sequence
+from collections.abc import Sequence
+from typing import Optional
 
 import numpy as np
 
@@ -77,7 +78,7 @@ class Layer:
         state_mask = cell_mask = None
         if dropout:
             state_mask, cell_mask = (_mask(units, sizes[0], dropout, batch=2) for _ in range(2))
-        outputs: List["dy.Expression"] = []
+        outputs: list[dy.Expression] = []
         # What one step passes on to the next. The gates see state and cell through their masks; `cell` itself is not masked.
         state = cell = seen_cell = None
         start = width = 0
@@ -92,9 +93,7 @@ class Layer:
             width = size
             if state is not None:
                 gates = dy.affine_transform([gates, from_state, _masked(state, state_mask)])
-            input_gate, output_gate, candidate = (
-                dy.pick_range(gates, row, row + units, 0) for row in range(0, 3 * units, units)
-            )
+            input_gate, output_gate, candidate = (dy.pick_range(gates, row, row + units, 0) for row in range(0, 3 * units, units))
             candidate = dy.tanh(candidate)
             if cell is None:
                 cell = dy.cmult(dy.logistic(input_gate), candidate)
@@ -118,7 +117,7 @@ class BiLSTM:
             self.layers.append(Layer(inputs, units // 2, parameters))
             inputs = units
 
-    def __call__(self, vectors: "dy.Expression", packing: Packing, dropout: float = 0.0) -> List["dy.Expression"]:
+    def __call__(self, vectors: "dy.Expression", packing: Packing, dropout: float = 0.0) -> list["dy.Expression"]:
         """(inputs, N), the elements of all sequences in their natural order, to packed (units, N) for each layer."""
         vectors = dy.select_cols(vectors, packing.packed.tolist())
         outputs = []

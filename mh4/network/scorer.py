@@ -3,7 +3,7 @@
 Every scorer takes a whole minibatch at once, so that its large products are single nodes of the graph.
 """
 
-from typing import Dict, List, Sequence, Tuple
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -39,16 +39,16 @@ class TensorScores:
         self.positions = {position: dy.concatenate([mlp(vectors, training), ones]) for position, mlp in scorer.mlps.items()}
         self.expressions = {tensor.name: self._all_pairs(tensor) for tensor in scorer.tensors}
 
-    def _all_pairs(self, tensor: Tensor) -> List["dy.Expression"]:
+    def _all_pairs(self, tensor: Tensor) -> list["dy.Expression"]:
         """The scores of each sentence."""
         nodes = [[(start, stop if sentinel else stop - 1) for start, stop in self.columns] for sentinel in tensor.sentinel]
         return self.scorer.biaffines[tensor.name](self._pair(tensor), *nodes)
 
-    def _pair(self, tensor: Tensor) -> Tuple["dy.Expression", "dy.Expression"]:
+    def _pair(self, tensor: Tensor) -> tuple["dy.Expression", "dy.Expression"]:
         first, second = tensor.positions
         return self.positions[first], self.positions[second]
 
-    def arrays(self) -> List[Dict[str, np.ndarray]]:
+    def arrays(self) -> list[dict[str, np.ndarray]]:
         """For each sentence the arrays that a decoder takes, by name, once the graph has been run forward."""
         return [
             {t.name: self._array(t, self.expressions[t.name][k]) for t in self.scorer.tensors} for k in range(len(self.columns))
@@ -58,7 +58,7 @@ class TensorScores:
         matrices = self.scorer.biaffines[tensor.name].values(expression)
         return matrices[0] if tensor.matrices is None else matrices
 
-    def difference(self, violations: Sequence[Violation]) -> List["dy.Expression"]:
+    def difference(self, violations: Sequence[Violation]) -> list["dy.Expression"]:
         """For each tensor, the scores that the sentences' preferred analyses use minus those that gold uses; where any differ."""
         terms = []
         for tensor in self.scorer.tensors:

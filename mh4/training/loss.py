@@ -4,7 +4,8 @@ All are the score of what the model prefers, cost included, minus the score of g
 the loss is linear in the scores, with coefficients +1 where a score is used by the prediction and -1 where by gold.
 """
 
-from typing import Optional, Sequence
+from collections.abc import Sequence
+from typing import Optional
 
 import numpy as np
 
@@ -43,9 +44,7 @@ def minibatch_loss(
     return dy.esum(terms) * (1.0 / weights.loss_scale) if terms else None
 
 
-def tree_loss(
-    system: System, scores: TensorScores, gold: Sequence[np.ndarray], single_root: bool
-) -> Optional["dy.Expression"]:
+def tree_loss(system: System, scores: TensorScores, gold: Sequence[np.ndarray], single_root: bool) -> Optional["dy.Expression"]:
     """Sum over sentences of the system's violations of the margins of the gold trees, which it can produce.
 
     The graph must have been run forward. None where gold itself wins everywhere, or all that wins over it has the same scores: the
@@ -67,9 +66,7 @@ def hinge(scores: "dy.Expression", gold: Sequence[int]) -> Optional["dy.Expressi
     return dy.sum_batches(dy.pick_batch(columns, preferred) - dy.pick_batch(columns, gold)) + float(wrong)
 
 
-def _weighted(
-    weight: float, scores: "dy.Expression", table: Table, names: Sequence[str]
-) -> Optional["dy.Expression"]:
+def _weighted(weight: float, scores: "dy.Expression", table: Table, names: Sequence[str]) -> Optional["dy.Expression"]:
     """The weighted hinge loss of classes given by name; None where it is 0."""
     loss = hinge(scores, [table[name] for name in names])
     return None if loss is None else loss * weight

@@ -7,8 +7,9 @@ evaluation), while training runs checkpoint.npz, and when it has finished summar
 import json
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Optional
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class Trainer:
         dev: Sequence[Sentence],
         folder: str,
         seed: int = 1,
-        sources: Optional[Dict[str, Any]] = None,
+        sources: Optional[dict[str, Any]] = None,
         listener: Optional[Listener] = None,
     ) -> None:
         self.train, self.dev, self.folder = train, dev, folder
@@ -84,13 +85,13 @@ class Trainer:
 
     # The loop
 
-    def run(self) -> Dict[str, Any]:
+    def run(self) -> dict[str, Any]:
         """Train until the dev score has converged; returns the summary, at once if the folder holds a finished training."""
         if not self._open_folder():
             return _json(self._path("summary.json"))
         settings, progress = self.settings, self.progress
         lengths = [len(sentence) for sentence in self.train]
-        losses: List[float] = []
+        losses: list[float] = []
         learnt, learning = progress.words, progress.seconds
         while not self._finished():
             # The minibatches of an epoch depend only on seed and epoch, so that training can resume in the middle of it.
@@ -127,7 +128,9 @@ class Trainer:
         words = sum(len(self.train[k]) for k in batch)
         value = 0.0
         try:
-            loss = minibatch_loss(self.model, self.settings, [self.train[k] for k in batch], [self.trees[k] for k in batch], self.rng)
+            loss = minibatch_loss(
+                self.model, self.settings, [self.train[k] for k in batch], [self.trees[k] for k in batch], self.rng
+            )
             if loss is not None:
                 value = loss.value()
                 loss.backward()
@@ -142,7 +145,7 @@ class Trainer:
 
     # Evaluation
 
-    def _evaluate(self, metrics: Dict[str, Any]) -> None:
+    def _evaluate(self, metrics: dict[str, Any]) -> None:
         """Parse dev with the averaged weights, and keep them if they are the best yet."""
         progress = self.progress
         start = time.perf_counter()
@@ -233,7 +236,7 @@ class Trainer:
                 kept = file.readlines()[:evaluations]
             write_text(path, "".join(kept))
 
-    def _finish(self) -> Dict[str, Any]:
+    def _finish(self) -> dict[str, Any]:
         """Write summary.json, with the scores of the best evaluation, and drop the checkpoint."""
         progress = self.progress
         with open(self._path("metrics.jsonl"), encoding="utf-8") as file:
@@ -259,7 +262,7 @@ class Trainer:
         return summary
 
 
-def shuffled_minibatches(lengths: Sequence[int], tokens: int, rng: "np.random.Generator") -> List[List[int]]:
+def shuffled_minibatches(lengths: Sequence[int], tokens: int, rng: "np.random.Generator") -> list[list[int]]:
     """Minibatches of an epoch: of sentences of similar length, since an LSTM takes as many steps as the longest has, and different
     in every epoch."""
     order = np.argsort(lengths * rng.uniform(0.75, 1.25, len(lengths)))
@@ -267,7 +270,7 @@ def shuffled_minibatches(lengths: Sequence[int], tokens: int, rng: "np.random.Ge
     return [batches[k] for k in rng.permutation(len(batches))]
 
 
-def evaluate(parser: Parser, gold: Sequence[Sentence], progress=lambda words: None) -> Dict[str, float]:
+def evaluate(parser: Parser, gold: Sequence[Sentence], progress=lambda words: None) -> dict[str, float]:
     """Parse the words of `gold` and compare: uas, las, upos, xpos and feats in percent of all words."""
     parsed = parser.parse(gold, progress)
     scores = attachment_scores(gold, parsed)
@@ -277,7 +280,7 @@ def evaluate(parser: Parser, gold: Sequence[Sentence], progress=lambda words: No
     return scores
 
 
-def state_of(folder: str) -> List[str]:
+def state_of(folder: str) -> list[str]:
     """What the model folder says of its training, in a line or two for people."""
     if os.path.exists(os.path.join(folder, "summary.json")):
         summary = _json(os.path.join(folder, "summary.json"))
@@ -297,6 +300,6 @@ def state_of(folder: str) -> List[str]:
     return ["not trained yet"]
 
 
-def _json(path: str) -> Dict[str, Any]:
+def _json(path: str) -> dict[str, Any]:
     with open(path, encoding="utf-8") as file:
         return json.load(file)

@@ -5,7 +5,8 @@ the sum of those that gold uses, plus a constant. Both kinds of parser learn fro
 ones from single transitions. Nothing here needs DyNet; mh4.training.loss makes it part of a graph.
 """
 
-from typing import Callable, Dict, Mapping, NamedTuple, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Callable, NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from mh4.decoders import Derivation
 from mh4.decoders.beam import local_parts
 from mh4.transitions import Transition
 
-Parts = Dict[str, np.ndarray]  # by tensor, the index rows of the scores that are used
+Parts = dict[str, np.ndarray]  # by tensor, the index rows of the scores that are used
 
 
 class Violation(NamedTuple):
@@ -41,9 +42,7 @@ def structured(
     return Violation(predicted.parts, gold.parts, float((predicted.heads != heads).sum()))
 
 
-def stepwise(
-    codes: Sequence[Transition], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
-) -> Violation:
+def stepwise(codes: Sequence[Transition], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
     """Hinge of a greedy parser, summed over the configurations of the canonical sequence of the gold tree `heads`.
 
     In each, max over legal transitions of score + 1 (0 for the canonical one), minus the score of the canonical one.
@@ -63,9 +62,7 @@ def stepwise(
     predicted = gold[1:][wrong]
     predicted[:, 0] = preferred[wrong]
     used = local_parts(np.concatenate([gold[:1], predicted]), n)
-    return Violation(
-        {name: used[name] for name in tensors}, {name: parts[name][wrong] for name in tensors}, float(len(wrong))
-    )
+    return Violation({name: used[name] for name in tensors}, {name: parts[name][wrong] for name in tensors}, float(len(wrong)))
 
 
 def preferred_classes(scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
@@ -75,7 +72,7 @@ def preferred_classes(scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
     return augmented.argmax(axis=0)
 
 
-def difference(preferred: np.ndarray, gold: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+def difference(preferred: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How often each score is used by the one minus how often by the other, both given as index rows of a tensor.
 
     Returns distinct index rows and their coefficients, without those that are 0.

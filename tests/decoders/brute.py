@@ -7,7 +7,7 @@ The chart is written once, with the meaning of a value left open: a set of trans
 arc sets, or a number (the best score, for sentences too long to enumerate).
 """
 
-from functools import lru_cache
+from functools import cache
 from itertools import combinations, product
 
 import numpy as np
@@ -27,7 +27,7 @@ def is_tree(heads):
     return True
 
 
-@lru_cache(maxsize=None)
+@cache
 def all_trees(n):
     """All dependency trees over n words, as tuples (-1, h1, ..., hn)."""
     trees = ((-1,) + heads for heads in product(range(n + 1), repeat=n))
@@ -40,8 +40,8 @@ def arcs_of(heads):
 
 def cross(a, b):
     """Whether exactly one end of b lies strictly inside a, and the other strictly outside."""
-    (i, j), (k, l) = sorted(a), sorted(b)
-    return i < k < j < l or k < i < l < j
+    (a1, a2), (b1, b2) = sorted(a), sorted(b)
+    return a1 < b1 < a2 < b2 or b1 < a1 < b2 < a2
 
 
 def crossed_arcs(heads):
@@ -68,7 +68,7 @@ def has_single_root(heads):
     return list(heads).count(0) == 1
 
 
-@lru_cache(maxsize=None)
+@cache
 def class_trees(n, name):
     """The trees over n words that are in a class: "all", "projective", "1ec", "mh3", "mh4", ..."""
     if name == "all":
@@ -139,7 +139,7 @@ def union_of_sets(ways):
     return frozenset().union(*ways)
 
 
-@lru_cache(maxsize=None)
+@cache
 def sequences(n, k):
     """All transition sequences that MH_k (k = 3 or 4) derives over n words.
 
@@ -161,7 +161,7 @@ def sequences(n, k):
     return tuple(sorted(deduce(n, k, axiom, opened, combine, link, union_of_sets), key=repr))
 
 
-@lru_cache(maxsize=None)
+@cache
 def mhk_trees(n, k):
     """All trees that MH_k derives over n words."""
 
@@ -231,7 +231,7 @@ class Derivations:
         return total
 
 
-@lru_cache(maxsize=None)
+@cache
 def derivations(n, k):
     return Derivations(n, k)
 

@@ -1,7 +1,7 @@
 """The decoders behind one face, and what must hold of every derivation they return."""
 
 import zlib
-from functools import lru_cache
+from functools import cache
 
 import brute
 import numpy as np
@@ -239,7 +239,7 @@ def found_trees(decoder, n):
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def tree_set(decoder, n):
     return frozenset(decoder.trees(n))
 

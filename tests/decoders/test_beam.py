@@ -1,7 +1,7 @@
 """Greedy and beam search, against plain Python and against the enumeration of all sequences of legal transitions."""
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import cache
 
 import brute
 import numpy as np
@@ -9,11 +9,11 @@ import pytest
 from common import BESIDE, KINDS, MH3, MH4_HYBRID, MH4_TWO, parts_score, rng_for, sample_tensors, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_decoders import bad_arrays, read_only
 
 from mh4 import transitions
 from mh4.decoders import beam
 from mh4.transitions import EMPTY, MH4, SH, Configuration
-from test_decoders import bad_arrays, read_only
 
 WIDE = 10**6  # more than there are sequences over four words
 
@@ -74,7 +74,7 @@ def legal(configuration, kinds, single_root):
                 yield int(code)
 
 
-@lru_cache(maxsize=None)
+@cache
 def everything(n, kinds):
     """All sequences of legal transitions over n words: (rows, heads), rows of (code, s2, s1, s0, b0)."""
     complete, pending = [], [()]
@@ -212,7 +212,7 @@ def test_width_one_is_the_greedy_parser(model, single_root, n, seed, kind):
 def beam_search(model, scores, n, width, single_root):
     """The score of beam search in plain Python, with whole configurations, and a stable sort for the ties."""
     beam = [(0.0, ())]
-    for step in range(2 * n + 1):
+    for _step in range(2 * n + 1):
         continued = []
         for score, done in beam:
             configuration = Configuration(n)

@@ -177,7 +177,7 @@ def test_a_sentence_without_words(decoder):
     derivation = decoder.decode(scores)
     assert derivation.heads.tolist() == [-1] and derivation.heads.dtype == np.int32
     assert derivation.score == 0
-    assert {name: len(rows) for name, rows in derivation.parts.items()} == {name: 0 for name in scores}
+    assert {name: len(rows) for name, rows in derivation.parts.items()} == dict.fromkeys(scores, 0)
     assert parts_score(derivation, scores) == 0
     if "shift" in scores:
         assert derivation.transitions.tolist() == [[0, -1, -1, 0]]

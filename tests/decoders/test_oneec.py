@@ -1,7 +1,7 @@
 """Third-order 1-Endpoint-Crossing, against the score of every tree by its definition."""
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import cache
 
 import brute
 import numpy as np
@@ -81,7 +81,7 @@ class Trees:
         return total
 
 
-@lru_cache(maxsize=None)
+@cache
 def trees(n):
     return Trees(n)
 
@@ -208,8 +208,9 @@ def test_best_of_all_where_each_tensor_has_a_sign(n, sign):
     rng = rng_for("signs", n, sign)
     for name in (None, *NAMES):
         for _ in range(5):
-            scores = {other: (sign if other in (name, None) else -sign) * abs(tensor)
-                      for other, tensor in random_scores(n, rng).items()}
+            scores = {
+                other: (sign if other in (name, None) else -sign) * abs(tensor) for other, tensor in random_scores(n, rng).items()
+            }
             check(oneec.decode(**scores), scores, None, trees(n).scores(scores).max())
 
 
@@ -303,7 +304,7 @@ def test_a_sentence_without_words():
     scores = random_scores(0, rng_for("none"))
     derivation = oneec.decode(**scores)
     assert derivation.heads.tolist() == [-1] and derivation.heads.dtype == np.int32 and derivation.score == 0
-    assert {name: rows.shape for name, rows in derivation.parts.items()} == {name: (0, 2) for name in NAMES}
+    assert {name: rows.shape for name, rows in derivation.parts.items()} == dict.fromkeys(NAMES, (0, 2))
     with pytest.raises(ValueError):
         oneec.decode(**scores, single_root=True)
 

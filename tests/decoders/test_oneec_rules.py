@@ -35,8 +35,7 @@ def language(n):
         for number, rule in enumerate(RULES):
             if rule.result[0] != kind:
                 continue
-            named = dict(zip(rule.result[1:], nodes))
-            for named in placed(rule, named):
+            for named in placed(rule, dict(zip(rule.result[1:], nodes))):
                 parts = [value(part[0], tuple(named[node] for node in part[1:])) for part in rule.parts]
                 for states, directions, result in all_instances[number]:
                     arcs = {arc[::-1] if d else arc for arc, d in zip(rule.arcs, directions)}
@@ -121,15 +120,20 @@ def test_the_kernels_apply_every_rule_once_wherever_it_is_needed(number, monkeyp
     assert orders and all(oneec_generate.needed()[key] == oneec_generate.covered()[key] == 1 for key in orders)
     steps_of = oneec_generate.steps_of
     for times in (0, 2):
-        monkeypatch.setattr(oneec_generate, "steps_of", lambda kernel: [
-            step for step in steps_of(kernel) for _ in range(times if step.number == number else 1)])
+        monkeypatch.setattr(
+            oneec_generate,
+            "steps_of",
+            lambda kernel, times=times: [s for s in steps_of(kernel) for _ in range(times if s.number == number else 1)],
+        )
         with pytest.raises(ValueError, match="in the kernels %d times" % times):
             oneec_generate.header()
 
 
 def test_an_order_in_which_no_item_is_needed(monkeypatch):
-    kernels = [kernel._replace(orders=[*kernel.orders, ("x", "b", "a")]) if kernel.name == "near" else kernel
-               for kernel in oneec_generate.KERNELS]
+    kernels = [
+        kernel._replace(orders=[*kernel.orders, ("x", "b", "a")]) if kernel.name == "near" else kernel
+        for kernel in oneec_generate.KERNELS
+    ]
     monkeypatch.setattr(oneec_generate, "KERNELS", kernels)
     with pytest.raises(ValueError, match="needed 0 times, in the kernels 1 times"):
         oneec_generate.check()
@@ -150,8 +154,9 @@ def test_a_kernel_raises_by_all_instances_of_a_rule(number):
     """The generated lines, run on numbers, against the table."""
     rng = rng_for("kernel", number)
     rows = tables()[1][number]
-    kernel, step = next((kernel, step) for kernel in oneec_generate.KERNELS
-                        for step in oneec_generate.steps_of(kernel) if step.number == number)
+    kernel, step = next(
+        (kernel, step) for kernel in oneec_generate.KERNELS for step in oneec_generate.steps_of(kernel) if step.number == number
+    )
     parts, arcs = oneec_generate.fetched(step)
     values = {name: rng.normal(size=9).tolist() for name, _ in parts + arcs}
     expected = {}
@@ -183,5 +188,5 @@ def test_the_table_of_the_rules():
             inside = state_arcs(rule.parts[0][1:], states[rule.parts[0][0]][left])
             if len(rule.parts) == 2:
                 inside += state_arcs(rule.parts[1][1:], states[rule.parts[1][0]][right])
-            assert len(dict((m, h) for h, m in inside)) == len(inside)  # no word gets two heads
+            assert len({m: h for h, m in inside}) == len(inside)  # no word gets two heads
             assert result < len(states[rule.result[0]])

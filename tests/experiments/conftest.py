@@ -3,9 +3,9 @@
 import sys
 
 import pytest
+from samples import ROOT, STAND_IN, as_conllu, fake_manifest, row
 
 from mh4 import treebanks
-from samples import ROOT, STAND_IN, as_conllu, fake_manifest, row
 
 sys.path.insert(0, str(ROOT / "experiments"))
 

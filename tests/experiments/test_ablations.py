@@ -8,17 +8,17 @@ import subprocess
 import sys
 import tarfile
 
-import pytest
-
 import ablations
+import pytest
 import toy
-from mh4 import config
-from mh4.errors import InputError
-from mh4.systems import SYSTEMS
 from samples import STAND_IN, calls
 from tables import ablations as page
 from training import changes
 from training.changes import Plan
+
+from mh4 import config
+from mh4.errors import InputError
+from mh4.systems import SYSTEMS
 
 PLAN = Plan.read()
 PATCHES = sorted(path.name for path in changes.FOLDER.glob("*.patch"))
@@ -27,7 +27,7 @@ PATCHES = sorted(path.name for path in changes.FOLDER.glob("*.patch"))
 def git(*arguments, cwd=toy.ROOT, **how):
     """What git prints, as bytes."""
     who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
-    return subprocess.run(["git", *who, *arguments], cwd=str(cwd), check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how).stdout
+    return subprocess.run(["git", *who, *arguments], cwd=str(cwd), check=True, capture_output=True, **how).stdout
 
 
 # ---- the plan
@@ -106,7 +106,12 @@ def repository(places, monkeypatch):
     if not shutil.which("git") or not shutil.which("patch"):
         pytest.skip("there is no git, or no patch")
     folder = places / "repository"
-    for name, text in {"setup.py": BUILD, "mh4/code.py": "a = 1\nb = 2\n", "mh4/decoders/__init__.py": "", "experiments/a": ""}.items():
+    for name, text in {
+        "setup.py": BUILD,
+        "mh4/code.py": "a = 1\nb = 2\n",
+        "mh4/decoders/__init__.py": "",
+        "experiments/a": "",
+    }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     git("init", "-q", cwd=folder)
@@ -129,7 +134,9 @@ def test_the_code_of_a_change_is_that_of_the_base_with_its_patch(repository, pla
     shout, plain = (changes.code(places / "runs", repository, change(name)) for name in ("shout", "only-settings"))
     assert (plain / "mh4" / "code.py").read_text() == "a = 1\nb = 2\n" and (plain / "log").read_text() == "built\n"
     assert (shout / "mh4" / "code.py").read_text() == "a = 1\nb = 3\n" and not (shout / "half.py").exists()
-    assert not (shout / "log").exists() and (shout / "mh4" / "decoders" / "chart.so").read_text() == "built"  # it is compiled once
+    assert (
+        not (shout / "log").exists() and (shout / "mh4" / "decoders" / "chart.so").read_text() == "built"
+    )  # it is compiled once
     assert sorted(path.name for path in shout.parent.iterdir()) == ["shout", "unchanged"]
     shutil.rmtree(str(places / "repository"))  # what is there needs no git
     again = [changes.code(places / "runs", repository, change(name)) for name in ("shout", "unchanged")]
@@ -189,14 +196,19 @@ def test_what_is_recorded_is_not_trained_again(train, told, places, capsys):
     assert [call["run"] for call in calls(told)] == ["mh3-arcs-1", "mh3-arcs-2", "mh4-arcs-3", "mh3-arcs-3"]  # seed by seed
     rows = table(places)
     assert list(rows) == sorted(rows) and len(rows) == 9
-    assert rows[PLAN.base, "mh4-arcs", "arcs", "1"]["uas"] == "12.3456" and rows["other", "mh3-arcs", "projective-arcs", "1"]["uas"] == "99.0000"
+    assert (
+        rows[PLAN.base, "mh4-arcs", "arcs", "1"]["uas"] == "12.3456"
+        and rows["other", "mh3-arcs", "projective-arcs", "1"]["uas"] == "99.0000"
+    )
     # Evaluations of seed 2 find 83.2, 84.2 and 85.2 after 500, 1000 and 1500 updates; LAS is 5 below.
     assert rows[PLAN.base, "mh3-arcs", "projective-arcs", "2"] == {
         "base": PLAN.base, "lang": "toy", "system": "mh3-arcs", "change": "projective-arcs", "seed": "2",
         "updates": "1500", "uas": "84.2000", "las": "79.2000", "seconds": "300",
     }  # fmt: skip
     text = (places / "results" / "ablations.md").read_text(encoding="utf-8")
-    assert "| arc scores beside transition scores: mh4-arcs against mh4-hybrid | mh4-arcs | +24.72 ± " in text  # (12.3456 + 12.5 + 85.3) / 3 - 12
+    assert (
+        "| arc scores beside transition scores: mh4-arcs against mh4-hybrid | mh4-arcs | +24.72 ± " in text
+    )  # (12.3456 + 12.5 + 85.3) / 3 - 12
     assert str(places) not in text and "4 to train" in capsys.readouterr().out
 
     assert train("arcs projective-arcs") == 0
@@ -215,7 +227,9 @@ def test_a_change_trains_with_its_code_and_settings(train, told, places):
     lengths = {"training.max_updates=%d" % PLAN.updates, "training.evaluate_updates=%d" % PLAN.evaluate_updates}
     assert settings == lengths | {"training.averaged_updates=1"}
     assert all(os.path.isabs(argv[argv.index(option) + 1]) for option in ("--train", "--dev"))  # it is started elsewhere
-    assert argv[argv.index("--model") + 1] == str(places / "runs" / "ablations" / PLAN.base / "toy" / "last-weights" / "mh4-hybrid" / "seed2")
+    assert argv[argv.index("--model") + 1] == str(
+        places / "runs" / "ablations" / PLAN.base / "toy" / "last-weights" / "mh4-hybrid" / "seed2"
+    )
 
 
 def test_a_training_that_fails_is_named_and_trained_the_next_time(train, told, places, capsys):
@@ -249,7 +263,7 @@ def test_what_is_wrong_is_one_sentence(train, told, places, capsys, arguments, s
 
 def test_help():
     script = [sys.executable, str(toy.ROOT / "experiments" / "ablations.py"), "--help"]
-    done = subprocess.run(script, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+    done = subprocess.run(script, capture_output=True, check=True)
     assert done.stdout.decode() == ablations.USAGE + "\n" and done.stderr == b""
 
 
@@ -291,7 +305,9 @@ def test_differences_and_their_standard_errors():
         ["X", "70.20 ± 0.15", "80.10 ± 0.15"],  # s / √2
         ["Z", "", ""],
     ]
-    assert "standard deviation between seeds of 0.21, pooled" in "\n".join(lines) and "(3000 updates, seeds 1 2 3)" in "\n".join(lines)
+    assert "standard deviation between seeds of 0.21, pooled" in "\n".join(lines) and "(3000 updates, seeds 1 2 3)" in "\n".join(
+        lines
+    )
     assert '    .venv/bin/python experiments/ablations.py --langs "got hu" --ud FOLDER' in lines
 
 
@@ -299,5 +315,10 @@ def test_without_two_seeds_of_anything_there_are_no_errors():
     """Not even "nan": one seed says nothing of how much seeds differ."""
     plan = Plan(base="abc", seeds=(1, 2), updates=3000, evaluate_updates=250, changes=(change("a", "X"),))
     lines = page.markdown(plan, rows("hu", "X", "unchanged", 80.0) + rows("hu", "X", "a", 80.5))
-    assert cells(lines) == [["change", "system", "hu", "mean"], ["what a is", "X", "+0.50", "+0.50"], ["system", "hu"], ["X", "80.00"]]
+    assert cells(lines) == [
+        ["change", "system", "hu", "mean"],
+        ["what a is", "X", "+0.50", "+0.50"],
+        ["system", "hu"],
+        ["X", "80.00"],
+    ]
     assert not any("±" in line or "nan" in line or "deviation" in line for line in lines)

@@ -3,18 +3,21 @@
 import ast
 import os
 
-import pytest
-
 import command
-from mh4.systems import SYSTEMS
+import pytest
 from samples import ROOT, calls
+
+from mh4.systems import SYSTEMS
 
 
 @pytest.mark.parametrize("lang", ["", "en_US.UTF-8", "C.UTF-8", "C", "hu_HU", "xx", "HU", "../hu"])
 def test_a_language_that_is_none_gets_the_usage_and_the_codes(run, capsys, lang):
     assert run("--lang", lang) == 2
     lines = capsys.readouterr().err.splitlines()
-    assert 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]' in lines
+    assert (
+        'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]'
+        in lines
+    )
     codes = next(line for line in lines if line.startswith("  LANG "))
     assert set("bg cu da de el eu got he hi hu id it ja lv pl ro sk ur vi zh".split()) <= set(codes.replace(",", "").split())
 
@@ -41,7 +44,11 @@ def test_bad_values_get_one_sentence_before_anything_happens(run, told, tmp_path
 
 def test_empty_values_mean_the_defaults():
     asked = command.request("hu", "", "", "", "")
-    assert asked.systems == ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec") and asked.seeds == (1, 2, 3) and asked.ud is asked.conll17 is None
+    assert (
+        asked.systems == ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
+        and asked.seeds == (1, 2, 3)
+        and asked.ud is asked.conll17 is None
+    )
     assert 1 <= asked.jobs <= 4
     assert command.request("toy", "", "", "", "").seeds == (1, 2)
     assert command.request("toy", "", "", os.curdir, "", os.curdir).conll17 is None  # its test set is our own
@@ -51,7 +58,10 @@ def test_empty_values_mean_the_defaults():
 def test_the_command_on_record_has_no_absolute_path(tmp_path):
     folder = tmp_path / "ud-2.0"
     folder.mkdir()
-    assert command.request("hu", "mh3", "1 2", str(folder), "7").command() == 'make reproduce LANG=hu SYSTEMS="mh3" SEEDS="1 2" UD=ud-2.0'
+    assert (
+        command.request("hu", "mh3", "1 2", str(folder), "7").command()
+        == 'make reproduce LANG=hu SYSTEMS="mh3" SEEDS="1 2" UD=ud-2.0'
+    )
     assert command.request("hu", "", "", os.curdir, "").command() == 'make reproduce LANG=hu SEEDS="1 2 3" UD=.'
     with_segmentation = command.request("hu", "", "1", str(folder), "", str(folder)).command()
     assert with_segmentation == 'make reproduce LANG=hu SEEDS="1" UD=ud-2.0 CONLL17=ud-2.0'

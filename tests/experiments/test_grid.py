@@ -8,7 +8,6 @@ import sys
 import time
 
 import pytest
-
 from samples import ROOT, STAND_IN, calls, toy
 from training import grid
 from training.progress import LiveTable

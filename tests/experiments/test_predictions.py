@@ -5,14 +5,13 @@ import subprocess
 import sys
 
 import numpy as np
+import predictions as command
 import pytest
-
 import toy
+from training import predictions
+
 from mh4 import conllu, treebanks
 from mh4.errors import InputError
-
-import predictions as command
-from training import predictions
 
 LABELS = ("nsubj", "nmod:poss", "obl:tmod", "punct")
 
@@ -50,7 +49,7 @@ def trees(files, parsed):
 def restored(trees, file):
     """As the command does, bytes."""
     script = str(toy.ROOT / "experiments" / "predictions.py")
-    return subprocess.run([sys.executable, script, str(trees), str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.run([sys.executable, script, str(trees), str(file)], capture_output=True)
 
 
 @pytest.mark.parametrize("split", ["dev", "test"])
@@ -101,7 +100,9 @@ def test_another_file_is_refused(files, trees, tmp_path):
 def test_damaged_trees_are_refused(files, trees, tmp_path):
     """Wherever the damage is: in the compressed bytes, the checksum, or what is missing at the end."""
     damaged, content = tmp_path / "damaged.gz", trees.read_bytes()
-    flipped = [content[:k] + bytes([content[k] ^ 0xFF]) + content[k + 1 :] for k in (0, *range(10, len(content), 97), len(content) - 1)]
+    flipped = [
+        content[:k] + bytes([content[k] ^ 0xFF]) + content[k + 1 :] for k in (0, *range(10, len(content), 97), len(content) - 1)
+    ]
     for bad in [b"", b"no gzip", gzip.compress(b"\xff"), content[: len(content) // 2], content[:-1], *flipped]:
         damaged.write_bytes(bad)
         with pytest.raises(InputError, match="damaged.gz (cannot be read as compressed trees$|has no trees of)") as error:

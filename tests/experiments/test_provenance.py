@@ -9,7 +9,10 @@ def test_commands_are_written_down_without_absolute_paths():
     assert provenance.without_machine("mh4 train --train /a/b/hu.conllu --dev ../c/d.conllu --config=/x/y.toml") == (
         "mh4 train --train hu.conllu --dev ../c/d.conllu --config=y.toml"
     )
-    assert provenance.make_command("search", LANG="hu", SYSTEMS=[], SEEDS=["1", "2"], UD="/a/b/ud/") == 'make search LANG=hu SEEDS="1 2" UD=ud'
+    assert (
+        provenance.make_command("search", LANG="hu", SYSTEMS=[], SEEDS=["1", "2"], UD="/a/b/ud/")
+        == 'make search LANG=hu SEEDS="1 2" UD=ud'
+    )
     assert provenance.make_command("coverage", UD="../ud") == "make coverage UD=../ud"
     assert provenance.make_command("coverage", UD="", LANG=None) == "make coverage"
 
@@ -17,7 +20,11 @@ def test_commands_are_written_down_without_absolute_paths():
 def test_the_commit_on_record(tmp_path):
     def git(*arguments):
         who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
-        return subprocess.run(["git", *who, *arguments], cwd=str(tmp_path), check=True, stdout=subprocess.PIPE).stdout.decode().strip()
+        return (
+            subprocess.run(["git", *who, *arguments], cwd=str(tmp_path), check=True, stdout=subprocess.PIPE)
+            .stdout.decode()
+            .strip()
+        )
 
     folder = tmp_path / "experiments"
     (folder / "results").mkdir(parents=True)

@@ -2,14 +2,14 @@
 
 import json
 
-import pytest
-
 import paper
-from mh4 import treebanks
-from mh4.errors import InputError
+import pytest
 from samples import calls, kept, record, trees
 from tables import table4
 from training import records, treebank
+
+from mh4 import treebanks
+from mh4.errors import InputError
 
 
 def test_runs_on_different_files_are_not_averaged(tmp_path):

@@ -5,17 +5,17 @@ import json
 import os
 from pathlib import Path
 
-import pytest
-
 import paper
+import pytest
 import table5_6
 import toy
+from samples import as_conllu, assert_nothing_of_this_machine, fake_manifest, row
+from training import references
+
 from mh4 import conll17, treebanks
 from mh4.errors import InputError
 from mh4.evaluation import official
 from mh4.files import blob_id
-from samples import as_conllu, assert_nothing_of_this_machine, fake_manifest, row
-from training import references
 
 GOLD = ("a", 0, "root"), ("b", 1, "det"), ("c", 1, "dep"), ("d", 3, "dep")
 SYSTEMS = {  # LAS is 75, 50 and 25
@@ -75,13 +75,19 @@ def test_scores_stand_beside_the_papers(folders, tmp_path, capsys):
     assert table["c2l2"]["uas"] == "75.0000" and table["c2l2"]["table"] == "5"
     record = kept(home)
     assert record["test"] == {"path": "hu-ud-test.conllu", "git_blob": blob_id(as_conllu(*GOLD).encode())}
-    assert record["systems"]["c2l2"]["git_blob"] == table["c2l2"]["git_blob"] == blob_id((folders[1] / "hu-c2l2.conllu").read_bytes())
+    assert (
+        record["systems"]["c2l2"]["git_blob"]
+        == table["c2l2"]["git_blob"]
+        == blob_id((folders[1] / "hu-c2l2.conllu").read_bytes())
+    )
     assert record["systems"]["c2l2"]["scorer"].startswith("udtools ")
     assert_nothing_of_this_machine(home / "results", tmp_path)
 
 
 def test_agreement_in_both_columns(folders, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(paper, "test_las", lambda lang, release, system: {"stanford": (75.0, None), "c2l2": (50.0, None)}.get(system))
+    monkeypatch.setattr(
+        paper, "test_las", lambda lang, release, system: {"stanford": (75.0, None), "c2l2": (50.0, None)}.get(system)
+    )
     assert score(folders, tmp_path / "home") == 0
     assert "As in the paper's Tables 5 and 6, to the digit, in both columns: hu (1)." in capsys.readouterr().out.splitlines()
     (folders[1] / "hu-c2l2.conllu").unlink()
@@ -148,7 +154,9 @@ def test_the_committed_scores_are_the_papers():
     with open(results / "conll17.csv", encoding="utf-8", newline="") as file:
         rows = {(line["lang"], line["system"]): line for line in csv.DictReader(file)}
     langs = {lang for lang, _ in rows}
-    assert langs >= set("eu ur got hu da el de ro ja zh pl he vi bg sk it id".split()) and len(rows) == len(conll17.SYSTEMS) * len(langs)
+    assert langs >= set("eu ur got hu da el de ro ja zh pl he vi bg sk it id".split()) and len(rows) == len(
+        conll17.SYSTEMS
+    ) * len(langs)
     for record in references.load_all(results):
         assert references.is_test_set(record["lang"], record["test"]["git_blob"])
         for system, entry in record["systems"].items():

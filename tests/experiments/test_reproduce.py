@@ -3,8 +3,9 @@
 import json
 
 import reproduce
-from mh4 import treebanks
 from samples import assert_nothing_of_this_machine, calls, kept, toy
+
+from mh4 import treebanks
 
 
 def test_every_run_is_trained_and_reported(run, told, tmp_path, capsys, monkeypatch):
@@ -21,13 +22,17 @@ def test_every_run_is_trained_and_reported(run, told, tmp_path, capsys, monkeypa
     results = tmp_path / "home" / "results"
     assert "| mh3 | 1 2 | 83.15 ± 0.07 |" in (results / "toy.md").read_text(encoding="utf-8").splitlines()
     kept = sorted(path.name for path in (results / "toy").iterdir())
-    assert kept == ["%s-seed%d.%s" % (s, n, kind) for s in ("mh3", "mst") for n in (1, 2) for kind in ("json", "jsonl", "trees.gz")]
+    assert kept == [
+        "%s-seed%d.%s" % (s, n, kind) for s in ("mh3", "mst") for n in (1, 2) for kind in ("json", "jsonl", "trees.gz")
+    ]
     assert len((results / "toy" / "mh3-seed1.jsonl").read_text().splitlines()) == 3
     summary = json.loads((results / "toy" / "mh3-seed1.json").read_text())
     paths = treebanks.locate("toy")
     assert summary["train"] == {"path": paths["train"].name, "git_blob": treebanks.git_blob_id(paths["train"])}
     assert summary["reproduce"] == 'make reproduce LANG=toy SYSTEMS="mh3 mst" SEEDS="1 2"'
-    assert summary["command"].startswith("mh4 train --system mh3 --train toy-ud-train.conllu ") and "--seed 1" in summary["command"]
+    assert (
+        summary["command"].startswith("mh4 train --system mh3 --train toy-ud-train.conllu ") and "--seed 1" in summary["command"]
+    )
     assert "seconds_to_paper" not in summary  # the paper has no toys
     assert_nothing_of_this_machine(results, tmp_path)
 

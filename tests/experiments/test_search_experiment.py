@@ -3,13 +3,12 @@
 import csv
 
 import pytest
-
-import toy
-from mh4 import config, conllu, treebanks
-from mh4.training.trainer import Trainer, evaluate
-from mh4.parsing import Parser
-
 import search
+import toy
+
+from mh4 import config, conllu, treebanks
+from mh4.parsing import Parser
+from mh4.training.trainer import Trainer, evaluate
 
 pytest.importorskip("matplotlib")
 
@@ -43,7 +42,7 @@ def test_the_table_the_page_and_the_plot(home, capsys):
     scores = [float(table[name]["mean_score"]) for name in ("greedy", "beam 8", "beam 64")]
     assert scores == sorted(scores) and float(table["greedy"]["found"]) < float(table["beam 64"]["found"])
     page = (results / "toy-search.md").read_text(encoding="utf-8")
-    assert "| exact | %.2f |" % float(table["exact"]["dev_uas"]) in page and "make search LANG=toy SEEDS=\"1\"" in page
+    assert "| exact | %.2f |" % float(table["exact"]["dev_uas"]) in page and 'make search LANG=toy SEEDS="1"' in page
     assert "mh4-hybrid, seed 1: trained at commit unknown" in page and "| 1 to 10 | 67 |" in page
     assert "toy-search.png" in page and str(home) not in page
     assert (results / "toy-search.png").read_bytes().startswith(b"\x89PNG")

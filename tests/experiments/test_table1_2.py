@@ -3,9 +3,10 @@
 import csv
 
 import features
-from mh4 import treebanks
 from samples import calls, record
 from tables import table1_2
+
+from mh4 import treebanks
 
 
 def test_features_trains_what_results_do_not_have(run_features, told, hungarian, tmp_path, capsys):

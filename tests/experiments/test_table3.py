@@ -4,14 +4,14 @@ import csv
 import os
 from pathlib import Path
 
-import pytest
-
 import paper
+import pytest
 import table3
 import toy
-from mh4 import conllu, coverage, treebanks
 from tables.table3 import COLUMNS
 from test_coverage import CROSSING, PROJECTIVE, as_conllu
+
+from mh4 import conllu, coverage, treebanks
 
 
 @pytest.fixture

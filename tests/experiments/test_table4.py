@@ -4,7 +4,6 @@ import csv
 import statistics
 
 import pytest
-
 from samples import record
 from tables import table4
 
@@ -38,7 +37,9 @@ def test_test_scores_and_the_time_to_the_papers_mean_stand_beside_each_run(tmp_p
     assert "| mst | 1 | 82.00 | 77.00 |  |  |  | 1:02:05 |  |  | 2018-07-15 | abc |" in lines
 
 
-@pytest.mark.parametrize("name, release", [("eu-ud1.4", "UD 1.4"), ("eu-files-0123abcd", "unidentified files"), ("toy", "toy treebank")])
+@pytest.mark.parametrize(
+    "name, release", [("eu-ud1.4", "UD 1.4"), ("eu-files-0123abcd", "unidentified files"), ("toy", "toy treebank")]
+)
 def test_other_data_are_never_beside_the_paper(tmp_path, name, release):
     record(tmp_path, name, "mh4-hybrid", 1, 84.0, lang="toy" if name == "toy" else "eu", release=release)
     markdown, comma_separated = table4.write(name, tmp_path)

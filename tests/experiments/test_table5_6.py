@@ -5,10 +5,10 @@ import json
 import statistics
 
 import pytest
-
-from mh4 import conll17, treebanks
 from samples import record
 from tables import table5_6
+
+from mh4 import conll17, treebanks
 
 TEST = next(row.git_blob_sha1 for row in treebanks.manifest() if (row.lang, row.split, row.release) == ("hu", "test", "2.0"))
 OUTPUTS = {row.system: row.git_blob_sha1 for row in conll17.manifest() if row.lang == "hu"}
@@ -16,14 +16,19 @@ OUTPUTS = {row.system: row.git_blob_sha1 for row in conll17.manifest() if row.la
 
 def add(results, system, seed, las, test=TEST, segmentation=OUTPUTS["udpipe"], name="hu", **more):
     """Makes the record of a run that was tested."""
-    files = {"test": {"path": "hu-ud-test.conllu", "git_blob": test}, "segmentation": {"path": "hu-udpipe.conllu", "git_blob": segmentation}}
+    files = {
+        "test": {"path": "hu-ud-test.conllu", "git_blob": test},
+        "segmentation": {"path": "hu-udpipe.conllu", "git_blob": segmentation},
+    }
     record(results, name, system, seed, 80.0, test_las=las, test_uas=las + 5, **files, **more)
 
 
 def references(results, test=TEST, **systems):
     """Makes the record of the shared task's systems."""
     (results / "conll17").mkdir()
-    entries = {system: {"path": "hu-%s.conllu" % system, "git_blob": OUTPUTS[system], **entry} for system, entry in systems.items()}
+    entries = {
+        system: {"path": "hu-%s.conllu" % system, "git_blob": OUTPUTS[system], **entry} for system, entry in systems.items()
+    }
     content = {"lang": "hu", "test": {"path": "hu-ud-test.conllu", "git_blob": test}, "systems": entries}
     (results / "conll17" / "hu.json").write_text(json.dumps(content))
 
@@ -72,13 +77,17 @@ def test_without_tested_runs_there_is_no_page(tmp_path):
     assert table5_6.write("hu", tmp_path) == [] and not (tmp_path / "hu-test.md").exists()
 
 
-@pytest.mark.parametrize("other", [{"test": "0" * 40}, {"segmentation": OUTPUTS["c2l2"]}, {"segmentation": TEST}, {"release": "UD 1.4"}])
+@pytest.mark.parametrize(
+    "other", [{"test": "0" * 40}, {"segmentation": OUTPUTS["c2l2"]}, {"segmentation": TEST}, {"release": "UD 1.4"}]
+)
 def test_other_files_are_never_beside_the_paper(tmp_path, other):
     add(tmp_path, "mh4-hybrid", 1, 76.9, **other)
     references(tmp_path, stanford={"las": 77.5573})
     lines, table = page(tmp_path)
     assert lines[0].endswith(": LAS on the test set") and lines[2] == "| system | seeds | test LAS |"
-    assert any("do not compare" in line for line in lines) and not any("76.90 ±" in line or "77.56 |  |" in line for line in lines)
+    assert any("do not compare" in line for line in lines) and not any(
+        "76.90 ±" in line or "77.56 |  |" in line for line in lines
+    )
     assert {row["paper_mean"] for row in table.values()} == {""}
     assert ("stanford" in table) == ("test" not in other)  # its score is of another test set
 

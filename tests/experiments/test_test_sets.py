@@ -1,12 +1,12 @@
 """What a finished model predicts: the development set, and the test set on the segmentation of the shared task."""
 
-import pytest
-
 import paper
-from mh4 import conll17, conllu, treebanks
-from mh4.errors import InputError
+import pytest
 from samples import as_conllu, assert_nothing_of_this_machine, calls, fake_manifest, kept, row, toy, trees
 from training import references
+
+from mh4 import conll17, conllu, treebanks
+from mh4.errors import InputError
 
 
 def of_hungarian(folder, *more):
@@ -21,11 +21,16 @@ def test_a_finished_model_parses_the_shared_tasks_segmentation(run, told, hungar
         segmented = segmented.rename(tmp_path / "data" / "conll17")
     assert run(*of_hungarian(hungarian, *(("--conll17", str(segmented)) if named else ()))) == 0
     assert capsys.readouterr().err == ""
-    assert [(call["run"], call["file"]) for call in calls(told, "parses")] == [("mh3-1", "hu-ud-dev.conllu"), ("mh3-1", "hu-udpipe.conllu")]
+    assert [(call["run"], call["file"]) for call in calls(told, "parses")] == [
+        ("mh3-1", "hu-ud-dev.conllu"),
+        ("mh3-1", "hu-udpipe.conllu"),
+    ]
     assert all(call["env"]["OMP_NUM_THREADS"] == "1" for call in calls(told, "parses"))
     record = kept(tmp_path)
     # Of 3 words predicted and 4 gold ones, a and b are the same, and have the right heads; only a has the right label.
-    assert record["test_uas"] == pytest.approx(100 * 2 * 2 / (3 + 4)) and record["test_las"] == pytest.approx(100 * 2 * 1 / (3 + 4))
+    assert record["test_uas"] == pytest.approx(100 * 2 * 2 / (3 + 4)) and record["test_las"] == pytest.approx(
+        100 * 2 * 1 / (3 + 4)
+    )
     test, words = hungarian / "hu-ud-test.conllu", segmented / "hu-udpipe.conllu"
     assert record["test"] == {"path": test.name, "git_blob": treebanks.git_blob_id(test)}
     assert record["segmentation"] == {"path": words.name, "git_blob": treebanks.git_blob_id(words)}
@@ -90,8 +95,12 @@ def downloads(hungarian, segmented, tmp_path, monkeypatch):
             raise InputError("no connection to mh4.invalid")
         return there[name]
 
-    monkeypatch.setattr(treebanks, "download", lambda lang, splits, *_: {split: get("%s-ud-%s.conllu" % (lang, split)) for split in splits})
-    monkeypatch.setattr(conll17, "download", lambda lang, systems: {system: get(conll17.file_name(lang, system)) for system in systems})
+    monkeypatch.setattr(
+        treebanks, "download", lambda lang, splits, *_: {split: get("%s-ud-%s.conllu" % (lang, split)) for split in splits}
+    )
+    monkeypatch.setattr(
+        conll17, "download", lambda lang, systems: {system: get(conll17.file_name(lang, system)) for system in systems}
+    )
     return there, asked
 
 
@@ -117,7 +126,9 @@ def test_a_failed_download_does_not_stop_the_training(run, told, downloads, tmp_
 def test_tests_do_without_the_outputs_of_systems(run, told, downloads, tmp_path, capsys):
     del downloads[0]["hu-stanford.conllu"]
     assert run("--lang", "hu", "--systems", "mh3", "--seeds", "1") == 0
-    assert capsys.readouterr().err == "no scores of hu-stanford.conllu: no connection to mh4.invalid\n" and "test_las" in kept(tmp_path)
+    assert capsys.readouterr().err == "no scores of hu-stanford.conllu: no connection to mh4.invalid\n" and "test_las" in kept(
+        tmp_path
+    )
 
 
 def test_nothing_is_downloaded_when_a_folder_is_named(run, told, downloads, hungarian, segmented, tmp_path, capsys):
@@ -144,12 +155,21 @@ def released(monkeypatch, folder):
 
 def test_the_table_of_the_test_set(run, told, hungarian, segmented, tmp_path, capsys, monkeypatch):
     """With the scores of the shared task's systems, which the paper gives, and those of its parsers."""
-    outputs = {"stanford": (("a", 0, "root"), ("b", 1, "det"), ("cd", 1, "dep")), "c2l2": (("a", 0, "root"), ("b", 1, "x"), ("cd", 1, "x"))}
+    outputs = {
+        "stanford": (("a", 0, "root"), ("b", 1, "det"), ("cd", 1, "dep")),
+        "c2l2": (("a", 0, "root"), ("b", 1, "x"), ("cd", 1, "x")),
+    }
     for system, words in outputs.items():
         (segmented / conll17.file_name("hu", system)).write_text(as_conllu(*words))
     released(monkeypatch, hungarian)
-    known = {treebanks.git_blob_id(segmented / conll17.file_name("hu", system)): system for system in conll17.SYSTEMS if system != "c2l2"}
-    monkeypatch.setattr(conll17, "known", lambda blob: conll17.Output("hu", known[blob], *"rcpf", blob) if blob in known else None)
+    known = {
+        treebanks.git_blob_id(segmented / conll17.file_name("hu", system)): system
+        for system in conll17.SYSTEMS
+        if system != "c2l2"
+    }
+    monkeypatch.setattr(
+        conll17, "known", lambda blob: conll17.Output("hu", known[blob], *"rcpf", blob) if blob in known else None
+    )
     numbers = {"stanford": (57.14, None), "mh3": (30.0, 0.5)}
     monkeypatch.setattr(paper, "test_las", lambda lang, release, system: numbers.get(system))
     assert run(*of_hungarian(hungarian, "--seeds", "1 2", "--conll17", str(segmented))) == 0
@@ -187,7 +207,9 @@ def test_a_model_that_cannot_parse_has_no_test_scores(run, told, tmp_path, capsy
     (results / "mst-seed1.trees.gz").write_bytes(b"trees of another model")
     assert run(*toy("--seeds", "1")) == 0
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("mst seed 1: ") and line.endswith("mst/seed1 cannot parse toy-ud-dev.conllu: mh4: weights.npz is damaged")
+    assert line.startswith("mst seed 1: ") and line.endswith(
+        "mst/seed1 cannot parse toy-ud-dev.conllu: mh4: weights.npz is damaged"
+    )
     mst, mh3 = kept(tmp_path, "toy/mst-seed1"), kept(tmp_path, "toy/mh3-seed1")
     assert mst["dev_uas"] == pytest.approx(82.6) and not {"test", "segmentation", "test_uas", "test_las"} & set(mst)
     assert "test_las" in mh3 and not (results / "mst-seed1.trees.gz").exists()

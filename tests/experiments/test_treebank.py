@@ -1,7 +1,6 @@
 """What a treebank is called by its content."""
 
 import pytest
-
 from samples import fake_manifest, row
 from training import treebank
 

@@ -5,11 +5,12 @@ import statistics
 
 import pytest
 from rich.console import Console
-
 from tables import writer
 from tables.writer import Average, Table
 
-TABLE = Table(["system", "seeds", "UAS", "LAS", "commit"], [["mh3", "1 2", "84.00", "", "abc"], ["mst", "1", "9.50", "8.00", "d"]], 2, 4)
+TABLE = Table(
+    ["system", "seeds", "UAS", "LAS", "commit"], [["mh3", "1 2", "84.00", "", "abc"], ["mst", "1", "9.50", "8.00", "d"]], 2, 4
+)
 
 
 def test_markdown():
@@ -25,7 +26,13 @@ def test_console():
     console = Console(file=io.StringIO(), width=80)
     TABLE.print(console)
     lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
-    assert lines == ["", "system  seeds    UAS   LAS  commit", "mh3     1 2    84.00        abc", "mst     1       9.50  8.00  d", ""]
+    assert lines == [
+        "",
+        "system  seeds    UAS   LAS  commit",
+        "mh3     1 2    84.00        abc",
+        "mst     1       9.50  8.00  d",
+        "",
+    ]
 
 
 def test_csv():
