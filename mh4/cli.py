@@ -134,16 +134,8 @@ def parse(
 
 @main.command()
 @click.option("--model", "folders", multiple=True, metavar="DIR", help="A member: any trained parser; may be repeated.")
-@click.option(
-    "--vote",
-    "files",
-    multiple=True,
-    metavar="FILE.conllu",
-    help="A member: IN.conllu with the trees of another parser; may be repeated.",
-)
-@click.option(
-    "--tree", type=click.Choice(list(TREES)), default="mst", show_default=True, help="Which trees to choose from: mst has all."
-)
+@click.option("--vote", "files", multiple=True, metavar="FILE.conllu", help="A member: IN.conllu as another parser parsed it.")
+@click.option("--tree", type=click.Choice(list(TREES)), default="mst", show_default=True, help="The class of the tree; mst: any.")
 @written
 def ensemble(
     folders: tuple[str, ...], files: tuple[str, ...], tree: str, input_file: str, output_file: str, tags: bool, jobs: int

@@ -142,8 +142,8 @@ def scores_of(
 ) -> Iterator[tuple[list[int], list[Scores]]]:
     """What models say of sentences, a minibatch at a time: their numbers, and the scores of each model.
 
-    They share a graph, as DyNet has one at a time. It has been run, and lasts until the next one is asked for. Sentences of similar
-    length share a minibatch, so that their LSTM steps batch well.
+    They share a graph, as DyNet has one at a time. It has been run, and lasts until the next one is asked for. Sentences of
+    similar length share a minibatch, so that their LSTM steps batch well.
     """
     lengths = [len(sentence) for sentence in sentences]
     for batch in minibatches(sorted(range(len(sentences)), key=lengths.__getitem__), lengths, batch_tokens):

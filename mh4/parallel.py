@@ -20,7 +20,7 @@ CHUNK_WORDS = 10_000
 
 
 def parse(load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int = 1) -> Iterator[tuple[Block, Sentence]]:
-    """Parse the sentences of `blocks` with the parser that load(*arguments) gives; yields each block with its new Sentence, in order.
+    """Parse the sentences of `blocks` with the parser of load(*arguments); yields each block with its new Sentence, in order.
 
     load: Parser.load or Ensemble.load, which see for the arguments and for what they raise; each process calls it once.
     jobs: how many processes; 1 is this process.

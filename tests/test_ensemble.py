@@ -26,7 +26,7 @@ def int32(heads):
 
 
 def support(heads, votes):
-    """How many votes the arcs of a tree have, and minus the sum of the numbers of the earliest voter of each (len(votes) if none)."""
+    """How many votes the arcs of a tree have, and minus the sum of the numbers of the earliest voter of each (the last if none)."""
     voters = [[k for k, other in enumerate(votes) if other[m] == heads[m]] for m in range(1, len(heads))]
     return sum(map(len, voters)), -sum(min(each, default=len(votes) - 1) for each in voters)
 
@@ -99,9 +99,8 @@ def models(treebank):
     folders = []
     for system, part in (("mh4-hybrid", sentences[:30]), ("1ec", sentences[30:60]), ("mst", sentences[60:90])):
         if system == "mst":
-            part = [
-                replace(s, deprels=[{"det": "det:the", "punct": "mark"}.get(label, label) for label in s.deprels]) for s in part
-            ]
+            own = {"det": "det:the", "punct": "mark"}
+            part = [replace(s, deprels=[own.get(label, label) for label in s.deprels]) for s in part]
         folders.append(str(treebank / system))
         Trainer(system, settings, part, sentences[90:95] if system != "mst" else part[:5], folders[-1]).run()
     return folders
@@ -252,10 +251,8 @@ def test_the_command(models, other, treebank):
     # With a file: by several processes, or from standard input, the same.
     with_file = succeeds("ensemble", "--model", models[0], "--vote", other, "--vote", other, gold)
     assert with_file == open(other, "rb").read()
-    assert (
-        succeeds("ensemble", "--model", models[0], "--vote", other, "--vote", "-", "--jobs", "2", gold, stdin=with_file)
-        == with_file
-    )
+    arguments = ["--model", models[0], "--vote", other, "--vote", "-", "--jobs", "2", gold]
+    assert succeeds("ensemble", *arguments, stdin=with_file) == with_file
 
 
 def test_files_alone_need_no_dynet(other, treebank, tmp_path):

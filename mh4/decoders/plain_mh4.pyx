@@ -4,7 +4,6 @@ Every item, also those of four heads, has a score and a backpointer in a table o
 in the tests, and what mh4 is compared with in the benchmarks.
 """
 
-
 import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
