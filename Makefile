@@ -78,7 +78,7 @@ coverage: environment
 	.venv/bin/python experiments/table3.py $(if $(UD),--ud '$(UD)')
 
 conll17: environment
-	.venv/bin/python experiments/table5_6.py $(if $(UD),--ud '$(UD)') $(if $(CONLL17),--conll17 '$(CONLL17)')
+	.venv/bin/python experiments/shared_task.py $(if $(UD),--ud '$(UD)') $(if $(CONLL17),--conll17 '$(CONLL17)')
 
 clean:
 	rm -rf build mh4.egg-info .pytest_cache .hypothesis

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
-import command
+import options
 from provenance import EXPERIMENTS, shown
 from rich.console import Console
 from tables import ablations as table
@@ -67,8 +67,8 @@ def score(run: Run) -> dict[str, str]:
 
 def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
     """The command; exit codes and `home` as in reproduce.main."""
-    typed = command.options(arguments, USAGE, ("langs", "changes", "ud", "jobs"))
-    return command.answered("ablations", lambda: USAGE, typed.help, lambda: _ablations(typed, home))
+    typed = options.options(arguments, USAGE, ("langs", "changes", "ud", "jobs"))
+    return options.answered("ablations", lambda: USAGE, typed.help, lambda: _ablations(typed, home))
 
 
 def _ablations(typed, home: Path) -> int:
@@ -78,7 +78,7 @@ def _ablations(typed, home: Path) -> int:
         if name not in known:
             raise InputError("no change %r in the plan; there are %s" % (name, " ".join(known)))
     wanted = [known[name] for name in typed.changes.split() or known]
-    langs, jobs = typed.langs.split() or ["hu", "got"], command.number_of_jobs(typed.jobs or "2")
+    langs, jobs = typed.langs.split() or ["hu", "got"], options.number_of_jobs(typed.jobs or "2")
     failed = train(plan, langs, wanted, typed.ud or None, jobs, Console(highlight=False), home)
     for run in failed:
         print("%s failed: %s (%s)" % (run.name, run.failure, shown(run.log)), file=sys.stderr)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import command
+import options
 from provenance import EXPERIMENTS
 from rich.console import Console
 from tables import scores, table1_2, writer
@@ -23,21 +23,21 @@ USAGE = 'usage: make features LANG=hu [SEEDS="1 2"] [UD=folder] [JOBS=2]'
 def usage() -> str:
     """The usage line and what can stand there."""
     seeds = "whole numbers from 1 on; %s if not given" % DEFAULT_SEEDS
-    return command.usage(USAGE, SEEDS=seeds, UD=command.UD, JOBS=command.JOBS)
+    return options.usage(USAGE, SEEDS=seeds, UD=options.UD, JOBS=options.JOBS)
 
 
 def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path = EXPERIMENTS) -> int:
     """The command; exit codes, `trainer` and `home` as in reproduce.main."""
-    typed = command.options(arguments, USAGE, ("lang", "seeds", "ud", "jobs"))
+    typed = options.options(arguments, USAGE, ("lang", "seeds", "ud", "jobs"))
 
     def work() -> int:
         systems = " ".join(system for _, _, system in table1_2.ROWS)
-        return _features(command.request(typed.lang, systems, typed.seeds or DEFAULT_SEEDS, typed.ud, typed.jobs), trainer, home)
+        return _features(options.request(typed.lang, systems, typed.seeds or DEFAULT_SEEDS, typed.ud, typed.jobs), trainer, home)
 
-    return command.answered("features", usage, typed.help, work)
+    return options.answered("features", usage, typed.help, work)
 
 
-def _features(asked: command.Request, trainer: Sequence[str], home: Path) -> int:
+def _features(asked: options.Request, trainer: Sequence[str], home: Path) -> int:
     console, bank = Console(highlight=False), with_test(located(asked.lang, asked.ud), asked.ud)
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), trainer, home)
     experiment.train(asked.jobs, console, lambda: scores.write(bank.name, experiment.results), records_count=True)

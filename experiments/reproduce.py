@@ -7,11 +7,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import command
+import options
 from provenance import EXPERIMENTS
 from rich.console import Console
 from tables import scores, table4, table5_6, writer
-from training import references
+from training import shared_task
 from training.experiment import Experiment
 from training.progress import failures
 from training.run import TRAINER
@@ -32,14 +32,14 @@ otherwise data/conll17 is taken, to which they are downloaded when the treebank 
 def usage() -> str:
     """The usage line and what can stand there."""
     segmentation, *others = (file_name("LANG", system) for system in SYSTEMS_OF_TASK)
-    return command.usage(
+    return options.usage(
         USAGE,
         toy_takes=" and takes about two minutes",
-        SYSTEMS="of %s; %s if not given" % (" ".join(SYSTEMS), " ".join(command.DEFAULT_SYSTEMS)),
-        SEEDS=SEEDS % (command.DEFAULT_SEEDS, command.TOY_SEEDS),
-        UD=command.UD,
+        SYSTEMS="of %s; %s if not given" % (" ".join(SYSTEMS), " ".join(options.DEFAULT_SYSTEMS)),
+        SEEDS=SEEDS % (options.DEFAULT_SEEDS, options.TOY_SEEDS),
+        UD=options.UD,
         CONLL17=CONLL17 % (segmentation, " and ".join(others)),
-        JOBS=command.JOBS,
+        JOBS=options.JOBS,
     )
 
 
@@ -48,20 +48,20 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path 
 
     `trainer` is the command line that ``train ...`` is added to, `home` the folder of runs and results.
     """
-    typed = command.options(arguments, USAGE, ("lang", "systems", "seeds", "ud", "conll17", "jobs"))
+    typed = options.options(arguments, USAGE, ("lang", "systems", "seeds", "ud", "conll17", "jobs"))
 
     def work() -> int:
-        asked = command.request(typed.lang, typed.systems, typed.seeds, typed.ud, typed.jobs, typed.conll17)
+        asked = options.request(typed.lang, typed.systems, typed.seeds, typed.ud, typed.jobs, typed.conll17)
         return _reproduce(asked, trainer, home)
 
-    return command.answered("reproduce", usage, typed.help, work)
+    return options.answered("reproduce", usage, typed.help, work)
 
 
-def _reproduce(asked: command.Request, trainer: Sequence[str], home: Path) -> int:
+def _reproduce(asked: options.Request, trainer: Sequence[str], home: Path) -> int:
     console = Console(highlight=False)
     bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), trainer, home)
-    references.score_at_hand(bank, experiment.results)
+    shared_task.score_at_hand(bank, experiment.results)
     experiment.train(asked.jobs, console, lambda: scores.write(bank.name, experiment.results))
     runs = experiment.recorded()
     if runs:

@@ -9,8 +9,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import command
 import numpy as np
+import options
 from provenance import EXPERIMENTS, make_command, shown
 from rich.console import Console
 from tables import search as table
@@ -84,23 +84,23 @@ def searched() -> list[str]:
 
 def usage() -> str:
     """The usage line and what can stand there."""
-    return command.usage(
+    return options.usage(
         USAGE,
         SYSTEMS="of %s; %s if not given, as far as they have been trained"
         % (" ".join(searched()), " and ".join(DEFAULT_SYSTEMS)),
         SEEDS="of the trained models; all there are if not given",
-        UD=command.UD,
+        UD=options.UD,
     )
 
 
 def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
     """The command; exit codes and `home` as in reproduce.main."""
-    typed = command.options(arguments, USAGE, ("lang", "systems", "seeds", "ud"))
-    return command.answered("search", usage, typed.help, lambda: _search(typed, home))
+    typed = options.options(arguments, USAGE, ("lang", "systems", "seeds", "ud"))
+    return options.answered("search", usage, typed.help, lambda: _search(typed, home))
 
 
 def _search(typed, home: Path) -> int:
-    asked = command.request(typed.lang, "", typed.seeds, typed.ud, "")
+    asked = options.request(typed.lang, "", typed.seeds, typed.ud, "")
     try:
         import matplotlib  # noqa: F401  before anything is done
     except ImportError:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import command
+import options
 from provenance import EXPERIMENTS, make_command, shown
 from tables import table3
 
@@ -18,7 +18,7 @@ def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
     parser = argparse.ArgumentParser(usage="make coverage [UD=folder]")
     parser.add_argument("--ud", default="", help="the folder of treebanks; data/ud-2.0 if not given")
     typed = os.path.expanduser(parser.parse_args(arguments).ud)
-    return command.answered("coverage", parser.format_usage, False, lambda: _coverage(typed, home / "results"))
+    return options.answered("coverage", parser.format_usage, False, lambda: _coverage(typed, home / "results"))
 
 
 def _coverage(typed: str, results: Path) -> int:

@@ -382,8 +382,8 @@ def test_the_other_experiments(make):
 
 def test_what_needs_no_treebank_takes_folders(make):
     made = make("conll17", "UD=../a b", "CONLL17=../c d")
-    assert "run: experiments/table5_6.py --ud ../a b --conll17 ../c d\n" in made.stdout
-    assert "run: experiments/table5_6.py\n" in make("conll17").stdout
+    assert "run: experiments/shared_task.py --ud ../a b --conll17 ../c d\n" in made.stdout
+    assert "run: experiments/shared_task.py\n" in make("conll17").stdout
 
 
 def test_make_alone_says_how(make):

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Optional
 
 import paper
-from training import records, references
+from training import records, shared_task
 
 from mh4 import conll17
-from tables.references import COLUMNS, same_digits
+from tables.shared_task import COLUMNS, same_digits
 from tables.writer import Average, Table, averages, comma_separated, pages, write_pages
 
 
@@ -67,8 +67,8 @@ class Tested:
         test, segmentation = _files(self.runs[0])
         return (
             self.release == paper.RELEASE
-            and references.is_test_set(self.lang, test)
-            and references.is_output(self.lang, conll17.SEGMENTATION, segmentation)
+            and shared_task.is_test_set(self.lang, test)
+            and shared_task.is_output(self.lang, conll17.SEGMENTATION, segmentation)
         )
 
     @property
@@ -88,7 +88,7 @@ def tested(name: str, runs: Sequence[dict], results: Path) -> Optional[Tested]:
         return None
     chosen = Counter(map(_files, scored)).most_common(1)[0][0]
     same = [run for run in scored if _files(run) == chosen]
-    reference = references.load(same[0]["lang"], results)
+    reference = shared_task.load(same[0]["lang"], results)
     if reference and reference["test"]["git_blob"] != chosen[0]:
         reference = None
     return Tested(name, same, len(runs) - len(same), reference)
@@ -166,7 +166,7 @@ def markdown(scores: Tested) -> list[str]:
         *("    %s" % command for command in commands),
         "",
         "This page and the csv are made from `%s/` and `%s/` by `.venv/bin/python experiments/report.py %s`."
-        % (name, references.FOLDER, name),
+        % (name, shared_task.FOLDER, name),
     ]
 
 

@@ -3,7 +3,7 @@
 import paper
 import pytest
 from samples import as_conllu, assert_nothing_of_this_machine, calls, fake_manifest, kept, row, toy, trees
-from training import references
+from training import shared_task
 
 from mh4 import conll17, conllu, treebanks
 from mh4.errors import InputError
@@ -188,7 +188,7 @@ def test_a_scorer_that_is_not_there_does_not_stop_the_training(run, told, hungar
 
     released(monkeypatch, hungarian)
     monkeypatch.setattr(conll17, "known", lambda blob: conll17.Output("hu", "udpipe", *"rcpf", blob))
-    monkeypatch.setattr(references, "scorer_name", no_scorer)
+    monkeypatch.setattr(shared_task, "scorer_name", no_scorer)
     assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
     assert capsys.readouterr().err == "the shared task's systems are not scored: the official scorer needs udtools\n"
     assert not (tmp_path / "home" / "results" / "conll17").exists() and kept(tmp_path)["dev_uas"] == pytest.approx(83.1)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import paper
 import pytest
-import table5_6
+import shared_task as command
 import toy
 from samples import as_conllu, assert_nothing_of_this_machine, fake_manifest, row
-from training import references
+from training import shared_task
 
 from mh4 import conll17, treebanks
 from mh4.errors import InputError
@@ -47,7 +47,7 @@ def folders(tmp_path, monkeypatch):
 
 
 def score(folders, home):
-    return table5_6.main(["--ud", str(folders[0]), "--conll17", str(folders[1])], home=home)
+    return command.main(["--ud", str(folders[0]), "--conll17", str(folders[1])], home=home)
 
 
 def kept(home, lang="hu"):
@@ -100,7 +100,7 @@ def test_what_is_scored_is_not_scored_again_nor_lost(folders, tmp_path, capsys, 
     home = tmp_path / "home"
     assert score(folders, home) == 0
     before = {path.name: path.read_bytes() for path in (home / "results").rglob("*.*")}
-    monkeypatch.setattr(references, "official", lambda *_: pytest.fail("it is scored again"))
+    monkeypatch.setattr(shared_task, "official", lambda *_: pytest.fail("it is scored again"))
     assert score(folders, home) == 0
     assert {path.name: path.read_bytes() for path in (home / "results").rglob("*.*")} == before
     (folders[1] / "hu-c2l2.conllu").unlink()
@@ -135,7 +135,7 @@ def test_nothing_to_score(folders, tmp_path, capsys, monkeypatch):
     def no_scorer():
         raise InputError("the official scorer needs udtools")
 
-    monkeypatch.setattr(references, "scorer_name", no_scorer)
+    monkeypatch.setattr(shared_task, "scorer_name", no_scorer)
     assert score(folders, home) == 2
     assert capsys.readouterr().err == "conll17: the official scorer needs udtools\n" and not home.exists()
 
@@ -145,7 +145,7 @@ def test_a_broken_record_is_named(tmp_path, content):
     (tmp_path / "conll17").mkdir()
     (tmp_path / "conll17" / "hu.json").write_text(content)
     with pytest.raises(InputError, match="hu.json is not a record of the shared task's scores"):
-        references.load_all(tmp_path)
+        shared_task.load_all(tmp_path)
 
 
 def test_the_committed_scores_are_the_papers():
@@ -157,11 +157,11 @@ def test_the_committed_scores_are_the_papers():
     assert langs >= set("eu ur got hu da el de ro ja zh pl he vi bg sk it id".split()) and len(rows) == len(
         conll17.SYSTEMS
     ) * len(langs)
-    for record in references.load_all(results):
-        assert references.is_test_set(record["lang"], record["test"]["git_blob"])
+    for record in shared_task.load_all(results):
+        assert shared_task.is_test_set(record["lang"], record["test"]["git_blob"])
         for system, entry in record["systems"].items():
             line = rows[record["lang"], system]
-            assert references.is_output(record["lang"], system, entry["git_blob"]) and line["git_blob"] == entry["git_blob"]
+            assert shared_task.is_output(record["lang"], system, entry["git_blob"]) and line["git_blob"] == entry["git_blob"]
             assert line["las"] == "%.4f" % entry["las"] and line["uas"] == "%.4f" % entry["uas"]
             published = paper.test_las(record["lang"], paper.RELEASE, system)
             assert "%.2f" % entry["las"] == "%.2f" % published[0] if published else system == "udpipe"

@@ -3,7 +3,7 @@
 import ast
 import os
 
-import command
+import options
 import pytest
 from samples import ROOT, calls
 
@@ -43,34 +43,34 @@ def test_bad_values_get_one_sentence_before_anything_happens(run, told, tmp_path
 
 
 def test_empty_values_mean_the_defaults():
-    asked = command.request("hu", "", "", "", "")
+    asked = options.request("hu", "", "", "", "")
     assert (
         asked.systems == ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
         and asked.seeds == (1, 2, 3)
         and asked.ud is asked.conll17 is None
     )
     assert 1 <= asked.jobs <= 4
-    assert command.request("toy", "", "", "", "").seeds == (1, 2)
-    assert command.request("toy", "", "", os.curdir, "", os.curdir).conll17 is None  # its test set is our own
-    assert command.request("hu", "mst mst", "2 1 2", "", "9").seeds == (2, 1)
+    assert options.request("toy", "", "", "", "").seeds == (1, 2)
+    assert options.request("toy", "", "", os.curdir, "", os.curdir).conll17 is None  # its test set is our own
+    assert options.request("hu", "mst mst", "2 1 2", "", "9").seeds == (2, 1)
 
 
 def test_the_command_on_record_has_no_absolute_path(tmp_path):
     folder = tmp_path / "ud-2.0"
     folder.mkdir()
     assert (
-        command.request("hu", "mh3", "1 2", str(folder), "7").command()
+        options.request("hu", "mh3", "1 2", str(folder), "7").command()
         == 'make reproduce LANG=hu SYSTEMS="mh3" SEEDS="1 2" UD=ud-2.0'
     )
-    assert command.request("hu", "", "", os.curdir, "").command() == 'make reproduce LANG=hu SEEDS="1 2 3" UD=.'
-    with_segmentation = command.request("hu", "", "1", str(folder), "", str(folder)).command()
+    assert options.request("hu", "", "", os.curdir, "").command() == 'make reproduce LANG=hu SEEDS="1 2 3" UD=.'
+    with_segmentation = options.request("hu", "", "1", str(folder), "", str(folder)).command()
     assert with_segmentation == 'make reproduce LANG=hu SEEDS="1" UD=ud-2.0 CONLL17=ud-2.0'
 
 
 def test_nothing_imports_from_a_command():
     modules = {path: ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "experiments").rglob("*.py")}
     commands = {path.stem for path, module in modules.items() if any("__main__" in ast.dump(node) for node in module.body)}
-    assert {"reproduce", "features", "search", "table3", "table5_6", "ablations", "predictions", "report"} == commands
+    assert {"reproduce", "features", "search", "table3", "shared_task", "ablations", "predictions", "report"} == commands
     for path, module in modules.items():
         for node in ast.walk(module):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None)]

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import command
+import options
 from provenance import EXPERIMENTS, make_command, shown
 from rich.console import Console
-from tables import references as page
+from tables import shared_task as page
 from tables import writer
-from training import references
+from training import shared_task
 
 from mh4 import conll17, treebanks
 from mh4.errors import InputError
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
     parser.add_argument("--conll17", default="", help="the folder of outputs; data/conll17 if not given")
     typed = parser.parse_args(arguments)
     ud, outputs = os.path.expanduser(typed.ud), os.path.expanduser(typed.conll17)
-    return command.answered("conll17", parser.format_usage, False, lambda: _score(ud, outputs, home / "results"))
+    return options.answered("conll17", parser.format_usage, False, lambda: _score(ud, outputs, home / "results"))
 
 
 def _score(ud: str, outputs: str, results: Path) -> int:
@@ -44,15 +44,15 @@ def _score(ud: str, outputs: str, results: Path) -> int:
             files, lacking = at_hand(lang, *folders)
             if "test" in files and len(files) > 1:
                 status.update("scoring the outputs for %s" % lang)
-                references.score(lang, files.pop("test"), files, results)
+                shared_task.score(lang, files.pop("test"), files, results)
                 scored = True
-            record = references.load(lang, results)
+            record = shared_task.load(lang, results)
             lacking = {what: reason for what, reason in lacking.items() if not record or what not in (*record["systems"], "test")}
             if lacking:
                 missing[lang] = ", ".join(lacking.values())
     if not scored:
         raise InputError("no test set of UD 2.0 in %s with outputs in %s: %s" % (*map(shown, folders), HOW))
-    kept = references.load_all(results)
+    kept = shared_task.load_all(results)
     named = {name: typed and str(Path(typed)) for name, typed in (("UD", ud), ("CONLL17", outputs))}
     pages = page.write(kept, missing, results, make_command("conll17", **named))
     writer.show(Console(highlight=False), page.table(kept), "\n".join(page.agreement(kept, missing)), pages)
@@ -69,7 +69,7 @@ def at_hand(lang: str, ud: Path, outputs: Path) -> tuple[dict[str, Path], dict[s
             lacking[what] = "no " + path.name
             continue
         blob = git_blob_id(path)
-        released = references.is_test_set(lang, blob) if what == "test" else references.is_output(lang, what, blob)
+        released = shared_task.is_test_set(lang, blob) if what == "test" else shared_task.is_output(lang, what, blob)
         if not released:
             lacking[what] = path.name + " is not the released file"
     there = {what: path for what, path in paths.items() if what not in lacking}

@@ -1,6 +1,6 @@
 """The shared task's systems, which Tables 5 and 6 have as columns: their LAS, scored here, beside the paper's, for all languages.
 
-Made of what is kept of them (``training.references``). It goes to ``results/conll17.md`` and ``.csv``.
+Made of what is kept of them (``training.shared_task``). It goes to ``results/conll17.md`` and ``.csv``.
 """
 
 from collections.abc import Sequence
