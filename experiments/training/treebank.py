@@ -80,6 +80,12 @@ def with_test(bank: Treebank, ud: Optional[str], conll17: Optional[str] = None) 
     if segmentation is None:
         if conll17:
             raise InputError("CONLL17: %s has no %s" % (conll17, shared_task.file_name(bank.lang, shared_task.SEGMENTATION)))
+        if ud:
+            name = shared_task.file_name(bank.lang, shared_task.SEGMENTATION)
+            print(
+                "no scores on the test set: CONLL17 does not name a folder with %s, and %s has none" % (name, folder),
+                file=sys.stderr,
+            )
         return bank
     try:
         test = treebanks.locate(bank.lang, ud=ud, splits=("test",))["test"]

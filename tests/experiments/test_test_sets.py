@@ -132,7 +132,10 @@ def test_tests_do_without_the_outputs_of_systems(run, told, downloads, tmp_path,
 
 
 def test_nothing_is_downloaded_when_a_folder_is_named(run, told, downloads, hungarian, segmented, tmp_path, capsys):
-    assert run(*of_hungarian(hungarian)) == 0 and run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
+    assert run(*of_hungarian(hungarian)) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("no scores on the test set: CONLL17 does not name a folder with hu-udpipe.conllu, and ")
+    assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
     assert downloads[1] == [] and capsys.readouterr().err == ""
 
 
