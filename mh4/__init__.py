@@ -15,7 +15,7 @@ __all__ = ["Ensemble", "Parser", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """`load` and what it returns, when they are asked for: what needs neither starts without the compiled decoders."""
+    """Import `load`, `Parser` and `Ensemble` on first use, so that other code starts without the compiled decoders."""
     if name in __all__:
         from mh4 import ensemble
 

@@ -2,5 +2,5 @@
 
 from mh4.cli import main
 
-if __name__ == "__main__":  # other processes of `mh4 parse --jobs` import this file
+if __name__ == "__main__":  # the worker processes of `mh4 parse --jobs` import this file
     main(prog_name="mh4")

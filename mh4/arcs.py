@@ -1,7 +1,7 @@
-"""The arcs of a whole CoNLL-U file as arrays, one arc for each word, and which of a system's arcs are right.
+"""The arcs of a whole CoNLL-U file as arrays, one arc per word, and which of a system's arcs are correct.
 
-Words are numbered through the file from 0, so that arcs of files with other words and other sentences can be compared by an
-alignment of words.
+Words are numbered consecutively through the file, from 0, so that files that are segmented differently can be compared
+through an alignment of their words.
 """
 
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ ROOT = -1
 
 @dataclass(frozen=True)
 class Arcs:
-    """The arcs to w words: arrays (w,).
+    """The incoming arcs of w words: arrays (w,).
 
     heads: int64, the number of the head, ROOT for the root. labels: str, without subtypes, as in the shared tasks.
-    sentences: int64, the number of the sentence that the word is in, from 0. lengths: int64, |dependent - head|, 0 for arcs from
-    the root. depths: int64, the number of arcs from the root to the word, 1 for the root's dependents. crossed: bool, whether
-    some arc crosses it, as in mh4.trees.crossed_arcs. sentence_lengths: int64, the number of words in the sentence.
+    sentences: int64, the number of the word's sentence, from 0. lengths: int64, |dependent - head|, 0 for arcs from the root.
+    depths: int64, the number of arcs from the root to the word, 1 for the root's dependents. crossed: bool, whether the arc is
+    crossed by another, as in mh4.trees.crossed_arcs. sentence_lengths: int64, the number of words in the word's sentence.
     """
 
     heads: np.ndarray
@@ -33,10 +33,10 @@ class Arcs:
 
     @classmethod
     def of(cls, sentences: Sequence[conllu.Sentence]) -> "Arcs":
-        """The arcs of a file's sentences, which have trees."""
+        """The arcs of a file's sentences, all of which must have trees."""
         sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         numbers = np.repeat(np.arange(len(sizes)), sizes)
-        first = (np.cumsum(sizes) - sizes)[numbers]  # of the word's sentence
+        first = (np.cumsum(sizes) - sizes)[numbers]  # word of the word's sentence
         in_sentence = np.concatenate([sentence.heads[1:] for sentence in sentences]).astype(np.int64)
         return cls(
             heads=np.where(in_sentence > 0, in_sentence - 1 + first, ROOT),
@@ -66,25 +66,25 @@ class Arcs:
 
 
 class Right(NamedTuple):
-    """Which arcs are right: bool arrays (words,), by the head alone, and by head and label."""
+    """Which arcs are correct: bool arrays (words,), by head only, and by head and label."""
 
     unlabelled: np.ndarray
     labelled: np.ndarray
 
 
 def right(gold: Arcs, system: Arcs, gold_words: np.ndarray) -> Right:
-    """Which arcs of the system are right, by the official scorer's definition.
+    """Which arcs of the system are correct, by the official scorer's definition.
 
-    gold_words: int64 (words of the system,), the gold word that each is aligned with, -1 for none; no two with the same. An arc
-    is right if its dependent is aligned, and its head is aligned with the head in gold or both are the root.
+    gold_words: int64 (system words,), the gold word that each system word is aligned with, or -1; the alignment is one-to-one.
+    An arc is correct if its dependent is aligned, and either its head is aligned with the gold head or both heads are the root.
     """
-    places = np.append(np.where(gold_words < 0, ROOT - 1, gold_words), ROOT)  # places[ROOT] is the last: the root is itself
+    places = np.append(np.where(gold_words < 0, ROOT - 1, gold_words), ROOT)  # places[ROOT] is the last: the root maps to itself
     unlabelled = (gold_words >= 0) & (places[system.heads] == gold.heads[gold_words])
     return Right(unlabelled, unlabelled & (system.labels == gold.labels[gold_words]))
 
 
 def found(gold: Arcs, of_system: Right, gold_words: np.ndarray) -> Right:
-    """Which arcs of gold the system has right, as many as `right` says of the system's."""
+    """Which gold arcs the system finds: as many as `right` finds correct among the system's."""
 
     def in_gold(are_right: np.ndarray) -> np.ndarray:
         result = np.zeros(len(gold), dtype=bool)

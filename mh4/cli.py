@@ -1,6 +1,6 @@
-"""The command line: ``mh4 train``, ``parse``, ``ensemble``, ``test``, ``evaluate``, ``compare``, ``info``, ``coverage`` and ``data``.
+"""The commands ``train``, ``parse``, ``ensemble``, ``test``, ``evaluate``, ``compare``, ``info``, ``coverage`` and ``data``.
 
-Nothing here imports DyNet before a command needs a model, so that help and data come at once.
+DyNet is imported only when a command needs a model, so that `--help` and `mh4 data` respond at once.
 """
 
 import json
@@ -32,10 +32,10 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("mh4: interrupted", err=True)
             sys.exit(130)
-        except BrokenPipeError:  # whoever read our output has enough, as in `mh4 parse ... | head`
+        except BrokenPipeError:  # the reader of our output has closed it, as in `mh4 parse ... | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(141)
-        except OSError as error:  # a full disk, a folder of someone else
+        except OSError as error:  # a full disk, a folder without write permission
             click.echo("mh4: %s: %s" % (error.filename or "files", reason(error)), err=True)
             sys.exit(2)
 
@@ -56,19 +56,19 @@ def main() -> None:
         for names in ([s.name for s in systems.SYSTEMS.values() if s.in_paper is paper] for paper in (True, False))
     ),
 )
-@click.option("--train", "train_file", required=True, metavar="FILE", help="Treebank to learn from (CoNLL-U).")
-@click.option("--dev", "dev_file", required=True, metavar="FILE", help="Treebank that says when to stop (CoNLL-U).")
-@click.option("--model", "folder", required=True, metavar="DIR", help="Model folder, new or of a training to resume.")
+@click.option("--train", "train_file", required=True, metavar="FILE", help="Training treebank (CoNLL-U).")
+@click.option("--dev", "dev_file", required=True, metavar="FILE", help="Development treebank, for early stopping (CoNLL-U).")
+@click.option("--model", "folder", required=True, metavar="DIR", help="Model folder: a new one, or that of a run to resume.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True)
-@click.option("--config", "config_file", metavar="FILE.toml", help="Settings; see config.toml of any model.")
+@click.option("--config", "config_file", metavar="FILE.toml", help="Settings, as in the config.toml of any model.")
 @click.option("--set", "settings", multiple=True, metavar="SECTION.NAME=VALUE", help="One setting; may be repeated.")
 def train(
     system: str, train_file: str, dev_file: str, folder: str, seed: int, config_file: Optional[str], settings: list[str]
 ) -> None:
     """Train a parser.
 
-    The best model on dev so far is always in DIR. The same command resumes a training that was cut off, exactly; where it
-    has finished, it only prints the result again.
+    DIR always holds the model that is best on dev so far. Run the same command again to resume an interrupted training run,
+    with the same result as an uninterrupted one; if training has finished, this only prints the result again.
     """
     config = configuration.with_settings(configuration.read(config_file) if config_file else configuration.Config(), settings)
     systems.get(system)
@@ -94,20 +94,22 @@ def train(
 
 
 def decoding(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that say how a parser searches."""
-    how = "The best derivation, or greedy or beam search for a good one; exact if not given, greedy for greedy systems."
-    command = click.option(
-        "--beam", type=int, metavar="WIDTH", help="How many derivations a beam keeps; %d if not given." % systems.BEAM
-    )(command)
+    """Add the options that set how a parser searches."""
+    how = "Exact decoding, greedy search or beam search; by default exact, or greedy for greedy systems."
+    command = click.option("--beam", type=int, metavar="WIDTH", help="The width of the beam; by default %d." % systems.BEAM)(
+        command
+    )
     return click.option("--decode", type=click.Choice(systems.DECODINGS), help=how)(command)
 
 
 def written(command: Callable[..., None]) -> Callable[..., None]:
-    """The arguments of a command that writes a parsed file: which one, where to, with what, by how many processes."""
+    """Add the arguments and options of a command that writes a parsed file: input, output, columns and processes."""
     for decorate in (
-        click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to parse with."),
-        click.option("--tags", is_flag=True, help="Write the predicted UPOS, XPOS and FEATS, too."),
-        click.option("-o", "--output", "output_file", default="-", metavar="OUT.conllu", help="Standard output if not given."),
+        click.option(
+            "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes to parse with."
+        ),
+        click.option("--tags", is_flag=True, help="Also write the predicted UPOS, XPOS and FEATS."),
+        click.option("-o", "--output", "output_file", default="-", metavar="OUT.conllu", help="By default, standard output."),
         click.argument("input_file", metavar="IN.conllu"),
     ):
         command = decorate(command)
@@ -123,7 +125,7 @@ def parse(
 ) -> None:
     """Parse a CoNLL-U file of any size ("-" is standard input).
 
-    HEAD and DEPREL are written; all else, comments, multiword tokens and empty nodes among it, stays as it is byte by byte.
+    Only HEAD and DEPREL change; everything else, including comments, multiword tokens and empty nodes, is kept byte for byte.
     """
     from mh4 import parallel
     from mh4.parsing import Parser
@@ -134,16 +136,18 @@ def parse(
 
 @main.command()
 @click.option("--model", "folders", multiple=True, metavar="DIR", help="A member: any trained parser; may be repeated.")
-@click.option("--vote", "files", multiple=True, metavar="FILE.conllu", help="A member: IN.conllu as another parser parsed it.")
-@click.option("--tree", type=click.Choice(list(TREES)), default="mst", show_default=True, help="The class of the tree; mst: any.")
+@click.option("--vote", "files", multiple=True, metavar="FILE.conllu", help="A member: IN.conllu as parsed by another parser.")
+@click.option(
+    "--tree", type=click.Choice(list(TREES)), default="mst", show_default=True, help="Class of the output tree; mst: any tree."
+)
 @written
 def ensemble(
     folders: tuple[str, ...], files: tuple[str, ...], tree: str, input_file: str, output_file: str, tags: bool, jobs: int
 ) -> None:
-    """Parse a CoNLL-U file by several parsers that vote for one tree.
+    """Parse a CoNLL-U file with several parsers that vote for one tree.
 
-    The tree has most votes for its arcs; where they are equal, those of the member named first count, models before files. A file
-    has to have the sentences and words of IN.conllu. All else is as in `mh4 parse`.
+    The tree is the one whose arcs have the most votes; ties go to the members named first, models before files. A file must
+    have the same sentences and words as IN.conllu. Everything else is as in `mh4 parse`.
     """
     from mh4 import parallel
     from mh4.ensemble import Ensemble, voted
@@ -153,7 +157,7 @@ def ensemble(
     if tags and not folders:
         raise InputError("--tags needs a --model to predict them")
     if (input_file, *files).count("-") > 1:
-        raise InputError("standard input can be read once only, so just one file can be -")
+        raise InputError("standard input can be read only once, so only one file can be -")
     blocks = voted(conllu.blocks(input_file, trees=False), files)
     _write(parallel.parse(Ensemble.load, (folders, tree), blocks, jobs), output_file, tags)
 
@@ -163,7 +167,7 @@ def ensemble(
 @click.argument("gold_file", metavar="GOLD.conllu")
 @decoding
 def test(folder: str, gold_file: str, decode: Optional[str], beam: Optional[int]) -> None:
-    """Parse the words of GOLD.conllu and compare with its trees: UAS and LAS in percent of all words."""
+    """Parse the words of GOLD.conllu and score against its trees: UAS and LAS in percent of all words."""
     from mh4.evaluation import attachment_scores
 
     gold = conllu.read(gold_file)
@@ -176,18 +180,18 @@ def test(folder: str, gold_file: str, decode: Optional[str], beam: Optional[int]
 @main.command()
 @click.argument("gold_file", metavar="GOLD.conllu")
 @click.argument("system_files", metavar="SYSTEM.conllu...", nargs=-1, required=True)
-@click.option("--by", type=click.Choice(["deprel"]), help="LAS of each relation as well.")
-@click.option("--counts", is_flag=True, help="Counts in place of percentages.")
+@click.option("--by", type=click.Choice(["deprel"]), help="Also show LAS by relation.")
+@click.option("--counts", is_flag=True, help="Show counts instead of percentages.")
 @click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages, for machines.")
 def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], counts: bool, as_json: bool) -> None:
-    """Compare parsed files with gold by the official scorer of the CoNLL 2018 shared task.
+    """Score parsed files against gold with the official scorer of the CoNLL 2018 shared task.
 
-    One system gets the scorer's own table, several a column each: F1 of every metric. With --by deprel, LAS of each relation
-    (without subtypes): precision is correct / predicted, recall correct / gold, where an arc is correct if head and relation
-    are. The total is the official LAS.
+    For one system, this prints the scorer's own table; for several, the F1 of every metric, one column per system. With --by
+    deprel, also LAS by relation (without subtypes): precision is correct / predicted, recall correct / gold, where an arc is
+    correct if both its head and its relation are. The total is the official LAS.
 
     With --json, {"gold": FILE, "systems": [{"file": ..., "metrics": {"UAS": ...}, "deprel": {"nsubj": ...}}, ...]}, "deprel"
-    with --by deprel only; of each metric or relation gold, system, correct and aligned count, and precision, recall, f1
+    only with --by deprel. For each metric or relation, gold, system, correct and aligned are counts, and precision, recall, f1
     and aligned_accuracy are percentages.
     """
     from mh4 import scores
@@ -208,22 +212,22 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], c
 @click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages, for machines.")
 @click.option("--plot", "plot_file", metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib).")
 def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: Optional[str]) -> None:
-    """Say where parsed file A is better than B, and whether the difference may be chance.
+    """Show where parsed file A is better than B, and whether the difference may be due to chance.
 
-    UAS, LAS (F1 of the official scorer, which aligns words where segmentation differs) and the share of sentences that are
-    parsed without an error, with two p-values each: how often a difference as large as that between A and B, in either
-    direction, is expected by chance if both are equally good. One is by the paired bootstrap, one by approximate
-    randomisation, over gold sentences, 10,000 samples each with a fixed seed. A small p (below 0.05, say) speaks for a real
-    difference between these two outputs; it says nothing of other seeds or other kinds of text.
+    First come UAS, LAS (F1 of the official scorer, which aligns words where segmentation differs) and the percentage of
+    sentences parsed without error, each with two p-values: how often a difference as large as that between A and B, in either
+    direction, would arise by chance if both were equally good. One is from the paired bootstrap, the other from approximate
+    randomisation, both over gold sentences, with 10,000 samples and a fixed seed. A small p (below 0.05, say) is evidence of a
+    real difference between these two outputs; it says nothing about other seeds or other kinds of text.
 
-    Then recall and precision of arcs, unlabelled and labelled (without subtypes), by dependency length (arcs from the root
-    apart), by whether some arc crosses them, by distance to the root (the number of arcs from it to the dependent) and by
-    sentence length: those of the gold tree for recall, of the parsed tree for precision.
+    Then come recall and precision of arcs, unlabelled and labelled (without subtypes), by dependency length (with arcs from
+    the root kept separate), by whether the arc is crossed, by distance to the root (the number of arcs from the root to the
+    dependent) and by sentence length. These properties are those of the gold tree for recall, of the parsed tree for precision.
 
     With --json, {"gold": ..., "a": ..., "b": ..., "samples": ..., "seed": ..., "scores": {"uas": ..., "las": ...,
     "exact_unlabelled": ..., "exact_labelled": ...}, "arcs": {"length": [...], "crossed": [...], "depth": [...],
-    "sentence_length": [...]}}: each score with a, b, difference, low, high (the bootstrap's 95 % interval), p_bootstrap and
-    p_randomisation, each group of arcs with counts in gold and systems and those that are right of either.
+    "sentence_length": [...]}}. Each score has a, b, difference, low, high (the bootstrap's 95 % interval), p_bootstrap and
+    p_randomisation; each group of arcs has counts for gold and both systems, and the number of correct arcs.
     """
     from mh4 import comparison
 
@@ -238,7 +242,7 @@ def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: 
 @main.command()
 @click.argument("folder", metavar="DIR")
 def info(folder: str) -> None:
-    """Say what the model in DIR is: its system, data, scores and settings."""
+    """Describe the model in DIR: its system, data, scores and settings."""
     from mh4.model import Model
     from mh4.training.trainer import state_of
 
@@ -261,15 +265,15 @@ def info(folder: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages, for machines.")
 @click.option("--plot", "plot_file", metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib).")
 def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) -> None:
-    """Say what share of the trees in CoNLL-U files ("-" is standard input) each class of trees covers.
+    """Measure how much of the trees in CoNLL-U files ("-" is standard input) each class of trees covers.
 
-    Sentence coverage counts the trees in the class, edge coverage the arcs that the nearest trees in the class keep, over
-    all words: Table 3 of the paper, and MH5. Then, in percent of the sentences, gap degree (block degree - 1),
-    well-nestedness and the number of pairs of crossing arcs. Several files have a row each, and one for all.
+    Sentence coverage is the percentage of trees in the class, edge coverage the percentage of arcs kept by the nearest trees in
+    the class: Table 3 of the paper, plus MH5. Then come, in percent of the sentences, gap degree (block degree - 1),
+    well-nestedness and the number of pairs of crossing arcs. Each file has a row; several files also have a total.
 
     With --json, {"files": [{"file": ...}, ...], "total": {...}}, each with sentences, words, classes (by name:
     sentences, edges, sentence_coverage, edge_coverage), gap_degree, block_degree, well_nested and crossings; the last
-    four count sentences.
+    four are counts of sentences.
     """
     from mh4 import coverage as measuring
 
@@ -293,10 +297,10 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
 
 @main.command()
 @click.argument("language", metavar="LANG")
-@click.option("--to", "to", metavar="DIR", help="Where the files go; data/ud-2.0 and data/conll17 if not given.")
-@click.option("--ud", metavar="FOLDER", help="Use the files of a folder that already has them.")
+@click.option("--to", "to", metavar="DIR", help="Where the files go; by default data/ud-2.0 and data/conll17.")
+@click.option("--ud", metavar="FOLDER", help="Use the files in this folder instead of fetching them.")
 @click.option(
-    "--conll17", is_flag=True, help="Also outputs of the CoNLL 2017 shared task for the test set, with its segmentation."
+    "--conll17", is_flag=True, help="Also fetch the test set's segmentation and outputs from the CoNLL 2017 shared task."
 )
 @click.option("--source", type=click.Choice(["github", "lindat"]), default="github", show_default=True)
 def data(language: str, to: Optional[str], ud: Optional[str], conll17: bool, source: str) -> None:
@@ -316,7 +320,7 @@ def data(language: str, to: Optional[str], ud: Optional[str], conll17: bool, sou
 
 
 def _near(path: Path) -> str:
-    """The path from the current folder on, when it is inside."""
+    """The path relative to the current folder if it is inside it, otherwise as it is."""
     near = os.path.relpath(path)
     return str(path) if near.startswith(os.pardir) else near
 
@@ -328,7 +332,7 @@ def _source(path: str) -> dict[str, str]:
 
 
 def _write(parsed_blocks: Iterable[tuple[conllu.Block, conllu.Sentence]], output_file: str, tags: bool) -> None:
-    """Write each block with what has been parsed for it, with a progress bar."""
+    """Write each block with its parse, showing a progress bar."""
     with conllu.open_output(output_file) as output, words_bar() as bar:
         task = bar.add_task("parsing", total=None, note="")
         for block, parsed in parsed_blocks:
@@ -344,14 +348,14 @@ def columns(sentence: conllu.Sentence, tags: bool) -> dict[int, list[str]]:
 
 
 def _width(decode: Optional[str], beam: Optional[int]) -> int:
-    """The width of the beam; InputError if one is given that there is no use for."""
+    """The width of the beam; InputError if one is given without --decode beam."""
     if beam is not None and decode != "beam":
-        raise InputError("--beam %d is for --decode beam only" % beam)
+        raise InputError("--beam %d only makes sense with --decode beam" % beam)
     return systems.BEAM if beam is None else beam
 
 
 def _parse(parser: "mh4.parsing.Parser", sentences: list[conllu.Sentence]) -> list[conllu.Sentence]:
-    """Parse with a progress bar, where there is a terminal to show it."""
+    """Parse, with a progress bar if standard error is a terminal."""
     with words_bar() as bar:
         task = bar.add_task("parsing", total=sum(map(len, sentences)), note="")
         return parser.parse(sentences, lambda words: bar.advance(task, words))

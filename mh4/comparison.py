@@ -1,9 +1,9 @@
-"""Where one parser is better than another, and whether that may be chance: what `mh4 compare` shows.
+"""Where one parser is better than another, and whether that may be due to chance: the analysis behind `mh4 compare`.
 
-Recall and precision of arcs by dependency length, by distance to the root and by sentence length, as McDonald & Nivre analysed
-parsers ("Analyzing and Integrating Dependency Parsers", Computational Linguistics 37(1), 2011), and by whether arcs are crossed.
-What an arc is like is seen in gold for recall and in the system's own tree for precision. Words may differ: the official
-scorer aligns them.
+Recall and precision of arcs by dependency length, by distance to the root and by sentence length, following McDonald & Nivre
+("Analyzing and Integrating Dependency Parsers", Computational Linguistics 37(1), 2011), and by whether arcs are crossed.
+These properties are taken from the gold tree for recall and from the system's own tree for precision. Words may differ: the
+official scorer aligns them.
 """
 
 from collections.abc import Sequence
@@ -17,22 +17,22 @@ from mh4.arcs import Arcs, Right
 from mh4.plots import check_plot, save
 from mh4.tables import aligned, group_names, short_names
 
-MEASURES = {  # what is compared of each sentence
+MEASURES = {  # computed for each sentence
     "uas": "UAS (F1)",
     "las": "LAS (F1)",
     "exact_unlabelled": "exact match, heads",
     "exact_labelled": "exact match, heads and relations",
 }
 EXPLANATION = """\
-In percent; the interval holds the middle 95 %% of the differences in %s bootstrap samples of the gold sentences.
-p: how often a difference as large as A - B, in either direction, is to be expected by chance if A and B are equally
-good. The paired bootstrap counts the samples whose difference is as far from A - B as that is from 0, approximate
-randomisation how often it is as large after A and B have exchanged their trees of each sentence or not, at random,
-%s times. p concerns these two outputs on text of this kind, not other seeds or other kinds of text."""
+In percent; the interval is the middle 95 %% of the differences in %s bootstrap samples of the gold sentences.
+p: how often a difference as large as A - B, in either direction, would arise by chance if A and B were equally good.
+The paired bootstrap counts the samples whose difference is as far from A - B as A - B is from 0; approximate
+randomisation counts how often the difference is as large after A and B swap their trees of randomly chosen sentences,
+%s times. p applies to these two outputs on text of this kind, not to other seeds or other kinds of text."""
 
 
 class Dimension(NamedTuple):
-    """What arcs are grouped by: its key, the title of its table, values of arcs, where their groups start, and names of those."""
+    """A property to group arcs by: key, table title, its value for each arc, the first value of each group, and group names."""
 
     key: str
     title: str
@@ -55,7 +55,7 @@ DIMENSIONS = (
 
 
 class Group(NamedTuple):
-    """Arcs of a group: how many are in gold and in the system, and how many of either are right; None percent of no arcs."""
+    """Arc counts of a group: in gold, in the system, and correct ones among each; a percentage of no arcs is None."""
 
     gold: int
     system: int
@@ -73,11 +73,11 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class System:
-    """A parsed file beside gold.
+    """A parsed file compared with gold.
 
-    words: its number of words; aligned: how many are aligned with gold. groups: by the key of a dimension, its groups in order,
-    each (unlabelled, labelled). sentences: int64 (gold sentences, measures, 2), what is right by each of MEASURES, and what
-    there is to get right, as significance.compare takes it.
+    words: its number of words; aligned: how many of them are aligned with gold. groups: for the key of each dimension, its groups
+    in order, each (unlabelled, labelled). sentences: int64 (gold sentences, measures, 2), correct and total counts by each of
+    MEASURES, as significance.compare takes them.
     """
 
     path: str
@@ -89,7 +89,7 @@ class System:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems on the same gold, and the difference by each of MEASURES."""
+    """Two systems on the same gold file, and their difference by each of MEASURES."""
 
     path: str
     sentences: int
@@ -99,7 +99,7 @@ class Comparison:
 
 
 def compare(gold_path: str, a_path: str, b_path: str) -> Comparison:
-    """Compare CoNLL-U files `a_path` and `b_path` by a gold one. Raises InputError for files that the official scorer refuses."""
+    """Compare CoNLL-U files `a_path` and `b_path` against gold. Raises InputError for files that the official scorer rejects."""
     gold = evaluation.load(gold_path)
     gold_arcs = Arcs.of(gold.sentences)
     a, b = (_system(gold, gold_arcs, evaluation.load(path)) for path in (a_path, b_path))
@@ -113,7 +113,7 @@ def _system(gold: evaluation.File, gold_arcs: Arcs, system: evaluation.File) -> 
     right = arcs.right(gold_arcs, system_arcs, gold_words)
     found = arcs.found(gold_arcs, right, gold_words)
     groups = {dimension.key: _groups(dimension, gold_arcs, system_arcs, found, right) for dimension in DIMENSIONS}
-    # A word without a partner belongs to the gold sentence in which it begins.
+    # An unaligned word belongs to the gold sentence in which it begins.
     starts = gold.starts()
     first = starts[np.searchsorted(gold_arcs.sentences, np.arange(len(gold.sentences)))]
     places = np.where(gold_words >= 0, gold_arcs.sentences[gold_words], np.searchsorted(first, system.starts(), side="right") - 1)
@@ -135,11 +135,11 @@ def _groups(dimension: Dimension, gold: Arcs, system: Arcs, found: Right, right:
 
 
 def by_sentence(gold: np.ndarray, system: np.ndarray, right: Right) -> np.ndarray:
-    """What is right in each of s gold sentences and what there is to get right: int64 (s, measures, 2), MEASURES in order.
+    """Correct and total counts for each of s gold sentences: int64 (s, measures, 2), MEASURES in order.
 
-    gold, system: int64 (words,), the gold sentence of each word of gold and of the system. right: of the system's words. For UAS
-    and LAS there are the words of gold and system together, so that 2 * right / there is F1, for exact match 2 to a sentence:
-    it is matched if all arcs to its words are right and the system has no other words in it.
+    gold, system: int64 (words,), the gold sentence of each gold word and of each system word. right: for the system's words. For
+    UAS and LAS the total is the words of gold and system together, so that 2 * correct / total is F1; for exact match it is 2
+    for each sentence, which matches if all its arcs are correct and the system has no other words in it.
     """
     s = int(gold[-1]) + 1
     there = np.bincount(gold, minlength=s) + np.bincount(system, minlength=s)
@@ -150,7 +150,7 @@ def by_sentence(gold: np.ndarray, system: np.ndarray, right: Right) -> np.ndarra
 
 
 def table(found: Comparison) -> str:
-    """For people: what is compared, scores and their differences, and a table for each dimension."""
+    """The comparison as text: the files, scores and their differences, and a table for each dimension."""
     return "\n\n".join([_files(found), _differences(found), *(_dimension_table(found, dimension) for dimension in DIMENSIONS)])
 
 
@@ -192,11 +192,11 @@ def _pair(a: Any, b: Any) -> list[str]:
 
 
 def _signed(difference: float, digits: int) -> str:
-    return "%+.*f" % (digits, round(difference, digits) + 0.0)  # + 0.0 makes +0.0 of -0.0
+    return "%+.*f" % (digits, round(difference, digits) + 0.0)  # + 0.0 turns -0.0 into +0.0
 
 
 def record(found: Comparison) -> dict[str, Any]:
-    """For machines: counts as they are, percentages unrounded, None for those of no arcs."""
+    """The comparison for JSON: counts, and unrounded percentages, None where there are no arcs."""
 
     def group(one: Group) -> dict[str, Any]:
         return {"recalled": one.recalled, "precise": one.precise, "recall": one.recall, "precision": one.precision}
@@ -225,16 +225,16 @@ def record(found: Comparison) -> dict[str, Any]:
 
 
 def plot(path: str, found: Comparison) -> None:
-    """Draw recall and precision by every dimension into an image, unlabelled as full lines and labelled as broken ones.
+    """Draw recall and precision along every dimension, unlabelled as solid lines and labelled as dashed ones.
 
-    The ending of `path` says what kind of image (.png, .pdf, .svg). Raises InputError as check_plot does.
+    The extension of `path` determines the image format (.png, .pdf, .svg). Raises InputError as check_plot does.
     """
     check_plot(path)
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     names = short_names([system.path for system in found.systems])
-    with rc_context({"text.parse_math": False}):  # names of files are no formulas
+    with rc_context({"text.parse_math": False}):  # file names are not formulas
         figure = Figure(figsize=(14, 6.5), layout="constrained")
         widths = [len(dimension.names) for dimension in DIMENSIONS]
         panels = figure.subplots(2, len(DIMENSIONS), sharex="col", sharey="row", width_ratios=widths)

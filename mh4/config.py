@@ -1,9 +1,10 @@
 """Every setting of a parser in one place.
 
 A configuration is read from TOML (``mh4 train --config FILE.toml``), changed one value at a time (``--set section.name=value``)
-and written to the model folder in full, so that a model says how it was made. The sizes of the network, its dropout of 0.3 and the
-tasks' weights are the paper's; where the paper gives no value the defaults are those of its authors' runs, unless our own measurements
-(experiments/results/ablations.md) suggest another: averaged weights at a constant rate, patience, and word_embedding.
+and written to the model folder in full, so that a model documents how it was made. The network sizes, the dropout of 0.3 and
+the task weights are the paper's; where the paper gives no value, the defaults are those of the authors' runs, except where our
+own measurements (experiments/results/ablations.md) suggest another: averaged weights at a constant rate, patience, and
+word_embedding.
 """
 
 import dataclasses
@@ -43,13 +44,13 @@ class Scorer:
 
 @dataclass(frozen=True)
 class Dropout:
-    """What is dropped in training. Rates are probabilities of dropping (the paper keeps units with probability 0.7)."""
+    """Dropout in training. Rates are probabilities of dropping (the paper keeps units with probability 0.7)."""
 
     char_lstm: float = 0.3
     lstm: float = 0.3
     mlp: float = 0.3
     word: float = 0.1  # the whole input vector of a word
-    word_embedding: float = 10.0  # a word seen c times keeps its embedding with probability c / (c + this); 2.5 in their runs
+    word_embedding: float = 10.0  # a word seen c times keeps its embedding with probability c / (c + this); the authors used 2.5
     char: float = 0.25  # a character seen c times is kept with probability c / (c + this)
 
 
@@ -57,10 +58,10 @@ class Dropout:
 class Training:
     """Large-margin training (Section 4.3) with Adam until the dev-set performance converges.
 
-    The learning rate is constant: with averaged weights, decaying it gains nothing more.
+    The learning rate is constant: with averaged weights, decay gains nothing further.
     """
 
-    batch_tokens: int = 100  # a minibatch has at least as many words
+    batch_tokens: int = 100  # a minibatch has at least this many words
     loss_scale: float = 100.0  # the summed loss of a minibatch is divided by this
     upos_weight: float = 0.2
     xpos_weight: float = 0.2
@@ -68,9 +69,9 @@ class Training:
     label_weight: float = 1.0
     learning_rate: float = 0.002
     clip: float = 5.0  # gradient norm
-    averaged_updates: int = 1000  # the weights that are kept are a moving average over about the last so many updates
+    averaged_updates: int = 1000  # the model's weights are a moving average over about this many updates
     evaluate_updates: int = 500  # evaluate every max(this, a quarter epoch) updates
-    patience: int = 10  # evaluations without improvement after which training stops
+    patience: int = 10  # training stops after this many evaluations without improvement
     max_updates: int = 1_000_000
 
 
@@ -97,7 +98,7 @@ class Config:
 
 
 def read(path: str) -> Config:
-    """The configuration in TOML file `path`; what it does not set keeps its default."""
+    """The configuration in TOML file `path`; settings it omits keep their defaults."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -176,7 +177,7 @@ def _rate(value: float) -> bool:
 
 _NAMES = {int: "a whole number", float: "a number", bool: "true or false"}
 
-# What a value must satisfy, by section or by setting; positive unless said here.
+# Constraints on values, by section or by setting; the default is positive.
 _LIMITS = {
     "encoder.char_units": _even,
     "encoder.units": _even,

@@ -1,7 +1,7 @@
-"""Outputs of the CoNLL 2017 shared task: the segmentation it gave everybody, and the two systems of the paper's Tables 5 and 6.
+"""Outputs of the CoNLL 2017 shared task: its baseline segmentation, and the two systems of the paper's Tables 5 and 6.
 
-conll17.tsv, the manifest, lists them for the paper's 20 treebanks with their git blob ids, and where they are on GitHub; LINDAT has the
-outputs of all systems as one archive.
+conll17.tsv, the manifest, lists them for the paper's 20 treebanks with their git blob ids and their locations on GitHub; LINDAT
+has the outputs of all systems in one archive.
 """
 
 import csv
@@ -17,18 +17,18 @@ from mh4.fetching import Wanted, fetch
 from mh4.files import git_blob_id
 
 MANIFEST = Path(__file__).with_name("conll17.tsv")
-SEGMENTATION = "udpipe"  # the baseline, UDPipe 1.1: what the paper's parsers get to parse
-SYSTEMS = {  # in words
+SEGMENTATION = "udpipe"  # the baseline, UDPipe 1.1: the input of the paper's parsers
+SYSTEMS = {  # with descriptions
     SEGMENTATION: "the segmentation and the baseline, UDPipe 1.1",
     "stanford": "CoNLL #1, Dozat, Qi & Manning 2017",
     "c2l2": "CoNLL #2, Shi, Wu, Chen & Cheng 2017",
 }
 SOURCES = {"github": "https://raw.githubusercontent.com", "lindat": treebanks.SOURCES["lindat"]}
-ARCHIVE = "11234/1-2424/conll2017-test-runs-v3.tgz"  # of LINDAT; its name is that of the folder in the manifest
+ARCHIVE = "11234/1-2424/conll2017-test-runs-v3.tgz"  # on LINDAT; named after the folder in the manifest
 
 
 class Output(NamedTuple):
-    """What a system made of a test set: language code, system, where it is at github.com, our name for the file, git blob id."""
+    """A system's output for a test set: language code, system, location on github.com, our file name for it, git blob id."""
 
     lang: str
     system: str
@@ -47,22 +47,22 @@ def manifest() -> tuple[Output, ...]:
 
 
 def file_name(lang: str, system: str) -> str:
-    """What a folder of outputs calls that of a system for a language."""
+    """The name of a system's output for a language in a folder of outputs."""
     return "%s-%s.conllu" % (lang, system)
 
 
 def identify(path: Union[str, Path]) -> Optional[Output]:
-    """Which output the file is, by its content; None if the manifest does not know it."""
+    """The manifest row of a file, identified by its content; None if it is not in the manifest."""
     return known(git_blob_id(path))
 
 
 def known(blob: str) -> Optional[Output]:
-    """As `identify`, of the file with this git blob id."""
+    """The manifest row of the file with this git blob id, or None."""
     return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
 
 
 def default_folder() -> Path:
-    """Where outputs are kept: data/conll17, of the repository or, outside a clone, of the current folder."""
+    """Where outputs are kept: data/conll17 in the repository or, outside a clone, in the current folder."""
     return treebanks.DATA / "conll17"
 
 
@@ -73,11 +73,11 @@ def download(
     source: str = "github",
     base_url: Optional[str] = None,
 ) -> dict[str, Path]:
-    """Fetch the outputs of systems for a language into the folder `to` (by default data/conll17); those there stay.
+    """Fetch systems' outputs for a language into the folder `to` (by default data/conll17), skipping files already there.
 
     Returns their paths by system. source: "github" (raw files) or "lindat" (the archive, which is kept for other languages).
-    base_url: instead of the source's own; by default the environment's MH4_DATA_URL, if set.
-    Raises InputError, with at most a .part file left behind, from which the next attempt resumes.
+    base_url: replaces the source's own; by default the environment variable MH4_DATA_URL, if set.
+    Raises InputError, leaving at most a .part file, from which the next attempt resumes.
     """
     rows = {row.system: row for row in manifest() if row.lang == lang}
     if not rows:

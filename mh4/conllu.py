@@ -1,7 +1,8 @@
-"""CoNLL-U in and out: sentences that remember every byte of the file they came from.
+"""Reading and writing CoNLL-U: sentences that remember every byte of the file they came from.
 
-Reading keeps the raw lines beside the columns the parser needs, because a parsed file must equal its input in all that the
-parser does not predict (comments, multiword tokens, empty nodes, even line ends), and because an error message must name its line.
+Reading keeps the raw lines along with the columns the parser needs, because a parsed file must equal its input in everything
+the parser does not predict (comments, multiword tokens, empty nodes, even line ends), and because error messages give line
+numbers.
 https://universaldependencies.org/format.html
 """
 
@@ -26,12 +27,12 @@ class Sentence:
 
     words, upos, xpos, feats, deprels: lists of n strings (deprels as in the file, with subtypes).
     heads: int32 array (n+1,), heads[0] = -1, heads[m] in 0..n; None where the file's HEAD column was not read.
-    name: where the sentence stands, for messages ("FILE, line 12, sentence 3 (sent_id)").
-    rows: for each word its line in its block, counted from 0; None for a sentence that came from no file.
+    name: the sentence's location, for messages ("FILE, line 12, sentence 3 (sent_id)").
+    rows: the line of each word in its block, counted from 0; None for a sentence that was not read from a file.
     """
 
     words: list[str]
-    # None until read or predicted; typed as what they are then.
+    # None until read or predicted; typed as what they will then be.
     upos: list[str] = None  # type: ignore[assignment]
     xpos: list[str] = None  # type: ignore[assignment]
     feats: list[str] = None  # type: ignore[assignment]
@@ -46,7 +47,7 @@ class Sentence:
 
 @dataclass
 class Block:
-    """A sentence with its lines in the file, line ends and the blank lines about it included: a file is its blocks in order."""
+    """A sentence with its lines in the file, including line ends and surrounding blank lines: a file is its blocks in order."""
 
     lines: list[str]
     sentence: Sentence
@@ -88,13 +89,13 @@ def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
             begun = True
         lines.append(line)
     if not begun:
-        raise InputError("%s: no sentence in it, expected CoNLL-U" % shown)
+        raise InputError("%s: no sentences in it, expected CoNLL-U" % shown)
     yield _block(lines, first, shown, number + 1, trees)
 
 
 @contextmanager
 def open_output(path: str) -> Iterator[TextIO]:
-    """Give a file to write text to: `path`, written whole or not at all, or "-" for standard output, written as it comes."""
+    """Open a text file for writing: `path`, written whole or not at all, or "-" for standard output, written as it comes."""
     if path != "-":
         with files.atomic_file(path) as file:
             yield file
@@ -109,7 +110,7 @@ def open_output(path: str) -> Iterator[TextIO]:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where in which file: what every message begins with. first: the number of the block's first line, from 0."""
+    """A location in a file, with which every message begins. first: the number of the block's first line, from 0."""
 
     file: str
     first: int
@@ -175,7 +176,7 @@ def _sentence(lines: Sequence[str], place: _Place, trees: bool) -> Sentence:
         rows.append(row)
         cells.append(columns)
     if not rows:
-        raise place(start, "a sentence without words")
+        raise place(start, "the sentence has no words")
     sentence = Sentence(
         words=[c[FORM] for c in cells],
         upos=[c[UPOS] for c in cells],

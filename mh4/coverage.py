@@ -1,7 +1,7 @@
-"""What share of a treebank's trees a parser can reach: Table 3 of the paper for any trees, and what their crossings are like.
+"""How much of a treebank each class of trees covers: Table 3 of the paper for any trees, and statistics of their crossings.
 
-Sentence coverage is the share of trees that are in a class. Edge coverage is the share of arcs, one for each word and
-those from the root among them, that the nearest trees of the class keep; punctuation counts like all words.
+Sentence coverage is the percentage of trees that are in a class. Edge coverage is the percentage of arcs, one per word and
+including those from the root, that the nearest trees of the class keep; punctuation counts as words do.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from mh4.plots import check_plot, save
 from mh4.tables import group_names
 
 CLASSES = {"projective": "projective", "mh4": "MH4", "1ec": "1EC", "mh5": "MH5"}  # the paper's, and MH5
-GAP_DEGREES = (0, 1, 2, 3)  # columns, each beginning with its number; the last is open
+GAP_DEGREES = (0, 1, 2, 3)  # the first degree of each column; the last is open-ended
 CROSSINGS = (0, 1, 2, 3, 4, 5, 10)
 
 Row = tuple[str, "Coverage"]
@@ -39,7 +39,7 @@ class Coverage:
     crossings: Counter = field(default_factory=Counter)
 
     def add(self, heads: np.ndarray) -> None:
-        """Count a tree: heads, integers (n+1,), as in mh4.trees. Raises ValueError if it is none."""
+        """Count a tree: heads, integers (n+1,), as in mh4.trees. Raises ValueError if it is not a tree."""
         crossings = trees.number_of_crossings(heads)
         self.sentences += 1
         self.words += len(heads) - 1
@@ -64,12 +64,12 @@ class Coverage:
         return 100 * self.kept[name] / self.words if self.words else 0.0
 
     def share(self, sentences: int) -> float:
-        """So many sentences in percent of all."""
+        """A number of sentences as a percentage of all."""
         return 100 * sentences / self.sentences if self.sentences else 0.0
 
 
 def measure(treebank: Iterable[np.ndarray], advance: Callable[[int], None] = lambda words: None) -> Coverage:
-    """The coverage of these trees (heads, each as Coverage.add takes it); `advance` is told the words of each."""
+    """The coverage of these trees (heads, as in Coverage.add); `advance` is called with each tree's number of words."""
     coverage = Coverage()
     for heads in treebank:
         coverage.add(heads)
@@ -83,22 +83,22 @@ def total(rows: Sequence[Row]) -> Coverage:
 
 
 def short_names(rows: Sequence[Row]) -> list[Row]:
-    """The rows with the names of files without their folders, where that tells them apart."""
+    """The rows with file names stripped of their folders, if they remain distinct."""
     return list(zip(tables.short_names([name for name, _ in rows]), (row for _, row in rows)))
 
 
 def grouped(counts: Counter, starts: Sequence[int]) -> list[int]:
-    """The counts summed over groups of numbers, each from its start up to the next one's; the last is open."""
+    """The counts summed over groups of numbers, each from its start up to the next start; the last is open-ended."""
     ends = list(starts[1:]) + [float("inf")]
     return [sum(count for number, count in counts.items() if start <= number < end) for start, end in zip(starts, ends)]
 
 
 def record(coverage: Coverage) -> dict[str, Any]:
-    """For machines: counts as they are, percentages unrounded.
+    """The coverage for JSON: counts, and unrounded percentages.
 
     sentences, words: counts. classes: for each class "sentences" and "edges" (counts) and "sentence_coverage" and
-    "edge_coverage" (percent). well_nested: a count of sentences, as the values of gap_degree, block_degree and crossings,
-    whose keys are the degree and the number of crossings.
+    "edge_coverage" (percent). well_nested: a count of sentences, as are the values of gap_degree, block_degree and crossings,
+    whose keys are the degree or the number of crossings.
     """
 
     def distribution(counts: Counter, shift: int = 0) -> dict[str, int]:
@@ -124,7 +124,7 @@ def record(coverage: Coverage) -> dict[str, Any]:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Two tables for people: coverage by class, and gaps and crossings, a line for each row."""
+    """Two tables as text: coverage by class, and gaps and crossings, with a line for each row."""
     classes = list(CLASSES.values())
     coverage = [
         ["%d" % row.sentences, "%d" % row.words]
@@ -156,16 +156,16 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def plot(path: str, rows: Sequence[Row]) -> None:
-    """Draw the rows into an image: sentence and edge coverage by class, and the shares of numbers of crossings.
+    """Draw the rows: sentence and edge coverage by class, and the distribution of the number of crossings.
 
-    The ending of `path` says what kind of image (.png, .pdf, .svg). Raises InputError as check_plot does.
+    The extension of `path` determines the image format (.png, .pdf, .svg). Raises InputError as check_plot does.
     """
     check_plot(path)
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     places = range(len(rows))
-    with rc_context({"text.parse_math": False}):  # names of files are no formulas
+    with rc_context({"text.parse_math": False}):  # file names are not formulas
         figure = Figure(figsize=(12, 1.6 + 0.3 * len(rows)), layout="constrained")
         sentences, edges, crossings = figure.subplots(1, 3, sharey=True)
         for axes, title, value in (

@@ -1,25 +1,26 @@
-"""Several parsers, one tree: that whose arcs have most votes, found exactly, with the labels that all find most probable.
+"""Ensembles: several parsers vote for one tree. The tree with the most votes is found exactly; labels are averaged.
 
-Each member, a model of any system or a file of another parser's trees, has a vote for each arc of its tree. The result has as
-many votes as a tree of its class can have; of such trees, it is the one whose arcs are those of members named early. As its label,
-an arc has the one of highest probability, on average over the labellers of all models; a file's label has probability 1 if the
-file has the arc. Tags are the most probable ones on average as well.
+Each member, a model of any system or a file of another parser's trees, votes for the arcs of its tree. The result is a tree with
+the most votes in its class; ties are broken in favour of arcs from members named early. The label of an arc is the one with the
+highest probability, averaged over the labellers of all models; a file's label has probability 1 if the file has the arc. Tags,
+too, are those with the highest average probability.
 
-The paper does not say how its ensemble (Section 5) is made. This was chosen on dev: UAS (LAS) of mh4-hybrid, 1ec and mst, seed 1.
+The paper does not describe how its ensemble (Section 5) is built. This method was chosen on dev: UAS (LAS) of mh4-hybrid, 1ec
+and mst, seed 1.
 
                                                             Hungarian      Gothic
     best member (mh4-hybrid)                            85.45 (80.58)  85.29 (79.57)
-    votes, ties as the decoder leaves them              85.88          85.84
-    votes, ties by members in order of their dev UAS    85.99 (81.32)  85.95 (80.17)
+    votes, ties broken arbitrarily by the decoder       85.88          85.84
+    votes, ties broken by the members' dev UAS          85.99 (81.32)  85.95 (80.17)
     votes weighted by dev UAS                           85.99          85.95
-    ... by the probability of the label                 85.70          85.87
-    ... and half of one for the tree found where the
-        member's own has 0.5 less for each arc          86.13          85.89
-    max-marginals of the members' arcs, by softmax      86.33          85.82
+    votes weighted by the label's probability           85.70          85.87
+    votes, plus half a vote for the tree found when
+        each arc of the member's own costs 0.5          86.13          85.89
+    softmax of the max-marginals of members' arcs       86.33          85.82
 
-The last two know how sure a member is, but gain on Hungarian only, and searching again makes an ensemble slower than its members
-one after another. Given trees by votes (ties as the decoder leaves them), labels by average probability, average log-probability
-and votes of the members differ little: LAS 81.16, 81.13 and 80.95 on Hungarian.
+The last two reflect how confident a member is, but help only on Hungarian, and the additional search makes an ensemble slower
+than running its members one after another. Given the trees by votes (ties broken by the decoder), it makes little difference
+whether labels are chosen by average probability, average log-probability or votes: LAS 81.16, 81.13 and 80.95 on Hungarian.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,52 +41,52 @@ if TYPE_CHECKING:
     from mh4.model import Scores
     from mh4.network.graph import dy
 
-TREES = {"mst": "any", "mh4": "mh4", "1ec": "1ec"}  # the classes of trees to choose from, and what mh4.trees calls them
+TREES = {"mst": "any", "mh4": "mh4", "1ec": "1ec"}  # the classes to choose from, and their names in mh4.trees
 
-# A label that a file has for an arc of its own says little of another one: it counts where nothing else is known.
+# A file's label for a different arc says little about this one: it only counts where nothing else is known.
 _OF_ANOTHER_ARC = 1e-3
 _NO_LABEL = ("", "_")
-_UNSPECIFIED = Table({"dep": 0})  # the label where no member has any
+_UNSPECIFIED = Table({"dep": 0})  # the label where no member has one
 
-# Strings, and the probability of each but the unknown one for every word: (len(table) - 1, words).
+# A table of strings, and the probability of each (except the unknown one) for every word: (len(table) - 1, words).
 Opinion = tuple[Table, np.ndarray]
 
 
 @dataclass
 class Voted(Sentence):
-    """A sentence with the trees that other parsers have given it: Sentences of the same words, with heads and deprels."""
+    """A sentence with other parsers' trees for it as votes: Sentences of the same words, with heads and deprels."""
 
     votes: Sequence[Sentence] = ()
 
 
 class Ensemble:
-    """Several parsers that make one tree of theirs.
+    """Several parsers that vote for one tree.
 
     >>> ensemble = mh4.load(["models/hu-mh4", "models/hu-1ec", "models/hu-mst"])
     >>> ensemble.parse([["Ez", "egy", "mondat", "."]])[0].heads
     """
 
     def __init__(self, parsers: Sequence[Parser], tree: str = "mst") -> None:
-        """parsers: the members, those that win ties first; none if all votes are those of Voted sentences.
+        """parsers: the members, those that win ties first; empty if all votes come from Voted sentences.
 
-        tree: of TREES, the class that trees come from. Raises InputError for another one.
+        tree: the class of trees to choose from, one of TREES. Raises InputError for any other.
         """
         if tree not in TREES:
-            raise InputError("no trees %r; there are %s" % (tree, ", ".join(TREES)))
+            raise InputError("no class of trees %r; there are %s" % (tree, ", ".join(TREES)))
         self.parsers, self.tree = list(parsers), tree
 
     @classmethod
     def load(cls, folders: Sequence[str], tree: str = "mst") -> "Ensemble":
         """The ensemble of the parsers in these folders.
 
-        Raises InputError if there is none in one of them, or if two have no label in common and so cannot agree on any.
+        Raises InputError if a folder has no parser, or if the first and another have no labels in common and so cannot agree.
         """
         parsers = [Parser.load(folder) for folder in folders]
         labels = [{without_subtype(label) for label in parser.model.vocabulary.labels.strings} - {"", ROOT} for parser in parsers]
         for folder, others in zip(folders[1:], labels[1:]):
             if labels[0] and others and not labels[0] & others:
                 raise InputError(
-                    "%s and %s have no label in common but %s: models of an ensemble need labels of one kind"
+                    "%s and %s have no label in common except %s: the models of an ensemble need the same set of labels"
                     % (folders[0], folder, ROOT)
                 )
         return cls(parsers, tree)
@@ -95,16 +96,16 @@ class Ensemble:
         sentences: Sequence[Union[Sentence, Sequence[str]]],
         progress: Callable[[int], None] = lambda words: None,
     ) -> list[Sentence]:
-        """Parse sentences, given as lists of words, as Sentence, or as Voted, whose trees then vote after those of the parsers.
+        """Parse sentences, given as lists of words, as Sentence, or as Voted, whose trees vote after those of the parsers.
 
-        Returns new Sentences, as Parser.parse does; without parsers their tags stay what they are. All have a single root.
-        Raises InputError for a sentence without any vote. `progress` is called with the number of words parsed after each
+        Returns new Sentences, as Parser.parse does, all with a single root; without parsers, their tags are unchanged.
+        Raises InputError for a sentence without votes. `progress` is called with the number of words parsed after each
         minibatch.
         """
         unparsed = [as_sentence(s) for s in sentences]
         for sentence in unparsed:
             if not self.parsers and not _votes(sentence):
-                raise InputError("%s: an ensemble without a member has no tree for it" % (sentence.name or "a sentence"))
+                raise InputError("%s: no votes for it, and the ensemble has no parsers" % (sentence.name or "a sentence"))
         results: list[Optional[Sentence]] = [None] * len(unparsed)
         for batch, scores in self._minibatches(unparsed):
             for k, sentence in zip(batch, self._parse([unparsed[k] for k in batch], scores)):
@@ -113,7 +114,7 @@ class Ensemble:
         return [sentence for sentence in results if sentence is not None]
 
     def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
-        """The numbers of the sentences of each minibatch, and what each model says of them."""
+        """The indices of the sentences of each minibatch, and each model's scores for them."""
         if not self.parsers:
             return iter([(list(range(len(sentences))), [])])
         from mh4.model import scores_of
@@ -133,11 +134,11 @@ class Ensemble:
 
 
 def vote(votes: Sequence[np.ndarray], tree: str = "mst") -> np.ndarray:
-    """The tree of a class (of TREES) with a single root whose arcs have most votes: heads, int32 (n+1,).
+    """The single-root tree of a class (one of TREES) whose arcs have the most votes: heads, int32 (n+1,).
 
-    votes: m trees over the same n words, heads (n+1,). Of several such trees it is one for which the earliest of the voters of
-    each arc are the earliest in all (the sum of their numbers is smallest). That is exact where n * m is below 4096, the largest
-    for which the float32 of the decoders of "mh4" and "1ec" holds both sums.
+    votes: m trees over the same n words, heads (n+1,). Ties are broken in favour of early voters: among trees with the most
+    votes, the result minimises the sum, over its arcs, of the number of the earliest voter for the arc. This is exact for
+    n * m < 4096, beyond which the float32 of the decoders of "mh4" and "1ec" may not hold both sums.
     """
     m, n = len(votes), len(votes[0]) - 1
     words = np.arange(1, n + 1)
@@ -145,14 +146,14 @@ def vote(votes: Sequence[np.ndarray], tree: str = "mst") -> np.ndarray:
     for k, heads in reversed(list(enumerate(votes))):
         number[heads[1:], words] += 1
         earliest[heads[1:], words] = m - 1 - k
-    # A vote outweighs all that n arcs can have for being named early.
+    # One vote outweighs everything that n arcs can gain from early voters.
     return trees.best((n * (m - 1) + 1) * number + earliest, TREES[tree], single_root=True)
 
 
 def voted(blocks: Iterable[Block], files: Sequence[str]) -> Iterator[Block]:
-    """The blocks with sentences that are Voted: the trees of these CoNLL-U files are their votes.
+    """The blocks with their sentences as Voted, whose votes are the trees of these CoNLL-U files.
 
-    Raises InputError for what is no tree, and where the sentences or words of a file are not those of the blocks.
+    Raises InputError where a file has no tree, or where its sentences or words differ from those of the blocks.
     """
     others = [conllu.blocks(file) for file in files]
     last = "the input"
@@ -161,7 +162,7 @@ def voted(blocks: Iterable[Block], files: Sequence[str]) -> Iterator[Block]:
         for file, other in zip(files, others):
             found = next(other, None)
             if found is None:
-                raise InputError("%s: ends before %s, expected its sentences" % (file, sentence.name))
+                raise InputError("%s: ends before %s, expected the same sentences" % (file, sentence.name))
             _check_words(found.sentence, sentence)
             votes.append(found.sentence)
         yield replace(block, sentence=Voted(**vars(sentence), votes=votes))
@@ -169,7 +170,7 @@ def voted(blocks: Iterable[Block], files: Sequence[str]) -> Iterator[Block]:
     for other in others:
         found = next(other, None)
         if found is not None:
-            raise InputError("%s: expected the end, as after %s" % (found.sentence.name, last))
+            raise InputError("%s: expected the end of the file, as after %s" % (found.sentence.name, last))
 
 
 def _check_words(sentence: Sentence, expected: Sentence) -> None:
@@ -193,7 +194,7 @@ def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
 
 
 def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray]) -> Opinion:
-    """What the votes of Voted sentences say of the labels of these trees."""
+    """The votes of Voted sentences on the labels of these trees."""
     labels = dict.fromkeys(label for s in sentences for other in _votes(s) for label in other.deprels if label not in _NO_LABEL)
     table = Table({**_UNSPECIFIED.to_json(), **dict.fromkeys(labels, 0)})
     scores = np.zeros((len(table), sum(map(len, sentences))), dtype=np.float32)
@@ -207,11 +208,11 @@ def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray])
 
 
 def _most_probable(opinions: Sequence[Opinion], roots: Optional[np.ndarray] = None) -> list[str]:
-    """The string of highest probability, on average over opinions that may know different strings; see parsing.best."""
+    """The string with the highest average probability over opinions, whose tables may differ; see parsing.best."""
     union = Table(dict.fromkeys(chain.from_iterable(table.strings[1:] for table, _ in opinions), 0))
     total = np.zeros((len(union), opinions[0][1].shape[1]), dtype=np.float32)
     for table, probabilities in opinions:
-        same = table.strings == union.strings  # as models of one treebank have them
+        same = table.strings == union.strings  # as for models of one treebank
         total[slice(1, None) if same else [union[string] for string in table.strings[1:]]] += probabilities
     return best(total, union, roots)
 
@@ -223,9 +224,9 @@ def load(folder: Union[list[str], tuple[str, ...]], *, tree: str = "mst") -> Ens
 def load(
     folder: Union[str, list[str], tuple[str, ...]], decode: Optional[str] = None, beam: int = BEAM, *, tree: str = "mst"
 ) -> Union[Parser, Ensemble]:
-    """The parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
+    """Load the parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
 
     decode: "exact", "greedy" or "beam" (of width `beam`); if None, exact for global models and greedy for greedy ones.
-    Of several folders, the ensemble of their parsers, with trees of the class `tree`: "mst" (any), "mh4" or "1ec".
+    For a list of folders, the ensemble of their parsers, with trees of the class `tree`: "mst" (any), "mh4" or "1ec".
     """
     return Parser.load(folder, decode, beam) if isinstance(folder, str) else Ensemble.load(folder, tree)

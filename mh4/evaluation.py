@@ -1,7 +1,7 @@
-"""UAS and LAS: over all words of gold segmentation, or by the official scorer of the CoNLL 2018 shared task.
+"""UAS and LAS: over all words with gold segmentation, or by the official scorer of the CoNLL 2018 shared task.
 
-Development scores take gold segmentation and count every word, punctuation too (section 5 of the paper). Scores on predicted
-segmentation need an alignment of words: that is the official scorer's business, as `udtools` ships it.
+Development scores use gold segmentation and count every word, including punctuation (Section 5 of the paper). Scores on predicted
+segmentation need an alignment of words, which is left to the official scorer as shipped by `udtools`.
 """
 
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from mh4 import conllu
 from mh4.errors import InputError
 from mh4.vocabulary import without_subtype
 
-# What the shared task reports, in its order; the scorer's metrics of enhanced graphs do not concern a tree parser.
+# The metrics of the shared task, in its order; those for enhanced graphs do not concern a tree parser.
 METRICS = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
 
 
 class Score(NamedTuple):
-    """In percent; aligned_accuracy is over the words that could be aligned, None where nothing is aligned."""
+    """In percent; aligned_accuracy is over the aligned words, None for metrics that align nothing."""
 
     precision: float
     recall: float
@@ -29,7 +29,7 @@ class Score(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How many there are in gold and in the system's file, how many are right; aligned is None where nothing is aligned."""
+    """Counts in gold and in the system's file, and of correct items; aligned is None for metrics that align nothing."""
 
     gold: int
     system: int
@@ -53,21 +53,21 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class File:
-    """A CoNLL-U file that the official scorer has read: its sentences, with trees, and the scorer's representation of it."""
+    """A CoNLL-U file read by the official scorer: its sentences, with trees, and the scorer's representation of it."""
 
     path: str
     sentences: list[conllu.Sentence]
     representation: Any
 
     def starts(self) -> np.ndarray:
-        """int64 (words,): where each word begins in the text without spaces; in a multiword token, where the token does."""
+        """int64 (words,): where each word, or the multiword token that it is part of, begins in the text without spaces."""
         return np.array([word.span.start for word in self.representation.words], dtype=np.int64)
 
 
 class Evaluation(NamedTuple):
-    """What the scorer finds: the counts of each of METRICS, and which words correspond.
+    """The scorer's results: the counts of each of METRICS, and the alignment of words.
 
-    gold_words: int64 (words of the system,), the number of the gold word that each is aligned with, from 0; -1 for none.
+    gold_words: int64 (system words,), the number of the gold word that each system word is aligned with, from 0; -1 for none.
     """
 
     counts: dict[str, Counts]
@@ -75,17 +75,17 @@ class Evaluation(NamedTuple):
 
 
 def attachment_scores(gold: Sequence[conllu.Sentence], system: Sequence[conllu.Sentence]) -> dict[str, float]:
-    """{"uas": ..., "las": ...}: right heads, and right heads with right labels, in percent of all words.
+    """{"uas": ..., "las": ...}: words with the correct head, and with the correct head and label, in percent of all words.
 
     gold and system: the same sentences of n words, with heads (int32 (n+1,)) and deprels (n strings). As in the shared tasks,
     labels are compared without their subtypes (what follows ":"). Raises ValueError if the sentences do not correspond.
     """
     words = heads = labelled = 0
     if len(gold) != len(system):
-        raise ValueError("%d gold sentences but %d of the system" % (len(gold), len(system)))
+        raise ValueError("%d gold sentences, but the system has %d" % (len(gold), len(system)))
     for g, s in zip(gold, system):
         if len(g) != len(s):
-            raise ValueError("%s: %d gold words but %d of the system" % (g.name or "a sentence", len(g), len(s)))
+            raise ValueError("%s: %d gold words, but the system has %d" % (g.name or "a sentence", len(g), len(s)))
         right = g.heads[1:] == s.heads[1:]
         words += len(g)
         heads += int(right.sum())
@@ -100,8 +100,8 @@ def attachment_scores(gold: Sequence[conllu.Sentence], system: Sequence[conllu.S
 def official(gold: str, system: str) -> dict[str, Score]:
     """The official scorer's metrics (see METRICS) of CoNLL-U file `system` against CoNLL-U file `gold`.
 
-    The words may differ, the text may not. Raises InputError for files the scorer refuses: no CoNLL-U, no tree, several roots,
-    another text.
+    The words may differ, but not the text. Raises InputError for files the scorer rejects: not CoNLL-U, not a tree, several
+    roots, a different text.
     """
     counts = evaluate(load(gold), load(system)).counts
     return {metric: counts[metric].score() for metric in METRICS}
@@ -110,16 +110,16 @@ def official(gold: str, system: str) -> dict[str, Score]:
 def load(path: str) -> File:
     """Read CoNLL-U file `path` for the official scorer.
 
-    Raises InputError for files it refuses: no CoNLL-U, no tree, several roots.
+    Raises InputError for files it rejects: not CoNLL-U, not a tree, several roots.
     """
     scorer = _scorer()
-    sentences = conllu.read(path)  # names the line and the sentence of what is wrong, where the scorer does not
+    sentences = conllu.read(path)  # unlike the scorer, its errors name the line and the sentence
     try:
         with open(path, encoding="utf-8") as file:
             representation = scorer.load_conllu(file, path, {})
     except scorer.UDError as error:
-        raise InputError("%s: the official scorer refuses it: %s" % (path, str(error).rstrip("."))) from None
-    except (ValueError, IndexError):  # it does not check what it reads of column DEPS and of multiword tokens
+        raise InputError("%s: the official scorer rejects it: %s" % (path, str(error).rstrip("."))) from None
+    except (ValueError, IndexError):  # it does not validate column DEPS and multiword tokens
         raise InputError("%s: the official scorer cannot read its column DEPS or its multiword tokens" % path) from None
     except RecursionError:
         raise InputError("%s: a tree is too deep for the official scorer" % path) from None
@@ -147,16 +147,16 @@ def evaluate(gold: File, system: File) -> Evaluation:
 
 
 def scorer_name() -> str:
-    """Which official scorer there is, with its version, for the record. Raises InputError if there is none."""
+    """The name and version of the installed official scorer. Raises InputError if there is none."""
     _scorer()
     return "udtools " + metadata.version("udtools")
 
 
 class _Numbered(str):
-    """The XPOS of a word, and its number in the file.
+    """The XPOS of a word, together with the word's number in the file.
 
-    The scorer keeps its alignment of words to itself, but to score XPOS it compares the tag of every gold word with the tag
-    of the word aligned with it: then the latter notes its partner.
+    The scorer does not expose its alignment of words, but to score XPOS it compares the tag of every gold word with the tag of
+    the word aligned with it: at that point, the latter records its partner.
     """
 
     number: int
@@ -190,7 +190,7 @@ def format_counts(counts: dict[str, Counts]) -> str:
     lines = ["Metric     | Correct   |      Gold | Predicted | Aligned"]
     lines.append("-----------+-----------+-----------+-----------+-----------")
     for metric, count in counts.items():
-        aligned = count.correct if metric == "Words" else count.aligned or ""  # words are what is aligned
+        aligned = count.correct if metric == "Words" else count.aligned or ""  # for words, aligned and correct coincide
         lines.append("%-11s|%10d |%10d |%10d |%10s" % (metric, count.correct, count.gold, count.system, aligned))
     return "\n".join(lines)
 
@@ -206,7 +206,7 @@ def _scorer() -> Any:
 
 
 def _difference(gold: File, system: File) -> str:
-    """Where the two texts part."""
+    """A message stating where the two texts diverge."""
     texts = gold.representation.characters, system.representation.characters
     start = next((i for i, (a, b) in enumerate(zip(*texts)) if a != b), min(map(len, texts)))
 

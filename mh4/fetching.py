@@ -1,6 +1,6 @@
-"""Fetching files that are known by their git blob ids: one takes its name only when it is complete and its content is right.
+"""Fetching files with known git blob ids: a file gets its name only when it is complete and its content is verified.
 
-What was cut off is resumed, from a .part file. Files come by themselves or out of an archive, which is kept for others.
+Interrupted downloads are resumed from a .part file. Files are fetched individually or extracted from an archive, which is kept.
 """
 
 import gzip
@@ -26,10 +26,10 @@ WAITS = (1, 3)  # seconds before the second and the third attempt
 
 
 class Wanted(NamedTuple):
-    """A file to have.
+    """A file to fetch.
 
-    path: where it is to be. blob: its git blob id. collection: what it is part of ("UD 2.0"). at_hand: how to name a folder that
-    has the files of the collection already.
+    path: where to put it. blob: its git blob id. collection: the collection it is part of ("UD 2.0"). at_hand: the option with
+    which a user names a folder that already has the files of the collection.
     """
 
     path: Path
@@ -39,16 +39,16 @@ class Wanted(NamedTuple):
 
 
 def fetch(wanted: Wanted, url: str, members: Sequence[str] = ()) -> None:
-    """Fetch a file, unless it is there, from `url` or out of the archive at `url`.
+    """Fetch a file, unless it is already there, from `url` or from the archive at `url`.
 
-    members: what the file may be called in the archive, after the folders there; empty if `url` is that of the file itself.
-    Raises InputError, with at most a .part file left behind, from which the next attempt resumes.
+    members: possible names of the file in the archive, without leading folders; empty if `url` is the file itself.
+    Raises InputError, leaving at most a .part file, from which the next attempt resumes.
     """
     path = wanted.path
     if path.exists():
         if git_blob_id(path) != wanted.blob:
             raise InputError(
-                "%s is there but is not the file of %s: move it away, or name another folder" % (path, wanted.collection)
+                "%s exists but is not the file of %s: move it away, or choose another folder" % (path, wanted.collection)
             )
         return
     try:
@@ -57,7 +57,7 @@ def fetch(wanted: Wanted, url: str, members: Sequence[str] = ()) -> None:
             _extract(wanted, url, members)
         else:
             _fetch_file(wanted, url)
-    except OSError as error:  # of the disk: the network's are InputErrors by now
+    except OSError as error:  # from the disk: network errors are already InputErrors
         raise InputError("%s cannot be written: %s" % (path, reason(error))) from None
 
 
@@ -73,7 +73,7 @@ def _fetch_file(wanted: Wanted, url: str) -> None:
     if resumed:  # the fault may be in what was there before
         return _fetch_file(wanted, url)
     raise InputError(
-        "%s is not the file of %s (git blob id %s, expected %s): nothing kept" % (url, wanted.collection, blob, wanted.blob)
+        "%s is not the file of %s (git blob id %s, expected %s): deleted" % (url, wanted.collection, blob, wanted.blob)
     )
 
 
@@ -97,17 +97,17 @@ def _extract(wanted: Wanted, url: str, members: Sequence[str]) -> None:
                         return
     except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
         archive.unlink()
-        raise InputError("%s is not a readable archive (%s): nothing kept" % (url, error)) from None
-    found = "git blob id %s, expected %s" % (" and ".join(blobs), wanted.blob) if blobs else "no such name in it"
-    raise InputError("%s does not hold %s of %s: %s" % (archive, path.name, wanted.collection, found))
+        raise InputError("%s is not a readable archive (%s): deleted" % (url, error)) from None
+    found = "git blob id %s, expected %s" % (" and ".join(blobs), wanted.blob) if blobs else "no file of that name"
+    raise InputError("%s does not contain %s of %s: %s" % (archive, path.name, wanted.collection, found))
 
 
 class _Interrupted(Exception):
-    """What may work at the next attempt, as a message."""
+    """A failure that another attempt may overcome, as a message."""
 
 
 def _fetch(url: str, part: Path, at_hand: str) -> None:
-    """Fetch url into `part`, going on from what is there. Raises InputError, leaving what came so far in `part`."""
+    """Fetch url into `part`, resuming from its content. Raises InputError, leaving what has been received in `part`."""
     for wait in WAITS + (None,):
         try:
             return _attempt(url, part, at_hand)
@@ -124,10 +124,10 @@ def _attempt(url: str, part: Path, at_hand: str) -> None:
         reply = urlopen(Request(url, headers=headers), timeout=TIMEOUT)
     except HTTPError as error:
         error.close()
-        if error.code == 416 and have:  # nothing to add: the caller's check tells whether it is the file
+        if error.code == 416 and have:  # nothing left to fetch: the caller checks the content
             return
         kind = _Interrupted if error.code == 429 or error.code >= 500 else InputError
-        raise kind("%s: the server answers %d %s" % (url, error.code, error.reason)) from None
+        raise kind("%s: the server answered %d %s" % (url, error.code, error.reason)) from None
     except (URLError, HTTPException, OSError) as error:
         why = getattr(error, "reason", error)
         raise _Interrupted(
@@ -135,17 +135,17 @@ def _attempt(url: str, part: Path, at_hand: str) -> None:
             % (urlsplit(url).netloc, why, at_hand)
         ) from None
     except ValueError as error:
-        raise InputError("%s is not an address to fetch from: %s" % (url, error)) from None
+        raise InputError("%s is not a valid address: %s" % (url, error)) from None
     with reply:
         resumed = reply.status == 206 and reply.headers.get("Content-Range", "").startswith("bytes %d-" % have)
-        done = have if resumed else 0  # a server that ignores Range sends all
+        done = have if resumed else 0  # a server that ignores Range sends the whole file
         length = reply.headers.get("Content-Length")
         total = done + int(length) if length else None
         with open(part, "ab" if resumed else "wb") as file, _progress(part.stem, done, total) as advance:
             while True:
                 try:
                     chunk = reply.read(1 << 16)
-                except (HTTPException, OSError):  # a cut, also when no length tells
+                except (HTTPException, OSError):  # cut off, even if the length is unknown
                     total = total or done + 1
                     break
                 if not chunk:
@@ -159,7 +159,7 @@ def _attempt(url: str, part: Path, at_hand: str) -> None:
 
 @contextmanager
 def _progress(name: str, done: int, total: Optional[int]) -> Iterator[Callable[[int], None]]:
-    """A progress bar on standard error, when that is a terminal: gives what to call with the number of bytes that came."""
+    """A progress bar on standard error, if that is a terminal: yields a function to call with each number of bytes received."""
     if not sys.stderr.isatty():
         yield lambda count: None
         return

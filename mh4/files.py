@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and what tells them by their content."""
+"""Atomic writing of files, and git blob ids, which identify files by content."""
 
 import hashlib
 import os
@@ -13,9 +13,9 @@ from mh4.errors import InputError, reason
 
 @contextmanager
 def atomic_path(path: str) -> Iterator[str]:
-    """Give the path of a temporary file beside `path`, which takes its place when the block ends well.
+    """Yield the path of a temporary file next to `path`, which it replaces when the block succeeds.
 
-    A block that raises leaves `path` as it was. Raises InputError if the folder cannot be written.
+    If the block raises, `path` is left as it was. Raises InputError if the folder is not writable.
     """
     folder, name = os.path.split(os.path.abspath(path))
     try:
@@ -27,7 +27,7 @@ def atomic_path(path: str) -> Iterator[str]:
         yield temporary
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp creates private files
         if os.path.isdir(path):
             raise InputError("%s: cannot be written: it is a folder" % path)
         os.replace(temporary, path)
@@ -38,22 +38,22 @@ def atomic_path(path: str) -> Iterator[str]:
 
 @contextmanager
 def atomic_file(path: str) -> Iterator[TextIO]:
-    """Give a text file, in UTF-8 with line ends as they are, that takes the place of `path` when the block ends well."""
+    """Yield a text file, in UTF-8 with line ends unchanged, that replaces `path` when the block succeeds."""
     with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         yield file
 
 
 def write_text(path: str, text: str) -> None:
-    """Write `text` to `path` in UTF-8, its line ends as they are, whole or not at all."""
+    """Write `text` to `path` in UTF-8, with line ends unchanged, whole or not at all."""
     with atomic_file(path) as file:
         file.write(text)
 
 
 def git_blob_id(path: Union[str, Path]) -> str:
-    """The id git gives the file's content: the SHA-1 of "blob", its size and the bytes."""
+    """The git blob id of a file: the SHA-1 of "blob", its size and its bytes."""
     return blob_id(Path(path).read_bytes())
 
 
 def blob_id(content: bytes) -> str:
-    """The id git gives a file with this content."""
+    """The git blob id of a file with this content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()

@@ -17,9 +17,9 @@ from mh4.network.graph import dy, forward
 from mh4.network.scorer import Labeller, Tagger, TensorScorer
 from mh4.vocabulary import TAGS, Vocabulary
 
-FORMAT = 2  # of the model folder; raised when an older program could not read it or would parse differently
+FORMAT = 2  # of the model folder; incremented when an older program could not read it or would parse differently
 
-# Words per graph in parsing. With twice as many, its matrices leave the caches of the processor, and it is slower.
+# Words per graph in parsing. With twice as many, the matrices no longer fit into the processor's caches, which is slower.
 _BATCH_TOKENS = 500
 
 
@@ -42,19 +42,16 @@ class Model:
     def score(
         self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None, new_graph: bool = True
     ) -> "Scores":
-        """A new graph over a minibatch, not yet run. With `rng`, words and units are dropped at random as in training.
+        """A new graph over a minibatch, not yet evaluated. With `rng`, words and units are dropped at random as in training.
 
-        Without `new_graph`, it becomes part of the graph that there is.
+        Without `new_graph`, it is added to the current graph.
         """
         if new_graph:
             dy.renew_cg()
         return Scores(self, sentences, rng)
 
     def scores(self, sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS) -> Iterator[tuple[list[int], "Scores"]]:
-        """What the model says of sentences, a minibatch at a time: their numbers, and the scores that decoders and labels need.
-
-        See scores_of.
-        """
+        """Score sentences, a minibatch at a time: yields the sentences' indices and their Scores. See scores_of."""
         for batch, (scores,) in scores_of([self], sentences, batch_tokens):
             yield batch, scores
 
@@ -67,18 +64,18 @@ class Model:
         self.save_weights(os.path.join(folder, "weights.npz"))
 
     def describe(self) -> str:
-        """The text of config.toml: what this model is, then all its settings."""
+        """The text of config.toml: a description of this model, then all its settings."""
         head = '[model]\nformat = %d\nsystem = "%s"\nseed = %d\n\n' % (FORMAT, self.system.name, self.seed)
         return head + self.config.to_toml()
 
     @classmethod
     def load(cls, folder: str) -> "Model":
-        """The model saved in `folder`. Raises InputError if there is none, or it is of another format."""
+        """Load the model saved in `folder`. Raises InputError if there is none, or if its format is another."""
         description = configuration.tables(_read(folder, "config.toml"), os.path.join(folder, "config.toml"))
         about = description.pop("model", {})
         if about.get("format") != FORMAT:
             raise InputError(
-                "%s: a model of format %s, this mh4 reads format %d; train it again or use the mh4 that made it"
+                "%s: a model of format %s, but this mh4 reads format %d; retrain it or use the version of mh4 that made it"
                 % (folder, about.get("format", "unknown"), FORMAT)
             )
         config = configuration.override(Config(), description, os.path.join(folder, "config.toml"))
@@ -91,7 +88,7 @@ class Model:
         return model
 
     def save_weights(self, path: str, **beside: np.ndarray) -> None:
-        """Write all parameters to `path` (npz), and the arrays `beside` with them."""
+        """Write all parameters to `path` (npz), together with the arrays `beside`."""
         arrays = {"p%d" % k: p.as_array() for k, p in enumerate(self.parameters.parameters_list())}
         arrays.update(("l%d" % k, p.as_array()) for k, p in enumerate(self.parameters.lookup_parameters_list()))
         with atomic_path(path) as temporary, open(temporary, "wb") as file:
@@ -114,9 +111,9 @@ class Model:
 
 
 class Scores:
-    """What the network says of the sentences of one minibatch, in the graph.
+    """The network's scores for the sentences of one minibatch, in the graph.
 
-    trees: the score tensors of derivations; tags: by column, (tags, words of the minibatch). With `rng`, dropout.
+    trees: the score tensors of derivations; tags: by column, (tags, words of the minibatch). With `rng`, dropout is applied.
     """
 
     def __init__(self, model: Model, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"]) -> None:
@@ -128,7 +125,7 @@ class Scores:
         self.tags = {column: tagger(layers[0], words, self._training) for column, tagger in model.taggers.items()}
 
     def labels(self, heads: Sequence[np.ndarray]) -> "dy.Expression":
-        """Scores of the labels of the arcs of given trees, one heads array for each sentence: (labels, words of the minibatch)."""
+        """Label scores for the arcs of given trees, one heads array per sentence: (labels, words of the minibatch)."""
         columns_of_heads: list[int] = []
         columns: list[int] = []
         for (start, _), tree in zip(self._columns, heads):
@@ -140,10 +137,10 @@ class Scores:
 def scores_of(
     models: Sequence[Model], sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS
 ) -> Iterator[tuple[list[int], list[Scores]]]:
-    """What models say of sentences, a minibatch at a time: their numbers, and the scores of each model.
+    """Score sentences with several models, a minibatch at a time: yields the sentences' indices, and the Scores of each model.
 
-    They share a graph, as DyNet has one at a time. It has been run, and lasts until the next one is asked for. Sentences of
-    similar length share a minibatch, so that their LSTM steps batch well.
+    The models share a graph, as DyNet has only one at a time. It has been evaluated, and is valid until the next minibatch is
+    requested. Sentences of similar length share a minibatch, so that their LSTM steps batch well.
     """
     lengths = [len(sentence) for sentence in sentences]
     for batch in minibatches(sorted(range(len(sentences)), key=lengths.__getitem__), lengths, batch_tokens):

@@ -1,17 +1,17 @@
-"""The static oracle: the canonical transition sequence of a tree, which greedy parsers learn.
+"""The static oracle: the canonical transition sequence of a tree, on which greedy parsers are trained.
 
-A tree has many sequences. The canonical one attaches a word as soon as it can: when the word has all its dependents, is
-on top of the stack or second, and its head is first in the buffer or among the three nodes on top of the stack. Where both
-s0 and s1 can be attached, s1 is first. The paper does not say which sequences it learns from, but its Table 1 does: a parser
-that sees only {s0, b0} fails, as it must where s1 is removed again and again while s0 and b0 stay the same. With s0 first
-a projective tree would have the sequence of the arc-hybrid system, and such a parser would do as well as greedy MH3.
+A tree has many transition sequences. The canonical one attaches a word as early as possible: when the word has all its
+dependents and is s0 or s1, and its head is b0 or among s0, s1 and s2. Where both s0 and s1 can be attached, s1 is attached first.
+The paper does not state which sequences it trains on, but its Table 1 implies this choice: a parser that sees only {s0, b0}
+fails, as it must if s1 is removed repeatedly while s0 and b0 stay the same. With s0 first, a projective tree would have the
+sequence of the arc-hybrid system, and such a parser would do as well as greedy MH3.
 
-It never hurts to do so. A word without further dependents is needed only for its own arc, and without it all other
-nodes of the stack are at least as near to the top as before. A reduce transition of MH4 joins s0 or s1 to any of s0, s1,
-s2 and b0, so an arc that can be made can still be made with its ends nearer to the top. So what is left of any sequence
-for the tree, without the transition that removes the word, is a sequence from there on: the oracle finds one for every
-tree that the transition system makes. These are more than MH4 derives. The same holds for MH3, where only s0 is removed
-and its head is s1 or b0; these are the projective trees.
+Attaching early is always safe. A word without further dependents is needed only for its own arc, and once it is removed, all
+other nodes of the stack are at least as close to the top as before. A reduce transition of MH4 joins s0 or s1 to any of s0, s1,
+s2 and b0, so an arc that could be made can still be made with its ends closer to the top. Hence the rest of any sequence for the
+tree, minus the transition that removes the word, is a valid continuation, and the oracle finds a sequence for every tree that
+the transition system can produce (more trees than the MH4 chart derives). The same holds for MH3, where only s0 is removed and
+its head is s1 or b0; its trees are the projective ones.
 """
 
 from collections.abc import Sequence
@@ -25,16 +25,16 @@ from mh4.trees import Heads
 
 
 def canonical(heads: Heads, codes: Sequence[Transition] = MH4) -> Optional[np.ndarray]:
-    """The canonical sequence of a tree, or None if transitions of these codes (MH3 or MH4) do not make it.
+    """The canonical sequence of a tree, or None if the transitions `codes` (MH3 or MH4) cannot produce it.
 
-    heads: int array (n+1,), a tree. Returns an int array (2n+1, 5) of rows (code, s2, s1, s0, b0), the positions as they
-    are before the transition, -1 where a position is empty. Raises ValueError if `heads` is not a tree.
+    heads: int array (n+1,), a tree. Returns an int array (2n+1, 5) of rows (code, s2, s1, s0, b0), the positions before the
+    transition, -1 where a position is empty. Raises ValueError if `heads` is not a tree.
     """
     heads = arguments.tree(heads)
     n = len(heads) - 1
     missing = np.bincount(heads[1:], minlength=n + 1).tolist()  # dependents still to be attached
     heads = heads.tolist()
-    stack, rows = [-1, -1, -1], []  # three empty positions are below the bottom
+    stack, rows = [-1, -1, -1], []  # three empty positions at the bottom
     b0, allowed = 0, frozenset(codes)
     for _ in range(2 * n + 1):
         s2, s1, s0 = stack[-3:]

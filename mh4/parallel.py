@@ -15,21 +15,21 @@ from mh4.parsing import Parser
 Load = Callable[..., Union[Parser, Ensemble]]
 Arguments = tuple[Hashable, ...]
 
-# Words in memory for each process; among these, sentences of similar length share a minibatch.
+# Words in memory per process; within a chunk, sentences of similar length share a minibatch.
 CHUNK_WORDS = 10_000
 
 
 def parse(load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int = 1) -> Iterator[tuple[Block, Sentence]]:
-    """Parse the sentences of `blocks` with the parser of load(*arguments); yields each block with its new Sentence, in order.
+    """Parse the sentences of `blocks` with the parser from load(*arguments); yields each block with its new Sentence, in order.
 
-    load: Parser.load or Ensemble.load, which see for the arguments and for what they raise; each process calls it once.
-    jobs: how many processes; 1 is this process.
+    load: Parser.load or Ensemble.load (see there for arguments and exceptions); each process calls it once.
+    jobs: the number of processes; with 1, this process does the work.
     """
     if jobs == 1:
         for chunk in _chunks(blocks):
             yield from zip(chunk, _parse(load, arguments, [block.sentence for block in chunk]))
         return
-    # New processes rather than forks of this one, which may have threads (a progress bar has one).
+    # Spawned rather than forked, since this process may have threads (a progress bar has one).
     with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts_to_the_parent) as pool:
         running: deque[tuple[list[Block], Future]] = deque()
         try:

@@ -1,4 +1,4 @@
-"""Parsing: the best tree of the chart parser, then its labels."""
+"""Parsing: the best tree according to the decoder, then its labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,10 +11,10 @@ from mh4.errors import InputError
 from mh4.systems import BEAM
 from mh4.vocabulary import TAGS, Table
 
-if TYPE_CHECKING:  # DyNet takes a moment to start, and not all who import this parse
+if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
     from mh4.model import Model, Scores
 
-ROOT = "root"  # the label of the words headed by the root, and of no others
+ROOT = "root"  # the label of words headed by the root, and only of those
 
 
 class Parser:
@@ -30,10 +30,10 @@ class Parser:
 
     @classmethod
     def load(cls, folder: str, decode: Optional[str] = None, beam: int = BEAM) -> "Parser":
-        """The parser that ``mh4 train`` saved in `folder`; InputError if there is none or it is of another format.
+        """Load the parser that ``mh4 train`` saved in `folder`; InputError if there is none or its format is another.
 
         decode: "exact", "greedy" or "beam" (of width `beam`); if None, exact for global models and greedy for greedy ones.
-        Raises InputError where the system cannot be decoded so.
+        Raises InputError if the system does not support this decoding.
         """
         from mh4.model import Model
 
@@ -57,7 +57,7 @@ class Parser:
         return [parsed[k] for k in range(len(unparsed))]
 
     def trees(self, scores: "Scores") -> list[np.ndarray]:
-        """The best tree of each sentence of a minibatch, by its scores: heads, int32 (n+1,)."""
+        """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,)."""
         single_root = self.model.config.scorer.single_root
         return [self.decode(**tensors, single_root=single_root).heads for tensors in scores.trees.arrays()]
 
@@ -69,7 +69,7 @@ class Parser:
 
 
 def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], columns: Mapping[str, list[str]]) -> list[Sentence]:
-    """New sentences with these heads, an array for each, and these columns, by name, whose strings are of all words in a row."""
+    """New sentences with these heads, one array per sentence, and these columns by name, concatenated over all sentences."""
     results, start = [], 0
     for sentence, tree in zip(sentences, heads):
         stop = start + len(sentence)
@@ -80,23 +80,23 @@ def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], column
 
 
 def headed_by_root(heads: Sequence[np.ndarray]) -> np.ndarray:
-    """Which of all words in a row are headed by the root: bool."""
+    """Which words, concatenated over all trees, are headed by the root: bool (words,)."""
     return np.concatenate([tree[1:] for tree in heads]) == 0
 
 
 def as_sentence(words: Union[Sentence, Sequence[str]]) -> Sentence:
-    """A Sentence, made of a list of words where it is none; InputError if it cannot be."""
+    """A Sentence as it is, or one made from a list of words; InputError for anything else."""
     if isinstance(words, Sentence):
         return words
     if isinstance(words, str) or not words or not all(isinstance(word, str) and word for word in words):
-        raise InputError("cannot parse %r: expected a list of words, each a string that is not empty" % (words,))
+        raise InputError("cannot parse %r: expected a list of words, each a non-empty string" % (words,))
     return Sentence(list(words))
 
 
 def best(scores: np.ndarray, table: Table, roots: Optional[np.ndarray] = None) -> list[str]:
     """The best-scoring string of every column, never the unknown one (row 0).
 
-    roots: of labels, which columns are words headed by the root: those are `root`, and no others are.
+    roots: for labels, which columns are words headed by the root: these and only these are labelled `root`.
     """
     scores = scores.reshape((len(table), -1))
     if roots is not None and table[ROOT] and len(table) > 2:

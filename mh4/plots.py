@@ -1,4 +1,4 @@
-"""Images, by matplotlib where it is installed; their files appear whole or not at all."""
+"""Writing plots with matplotlib, if installed; files appear whole or not at all."""
 
 import logging
 import os
@@ -9,22 +9,22 @@ from mh4.files import atomic_path
 
 
 def check_plot(path: str) -> None:
-    """Raise InputError if there is no matplotlib to plot with, or the file cannot be one of its images."""
-    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it tells when it looks for fonts the first time
+    """Raise InputError if matplotlib is not installed, or if it cannot write an image to `path`."""
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it reports its first search for fonts
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError("a plot needs matplotlib, which is not installed: pip install matplotlib") from None
     kinds = Figure().canvas.get_supported_filetypes()
     if _kind(path) not in kinds:
-        raise InputError("%s: cannot be plotted to: expected a name that ends in .png, .pdf or .svg" % path)
+        raise InputError("%s: not a file name for a plot: expected one that ends in .png, .pdf or .svg" % path)
     folder = os.path.dirname(path) or "."
     if os.path.isdir(path) or not os.path.isdir(folder):
         raise InputError("%s: cannot be written: %s" % (path, "it is a folder" if os.path.isdir(path) else "no folder " + folder))
 
 
 def save(figure: Any, path: str) -> None:
-    """Write a matplotlib figure to `path`, whose ending says what kind of image it is."""
+    """Write a matplotlib figure to `path`, whose extension determines the image format."""
     with atomic_path(path) as temporary:
         figure.savefig(temporary, format=_kind(path), dpi=150)
 

@@ -1,4 +1,4 @@
-"""Progress on the terminal: quiet where there is none."""
+"""Progress bars, shown only on a terminal."""
 
 from typing import Any, Optional
 
@@ -8,7 +8,7 @@ from rich.text import Text
 
 
 class Listener:
-    """Is told how training goes, as a progress bar is. This one ignores it."""
+    """Receives training events, as a progress bar does. The base class ignores them."""
 
     def epoch(self, number: int, words: int, done: int) -> None:
         """Epoch `number`, counted from 1, begins or resumes: `done` of its `words` words have been trained on."""
@@ -17,7 +17,7 @@ class Listener:
         """An update on a minibatch of `words` words has been made; `loss` is its loss per word."""
 
     def evaluating(self, words: int) -> None:
-        """Some `words` words of dev have been parsed."""
+        """Another `words` words of dev have been parsed."""
 
     def evaluation(self, metrics: dict[str, Any]) -> None:
         """Dev has been parsed; `metrics` is the line written to metrics.jsonl."""
@@ -29,7 +29,7 @@ class _Speed(ProgressColumn):
 
 
 def words_bar() -> Progress:
-    """A progress bar on standard error that counts words; it shows nothing where that is not a terminal."""
+    """A progress bar on standard error that counts words; hidden if that is not a terminal."""
     console = Console(stderr=True, highlight=False)
     return Progress(
         TextColumn("{task.description}"),

@@ -1,4 +1,4 @@
-"""What `mh4 evaluate` shows: the official metrics of one system or several, and LAS by relation, for people and for machines."""
+"""The output of `mh4 evaluate`: official metrics of one or several systems, and LAS by relation, as tables or JSON."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ TOTAL = "total"
 
 
 class Result(NamedTuple):
-    """The counts of a system's file by metric, and those of LAS by relation."""
+    """The counts of a system's file by metric, and for LAS also by relation."""
 
     path: str
     metrics: dict[str, Counts]
@@ -22,7 +22,7 @@ class Result(NamedTuple):
 
 
 def measure(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
-    """Score CoNLL-U files against a gold one. Raises InputError for files that the official scorer refuses."""
+    """Score CoNLL-U files against gold. Raises InputError for files that the official scorer rejects."""
     gold = evaluation.load(gold_path)
     gold_arcs = arcs.Arcs.of(gold.sentences)
     results = []
@@ -34,10 +34,9 @@ def measure(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
 
 
 def by_relation(gold: arcs.Arcs, system: arcs.Arcs, gold_words: np.ndarray) -> dict[str, Counts]:
-    """LAS by relation, without subtypes: the arcs with it in gold and in the system, and those that are in both.
+    """Counts for LAS by relation, without subtypes: its arcs in gold, in the system, and in both.
 
-    Sorted by falling count in gold. aligned counts the gold words with the relation that are aligned; gold_words is as in
-    arcs.right.
+    Sorted by decreasing gold count. aligned counts the aligned gold words with the relation; gold_words is as in arcs.right.
     """
     right = arcs.right(gold, system, gold_words).labelled
     in_gold, in_system = Counter(gold.labels.tolist()), Counter(system.labels.tolist())
@@ -48,7 +47,7 @@ def by_relation(gold: arcs.Arcs, system: arcs.Arcs, gold_words: np.ndarray) -> d
 
 
 def metric_table(results: Sequence[Result], counts: bool = False) -> str:
-    """The metrics: of one system as the official scorer prints them, of several F1 (or, with `counts`, counts) side by side."""
+    """The metrics: for one system as the official scorer prints them, for several F1 (or, with `counts`, counts) side by side."""
     if len(results) == 1:
         metrics = results[0].metrics
         return evaluation.format_counts(metrics) if counts else evaluation.format_table(_scores(metrics))
@@ -65,7 +64,7 @@ def metric_table(results: Sequence[Result], counts: bool = False) -> str:
 
 
 def relation_table(results: Sequence[Result], counts: bool = False) -> str:
-    """LAS by relation: of one system counts, precision, recall and F1, of several F1 (or, with `counts`, counts) side by side."""
+    """LAS by relation: counts, precision, recall and F1 for one system; for several, F1 (or, with `counts`, counts)."""
     names = short_names([result.path for result in results])
     in_gold = {name: relation.gold for result in results for name, relation in result.relations.items()}
     rows = sorted(in_gold, key=lambda name: (-in_gold[name], name)) + [TOTAL]
@@ -89,7 +88,7 @@ def relation_table(results: Sequence[Result], counts: bool = False) -> str:
 
 
 def record(gold_path: str, results: Sequence[Result], relations: bool = False) -> dict[str, Any]:
-    """For machines: counts, and percentages unrounded; LAS by relation with `relations`."""
+    """The scores for JSON: counts and unrounded percentages; with `relations`, also LAS by relation."""
     systems = []
     for result in results:
         entry: dict[str, Any] = {"file": result.path, "metrics": _records(result.metrics)}
@@ -108,5 +107,5 @@ def _scores(counts: dict[str, Counts]) -> dict[str, evaluation.Score]:
 
 
 def _counts(of_all: Sequence[Counts]) -> list[str]:
-    """Gold, predicted by each system, correct in each."""
+    """Counts in gold, then predicted by each system, then correct in each."""
     return ["%d" % count for count in [of_all[0].gold, *(one.system for one in of_all), *(one.correct for one in of_all)]]

@@ -1,12 +1,12 @@
-"""Whether the difference between two parsers on the same sentences may be chance: paired bootstrap and approximate randomisation.
+"""Significance of the difference between two parsers on the same sentences: paired bootstrap and approximate randomisation.
 
-Both ask how often a difference as large as the observed one would be seen, in either direction, if there were none. The paired
-bootstrap (Efron & Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 16; Berg-Kirkpatrick, Burkett & Klein, "An
-Empirical Investigation of Statistical Significance in NLP", EMNLP 2012) draws as many sentences as there are, with replacement;
-differences in such samples scatter about the observed one as those of other texts would about the true one. Approximate
-randomisation (Noreen, "Computer-Intensive Methods for Testing Hypotheses", 1989; Yeh, "More accurate tests for the statistical
-significance of result differences", COLING 2000) exchanges the two parsers' trees of each sentence or not, at random, which
-makes no difference if they are equally good.
+Both estimate how often a difference as large as the observed one, in either direction, would be seen if the parsers were equally
+good. The paired bootstrap (Efron & Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 16; Berg-Kirkpatrick, Burkett &
+Klein, "An Empirical Investigation of Statistical Significance in NLP", EMNLP 2012) draws as many sentences as there are, with
+replacement; the differences in such samples are distributed about the observed one as those in other texts are about the true
+one. Approximate randomisation (Noreen, "Computer-Intensive Methods for Testing Hypotheses", 1989; Yeh, "More accurate tests for
+the statistical significance of result differences", COLING 2000) swaps the two parsers' trees of randomly chosen sentences,
+which makes no systematic difference if they are equally good.
 """
 
 from collections.abc import Iterator
@@ -21,10 +21,10 @@ _EQUAL = 1e-9  # differences of percentages closer than this are rounding errors
 
 
 class Difference(NamedTuple):
-    """Scores of A and B and their difference A - B, in percent, and whether it may be chance.
+    """Scores of A and B and their difference A - B, in percent, and its significance.
 
-    low, high: the interval that holds the difference in the middle 95 % of the bootstrap's samples. p_bootstrap, p_randomisation:
-    two-sided p-values, (1 + samples with a difference as large) / (1 + samples), so that none is 0.
+    low, high: the interval of the middle 95 % of the differences in bootstrap samples. p_bootstrap, p_randomisation: two-sided
+    p-values, (1 + samples with a difference as large) / (1 + samples), which are never 0.
     """
 
     a: float
@@ -39,12 +39,12 @@ class Difference(NamedTuple):
 def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SEED) -> list[Difference]:
     """Compare the scores of A and B by each of m measures.
 
-    a and b: int (sentences, m, 2), of each sentence what is right, and what there is to get right in gold and system together.
-    A score is F1, 200 * right / there in percent, over all sentences of a sample (where both count the same, accuracy).
-    Raises ValueError where there are no sentences or there is nothing to get right.
+    a and b: int (sentences, m, 2), for each sentence the correct count, and the total count in gold and system together.
+    A score is F1, 200 * correct / total in percent, over all sentences of a sample (accuracy if both totals are equal).
+    Raises ValueError if there are no sentences or a total is 0.
     """
     if a.shape != b.shape or not a[:, :, 1].any(axis=0).all() or not b[:, :, 1].any(axis=0).all():
-        raise ValueError("expected counts of the same sentences and measures, with something to get right")
+        raise ValueError("expected counts of the same sentences and measures, with positive totals")
     measures = a.shape[1]
     both = np.concatenate([a, b], axis=1).astype(np.float64)  # whole numbers: their sums are exact
     observed = _scores(both.sum(axis=0)[None])[0]
@@ -62,7 +62,7 @@ def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SE
 
 
 def _scores(sums: np.ndarray) -> np.ndarray:
-    """(..., 2) to (...). A sample with nothing to get right has score 0."""
+    """(..., 2) to (...). A sample whose total is 0 has score 0."""
     return 200.0 * sums[..., 0] / np.maximum(sums[..., 1], 1)
 
 
@@ -76,7 +76,7 @@ def _bootstrap(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray
 
 
 def _exchanges(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
-    """The scores (some samples, 2m) where A and B have exchanged about half of their sentences."""
+    """The scores (some samples, 2m) after A and B have swapped about half of their sentences."""
     rng, n = np.random.default_rng([seed, 1]), len(both)
     measures = both.shape[1] // 2
     more = both[:, :measures] - both[:, measures:]
@@ -87,7 +87,7 @@ def _exchanges(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray
 
 
 def _parts(samples: int, n: int) -> Iterator[int]:
-    """Numbers of samples of n that add up to all of them."""
+    """Sizes of the parts in which to draw the samples, of n sentences each."""
     step = max(1, _AT_A_TIME // n)
     for start in range(0, samples, step):
         yield min(step, samples - start)

@@ -1,7 +1,7 @@
 """The registry of systems: a system is a name, the score tensors that the network fills, and decoders that read them.
 
-Tensors are named as the decoders' parameters. Adding a system is adding an entry to SYSTEMS; the command line, the messages and the
-reports read it there.
+Tensors are named after the decoders' parameters. To add a system, add an entry to SYSTEMS, which the command line, the messages
+and the reports read.
 """
 
 from collections.abc import Mapping
@@ -18,20 +18,20 @@ from mh4.training import violation
 from mh4.training.violation import Violation
 from mh4.transitions import MH3, MH4, Transition
 
-Decode = Callable[..., Derivation]  # from the tensors by name, and single_root; exact decoders take cost and heads, too
+Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root; exact decoders also take cost and heads
 
 DECODINGS = ("exact", "greedy", "beam")
-BEAM = 8  # the width of a beam if none is given
-WIDEST = 10_000  # with which any sentence fits into memory
+BEAM = 8  # the default width of a beam
+WIDEST = 10_000  # any sentence fits into memory with this width
 
 
 @dataclass(frozen=True)
 class Tensor:
     """One tensor of scores of pairs of nodes.
 
-    positions: which two positions are scored; all tensors of a system share the MLP of a position.
-    matrices: how many matrices (one for each transition) the tensor has, or None for a plain matrix.
-    sentinel: whether node n+1, the end of the sentence, is among the first nodes, and among the second.
+    positions: the two positions that are scored; all tensors of a system share the MLP of a position.
+    matrices: the number of matrices (one per transition) in the tensor, or None for a single matrix.
+    sentinel: whether node n+1, the end of the sentence, is among the first nodes, and whether it is among the second.
     """
 
     name: str
@@ -44,9 +44,9 @@ class Tensor:
 class System:
     """A parser.
 
-    tree_class: the trees that it learns to produce, a name that mh4.trees knows.
-    decoders: by name (of DECODINGS), the default first. That called "beam" also takes the width.
-    in_paper: whether it is one of the paper's.
+    tree_class: the class of trees that it learns to produce, by its name in mh4.trees.
+    decoders: by name (from DECODINGS), the default first. The one called "beam" also takes the width.
+    in_paper: whether it is one of the paper's systems.
     """
 
     name: str
@@ -57,13 +57,13 @@ class System:
 
     @property
     def default(self) -> str:
-        """How it decodes if nothing else is asked for."""
+        """The name of the default decoder."""
         return next(iter(self.decoders))
 
     def decoder(self, decoding: Optional[str] = None, width: int = BEAM) -> Decode:
         """The function from the tensors by name, and single_root, to a Derivation.
 
-        decoding: of DECODINGS, or None for the default; width: of the beam. Raises InputError where the system has no such decoder.
+        decoding: one of DECODINGS, or None for the default; width: of the beam. Raises InputError if the system lacks it.
         """
         decoding = decoding or self.default
         if decoding not in DECODINGS:
@@ -77,16 +77,16 @@ class System:
         return partial(self.decoders["beam"], beam=width)
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
-        """The tree to learn: gold, or where the system cannot produce it the nearest tree of its class."""
+        """The tree to learn: gold, or if the system cannot produce it, the nearest tree of its class."""
         return trees.nearest(heads, self.tree_class, single_root=single_root)
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
-        """By how much the model violates the margin of the tree `heads`: what training makes small."""
+        """By how much the model violates the margin of the tree `heads`, which training minimises."""
         raise NotImplementedError
 
 
 class GlobalSystem(System):
-    """A system that is trained on whole derivations, through its exact decoder (Section 4)."""
+    """A system trained on whole derivations, through its exact decoder (Section 4)."""
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
         return violation.structured(self.decoders["exact"], tensors, heads, single_root)
@@ -94,7 +94,7 @@ class GlobalSystem(System):
 
 @dataclass(frozen=True)
 class GreedySystem(System):
-    """A system that is trained on single transitions, along the static oracle (the greedy columns of Tables 1 and 4)."""
+    """A system trained on single transitions, following the static oracle (the greedy columns of Tables 1 and 4)."""
 
     transitions: tuple[Transition, ...] = ()
 
@@ -114,17 +114,17 @@ def _search(decode: Decode) -> dict[str, Decode]:
 
 
 def _transition_based(name: str, tree_class: str, decode: Decode, *tensors: Tensor, in_paper: bool = True) -> System:
-    """A global system whose transitions are decoded by a chart parser or, not exactly, by search."""
+    """A global system whose transitions are decoded exactly by a chart parser or approximately by search."""
     return GlobalSystem(name, tree_class, tensors, {"exact": decode, **_search(beam.decode)}, in_paper)
 
 
 def _greedy(name: str, tree_class: str, transitions: tuple[Transition, ...], *pairs: tuple[str, str]) -> System:
-    """A greedy parser that scores all its transitions on each of these pairs of positions."""
+    """A greedy parser that scores all its transitions on each of `pairs` of positions."""
     tensors = tuple(Tensor(first + second, (first, second), len(transitions)) for first, second in pairs)
     return GreedySystem(name, tree_class, tensors, _search(beam.decode_local), transitions=transitions)
 
 
-# Transitions are scored on stack and buffer positions, shift first: LA and RA in MH3, six reduces in MH4.
+# Transitions are scored on stack and buffer positions: the shift, then LA and RA in MH3, six reduces in MH4.
 _SHIFT = Tensor("shift", ("s0", "b0"))
 _MH3_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 2)
 _MH4_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 6)
@@ -143,8 +143,8 @@ SYSTEMS: dict[str, System] = {
         _transition_based("mh4-two", "mh4", mh4.decode, _SHIFT, _MH4_ON_S0B0),
         # MH4 with shifts scored on {s0, b0} and reduces on {s1, s0, b0}, as {s1, s0} + {s0, b0} (Section 4.2).
         _transition_based("mh4-hybrid", "mh4", mh4.decode, _SHIFT, _MH4_ON_S0B0, _MH4_ON_S1S0),
-        # Third-order 1-Endpoint-Crossing trees (Pitler, TACL 2014) on {h, m}, {si, m} and {g, m}, and on {h, m} a second time with
-        # scores of their own for crossed arcs. The end of the sentence stands for a sibling or grandparent that is not there.
+        # Third-order 1-Endpoint-Crossing trees (Pitler, TACL 2014) on {h, m}, {si, m} and {g, m}, and on {h, m} again with
+        # separate scores for crossed arcs. The end of the sentence stands for a missing sibling or grandparent.
         GlobalSystem(
             "1ec",
             "1ec",
@@ -156,10 +156,10 @@ SYSTEMS: dict[str, System] = {
             ),
             {"exact": oneec.decode},
         ),
-        # MH3 and MH4-hybrid with the scores of mst on {h, m} beside them, decoded exactly.
+        # MH3 and MH4-hybrid plus the {h, m} scores of mst, decoded exactly.
         _transition_based("mh3-arcs", "projective", mh3.decode, _SHIFT, _MH3_ON_S0B0, _ARCS, in_paper=False),
         _transition_based("mh4-arcs", "mh4", mh4.decode, _SHIFT, _MH4_ON_S0B0, _MH4_ON_S1S0, _ARCS, in_paper=False),
-        # The greedy parsers of Table 4, and of Table 1: sums of the scores of neighbouring positions.
+        # The greedy parsers of Tables 4 and 1, which sum the scores of adjacent positions.
         _greedy("greedy-mh3", "projective", MH3, ("s0", "b0")),
         _greedy("greedy-mh4", "mh4", MH4, ("s0", "b0"), ("s1", "s0"), ("s2", "s1")),
         _greedy("greedy-mh4-two", "mh4", MH4, ("s0", "b0")),

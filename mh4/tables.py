@@ -1,13 +1,13 @@
-"""Tables for people: columns set right under the titles of their groups, names of files, names of groups of numbers."""
+"""Plain-text tables: aligned columns under group titles, short file names, and names for ranges of numbers."""
 
 import os
 from collections.abc import Sequence
 
 
 def aligned(corner: str, groups: Sequence[tuple[str, list[str]]], names: Sequence[str], body: Sequence[list[str]]) -> str:
-    """Lines of a table with groups of columns under a title, every column but the first to the right.
+    """The text of a table whose columns are grouped under titles; every column but the first is right-aligned.
 
-    corner: what stands above the names; groups: (title, names of the columns); names, body: of each row its name and its cells.
+    corner: the header of the first column; groups: (title, names of the columns); names, body: the name and cells of each row.
     """
     header = [name for _, columns in groups for name in columns]
     widths = [max(map(len, column)) for column in zip(header, *body)]
@@ -28,13 +28,13 @@ def aligned(corner: str, groups: Sequence[tuple[str, list[str]]], names: Sequenc
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """The names of files without their folders, where that tells them apart."""
+    """File names without their folders, if these remain distinct; the full paths otherwise."""
     short = [os.path.basename(path) for path in paths]
     names = short if len(set(short)) == len(short) else paths
     return [name.encode("utf-8", "replace").decode() for name in names]  # not every name is UTF-8
 
 
 def group_names(starts: Sequence[int]) -> list[str]:
-    """The names of groups of numbers, each from its start up to the next one's, the last open, as in 0, 1, 2-4, 5+."""
+    """Names for ranges of numbers, each from its start up to the next start and the last open-ended: 0, 1, 2-4, 5+."""
     closed = ["%d" % start if end == start + 1 else "%d-%d" % (start, end - 1) for start, end in zip(starts, starts[1:])]
     return closed + ["%d+" % starts[-1]]

@@ -8,11 +8,11 @@ With stack ...|s2|s1|s0 and buffer b0|..., the seven transitions are
     2     RA    s1 -> s0    s0             5     LA2   b0 -> s1    s1
     3     LA'   s0 -> s1    s1             6     RA2   s2 -> s0    s0
 
-SH, LA and RA by themselves are the arc-hybrid system, which is MH3. Nodes are 0 (the root), 1..n (the words) and n+1, the
+SH, LA and RA by themselves form the arc-hybrid system, which is MH3. Nodes are 0 (the root), 1..n (the words) and n+1, the
 end-of-sentence sentinel: it is only ever b0, never shifted, never a head or a dependent. The root is never a dependent.
 
-The exact decoders and the search list their transitions in this form (``Derivation.transitions``); ``mh4.oracle`` says which
-ones greedy parsers learn.
+The exact decoders and the search list their transitions in this form (``Derivation.transitions``); ``mh4.oracle`` defines the
+sequences that greedy parsers learn.
 """
 
 from enum import IntEnum
@@ -42,7 +42,7 @@ SH, LA, RA, LA_PRIME, RA_PRIME, LA2, RA2 = Transition
 MH3 = (SH, LA, RA)
 MH4 = tuple(Transition)
 
-# Where the head and the dependent of each reduce transition's arc are found.
+# The positions of the head and the dependent of each reduce transition's arc.
 ARC: dict[int, tuple[str, str]] = {
     LA: ("b0", "s0"),
     RA: ("s1", "s0"),
@@ -106,9 +106,9 @@ class Configuration:
     def legal(self, code: int) -> bool:
         """Whether the transition can be applied here.
 
-        SH needs a node other than the sentinel; a reduce needs both ends of its arc, a head other than the sentinel
-        and a dependent other than the root. Any sequence of legal transitions can be completed: while words remain
-        on the stack or in the buffer, SH or RA is legal.
+        SH needs a b0 other than the sentinel; a reduce needs both ends of its arc, a head other than the sentinel and a
+        dependent other than the root. Any sequence of legal transitions can be completed: while words remain on the stack
+        or in the buffer, SH or RA is legal.
         """
         return self._why_not(_checked(code)) is None
 
@@ -145,9 +145,9 @@ class Configuration:
 def run(transitions: np.ndarray, n: int) -> np.ndarray:
     """Execute a sequence of transitions over n words and return the heads.
 
-    transitions: int array (2n+1, 4) of rows (code, s1, s0, b0), the positions as they are before the transition and
-    -1 where a position is empty. Returns an int32 array of length n+1 with -1 for the root.
-    Raises ValueError, naming the row, if a transition is illegal or a position is not the actual one.
+    transitions: int array (2n+1, 4) of rows (code, s1, s0, b0), the positions before the transition, -1 where a position
+    is empty. Returns an int32 array of length n+1 with -1 for the root.
+    Raises ValueError, naming the row, if a transition is illegal or a position differs from the actual one.
     """
     configuration = Configuration(n)
     rows = _rows(transitions)
@@ -156,7 +156,7 @@ def run(transitions: np.ndarray, n: int) -> np.ndarray:
     for step, (code, *stated) in enumerate(rows.tolist()):
         actual = [configuration.s1, configuration.s0, configuration.b0]
         if stated != actual:
-            raise ValueError(f"transition row {step} says (s1, s0, b0) = {tuple(stated)}, but they are {tuple(actual)}")
+            raise ValueError(f"transition row {step} has (s1, s0, b0) = {tuple(stated)}, but they are {tuple(actual)}")
         try:
             configuration.apply(code)
         except ValueError as error:
@@ -168,9 +168,9 @@ def run(transitions: np.ndarray, n: int) -> np.ndarray:
 def legal(positions: np.ndarray, n: int, single_root: bool = False) -> np.ndarray:
     """Which transitions can be applied in many configurations over n words at once: bool (7, m), by code.
 
-    positions: int array (m, 4) of rows (s2, s1, s0, b0), -1 where a position is empty. As ``Configuration.legal``, but
-    with `single_root` an arc from the root is legal only where it completes the tree: from the stack [0, s0], when only
-    the sentinel is in the buffer. Then one of these transitions is the last, and no other makes an arc from the root.
+    positions: int array (m, 4) of rows (s2, s1, s0, b0), -1 where a position is empty. As ``Configuration.legal``, but with
+    `single_root` an arc from the root is legal only if it completes the tree: with stack [0, s0] and only the sentinel in the
+    buffer. Then such a transition is the last one, and no other makes an arc from the root.
     """
     s2, s1, s0, b0 = np.asarray(positions).T
     words_left = b0 <= n
@@ -190,7 +190,7 @@ def legal(positions: np.ndarray, n: int, single_root: bool = False) -> np.ndarra
 
 
 def score(transitions: np.ndarray, shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: Optional[np.ndarray] = None) -> float:
-    """The score of a transition sequence: the sum over its transitions but the first, the shift of the root.
+    """The score of a transition sequence: the sum over its transitions except the first, which shifts the root.
 
     transitions: int array (m, 4) of rows (code, s1, s0, b0). shift: (n+2, n+2), indexed [s0, b0].
     reduce_s0b0: (2 or 6, n+2, n+2), indexed [code - 1, s0, b0]. reduce_s1s0: the same, indexed [code - 1, s1, s0].

@@ -1,8 +1,8 @@
-"""Treebanks: which files there are, fetching them, and telling what a file is by its content.
+"""Treebanks: listing and fetching their files, and identifying a file by its content.
 
 treebanks.tsv, the manifest, lists the Universal Dependencies files of the paper's 20 treebanks with their git blob ids. They are
-fetched from the git tags on GitHub or taken out of the release archives of LINDAT; a file takes its name only when it is
-complete and its blob id is right. No treebank text is part of this repository, save the toy treebank that data/toy.py makes.
+fetched from the git tags on GitHub or extracted from the release archives on LINDAT; a file gets its name only when it is
+complete and its blob id is verified. This repository contains no treebank text; data/toy.py generates the toy treebank.
 """
 
 import csv
@@ -19,27 +19,27 @@ from mh4.files import git_blob_id
 
 MANIFEST = Path(__file__).with_name("treebanks.tsv")
 DATA = Path(__file__).resolve().parent.parent / "data"
-if not (DATA / "toy.py").exists():  # an installed package, with no clone of the repository around it
+if not (DATA / "toy.py").exists():  # an installed package, outside a clone of the repository
     DATA = Path("data")
 SPLITS = ("train", "dev", "test")
 TOY = "toy"
-RELEASE = "2.0"  # what is fetched; the manifest knows others, to name them
+RELEASE = "2.0"  # the release to fetch; the manifest lists others in order to identify them
 
-# LINDAT could not be reached where this was written: the addresses follow its repository's documented pattern
-# .../bitstreams/handle/HANDLE/FILE (the older .../xmlui/bitstream/handle/... serves browsers alone). As everything that is
-# fetched is checked against the manifest, a wrong address can only fail.
+# These LINDAT addresses are untested: they follow its repository's documented pattern .../bitstreams/handle/HANDLE/FILE (the
+# older .../xmlui/bitstream/handle/... only serves browsers). Since everything fetched is checked against the manifest, a wrong
+# address can only fail.
 SOURCES = {
     "github": "https://raw.githubusercontent.com/UniversalDependencies",
     "lindat": "https://lindat.mff.cuni.cz/repository/server/api/core/bitstreams/handle",
 }
-ARCHIVES = {  # of LINDAT, by git tag: the release, and the test sets of the CoNLL 2017 shared task
+ARCHIVES = {  # on LINDAT, by git tag: the release, and the test sets of the CoNLL 2017 shared task
     "r2.0": "11234/1-1983/ud-treebanks-v2.0.tgz",
     "r2.0-test": "11234/1-2184/ud-test-v2.0-conll2017.tgz",
 }
 
 
 class ManifestRow(NamedTuple):
-    """A treebank file: language code, repository and tag at github.com/UniversalDependencies, git blob id, UD release."""
+    """A treebank file: language code, repository and tag on github.com/UniversalDependencies, git blob id, UD release."""
 
     lang: str
     repository: str
@@ -63,12 +63,12 @@ def languages() -> list[str]:
 
 
 def identify(path: Union[str, Path]) -> Optional[ManifestRow]:
-    """Which release, language and split the file is, by its content; None if the manifest does not know it."""
+    """The manifest row (release, language, split) of a file, identified by its content; None if it is not in the manifest."""
     return known(git_blob_id(path))
 
 
 def known(blob: str) -> Optional[ManifestRow]:
-    """As `identify`, of the file with this git blob id."""
+    """The manifest row of the file with this git blob id, or None."""
     return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
 
 
@@ -80,13 +80,13 @@ def locate(
     source: str = "github",
     base_url: Optional[str] = None,
 ) -> dict[str, Path]:
-    """The files of a treebank, by split: from the folder `ud` if given, otherwise made ("toy") or fetched into `to`.
+    """The files of a treebank, by split: from the folder `ud` if given, otherwise generated ("toy") or fetched into `to`.
 
-    ud: a folder with LANG-ud-SPLIT.conllu files, of any language; nothing is fetched then.
-    to: where to keep what is fetched; by default data/ud-2.0 (data/toy), of the repository or, outside a clone, of the current folder.
-    splits: those that are needed; by default all three are fetched, or what a folder `ud` has of them.
+    ud: a folder with LANG-ud-SPLIT.conllu files, of any language; then nothing is fetched.
+    to: where to keep fetched files; by default data/ud-2.0 (data/toy) in the repository or, outside a clone, the current folder.
+    splits: the splits needed; by default all three or, with `ud`, those that are in the folder.
     source, base_url: see `download`.
-    Raises InputError when a file cannot be had.
+    Raises InputError if a file cannot be obtained.
     """
     if lang == TOY:
         return _toy(Path(to) if to else DATA / "toy")
@@ -102,11 +102,11 @@ def download(
     source: str = "github",
     base_url: Optional[str] = None,
 ) -> dict[str, Path]:
-    """Fetch UD 2.0 files of a language into the folder `to` (by default data/ud-2.0, see `locate`); those there stay.
+    """Fetch UD 2.0 files of a language into the folder `to` (default as in `locate`), skipping files already there.
 
     source: "github" (raw files at the release's git tags) or "lindat" (the archives, which are kept for other languages).
-    base_url: instead of the source's own; by default the environment's MH4_DATA_URL, if set.
-    Raises InputError, with at most a .part file left behind, from which the next attempt resumes.
+    base_url: replaces the source's own; by default the environment variable MH4_DATA_URL, if set.
+    Raises InputError, leaving at most a .part file, from which the next attempt resumes.
     """
     rows = {row.split: row for row in manifest() if row.lang == lang and row.release == RELEASE}
     if not rows:
@@ -132,7 +132,7 @@ def _toy(folder: Path) -> dict[str, Path]:
         write = runpy.run_path(str(DATA / "toy.py"))["write"]
     except FileNotFoundError as error:
         raise InputError(
-            "%s is missing: the toy treebank is made only inside a clone of the repository" % error.filename
+            "%s is missing: the toy treebank can only be generated inside a clone of the repository" % error.filename
         ) from None
     try:
         return write(folder)

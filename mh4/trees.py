@@ -1,14 +1,14 @@
 """Classes and measures of trees: crossing arcs, membership, the nearest tree of a class; gaps and well-nestedness.
 
 A tree over n words is an integer array ``heads`` of length n+1: ``heads[m]`` in 0..n is the head of word m, 0 is the
-root and ``heads[0] == -1``. Arcs from the root count like all others. Every function raises ValueError if ``heads`` is
+root and ``heads[0] == -1``. Arcs from the root count as any others. Every function raises ValueError if ``heads`` is
 not a tree (wrong length or numbers, a cycle).
 
 Classes, by name: "projective"; "1ec", 1-Endpoint-Crossing (Pitler, Kannan & Marcus, TACL 2013); "mh3", "mh4", "mh5"
-and so on, what MH_k derives (Section 3.1 of the MH4 paper; "mh3" is "projective"); "any", all trees.
+and so on, the trees that MH_k derives (Section 3.1 of the MH4 paper; "mh3" is "projective"); "any", all trees.
 
-The yield of a node is the node and all its descendants; a block of the yield is a maximal interval of it, what lies
-between two blocks a gap (Kuhlmann & Nivre, "Mildly Non-Projective Dependency Structures", COLING/ACL 2006; Kuhlmann,
+The yield of a node is the node and all its descendants; a block is a maximal interval of the yield, and a gap is the material
+between two adjacent blocks (Kuhlmann & Nivre, "Mildly Non-Projective Dependency Structures", COLING/ACL 2006; Kuhlmann,
 "Mildly Non-Projective Dependency Grammar", Computational Linguistics 39(2), 2013).
 """
 
@@ -39,13 +39,13 @@ def is_one_endpoint_crossing(heads: Heads) -> bool:
 
 
 def crossed_arcs(heads: Heads) -> np.ndarray:
-    """Which arcs are crossed by some arc: bool array (n+1,), True at m if the arc to word m is; False at 0."""
+    """Which arcs are crossed: bool array (n+1,), True at m if some arc crosses the arc to word m; False at 0."""
     return measures.crossings(arguments.tree(heads)) > 0
 
 
 def number_of_crossings(heads: Heads) -> int:
     """The number of pairs of arcs that cross."""
-    return int(measures.crossings(arguments.tree(heads)).sum()) // 2  # each pair counts at both of its arcs
+    return int(measures.crossings(arguments.tree(heads)).sum()) // 2  # each pair is counted at both of its arcs
 
 
 def gap_degree(heads: Heads) -> int:
@@ -61,7 +61,7 @@ def block_degree(heads: Heads) -> int:
 def is_well_nested(heads: Heads) -> bool:
     """True if no two disjoint subtrees interleave (Kuhlmann & Nivre 2006).
 
-    They do if there are nodes a < b < c < d of which a and c are in the one, b and d in the other.
+    They do if there are nodes a < b < c < d with a and c in one subtree, b and d in the other.
     """
     return measures.well_nested(arguments.tree(heads))
 
@@ -73,9 +73,9 @@ def in_class(heads: Heads, name: str) -> bool:
 
 
 def nearest(heads: Heads, name: str, *, single_root: bool = False) -> np.ndarray:
-    """A tree of the class that keeps as many arcs as any: int32 array (n+1,), the tree itself if it is in the class.
+    """A tree of the class that keeps as many arcs as possible: int32 array (n+1,), the tree itself if it is in the class.
 
-    Of these it is one with the fewest dependents of the root. With `single_root` it has just one even where that keeps
+    Among these it is one with the fewest dependents of the root. With `single_root` it has exactly one, even if that keeps
     fewer arcs.
 
     The decoders are exact and only see the core of the tree, which is small in treebanks; a core of m words takes O(m^3)
@@ -92,11 +92,11 @@ def nearest(heads: Heads, name: str, *, single_root: bool = False) -> np.ndarray
 
 
 def best(arcs: np.ndarray, name: str, *, single_root: bool = False) -> np.ndarray:
-    """The tree of the class whose arcs score highest in all: int32 array (n+1,).
+    """The highest-scoring tree of the class: int32 array (n+1,).
 
     arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m]. With `single_root` the root has one dependent.
-    It takes the O(n^2) time of "any" where the best of all trees is in the class, and that of the decoder of the class elsewhere.
-    Raises ValueError for what is no matrix of scores.
+    It takes O(n^2) time, as for "any", if the best of all trees is in the class; otherwise the time of the class's decoder.
+    Raises ValueError if `arcs` is not a matrix of scores.
     """
     k = _degree(name)
     heads = mst.decode(arcs, single_root=single_root).heads
@@ -112,16 +112,16 @@ def _in_class(heads: np.ndarray, k: Optional[float]) -> bool:
 
 
 def _kept(heads: np.ndarray) -> np.ndarray:
-    """Scores of arcs, (n+1, n+1), by which the best tree is the one nearest to this one, with the fewest roots."""
+    """Arc scores, (n+1, n+1), under which the best tree is the one nearest to this one, with the fewest roots."""
     n = len(heads) - 1
     arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
-    arcs[0] = -1  # fewer than n + 1 in all: roots only matter where as many arcs are kept
+    arcs[0] = -1  # less than n + 1 in total: roots only break ties
     arcs[heads[1:], np.arange(1, n + 1)] += n + 1
     return arcs
 
 
 def _decode(arcs: np.ndarray, k: Optional[float], single_root: bool) -> np.ndarray:
-    """The heads of the best tree by the decoder of the class."""
+    """The heads of the best tree, found by the decoder of the class."""
     n = len(arcs) - 1
     if k is None:
         zeros = np.zeros((n + 2, n + 1), dtype=np.float32)
@@ -136,7 +136,7 @@ def _decode(arcs: np.ndarray, k: Optional[float], single_root: bool) -> np.ndarr
 
 
 def _degree(name: str) -> Optional[float]:
-    """The k of a class MH_k, None for "1ec". Any tree is derived by a large enough k."""
+    """The k of a class MH_k, None for "1ec". Any tree is derived by some large enough k."""
     if name in _DEGREES:
         return _DEGREES[name]
     match = re.fullmatch(r"mh([0-9]+)", name)

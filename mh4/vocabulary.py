@@ -9,8 +9,8 @@ from mh4.conllu import Sentence
 
 UNKNOWN = 0  # the row of every table for anything not seen in training
 
-# What the network learns to predict beside the tree: part-of-speech and morphological tags. They are secondary tasks by stack
-# propagation (Section 5): read off the first layer of the sentence bi-LSTM, and given to the parser in no other way.
+# What the network predicts in addition to the tree: part-of-speech and morphological tags. They are auxiliary tasks, trained by
+# stack propagation (Section 5): predicted from the first layer of the sentence bi-LSTM, and not given to the parser otherwise.
 TAGS = ("upos", "xpos", "feats")
 
 _DIGIT = re.compile(r"\d")
@@ -37,7 +37,7 @@ class Table:
     @classmethod
     def count(cls, strings: Iterable[str], at_least: int = 1) -> "Table":
         counts = Counter(strings)
-        # Equal counts in alphabetical order: the same treebank gives the same model whatever the order of its sentences.
+        # Ties in alphabetical order, so that the vocabulary does not depend on the order of the sentences.
         return cls({s: c for s, c in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if c >= at_least})
 
     def __len__(self) -> int:

@@ -151,7 +151,7 @@ def test_ways_to_decode(model, files, tmp_path):
     assert parsed("--decode", "beam", folder=folder).count(b"\n") == parsed(folder=folder).count(b"\n")
     line = refuses("parse", "--model", folder, gold, "--decode", "exact")
     assert "greedy-mh4 has no exact decoding, only greedy or beam" in line
-    assert "--beam 4 is for --decode beam only" in refuses("parse", "--model", model, gold, "--beam", "4")
+    assert "--beam 4 only makes sense with --decode beam" in refuses("parse", "--model", model, gold, "--beam", "4")
     assert "a beam of width 0: expected 1 to 10000" in refuses("test", "--model", model, gold, "--decode", "beam", "--beam", "0")
 
     folder = str(tmp_path / "mst")
@@ -204,8 +204,8 @@ def test_bad_input_is_one_sentence_and_exit_code_2(model, files, tmp_path):
     assert "2 columns, expected 10" in train(str(bad))
     assert "2 columns, expected 10" in refuses("parse", "--model", model, str(bad), "-o", str(tmp_path / "out"))
     bad.write_text("")
-    assert "no sentence in it" in train(str(bad))
-    assert "no sentence in it" in refuses("test", "--model", model, str(bad))
+    assert "no sentences in it" in train(str(bad))
+    assert "no sentences in it" in refuses("test", "--model", model, str(bad))
     bad.write_bytes(b"\xff\xfe")
     assert "line 1: not UTF-8" in train(str(bad))
     assert "no system 'mh9'" in train(good, "mh9")

@@ -216,7 +216,7 @@ def test_bad_input_is_one_sentence(paths, tmp_path):  # noqa: F811
     assert "bad.conllu: the end, but" in refused(segmented.as_conllu(segmented.A[:1]))
     assert "bad.conllu, line 1, sentence 1: no HEAD" in refused(good.replace("\t2\tdet", "\t_\t_"))
     assert "word 1 is part of a cycle" in refused(good.replace("2\tb\t_\tX\t_\t_\t0", "2\tb\t_\tX\t_\t_\t1"))
-    assert "bad.conllu: no sentence in it" in refused("")
+    assert "bad.conllu: no sentences in it" in refused("")
     assert "cannot be read" in refuses("compare", gold, a, str(tmp_path / "none"))
     assert "cannot be read" in refuses("compare", str(tmp_path), a, a)
     assert not (tmp_path / "out.svg").exists()

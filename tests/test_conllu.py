@@ -95,9 +95,9 @@ BAD = {
     "word left out": (row(1) + "\n" + row(3), "line 2, sentence 1: ID is '3', expected 2"),
     "bad range": (row("1-x") + "\n" + row(1), "line 1, sentence 1: ID is '1-x'"),
     "no form": (row(1, form=""), "line 1, sentence 1: FORM is empty"),
-    "no words": ("# a comment\n\n", "line 1, sentence 1: a sentence without words"),
-    "empty": ("", "no sentence in it"),
-    "blank": ("\n\n", "no sentence in it"),
+    "no words": ("# a comment\n\n", "line 1, sentence 1: the sentence has no words"),
+    "empty": ("", "no sentences in it"),
+    "blank": ("\n\n", "no sentences in it"),
 }
 
 

@@ -140,7 +140,7 @@ def test_bad_input_is_one_sentence(bank, tmp_path):
     bad.write_text(as_conllu(PROJECTIVE, (-1, 2, 1)))
     assert "bad.conllu, line 5, sentence 2: word 1 is part of a cycle" in refuses("coverage", bank, str(bad))
     bad.write_text("")
-    assert "no sentence in it" in refuses("coverage", str(bad))
+    assert "no sentences in it" in refuses("coverage", str(bad))
     assert "cannot be read" in refuses("coverage", str(tmp_path / "none.conllu"))
     assert "cannot be read" in refuses("coverage", str(tmp_path))
     done = subprocess.run([*COMMAND, "coverage"], stdout=-1, stderr=-1, cwd=str(toy.ROOT))

@@ -191,9 +191,9 @@ def test_labels_of_files_count_for_the_arcs_that_they_have():
     silent = replace(two, deprels=["_", "", "_"])
     assert parsed(silent, one, silent) == ([-1, 0, 1, 1], ["root", "obj", "det"])
     assert parsed(silent) == ([-1, 0, 1, 1], ["root", "dep", "dep"])
-    with pytest.raises(InputError, match="without a member"):
+    with pytest.raises(InputError, match="no votes for it"):
         parsed()
-    with pytest.raises(InputError, match="no trees 'mh9'; there are mst, mh4, 1ec"):
+    with pytest.raises(InputError, match="no class of trees 'mh9'; there are mst, mh4, 1ec"):
         Ensemble([], "mh9")
 
 
@@ -213,7 +213,7 @@ def test_models_of_labels_that_have_nothing_in_common(treebank, models):
     folder = str(treebank / "other")
     os.mkdir(folder)
     Trainer("mst", toy.SMALL, sentences, sentences, folder).model.save(folder)
-    with pytest.raises(InputError, match="mst and .*other have no label in common but root"):
+    with pytest.raises(InputError, match="mst and .*other have no label in common except root"):
         mh4.load([models[2], folder])
     assert len(Parser.load(folder).parse([["ta"]])) == 1
     with pytest.raises(InputError, match="no config.toml there"):
@@ -286,16 +286,16 @@ def test_bad_input_is_one_sentence(models, other, treebank, tmp_path):
     longer = blocks[0].rstrip("\n") + "\n%d\tmore\t_\t_\t_\t_\t1\tdep\t_\t_\n\n" % (len(first) + 1)
     assert "%d words, but %d in %s" % (len(first) + 1, len(first), first.name) in answer(longer + "".join(blocks[1:]))
     line = answer("".join(blocks[:1]))
-    assert "bad.conllu: ends before %s, expected its sentences" % second.name in line
+    assert "bad.conllu: ends before %s, expected the same sentences" % second.name in line
     line = answer("".join([*blocks, blocks[0]]))
-    assert "bad.conllu, line" in line and "expected the end, as after %s" % last.name in line
+    assert "bad.conllu, line" in line and "expected the end of the file, as after %s" % last.name in line
     line = answer("".join(rows[:at]) + rows[at].replace("\t%s\t" % cells[6], "\t_\t", 1) + "".join(rows[at + 1 :]))
     assert "bad.conllu, line %d, sentence 1" % (at + 1) in line and "no HEAD" in line
     assert "bad.conllu: ends before" in answer("".join(blocks[:1]), "--jobs", "2")
 
     assert "an ensemble needs a member: --model DIR or --vote FILE.conllu" in refuses("ensemble", gold)
     assert "--tags needs a --model" in refuses("ensemble", "--vote", other, "--tags", gold)
-    assert "standard input can be read once only" in refuses("ensemble", "--vote", "-", "-", stdin=b"")
+    assert "standard input can be read only once" in refuses("ensemble", "--vote", "-", "-", stdin=b"")
     assert "cannot be read" in refuses("ensemble", "--vote", str(tmp_path / "none"), gold)
     for jobs in "1", "2":
         assert "no config.toml there" in refuses("ensemble", "--model", models[0], "--model", str(tmp_path), gold, "--jobs", jobs)

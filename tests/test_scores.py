@@ -141,7 +141,7 @@ def test_bad_input_is_one_sentence(paths, tmp_path):
     bad.write_text(segmented.as_conllu([segmented.A[0]]))
     assert "bad.conllu: the end, but" in refuses("evaluate", *paths, str(bad))
     bad.write_text("")
-    assert "bad.conllu: no sentence in it" in refuses("evaluate", *paths, str(bad), "--json")
+    assert "bad.conllu: no sentences in it" in refuses("evaluate", *paths, str(bad), "--json")
     bad.write_text(segmented.as_conllu(segmented.A).replace("\t2\tdet", "\t_\t_"))
     assert "bad.conllu, line 1, sentence 1: no HEAD" in refuses("evaluate", *paths, str(bad))
     done = mh4("evaluate", paths[0])

@@ -341,7 +341,7 @@ def test_trees_with_several_roots_are_refused_or_allowed(everything, tmp_path):
 @pytest.mark.parametrize(
     "damage, message",
     [
-        (lambda f: f.joinpath("config.toml").write_text("[model]\nformat = 99\n"), "a model of format 99, this mh4 reads"),
+        (lambda f: f.joinpath("config.toml").write_text("[model]\nformat = 99\n"), "a model of format 99, but this mh4 reads"),
         (lambda f: f.joinpath("config.toml").write_text("not toml"), "not TOML"),
         (lambda f: f.joinpath("config.toml").unlink(), "no config.toml there"),
         (lambda f: f.joinpath("vocabulary.json").write_text("[]"), "vocabulary.json is damaged"),

@@ -177,7 +177,7 @@ def test_no_network(server, tmp_path):
         fetch(server, tmp_path, base_url="http://" + address)
     with pytest.raises(InputError, match="no connection to mh4.invalid"):
         fetch(server, tmp_path, base_url="http://mh4.invalid")
-    with pytest.raises(InputError, match="not an address"):
+    with pytest.raises(InputError, match="not a valid address"):
         fetch(server, tmp_path, base_url="nowhere")
     assert names(tmp_path) == []
 
@@ -236,7 +236,7 @@ def test_lindat(server, tmp_path):
     "content, kept, message",
     [
         (archive({"a/hu-ud-train.conllu": b"other"}), True, "git blob id " + blob_id(b"other")),
-        (archive({"a/el-ud-train.conllu": CONTENT}), True, "no such name"),
+        (archive({"a/el-ud-train.conllu": CONTENT}), True, "no file of that name"),
         (archive({"a/hu-ud-train.conllu": CONTENT})[:-50], False, "not a readable archive"),
         (b"<html>welcome to our network</html>", False, "not a readable archive"),
     ],
@@ -281,7 +281,7 @@ def test_outputs_of_the_shared_task_from_lindat(server, tmp_path):
         assert paths["c2l2"].read_bytes() == CONTENT and len(server.seen) == 1
         paths["c2l2"].unlink()
     (tmp_path / "conll2017-test-runs-v3.tgz").write_bytes(archive(others))
-    with pytest.raises(InputError, match="no such name"):
+    with pytest.raises(InputError, match="no file of that name"):
         conll17.download("hu", ["c2l2"], to=str(tmp_path), source="lindat", base_url=server.url)
 
 
