@@ -10,7 +10,7 @@ from pathlib import Path
 import options
 from provenance import EXPERIMENTS
 from rich.console import Console
-from tables import scores, table1_2, writer
+from tables import table1_2, treebank_pages, writer
 from training.experiment import Experiment
 from training.progress import failures
 from training.run import TRAINER
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path 
 def _features(asked: options.Request, trainer: Sequence[str], home: Path) -> int:
     console, bank = Console(highlight=False), with_test(located(asked.lang, asked.ud), asked.ud)
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), trainer, home)
-    experiment.train(asked.jobs, console, lambda: scores.write(bank.name, experiment.results), records_count=True)
+    experiment.train(asked.jobs, console, lambda: treebank_pages.write(bank.name, experiment.results), records_count=True)
     runs = experiment.recorded()
     if runs:
         pages = table1_2.write(bank.name, runs, experiment.results)

@@ -8,7 +8,7 @@ NAME is the treebank's code, with the release when that is not UD 2.0 (``eu-ud1.
 import sys
 
 from provenance import shown
-from tables import scores
+from tables import treebank_pages
 from training.records import names
 
 from mh4.errors import InputError
@@ -22,7 +22,7 @@ if __name__ == "__main__":
         sys.exit(2)
     try:
         for name in asked:
-            print(" ".join(map(shown, scores.write(name))))
+            print(" ".join(map(shown, treebank_pages.write(name))))
     except InputError as error:
         print("report: %s" % error, file=sys.stderr)
         sys.exit(2)

@@ -10,7 +10,7 @@ from pathlib import Path
 import options
 from provenance import EXPERIMENTS
 from rich.console import Console
-from tables import scores, table4, table5_6, writer
+from tables import table4, table5_6, treebank_pages, writer
 from training import shared_task
 from training.experiment import Experiment
 from training.progress import failures
@@ -62,7 +62,7 @@ def _reproduce(asked: options.Request, trainer: Sequence[str], home: Path) -> in
     bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), trainer, home)
     shared_task.score_at_hand(bank, experiment.results)
-    experiment.train(asked.jobs, console, lambda: scores.write(bank.name, experiment.results))
+    experiment.train(asked.jobs, console, lambda: treebank_pages.write(bank.name, experiment.results))
     runs = experiment.recorded()
     if runs:
         writer.show(console, table4.table(runs), table4.note(runs), writer.pages(experiment.results, bank.name))

@@ -194,15 +194,15 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], c
     only with --by deprel. For each metric or relation, gold, system, correct and aligned are counts, and precision, recall, f1
     and aligned_accuracy are percentages.
     """
-    from mh4 import scores
+    from mh4 import score_tables
 
-    results = scores.measure(gold_file, system_files)
+    results = score_tables.measure(gold_file, system_files)
     if as_json:
-        click.echo(json.dumps(scores.record(gold_file, results, relations=bool(by)), indent=1))
+        click.echo(json.dumps(score_tables.record(gold_file, results, relations=bool(by)), indent=1))
         return
-    click.echo(scores.metric_table(results, counts))
+    click.echo(score_tables.metric_table(results, counts))
     if by:
-        click.echo("\n" + scores.relation_table(results, counts))
+        click.echo("\n" + score_tables.relation_table(results, counts))
 
 
 @main.command()

@@ -23,7 +23,6 @@ from mh4 import (
     parallel,
     parsing,
     plots,
-    scores,
     significance,
     tables,
     transitions,
@@ -35,7 +34,7 @@ STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
 
 
 def public_functions():
-    compared = arcs, comparison, evaluation, plots, scores, significance, tables
+    compared = arcs, comparison, evaluation, plots, score_tables, significance, tables
     parsers = ensemble, parallel, parsing
     for module in (*compared, *parsers, conll17, conllu, coverage, fetching, oracle, transitions, treebanks, trees):
         for name, function in vars(module).items():

@@ -9,7 +9,7 @@ import segmented
 from hypothesis import given, settings
 from test_cli import mh4, refuses, succeeds
 
-from mh4 import arcs, conllu, evaluation, scores
+from mh4 import arcs, conllu, evaluation, score_tables
 from mh4.evaluation import Counts
 
 
@@ -59,7 +59,7 @@ def test_arcs_that_are_right(paths):
 
 
 def test_by_relation(paths):
-    a, b = scores.measure(paths[0], paths[1:])
+    a, b = score_tables.measure(paths[0], paths[1:])
     assert a.relations == {
         "punct": Counts(2, 2, 2, 2),
         "root": Counts(2, 2, 2, 2),
@@ -157,7 +157,7 @@ def agrees_with_the_scorer(gold, system):
         assert Counts(len(gold_arcs), len(system_arcs), int(ours.sum()), int((gold_words >= 0).sum())) == counts[metric]
     for ours, theirs in zip(arcs.found(gold_arcs, right, gold_words), right):
         assert ours.sum() == theirs.sum()
-    relations = scores.by_relation(gold_arcs, system_arcs, gold_words)
+    relations = score_tables.by_relation(gold_arcs, system_arcs, gold_words)
     for k in range(4):
         assert sum(relation[k] for relation in relations.values()) == counts["LAS"][k]
 
@@ -178,7 +178,7 @@ def test_a_file_against_itself(texts):
         path = Path(folder) / "gold"
         path.write_text(texts[0])
         words = sum(map(len, conllu.read(str(path))))
-        (result,) = scores.measure(str(path), [str(path)])
+        (result,) = score_tables.measure(str(path), [str(path)])
         assert result.metrics["LAS"] == Counts(words, words, words, words)
         assert all(len(set(counts)) == 1 for counts in result.relations.values())
 
