@@ -23,6 +23,7 @@ from mh4 import (
     parallel,
     parsing,
     plots,
+    score_tables,
     significance,
     tables,
     transitions,
