@@ -1,4 +1,4 @@
-"""Checks of the decoders' arguments: a ValueError says what is wrong and where."""
+"""Validation of the decoders' arguments: a ValueError states what is wrong and where."""
 
 from collections.abc import Sequence
 from typing import Optional, Union
@@ -12,7 +12,7 @@ LARGEST = 1e30  # sums of scores below this stay finite in float32
 
 
 def scores(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """``array`` as a float array of this shape, without NaN or values of 1e30 and more; -inf forbids what it scores."""
+    """``array`` as a float array of this shape, without NaN or values of 1e30 or more; -inf forbids what it scores."""
     array = np.asarray(array)
     if array.dtype.kind != "f":
         raise ValueError(f"{name}: expected floating-point numbers, got dtype {array.dtype}")
@@ -25,7 +25,7 @@ def scores(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def float32_scores(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Scores as the kernels take them."""
+    """Scores in the form that the kernels take."""
     return float32(scores(name, array, shape))
 
 
@@ -38,7 +38,7 @@ def words(name: str, array: np.ndarray, extra: int) -> int:
 
 
 def arc_factored(arcs: np.ndarray, cost: Optional[np.ndarray]) -> tuple[int, np.ndarray, Optional[np.ndarray], np.ndarray]:
-    """n, arcs and cost as float arrays (cost None if it is), and their sum as float64 (n+1, n+1), C-contiguous."""
+    """n, arcs and cost as float arrays (cost may be None), and their sum as float64 (n+1, n+1), C-contiguous."""
     n = words("arcs", arcs, 1)
     arcs = scores("arcs", arcs, (n + 1, n + 1))
     total = arcs.astype(np.float64, order="C")
@@ -49,15 +49,15 @@ def arc_factored(arcs: np.ndarray, cost: Optional[np.ndarray]) -> tuple[int, np.
 
 
 def float32(array: np.ndarray) -> np.ndarray:
-    """C-contiguous float32 array for the kernels, not copied if it is one."""
+    """C-contiguous float32 array for the kernels, not copied if it already is one."""
     if array.dtype == np.float32 and array.flags.c_contiguous:
         return array
-    with np.errstate(over="ignore"):  # large negative numbers become -inf, which forbids as well
+    with np.errstate(over="ignore"):  # large negative numbers become -inf, which also forbids
         return np.ascontiguousarray(array, dtype=np.float32)
 
 
 def float32_sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The sum of two arrays of scores that the kernels take, as they take it."""
+    """The sum of two arrays from `float32_scores`, again in the form that the kernels take."""
     with np.errstate(over="ignore"):  # as in float32
         return a + b
 
@@ -92,7 +92,7 @@ def roots(heads: np.ndarray, single_root: bool) -> None:
 
 
 def no_derivation(heads: Optional[np.ndarray], k: int) -> ValueError:
-    """The error for a search without result: the tree is not in MH_k, or the scores forbid what is left."""
+    """The error for a search without a result: the tree is not in MH_k, or the scores forbid every derivation."""
     if heads is not None and smallest_k(heads) > k:
         return NotInClass(f"heads: the tree is not in MH{k}, only MH{smallest_k(heads)} and larger derive it")
-    return ValueError("no derivation: scores of -inf forbid every one, or a sentence without words should have a root")
+    return ValueError("no derivation: scores of -inf forbid all, or a single root is required of a sentence without words")

@@ -1,16 +1,16 @@
 """Greedy and beam search in the transition systems MH3 and MH4, in O(n * beam) time.
 
-A beam holds the best sequences of so many transitions; each is continued by all its legal transitions, and the best of the
-results are the next beam. A beam of width 1 is the greedy parser. All sequences have 2n+1 transitions, so none is compared
-with a longer one, and there are no dead ends: the result is always a tree.
+A beam holds the best transition sequences of the current length; each is extended by all its legal transitions, and the best of
+the results form the next beam. A beam of width 1 is the greedy parser. All sequences have 2n+1 transitions, so sequences of
+different lengths are never compared, and there are no dead ends: the result is always a tree.
 
-The search is not exact, but it is not limited to the chart either: it reaches everything that the transition system does, including
-trees that no deduction of MH4 derives (Section 3.2 of the paper).
+The search is not exact, but it is not limited to the chart either: it can reach everything that the transition system can,
+including trees that no deduction of MH4 derives (Section 3.2 of the paper).
 
-With a single root, an arc from the root can only be made by the last transition. A word is removed when it gets its head, which
-is still there; so words leave before their heads, and the only dependent of the root leaves last, from the stack
-[0, s0] with nothing but the end of the sentence in the buffer. An earlier arc from the root would leave words that only a
-second one can attach. Without such an arc a sequence can always be continued: by SH while there are words in the buffer, then by RA.
+With a single root, only the last transition can make an arc from the root. A word is removed when it gets its head, which is
+still present; so words are removed before their heads, and the only dependent of the root is removed last, from the stack [0, s0]
+with only the end of the sentence in the buffer. An earlier arc from the root would leave words that only a second one could
+attach. Without such an arc, a sequence can always be continued: by SH while there are words in the buffer, then by RA.
 """
 
 import operator
@@ -29,26 +29,26 @@ from mh4.decoders.derivation import Derivation
 
 cdef enum:
     TRANSITIONS = 7
-    MOST = 100 * 1000 * 1000  # hypotheses of a sentence, so that memory is not the limit
+    MOST = 100 * 1000 * 1000  # hypotheses per sentence, which keeps memory bounded
 
 
 def decode(
     shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: Optional[np.ndarray] = None, *,
     arcs: Optional[np.ndarray] = None, beam: int = 1, single_root: bool = False,
 ) -> Derivation:
-    """A high-scoring transition sequence under the scores of a global model: those of mh3.decode and mh4.decode.
+    """A high-scoring transition sequence under the scores of a global model, as for mh3.decode and mh4.decode.
 
     shift: float32 (n+2, n+2), indexed [s0, b0].
     reduce_s0b0: float32 (2 or 6, n+2, n+2), LA and RA or all reduces, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
-    beam: how many sequences are kept, at least 1; 1 is greedy search. Times 2n+1, not above 100 million.
+    beam: the number of sequences kept, at least 1; 1 is greedy search. beam * (2n+1) is limited to 100 million.
     single_root: exactly one dependent of node 0.
 
-    Of equal scores, those found first are kept; -inf forbids a transition or arc.
-    Returns a Derivation as the exact decoders do. Its score is at most theirs, or belongs to a sequence beyond the chart.
-    Raises ValueError for wrong shapes, NaN and the like, a beam below 1 or too wide, and if all scores within the beam are
-    -inf, or a sentence without words should have a root.
+    Among equal scores, those found first are kept; -inf forbids a transition or arc.
+    Returns a Derivation as the exact decoders do. Its score is at most theirs, or that of a sequence outside the chart.
+    Raises ValueError for wrong shapes, NaN and similar, a beam below 1 or too wide, if all scores within the beam are -inf,
+    or if a single root is required of a sentence without words.
     """
     cdef int reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6))
     cdef Tensors tensors = Tensors(reduces, shift, reduce_s0b0, reduce_s1s0, arcs, None)
@@ -70,8 +70,8 @@ def decode_local(
     """A high-scoring transition sequence under the scores of a local model: every transition is scored on all features.
 
     s0b0: float32 (3 or 7, n+2, n+2), SH, LA, RA and perhaps the other reduces, indexed [t, s0, b0].
-    s1s0, s2s1: the same indexed [t, s1, s0] and [t, s2, s1], added to it, or None. The index of an empty position of the
-        stack is n+1: the end of the sentence is never on the stack.
+    s1s0, s2s1: the same indexed [t, s1, s0] and [t, s2, s1], added to it, or None. The index of an empty stack position
+        is n+1: the end of the sentence is never on the stack.
     The first transition, the shift of the root, is not scored. beam, single_root and errors: see `decode`.
 
     Returns a Derivation with a part (2n, 3) for each tensor given.
@@ -106,14 +106,14 @@ def local_parts(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
 
 
 def _transitions(name, tensor, allowed):
-    """How many transitions a tensor scores."""
+    """The number of transitions that a tensor scores."""
     shape = np.shape(tensor)
     if len(shape) != 3 or shape[0] not in allowed:
         raise ValueError(f"{name}: expected shape ({allowed[0]} or {allowed[1]}, n+2, n+2) for n words, got {shape}")
     return shape[0]
 
 
-cdef struct Cell:  # a node on a stack, and the cell below it; stacks share what they have in common
+cdef struct Cell:  # a node on a stack, and the cell below it; stacks share their common parts
     int node, below
 
 
@@ -122,8 +122,8 @@ cdef struct Positions:
 
 
 cdef struct Hypothesis:
-    int top, b0         # its stack from the top, and the first node of its buffer
-    int previous, code  # which hypothesis it continues, and by which transition
+    int top, b0         # the top cell of its stack, and the first node of its buffer
+    int previous, code  # the hypothesis that it extends, and by which transition
     double score
 
 
@@ -134,17 +134,17 @@ cdef struct Continuation:
 
 @cython.final  # so that its methods are compiled into their callers
 cdef class Search:
-    """A search over n words. In here an empty position is n+1, the index of its scores."""
+    """A search over n words. Here an empty position is n+1, the index of its scores."""
 
     cdef int n, transitions
     cdef Py_ssize_t beam
     cdef bint single
-    cdef const float* on_s0b0[TRANSITIONS]  # of each transition the matrix of its scores, or NULL
+    cdef const float* on_s0b0[TRANSITIONS]  # for each transition, the matrix of its scores, or NULL
     cdef const float* on_s1s0[TRANSITIONS]
     cdef const float* on_s2s1[TRANSITIONS]
     cdef const float* on_arcs         # by head and dependent, or NULL
     cdef vector[Cell] cells
-    cdef vector[Hypothesis] hypotheses  # of all steps, so that the best can be followed back
+    cdef vector[Hypothesis] hypotheses  # of all steps, for tracing back the best
     cdef vector[Continuation] continuations
     cdef vector[double] ranking
     cdef vector[int] path, codes  # the best sequence: the hypothesis before each transition, and its code
@@ -153,7 +153,7 @@ cdef class Search:
         try:
             beam = operator.index(beam)
         except TypeError:
-            raise ValueError(f"beam: expected a whole number from 1 on, got {beam!r}") from None
+            raise ValueError(f"beam: expected a whole number of at least 1, got {beam!r}") from None
         if beam < 1:
             raise ValueError(f"beam: expected a width of at least 1, got {beam}")
         self.n = n
@@ -172,10 +172,10 @@ cdef class Search:
             if found:
                 self.trace()
         if self.hypotheses.size() > MOST:
-            raise ValueError("beam: a width of %d is too much for %d words" % (self.beam, self.n))
+            raise ValueError("beam: a width of %d is too large for %d words" % (self.beam, self.n))
         if not found:
-            raise ValueError("no derivation: scores of -inf forbid every one that the beam (of width %d) could keep, "
-                             "or a sentence without words should have a root" % self.beam)
+            raise ValueError("no derivation: scores of -inf forbid all that the beam (of width %d) could keep, "
+                             "or a single root is required of a sentence without words" % self.beam)
 
     cdef bint search(self) noexcept nogil:
         """Fill self.hypotheses; False if there is no sequence."""
@@ -183,9 +183,9 @@ cdef class Search:
         cdef size_t start = 0, stop
         if self.single and self.n == 0:
             return False
-        self.cells.push_back(Cell(self.n + 1, 0))  # the bottom of all stacks: whatever is below is empty as well
+        self.cells.push_back(Cell(self.n + 1, 0))  # the bottom of all stacks: everything below is also empty
         self.cells.push_back(Cell(0, 0))
-        self.hypotheses.push_back(Hypothesis(1, 1, -1, SH, 0.0))  # the root has been shifted, without a score
+        self.hypotheses.push_back(Hypothesis(1, 1, -1, SH, 0.0))  # the root has been shifted, unscored
         for step in range(2 * self.n):
             stop = self.hypotheses.size()
             self.continuations.clear()
@@ -198,7 +198,7 @@ cdef class Search:
         return True
 
     cdef void extend(self, int h) noexcept nogil:
-        """List the continuations of a hypothesis that are legal and not forbidden."""
+        """Append the continuations of a hypothesis that are legal and not forbidden."""
         cdef Positions here = self.positions(h)
         cdef int code
         cdef double score
@@ -246,7 +246,7 @@ cdef class Search:
         return here.s2 < end and not (self.single and here.s2 == 0)  # RA' and RA2
 
     cdef void keep_best(self) noexcept nogil:
-        """The next beam: the best continuations in the order they were found, of equal ones the first."""
+        """Make the next beam: the best continuations in the order they were found, among equal ones the first."""
         cdef size_t room = self.continuations.size(), k
         cdef double least = -INFINITY
         cdef Continuation one
@@ -257,7 +257,7 @@ cdef class Search:
             nth_element(self.ranking.begin(), self.ranking.begin() + (self.beam - 1), self.ranking.end())
             least = -self.ranking[self.beam - 1]
             room = self.beam
-            for k in range(self.continuations.size()):  # what is better than the least has its place
+            for k in range(self.continuations.size()):  # all that are better than the least have a place
                 room -= self.continuations[k].score > least
             for k in range(self.continuations.size()):
                 one = self.continuations[k]
@@ -287,9 +287,9 @@ cdef class Search:
         self.hypotheses.push_back(Hypothesis(top, b0, one.hypothesis, one.code, one.score))
 
     cdef void trace(self) noexcept nogil:
-        """Follow the best hypothesis, the first of equals, back to the start."""
+        """Follow the best hypothesis (the first among equals) back to the start."""
         cdef int step = 2 * self.n, best = <int>self.hypotheses.size() - 1, other = best - 1
-        # Those of the last step are those that have come to the end: the root is on the stack, and no word is left.
+        # The hypotheses of the last step are those that are final: the root is on the stack, and no word is left.
         while other > 0 and self.hypotheses[other].b0 > self.n and self.cells[self.hypotheses[other].top].node == 0:
             if self.hypotheses[other].score >= self.hypotheses[best].score:
                 best = other
@@ -303,7 +303,7 @@ cdef class Search:
             step -= 1
 
     cdef double execute(self, Py_ssize_t[:, ::1] rows, int[::1] heads) noexcept nogil:
-        """Write down the best sequence, rows (code, s2, s1, s0, b0), and its heads; returns its score."""
+        """Record the best sequence, as rows (code, s2, s1, s0, b0), and its heads; returns its score."""
         cdef int end = self.n + 1, step, code
         cdef double total = 0
         cdef Positions here
@@ -325,7 +325,7 @@ cdef class Search:
 
 
 cdef void point(const float** matrices, int first, const float* scores, int count, int side) noexcept nogil:
-    """`count` matrices of `scores` are those of the transitions from `first` on."""
+    """Point to the `count` matrices of `scores` as those of the transitions starting with `first`."""
     cdef int k
     for k in range(count):
         matrices[first + k] = scores + <size_t> k * side * side

@@ -1,4 +1,4 @@
-"""The part of a tree that decides its class: what is left when leaves beside their heads are taken out, again and again."""
+"""The core of a tree, which determines its class: the nodes left after repeatedly removing leaves adjacent to their heads."""
 
 import numpy as np
 
@@ -6,30 +6,30 @@ from libcpp.vector cimport vector
 
 
 def core(const int[::1] heads):
-    """The nodes of the core, and the core as a tree of its own: int32 arrays (m+1,), (m+1,) for a core of m words.
+    """The nodes of the core, and the core as a tree itself: int32 arrays (m+1,), (m+1,) for a core of m words.
 
-    heads: int32 (n+1,), a valid tree (not checked). A word without dependents that stands next to its head, which is not
-    the root, is taken out; those beside it are neighbours then; and so on until there is no such word. The nodes left
-    are given in order, node 0 first, and so are their heads, as places in that order (-1 for node 0). O(n) time.
+    heads: int32 (n+1,), a valid tree (not checked). A word without dependents that is adjacent to its head, which is not the
+    root, is removed, which makes its neighbours adjacent; this is repeated until there is no such word. The remaining nodes
+    are given in order, node 0 first, and so are their heads, as indices in that order (-1 for node 0). O(n) time.
 
-    Let T be a tree, v such a word, h its head, and T-v what is left when v is taken out.
+    Let T be a tree, v such a word, h its head, and T-v the tree without v.
 
-    Putting v back. The arc h->v crosses nothing; in MH_k, k >= 3, an item [h, w] becomes [h, v, w], from which Link
-    removes v (and similarly for [w, h]). So if T-v is in a class (projective, 1EC or MH_k) T is, and the same holds for every
-    other tree over the words of T-v when v is made a dependent of h.
+    Inserting v. The arc h->v crosses nothing; in MH_k, k >= 3, an item [h, w] becomes [h, v, w], from which Link removes v
+    (and similarly for [w, h]). So if T-v is in a class (projective, 1EC or MH_k), so is T, and the same holds for every
+    other tree over the words of T-v when v is inserted as a dependent of h.
 
-    Taking v out. Let U be any tree of the class over the words of T. Merge v and h into one node, which has the dependents
-    of both and keeps the incoming arc of one: for MH_k that of the one which the derivation of U removes last; for the
-    other classes that of v if h is a descendant of v, and that of h if not. The other incoming arc is dropped.
-      - It is a tree: the node whose arc is dropped is no ancestor of the other (descendants are removed first).
-      - It is in the class. No arcs cross that did not before, and those that shared an endpoint still do. In the derivation
-        v and h become one node of every item, [v, h] vanishes, and so does the first of the two removals.
-      - It has no more roots than U, and a single one if U has: were the dropped arc that of U's only root, the other
+    Removing v. Let U be any tree of the class over the words of T. Merge v and h into one node, which has the dependents
+    of both and keeps the incoming arc of one: for MH_k, of the one that the derivation of U removes last; for the other
+    classes, of v if h is a descendant of v, and of h otherwise. The other incoming arc is dropped.
+      - The result is a tree: the node whose arc is dropped is not an ancestor of the other (descendants are removed first).
+      - It is in the class. No arcs cross that did not cross before, and arcs that shared an endpoint still do. In the
+        derivation, v and h become one node of every item, [v, h] vanishes, and so does the first of the two removals.
+      - It has no more roots than U, and a single root if U has: if the dropped arc were that of U's only root, the other
         node would be a descendant.
-      - It has at most one arc of T less than U: no arc that leaves v is in T, and if one that enters v is, it is h->v.
+      - It has at most one arc of T fewer than U: no arc leaving v is in T, and if an arc entering v is in T, it is h->v.
 
-    So T is in the class iff T-v is (take U = T), and if v is put back into a tree that is nearest to T-v, it is nearest to
-    T: it keeps as many arcs as any, with as few roots as any such tree, or as any with a single root.
+    So T is in the class iff T-v is (take U = T), and inserting v into a tree nearest to T-v gives one nearest to T: it keeps
+    as many arcs as possible, with as few roots as any such tree, or as any such tree with a single root.
     """
     cdef int n = heads.shape[0] - 1, w, v, h
     cdef vector[int] before, after, dependents, waiting
@@ -54,7 +54,7 @@ def core(const int[::1] heads):
         dependents[h] -= 1
         after[before[v]] = after[v]
         before[after[v]] = before[v]
-        # what may have come next to its head, or lost its last dependent
+        # words that may now be adjacent to their head, or have lost their last dependent
         if before[v] > 0:
             waiting.push_back(before[v])
         if after[v] <= n:

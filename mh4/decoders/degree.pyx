@@ -1,4 +1,4 @@
-"""Which MH_k derives a tree, in O(n^3) time for every k."""
+"""The smallest k such that MH_k derives a tree, in O(n^3) time for any k."""
 
 from libcpp.vector cimport vector
 
@@ -6,10 +6,10 @@ from libcpp.vector cimport vector
 def smallest_k(const int[::1] heads):
     """The smallest k >= 3 whose MH_k derives the tree; heads: int32 (n+1,), a valid tree (not checked).
 
-    It never hurts to Link as soon as possible: a head that has all its dependents only makes items larger. Then,
-    however [i,...,l] was put together, it lacks the same words, those whose subtree lies strictly between i and l and
-    whose head lies between them or is one of them. So every span has one item, of some size [i,l], and MH_k derives
-    it iff for some x between, size [i,x] + size [x,l] - 1 <= k and MH_k derives both parts.
+    It is always safe to Link as early as possible: an item head that has all its dependents only makes items larger. Then
+    however [i,...,l] was derived, the words missing from it are the same: those whose subtree lies strictly between i and l
+    and whose head lies between them or is one of them. So every span has one item, of some size [i,l], and MH_k derives
+    it iff for some x in between, size [i,x] + size [x,l] - 1 <= k and MH_k derives both parts.
     """
     cdef int n = heads.shape[0] - 1, side = n + 2, i, l, x, w, h, needed, best
     cdef vector[int] low, high, size, smallest
@@ -26,7 +26,7 @@ def smallest_k(const int[::1] heads):
                 low[h] = smaller(low[h], w)
                 high[h] = larger(high[h], w)
                 h = heads[h]
-        # size[i,l] counts first the words linked inside i..l: those with i <= low and high <= l
+        # size[i,l] first counts the words linked inside i..l: those with i <= low and high <= l
         for w in range(1, n + 1):
             size[smaller(low[w] - 1, heads[w]) * side + larger(high[w] + 1, heads[w])] += 1
         for i in range(n, -1, -1):

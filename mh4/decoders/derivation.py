@@ -1,4 +1,4 @@
-"""What every decoder returns, and the error for a tree it cannot derive."""
+"""The result of every decoder, and the error for a tree it cannot derive."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ class NotInClass(ValueError):
 class Derivation:
     """The best derivation of a sentence of n words.
 
-    score: sum, in float64, of the scores it uses and of the cost of its arcs.
+    score: the sum, in float64, of the scores it uses and of the cost of its arcs.
     heads: int32 array (n+1,); ``heads[0] == -1``.
-    parts: for every score tensor, the index rows it uses, an integer array (rows, number of dimensions):
+    parts: for every score tensor, the index rows used by the derivation, an integer array (rows, number of dimensions):
         the score without the cost is the sum over tensors of ``tensor[tuple(rows.T)].sum()``.
-    transitions: for transition systems, integer array (2n+1, 4) of rows (code, s1, s0, b0) in the order they are
-        executed, with the stack and buffer before the transition and -1 for an empty position; otherwise None.
+    transitions: for transition systems, an integer array (2n+1, 4) of rows (code, s1, s0, b0) in order of execution, with
+        the stack and buffer before the transition and -1 for an empty position; otherwise None.
         Codes: 0 SH, 1 LA, 2 RA, 3 LA', 4 RA', 5 LA2, 6 RA2.
     """
 

@@ -1,19 +1,19 @@
-// The inner loops of the MH4 decoder over vectors as wide as the processor's. They only add and take maxima, which no
-// width, order of operands or compiler flag changes: the results are the same to the bit wherever they are compiled.
+// The inner loops of the MH4 decoder, over vectors of the processor's width. They only add and take maxima, so vector width,
+// order of operands and compiler flags make no difference: the results are bit for bit the same wherever they are compiled.
 #pragma once
 #include <math.h>
 
 #include "lanes_per_vector.h"
 
-typedef float Lanes __attribute__((vector_size(4 * LANES), may_alias));                 // of a row that is aligned
-typedef float LooseLanes __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));  // of any
+typedef float Lanes __attribute__((vector_size(4 * LANES), may_alias));                 // of an aligned row
+typedef float LooseLanes __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));  // of any row
 
 static inline float larger(float a, float b) { return a > b ? a : b; }
 static inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
 static inline Lanes at(const float *row) { return *(const Lanes *)row; }
 static inline Lanes loosely_at(const float *row) { return *(const LooseLanes *)row; }
 
-// The best of column[j] + max(la_from[j] + la_to[j], ra_from[j] + ra_to[j]) for j < count: [i,l] from all [i,j,l].
+// The maximum of column[j] + max(la_from[j] + la_to[j], ra_from[j] + ra_to[j]) for j < count: [i,l] from all [i,j,l].
 static inline float link2(const float *column, const float *la_from, const float *la_to, const float *ra_from,
                           const float *ra_to, int count) {
     float best = -INFINITY;
@@ -32,10 +32,10 @@ static inline float link2(const float *column, const float *la_from, const float
     return best;
 }
 
-// Of i and k, for all j between and all l in the rows of k, which have this many lanes: Combine to [i,j,k,l], and Link
+// For given i and k, all j between them and all l in the rows of k, which have `count` lanes: Combine to [i,j,k,l], and Link
 // this to [i,j,l] and [i,k,l].
 //     tj[j], tk: the rows of [i,j,l] and [i,k,l].           t2k: the row of [k,l].
-//     tjk, links_k, links_j: a row for each j from first.   left, right: what [k,l] and [j,k,l] combine with, by j.
+//     tjk, links_k, links_j: a row for each j from first.   left, right: the items that [k,l] and [j,k,l] combine with, by j.
 //     ra2, rap, row_ra2, row_rap: arcs from i to k and j, by j and by l, unless they are in the links.
 template <bool by_head>
 static inline void link3(float *const *tj, float *tk, const float *t2k, const float *tjk, const float *links_k,

@@ -1,4 +1,4 @@
-// How many floats a vector register of the processor that this is compiled for holds.
+// The number of floats in a vector register of the target processor.
 #pragma once
 
 #if defined(__AVX512F__)

@@ -1,4 +1,4 @@
-"""What is measured on a tree: crossings, 1-Endpoint-Crossing, blocks and well-nestedness.
+"""Measures of a tree: crossings, 1-Endpoint-Crossing, blocks and well-nestedness.
 
 All take heads as int32 (n+1,), a valid tree (not checked).
 """
@@ -17,7 +17,7 @@ cdef inline bint cross(int a, int b, int c, int d) noexcept nogil:
 
 
 def crossings(const int[::1] heads):
-    """For every word the number of arcs that its arc crosses: int32 array (n+1,), 0 at node 0."""
+    """For every word, the number of arcs that its incoming arc crosses: int32 array (n+1,), 0 at node 0."""
     cdef int n = heads.shape[0] - 1, a, b
     counts = np.zeros(n + 1, dtype=np.int32)
     cdef int[::1] count = counts
@@ -31,11 +31,11 @@ def crossings(const int[::1] heads):
 
 
 def one_endpoint_crossing(const int[::1] heads):
-    """Whether for every arc the arcs that cross it share an endpoint."""
+    """Whether, for every arc, the arcs that cross it share an endpoint."""
     cdef int n = heads.shape[0] - 1, a, b, first, second
     cdef bint any_yet
     for a in range(1, n + 1):
-        any_yet, first, second = False, -1, -1  # the endpoints that all have shared so far
+        any_yet, first, second = False, -1, -1  # the endpoints that all of them share so far
         for b in range(1, n + 1):
             if not cross(heads[a], a, heads[b], b):
                 continue
@@ -52,10 +52,10 @@ def one_endpoint_crossing(const int[::1] heads):
 
 
 def blocks(const int[::1] heads):
-    """For every node the number of blocks of its yield, the maximal intervals of nodes in it: int32 array (n+1,).
+    """For every node, the number of blocks of its yield, the maximal intervals of nodes in it: int32 array (n+1,).
 
-    A node has as many blocks as its yield has nodes, less the pairs of neighbours w-1, w that are both in it; they are
-    if their lowest common ancestor is.
+    The number of blocks is the number of nodes in the yield minus the number of adjacent pairs w-1, w that are both in it;
+    they are iff their lowest common ancestor is.
     """
     cdef int n = heads.shape[0] - 1, w, node, mark
     found = np.ones(n + 1, dtype=np.int32)
@@ -74,7 +74,7 @@ def blocks(const int[::1] heads):
             while seen[node] != w:
                 node = heads[node]
             block[node] -= 1
-        for w in range(1, n + 1):  # sums over the yields, from the leaves up
+        for w in range(1, n + 1):  # sum over the yields, from the leaves up
             node = w
             while node > 0 and remaining[node] == 0:
                 remaining[node] = -1
@@ -87,8 +87,8 @@ def blocks(const int[::1] heads):
 def well_nested(const int[::1] heads):
     """Whether no two disjoint subtrees interleave.
 
-    If two do, so do those of two siblings that contain them. So, for every head, it is looked whether the sequence of its
-    dependents whose subtrees the nodes from left to right belong to has the form a..b..a..b.
+    If two do, so do the subtrees of two siblings that contain them. So we read the nodes from left to right and, for every
+    head, check whether the sequence of its dependents whose subtrees they belong to has the form a..b..a..b.
     """
     cdef int n = heads.shape[0] - 1, w, node, head, top
     cdef vector[int] last, open_, below  # the last word of a subtree; a head's open subtrees: the innermost, the next one

@@ -1,8 +1,8 @@
 """The arc-hybrid decoder: MH3, all projective trees, in O(n^3) time and O(n^2) memory.
 
 Items are [i,j]: a computation that puts i on top of the stack and ends with j as the first buffer element
-(Kuhlmann, Gomez-Rodriguez & Satta, ACL 2011; section 3 of the MH4 paper). With the shift scored where two items
-combine and the reduce that always follows,
+(Kuhlmann, Gómez-Rodríguez & Satta, ACL 2011; Section 3 of the MH4 paper). With the shift scored where two items
+combine, together with the reduce that always follows,
 
     [i,l] = max over i<j<l of  [i,j] + shift[i,j] + [j,l] + max(LA[j,l] + arc l->j, RA[j,l] + arc i->j).
 """
@@ -33,13 +33,13 @@ def decode(
     shift: float32 (n+2, n+2), indexed [s0, b0]. reduce_s0b0: float32 (2, n+2, n+2), LA and RA, indexed [t, s0, b0].
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
     cost: the same, but without a part in the Derivation. -inf forbids a transition or arc.
-    heads: int array (n+1,); if given, the best derivation of that very tree.
+    heads: int array (n+1,); if given, only derivations of this tree are considered.
     single_root: exactly one dependent of node 0.
 
     Without words (n = 0) the derivation is the shift of the root.
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given, "arcs" (n, 2).
-    Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (all scores -inf, or
-    single_root without words); NotInClass if the tree ``heads`` is not projective, or has not the single root required.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
+    single_root without words); NotInClass if the tree ``heads`` is not projective, or lacks the single root required.
     """
     cdef Tensors tensors = Tensors(2, shift, reduce_s0b0, None, arcs, cost)
     cdef const int[::1] tree
@@ -62,7 +62,7 @@ def decode(
     return derivation(chart.codes.data(), &chart.scores)
 
 
-_workspace = threading.local()  # a chart per thread, so that its memory is reused and threads decode side by side
+_workspace = threading.local()  # one chart per thread, so that its memory is reused and threads can decode in parallel
 
 
 cdef Chart workspace():
@@ -78,14 +78,14 @@ cdef class Chart:
     """The items [i,l] in rows i.
 
     The last transition of every derivation is RA, from 0, and no other transition leads to [0,n+1]. So a derivation
-    with a single root is one that has no arc from 0 until then.
+    with a single root is one that has no arc from 0 before that.
     """
 
     cdef Scores scores
     cdef bint single
-    cdef const int* heads      # of the one tree to be derived, or NULL
+    cdef const int* heads      # of the only tree to derive, or NULL
     cdef vector[float] t2      # [i,l] at i * side + l
-    cdef vector[float] left    # [j,l] + LA[j,l] + arc l->j: what follows the shift of j if l becomes its head
+    cdef vector[float] left    # [j,l] + LA[j,l] + arc l->j: all that follows the shift of j if l becomes its head
     cdef vector[float] right   # [j,l] + RA[j,l], still without the arc i->j
     cdef vector[int] codes, agenda
 
@@ -95,7 +95,7 @@ cdef class Chart:
         return arc_score(&self.scores, head, dependent)
 
     cdef float arc_from(self, int i, int dependent, int l) noexcept nogil:
-        """Of the arc i->dependent on the way to [i,l]."""
+        """The score of the arc i->dependent in deriving [i,l]."""
         return -INFINITY if self.single and i == 0 and l <= self.scores.n else self.arc(i, dependent)
 
     cdef size_t at(self, int i, int l) noexcept nogil:
@@ -119,7 +119,7 @@ cdef class Chart:
                 before = items[j] + shift_score(scores, i, j)
                 link(items + j + 1, &self.left[self.at(j, j + 1)], &self.right[self.at(j, j + 1)], before,
                      before + self.arc_from(i, j, n), n - j)
-                # the end of the sentence is no head
+                # the end of the sentence cannot be a head
                 items[n + 1] = larger(items[n + 1], before + self.arc(i, j) + self.right[self.at(j, n + 1)])
             for l in range(i + 1, side):
                 self.right[self.at(i, l)] = items[l] + on_s0b0(scores, RA, i, l)
@@ -128,7 +128,7 @@ cdef class Chart:
         return self.t2[self.at(0, n + 1)] > -INFINITY and not (self.single and n == 0)
 
     cdef void trace(self) noexcept nogil:
-        """Read the codes of the best derivation off the chart, taking every maximum again."""
+        """Read the codes of the best derivation off the chart, recomputing every maximum."""
         cdef int i, j, l, best_j, best_code
         cdef float before, value, best
         self.codes.clear()
@@ -166,7 +166,7 @@ cdef class Chart:
 
 
 cdef void link(Row items, const float* left, const float* right, float before, float before_arc, int count) noexcept nogil:
-    """[i,l] by way of a j, for the l from j+1 to n."""
+    """[i,l] via one j, for l from j+1 to n."""
     cdef int l
     for l in range(count):
         items[l] = larger(items[l], larger(before + left[l], before_arc + right[l]))

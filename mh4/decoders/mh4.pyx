@@ -1,7 +1,7 @@
 """The MH4 decoder in O(n^4) time and O(n^3) memory (Figure 1 of the paper, with k = 4).
 
 An item [h1,...,hm] is a computation that starts with h1 as the first buffer element and ends with h1|...|h(m-1) on
-top of the stack and hm as the first buffer element; with four heads they are s2, s1, s0, b0. With the shift of a node
+top of the stack and hm as the first buffer element; in an item of four heads they are s2, s1, s0, b0. With the shift of a node
 scored where the item that ends in it is combined with the item that starts with it,
 
     [i,j,l]   = best of  Combine  [i,j] + shift[i,j] + [j,l]
@@ -13,8 +13,8 @@ scored where the item that ends in it is combined with the item that starts with
 Only [i,l] and [i,j,l] are stored. A reduce is scored on s1, s0 and b0, which are i, j, l in [i,j,l] and j, k, l in
 [i,j,k,l].
 
-The charts are in mh4_chart, what all have in common; mh4_full, all items; mh4_tree, those of one tree.
-plain_mh4 is the same decoder without anything done for speed: read that one first.
+The charts are in mh4_chart (their common base), mh4_full (all items) and mh4_tree (the items of one tree).
+plain_mh4 is the same decoder without any optimisation for speed: read that one first.
 """
 
 import threading
@@ -43,14 +43,14 @@ def decode(
     reduce_s1s0: the same indexed [t, s1, s0], added to it (MH4-hybrid), or None (MH4-two).
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
     cost: the same, but without a part in the Derivation. -inf forbids a transition or arc.
-    heads: int array (n+1,); if given, the best derivation of that very tree (it may have several).
+    heads: int array (n+1,); if given, only derivations of this tree (it may have several) are considered.
     single_root: exactly one dependent of node 0.
 
     Without words (n = 0) the derivation is the shift of the root.
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given,
     "reduce_s1s0" (n, 3) and "arcs" (n, 2).
-    Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (all scores -inf, or
-    single_root without words); NotInClass if the tree ``heads`` is not in MH4, or has not the single root required.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
+    single_root without words); NotInClass if the tree ``heads`` is not in MH4, or lacks the single root required.
     """
     cdef Tensors tensors = Tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
     cdef Chart chart
@@ -73,7 +73,7 @@ def decode(
     return derivation(chart.codes.data(), &chart.scores)
 
 
-_workspace = threading.local()  # charts of each thread, so that their memory is reused and threads decode side by side
+_workspace = threading.local()  # charts per thread, so that their memory is reused and threads can decode in parallel
 
 
 cdef Chart workspace(kind):

@@ -1,4 +1,4 @@
-"""What the charts of MH4 have in common."""
+"""Common parts of the MH4 charts."""
 
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
@@ -9,7 +9,7 @@ from mh4.decoders.replay cimport LA, LA2, Scores, arc_score, dependent_of, head_
 cdef struct Step:  # how the best computation of an item ends
     int code      # of the reduce that made it by Link, or SH if it is a Combine
     int gone      # the node removed by Link
-    bint longer   # what Link took, [i,j,k,l], is [i,j,k] + [k,l], not [i,j] + [j,k,l]
+    bint longer   # the item that Link took, [i,j,k,l], is [i,j,k] + [k,l], not [i,j] + [j,k,l]
     float score
 
 
@@ -38,7 +38,7 @@ cdef inline void better(Step* best, float score, int code, int gone, bint longer
 
 cdef inline float reduce_score(const Scores* scores, int code, int s2, int s1, int s0, int b0) noexcept nogil:
     cdef int head, dependent
-    if b0 > scores.n and (code == LA or code == LA2):  # the end of the sentence is no head
+    if b0 > scores.n and (code == LA or code == LA2):  # the end of the sentence cannot be a head
         return -INFINITY
     head = head_of(code, s2, s1, s0, b0)
     dependent = dependent_of(code, s1, s0)

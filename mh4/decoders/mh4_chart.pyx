@@ -1,21 +1,21 @@
-"""The chart of the MH4 decoder, and how a derivation is read off it; the items are described in mh4.pyx."""
+"""The chart of the MH4 decoder, and reading a derivation off it; the items are described in mh4.pyx."""
 
 from mh4.decoders.replay cimport SH
 
 
 cdef class Chart:
-    """The items of a sentence. Node 0 is in no item but as its start.
+    """The items of a sentence. Node 0 can only be the start of an item.
 
     The last transition of every derivation is RA, from 0, and no other transition leads to [0,n+1]. So a derivation
-    with a single root is one that has no arc from 0 until then.
+    with a single root is one that has no arc from 0 before that.
     """
 
     cdef prepare(self, heads, bint single):
-        """Get ready for scores and options; heads: int32 array, a tree, or None."""
+        """Prepare for new scores and options; heads: int32 array, a tree, or None."""
         self.single = single
 
     cdef release(self):
-        """Give back what is too large to be kept."""
+        """Free memory that is too large to keep."""
 
     cdef bint fill(self) noexcept nogil:
         """Find the best score of every item; True if the goal [0,n+1] was derived."""

@@ -1,6 +1,6 @@
-"""All items of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for the processor's vectors.
+"""All items of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for vector instructions.
 
-The recurrences are those of mh4.pyx; lanes.h has the innermost loops.
+The recurrences are those of mh4.pyx; the innermost loops are in lanes.h.
 """
 
 cimport cython
@@ -33,7 +33,7 @@ cdef extern from "lanes.h" nogil:
         const float* row_rap, int first, int k, int begin, int count)
 
 
-VECTOR = LANES  # floats in a vector of the processor that this is compiled for
+VECTOR = LANES  # floats in a vector register of the target processor
 
 cdef enum:
     KEEP = 1 << 26  # floats that a thread keeps between calls
@@ -43,9 +43,9 @@ cdef enum:
 cdef class FullChart(Chart):
     """All items.
 
-    Rows run over l, the last node of an item: from the multiple of LANES at or below the first l there is, with -inf
-    before that l and beyond the sentence. What is scored alike whatever i is, the best Link of [i,j,k,l] by an arc from
-    j, k or l to k and to j, is tabulated first (the arcs from i too, if their scores do not depend on i). That leaves a few
+    Rows run over l, the last node of an item: from the multiple of LANES at or below the first possible l, with -inf
+    before that l and beyond the sentence. Scores that do not depend on i, those of the best Link of [i,j,k,l] by an arc from
+    j, k or l to k and to j, are tabulated first (also for arcs from i, if their scores do not depend on i). That leaves a few
     additions and maxima for every i, j, k and l.
     """
 
@@ -54,28 +54,28 @@ cdef class FullChart(Chart):
     cdef int n, stride
     cdef bint by_head          # arcs from i are not in the tables
     cdef vector[size_t] place  # of l = 0 in the row of [0,k,l] in the tables by three nodes
-    cdef vector[float*] rows   # [i,j,l] for the i at hand, by j
+    cdef vector[float*] rows   # [i,j,l] for the current i, by j
     # tables by three nodes
     cdef float* t3             # [i,k,l] at k, i, l
-    cdef float* links_k        # [i,j,k,l] without k, but for arcs from i, at k, j, l
+    cdef float* links_k        # [i,j,k,l] without k, except by arcs from i, at k, j, l
     cdef float* links_j        # the same without j
-    # by two nodes: rows of `stride`
+    # tables by two nodes: rows of `stride`
     cdef float* t2             # [i,l] at i, l
     cdef float* s0b0           # six rows at s0, by b0
-    cdef float* la_to          # LA of j by l in [i,j,l] at l, j: what depends on j and l
+    cdef float* la_to          # LA of j by l in [i,j,l] at l, j: the terms that depend on j and l
     cdef float* ra_to          # RA of j by i in [i,j,l]: the same
     cdef float* shifts         # shift[j,k] at k, j
-    cdef float* ra2_to         # RA2 of k in [i,j,k,l] at k, j: what depends on j and k
+    cdef float* ra2_to         # RA2 of k in [i,j,k,l] at k, j: the terms that depend on j and k
     cdef float* rap_to         # RA' of j in [i,j,k,l]: the same
     cdef float* arcs_to        # the score of an arc at dependent, head
-    # by one, for the i, or i and k, at hand
-    cdef float* la_from        # LA of j by l in [i,j,l] at j: what depends on i and j
+    # tables by one node, for the current i, or i and k
+    cdef float* la_from        # LA of j by l in [i,j,l] at j: the terms that depend on i and j
     cdef float* ra_from        # RA of j by i in [i,j,l]: the same
     cdef float* arcs_from      # the score of i->j at j
     cdef float* column         # [i,j,k] at j
     cdef float* left           # [i,j,k] + shift[j,k] at j
     cdef float* right          # [i,j] + shift[i,j] at j
-    cdef float* ra2            # RA2 of k in [i,j,k,l] at j: what depends on i, j and k
+    cdef float* ra2            # RA2 of k in [i,j,k,l] at j: the terms that depend on i, j and k
     cdef float* rap            # RA' of j in [i,j,k,l]: the same
 
     def __dealloc__(self):
@@ -134,11 +134,11 @@ cdef class FullChart(Chart):
             self.capacity = 0
 
     cdef size_t at(self, int j, int k) noexcept nogil:
-        """Where l = 0 is in the row of [j,k,l] in the tables by three nodes."""
+        """The position of l = 0 in the row of [j,k,l] in the tables by three nodes."""
         return self.place[k] + <size_t> j * (self.stride - begin(k))
 
     cdef float* row(self, float* table, int x) noexcept nogil:
-        """In a table by two nodes."""
+        """The row of x in a table by two nodes."""
         return table + <size_t> x * self.stride
 
     cdef float* row_s0b0(self, int code, int s0) noexcept nogil:
@@ -152,7 +152,7 @@ cdef class FullChart(Chart):
         return self.t2[self.n + 1] > -INFINITY and not (self.single and self.n == 0)
 
     cdef void tabulate(self) noexcept nogil:
-        """Lay the scores out as the loops read them; the score of an arc goes where its head and dependent are known."""
+        """Lay out the scores as the loops read them; the score of an arc is added where its head and dependent are known."""
         cdef const Scores* scores = &self.scores
         cdef int n = self.n, first, code, h, m, j, k, l
         cdef float reduces[6]
@@ -172,7 +172,7 @@ cdef class FullChart(Chart):
             row = self.row_s0b0(LA, k)
             for l in range(first, n + 1):
                 row[l] += self.row(self.arcs_to, k)[l]
-            row[n + 1] = self.row_s0b0(LA2, k)[n + 1] = -INFINITY  # the end of the sentence is no head
+            row[n + 1] = self.row_s0b0(LA2, k)[n + 1] = -INFINITY  # the end of the sentence cannot be a head
             for l in range(k + 1, n + 2):
                 self.row(self.la_to, l)[k] = row[l]
                 self.row(self.ra_to, l)[k] = self.row_s0b0(RA, k)[l]
@@ -190,7 +190,7 @@ cdef class FullChart(Chart):
                       self.stride, self.stride - first)
 
     cdef void fill_plane(self, int i) noexcept nogil:
-        """All items starting with i, in the order of the last node of what they are made of."""
+        """All items starting with i, ordered by the last node of their parts."""
         cdef int n = self.n, j, k, l
         cdef float* t2 = self.row(self.t2, i)
         cdef bint forbidden = self.single and i == 0  # arcs from i
@@ -276,13 +276,13 @@ cdef class FullChart(Chart):
 
 
 cdef inline int begin(int k) noexcept nogil:
-    """Where rows over l > k begin."""
+    """The start of rows over l > k."""
     return (k + 1) // LANES * LANES
 
 
 cdef void links(Row links_k, Row links_j, const float* s0b0, const float* arcs_to_j, const float* s1s0, bint by_head,
                 int stride, int count) noexcept nogil:
-    """Of j and k over l, from the six rows of k and the scores on j and k."""
+    """Links of j and k over l, from the six rows of k and the scores on j and k."""
     cdef float la = s1s0[0], ra = s1s0[RA - LA], lap = s1s0[LAp - LA]
     cdef float rap = s1s0[RAp - LA], la2 = s1s0[LA2 - LA], ra2 = s1s0[RA2 - LA]
     cdef const float* row_la = s0b0

@@ -1,4 +1,4 @@
-"""The items of the MH4 decoder that are in derivations of one given tree: the best derivation of the gold tree, in training."""
+"""The items of the MH4 decoder in derivations of one given tree, used in training to find gold's best derivation."""
 
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
@@ -18,8 +18,8 @@ cdef struct Item:  # [i,j,l], in the list of its span i..l
 cdef class TreeChart(Chart):
     """Only the items in derivations of one tree: every Link makes an arc of the tree.
 
-    These are few. In an item [i,j,l] every other word between i and l has its head, so no more than one word between
-    i and l has a head outside the span, and if one has, it is j; if none has, the head of j is i or l.
+    There are few of these. In an item [i,j,l] every other word between i and l has its head, so at most one word between
+    i and l has a head outside the span, and if there is one, it is j; otherwise, the head of j is i or l.
     """
 
     cdef const int* heads
@@ -43,7 +43,7 @@ cdef class TreeChart(Chart):
         self.end.assign(side * side, 0)
         for i in range(n, -1, -1):
             self.t2[i * side + i + 1].score = 0
-            outside = which = 0  # words between i and l with a head outside i..l: how many, and the sum of them
+            outside = which = 0  # words between i and l with a head outside i..l: their number and their sum
             for l in range(i + 2, side):
                 span = i * side + l
                 if self.heads[l - 1] < i or self.heads[l - 1] > l:
@@ -85,7 +85,7 @@ cdef class TreeChart(Chart):
         self.first[n + 2] = n
 
     cdef void add(self, int i, int j, int l) noexcept nogil:
-        """Put [i,j,l] in the list of i..l if j lies between and it is derived."""
+        """Add [i,j,l] to the list of i..l if j lies between them and the item can be derived."""
         cdef Item new
         if not i < j < l:
             return
@@ -100,7 +100,7 @@ cdef class TreeChart(Chart):
             self.end[i * self.scores.side + l] += 1
 
     cdef void link_dependents(self, Step* best, int head, int i, int j, int l) noexcept nogil:
-        """Link the dependents of one of i, j, l to get [i,j,l]."""
+        """Link the dependents of `head`, one of i, j and l, to derive [i,j,l]."""
         cdef int x, k, code
         cdef bint longer
         cdef float score

@@ -3,7 +3,7 @@
     [h1,...,hm] = best of  Combine  [h1,...,hs] + [hs,...,hm],  1 < s < m
                            Link     [h1,...,x,...,hm] + arc h->x,  h one of h1,...,hm;      [i,i+1] = 0
 
-Items of k heads only serve to Link and are not stored.
+Items of k heads are only used by Link and are not stored.
 """
 
 import math
@@ -23,7 +23,7 @@ def decode(
     arcs: np.ndarray, k: int, *, cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None,
     single_root: bool = False,
 ) -> Derivation:
-    """The highest-scoring tree over n words that MH_k derives: k = 3 projective, 4 as mh4, up to n+2 all trees.
+    """The highest-scoring tree over n words that MH_k derives: projective for k = 3, as mh4 for k = 4, any tree for k = n+2.
 
     arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m]. k: int, at least 3.
     cost: float32 (n+1, n+1), added for every arc. -inf forbids an arc.
@@ -32,8 +32,8 @@ def decode(
 
     Without words (n = 0) the tree is just the root.
     Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
-    Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (scores -inf, or single_root
-    without words); NotInClass if the tree ``heads`` is not in MH_k, or has not the single root required.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
+    without words); NotInClass if the tree ``heads`` is not in MH_k, or lacks the single root required.
     """
     if not isinstance(k, numbers.Integral) or k < 3:
         raise ValueError(f"k: expected an integer of at least 3, got {k!r}")
@@ -72,8 +72,8 @@ def best_tree(const double[:, ::1] arcs, int k, bint single_root):
 cdef class Chart:
     """The items of up to k-1 heads. An item is a row of positions: word w is at w+1, the root at 1.
 
-    For a single root, items that start at 1 have no arc from the root, and those that start at 0 have just one:
-    there 0 is the root as well.
+    For a single root, items that start at 1 have no arc from the root, and those that start at 0, which also stands for
+    the root, have exactly one.
     """
 
     cdef int n, k, first
@@ -100,9 +100,9 @@ cdef class Chart:
         return self.binomial[a * (self.k + 1) + b]
 
     cdef double* score(self, const int* item, int size, int without) noexcept nogil:
-        """The score of an item of this many heads, after leaving out one of them (none if without is -1)."""
+        """The score of an item of `size` heads, omitting the one at index `without` (none if it is -1)."""
         cdef int x, m = 0
-        cdef size_t rank = 0  # among the subsets of the positions that have m elements
+        cdef size_t rank = 0  # among the subsets of the positions with m elements
         for x in range(size):
             if x != without:
                 m += 1
@@ -146,7 +146,7 @@ cdef class Chart:
         return self.score(item, 2, -1)
 
     cdef void reach(self, const double[:, ::1] arcs, int* item, int size) noexcept nogil:
-        """Combine to an item, which completes it, since larger items of its span come first; then Link from it."""
+        """Combine to an item, which completes it, since larger items of its span come first; then apply Link to it."""
         cdef int x, split, head
         cdef double value = self.combine(item, size, &split)
         if size < self.k:
@@ -160,7 +160,7 @@ cdef class Chart:
                 item[0] = 1
 
     cdef double link(self, const double[:, ::1] arcs, const int* item, int size, int gone, int* head) noexcept nogil:
-        """The best arc to item[gone] from another head, except a root limited to one arc, and that head."""
+        """The best arc to item[gone] from another head (except a root limited to one arc), and that head."""
         cdef double value, best = -INFINITY
         cdef int x
         for x in range(size):
@@ -172,7 +172,7 @@ cdef class Chart:
         return best
 
     cdef void trace(self, const double[:, ::1] arcs, int[::1] heads) noexcept nogil:
-        """Unfold the goal, taking every maximum again."""
+        """Unfold the goal, recomputing every maximum."""
         cdef vector[vector[int]] agenda
         cdef vector[int] item, larger, best_item
         cdef int x, y, l, split = 0, head = 0, best_head, gone, best_gone, size
@@ -189,7 +189,7 @@ cdef class Chart:
             best = self.combine(item.data(), size, &split)
             best_gone = -1
             larger.resize(size + 1)
-            y = 1  # where a new head goes
+            y = 1  # the index for a new head
             for gone in range(self.interior(item[0]), item[size - 1] if size < self.k else 0):
                 if gone == item[y]:
                     y += 1
@@ -227,7 +227,7 @@ cdef inline void raise_to(double* score, double value) noexcept nogil:
 
 
 cdef inline bint next_item(int* item, int size) noexcept nogil:
-    """Move the interior heads to the next choice between the outer two; False after the last."""
+    """Advance the interior heads to their next combination between the outer two; False after the last."""
     cdef int x = size - 2
     while x > 0 and item[x] == item[size - 1] - (size - 1 - x):
         x -= 1

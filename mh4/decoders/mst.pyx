@@ -1,12 +1,12 @@
 """The maximum spanning arborescence: all trees, in O(n^2) (Chu & Liu 1965, Edmonds 1967; Tarjan 1977 for dense graphs).
 
-Every node takes its best arc, and a cycle of these is contracted to a node that is entered by an arc to one of its
-members, at what this arc scores more than the one it replaces. Each contraction costs n for each member, and a node is
-only once a member. With a path grown from word to head to head, the cycles are found on the way (Gabow, Galil, Spencer
+Every node takes its best incoming arc, and a cycle of these is contracted to a node. An arc that enters this node enters one
+of its members, and scores the gain over the arc that it replaces. Each contraction costs n for each member, and a node becomes
+a member only once. With a path grown from word to head to head, the cycles are found on the way (Gabow, Galil, Spencer
 & Tarjan 1986).
 
-For a single root, an arc from 0 is taken only if there is no other. That is to count the arcs from 0 before the score:
-no cycle has an arc from 0, so that contraction never changes the count of an arc.
+For a single root, an arc from 0 is taken only if there is no other. This amounts to minimising the number of arcs from 0 first
+and maximising the score second: no cycle has an arc from 0, so contraction never changes whether an arc counts.
 """
 
 import threading
@@ -37,8 +37,8 @@ def decode(
 
     Without words (n = 0) the tree is just the root.
     Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
-    Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (scores -inf, or single_root
-    without words); NotInClass if the tree ``heads`` has not the single root required.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
+    without words); NotInClass if the tree ``heads`` lacks the single root required.
     """
     n, arcs, cost, total = arguments.arc_factored(arcs, cost)
     if heads is not None:
@@ -68,7 +68,7 @@ def best_tree(const double[:, ::1] arcs, bint single_root):
     return found
 
 
-_workspace = threading.local()  # of each thread, so that its memory is reused and threads decode side by side
+_workspace = threading.local()  # per thread, so that its memory is reused and threads can decode in parallel
 
 
 cdef Contraction workspace():
@@ -85,11 +85,11 @@ cdef enum State:
 
 @cython.final
 cdef class Contraction:
-    """The nodes 0 to n and, above these, the contracted ones."""
+    """The nodes 0 to n and, numbered after these, the contracted ones."""
 
     cdef int n, nodes
     cdef vector[double] entering  # the best arc from h to a member of the node at node * (n + 1) + h; -inf if h is one
-    cdef vector[int] top          # of 0 to n: the node they are contracted to
+    cdef vector[int] top          # for 0 to n: the node they are contracted to
     cdef vector[int] whole        # the node that a node is a member of, or 0
     cdef vector[int] head         # the h of the arc taken
     cdef vector[double] best      # its score
@@ -100,7 +100,7 @@ cdef class Contraction:
         return self.entering.data() + <size_t> node * (self.n + 1)
 
     cdef bint span(self, const double* arcs, int n, bint single_root) noexcept nogil:
-        """Take an arc for every node; False if there is none for some."""
+        """Take an arc for every node; False if some node has none."""
         cdef int h, m, word, node
         self.n = n
         self.nodes = n + 1
@@ -139,7 +139,7 @@ cdef class Contraction:
         return True
 
     cdef bint take(self, int node, bint single_root) noexcept nogil:
-        """The best arc that enters a node."""
+        """Take the best arc that enters a node; False if there is none."""
         cdef const double* row = self.row(node)
         cdef double best = -INFINITY
         cdef int h, head = 0
@@ -155,7 +155,7 @@ cdef class Contraction:
         return best > -INFINITY
 
     cdef int contract(self, int last) noexcept nogil:
-        """The end of the path, down to this node, is a cycle: make it a node."""
+        """Contract the cycle at the end of the path, back to this node, to a new node, and return that."""
         cdef int new = self.nodes, member = -1, h
         cdef double* row = self.row(new)
         self.nodes += 1
@@ -176,7 +176,7 @@ cdef class Contraction:
         return new
 
     cdef void expand(self, int[::1] heads) noexcept nogil:
-        """The arc that enters a contracted node replaces that of the member which it enters."""
+        """Expand the contracted nodes: the arc that enters one replaces that of the member it enters."""
         cdef int node, member, entered, h
         cdef double value, best
         for node in range(self.nodes - 1, self.n, -1):

@@ -4,40 +4,39 @@ Uncrossed arcs are derived as in a projective third-order parser (Koo & Collins,
 head, or n+2 if that is not visible (n+1 for h = 0, which has none):
 
     E h m g    everything between h and m with the arc h->m: m has all its dependents on the side of h
-    C h e g    h with all its dependents on one side, the last word in their subtrees being e
-    S a b g    everything between a and b, of which neither depends on the other: both have their heads outside
+    C h e g    h with all its dependents on one side, e being the last word in their subtrees
+    S a b g    everything between a and b, neither of which depends on the other: both have their heads outside
 
-Crossed arcs come as items "complex a b", with a and b the outermost of their nodes. They are made by the rules in
-oneec_rules.py, which names all items, compares them to Pitler's and says why the rules suffice. Between its nodes a complex
-has gaps, which are C and S in turn:
+Crossed arcs come as items "complex a b", with a and b their outermost nodes. They are derived by the rules in oneec_rules.py,
+which defines all items, compares them to Pitler's and proves that the rules suffice. Between its nodes a complex has gaps,
+which in turn are C and S:
 
        .-----------.
        |     .-----|-----.           complex a b: its arcs are crossed, each node but a and b has its head;
        a === u === t === b           the gaps a === u: C a u if u depends on a, C u a if a depends on u, or else S a u
 
-In the gaps g = n+2. The head of a node is not visible across a crossed arc; where it is uncrossed, it lies in a gap, and on
-the other side of this gap a crossed arc of the node (it has one, and none enters the gap) hides it from those on that other
-side.
+In the gaps g = n+2. The head of a node is not visible across a crossed arc. If the arc from it is uncrossed, the head lies in a
+gap; then a crossed arc of the node (it has one, and none enters the gap) hides the head from dependents on the node's other side.
 
-Where complexes are put to use:
+Complexes are used as follows:
 
     E h m g    .-----------.
                |-----.     |         m's inner sibling s is visible: E h s g, S s m h, and sibling[s, m];
                h === s === m         or there is none: C m h+1 h, and sibling[n+1, m];
-               h ( ) w === m         or it is crossed: crossed_pair h w, C m w h
+               h ( ) w === m         or its arc is crossed: crossed_pair h w, C m w h
     C h e g    h ( ) u === e         h's outermost arc is crossed: complex h u, where u depends on h, and C u e n+2
     S a b g    a === w === b         C a w-1 g, C b w g;
                a === v ( ) w === b   or crossed arcs between those of a and those of b: C a v g, complex v w, C b w g
 
-There is no limit on length. Each tree has one score, whatever its derivation: an arc gets its score where it is made, and
-whether it is crossed there, or has the sibling and grandparent that are visible by the definition, follows from what the
-items say.
+There is no limit on length. The score of a tree does not depend on its derivation: an arc gets its score where it is made, and
+whether it is crossed there, and which sibling and grandparent are visible by the definition, follows from the definitions of the
+items.
 
 The chart is in C++:
 
     oneec_recurrences.hpp    the rules for complexes as kernels, written by oneec_generate.py when the decoders are built
-    oneec_blocks.hpp         vectors and views of the memory, of which the kernels are made
-    oneec_tables.hpp         the memory: where each item is kept
+    oneec_blocks.hpp         vectors and memory views used by the kernels
+    oneec_tables.hpp         the memory: where each item is stored
     oneec_projective.hpp     E, C and S
     oneec_complexes.hpp      complexes: the order in which the chart is filled
     oneec_trace.hpp          from the chart to the tree
@@ -59,23 +58,23 @@ def decode(
     arc: np.ndarray, crossed_arc: np.ndarray, grandparent: np.ndarray, sibling: np.ndarray, *,
     cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None, single_root: bool = False,
 ) -> Derivation:
-    """The highest-scoring 1-Endpoint-Crossing tree over n words: all arcs that cross a crossed arc share an endpoint.
+    """The highest-scoring 1-Endpoint-Crossing tree over n words: all arcs that cross a given arc share an endpoint.
 
-    arc, crossed_arc: float32 (n+1, n+1), indexed [h, m]. grandparent: float32 (n+2, n+1), indexed [g, m], and sibling,
-    indexed [s, m]; row n+1 is for none. The score of an arc h->m that some arc crosses is crossed_arc[h, m]. That of
-    any other is arc[h, m], plus sibling[s, m] and grandparent[g, m] where s and g are visible:
-        s is the dependent of h next to m between h and m. It is visible if there is none or no arc crosses h->s.
+    arc, crossed_arc: float32 (n+1, n+1), indexed [h, m]. grandparent: float32 (n+2, n+1), indexed [g, m], and sibling, of the
+    same shape, indexed [s, m]; row n+1 stands for none. The score of an arc h->m that some arc crosses is crossed_arc[h, m]. The
+    score of any other arc is arc[h, m], plus sibling[s, m] and grandparent[g, m] where s and g are visible:
+        s is the dependent of h closest to m between h and m. It is visible if there is none or no arc crosses h->s.
         g is the head of h. It is visible if h is 0, which has none, or no arc crosses g->h; and no crossed arc from h
         to a dependent lies between h->m and h's arc to g, in their order around h.
     cost: float32 (n+1, n+1), cost[h, m] is added for every arc h->m. -inf forbids a part or arc.
     heads: int array (n+1,); if given, the derivation is that of this tree.
     single_root: exactly one dependent of node 0.
 
-    Without words (n = 0) the tree is the root alone.
-    Returns a Derivation with parts "arc", "crossed_arc", "grandparent" and "sibling" of two columns, which have as many
-    rows as the tree has such parts; it has no transitions.
-    Raises ValueError for wrong shapes, NaN and the like, and if nothing is derivable (scores -inf, or single_root
-    without words); NotInClass if the tree ``heads`` is not 1-Endpoint-Crossing, or has not the single root required.
+    Without words (n = 0) the tree is just the root.
+    Returns a Derivation with parts "arc", "crossed_arc", "grandparent" and "sibling" of two columns, with one row for each
+    such part of the tree; it has no transitions.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
+    without words); NotInClass if the tree ``heads`` is not 1-Endpoint-Crossing, or lacks the single root required.
     """
     cdef int n = arguments.words("arc", arc, 1)
     tensors = {"arc": arguments.scores("arc", arc, (n + 1, n + 1)),
@@ -107,7 +106,7 @@ def parts_of(const int[::1] heads):
     crossed.assign(n + 1, 0)
     for m in range(1, n + 1):
         low, high = smaller(heads[m], m), larger(heads[m], m)
-        end = other = -1  # the nodes that all arcs crossing this one have in common
+        end = other = -1  # the nodes shared by all arcs crossing this one
         for k in range(1, n + 1):
             if (low < k < high) != (low < heads[k] < high) and k != low and k != high \
                     and heads[k] != low and heads[k] != high:
@@ -136,7 +135,7 @@ def parts_of(const int[::1] heads):
         visible = h == 0 or not crossed[h]
         for k in range(1, n + 1):
             if heads[k] == h and crossed[k]:
-                if h < m < g <= n or (h > m > g):  # g is beyond m: k between them?
+                if h < m < g <= n or (h > m > g):  # g is beyond m: is k between them?
                     if m < k < g or m > k > g:
                         visible = False
                 elif h < m < k or h > m > k or (h and (h < g < k or h > g > k)):
@@ -153,7 +152,7 @@ cdef inline void push(vector[int]& rows, int first, int second) noexcept nogil:
 
 
 def best_tree(tensors, cost, bint single_root):
-    """Heads of the highest-scoring tree and its score in the chart."""
+    """Heads of the highest-scoring tree, and its score in the chart."""
     cdef int n = len(tensors["arc"]) - 1
     allowed = 0 if cost is None else cost.astype(np.float64)
     cdef const float[:, ::1] arc = arguments.float32(tensors["arc"] + allowed)
@@ -195,8 +194,8 @@ cdef class Workspace:
     cdef Chart chart
 
 
-_workspace = threading.local()  # a chart per thread, so that its memory is reused and threads decode side by side
-LONGEST_KEPT = 100  # words: some 60 MB
+_workspace = threading.local()  # one chart per thread, so that its memory is reused and threads can decode in parallel
+LONGEST_KEPT = 100  # words: about 60 MB
 
 
 cdef inline int smaller(int a, int b) noexcept nogil:

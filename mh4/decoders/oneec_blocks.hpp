@@ -1,9 +1,9 @@
-// Vectors and views of the memory, of which the recurrences of 1EC are made.
+// Vectors and memory views, the building blocks of the recurrences of 1EC.
 //
-// The values of an item a b x (whatever its nodes are called) are kept in tiles: for LANES neighbouring x, a tile has one
+// The values of an item a b x (whatever its nodes are called) are stored in tiles: for LANES consecutive x, a tile has one
 // block (a vector register) for each state. Blocks of x to the left of a and b begin at node 0, those to the right end at
-// node n (then the first may begin before node 0). They go beyond the x that an item has, to where nothing is looked up.
-// Tiles lie side by side over another node, t or v, that recurrences take all values of.
+// node n (then the first may begin before node 0). They extend beyond the x of an item, to cells that are never looked up.
+// Tiles are contiguous over another node, t or v, over which the recurrences iterate.
 
 #pragma once
 
@@ -36,19 +36,19 @@ template <class Value, int size> static INLINE void clear(Value (&values)[size])
     for (int i = 0; i < size; i++) set(values[i], NEVER);
 }
 
-// What a kernel reads; index: a state, or a direction of an arc.
+// The inputs of a kernel, indexed by a state or by the direction of an arc.
 
 struct Tile {  // for a block of x
     const float* at;
     INLINE Block operator[](int state) const { return row(at + state * LANES); }
 };
 
-struct Rows {  // the same, each state or direction in a row of its own
+struct Rows {  // the same, with each state or direction in a separate row
     const float *first, *second, *third;
     INLINE Block operator[](int i) const { return row(i == 0 ? first : i == 1 ? second : third); }
 };
 
-struct Gaps {  // gaps of one node with all others, by state
+struct Gaps {  // gaps between one node and all others, by state
     const float* of[3];
 };
 
@@ -67,7 +67,7 @@ template <int size, class Value> static INLINE void store(float* tile, const Val
     for (int i = 0; i < size; i++) row(tile + i * LANES) = values[i];
 }
 
-// For each x from first to last - 1 in a block, which begins at this node: copy its values from a tile to where(x).
+// For each x from first to last - 1 in the block that begins at `node`: copy its values from a tile to where(x).
 template <int size, class Where> static INLINE void scatter(const float* tile, int node, int first, int last, Where where) {
     const int begin = larger(first, node), end = smaller(last, node + LANES);
     for (int x = begin; x < end; x++) {

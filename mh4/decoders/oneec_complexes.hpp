@@ -1,5 +1,5 @@
-// The complexes of the chart of 1EC: the kernels of oneec_recurrences.hpp and where they find and keep the values of items.
-// For what they call, see oneec_generate.py.
+// The complexes of the chart of 1EC: the kernels of oneec_recurrences.hpp, and where they read and store the values of items.
+// For the functions that they call, see oneec_generate.py.
 
 #pragma once
 
@@ -158,14 +158,14 @@ struct Wings {
     typedef Block Value;
     Tables& chart;
     Layer& layer;
-    int l, a, block, b, begin, end;  // to keep those for b from begin to end - 1
+    int l, a, block, b, begin, end;  // only values for b from begin to end - 1 are stored
 
     bool may_have_two(int node) const { return chart.may_have_two(node); }
     INLINE Tile open_a_l_b() const { return Tile{chart.open_right(a).tile(block, l)}; }
     INLINE Rows gap_a_b() const { return chart.gap_lanes(a, b); }
     INLINE Arcs longest_l_a() const { return chart.longest.between(l, a); }
     INLINE Rows longest_l_b() const { return chart.longest.to_lanes(l, b); }
-    INLINE void keep_wing_l_b_a(const Block (&values)[STATES[WING]]) const {  // turned, into blocks of a
+    INLINE void keep_wing_l_b_a(const Block (&values)[STATES[WING]]) const {  // transposed, into blocks of a
         for (int to = larger(begin, b); to < smaller(end, b + LANES); to++) {
             float* tile = layer.wing.tile(a / LANES, to);
             for (int state = 0; state < STATES[WING]; state++) tile[state * LANES + a % LANES] = values[state][to - b];
@@ -225,9 +225,9 @@ struct ComplexesOfWings {
 };
 
 struct Complexes : Projective {
-    // Everything. For each r, a group of l take turns, so that what they all need of r is still in the cache. When l and
-    // another node a of its group are combined, the gaps between a and nodes further to the right are not known yet (they
-    // are -inf): once they are, the wings and complexes that they go into are raised again. For a = l + 1 there are none.
+    // Fill the chart. For each r, a group of l take turns, so that the data of r that they all need stays in the cache. When l
+    // and another node a of its group are combined, the gaps between a and nodes further to the right are not yet known (they
+    // are -inf): once they are, the wings and complexes that use them are raised again. For a = l + 1 there are none.
     void fill() {
         for (int high = n - 1; high >= 0; high -= group) {
             const int low = larger(high - group + 1, 0);
@@ -250,7 +250,7 @@ struct Complexes : Projective {
         for (int v = l + 1; v < r; v++) pivots(Pivots{half_pivot_left(l, r, 0), pivot_left, gaps_from(l), v});
     }
 
-    // The regions l r for blocks of x > r; what needs the pivots l r v.
+    // The regions l r for blocks of x > r; these need the pivots l r v.
     void fill_far(int l, int r, int first, int end) {
         for (int block = first; block < end; block++)
             far(Far{*this, layer(l), l, r, block, right_node(block), l + 1, r, closed_right(r), open_right(r), gaps_to(r)});
@@ -335,7 +335,7 @@ struct Complexes : Projective {
         for (; at.block < blocks; at.block++, at.x += LANES) near(at);
     }
 
-    // The complexes l x that are a spanned item l t x and a gap, for blocks of x > t
+    // The complexes l x that consist of a spanned item l t x and a gap, for blocks of x > t
     void fill_complexes_of_spanned(int l, int t, int first, int end) {
         for (int block = first; block < end; block++)
             complexes_of_spanned(ComplexesOfSpanned{*this, layer(l), t, block, right_node(block)});

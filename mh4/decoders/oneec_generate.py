@@ -1,15 +1,14 @@
-"""Writes oneec_recurrences.hpp, the rules of oneec_rules.py in C++; setup.py calls it before it compiles.
+"""Writes oneec_recurrences.hpp, the rules of oneec_rules.py in C++; setup.py calls it before compiling.
 
 The header has the rules as a table, for the trace, and the *kernels* below, which fill the chart. A kernel derives some
-items by all rules that result in them, with all instances unrolled. What is not in the rules is where the values of items
-and arcs are kept: a kernel asks its argument `at` for them. For the rule
+items by all rules that result in them, with all instances unrolled. The rules do not specify where the values of items and
+arcs are stored: a kernel asks its argument `at` for them. For the rule
 
     open a b x <- closed a t x, gap t b
 
 it calls at.closed_a_t_x(t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and takes from them the values by
-state; so what oneec_complexes.hpp lacks, or names otherwise, does not compile. That the kernels apply each rule exactly
-once, for each order of its nodes in the sentence that a complex can need, is checked here: check() raises ValueError
-otherwise.
+state; so if oneec_complexes.hpp lacks one of these functions, it does not compile. check() verifies that the kernels apply each
+rule exactly once for each order of its nodes in the sentence that a complex can need, and raises ValueError otherwise.
 """
 
 import textwrap
@@ -19,13 +18,13 @@ from pathlib import Path
 
 from mh4.decoders import oneec_rules as rules
 
-# An item to derive. nodes: what the kernel calls the nodes of the rules' result. fixed: the same for further nodes of a rule,
-# which otherwise take all values between. over: only by the rules with these further nodes (None: by all). adds: the kernel
-# is to raise the values in at.so_far_...(values), not to begin at minus infinity.
+# An item to derive. nodes: the kernel's names for the nodes of the rules' result. fixed: the same for further nodes of a rule,
+# which otherwise take all values in between. over: apply only the rules with these further nodes (None: all rules). adds: the
+# kernel raises the values in at.so_far_...(values) instead of starting at minus infinity.
 Target = namedtuple("Target", "item nodes fixed over adds")
 
-# lanes: the node of which the values are in vectors. orders: of the nodes, in the sentence, that the kernel is called for.
-# keep: the items that are handed to at.keep_...
+# lanes: the node whose values are in vectors. orders: the orders of the nodes in the sentence for which the kernel is called.
+# keep: the items that are passed to at.keep_...
 Kernel = namedtuple("Kernel", "name lanes targets orders keep")
 
 
@@ -65,7 +64,7 @@ KERNELS = [
 ]
 
 
-# Of a rule, in the names of a kernel: loop is the node that takes all values between (None: there is none).
+# A rule in the names of a kernel; loop is the node that takes all values in between, or None.
 Step = namedtuple("Step", "rule number target parts arcs loop twice")
 
 
@@ -75,7 +74,7 @@ def further(rule):
 
 
 def steps_of(kernel):
-    """Every rule that the kernel is to apply."""
+    """All rules that the kernel applies."""
     steps = []
     for target in kernel.targets:
         for number, rule in enumerate(rules.RULES):
@@ -96,7 +95,7 @@ def steps_of(kernel):
 
 
 def placed(rule, order):
-    """All orders of the rule's nodes in the sentence that extend this one of its result."""
+    """All orders of the rule's nodes in the sentence that extend this order of its result."""
     nodes = [*rule.result[1:], *sorted(further(rule))]
     for line in permutations(nodes):
         if tuple(node for node in line if node in order) != tuple(order):
@@ -109,7 +108,7 @@ def placed(rule, order):
 
 
 def allowed(part, line):
-    """Whether an item may have its nodes in this order; by the names that its results have in the rules."""
+    """Whether an item may have its nodes in this order, given the names of its nodes as a result in the rules."""
     names = item_nodes(part[0])
     order = [names[part[1:].index(node)] for node in line if node in part[1:]]
     return any(order in (list(given), list(given)[::-1]) for given in rules.ITEMS[part[0]])
@@ -120,7 +119,7 @@ def item_nodes(item):
 
 
 def pattern(nodes, line):
-    """The nodes' order in the sentence as the numbers of their places in the item."""
+    """The nodes' order in the sentence, as indices of their positions in the item."""
     return tuple(nodes.index(node) for node in line if node in nodes)
 
 
@@ -138,7 +137,7 @@ def needed():
 
 
 def covered():
-    """The same, of what the kernels apply."""
+    """The same Counter for the rules that the kernels apply."""
     found = Counter()
     for kernel in KERNELS:
         for order in kernel.orders:
@@ -154,7 +153,7 @@ def check():
             rule = rules.RULES[key[0]]
             order = " ".join(rule.result[1:][i] for i in key[1])
             raise ValueError(
-                "%s, for %s: needed %d times, in the kernels %d times"
+                "%s, for %s: needed %d times, but %d times in the kernels"
                 % (rules.written(rule), order, needed()[key], covered()[key])
             )
 
@@ -163,10 +162,10 @@ def check():
 
 
 def products(cases):
-    """The instances of one result and one choice of directions as few (states on the left, states on the right).
+    """The instances of one result and one choice of directions, as few (states on the left, states on the right).
 
-    Each stands for the maximum of the left values plus the maximum of the right ones. Rounding keeps the order of sums, so
-    the maximum over instances is the same to the bit, whether taken before or after adding what they have in common.
+    Each pair stands for the maximum of the left values plus the maximum of the right ones. Rounding preserves the order of
+    sums, so the maximum over instances is bit for bit the same, whether taken before or after adding their common terms.
     """
 
     def merged(pairs):
@@ -205,7 +204,7 @@ def best_of(name, states):
 
 
 def summands(step, cases):
-    """(result, directions, text of the sum of the parts): what an item takes the maximum of."""
+    """(result, directions, text of the sum of the parts) of the terms over which an item takes the maximum."""
     parts, _ = fetched(step)
     choices = sorted({(case[2], case[3 : 3 + len(step.arcs)]) for case in cases})
     for result, directions in choices:
@@ -215,7 +214,7 @@ def summands(step, cases):
 
 
 def is_hoisted(kernel, step):
-    """Whether the sum of the parts, unlike the arcs, is one for all lanes."""
+    """Whether the sum of the parts, unlike the arcs, is the same for all lanes."""
     inside = {node for part in step.parts for node in part[1:]}
     return bool(step.loop and kernel.lanes) and len(step.parts) == 2 and kernel.lanes not in inside
 
@@ -225,7 +224,7 @@ def hoisted_name(step):
 
 
 def raises(kernel, step, cases):
-    """The lines that raise a target by the instances of a rule."""
+    """The lines that raise a target with the instances of a rule."""
     out = "_".join((step.target.item, *step.target.nodes))
     _, arcs = fetched(step)
     if is_hoisted(kernel, step):
@@ -241,7 +240,7 @@ def raises(kernel, step, cases):
 
 
 def together(steps):
-    """The steps with loops, in groups: those over the same node that share values or results are in one loop."""
+    """The steps with loops, in groups: those over the same node that share values or results go into one loop."""
     groups = []
     for step in steps:
         parts, arcs = fetched(step)
@@ -257,7 +256,7 @@ def indented(lines):
 
 
 def block(kernel, steps, table, targets):
-    """The lines for some steps with the same loop, or none."""
+    """The lines for steps with the same loop, or without a loop."""
     lines, known = [], set(targets)
     for step in steps:
         parts, arcs = fetched(step)
@@ -275,14 +274,14 @@ def block(kernel, steps, table, targets):
         lines = ["{", *indented(lines), "}"]
     guards = {step.twice for step in steps}
     if len(guards) > 1:
-        raise ValueError("%s: only some of the rules in a loop make a node have two arcs" % kernel.name)
+        raise ValueError("%s: only some of the rules in a loop give a node two arcs" % kernel.name)
     if steps[0].twice:
         lines[0] = "if (at.may_have_two(at.%s)) %s" % (steps[0].twice, lines[0])
     return lines
 
 
 def kernel_text(kernel, table):
-    """The kernel as a function, and before it those for the sums that it takes from outside its loops."""
+    """The kernel as a function, preceded by functions for the sums that it takes from outside its loops."""
     steps = steps_of(kernel)
     names = {"_".join((target.item, *target.nodes)): target for target in kernel.targets}
     text = []
@@ -345,19 +344,19 @@ enum Kind {
 %(kinds)s,
     KINDS
 };
-constexpr int STATES[KINDS] = {%(numbers)s};  // how many states an item has
+constexpr int STATES[KINDS] = {%(numbers)s};  // number of states of each item
 
-// Of two nodes:
+// States of two nodes:
 enum PairState { %(pair_states)s };
-constexpr int SWAPPED[] = {%(swapped)s};  // the state of b and a by that of a and b
+constexpr int SWAPPED[] = {%(swapped)s};  // the state of b and a, given that of a and b
 
 struct Case {  // an instance of a rule: the numbers of its states and the directions of its arcs
     int left, right, result, first, second;
 };
 
-struct Shape {  // a rule: kinds of items and nodes; the nodes of the result are 0, 1 (, 2), then come the others
+struct Shape {  // a rule: kinds of items and nodes; the nodes of the result are 0, 1 (, 2), then the others
     int result, nodes, parts, arcs, ordered;
-    int twice;  // the node that has other arcs, too, or -1
+    int twice;  // the node that also has other arcs, or -1
     int kinds[2], part[2][3], arc[2][2], longest[2], order[4];
     int size;
     const Case* cases;
@@ -434,7 +433,7 @@ def header():
 
 
 def write(path):
-    """Write the header unless it is there already, so that nothing is compiled without need."""
+    """Write the header unless it is already up to date, so that nothing is recompiled unnecessarily."""
     path, text = Path(path), header()
     if not path.exists() or path.read_text() != text:
         path.write_text(text)

@@ -1,5 +1,5 @@
-// The projective part of the chart of 1EC (Koo & Collins, ACL 2010), see oneec.pyx for its items E, C and S, and how
-// complexes are put to use in them.
+// The projective part of the chart of 1EC (Koo & Collins, ACL 2010); see oneec.pyx for its items E, C and S, and for the use
+// of complexes in them.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace oneec {
 
-// out[g] = the maximum over i of rows[i, g] + coefs[i], and least; over blocks of g.
+// out[g] = the maximum of least and, over i, rows[i, g] + coefs[i]; over blocks of g.
 template <int size>
 static INLINE void times_blocks(float* out, float least, const float* rows, size_t step, const float* coefs, int count) {
     Block best[size];
@@ -24,7 +24,7 @@ static inline void times(float* out, float least, const float* rows, size_t step
     for (; i < blocks; i++) times_blocks<1>(out + i * LANES, least, rows + i * LANES, step, coefs, count);
 }
 
-// out[g] = the maximum over i of left[i, g] + right[i, g], and what it was.
+// out[g] = the maximum of its old value and, over i, left[i, g] + right[i, g].
 template <int size>
 static INLINE void joined_blocks(float* out, const float* left, const float* right, size_t step, int count) {
     Block best[size];
@@ -42,14 +42,13 @@ static inline void joined(float* out, const float* left, const float* right, siz
     for (; i < blocks; i++) joined_blocks<1>(out + i * LANES, left + i * LANES, right + i * LANES, step, count);
 }
 
-// A head's outermost dependent may be crossed: then
+// The arc to a head's outermost dependent may be crossed: then
 //     crossed_half h e     is C h e, and
 //     crossed_pair h w     is h and its dependents up to where those of a node on the other side begin, or cross them: w is
-//     the
-//                          last of that node's dependents that h's do not reach, if not the node itself,
-// whatever g. pairs a w is like crossed_pair, for any outermost dependent of a and with g.
+//                          the last of that node's dependents that h's do not reach, or the node itself,
+// for any g. pairs a w is like crossed_pair, but for any outermost dependent of a, and with g.
 struct Projective : Tables {
-    // All that needs the complex of l and r only.
+    // Everything that needs only the complex of l and r.
     void fill_projective(int l, int r) {
         halves_crossed(l, r);
         halves_crossed(r, l);
@@ -75,7 +74,7 @@ struct Projective : Tables {
         crossed_pair[h * width + end] = best;
     }
 
-    // For g outside a..b, and for none and hidden: the maximum of coefs and rows begin..end-1, and least.
+    // For g outside a..b, and for none and hidden: the maximum of least and of coefs plus rows begin..end-1.
     INLINE void times(float* out, float least, const float* table, int begin, int end, int a, int b) {
         const int near = blocks_before(a), step = rows;
         table += (size_t)begin * rows;
@@ -87,8 +86,9 @@ struct Projective : Tables {
     void arcs(int h, int m) {
         const int step = m > h ? 1 : -1, low = smaller(h, m), high = larger(h, m);
         float* out = at_e(h, m);
-        const float *pair = crossed_pair + h * width, *grandparents = grandparent + m * rows, *siblings = sibling + m *
-        (side + 1); if (m == 0) {
+        const float *pair = crossed_pair + h * width, *grandparents = grandparent + m * rows;
+        const float* siblings = sibling + m * (side + 1);
+        if (m == 0) {
             std::fill_n(out, rows, NEVER);
             return;
         }
@@ -116,7 +116,7 @@ struct Projective : Tables {
         times(at_c(h, end), crossed_half[h * width + end], at_e(h, 0), low + right, high + right, low, high);
     }
 
-    // S a b and pairs a b; in pairs a w, a's dependents reach up to the node before w, or cross those of w.
+    // S a b and pairs a b; in pairs a w, a's dependents extend to the node before w, or cross those of w.
     void pairs(int a, int b) {
         const int near = blocks_before(a), far = larger(near, (b + 1) / LANES);
         float *table = layer(a).pairs, *out = table + (size_t)b * rows;

@@ -1,45 +1,45 @@
 """The rules of 1-Endpoint-Crossing trees, as data.
 
-Take the crossed arcs of a tree that hang together by crossing, and the nodes that they touch: a *complex*. Between
-neighbouring nodes of a complex lies a *gap*, which no arc enters. So a sentence is parsed as if it were projective, out of
-gaps and complexes, and all that these rules have to derive is a complex: its crossed arcs, with gaps between them. That it is
-1-Endpoint-Crossing makes regions with one exterior node enough (Pitler, Kannan & Marcus, TACL 2013).
+A maximal set of crossed arcs of a tree that are connected by crossing, with the nodes that they touch, is a *complex*. Between
+adjacent nodes of a complex lies a *gap*, which no arc enters. So a sentence is parsed as if it were projective, from gaps and
+complexes, and all that these rules have to derive is a complex: its crossed arcs, with gaps between them. Because the tree is
+1-Endpoint-Crossing, regions with one exterior node are enough (Pitler, Kannan & Marcus, TACL 2013).
 
-An item says of its nodes which are connected within it and which have their head there (its *state*, see below). The region
-it covers is filled: every node strictly inside has its head. Arcs between nodes of an item are not part of it unless
-stated. All arcs in the rules are crossed, for the reason that the item or rule gives. Rules hold in both directions: for
-"l", "a" left of "b" and for "l", "a" right of it, as the order of nodes says.
+The *state* of an item (see below) specifies which of its nodes are connected within it and which have their head there. The
+region it covers is filled: every node strictly inside has its head. Arcs between the nodes of an item are not part of it unless
+stated. All arcs in the rules are crossed, for the reason given by the item or the rule. Rules hold in both directions: for
+"l", "a" left of "b" and for "l", "a" right of it, according to the order of nodes.
 
-The items, with what is closest to them in Pitler, Kannan & Marcus (2013) and Pitler (TACL 2014). There an item [i,j,x] is
-the interval i..j with the exterior node x, and the letter says at which ends arcs may cross those of x: L left, R right, LR
-both, N neither. In their items crossed and uncrossed arcs come together. Here they are apart: complexes and what they are
-made of have the crossed ones, gaps have all others, and only those have siblings and grandparents in the score.
+The items, with their closest counterparts in Pitler, Kannan & Marcus (2013) and Pitler (TACL 2014). There, an item [i,j,x] is
+the interval i..j with the exterior node x, and the letter tells at which ends arcs may cross those of x: L left, R right, LR
+both, N neither. Their items mix crossed and uncrossed arcs. Here the two are separate: complexes and their parts have the
+crossed arcs, gaps have all others, and only the latter have siblings and grandparents in the score.
 
     Pitler  item
 
     Int     gap a b             between a and b, with or without an (uncrossed) arc between them
     Int     complex l r         a complex, with l its first and r its last node, without an arc l-r
-    L, R    open a b x          the region a..b with arcs between the exterior node x and its inside (one at least), each
+    L, R    open a b x          the region a..b with arcs between the exterior node x and its inside (at least one), each
                                 crossed from elsewhere by arcs that share a, so that inside only arcs of a may cross it: L
                                 if a is the left end, R if it is the right one. b has no arc to a or x
     L, R    closed a b x        the same, with or without the arcs a-b and x-b, where b has some crossed arc
-    N       neither a b x       the region a..b with an arc x-b and perhaps others of x to its inside, crossed from elsewhere
-                                only
+    N       neither a b x       the region a..b with an arc x-b and perhaps others of x to its inside, crossed only from
+                                elsewhere
     N       neither_open a b x  the same before it has the arc x-b
-    LR      both l r x          the region l..r with arcs of x; each may be crossed by arcs of l, or else by arcs of r
+    LR      both l r x          the region l..r with arcs of x; each may be crossed either by arcs of l or by arcs of r
     LR      spanned l r x       the same with an arc l-r, which crosses the arcs of x
 
-Stages in which these are made, without a counterpart:
+Intermediate items, without a counterpart:
 
     pivot a b v         the region a..b with v inside: a has an arc crossed by an arc of v to some exterior node or to b's
-                        side, no other arc but those of a covers v, and b has some crossed arc. For open, closed, complex
+                        side, only arcs of a cover v, and b has some crossed arc. For open, closed, complex
     half_pivot a b v    the same without the gap between a and v
-    arm a t v           the longest arc a-t of a that crosses an arc of v, and what lies between v and t: a half_pivot up to t
+    arm a t v           the longest arc a-t of a that crosses an arc of v, and the part between v and t: a half_pivot up to t
     hooked a b x        a pivot whose v has its arc to x
     wing l b a          the region l..a with arcs of b to its inside, which only arcs of a may cross, the gap a..b, and an
                         arc of l to a or b or both; some arc of a crosses it and ends to the right of b. For complex
 
-The items in one of their directions. Dotted arcs are from elsewhere; they cross, as they must, those of the item. == is
+The items in one of their directions. Dotted arcs are from elsewhere; they cross those of the item, as they must. == is
 a gap.
 
     open a b x      ............................       closed a b x  ............................
@@ -59,74 +59,74 @@ a gap.
 
 
 Why the rules are complete. Let l-t be the longest arc of l in a complex l r. It is not l-r, and the arcs that cross it
-share a node. What a set of arcs has in common with the rest of the complex is only by crossing: so every node between l and
-r is covered by an arc, and if no arc leads from strictly between two nodes to beyond them, there is a gap.
+share a node. A set of arcs is connected to the rest of the complex only by crossing: so every node between l and r is covered
+by an arc, and if no arc leads from strictly between two nodes to beyond them, there is a gap between them.
 
- 1. They share p to the right of t, and no arc of t covers p. Neither does another arc c-d: for c < t it would cross l-t
-    without p; for t < c, it would cross p-u, as l-t does, without l and t. So p = r. From between t and r there is a gap,
+ 1. They share p to the right of t, and no arc of t covers p. Nor does any other arc c-d: for c < t it would cross l-t
+    without p; for t < c, it would cross p-u, as l-t does, without l and t. So p = r. Between t and r there is a gap,
     since an arc from there to the left of t would cross l-t without p.
 
         .-----------.
         |     .-----|-----.          complex l r <- spanned l t r, gap t r
         l     u     t === r
 
-    More arcs may cross the arcs p-u, for each of these all of l or all of t. An arc p-u that an l-s crosses is to the left
-    of any p-u' that a t-s' crosses: else l-s and t-s' would cross, and what crosses l-s would share nothing. So a spanned
-    item is made of an open item of l, or one of t, or one of each (both). Where these meet there may be an arc to l or to t
-    (which makes it a closed item), but not to both, which would be a cycle with l-t.
+    Further arcs may cross the arcs p-u, for each p-u either all from l or all from t. An arc p-u crossed by an l-s is to the left
+    of any p-u' crossed by a t-s': otherwise l-s and t-s' would cross, and the arcs that cross l-s would share no node. So a
+    spanned item is made of an open item of l, or one of t, or one of each (both). Where these meet there may be an arc to l or
+    to t (which makes it a closed item), but not to both, which would form a cycle with l-t.
 
- 2. They share p to the right of t, and some t-w covers p. It crosses the arcs p-u, too, so what crosses these shares t, which
-    makes an open item of t; and what crosses t-w shares p, which makes a closed item of p. There is a gap from t to p: an arc
-    from there would cross l-t without p, or p-u without t.
+ 2. They share p to the right of t, and some t-w covers p. It also crosses the arcs p-u, so the arcs that cross these share t,
+    which makes an open item of t; and the arcs that cross t-w share p, which makes a closed item of p. There is a gap from t
+    to p: an arc from there would cross l-t without p, or p-u without t.
 
         .---------.
         |    .----|----.             complex l r <- wing l p t, closed p r t
         |    |    .----|----.
         l    u    t == p    w
 
- 3. They share v between l and t, and some t-u covers v. It crosses the arcs v-w, too: what crosses them shares t, and what
-    crosses t-u shares v. It is 2 but for the arc of l, which goes to the other node: wing l t v has an arc l-t, and perhaps
-    l-v.
+ 3. They share v between l and t, and some t-u covers v. It also crosses the arcs v-w: the arcs that cross these share t, and
+    the arcs that cross t-u share v. This is case 2 except for the arc of l, which goes to the other node: wing l t v has an arc
+    l-t, and perhaps l-v.
 
         .--------------.
         |    .---------|
         |    |    .----|----.        complex l r <- wing l t v, closed t r v
         l    u    v == t    w
 
- 4. They share v between l and t, and no arc of t covers v. Neither does another arc c-d, with l < c: for d < t it would cross
+ 4. They share v between l and t, and no arc of t covers v. Nor does any other arc c-d, with l < c: for d < t it would cross
     v-w, as l-t does, without l and t; for t < d it would cross l-t without v. So there is a gap from l to v.
 
         .---------.
         |    .----|----.             complex l r <- pivot l r v
         l == v    t    w
 
-pivot a b v. Let a-t be the longest arc of a; v-w crosses it, w being beyond t, or v-x. If a has arcs to between v and t,
-these cross v-w as well, so all that crosses v-w shares a, and nothing on the side of b does: arm a t v, neither t b v. If
-it has none, there is a gap from v to t, as an arc from there would cross a-t without v or cover v; and what crosses v-w
-shares t: gap v t, closed t b v.
+pivot a b v. Let a-t be the longest arc of a; v-w, with w beyond t, or v-x crosses it. If a has arcs to nodes between v and t,
+these also cross v-w, so all arcs that cross v-w share a, and none on the side of b does: arm a t v, neither t b v. If
+it has none, there is a gap from v to t, as an arc from there would cross a-t without v or cover v; and the arcs that cross v-w
+share t: gap v t, closed t b v.
 
-closed a b x. Take away b's arcs to a and x. If b has no other arc to the inside, let t be the last node touched there: then
-comes a gap, and closed a t x; the two are open a b x. If no node is touched there is only a gap; b then has its arc to x,
-since nothing would cross a-b. If b has another arc b-s, let x-u be the last arc of x to the inside. Only arcs of a cover u,
-and b-s, which does not, is to the right of u. It hangs together with the rest by an arc that crosses some a-y which covers
-u: like x-u, so it is u-f with f beyond y; no other arc of x crosses a-y, for it would not share u; and there is a gap from
-a to u, since only arcs of a cover u. So this is pivot a b u, and with the arc x-u hooked a b x.
+closed a b x. Remove b's arcs to a and x. If b has no other arc to the inside, let t be the last node touched there: between t
+and b there is a gap, and the rest is closed a t x; together they are open a b x. If no node is touched, there is only a gap; b
+then has its arc to x, since nothing would cross a-b. If b has another arc b-s, let x-u be the last arc of x to the inside. Only
+arcs of a cover u, and b-s, which does not, is to the right of u. It is connected to the rest by an arc that crosses some a-y
+that covers u: so does x-u, hence this arc is u-f with f beyond y; no other arc of x crosses a-y, since it would not share u; and
+there is a gap from a to u, since only arcs of a cover u. So this is pivot a b u, and with the arc x-u it is hooked a b x.
 
-The converse, that no rule makes an arc that is not crossed or is against the definition, is in what the items say; the tests
-enumerate both: all complexes of up to seven nodes are derived, and all that is derived are complexes.
+The converse, that no rule makes an arc that is uncrossed or violates the definition, follows from the definitions of the items.
+The tests enumerate both directions: all complexes of up to seven nodes are derived, and only complexes are derived.
 """
 
 from collections import namedtuple
 from itertools import product
 
-# arcs: (first node, second node). longest: for each arc, whether it is the outermost that its first node has on this side
-# in the whole complex. order: of the nodes in the sentence, or reversed; empty: any allowed. twice: the node that has other
-# arcs besides those that are the longest here; if exactly one arc may leave node 0, the rule does not hold with this node 0.
+# arcs: (first node, second node). longest: for each arc, whether it is the outermost arc of its first node on this side in the
+# whole complex. order: of the nodes in the sentence, or reversed; empty: any allowed. twice: a node that has other arcs in
+# addition to its longest one here; if node 0 may have only one dependent, the rule does not hold if this is node 0.
 Rule = namedtuple("Rule", "result parts arcs longest order twice")
 
 
 def rule(text, arcs="", order="", twice=None):
-    """In arcs, a=t is a longest arc of a, any other is x-b. They are summed in this order."""
+    """Parse a rule. In `arcs`, a=t is a longest arc of a, x-b any other. They are summed in this order."""
     result, parts = text.split(" <- ")
     items = [tuple(part.split()) for part in parts.split(", ")]
     longest = tuple("=" in arc for arc in arcs.split())
@@ -135,7 +135,7 @@ def rule(text, arcs="", order="", twice=None):
 
 
 def written(rule):
-    """The rule as it stands in RULES."""
+    """The rule as text, as in RULES."""
     text = "%s <- %s" % (" ".join(rule.result), ", ".join(" ".join(part) for part in rule.parts))
     return text + "".join("; %s%s%s" % (h, "=" if longest else "-", m) for (h, m), longest in zip(rule.arcs, rule.longest))
 
@@ -192,14 +192,14 @@ RULES = [
 
 # ---------------------------------------------------------------------------------------------------------------- states
 
-# A state gives for each node of an item the index of the node that is the root of its part, or -1 if the node is such a
-# root itself and has no head yet. In open a b x,
+# A state gives, for each node of an item, the index of the node that is the root of its part, or -1 if the node itself is
+# such a root and has no head yet. In open a b x,
 #     (-1, -1, -1)    no two of a, b and x are connected
 #     (-1, -1, 0)     x is below a: its dependent, or a dependent of a dependent, and so on
 #     (-1, -1, 1)     x is below b
 #     (-1, 2, -1)     b is below x
 #     (-1, 0, 0)      b and x are below a
-# and so on. Of two nodes, none is above the other, or the first, or the second:
+# and so on. Of two nodes, neither is above the other, or the first is, or the second is:
 APART, FIRST_ABOVE, SECOND_ABOVE = (-1, -1), (-1, 0), (1, -1)
 PAIR_STATES = {"APART": APART, "FIRST_ABOVE": FIRST_ABOVE, "SECOND_ABOVE": SECOND_ABOVE}
 STATES = {
@@ -209,7 +209,7 @@ STATES = {
 
 
 def united(nodes, arcs):
-    """The state of an item of these nodes, all others having their head, or None if the arcs are no such forest.
+    """The state of an item of these nodes, where all others have their heads, or None if the arcs are not such a forest.
 
     arcs: (head, dependent), by name; a part of several nodes counts as arcs from its root to the others.
     """
@@ -240,7 +240,7 @@ def state_arcs(nodes, state):
 
 
 def instances(rule):
-    """All (states of the parts, directions of the arcs, state of the result); direction 1 is from second to first."""
+    """All (states of the parts, directions of the arcs, state of the result); direction 1 is from the second to the first."""
     nodes = rule.result[1:]
     for states in product(*(STATES[len(part) - 1] for part in rule.parts)):
         inside = [arc for part, state in zip(rule.parts, states) for arc in state_arcs(part[1:], state)]
@@ -253,10 +253,10 @@ def instances(rule):
 
 
 def tables():
-    """(states, cases): the states of each item that occur, and for every rule the instances in terms of their numbers.
+    """(states, cases): the states of each item that occur, and for every rule its instances in terms of state numbers.
 
-    A state occurs if it can be derived and a complex can come of it. cases[i]: rows (number of the state of the first
-    part, of the second (0 if there is none), of the result, directions of the first and second arc (0 if none)).
+    A state occurs if it can be derived and can be part of a complex. cases[i]: rows (number of the state of the first part,
+    of the second (0 if there is none), of the result, directions of the first and second arc (0 if none)).
     """
     everything = [(rule, list(instances(rule))) for rule in RULES]
 

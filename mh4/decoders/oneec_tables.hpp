@@ -16,11 +16,11 @@
 
 namespace oneec {
 
-// Tiles of items of one kind that have a node in common, for each block of x, over another node
+// Tiles of items of one kind that share a node, for each block of x, over another node
 template <int kind> struct Tiles {
     float* origin;
     const ptrdiff_t* first;  // for each block: where the tile of node 0 is or would be, in tiles
-    int shift;               // the first block begins so much before node 0
+    int shift;               // by how much the first block begins before node 0
 
     INLINE float* tile(int block, int node) const { return origin + (first[block] + node) * (STATES[kind] * LANES); }
     float value(int state, int node, int x) const {
@@ -44,7 +44,7 @@ struct Links {
 
 enum { NEAR_STATES = STATES[NEITHER] + STATES[CLOSED] };  // of neither t b v and closed t b v, side by side
 
-// Items that only those with the same l need
+// Items that only items with the same l need
 struct Layer {
     Tiles<CLOSED> closed_far, closed_left;  // l b x and x < l < b: tiles over b
     Tiles<OPEN> open_far;                   // l b x
@@ -54,30 +54,30 @@ struct Layer {
     Tiles<WING> wing;                       // l b a: tiles over b, in blocks of a
     float* near_right;                      // [v, t]: neither t l v, closed t l v for l < t < v
     float* half_pivot_right;                // [a, v]: half_pivot a l v for l < v < a
-    float* complexes[STATES[COMPLEX]];      // complex l x, of those that end in a gap: [x] by state
+    float* complexes[STATES[COMPLEX]];      // complex l x, only those that end in a gap: [x] by state
     float* pairs;                           // see Projective
 };
 
-// All items of a sentence that later ones need, where l counts down from n and for each l, r counts up from l+1. Kept for
-// all l are those of
+// All items of a sentence that later ones need, where l counts down from n and, for each l, r counts up from l+1. Stored for
+// all l are
 //
 //     left    x < a < b: closed a b x                              tiles of b over a
 //                        neither a b x and closed a b x again      by state, for each x and b over a
 //                        half_pivot x b a                          by state, for each x and b over a
 //     right   b < a < x: closed, open, neither a b x, arm x b a    tiles of a over b
 //
-// and those in Layer for the current l and others of its group, see Complexes. Rows over g are in the projective part.
+// and those in Layer only for the current l and the others in its group, see Complexes. Rows over g are in the projective part.
 //
-// For a single root, arcs from 0 are allowed only where they are the last that 0 gets: as the longest arc of a complex that 0
-// begins, or to the last dependent of 0 in the projective part.
+// For a single root, an arc from 0 is allowed only if it is the last one of 0: as the longest arc of a complex that begins with
+// 0, or to the last dependent of 0 in the projective part.
 struct Tables {
     int n, side, blocks, width, rows;
-    int shift;         // blocks of x to the right begin so much before node 0
-    int group;         // how many l take turns
-    int none, hidden;  // as g
+    int shift;         // by how much blocks of x to the right begin before node 0
+    int group;         // the number of l that take turns
+    int none, hidden;  // special values of g
     bool single;       // whether node 0 is to have one dependent
     const float *arc, *sibling;  // [h, m]; [m, s]
-    Links crossed, longest;      // crossed arcs; the latter with those of 0 in spite of a single root
+    Links crossed, longest;      // crossed arcs; the latter including those of 0 even with a single root
     float* gap[STATES[GAP]];     // [a, b] by state
     float *complex_apart, *complex_above;  // [a, b], either order; [a, b]: a above b
     float *crossed_half, *crossed_pair;    // see Projective
@@ -87,7 +87,7 @@ struct Tables {
 
     Links& links(bool longest_arc) { return longest_arc ? longest : crossed; }
 
-    // Whether it may have more than one arc.
+    // Whether the node may have more than one arc to a dependent.
     INLINE bool may_have_two(int node) const { return !(single && node == 0); }
 
     INLINE int blocks_before(int a) const { return (a + LANES - 1) / LANES; }  // with nodes to the left of a
@@ -151,7 +151,7 @@ struct Tables {
         blocks = (side + LANES - 1) / LANES;
         width = blocks * LANES;
         shift = width - side;
-        group = n < 32 ? 2 : 4;  // by measurement
+        group = n < 32 ? 2 : 4;  // found by measurement
         layers.resize(group);
         none = side;
         hidden = side + 1;
@@ -186,15 +186,15 @@ struct Tables {
     size_t size = 0;  // of the memory, in floats
     float* begin;
     size_t taken;
-    std::vector<ptrdiff_t> first_left, first_right, first_layer;  // see Tiles: of each node by block
-    std::vector<ptrdiff_t> first_inside;                          // the same of what is kept of a < b and a node between
+    std::vector<ptrdiff_t> first_left, first_right, first_layer;  // see Tiles: for each node, by block
+    std::vector<ptrdiff_t> first_inside;                          // the same for items of a < b and a node in between
     float *closed_left_of, *closed_right_of, *open_right_of, *neither_right_of, *arm_right_of;
     float *near_left_of, *half_pivot_left_of;
 
-    // Find all tables their place in the memory.
+    // Assign all tables their place in memory.
     void lay_out() {
         begin = nullptr;
-        take_tables();  // only to see how much they take
+        take_tables();  // only to determine their total size
         if (size < taken) {
             memory.reset();
             size = 0;
@@ -205,7 +205,7 @@ struct Tables {
         take_tables();
     }
 
-    // Zeros, on large pages where the system has them: what is read together lies far apart.
+    // Zeroed memory, on large pages if the system has them, since values that are read together lie far apart.
     static float* allocate(size_t floats) {
         const size_t page = 1 << 21, bytes = floats * sizeof(float), alignment = bytes < page ? sizeof(Block) : page;
         const size_t rounded = (bytes + alignment - 1) / alignment * alignment;

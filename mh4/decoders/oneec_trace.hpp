@@ -1,4 +1,4 @@
-// From the filled chart of 1EC to the heads of the best tree.
+// Reading the heads of the best tree off the filled chart of 1EC.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace oneec {
 
-// Unfolds the goal, taking every maximum again; items of complexes by the table of the rules.
+// Unfolds the goal, recomputing every maximum; items of complexes are unfolded by the table of rules.
 struct Chart : Complexes {
     float best_score() const { return at_c(0, n)[none]; }
 
@@ -191,7 +191,7 @@ struct Chart : Complexes {
 
     // ------------------------------------------------------------------------------------------------- complexes
 
-    // Pushes the parts of the best instance. What needs recall is done with them before anything else.
+    // Pushes the parts of the best instance. Items that need recall are finished before anything else.
     void trace_rules(const Item& item) {
         if (item.kind == COMPLEX)
             recall(item.a, item.b);
@@ -212,7 +212,7 @@ struct Chart : Complexes {
         }
     }
 
-    // Have the items of this l, and of those with an exterior node, for this x, in the layer of l.
+    // Restore, in the layer of l, the items of this l; of those with an exterior node, only the ones for this x.
     void recall(int l, int x) {
         if (traced_l == l && traced_x == x) return;
         traced_l = l;
@@ -226,7 +226,7 @@ struct Chart : Complexes {
 
     // The best instance of the rules for an item, in the order of the table
     Found best(const Item& item) {
-        const int own = item.kind == COMPLEX ? 2 : 3;  // nodes of the item; a rule has four at most
+        const int own = item.kind == COMPLEX ? 2 : 3;  // nodes of the item; a rule has at most four
         int nodes[4] = {item.a, item.b, item.x, 0};
         int low = smaller(item.a, item.b), high = larger(item.a, item.b);
         if (own == 3) {
@@ -237,7 +237,7 @@ struct Chart : Complexes {
         for (int rule = 0; rule < RULES; rule++) {
             const Shape& shape = SHAPES[rule];
             if (shape.result != item.kind || (shape.twice >= 0 && !may_have_two(nodes[shape.twice]))) continue;
-            const int further = shape.nodes - own;  // nodes, between the others
+            const int further = shape.nodes - own;  // nodes in between
             for (int i = low + 1; i < (further > 0 ? high : low + 2); i++) {
                 if (further > 0) nodes[own] = i;
                 for (int j = low + 1; j < (further > 1 ? high : low + 2); j++) {
@@ -278,7 +278,7 @@ struct Chart : Complexes {
         return sum;
     }
 
-    // Of an item, from where it is kept, or by the rules. What is in a layer, for the l and x of recall.
+    // The value of an item, from where it is stored, or by the rules. Items in a layer: only for the l and x of recall.
     float value(int kind, int state, int a, int b, int x) {
         switch (kind) {
             case GAP: return gap[state][a * width + b];

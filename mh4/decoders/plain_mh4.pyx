@@ -1,7 +1,7 @@
-"""MH4 as a first implementation writes it: Figure 1 of the paper item by item. Read this before mh4.
+"""A straightforward implementation of MH4: Figure 1 of the paper, item by item. Read this before mh4.
 
-Every item, also those of four heads, has a score and a backpointer in a table of its own: O(n^4) time and memory. It is a judge of mh4
-in the tests, and what mh4 is compared with in the benchmarks.
+Every item, including those of four heads, has its score and backpointer in a table: O(n^4) time and memory. It is a reference for
+mh4 in the tests, and the baseline for mh4 in the benchmarks.
 """
 
 import numpy as np
@@ -12,13 +12,13 @@ from libcpp.vector cimport vector
 def decode(
     const float[:, ::1] shift, const float[:, :, ::1] s0b0, const float[:, :, ::1] s1s0, const float[:, ::1] cost
 ) -> tuple[float, np.ndarray]:
-    """The score of the best MH4-hybrid derivation, cost included, and its heads. Arguments as of mh4.decode, in float32."""
+    """The score of the best MH4-hybrid derivation, including cost, and its heads. Arguments as for mh4.decode, in float32."""
     cdef int n = shift.shape[0] - 2, side = n + 2, span, i, j, k, l, back
     cdef float left, right, best
     cdef float[:, ::1] t2 = np.empty((side, side), dtype=np.float32)
     cdef float[:, :, ::1] t3 = np.empty((side, side, side), dtype=np.float32)
     cdef float[:, :, :, ::1] t4 = np.empty((side, side, side, side), dtype=np.float32)
-    cdef short[:, ::1] back2 = np.empty((side, side), dtype=np.int16)  # of a Link: 8 * node + code
+    cdef short[:, ::1] back2 = np.empty((side, side), dtype=np.int16)  # for Link: 8 * node + code
     cdef short[:, :, ::1] back3 = np.empty((side, side, side), dtype=np.int16)  # the same, or -1 for Combine
     cdef char[:, :, :, ::1] back4 = np.empty((side, side, side, side), dtype=np.int8)  # whether [i,j,k] + [k,l]
     heads = np.full(n + 1, -1, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""The transition system as mh3 and mh4 need it: scores of transitions, and from a sequence of codes to a Derivation."""
+"""The transition system for mh3 and mh4: scores of transitions, and conversion of a sequence of codes to a Derivation."""
 
 cdef enum:
     SH, LA, RA, LAp, RAp, LA2, RA2  # LAp is LA', RAp is RA'
@@ -11,11 +11,11 @@ cdef struct Scores:
     const float* s1s0    # the same, or NULL
     const float* arcs    # (n + 1, n + 1), or NULL
     const float* cost    # the same
-    const float* by_arc  # the same, for the charts: the sum of arcs and cost, or the one that is given
+    const float* by_arc  # the same, for the charts: the sum of arcs and cost, or whichever is given
 
 
 cdef class Tensors:
-    """The arguments of a decoder, checked, for as long as `scores` points into them."""
+    """The validated arguments of a decoder; keeps them alive, as `scores` points into them."""
 
     cdef Scores scores
     cdef list arrays
@@ -36,7 +36,7 @@ cdef inline float on_s1s0(const Scores* scores, int code, int s1, int s0) noexce
 
 
 cdef inline float arc_score(const Scores* scores, int head, int dependent) noexcept nogil:
-    """What an arc scores, whatever transition makes it."""
+    """The score of an arc, whichever transition makes it."""
     return scores.by_arc[<size_t> head * (scores.n + 1) + dependent] if scores.by_arc else 0
 
 

@@ -1,4 +1,4 @@
-"""From a sequence of transition codes to the Derivation."""
+"""Conversion of a sequence of transition codes to a Derivation."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from mh4.decoders.derivation import Derivation
 cdef class Tensors:
 
     def __init__(self, int count, shift, reduce_s0b0, reduce_s1s0, arcs, cost):
-        """count: of the reduce transitions. Raises ValueError for what is no such tensor."""
+        """count: the number of reduce transitions. Raises ValueError for invalid tensors."""
         cdef int n = arguments.words("shift", shift, 2)
         self.arrays = []
         self.scores = Scores(n, n + 2, NULL, NULL, NULL, NULL, NULL, NULL)
@@ -41,7 +41,7 @@ cdef const float* reduces(const float[:, :, ::1] array):
 
 
 cdef object derivation(const int* codes, const Scores* scores):
-    """Execute the 2n+1 transitions and collect what they score.
+    """Execute the 2n+1 transitions and collect the scores that they use.
 
     The first transition, the shift of the root, is not scored.
     """
@@ -57,7 +57,7 @@ cdef object derivation(const int* codes, const Scores* scores):
         rows_s1s0 = parts["reduce_s1s0"] = np.empty((n, 3), dtype=np.intp)
     if scores.arcs:
         rows_arcs = parts["arcs"] = np.empty((n, 2), dtype=np.intp)
-    cdef int[::1] below = heads  # of a node on the stack the node below it, until it is removed and has its head there
+    cdef int[::1] below = heads  # for a node on the stack, the node below it; once it is removed, its head
     for step in range(2 * n + 1):
         code = codes[step]
         s1 = below[s0] if s0 >= 0 else -1

@@ -1,5 +1,5 @@
 """The neural network in DyNet (Section 4.1 and the supplement): from characters to score tensors, tags and labels.
 
-Bottom up: `graph` sets DyNet up, `layers` and `lstm` are the building blocks, `encoder` turns words into vectors, `scorer`
-vectors into scores.
+Bottom up: `graph` sets up DyNet, `layers` and `lstm` are the building blocks, `encoder` turns words into vectors, and `scorer`
+turns vectors into scores.
 """

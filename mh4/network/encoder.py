@@ -15,14 +15,14 @@ from mh4.vocabulary import UNKNOWN, Vocabulary, normalised
 
 # Rows of the word table: the two nodes that are not words, then the words (numbered from 1 in the vocabulary).
 _ROOT, _END, _BEFORE_WORDS = 0, 1, 1
-_REMEMBERED = 1 << 16  # words whose numbers are looked up once
+_REMEMBERED = 1 << 16  # size of the cache of word lookups
 
 
 class Encoder:
     """Vectors of the root, the n words and the end of every sentence of a minibatch.
 
-    The input for a word is tanh of a linear map of the two ends of its characters' bi-LSTM. A word seen often has an
-    embedding, which is added; in training it is sometimes dropped, as if the word were a rare one.
+    The input for a word is tanh of a linear map of the two final states of its character bi-LSTM. Frequent words also have an
+    embedding, which is added; in training it is sometimes dropped, as if the word were rare.
     """
 
     def __init__(self, config: Config, vocabulary: Vocabulary, parameters: "dy.ParameterCollection") -> None:
@@ -43,7 +43,7 @@ class Encoder:
         self._chars_kept = _keep_probabilities(vocabulary.chars.counts, self.dropout.char)
 
     def __call__(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> list["dy.Expression"]:
-        """For each layer (units, N): the nodes of all sentences side by side, n+2 for n words (see `node_columns`).
+        """For each layer, (units, N): the nodes of all sentences side by side, n+2 for n words (see `node_columns`).
 
         With `rng`, words, characters and recurrent connections are dropped as in training.
         """
@@ -61,10 +61,10 @@ class Encoder:
         return [dy.select_cols(layer, natural) for layer in layers]
 
     def _words(self, words: Sequence[str], rng: Optional["np.random.Generator"]) -> "dy.Expression":
-        """(word_dim, number of words): each word's spelling plus its embedding; zeros for a word that is dropped."""
+        """(word_dim, number of words): each word's spelling vector plus its embedding; zeros for a dropped word."""
         known = np.array([self._number(word) for word in words])
         if rng is None:
-            spelled = list(dict.fromkeys(words))  # without dropout, a word that recurs has the same vector
+            spelled = list(dict.fromkeys(words))  # without dropout, all tokens of a word have the same vector
             numbers = {word: k for k, word in enumerate(spelled, start=1)}
             columns = np.array([numbers[word] for word in words])
         else:
@@ -91,7 +91,7 @@ class Encoder:
         vectors = _lookup(self.char_embeddings, chars.tolist(), self.sizes.char_dim)
         packing = Packing(lengths)
         states = self.char_lstm(vectors, packing, 0.0 if rng is None else self.dropout.char_lstm)[-1]
-        # Each direction has read the whole word where it ends: the one at the last character, the other at the first.
+        # Each direction has read the whole word at its end: one at the last character, the other at the first.
         half, units = self.sizes.char_units // 2, self.sizes.char_units
         stops = np.cumsum(lengths)
         last, first = packing.natural[stops - 1], packing.natural[stops - lengths]
@@ -101,7 +101,7 @@ class Encoder:
 
 
 def node_columns(sentences: Sequence[Sentence]) -> list[Columns]:
-    """The columns [start, stop) of each sentence's nodes in what Encoder returns."""
+    """The columns [start, stop) of each sentence's nodes in the output of Encoder."""
     stops = np.cumsum([len(sentence) + 2 for sentence in sentences]).tolist()
     return list(zip([0] + stops[:-1], stops))
 

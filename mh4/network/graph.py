@@ -1,7 +1,7 @@
 """DyNet, set up once: no banner on the terminal, and no automatic batching.
 
-The graph of a minibatch is batched by hand: each step of all sequences is one product, and so is each layer above. What
-DyNet's automatic batching could still find does not pay for the search.
+The graph of a minibatch is batched by hand: each step of all sequences is one product, and so is each layer above. The gain
+from any remaining automatic batching would not outweigh the cost of the search for it.
 
 Everything that builds a computation graph imports ``dy`` from here, and nothing else in the package imports DyNet, so the
 decoders and the commands that need no model start without it.
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def _quiet_stderr() -> Iterator[None]:
-    """DyNet writes its seed and memory to file descriptor 2 from C++; drop that, but nothing else."""
+    """Suppress DyNet's messages about its seed and memory, which it writes to file descriptor 2 from C++."""
     sys.stderr.flush()
     kept = os.dup(2)
     null = os.open(os.devnull, os.O_WRONLY)
@@ -43,8 +43,8 @@ def forward(last: "dy.Expression") -> None:
 
 
 def affine(weights: "dy.Expression", vectors: "dy.Expression", bias: "dy.Expression") -> "dy.Expression":
-    """weights * vectors, (outputs, N), with the bias added to each column: in one node."""
+    """weights * vectors, (outputs, N), with the bias added to each column, as a single node."""
     (outputs, _), _ = weights.dim()
     (_, *columns), _ = vectors.dim()
     result = dy.affine_transform([bias, weights, vectors])
-    return dy.reshape(result, (outputs, 1)) if columns in ([], [1]) else result  # DyNet makes a vector of a single column
+    return dy.reshape(result, (outputs, 1)) if columns in ([], [1]) else result  # DyNet turns a single column into a vector

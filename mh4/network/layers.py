@@ -1,4 +1,4 @@
-"""Layers over the vectors of a whole minibatch, which are the columns of one matrix: linear maps, MLPs, biaffine scores of pairs."""
+"""Layers over the vectors of a whole minibatch, the columns of one matrix: linear maps, MLPs, biaffine scores of pairs."""
 
 from collections.abc import Sequence
 
@@ -39,7 +39,7 @@ class Biaffine:
     def __init__(self, matrices: int, units: int, parameters: "dy.ParameterCollection") -> None:
         self.matrices = matrices
         self.side = units + 1
-        # Glorot initialisation of each U_t on its own, not of the block they are stored in.
+        # Each U_t has its own Glorot initialisation, rather than the block they are stored in.
         glorot = dy.UniformInitializer(float(np.sqrt(6.0 / (2 * self.side))))
         self.weights = parameters.add_parameters((matrices * self.side, self.side), init=glorot)
 
@@ -64,7 +64,7 @@ class Biaffine:
     def picked(self, pair: Pair, rows: np.ndarray, coefficients: np.ndarray) -> "dy.Expression":
         """Sum of coefficients times scores of a few pairs, given as rows (t, column of x, column of y).
 
-        They are computed a second time: backpropagating through all pairs, a gradient that is nearly all zeros, takes much longer.
+        These scores are recomputed: backpropagation through all pairs, whose gradient is almost all zeros, takes much longer.
         """
         x, y = pair
         by_matrix = np.argsort(rows[:, 0], kind="stable")

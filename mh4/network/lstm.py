@@ -1,8 +1,8 @@
 """Bi-LSTMs with coupled gates over many sequences at once.
 
-The sequences run packed: sorted by length, so that those that have not ended at step t are the first columns of one matrix. Each step
-of a whole minibatch is then one matrix product, and the inputs of all steps are another, where DyNet's own builders make a dozen
-nodes for each step of each sequence. Dropout is variational (Gal & Ghahramani 2016): one mask for each sequence, kept over
+The sequences are packed: sorted by length, so that those still running at step t are the first columns of one matrix. Each step
+of a whole minibatch is then one matrix product, and the inputs of all steps are another, whereas DyNet's own builders make a
+dozen nodes for each step of each sequence. Dropout is variational (Gal & Ghahramani 2016): one mask per sequence, shared by all
 its steps, on the inputs and on the recurrent connections.
 """
 
@@ -15,10 +15,10 @@ from mh4.network.graph import affine, dy
 
 
 class Packing:
-    """Where each element of some sequences goes: from their natural order, one sequence after another, to steps and back.
+    """The mapping of sequence elements from their natural order, one sequence after another, to packed steps and back.
 
-    sizes: how many sequences take part in each step; sequence: of each packed column, the rank (by length) of its sequence;
-    packed: for each packed column its natural column; natural: the inverse; reversed: for each packed column the packed
+    sizes: the number of sequences in each step; sequence: for each packed column, the rank (by length) of its sequence;
+    packed: for each packed column, its natural column; natural: the inverse; reversed: for each packed column, the packed
     column that mirrors it in its sequence (its own inverse).
     """
 
@@ -40,7 +40,7 @@ class LSTM:
     """Parameters of an LSTM: the forget gate is coupled, 1 - input gate, and the gates see the cell (peepholes)."""
 
     def __init__(self, inputs: int, units: int, parameters: "dy.ParameterCollection") -> None:
-        # Rows: input gate, output gate, candidate. Glorot initialisation of each of the three on its own.
+        # Rows: input gate, output gate, candidate. Each of the three has its own Glorot initialisation.
         self.from_input = parameters.add_parameters((3 * units, inputs), init=_glorot(units, inputs))
         self.from_state = parameters.add_parameters((3 * units, units), init=_glorot(units, units))
         self.cell_to_input_gate = parameters.add_parameters((units, units), init=_glorot(units, units))
@@ -49,14 +49,14 @@ class LSTM:
 
 
 class Layer:
-    """Two LSTMs, one from either end of the sequences. Both take a step at once: they are DyNet's batch of two."""
+    """Two LSTMs, one from each end of the sequences. They take each step together, as a DyNet batch of two."""
 
     def __init__(self, inputs: int, units: int, parameters: "dy.ParameterCollection") -> None:
         self.units = units
         self.directions = LSTM(inputs, units, parameters), LSTM(inputs, units, parameters)
 
     def __call__(self, vectors: "dy.Expression", packing: Packing, dropout: float) -> "dy.Expression":
-        """(inputs, N) packed columns to (2 * units, N) packed columns."""
+        """From (inputs, N) packed columns to (2 * units, N) packed columns."""
         backwards = packing.reversed.tolist()
         projected = []
         for lstm, inputs in zip(self.directions, (vectors, dy.select_cols(vectors, backwards))):
@@ -69,7 +69,7 @@ class Layer:
         return dy.concatenate([ahead, dy.select_cols(behind, backwards)])
 
     def _run(self, projected: "dy.Expression", sizes: Sequence[int], dropout: float) -> "dy.Expression":
-        """The states after each step, side by side, from what the gates get from the input: batches of two."""
+        """The states after each step, side by side, given the projected inputs of the gates: batches of two."""
         units = self.units
         from_state, cell_to_input_gate, cell_to_output_gate = (
             dy.concatenate_to_batch([getattr(lstm, name) for lstm in self.directions])
@@ -79,7 +79,7 @@ class Layer:
         if dropout:
             state_mask, cell_mask = (_mask(units, sizes[0], dropout, batch=2) for _ in range(2))
         outputs: list[dy.Expression] = []
-        # What one step passes on to the next. The gates see state and cell through their masks; `cell` itself is not masked.
+        # Passed from each step to the next. The gates see state and cell through their masks; `cell` itself is not masked.
         state = cell = seen_cell = None
         start = width = 0
         for size in sizes:
@@ -109,7 +109,7 @@ class Layer:
 
 
 class BiLSTM:
-    """Layers of two LSTMs each, one from either end; `units` counts both directions."""
+    """Layers of two LSTMs each, one from each end; `units` counts both directions."""
 
     def __init__(self, layers: int, inputs: int, units: int, parameters: "dy.ParameterCollection") -> None:
         self.layers = []
@@ -118,7 +118,7 @@ class BiLSTM:
             inputs = units
 
     def __call__(self, vectors: "dy.Expression", packing: Packing, dropout: float = 0.0) -> list["dy.Expression"]:
-        """(inputs, N), the elements of all sequences in their natural order, to packed (units, N) for each layer."""
+        """From (inputs, N), the elements of all sequences in their natural order, to packed (units, N) for each layer."""
         vectors = dy.select_cols(vectors, packing.packed.tolist())
         outputs = []
         for layer in self.layers:

@@ -15,7 +15,7 @@ from mh4.training.violation import Violation, difference
 
 
 class TensorScorer:
-    """The score tensors of a system: a deep biaffine map for each, and an MLP for each position that they look at."""
+    """The score tensors of a system: a deep biaffine map for each tensor, and an MLP for each position that they use."""
 
     def __init__(self, system: System, config: Config, parameters: "dy.ParameterCollection") -> None:
         units, mlp_units = config.encoder.units, config.scorer.mlp_units
@@ -49,7 +49,7 @@ class TensorScores:
         return self.positions[first], self.positions[second]
 
     def arrays(self) -> list[dict[str, np.ndarray]]:
-        """For each sentence the arrays that a decoder takes, by name, once the graph has been run forward."""
+        """For each sentence, the arrays that a decoder takes, by name; the graph must have been evaluated."""
         return [
             {t.name: self._array(t, self.expressions[t.name][k]) for t in self.scorer.tensors} for k in range(len(self.columns))
         ]
@@ -59,7 +59,7 @@ class TensorScores:
         return matrices[0] if tensor.matrices is None else matrices
 
     def difference(self, violations: Sequence[Violation]) -> list["dy.Expression"]:
-        """For each tensor, the scores that the sentences' preferred analyses use minus those that gold uses; where any differ."""
+        """For each tensor, the scores used by the sentences' preferred analyses minus those used by gold, if any differ."""
         terms = []
         for tensor in self.scorer.tensors:
             preferred, gold = (
@@ -79,7 +79,7 @@ def _in_minibatch(rows: np.ndarray, start: int) -> np.ndarray:
 
 
 class Tagger:
-    """Scores of the tags of every word, from one tanh layer (stack propagation's secondary task)."""
+    """Scores of the tags of every word, from one tanh layer (the auxiliary task of stack propagation)."""
 
     def __init__(self, tags: int, config: Config, parameters: "dy.ParameterCollection") -> None:
         self.mlp = MLP(config.encoder.units, config.scorer.mlp_units, config.dropout.mlp, parameters)
@@ -93,7 +93,7 @@ class Tagger:
 class Labeller:
     """Scores of the labels of given arcs, from one tanh layer over the vectors of head and dependent.
 
-    A module of its own: trained on gold arcs, and applied to the tree that the decoder has found.
+    A separate module: trained on gold arcs, and applied to the tree that the decoder finds.
     """
 
     def __init__(self, labels: int, config: Config, parameters: "dy.ParameterCollection") -> None:

@@ -1,3 +1,5 @@
-"""Large-margin training (Section 4.3): `violation` says what to learn from, in numpy; `loss` makes it an expression of the DyNet graph;
-`trainer` is the training loop and its model folder.
+"""Large-margin training (Section 4.3).
+
+`violation` computes margin violations, in numpy; `loss` turns them into an expression of the DyNet graph; `trainer` has the
+training loop and manages its model folder.
 """

@@ -1,7 +1,7 @@
 """Large-margin losses in the graph (Section 4.3): hinge for trees, structured or along the oracle, and for tags and labels.
 
-All are the score of what the model prefers, cost included, minus the score of gold. Once the preferred structure is known
-the loss is linear in the scores, with coefficients +1 where a score is used by the prediction and -1 where by gold.
+Each is the cost-augmented score of the model's preferred structure minus the score of gold. Once the preferred structure is
+known, the loss is linear in the scores, with coefficient +1 for scores used by the prediction and -1 for those used by gold.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def minibatch_loss(
 ) -> Optional["dy.Expression"]:
     """The loss of trees, tags and labels of a minibatch, divided by `weights.loss_scale`; None where it is 0.
 
-    gold: the trees to learn, one heads array for each sentence. With `rng`, dropout.
+    gold: the trees to learn, one heads array per sentence. With `rng`, dropout is applied.
     """
     scores = model.score(sentences, rng)
     labels = scores.labels([s.heads for s in sentences])
@@ -45,10 +45,10 @@ def minibatch_loss(
 
 
 def tree_loss(system: System, scores: TensorScores, gold: Sequence[np.ndarray], single_root: bool) -> Optional["dy.Expression"]:
-    """Sum over sentences of the system's violations of the margins of the gold trees, which it can produce.
+    """Sum over sentences of the system's violations of the margins of the gold trees, which it must be able to produce.
 
-    The graph must have been run forward. None where gold itself wins everywhere, or all that wins over it has the same scores: the
-    gradient is 0.
+    The graph must have been evaluated. None if the gradient is 0: gold itself is preferred everywhere, or every preferred
+    analysis uses the same scores.
     """
     violations = [system.violation(tensors, heads, single_root) for tensors, heads in zip(scores.arrays(), gold)]
     terms = scores.difference(violations)
@@ -56,7 +56,7 @@ def tree_loss(system: System, scores: TensorScores, gold: Sequence[np.ndarray], 
 
 
 def hinge(scores: "dy.Expression", gold: Sequence[int]) -> Optional["dy.Expression"]:
-    """Sum over columns of max(0, 1 + best wrong class - gold class); scores (classes, N), run forward; None where 0."""
+    """Sum over columns of max(0, 1 + best wrong class - gold class); scores (classes, N), evaluated; None where 0."""
     values = scores.npvalue().reshape((-1, len(gold)), order="F")
     preferred = preferred_classes(values, np.asarray(gold))
     wrong = int((preferred != gold).sum())

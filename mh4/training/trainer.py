@@ -1,7 +1,7 @@
 """Training: minibatches, Adam, evaluation of averaged weights on dev, and a model folder from which it resumes exactly.
 
-The folder holds config.toml, vocabulary.json, weights.npz (the best so far on dev), metrics.jsonl (a line for every
-evaluation), while training runs checkpoint.npz, and when it has finished summary.json.
+The folder contains config.toml, vocabulary.json, weights.npz (the best so far on dev) and metrics.jsonl (one line per
+evaluation); also checkpoint.npz while training is running, and summary.json once it has finished.
 """
 
 import json
@@ -29,11 +29,11 @@ from mh4.vocabulary import TAGS, Vocabulary
 
 @dataclass
 class Progress:
-    """Where a training stands: what a checkpoint keeps beside the weights."""
+    """The progress of a training run, which a checkpoint stores together with the weights."""
 
     updates: int = 0
     epoch: int = 0
-    batch: int = 0  # the next one of the epoch
+    batch: int = 0  # the next minibatch of the epoch
     evaluations: int = 0
     best: float = -1.0  # dev UAS
     stale: int = 0  # evaluations since the best
@@ -43,11 +43,11 @@ class Progress:
 
 
 class Trainer:
-    """Trains one system on one treebank (Section 4.3) into the model folder `folder`.
+    """Trains one system on one treebank (Section 4.3), writing to the model folder `folder`.
 
-    train, dev: sentences with trees. sources: what summary.json says about where they come from.
-    An unfinished training with the same settings and sources in the folder is resumed, with the same result, to the bit, as if it
-    had not been interrupted. Raises InputError where the folder holds anything else.
+    train, dev: sentences with trees. sources: a description of where they come from, for summary.json.
+    If the folder contains an unfinished run with the same settings and sources, it is resumed; the result is bit for bit the
+    same as without interruption. Raises InputError if the folder contains anything else.
     """
 
     def __init__(
@@ -67,14 +67,14 @@ class Trainer:
         self.trees = [self._training_tree(sentence) for sentence in train]
         self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
         self.optimizer.set_clip_threshold(self.settings.clip)
-        # Updated only every hundredth part of the updates that it extends over, the average takes no time.
+        # Updated only about 100 times per window, the average costs next to nothing.
         step = max(1, self.settings.averaged_updates // 100)
         self.optimizer.exponential_moving_average(1 - step / self.settings.averaged_updates, step)
         self.rng = np.random.default_rng(seed)
         self.progress = Progress()
 
     def _training_tree(self, sentence: Sentence) -> np.ndarray:
-        """The tree to learn: gold, or where the system cannot produce it the nearest tree that it can."""
+        """The tree to learn: gold, or if the system cannot produce it, the nearest tree that it can."""
         single_root, roots = self.model.config.scorer.single_root, int((sentence.heads[1:] == 0).sum())
         if single_root and roots != 1:
             raise InputError(
@@ -86,7 +86,7 @@ class Trainer:
     # The loop
 
     def run(self) -> dict[str, Any]:
-        """Train until the dev score has converged; returns the summary, at once if the folder holds a finished training."""
+        """Train until the dev score has converged; returns the summary, immediately if the folder has a finished run."""
         if not self._open_folder():
             return _json(self._path("summary.json"))
         settings, progress = self.settings, self.progress
@@ -94,7 +94,7 @@ class Trainer:
         losses: list[float] = []
         learnt, learning = progress.words, progress.seconds
         while not self._finished():
-            # The minibatches of an epoch depend only on seed and epoch, so that training can resume in the middle of it.
+            # The minibatches of an epoch depend only on the seed and the epoch, so that training can resume in mid-epoch.
             rng = np.random.default_rng([self.model.seed, progress.epoch])
             batches = shuffled_minibatches(lengths, settings.batch_tokens, rng)
             every = max(settings.evaluate_updates, -(-len(batches) // 4))
@@ -123,7 +123,7 @@ class Trainer:
         return self.progress.stale >= self.settings.patience or self.progress.updates >= self.settings.max_updates
 
     def learn(self, batch: Sequence[int]) -> float:
-        """One update, on the sentences numbered in `batch`; returns their summed loss."""
+        """One update, on the sentences with indices `batch`; returns their summed loss."""
         start = time.perf_counter()
         words = sum(len(self.train[k]) for k in batch)
         value = 0.0
@@ -135,7 +135,7 @@ class Trainer:
                 value = loss.value()
                 loss.backward()
                 self.optimizer.update()
-        except (ValueError, RuntimeError) as error:  # the decoders refuse NaN, the optimizer a gradient that is not finite
+        except (ValueError, RuntimeError) as error:  # decoders reject NaN, the optimizer non-finite gradients
             raise InputError("%s: training has diverged, try a lower learning rate (%s)" % (self.folder, error)) from error
         self.progress.words += words
         self.progress.seconds += time.perf_counter() - start
@@ -146,7 +146,7 @@ class Trainer:
     # Evaluation
 
     def _evaluate(self, metrics: dict[str, Any]) -> None:
-        """Parse dev with the averaged weights, and keep them if they are the best yet."""
+        """Parse dev with the averaged weights, and save them if they are the best so far."""
         progress = self.progress
         start = time.perf_counter()
         self.optimizer.swap_params_to_moving_average(bias_correction=True)
@@ -175,33 +175,33 @@ class Trainer:
         return os.path.join(self.folder, name)
 
     def _open_folder(self) -> bool:
-        """Make or check the folder; True if there is training to do, from the checkpoint if there is one."""
+        """Create or check the folder, and load its checkpoint if it has one; True if there is training to do."""
         try:
             os.makedirs(self.folder, exist_ok=True)
             names = set(os.listdir(self.folder))
         except OSError as error:
-            raise InputError("%s: cannot be made: %s" % (self.folder, reason(error))) from None
+            raise InputError("%s: cannot be created: %s" % (self.folder, reason(error))) from None
         if "config.toml" not in names:
             if names & {"weights.npz", "checkpoint.npz", "metrics.jsonl", "summary.json"}:
-                raise InputError("%s: holds parts of a model but no config.toml; choose another folder" % self.folder)
+                raise InputError("%s: contains parts of a model but no config.toml; choose another folder" % self.folder)
             self.model.save(self.folder)
             return True
         with open(self._path("config.toml"), encoding="utf-8") as file:
             if file.read() != self.model.describe():
-                raise InputError("%s: holds a model of other settings; choose another folder" % self.folder)
+                raise InputError("%s: contains a model with other settings; choose another folder" % self.folder)
         if "summary.json" in names:
             if _json(self._path("summary.json"))["sources"] != self.sources:
-                raise InputError("%s: holds a model trained on other files; choose another folder" % self.folder)
+                raise InputError("%s: contains a model trained on other files; choose another folder" % self.folder)
             return False
         if "checkpoint.npz" in names:
             self._resume()
-        else:  # cut off before the first evaluation
+        else:  # interrupted before the first evaluation
             self.model.save(self.folder)
             self._keep_metrics(0)
         return True
 
     def _checkpoint(self) -> None:
-        # The random generators are reseeded at every checkpoint, so that a resumed training draws what would have been drawn.
+        # The random generators are reseeded at every checkpoint, so that a resumed run draws the same numbers.
         self._reseed()
         state = {"progress": asdict(self.progress), "sources": self.sources}
         optimizer = np.frombuffer(self.optimizer.save(), dtype=np.uint8)
@@ -215,10 +215,10 @@ class Trainer:
             self.optimizer.populate(checkpoint["optimizer"].tobytes())
         except (KeyError, TypeError, ValueError, RuntimeError):
             raise InputError(
-                "%s: holds a training that this mh4 cannot resume; delete it or choose another folder" % self.folder
+                "%s: contains a training run that this mh4 cannot resume; delete it or choose another folder" % self.folder
             ) from None
         if state["sources"] != self.sources:
-            raise InputError("%s: holds a training on other files; choose another folder" % self.folder)
+            raise InputError("%s: contains a training run on other files; choose another folder" % self.folder)
         self.progress = progress
         self._keep_metrics(progress.evaluations)
         self._reseed()
@@ -229,7 +229,7 @@ class Trainer:
         dy.reset_random_seed(int(np.random.SeedSequence(key).generate_state(1)[0]))
 
     def _keep_metrics(self, evaluations: int) -> None:
-        """Drop the lines of metrics.jsonl that came after the checkpoint."""
+        """Delete the lines of metrics.jsonl that were written after the checkpoint."""
         path = self._path("metrics.jsonl")
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
@@ -237,7 +237,7 @@ class Trainer:
             write_text(path, "".join(kept))
 
     def _finish(self) -> dict[str, Any]:
-        """Write summary.json, with the scores of the best evaluation, and drop the checkpoint."""
+        """Write summary.json, with the scores of the best evaluation, and delete the checkpoint."""
         progress = self.progress
         with open(self._path("metrics.jsonl"), encoding="utf-8") as file:
             evaluations = [json.loads(line) for line in file]
@@ -263,15 +263,17 @@ class Trainer:
 
 
 def shuffled_minibatches(lengths: Sequence[int], tokens: int, rng: "np.random.Generator") -> list[list[int]]:
-    """Minibatches of an epoch: of sentences of similar length, since an LSTM takes as many steps as the longest has, and different
-    in every epoch."""
+    """The minibatches of an epoch, different in every epoch.
+
+    Sentences in a minibatch have similar lengths, since an LSTM takes as many steps as the longest of them needs.
+    """
     order = np.argsort(lengths * rng.uniform(0.75, 1.25, len(lengths)))
     batches = list(minibatches(order.tolist(), lengths, tokens))
     return [batches[k] for k in rng.permutation(len(batches))]
 
 
 def evaluate(parser: Parser, gold: Sequence[Sentence], progress=lambda words: None) -> dict[str, float]:
-    """Parse the words of `gold` and compare: uas, las, upos, xpos and feats in percent of all words."""
+    """Parse the words of `gold` and score the result: uas, las, upos, xpos and feats in percent of all words."""
     parsed = parser.parse(gold, progress)
     scores = attachment_scores(gold, parsed)
     for name in TAGS:
@@ -281,7 +283,7 @@ def evaluate(parser: Parser, gold: Sequence[Sentence], progress=lambda words: No
 
 
 def state_of(folder: str) -> list[str]:
-    """What the model folder says of its training, in a line or two for people."""
+    """A summary of the training recorded in a model folder, in a few lines of text."""
     if os.path.exists(os.path.join(folder, "summary.json")):
         summary = _json(os.path.join(folder, "summary.json"))
         lines = [

@@ -1,8 +1,8 @@
-"""By how much a model prefers a wrong analysis to gold (Section 4.3), as a linear function of its scores.
+"""Margin violations: by how much a model prefers a wrong analysis to gold (Section 4.3), as a linear function of its scores.
 
-Once the preferred analysis is known, the violation of the margin is linear in the scores: the sum of those that it uses minus
-the sum of those that gold uses, plus a constant. Both kinds of parser learn from it: global ones from whole derivations, greedy
-ones from single transitions. Nothing here needs DyNet; mh4.training.loss makes it part of a graph.
+Once the preferred analysis is known, the violation of the margin is linear in the scores: the sum of the scores it uses minus
+the sum of those that gold uses, plus a constant. Both kinds of parser are trained on it: global ones on whole derivations,
+greedy ones on single transitions. Nothing here needs DyNet; mh4.training.loss turns it into part of a graph.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ from mh4.decoders import Derivation
 from mh4.decoders.beam import local_parts
 from mh4.transitions import Transition
 
-Parts = dict[str, np.ndarray]  # by tensor, the index rows of the scores that are used
+Parts = dict[str, np.ndarray]  # for each tensor, the index rows of the scores used
 
 
 class Violation(NamedTuple):
-    """The scores that the preferred analysis uses minus those that gold uses, plus the constant, its cost; it is never negative."""
+    """The scores used by the preferred analysis minus those used by gold, plus the constant, its cost; never negative."""
 
     preferred: Parts
     gold: Parts
@@ -36,7 +36,10 @@ def hamming_cost(heads: np.ndarray) -> np.ndarray:
 def structured(
     decode: Callable[..., Derivation], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
 ) -> Violation:
-    """Structured hinge: max over derivations of score + wrong heads (Hamming cost), minus the best derivation of the gold tree `heads`."""
+    """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the best gold derivation's score.
+
+    heads: the gold tree.
+    """
     predicted = decode(**tensors, cost=hamming_cost(heads), single_root=single_root)
     gold = decode(**tensors, heads=heads, single_root=single_root)
     return Violation(predicted.parts, gold.parts, float((predicted.heads != heads).sum()))
@@ -45,12 +48,12 @@ def structured(
 def stepwise(codes: Sequence[Transition], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
     """Hinge of a greedy parser, summed over the configurations of the canonical sequence of the gold tree `heads`.
 
-    In each, max over legal transitions of score + 1 (0 for the canonical one), minus the score of the canonical one.
-    tensors: those of `beam.decode_local`, which score the transitions `codes`.
+    For each configuration: max over legal transitions of score + 1 (+ 0 for the canonical one), minus the canonical one's score.
+    tensors: as for `beam.decode_local`; they score the transitions `codes`.
     """
     n = len(heads) - 1
     gold = oracle.canonical(heads, codes)
-    assert gold is not None, "greedy parsers learn trees that they can produce"
+    assert gold is not None, "greedy parsers are only trained on trees that they can produce"
     parts = local_parts(gold, n)
     each = [tensor[:, parts[name][:, 1], parts[name][:, 2]] for name, tensor in tensors.items()]
     scores = sum(each[1:], each[0])  # (codes, 2n)
@@ -66,20 +69,20 @@ def stepwise(codes: Sequence[Transition], tensors: Mapping[str, np.ndarray], hea
 
 
 def preferred_classes(scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """For each of N decisions the class with the highest score + 1 (0 for the gold one): scores (classes, N), gold (N,)."""
+    """For each of N decisions, the class with the highest score + 1 (+ 0 for the gold class): scores (classes, N), gold (N,)."""
     augmented = scores + 1.0
     augmented[gold, np.arange(len(gold))] -= 1.0
     return augmented.argmax(axis=0)
 
 
 def difference(preferred: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How often each score is used by the one minus how often by the other, both given as index rows of a tensor.
+    """How often `preferred` uses each score minus how often `gold` does, both given as index rows of a tensor.
 
-    Returns distinct index rows and their coefficients, without those that are 0.
+    Returns distinct index rows and their coefficients, omitting zero coefficients.
     """
     rows = np.concatenate([preferred, gold])
     signs = np.repeat([1.0, -1.0], [len(preferred), len(gold)])
-    # Each row as one number, which sorts much faster.
+    # Encode each row as one number, which sorts much faster.
     shape = rows.max(axis=0, initial=0) + 1
     numbers, positions = np.unique(np.ravel_multi_index(rows.T, shape), return_inverse=True)
     coefficients = np.bincount(positions, weights=signs, minlength=len(numbers))

@@ -125,7 +125,7 @@ def test_the_kernels_apply_every_rule_once_wherever_it_is_needed(number, monkeyp
             "steps_of",
             lambda kernel, times=times: [s for s in steps_of(kernel) for _ in range(times if s.number == number else 1)],
         )
-        with pytest.raises(ValueError, match="in the kernels %d times" % times):
+        with pytest.raises(ValueError, match="but %d times in the kernels" % times):
             oneec_generate.header()
 
 
@@ -135,7 +135,7 @@ def test_an_order_in_which_no_item_is_needed(monkeypatch):
         for kernel in oneec_generate.KERNELS
     ]
     monkeypatch.setattr(oneec_generate, "KERNELS", kernels)
-    with pytest.raises(ValueError, match="needed 0 times, in the kernels 1 times"):
+    with pytest.raises(ValueError, match="needed 0 times, but 1 times in the kernels"):
         oneec_generate.check()
 
 
