@@ -79,7 +79,7 @@ def by_stage(options, path):
 
     parser = mh4.load(options.model) if options.model else random_parser(options.system, path)
     watch, model = Stopwatch(), parser.model
-    model.score = watch.timed("graph", model.score)
+    model.build = watch.timed("graph", model.build)
     TensorScores.arrays = watch.timed("scores out of DyNet", TensorScores.arrays)
     model_module.forward = watch.timed("forward", model_module.forward)
     parser.decode = watch.timed("decoding", parser.decode)
@@ -154,7 +154,7 @@ def by_length(path):
             model, network, decoding = parser.model, [], []
             for _ in range(3):
                 start = time.process_time()
-                scores = model.score(sentences)
+                scores = model.build(sentences)
                 forward(scores.tags["feats"])
                 values = scores.trees.arrays()
                 middle = time.process_time()

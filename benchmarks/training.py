@@ -114,7 +114,7 @@ def prepare(options, train, watch):
     if options.dense:
         trainer.optimizer.set_sparse_updates(False)
     model = trainer.model
-    model.score, Scores.labels = watch.timed("graph", model.score), watch.timed("graph", Scores.labels)
+    model.build, Scores.labels = watch.timed("graph", model.build), watch.timed("graph", Scores.labels)
     TensorScores.arrays = watch.timed("scores out of DyNet", TensorScores.arrays)
     timed = {how: watch.timed(stage_of_decoding, decode) for how, decode in model.system.decoders.items()}
     model.system = replace(model.system, decoders=timed)

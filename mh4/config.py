@@ -3,7 +3,7 @@
 A configuration is read from TOML (``mh4 train --config FILE.toml``), changed one value at a time (``--set section.name=value``)
 and written to the model folder in full, so that a model documents how it was made. The network sizes, the dropout of 0.3 and
 the task weights are the paper's; where the paper gives no value, the defaults are those of the authors' runs, except where our
-own measurements (experiments/results/ablations.md) suggest another: averaged weights at a constant rate, patience, and
+own measurements suggest another: averaged weights at a constant rate, patience, and
 word_embedding.
 """
 

@@ -117,9 +117,9 @@ class Ensemble:
         """The indices of the sentences of each minibatch, and each model's scores for them."""
         if not self.parsers:
             return iter([(list(range(len(sentences))), [])])
-        from mh4.model import scores_of
+        from mh4.model import score_with
 
-        return scores_of([parser.model for parser in self.parsers], sentences)
+        return score_with([parser.model for parser in self.parsers], sentences)
 
     def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"]) -> list[Sentence]:
         trees_of_members = [parser.trees(of_member) for parser, of_member in zip(self.parsers, scores)]

@@ -39,7 +39,7 @@ class Model:
         self.taggers = {column: Tagger(len(getattr(vocabulary, column)), config, self.parameters) for column in TAGS}
         self.labeller = Labeller(len(vocabulary.labels), config, self.parameters)
 
-    def score(
+    def build(
         self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None, new_graph: bool = True
     ) -> "Scores":
         """A new graph over a minibatch, not yet evaluated. With `rng`, words and units are dropped at random as in training.
@@ -50,9 +50,9 @@ class Model:
             dy.renew_cg()
         return Scores(self, sentences, rng)
 
-    def scores(self, sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS) -> Iterator[tuple[list[int], "Scores"]]:
-        """Score sentences, a minibatch at a time: yields the sentences' indices and their Scores. See scores_of."""
-        for batch, (scores,) in scores_of([self], sentences, batch_tokens):
+    def score(self, sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS) -> Iterator[tuple[list[int], "Scores"]]:
+        """Score sentences, a minibatch at a time: yields the sentences' indices and their Scores. See score_with."""
+        for batch, (scores,) in score_with([self], sentences, batch_tokens):
             yield batch, scores
 
     # The model folder
@@ -134,7 +134,7 @@ class Scores:
         return self._model.labeller(self._vectors, columns_of_heads, columns, self._training)
 
 
-def scores_of(
+def score_with(
     models: Sequence[Model], sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS
 ) -> Iterator[tuple[list[int], list[Scores]]]:
     """Score sentences with several models, a minibatch at a time: yields the sentences' indices, and the Scores of each model.
@@ -145,7 +145,7 @@ def scores_of(
     lengths = [len(sentence) for sentence in sentences]
     for batch in minibatches(sorted(range(len(sentences)), key=lengths.__getitem__), lengths, batch_tokens):
         dy.renew_cg()
-        scores = [model.score([sentences[k] for k in batch], new_graph=False) for model in models]
+        scores = [model.build([sentences[k] for k in batch], new_graph=False) for model in models]
         forward(scores[-1].tags[TAGS[-1]])
         yield batch, scores
 

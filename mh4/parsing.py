@@ -51,7 +51,7 @@ class Parser:
         """
         unparsed = [as_sentence(s) for s in sentences]
         parsed: dict[int, Sentence] = {}
-        for batch, scores in self.model.scores(unparsed):
+        for batch, scores in self.model.score(unparsed):
             parsed.update(zip(batch, self._parse([unparsed[k] for k in batch], scores)))
             progress(sum(len(unparsed[k]) for k in batch))
         return [parsed[k] for k in range(len(unparsed))]

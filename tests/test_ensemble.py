@@ -136,7 +136,7 @@ def test_members_vote_for_arcs_and_average_labels_and_tags(models, treebank):
             average = [{} for _ in sentence.words]
             deprels = column == "deprels"
             for parser in parsers:
-                scores = parser.model.score([sentence])
+                scores = parser.model.build([sentence])
                 expression = scores.labels([sentence.heads]) if deprels else scores.tags[column]
                 strings = getattr(parser.model.vocabulary, table).strings
                 values = np.exp(expression.npvalue().reshape((len(strings), -1))[1:].astype(float))

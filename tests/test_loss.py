@@ -105,7 +105,7 @@ def tree_losses(system, sample, folder):
     weights = ["training.%s_weight=0" % name for name in ("upos", "xpos", "feats", "label")]
     learner = trainer(system, sample, folder, "training.loss_scale=1", *weights)
     total = minibatch_loss(learner.model, learner.settings, learner.train, learner.trees).value()
-    scores = learner.model.score(learner.train)
+    scores = learner.model.build(learner.train)
     scores.tags["feats"].forward()
     return total, learner.model.system, list(zip(scores.trees.arrays(), learner.trees))
 

@@ -89,7 +89,7 @@ def test_scores_of_arcs_count_in_every_search(system, without, tmp_path):
     trainer = Trainer(system, settings, sentences, sentences, str(tmp_path / "model"))
     trainer.run()
     model = trainer.model
-    scores = model.score(sentences)
+    scores = model.build(sentences)
     forward(scores.tags[TAGS[-1]])
     values = scores.trees.arrays()
     for how in ("exact", "greedy", "beam"):

@@ -159,7 +159,7 @@ def test_a_parser_decodes_as_it_is_told(finished, everything):
 
 
 def _scored(model, sentence):
-    scores = model.score([sentence])
+    scores = model.build([sentence])
     forward(scores.tags["feats"])
     return scores.trees.arrays()[0]
 

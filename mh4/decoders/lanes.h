@@ -35,12 +35,12 @@ static inline float link2(const float *column, const float *la_from, const float
 // For given i and k, all j between them and all l in the rows of k, which have `count` lanes: Combine to [i,j,k,l], and Link
 // this to [i,j,l] and [i,k,l].
 //     tj[j], tk: the rows of [i,j,l] and [i,k,l].           t2k: the row of [k,l].
-//     tjk, links_k, links_j: a row for each j from first.   left, right: the items that [k,l] and [j,k,l] combine with, by j.
+//     tjk, links_k, links_j: a row for each j from first_j.   left, right: the items that [k,l] and [j,k,l] combine with, by j.
 //     ra2, rap, row_ra2, row_rap: arcs from i to k and j, by j and by l, unless they are in the links.
 template <bool by_head>
 static inline void link3(float *const *tj, float *tk, const float *t2k, const float *tjk, const float *links_k,
                          const float *links_j, const float *left, const float *right, const float *ra2, const float *rap,
-                         const float *row_ra2, const float *row_rap, int first, int k, int begin, int count) {
+                         const float *row_ra2, const float *row_rap, int first_j, int k, int start, int count) {
     for (int x = 0; x < count; x += LANES) {
         Lanes best_k = at(tk + x), kl = at(t2k + x), ra2_l = Lanes(), rap_l = Lanes();
         if (by_head) {
@@ -48,8 +48,8 @@ static inline void link3(float *const *tj, float *tk, const float *t2k, const fl
             rap_l = at(row_rap + x);
         }
         long cell = x;
-        for (int j = first; j < k; j++, cell += count) {
-            float *best_j = tj[j] + begin + x;
+        for (int j = first_j; j < k; j++, cell += count) {
+            float *best_j = tj[j] + start + x;
             Lanes t4 = larger(left[j] + kl, right[j] + at(tjk + cell));
             Lanes without_k = at(links_k + cell), without_j = at(links_j + cell);
             if (by_head) {

@@ -1,5 +1,7 @@
 """The MH4 decoder in O(n^4) time and O(n^3) memory (Figure 1 of the paper, with k = 4).
 
+Read plain_mh4 first: the same decoder of MH4-hybrid without any optimisation for speed, options and transitions.
+
 An item [h1,...,hm] is a computation that starts with h1 as the first buffer element and ends with h1|...|h(m-1) on
 top of the stack and hm as the first buffer element; in an item of four heads they are s2, s1, s0, b0. With the shift of a node
 scored where the item that ends in it is combined with the item that starts with it,
@@ -10,11 +12,12 @@ scored where the item that ends in it is combined with the item that starts with
     [i,l]     = best of  Link     [i,j,l] without j: RA (i->j), LA (l->j);   [i,i+1] = 0
     [i,j,k,l] = best of  Combine  [i,j,k] + shift[j,k] + [k,l],   [i,j] + shift[i,j] + [j,k,l].
 
-Only [i,l] and [i,j,l] are stored. A reduce is scored on s1, s0 and b0, which are i, j, l in [i,j,l] and j, k, l in
-[i,j,k,l].
+The goal is [0,n+1]. Only [i,l] and [i,j,l] are stored, and no backpointers: the trace takes the maxima on its path a second
+time. A reduce is scored on s1, s0 and b0, which are i, j, l in [i,j,l] and j, k, l in [i,j,k,l] (in the second line of Link,
+where k and j change places, k, j, l).
 
-The charts are in mh4_chart (their common base), mh4_full (all items) and mh4_tree (the items of one tree).
-plain_mh4 is the same decoder without any optimisation for speed: read that one first.
+The charts are in mh4_chart (their common base, with the trace), mh4_full (all items) and mh4_tree (the items of one tree);
+replay executes the transitions that the trace finds.
 """
 
 import threading

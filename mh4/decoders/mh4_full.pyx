@@ -26,11 +26,11 @@ cdef extern from "lanes.h" nogil:
     void link3 "link3<false>"(
         float** tj, float* tk, const float* t2k, const float* tjk, const float* links_k, const float* links_j,
         const float* left, const float* right, const float* ra2, const float* rap, const float* row_ra2,
-        const float* row_rap, int first, int k, int begin, int count)
+        const float* row_rap, int first_j, int k, int start, int count)
     void link3_by_head "link3<true>"(
         float** tj, float* tk, const float* t2k, const float* tjk, const float* links_k, const float* links_j,
         const float* left, const float* right, const float* ra2, const float* rap, const float* row_ra2,
-        const float* row_rap, int first, int k, int begin, int count)
+        const float* row_rap, int first_j, int k, int start, int count)
 
 
 VECTOR = LANES  # floats in a vector register of the target processor
@@ -91,8 +91,8 @@ cdef class FullChart(Chart):
         self.place.resize(n + 1)
         self.rows.resize(n + 1)
         for k in range(n + 1):
-            self.place[k] = volume - begin(k)
-            volume += k * (stride - begin(k))
+            self.place[k] = volume - row_start(k)
+            volume += k * (stride - row_start(k))
         cdef size_t needed = 3 * volume + 13 * square + 8 * stride
         if needed > self.capacity:
             free(self.memory)
@@ -135,7 +135,7 @@ cdef class FullChart(Chart):
 
     cdef size_t at(self, int j, int k) noexcept nogil:
         """The position of l = 0 in the row of [j,k,l] in the tables by three nodes."""
-        return self.place[k] + <size_t> j * (self.stride - begin(k))
+        return self.place[k] + <size_t> j * (self.stride - row_start(k))
 
     cdef float* row(self, float* table, int x) noexcept nogil:
         """The row of x in a table by two nodes."""
@@ -154,7 +154,7 @@ cdef class FullChart(Chart):
     cdef void tabulate(self) noexcept nogil:
         """Lay out the scores as the loops read them; the score of an arc is added where its head and dependent are known."""
         cdef const Scores* scores = &self.scores
-        cdef int n = self.n, first, code, h, m, j, k, l
+        cdef int n = self.n, start, code, h, m, j, k, l
         cdef float reduces[6]
         cdef float* row
         for m in range(1, n + 1):
@@ -162,15 +162,15 @@ cdef class FullChart(Chart):
             for h in range(self.stride):
                 row[h] = arc_score(scores, h, m) if h <= n else 0
         for k in range(1, n + 1):
-            first = begin(k)
+            start = row_start(k)
             for code in range(LA, RA2 + 1):
                 row = self.row_s0b0(code, k)
-                for l in range(first, n + 2):
+                for l in range(start, n + 2):
                     row[l] = on_s0b0(scores, code, k, l)
                 for l in range(n + 2, self.stride):
                     row[l] = 0
             row = self.row_s0b0(LA, k)
-            for l in range(first, n + 1):
+            for l in range(start, n + 1):
                 row[l] += self.row(self.arcs_to, k)[l]
             row[n + 1] = self.row_s0b0(LA2, k)[n + 1] = -INFINITY  # the end of the sentence cannot be a head
             for l in range(k + 1, n + 2):
@@ -185,16 +185,16 @@ cdef class FullChart(Chart):
                 self.row(self.shifts, k)[j] = shift_score(scores, j, k)
                 self.row(self.ra2_to, k)[j] = reduces[RA2 - LA]
                 self.row(self.rap_to, k)[j] = reduces[RAp - LA]
-                links(self.links_k + self.at(j, k) + first, self.links_j + self.at(j, k) + first,
-                      self.row_s0b0(LA, k) + first, self.row(self.arcs_to, j) + first, reduces, self.by_head,
-                      self.stride, self.stride - first)
+                links(self.links_k + self.at(j, k) + start, self.links_j + self.at(j, k) + start,
+                      self.row_s0b0(LA, k) + start, self.row(self.arcs_to, j) + start, reduces, self.by_head,
+                      self.stride, self.stride - start)
 
     cdef void fill_plane(self, int i) noexcept nogil:
         """All items starting with i, ordered by the last node of their parts."""
         cdef int n = self.n, j, k, l
         cdef float* t2 = self.row(self.t2, i)
         cdef bint forbidden = self.single and i == 0  # arcs from i
-        for l in range(begin(i), self.stride):
+        for l in range(row_start(i), self.stride):
             t2[l] = -INFINITY
         t2[i + 1] = 0
         for j in range(i + 1, n + 1):
@@ -218,22 +218,22 @@ cdef class FullChart(Chart):
             self.link(i, k)
 
     cdef void link(self, int i, int k) noexcept nogil:
-        cdef int first = begin(k), count = self.stride - first
-        cdef size_t at = self.at(i + 1, k) + first
+        cdef int start = row_start(k), count = self.stride - start
+        cdef size_t at = self.at(i + 1, k) + start
         # Combine [i,k] + [k,l] = [i,k,l]
-        add(self.rows[k] + first, self.row(self.t2, k) + first, self.right[k], count)
+        add(self.rows[k] + start, self.row(self.t2, k) + start, self.right[k], count)
         # Combine to [i,j,k,l], and Link these to [i,j,l] and [i,k,l]
         add2(self.left + i + 1, self.column + i + 1, self.row(self.shifts, k) + i + 1, k - i - 1)
         if self.by_head:
             add(self.ra2 + i + 1, self.row(self.ra2_to, k) + i + 1, self.arcs_from[k], k - i - 1)
             add2(self.rap + i + 1, self.row(self.rap_to, k) + i + 1, self.arcs_from + i + 1, k - i - 1)
-            link3_by_head(self.rows.data(), self.rows[k] + first, self.row(self.t2, k) + first, self.t3 + at,
+            link3_by_head(self.rows.data(), self.rows[k] + start, self.row(self.t2, k) + start, self.t3 + at,
                           self.links_k + at, self.links_j + at, self.left, self.right, self.ra2, self.rap,
-                          self.row_s0b0(RA2, k) + first, self.row_s0b0(RAp, k) + first, i + 1, k, first, count)
+                          self.row_s0b0(RA2, k) + start, self.row_s0b0(RAp, k) + start, i + 1, k, start, count)
         else:
-            link3(self.rows.data(), self.rows[k] + first, self.row(self.t2, k) + first, self.t3 + at,
+            link3(self.rows.data(), self.rows[k] + start, self.row(self.t2, k) + start, self.t3 + at,
                   self.links_k + at, self.links_j + at, self.left, self.right, NULL, NULL,
-                  NULL, NULL, i + 1, k, first, count)
+                  NULL, NULL, i + 1, k, start, count)
 
     cdef float score4(self, int i, int j, int k, int l, bint* longer) noexcept nogil:
         """[i,j,k,l]"""
@@ -275,7 +275,7 @@ cdef class FullChart(Chart):
         return best
 
 
-cdef inline int begin(int k) noexcept nogil:
+cdef inline int row_start(int k) noexcept nogil:
     """The start of rows over l > k."""
     return (k + 1) // LANES * LANES
 

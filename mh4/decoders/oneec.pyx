@@ -18,12 +18,13 @@ which in turn are C and S:
 In the gaps g = n+2. The head of a node is not visible across a crossed arc. If the arc from it is uncrossed, the head lies in a
 gap; then a crossed arc of the node (it has one, and none enters the gap) hides the head from dependents on the node's other side.
 
-Complexes are used as follows:
+C h h g is 0, and the goal is C 0 n with g = n+1. Complexes are used as follows:
 
     E h m g    .-----------.
                |-----.     |         m's inner sibling s is visible: E h s g, S s m h, and sibling[s, m];
                h === s === m         or there is none: C m h+1 h, and sibling[n+1, m];
-               h ( ) w === m         or its arc is crossed: crossed_pair h w, C m w h
+               h ( ) w === m         or its arc is crossed: crossed_pair h w, C m w h, where crossed_pair h w is h and its
+                                     dependents up to those of m, or crossing them
     C h e g    h ( ) u === e         h's outermost arc is crossed: complex h u, where u depends on h, and C u e n+2
     S a b g    a === w === b         C a w-1 g, C b w g;
                a === v ( ) w === b   or crossed arcs between those of a and those of b: C a v g, complex v w, C b w g
@@ -32,7 +33,10 @@ There is no limit on length. The score of a tree does not depend on its derivati
 whether it is crossed there, and which sibling and grandparent are visible by the definition, follows from the definitions of the
 items.
 
-The chart is in C++:
+With a single root, node 0 may have one dependent only: crossed arcs from it are allowed where they are its longest (longest and twice
+in oneec_rules.py), uncrossed ones where nothing follows (may_have_two and single in oneec_tables.hpp and oneec_projective.hpp).
+
+The chart is in C++; read the rules first, then the kernel `near` in the generated file beside them, then the others in this order:
 
     oneec_recurrences.hpp    the rules for complexes as kernels, written by oneec_generate.py when the decoders are built
     oneec_blocks.hpp         vectors and memory views used by the kernels

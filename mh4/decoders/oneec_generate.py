@@ -419,9 +419,7 @@ def header():
     return HEADER % {
         "kinds": "\n".join(
             "    %s,%s// %s" % (kind.upper(), " " * (16 - len(kind)), " ".join(map(str, states[kind]))) for kind in rules.ITEMS
-        )
-        .replace(",", ",")
-        .rstrip(),
+        ).rstrip(),
         "numbers": ", ".join(str(len(states[kind])) for kind in rules.ITEMS),
         "pair_states": ", ".join(rules.PAIR_STATES),
         "swapped": ", ".join(str(pairs.index(state)) for state in swapped),

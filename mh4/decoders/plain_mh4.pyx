@@ -8,12 +8,14 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
+from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, head_of
+
 
 def decode(
     const float[:, ::1] shift, const float[:, :, ::1] s0b0, const float[:, :, ::1] s1s0, const float[:, ::1] cost
 ) -> tuple[float, np.ndarray]:
     """The score of the best MH4-hybrid derivation, including cost, and its heads. Arguments as for mh4.decode, in float32."""
-    cdef int n = shift.shape[0] - 2, side = n + 2, span, i, j, k, l, back
+    cdef int n = shift.shape[0] - 2, side = n + 2, span, i, j, k, l, back, code, removed
     cdef float left, right, best
     cdef float[:, ::1] t2 = np.empty((side, side), dtype=np.float32)
     cdef float[:, :, ::1] t3 = np.empty((side, side, side), dtype=np.float32)
@@ -38,39 +40,39 @@ def decode(
                 best = t2[i, j] + shift[i, j] + t2[j, l]
                 back = -1
                 for k in range(j + 1, l):
-                    left = t4[i, j, k, l] + s0b0[5, k, l] + s1s0[5, j, k] + cost[i, k]  # RA2
+                    left = t4[i, j, k, l] + s0b0[RA2 - LA, k, l] + s1s0[RA2 - LA, j, k] + cost[i, k]  # RA2
                     if left > best:
-                        best, back = left, 8 * k + 6
-                    left = t4[i, j, k, l] + s0b0[1, k, l] + s1s0[1, j, k] + cost[j, k]  # RA
+                        best, back = left, 8 * k + RA2
+                    left = t4[i, j, k, l] + s0b0[RA - LA, k, l] + s1s0[RA - LA, j, k] + cost[j, k]  # RA
                     if left > best:
-                        best, back = left, 8 * k + 2
+                        best, back = left, 8 * k + RA
                     if l <= n:
                         left = t4[i, j, k, l] + s0b0[0, k, l] + s1s0[0, j, k] + cost[l, k]  # LA
                         if left > best:
-                            best, back = left, 8 * k + 1
+                            best, back = left, 8 * k + LA
                 for k in range(i + 1, j):
-                    left = t4[i, k, j, l] + s0b0[3, j, l] + s1s0[3, k, j] + cost[i, k]  # RA'
+                    left = t4[i, k, j, l] + s0b0[RAp - LA, j, l] + s1s0[RAp - LA, k, j] + cost[i, k]  # RA'
                     if left > best:
-                        best, back = left, 8 * k + 4
-                    left = t4[i, k, j, l] + s0b0[2, j, l] + s1s0[2, k, j] + cost[j, k]  # LA'
+                        best, back = left, 8 * k + RAp
+                    left = t4[i, k, j, l] + s0b0[LAp - LA, j, l] + s1s0[LAp - LA, k, j] + cost[j, k]  # LA'
                     if left > best:
-                        best, back = left, 8 * k + 3
+                        best, back = left, 8 * k + LAp
                     if l <= n:
-                        left = t4[i, k, j, l] + s0b0[4, j, l] + s1s0[4, k, j] + cost[l, k]  # LA2
+                        left = t4[i, k, j, l] + s0b0[LA2 - LA, j, l] + s1s0[LA2 - LA, k, j] + cost[l, k]  # LA2
                         if left > best:
-                            best, back = left, 8 * k + 5
+                            best, back = left, 8 * k + LA2
                 t3[i, j, l] = best
                 back3[i, j, l] = back
             best = -INFINITY
             back = 0
             for j in range(i + 1, l):
-                left = t3[i, j, l] + s0b0[1, j, l] + s1s0[1, i, j] + cost[i, j]  # RA
+                left = t3[i, j, l] + s0b0[RA - LA, j, l] + s1s0[RA - LA, i, j] + cost[i, j]  # RA
                 if left > best:
-                    best, back = left, 8 * j + 2
+                    best, back = left, 8 * j + RA
                 if l <= n:
                     left = t3[i, j, l] + s0b0[0, j, l] + s1s0[0, i, j] + cost[l, j]  # LA
                     if left > best:
-                        best, back = left, 8 * j + 1
+                        best, back = left, 8 * j + LA
             t2[i, l] = best
             back2[i, l] = back
 
@@ -92,13 +94,16 @@ def decode(
             push(agenda, i, 0, j)
             push(agenda, j, 0, l)
             continue
-        k = back // 8
-        found[k] = [l, j if j else i, j, i, l, i][back % 8 - 1]
-        if j == 0:
+        k = back // 8  # is removed, by
+        code = back % 8
+        if j == 0:  # [i,k,l]
+            found[k] = head_of(code, -1, i, k, l)
             push(agenda, i, k, l)
             continue
+        removed = k
         if k < j:
             j, k = k, j
+        found[removed] = head_of(code, i, j, k, l)  # [i,j,k,l]
         if back4[i, j, k, l]:
             push(agenda, i, j, k)
             push(agenda, k, 0, l)

@@ -21,36 +21,39 @@ from mh4.vocabulary import TAGS, Table
 
 def minibatch_loss(
     model: Model,
-    weights: Training,
+    settings: Training,
     sentences: Sequence[Sentence],
-    gold: Sequence[np.ndarray],
+    targets: Sequence[np.ndarray],
     rng: Optional["np.random.Generator"] = None,
 ) -> Optional["dy.Expression"]:
-    """The loss of trees, tags and labels of a minibatch, divided by `weights.loss_scale`; None where it is 0.
+    """The loss of trees, tags and labels of a minibatch, divided by `settings.loss_scale`; None where it is 0.
 
-    gold: the trees to learn, one heads array per sentence. With `rng`, dropout is applied.
+    settings: the weights of the terms and the scale. targets: the trees to learn, one heads array per sentence, gold or the nearest
+    that the system can produce; labels are learned on the gold trees. With `rng`, dropout is applied.
     """
-    scores = model.score(sentences, rng)
+    scores = model.build(sentences, rng)
     labels = scores.labels([s.heads for s in sentences])
     forward(labels)
 
-    terms = [tree_loss(model.system, scores.trees, gold, model.config.scorer.single_root)]
+    terms = [tree_loss(model.system, scores.trees, targets, model.config.scorer.single_root)]
     for column in TAGS:
         table, names = getattr(model.vocabulary, column), [name for s in sentences for name in getattr(s, column)]
-        terms.append(_weighted(getattr(weights, column + "_weight"), scores.tags[column], table, names))
+        terms.append(_weighted(getattr(settings, column + "_weight"), scores.tags[column], table, names))
     names = [deprel for s in sentences for deprel in s.deprels]
-    terms.append(_weighted(weights.label_weight, labels, model.vocabulary.labels, names))
+    terms.append(_weighted(settings.label_weight, labels, model.vocabulary.labels, names))
     terms = [term for term in terms if term is not None]
-    return dy.esum(terms) * (1.0 / weights.loss_scale) if terms else None
+    return dy.esum(terms) * (1.0 / settings.loss_scale) if terms else None
 
 
-def tree_loss(system: System, scores: TensorScores, gold: Sequence[np.ndarray], single_root: bool) -> Optional["dy.Expression"]:
-    """Sum over sentences of the system's violations of the margins of the gold trees, which it must be able to produce.
+def tree_loss(
+    system: System, scores: TensorScores, targets: Sequence[np.ndarray], single_root: bool
+) -> Optional["dy.Expression"]:
+    """Sum over sentences of the system's violations of the margins of the targets, trees that it can produce.
 
-    The graph must have been evaluated. None if the gradient is 0: gold itself is preferred everywhere, or every preferred
-    analysis uses the same scores.
+    The graph must have been evaluated. None if the gradient is 0: everywhere the target itself is preferred, or an
+    analysis that uses the same scores.
     """
-    violations = [system.violation(tensors, heads, single_root) for tensors, heads in zip(scores.arrays(), gold)]
+    violations = [system.violation(tensors, heads, single_root) for tensors, heads in zip(scores.arrays(), targets)]
     terms = scores.difference(violations)
     return dy.esum(terms) + sum(violation.constant for violation in violations) if terms else None
 

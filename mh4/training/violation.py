@@ -19,7 +19,9 @@ Parts = dict[str, np.ndarray]  # for each tensor, the index rows of the scores u
 
 
 class Violation(NamedTuple):
-    """The scores used by the preferred analysis minus those used by gold, plus the constant, its cost; never negative."""
+    """The sum of the scores that the preferred analysis uses, minus the sum of those that gold uses, plus a constant, the cost of the
+    preferred analysis. The sum is never negative. `preferred` and `gold` are index rows into the score tensors.
+    """
 
     preferred: Parts
     gold: Parts
