@@ -1,11 +1,12 @@
-"""What each change by itself is worth: short trainings of equal length, everything at random but the one change.
+"""Ablations: the effect of each change by itself, in short training runs of equal length that differ in nothing else.
 
-``experiments/ablations/plan.toml`` lists the changes: settings, a patch beside it, or another system; what does not help leaves no
-trace in the code. Each finished run is a row of ``results/ablations.csv``, from which ``results/ablations.md`` is made.
+``experiments/ablations/plan.toml`` lists the changes: settings, a patch in the same folder, or another system; changes that do
+not help leave no trace in the code. Each finished run is a row of ``results/ablations.csv``, from which ``results/ablations.md``
+is made.
 
     .venv/bin/python experiments/ablations.py --langs "hu got" --ud FOLDER
 
-trains what the csv does not have; `--changes "NAME ..."` only these.
+trains the runs that are not in the csv; `--changes "NAME ..."` restricts it to these changes.
 """
 
 import os
@@ -33,7 +34,7 @@ USAGE = 'usage: .venv/bin/python experiments/ablations.py --langs "hu got" [--ch
 def train(
     plan: Plan, langs: Sequence[str], wanted: Sequence[Change], ud: Optional[str], jobs: int, console: Console, home: Path
 ) -> list[Run]:
-    """Trains what the csv has no row of, the first seed of all changes first; returns the runs that failed."""
+    """Trains the runs that have no row in the csv, the first seed of all changes first; returns the runs that failed."""
     models, results = home / "runs" / "ablations", home / "results"
     rows = table.read(results)
     known = {table.key(row) for row in rows}
@@ -59,7 +60,7 @@ def train(
 
 
 def score(run: Run) -> dict[str, str]:
-    """What the row of a finished run says: means over the last evaluations."""
+    """The scores in the row of a finished run: means over the last evaluations."""
     lines = run.evaluations()
     row = {name: "%.4f" % statistics.mean(line["dev_" + name] for line in lines[-table.LAST :]) for name in ("uas", "las")}
     return {**row, "updates": str(lines[-1]["updates"]), "seconds": "%.0f" % lines[-1]["seconds"]}

@@ -1,6 +1,6 @@
-"""``make features LANG=hu``: trains what the paper's Tables 1 and 2 need on one treebank, and writes their rows for it.
+"""``make features LANG=hu``: trains the systems of the paper's Tables 1 and 2 on one treebank, and writes their rows for it.
 
-Runs that ``experiments/results/`` has are not trained again; the others are trained as by ``make reproduce``.
+Runs recorded in ``experiments/results/`` are not repeated; the others are trained as by ``make reproduce``.
 """
 
 import sys
@@ -21,8 +21,8 @@ USAGE = 'usage: make features LANG=hu [SEEDS="1 2"] [UD=folder] [JOBS=2]'
 
 
 def usage() -> str:
-    """The usage line and what can stand there."""
-    seeds = "whole numbers from 1 on; %s if not given" % DEFAULT_SEEDS
+    """The usage line and the meaning of its variables."""
+    seeds = "positive whole numbers; by default %s" % DEFAULT_SEEDS
     return options.usage(USAGE, SEEDS=seeds, UD=options.UD, JOBS=options.JOBS)
 
 

@@ -1,4 +1,4 @@
-"""What the commands have in common: options as ``make`` passes them, checks of what was typed, usage, and exit codes."""
+"""Common parts of the commands: options as passed by ``make``, their validation, usage, and exit codes."""
 
 import argparse
 import os
@@ -15,24 +15,24 @@ from mh4 import treebanks
 from mh4.errors import InputError
 from mh4.systems import SYSTEMS
 
-# What `make reproduce` trains if nothing else is asked for.
+# The defaults of `make reproduce`.
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
 DEFAULT_SEEDS = "1 2 3"
 TOY_SEEDS = "1 2"
 MOST_JOBS = 4
 
-# What options mean in every command that has them.
-UD = "a folder that has the treebank's files already; otherwise they are downloaded"
-JOBS = "trainings at a time, each on one core; if not given, as many as there are cores, at most %d" % MOST_JOBS
+# Options that have the same meaning in every command.
+UD = "a folder that already has the treebank's files; otherwise they are downloaded"
+JOBS = "number of parallel runs, each on one core; by default the number of cores, at most %d" % MOST_JOBS
 
 
 class UsageError(InputError):
-    """LANG is not a treebank: the usage is what the user needs to see."""
+    """LANG is not a treebank: the user needs to see the usage."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """Which trainings the user asked for, checked."""
+    """The validated request for training runs."""
 
     lang: str
     systems: tuple[str, ...]
@@ -42,7 +42,7 @@ class Request:
     conll17: Optional[str] = None
 
     def command(self) -> str:
-        """The command to repeat it, without what only this machine has (JOBS, and a folder's absolute path)."""
+        """The command to repeat it, without anything specific to this machine (JOBS, and absolute paths of folders)."""
         return make_command(
             "reproduce",
             LANG=self.lang,
@@ -54,9 +54,9 @@ class Request:
 
 
 def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: str = "") -> Request:
-    """Checks what was typed; empty means default. Raises UsageError for LANG and InputError for the others."""
+    """Validates the arguments; empty means default. Raises UsageError for LANG and InputError for the others."""
     if not lang.strip():
-        raise UsageError("LANG is not given")
+        raise UsageError("LANG is missing")
     if lang not in (*treebanks.languages(), treebanks.TOY):
         locale = re.match(r"^([A-Za-z]{2,3}_[A-Za-z]{2}|C|POSIX)([.@].*)?$", lang)
         why = (
@@ -72,7 +72,7 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: st
     numbers = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == treebanks.TOY else DEFAULT_SEEDS).split()))
     for number in numbers:
         if not re.match(r"^[1-9][0-9]{0,8}$", number):
-            raise InputError('SEEDS: %s is not a whole number from 1 on; expected something like SEEDS="1 2 3"' % number)
+            raise InputError('SEEDS: %s is not a positive whole number; expected something like SEEDS="1 2 3"' % number)
     at_a_time = number_of_jobs(jobs)
     ud, conll17 = os.path.expanduser(ud), os.path.expanduser(conll17)
     for name, folder in (("UD", ud), ("CONLL17", conll17)):
@@ -89,17 +89,17 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: st
 
 
 def number_of_jobs(jobs: str) -> int:
-    """How many trainings at a time; empty means as many as there are cores, at most MOST_JOBS."""
+    """The number of parallel runs; by default (empty) the number of cores, at most MOST_JOBS."""
     if not jobs.strip():
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return min(cores, MOST_JOBS)
     if not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):
-        raise InputError("JOBS: %s is not a whole number from 1 on" % jobs)
+        raise InputError("JOBS: %s is not a positive whole number" % jobs)
     return int(jobs)
 
 
 def options(arguments: Sequence[str], usage_line: str, names: Sequence[str]) -> argparse.Namespace:
-    """What was typed, as text, empty where it was not."""
+    """The options as text, empty if not given."""
     parser = argparse.ArgumentParser(usage=usage_line[len("usage: ") :], add_help=False)
     for name in names:
         parser.add_argument("--" + name, default="")
@@ -108,8 +108,8 @@ def options(arguments: Sequence[str], usage_line: str, names: Sequence[str]) -> 
 
 
 def usage(line: str, toy_takes: str = "", **meanings: str) -> str:
-    """The usage line and what can stand there; LANG is explained here, the others are `meanings`."""
-    lang = "%s,\nor toy: a small invented language, needs no network%s" % (" ".join(treebanks.languages()), toy_takes)
+    """The usage line and the meaning of its variables; LANG is explained here, the others in `meanings`."""
+    lang = "%s,\nor toy: a small artificial language, needs no network%s" % (" ".join(treebanks.languages()), toy_takes)
     lines = [
         "  %-7s  %s" % (name, meaning.replace("\n", "\n" + " " * 11)) for name, meaning in {"LANG": lang, **meanings}.items()
     ]
@@ -117,19 +117,19 @@ def usage(line: str, toy_takes: str = "", **meanings: str) -> str:
 
 
 def answered(program: str, usage: Callable[[], str], help_wanted: bool, work: Callable[[], int]) -> int:
-    """The exit code of `work`, or that of what goes wrong, which is one sentence: 2 for bad input, 130 if interrupted."""
+    """The exit code of `work` or, after a one-sentence message, of its failure: 2 for bad input, 130 if interrupted."""
     if help_wanted:
         print(usage())
         return 0
     try:
         return work()
     except (Stopped, KeyboardInterrupt):
-        print("stopped; the same command resumes from there")
+        print("stopped; run the same command again to resume")
         return 130
     except UsageError as error:
         print("%s\n%s" % (error, usage()), file=sys.stderr)
     except InputError as error:
         print("%s: %s" % (program, error), file=sys.stderr)
-    except OSError as error:  # a full disk, a folder of someone else
+    except OSError as error:  # a full disk, a folder without write permission
         print("%s: %s: %s" % (program, error.filename or "files", error.strerror or error), file=sys.stderr)
     return 2

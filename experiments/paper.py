@@ -1,4 +1,4 @@
-"""The paper's numbers, from ``experiments/paper/``, and the order in which its tables have the systems."""
+"""The paper's numbers, from ``experiments/paper/``, and the order of systems in its tables."""
 
 import csv
 from functools import cache
@@ -11,7 +11,7 @@ from mh4.systems import SYSTEMS
 TEST_TABLES = {5: "table5_test_las_nonprojective", 6: "table6_test_las_projective"}
 TEST_COLUMNS = {"stanford": "conll-1", "c2l2": "conll-2"}  # of the shared task's systems
 
-RELEASE = "UD 2.0"  # the paper's data: nothing else is ever compared with its numbers
+RELEASE = "UD 2.0"  # the paper's data: only scores on this are compared with its numbers
 
 
 @cache
@@ -31,17 +31,17 @@ def coverage() -> dict[str, dict[str, str]]:
 
 
 def dev_uas(lang: str, release: str, system: str) -> Optional[tuple[float, float]]:
-    """Mean and standard deviation in Table 4; None where it has none that compare."""
+    """Mean and standard deviation in Table 4; None if it has no comparable numbers."""
     if release != RELEASE:
         return None
-    # The table's last row, the averages, has no standard deviations.
+    # The last row of the table, the averages, has no standard deviations.
     table = {(row["lang"], row["system"]): row for row in _rows("table4_dev_uas") if row["std"]}
     row = table.get((lang, system))
     return (float(row["mean"]), float(row["std"])) if row else None
 
 
 def test_table(lang: str) -> Optional[int]:
-    """Which table has the test scores of a language: 5, of the non-projective ones, or 6; None if neither has."""
+    """The table with the test scores of a language: 5, for the non-projective ones, or 6; None if neither."""
     return next((number for number, name in TEST_TABLES.items() if any(row["lang"] == lang for row in _rows(name))), None)
 
 
@@ -51,9 +51,9 @@ def test_languages(number: int) -> list[str]:
 
 
 def test_las(lang: str, release: str, system: str) -> Optional[tuple[float, Optional[float]]]:
-    """Mean and standard deviation in Tables 5 and 6, where single numbers have none; None where they have nothing that compares.
+    """Mean and standard deviation (None for single numbers) in Tables 5 and 6; None if they have no comparable numbers.
 
-    system: the name of one of ours, "ensemble", or one of the shared task's (``mh4.conll17``).
+    system: the name of one of our systems, "ensemble", or one of the shared task's systems (``mh4.conll17``).
     """
     if release != RELEASE or lang == "avg":
         return None
@@ -63,6 +63,6 @@ def test_las(lang: str, release: str, system: str) -> Optional[tuple[float, Opti
 
 
 def place(system: str) -> tuple[int, str]:
-    """What to sort by, to have systems in the order of their registry, which is that of Table 4; any others come last."""
+    """The sort key for systems: the order of the registry, which is that of Table 4; any others come last."""
     names = list(SYSTEMS)
     return (names.index(system) if system in names else len(names), system)

@@ -1,4 +1,4 @@
-"""Puts the trees that are kept of a run back beside the words of a treebank's file.
+"""Merges the saved trees of a run into the treebank's file.
 
 .venv/bin/python experiments/predictions.py results/hu/mh4-hybrid-seed1.trees.gz hu-ud-dev.conllu > parsed.conllu
 """

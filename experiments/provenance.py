@@ -1,4 +1,4 @@
-"""Where the experiments are, and how files, folders and commands are written down: never with what only this machine has."""
+"""The location of the experiments, and machine-independent records of files, folders and commands."""
 
 import os
 import re
@@ -11,7 +11,7 @@ EXPERIMENTS = Path(__file__).resolve().parent
 
 
 def shown(path: Path) -> str:
-    """The path from the repository's folder on, when it is inside."""
+    """The path relative to the repository if it is inside it, otherwise as it is."""
     try:
         return str(path.relative_to(EXPERIMENTS.parent))
     except ValueError:
@@ -19,7 +19,7 @@ def shown(path: Path) -> str:
 
 
 def make_command(target: str, **variables: Union[str, Sequence[str], None]) -> str:
-    """``make TARGET`` with the variables that have a value: lists in quotes, a folder's absolute path cut to its name."""
+    """``make TARGET`` with the variables that have a value: lists in quotes, absolute paths reduced to the folder's name."""
     parts = ["make " + target]
     for name, value in variables.items():
         if isinstance(value, str) and value:
@@ -30,12 +30,12 @@ def make_command(target: str, **variables: Union[str, Sequence[str], None]) -> s
 
 
 def without_machine(command: str) -> str:
-    """A command line with each absolute path cut to its last name."""
+    """A command line with each absolute path reduced to its last component."""
     return re.sub(r"(^|[\s='\"])/(?:[^\s/]+/)*", r"\1", command)
 
 
 def commit(folder: Path = EXPERIMENTS) -> str:
-    """The commit that the code is at, with "+changes" if the work tree differs (results, which runs write, aside)."""
+    """The commit of the code, with "+changes" if the work tree differs (except for the results, which runs write)."""
     git = ["git", "-C", str(folder)]
     changed = ["status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)experiments/results"]
     try:

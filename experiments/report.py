@@ -1,8 +1,8 @@
-"""Makes the pages of Tables 4, 5 and 6 again from the records in ``experiments/results/NAME/``, without any model.
+"""Rewrites the pages of Tables 4, 5 and 6 from the records in ``experiments/results/NAME/``, without any model.
 
     .venv/bin/python experiments/report.py hu
 
-NAME is the treebank's code, with the release when that is not UD 2.0 (``eu-ud1.4``).
+NAME is the treebank's code, with the release if that is not UD 2.0 (``eu-ud1.4``).
 """
 
 import sys
@@ -13,7 +13,7 @@ from training.records import names
 
 from mh4.errors import InputError
 
-USAGE = "usage: .venv/bin/python experiments/report.py [hu eu-ud1.4 ...]    (all with results if none is named)"
+USAGE = "usage: .venv/bin/python experiments/report.py [hu eu-ud1.4 ...]    (by default, all with results)"
 
 if __name__ == "__main__":
     asked = sys.argv[1:] or names()

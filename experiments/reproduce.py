@@ -1,6 +1,6 @@
-"""``make reproduce LANG=hu``: trains systems and seeds on one treebank and puts scores beside the paper's.
+"""``make reproduce LANG=hu``: trains systems with several seeds on one treebank and compares their scores with the paper's.
 
-UAS on the development set stands beside Table 4, LAS on the test set, where that can be had, beside Table 5 or 6.
+UAS on the development set is compared with Table 4 and, if the test set is available, LAS on it with Table 5 or 6.
 """
 
 import sys
@@ -22,20 +22,20 @@ from mh4.conll17 import file_name
 from mh4.systems import SYSTEMS
 
 USAGE = 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]'
-SEEDS = "whole numbers from 1 on; %s if not given (%s for toy; the paper ran five)"
+SEEDS = "positive whole numbers; by default %s (%s for toy; the paper ran five)"
 CONLL17 = """\
-a folder with what the shared task gave and got: the segmentation of the test set, %s,
+a folder with files of the shared task: the segmentation of the test set, %s,
 which models parse for Tables 5 and 6, and its systems' outputs, %s;
-otherwise data/conll17 is taken, to which they are downloaded when the treebank is"""
+by default data/conll17, to which they are downloaded if the treebank is downloaded"""
 
 
 def usage() -> str:
-    """The usage line and what can stand there."""
+    """The usage line and the meaning of its variables."""
     segmentation, *others = (file_name("LANG", system) for system in SYSTEMS_OF_TASK)
     return options.usage(
         USAGE,
         toy_takes=" and takes about two minutes",
-        SYSTEMS="of %s; %s if not given" % (" ".join(SYSTEMS), " ".join(options.DEFAULT_SYSTEMS)),
+        SYSTEMS="from %s; by default %s" % (" ".join(SYSTEMS), " ".join(options.DEFAULT_SYSTEMS)),
         SEEDS=SEEDS % (options.DEFAULT_SEEDS, options.TOY_SEEDS),
         UD=options.UD,
         CONLL17=CONLL17 % (segmentation, " and ".join(others)),
@@ -46,7 +46,7 @@ def usage() -> str:
 def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path = EXPERIMENTS) -> int:
     """The command; returns its exit code: 0, 1 if a run failed, 2 for bad input, 130 if interrupted.
 
-    `trainer` is the command line that ``train ...`` is added to, `home` the folder of runs and results.
+    `trainer` is the command line to which ``train ...`` is appended, `home` the folder of runs and results.
     """
     typed = options.options(arguments, USAGE, ("lang", "systems", "seeds", "ud", "conll17", "jobs"))
 

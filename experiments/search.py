@@ -1,7 +1,7 @@
-"""``make search LANG=hu``: what greedy and beam search find of what exact decoding finds, and how fast, with trained global models.
+"""``make search LANG=hu``: accuracy and speed of greedy and beam search compared with exact decoding, with trained global models.
 
-An experiment of our own. The models are those that ``make reproduce`` has trained; each scores the development set once, then all
-ways to decode read the same scores, so that they differ in nothing but the search.
+An experiment that is not in the paper. The models are those trained by ``make reproduce``; each scores the development set once,
+and all decoders read the same scores, so that they differ only in the search.
 """
 
 import sys
@@ -29,7 +29,7 @@ USAGE = 'usage: make search LANG=hu [SYSTEMS="mh4-hybrid mh4-two"] [SEEDS="1 2"]
 
 
 def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Decoded]:
-    """Every way to decode the sentences with the model in `folder`, by name."""
+    """The results of every decoder on the sentences, by name, with the model in `folder`."""
     from mh4.model import Model
 
     model = Model.load(str(folder))
@@ -42,7 +42,7 @@ def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Dec
         for k, tensors in zip(batch, scores.trees.arrays()):
             gold = sentences[k].heads
             for _ in range(ROUNDS):
-                # In random order: whoever comes first reads the scores into the caches.
+                # In random order, since the first decoder loads the scores into the caches.
                 for choice in rng.permutation(len(NAMES)):
                     name = NAMES[choice]
                     start = time.perf_counter()
@@ -56,7 +56,7 @@ def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Dec
 
 
 def trained(folder: Path, systems: str, seeds: str) -> list[Run]:
-    """The finished models in `folder` that were asked for. Raises InputError where there are none of a system."""
+    """The requested finished models in `folder`. Raises InputError if a requested system has none."""
     wanted = tuple(dict.fromkeys(systems.split())) or DEFAULT_SYSTEMS
     for system in wanted:
         if system not in searched():
@@ -83,12 +83,11 @@ def searched() -> list[str]:
 
 
 def usage() -> str:
-    """The usage line and what can stand there."""
+    """The usage line and the meaning of its variables."""
     return options.usage(
         USAGE,
-        SYSTEMS="of %s; %s if not given, as far as they have been trained"
-        % (" ".join(searched()), " and ".join(DEFAULT_SYSTEMS)),
-        SEEDS="of the trained models; all there are if not given",
+        SYSTEMS="from %s; by default %s, if trained" % (" ".join(searched()), " and ".join(DEFAULT_SYSTEMS)),
+        SEEDS="of the trained models; by default all",
         UD=options.UD,
     )
 

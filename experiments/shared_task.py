@@ -1,4 +1,4 @@
-"""``make conll17``: scores the outputs of the shared task that Tables 5 and 6 have as columns, and says which agree with the paper."""
+"""``make conll17``: scores the shared-task outputs that are columns of Tables 5 and 6, and reports which agree with the paper."""
 
 import argparse
 import os
@@ -17,14 +17,14 @@ from mh4 import conll17, treebanks
 from mh4.errors import InputError
 from mh4.files import git_blob_id
 
-HOW = "`mh4 data hu --conll17` fetches a language, UD=folder and CONLL17=folder name folders that have some"
+HOW = "fetch a language with `mh4 data hu --conll17`, or name folders with UD=folder and CONLL17=folder"
 
 
 def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
-    """The command; returns its exit code: 0, 2 for bad input, 130 if interrupted. The pages go to the results in `home`."""
+    """The command; returns its exit code: 0, 2 for bad input, 130 if interrupted. Pages go to the results folder in `home`."""
     parser = argparse.ArgumentParser(usage="make conll17 [UD=folder] [CONLL17=folder]")
-    parser.add_argument("--ud", default="", help="the folder of treebanks; data/ud-2.0 if not given")
-    parser.add_argument("--conll17", default="", help="the folder of outputs; data/conll17 if not given")
+    parser.add_argument("--ud", default="", help="the folder of treebanks; by default data/ud-2.0")
+    parser.add_argument("--conll17", default="", help="the folder of outputs; by default data/conll17")
     typed = parser.parse_args(arguments)
     ud, outputs = os.path.expanduser(typed.ud), os.path.expanduser(typed.conll17)
     return options.answered("conll17", parser.format_usage, False, lambda: _score(ud, outputs, home / "results"))
@@ -60,7 +60,7 @@ def _score(ud: str, outputs: str, results: Path) -> int:
 
 
 def at_hand(lang: str, ud: Path, outputs: Path) -> tuple[dict[str, Path], dict[str, str]]:
-    """The files that the paper's numbers are of, by system, with "test", the test set; and why one is not there."""
+    """The available files behind the paper's numbers, by system and "test" for the test set; and why others are missing."""
     paths = {"test": ud / ("%s-ud-test.conllu" % lang)}
     paths.update((system, outputs / conll17.file_name(lang, system)) for system in conll17.SYSTEMS)
     lacking = {}

@@ -1,4 +1,4 @@
-"""``make coverage``: the paper's Table 3 for the treebanks of a folder."""
+"""``make coverage``: the paper's Table 3 for the treebanks in a folder."""
 
 import argparse
 import os
@@ -14,9 +14,9 @@ from mh4 import coverage, treebanks
 
 
 def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
-    """The command; returns its exit code: 0, 2 for bad input, 130 if interrupted. The pages go to the results in `home`."""
+    """The command; returns its exit code: 0, 2 for bad input, 130 if interrupted. Pages go to the results folder in `home`."""
     parser = argparse.ArgumentParser(usage="make coverage [UD=folder]")
-    parser.add_argument("--ud", default="", help="the folder of treebanks; data/ud-2.0 if not given")
+    parser.add_argument("--ud", default="", help="the folder of treebanks; by default data/ud-2.0")
     typed = os.path.expanduser(parser.parse_args(arguments).ud)
     return options.answered("coverage", parser.format_usage, False, lambda: _coverage(typed, home / "results"))
 

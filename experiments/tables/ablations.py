@@ -1,6 +1,6 @@
-"""What each change by itself is worth: differences in UAS between short trainings, and how sure they are.
+"""The effect of each change by itself: differences in UAS between short training runs, and their standard errors.
 
-A table of our own. ``results/ablations.csv`` has a row for each run, which the page, ``ablations.md``, is made from.
+This table is not in the paper. ``results/ablations.csv`` has a row for each run; the page, ``ablations.md``, is made from it.
 """
 
 import csv
@@ -14,7 +14,7 @@ from training.changes import Plan
 from tables.writer import Table, comma_separated, pages, plus_minus, write_pages
 
 FIELDS = ("base", "lang", "system", "change", "seed", "updates", "uas", "las", "seconds")
-LAST = 3  # evaluations that the score of a run is the mean of
+LAST = 3  # the score of a run is the mean of this many last evaluations
 
 
 def read(results: Path) -> list[dict[str, str]]:
@@ -27,12 +27,12 @@ def read(results: Path) -> list[dict[str, str]]:
 
 
 def key(row: dict[str, str]) -> tuple[str, ...]:
-    """Which run the row is of."""
+    """The key of a row, which identifies its run."""
     return tuple(row[name] for name in FIELDS[:5])
 
 
 def write(plan: Plan, rows: Sequence[dict[str, str]], results: Path) -> None:
-    """The csv of all rows, and the page of those of the plan's base."""
+    """Writes the csv of all rows, and the page of those with the plan's base."""
     csv_text = comma_separated(FIELDS, [[row[name] for name in FIELDS] for row in sorted(rows, key=key)])
     write_pages(results, "ablations", markdown(plan, [row for row in rows if row["base"] == plan.base]), csv_text)
 
@@ -41,19 +41,19 @@ Scores = dict[tuple[str, str, str], list[float]]  # UAS of each seed, by change,
 
 
 def deviation(scores: Scores) -> Optional[float]:
-    """How much the seeds differ, assumed alike for all changes: three runs of each say too little about it. None if all are alone."""
+    """The standard deviation between seeds, pooled over all changes (three runs each are too few); None without repetitions."""
     squares = [(value - statistics.mean(group)) ** 2 for group in scores.values() if len(group) > 1 for value in group]
     freedom = sum(len(group) - 1 for group in scores.values())
     return (sum(squares) / freedom) ** 0.5 if freedom else None
 
 
 def error(std: Optional[float], *groups: Sequence[float]) -> Optional[float]:
-    """The standard error of a mean, or of the difference of two, where runs have the standard deviation `std`."""
+    """The standard error of a mean, or of the difference of two means, if runs have the standard deviation `std`."""
     return None if std is None else std * sum(1 / len(group) for group in groups) ** 0.5
 
 
 def differences(plan: Plan, scores: Scores, langs: Sequence[str]) -> Table:
-    """What each change makes of UAS."""
+    """The effect of each change on UAS."""
     std, body = deviation(scores), []
     for change in plan.changes:
         for system in change.systems:
@@ -76,7 +76,7 @@ def _difference(pairs: Sequence[tuple[Sequence[float], Sequence[float]]], std: O
 
 
 def unchanged(plan: Plan, scores: Scores, langs: Sequence[str]) -> Table:
-    """UAS without any change."""
+    """UAS without changes."""
     std, body = deviation(scores), []
     for system in plan.unchanged().systems:
         groups = [scores.get(("unchanged", system, lang)) for lang in langs]
@@ -85,36 +85,36 @@ def unchanged(plan: Plan, scores: Scores, langs: Sequence[str]) -> Table:
 
 
 def markdown(plan: Plan, rows: Sequence[dict[str, str]]) -> list[str]:
-    """The lines of the page: the differences that the changes make, and how sure they are."""
+    """The lines of the page: the effects of the changes, and their standard errors."""
     scores: Scores = {}
     for row in rows:
         scores.setdefault((row["change"], row["system"], row["lang"]), []).append(float(row["uas"]))
     langs, std = sorted({lang for _, _, lang in scores}), deviation(scores)
     sure = [
-        "mean of the last %d evaluations, which are %d updates apart; the difference that the change makes"
+        "mean of the last %d evaluations, which are %d updates apart; the difference made by the change"
         % (LAST, plan.evaluate_updates)
     ]
     if std is None:
         sure[0] += "."
     else:
-        sure[0] += " ± its standard error, from a"
+        sure[0] += " ± its standard error, based on a"
         sure.append("standard deviation between seeds of %.2f, pooled over all groups." % std)
     return [
-        "# What each change is worth",
+        "# Ablations: the effect of each change",
         "",
-        "Short trainings of equal length (%d updates, seeds %s), everything at random but the one change. UAS on the development set,"
+        "Short training runs of equal length (%d updates, seeds %s), identical except for the change. UAS on the development set,"
         % (plan.updates, " ".join(map(str, plan.seeds))),
         *sure,
         "",
         differences(plan, scores, langs).markdown(),
         "",
-        "Without any change%s:" % ("" if std is None else " (mean ± standard error)"),
+        "Without changes%s:" % ("" if std is None else " (mean ± standard error)"),
         "",
         unchanged(plan, scores, langs).markdown(),
         "",
         "The changes are settings or patches to commit %s, in [ablations/](../ablations/plan.toml); every run is a row of"
         % plan.base,
-        "[ablations.csv](ablations.csv). Made by",
+        "[ablations.csv](ablations.csv). This page was made by",
         "",
         '    .venv/bin/python experiments/ablations.py --langs "%s" --ud FOLDER' % " ".join(langs),
     ]

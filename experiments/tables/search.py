@@ -1,6 +1,6 @@
-"""Greedy and beam search beside exact decoding with the same scores: accuracy, model score and speed, by the width of the beam.
+"""Greedy and beam search compared with exact decoding of the same scores: accuracy, model score and speed, by beam width.
 
-A table of our own. It goes to ``results/NAME-search.md``, ``.csv`` and ``.png``.
+This table is not in the paper. It is written to ``results/NAME-search.md``, ``.csv`` and ``.png``.
 """
 
 import time
@@ -18,11 +18,11 @@ from tables.writer import Table, comma_separated
 
 DECODINGS = (("exact", 1), ("greedy", 1), ("beam", 2), ("beam", 4), ("beam", 8), ("beam", 16), ("beam", 64))
 LENGTHS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 60), (61, 10**9))
-ROUNDS = 3  # of decoding; the fastest counts
+ROUNDS = 3  # of decoding, of which the fastest counts
 
 
 def label(how: str, beam: int) -> str:
-    """The name of a way to decode."""
+    """The name of a decoder."""
     return how if how != "beam" else "beam %d" % beam
 
 
@@ -31,9 +31,9 @@ NAMES = tuple(label(*decoding) for decoding in DECODINGS)
 
 @dataclass(frozen=True)
 class Decoded:
-    """The development set decoded in one way with one model: arrays over its sentences.
+    """The development set decoded by one decoder with one model: arrays over its sentences.
 
-    score: of the model, float64; right: words with the right head; seconds: of decoding alone.
+    score: the model score, float64; right: the number of words with the correct head; seconds: of decoding only.
     """
 
     score: np.ndarray
@@ -43,10 +43,10 @@ class Decoded:
 
 @dataclass(frozen=True)
 class Row:
-    """One way to decode, all models of a system together.
+    """One decoder, over all models of a system.
 
-    uas: percent; score: the mean of a sentence; found, beyond: percent of the sentences whose score is that of exact decoding
-    or higher, and higher (the tree or the sequence is none of the chart); speed: words per second.
+    uas: percent; score: the mean per sentence; found, beyond: percent of the sentences whose score is at least that of exact
+    decoding, and higher than that (the tree or the sequence is not in the chart); speed: words per second.
     """
 
     decoding: str
@@ -57,15 +57,15 @@ class Row:
     speed: float
 
 
-Measured = dict[str, list[dict[str, Decoded]]]  # by system: for each of its models, every way to decode, by name
+Measured = dict[str, list[dict[str, Decoded]]]  # by system: for each of its models, the results by decoder
 
 
 def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
-    """A row for each way to decode; every model has decoded the same `words` words."""
+    """A row for each decoder; every model has decoded the same `words` words."""
     found = []
     for name in NAMES:
         score, exact = (np.concatenate([model[which].score for model in models]) for which in (name, "exact"))
-        # Two derivations can be as good but for the rounding of the chart, which is in single precision.
+        # Equally good derivations can differ by the rounding of the chart, which is in single precision.
         near = 1e-5 * np.maximum(1, np.abs(exact))
         found.append(
             Row(
@@ -81,7 +81,7 @@ def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
 
 
 def table(models: Sequence[dict[str, Decoded]], words: int) -> Table:
-    """As people read it."""
+    """The table as shown."""
     header = ["decoding", "dev UAS", "mean score", "optimum found", "beyond the chart", "words/s"]
     body = [
         [row.decoding, "%.2f" % row.uas, "%.3f" % row.score, "%.1f %%" % row.found, "%.1f %%" % row.beyond, "%d" % row.speed]
@@ -97,7 +97,7 @@ def by_length(models: Sequence[dict[str, Decoded]], lengths: Sequence[int]) -> T
         inside = (low <= lengths) & (lengths <= high)
         if inside.any():
             means = [1000 * np.mean([model[name].seconds[inside].mean() for model in models]) for name in NAMES]
-            span = "%d to %d" % (low, high) if high < 10**9 else "%d and more" % low
+            span = "%d to %d" % (low, high) if high < 10**9 else "%d or more" % low
             body.append([span, "%d" % inside.sum()] + ["%.3g" % mean for mean in means])
     return Table(["words", "sentences", *NAMES], body, right=1)
 
@@ -122,12 +122,14 @@ def markdown(bank: Treebank, models: Sequence[Run], measured: Measured, lengths:
             "",
         ]
     lines += [
-        "The model's scores are the same in all rows; dev UAS in percent over all words (%d sentences, %d words), mean over the"
+        "All rows use the same model scores. Dev UAS is in percent over all words (%d sentences, %d words), averaged over the"
         % (len(lengths), sum(lengths)),
-        "models. Mean score: the model's score of the derivation, of a sentence. Optimum found: sentences for which the search finds a",
-        "derivation with the score of the exact decoder's, or a higher one: it is beyond the chart, as the transition system makes more",
-        "trees, and more derivations of a tree, than MH4 deduces. Speed and time are those of decoding alone, without the network, on one",
-        "core: of %d rounds in random order the fastest of each sentence." % ROUNDS,
+        "models. Mean score: the model score of the derivation, per sentence. Optimum found: sentences for which the search",
+        "finds a derivation that scores at least as high as the exact decoder's. Beyond the chart: those where it scores higher,",
+        "which is possible because the transition system produces more trees, and more derivations of a tree, than MH4 deduces.",
+        "Speed and time are for decoding only, without the network, on one core: for each sentence, the fastest of %d rounds in"
+        % ROUNDS,
+        "random order.",
         "",
         "## Models and data",
         "",
@@ -144,7 +146,7 @@ def markdown(bank: Treebank, models: Sequence[Run], measured: Measured, lengths:
 
 
 def _origin(model: Run) -> str:
-    """Who trained a model, for people."""
+    """The origin of a model, as text."""
     commits = model.origin().get("commits") or ["unknown"]
     return "%s, seed %d: trained at commit %s" % (model.system, model.seed, ", ".join(commits))
 
@@ -162,7 +164,7 @@ def as_csv(bank: Treebank, models: Sequence[Run], measured: Measured, words: int
 
 
 def plot(path: Path, title: str, measured: Measured, lengths: Sequence[int]) -> None:
-    """Accuracy against speed, and time against length, as a PNG."""
+    """Plot accuracy against speed, and time against length, as a PNG."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -184,7 +186,7 @@ def plot(path: Path, title: str, measured: Measured, lengths: Sequence[int]) -> 
     left.xaxis.set_major_formatter(FuncFormatter(lambda speed, _: f"{speed:,.0f}"))
     left.xaxis.set_minor_formatter(NullFormatter())
     left.margins(x=0.12, y=0.08)
-    left.set_xlabel("words per second (decoding alone)")
+    left.set_xlabel("words per second (decoding only)")
     left.set_ylabel("dev UAS (%)")
     left.legend(fontsize=8, loc="lower left")
 
@@ -195,7 +197,7 @@ def plot(path: Path, title: str, measured: Measured, lengths: Sequence[int]) -> 
         means = [1000 * np.mean([model[name].seconds[lengths == n].mean() for model in decoded]) for n in shown]
         right.plot(shown, means, style, linewidth=1.2, label=name)
     right.set_yscale("log")
-    right.set_xlabel("words of a sentence (%s)" % system)
+    right.set_xlabel("words per sentence (%s)" % system)
     right.set_ylabel("milliseconds per sentence")
     right.legend(fontsize=8)
     for axes in (left, right):

@@ -1,6 +1,6 @@
-"""The shared task's systems, which Tables 5 and 6 have as columns: their LAS, scored here, beside the paper's, for all languages.
+"""The shared task's systems, columns of Tables 5 and 6: their LAS as scored here compared with the paper's, for all languages.
 
-Made of what is kept of them (``training.shared_task``). It goes to ``results/conll17.md`` and ``.csv``.
+Made from their records (``training.shared_task``) and written to ``results/conll17.md`` and ``.csv``.
 """
 
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ COLUMNS = {
     "stanford": "CoNLL #1 (Stanford)",
     "c2l2": "CoNLL #2 (C2L2)",
     SEGMENTATION: "UDPipe 1.1 baseline",
-}  # as people read them
+}  # with their names in tables
 
 
 def same_digits(ours: float, theirs: float) -> bool:
-    """True if a percentage is the paper's, which has two decimals."""
+    """True if a percentage equals the paper's, which has two decimals."""
     return "%.2f" % ours == "%.2f" % theirs
 
 
 def agreement(kept: Sequence[dict], missing: dict[str, str]) -> list[str]:
-    """For people, a line for each thing to know: which rows are the paper's, which are not, which are missing and why.
+    """Lines stating which rows equal the paper's, which do not, and which are missing and why.
 
     missing: why something was not scored, by language.
     """
@@ -35,25 +35,23 @@ def agreement(kept: Sequence[dict], missing: dict[str, str]) -> list[str]:
             published = paper.test_las(record["lang"], paper.RELEASE, system)
             if "refused" in entry:
                 lines.append(
-                    "Not scored, as the official scorer refuses it: %s of %s: %s"
+                    "Not scored, as the official scorer rejects it: %s of %s: %s"
                     % (COLUMNS[system], record["lang"], entry["refused"])
                 )
             elif published:
                 scored += 1
                 different += [] if same_digits(entry["las"], published[0]) else [COLUMNS[system]]
         if different:
-            lines.append("Unlike the paper's Tables 5 and 6: %s in %s." % (record["lang"], " and ".join(different)))
+            lines.append("Different from the paper's Tables 5 and 6: %s in %s." % (record["lang"], " and ".join(different)))
         elif scored == len(paper.TEST_COLUMNS):
             same.append(record["lang"])
     if same:
-        lines.insert(
-            0, "As in the paper's Tables 5 and 6, to the digit, in both columns: %s (%d)." % (", ".join(same), len(same))
-        )
+        lines.insert(0, "Identical to the paper's Tables 5 and 6 in both columns: %s (%d)." % (", ".join(same), len(same)))
     return lines + ["Not scored: %s (%s)." % reason for reason in missing.items()]
 
 
 def table(kept: Sequence[dict]) -> Table:
-    """As people read it."""
+    """The table as shown."""
 
     def cell(record: dict, system: str) -> str:
         las = record["systems"].get(system, {}).get("las")
@@ -68,7 +66,7 @@ def table(kept: Sequence[dict]) -> Table:
 
 
 def markdown(kept: Sequence[dict], missing: dict[str, str], command: str) -> list[str]:
-    """The lines of the page: Tables 5 and 6, what agrees, and what made them."""
+    """The lines of the page: Tables 5 and 6, the agreement with the paper, and the command."""
     lines = ["# The shared task's systems (Tables 5 and 6)", ""]
     for number in paper.TEST_TABLES:
         mine = [record for record in kept if paper.test_table(record["lang"]) == number]
@@ -79,24 +77,24 @@ def markdown(kept: Sequence[dict], missing: dict[str, str], command: str) -> lis
     ]
     made = sorted({(entry["commit"], entry["scorer"]) for _, _, entry in entries})
     return lines + [
-        "✓: the same digits as in the paper, which does not give the baseline. The baseline's segmentation is what the paper's parsers and",
-        "ours get to parse.",
+        "✓: identical to the paper, which does not list the baseline. The baseline's segmentation is the input of the paper's",
+        "parsers and of ours.",
         "",
         *("- " + line for line in agreement(kept, missing)),
         "",
-        "The files are those released after the shared task (LINDAT 11234/1-2424) and with UD 2.0: their git blob ids are in",
-        "[conll17.csv](conll17.csv), and every score with the commit that made it in `conll17/`.",
+        "The files are those released after the shared task (LINDAT 11234/1-2424) and with UD 2.0. Their git blob ids are in",
+        "[conll17.csv](conll17.csv); `conll17/` has every score with the commit that produced it.",
         "",
         "## Command",
         "",
         "    " + command,
         "",
-        *("At commit %s, by the official scorer of %s." % how for how in made),
+        *("At commit %s, with the official scorer of %s." % how for how in made),
     ]
 
 
 def as_csv(kept: Sequence[dict]) -> str:
-    """The table as csv, a line for each output; scores are empty where the scorer refuses it."""
+    """The table as csv, a line for each output; scores are empty if the scorer rejects it."""
     header = ["lang", "table", "system", "uas", "las", "paper_las", "agrees", "git_blob", "test_git_blob"]
     body = []
     for record in kept:
@@ -112,5 +110,5 @@ def as_csv(kept: Sequence[dict]) -> str:
 
 
 def write(kept: Sequence[dict], missing: dict[str, str], results: Path, command: str) -> list[Path]:
-    """Writes the pages; returns their paths. `command` is what has made them."""
+    """Writes the pages; returns their paths. `command`: the command that makes them."""
     return write_pages(results, "conll17", markdown(kept, missing, command), as_csv(kept))

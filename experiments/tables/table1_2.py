@@ -1,6 +1,6 @@
-"""Tables 1 and 2: UAS on the development set by how many positions a parser sees.
+"""Tables 1 and 2: UAS on the development set by the number of positions used as features.
 
-Local parsers are greedy, global ones find the best derivation. The table goes to ``results/NAME-features.md`` and ``.csv``.
+Local parsers are greedy, global ones find the best derivation. The table is written to ``results/NAME-features.md`` and ``.csv``.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ ROWS = (
 
 @dataclass(frozen=True)
 class Row:
-    """One feature set: dev UAS over its seeds, and the paper's average over 10 languages."""
+    """One feature set: dev UAS over seeds, and the paper's average over 10 languages."""
 
     decoding: str
     features: str
@@ -34,7 +34,7 @@ class Row:
 
 
 def rows(runs: Sequence[dict]) -> list[Row]:
-    """A row for each feature set that there are records of, in the order of the paper's tables."""
+    """A row for each feature set with records, in the order of the paper's tables."""
     ours, published = averages(runs, "dev_uas"), paper.features()
     return [
         Row(decoding, features, system, ours[system], published[decoding, features])
@@ -44,7 +44,7 @@ def rows(runs: Sequence[dict]) -> list[Row]:
 
 
 def table(runs: Sequence[dict]) -> Table:
-    """As people read it."""
+    """The table as shown."""
     header = ["decoding", "features", "system", "seeds", "dev UAS", "paper's average"]
     body = [
         [row.decoding, row.features, row.system, row.ours.seeds_listed, str(row.ours), "%.2f" % row.paper] for row in rows(runs)
@@ -53,10 +53,10 @@ def table(runs: Sequence[dict]) -> Table:
 
 
 def note(runs: Sequence[dict]) -> str:
-    """What to know when reading the table."""
+    """A note on how to read the table."""
     return (
-        "Here %s (%s); the paper's Tables 1 and 2 give averages over 10 languages of UD 2.0 alone, so the numbers do not compare "
-        "one by one, but what they say of the features does." % (runs[0]["lang"], runs[0]["release"])
+        "The scores are for %s (%s), while the paper's Tables 1 and 2 only give averages over 10 languages of UD 2.0: individual "
+        "numbers are not comparable, but the differences between feature sets are." % (runs[0]["lang"], runs[0]["release"])
     )
 
 
@@ -70,11 +70,11 @@ def markdown(name: str, runs: Sequence[dict]) -> list[str]:
         "",
         note(runs),
         "",
-        "UAS in percent over all words, with gold segmentation: mean and standard deviation (n - 1) over the seeds. Local parsers",
-        "are greedy and score every transition on all features; global ones find the best derivation, and hybrid ones score shifts",
-        "on s0 b0 and reduces on s1 s0 b0.",
+        "UAS in percent over all words, with gold segmentation: mean and standard deviation (n - 1) over seeds. Local parsers are",
+        "greedy and score every transition on all features; global ones find the best derivation, and hybrid ones score shifts on",
+        "s0 b0 and reduces on s1 s0 b0.",
         "",
-        "Every run, its data, commit and command are in [%s.md](%s.md) and `%s/`. This page is made from them by"
+        "Every run is in [%s.md](%s.md) and `%s/`, with its data, commit and command. This page is made from them by"
         % (name, name, name),
         "",
         "    " + make_command("features", LANG=lang, SEEDS=seeds),

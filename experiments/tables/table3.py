@@ -1,7 +1,7 @@
-"""Table 3: coverage of the classes of trees, for the treebanks at hand, and what the paper does not give of them.
+"""Table 3: coverage of the classes of trees for the available treebanks, and further statistics that are not in the paper.
 
-Measures every LANG-ud-SPLIT.conllu of a folder. ``results/table3.md`` and ``.csv`` have counts and percentages only. Training sets of
-UD 2.0 stand beside the paper's numbers; files of other releases never do.
+Measures every LANG-ud-SPLIT.conllu in a folder. ``results/table3.md`` and ``.csv`` only contain counts and percentages. Training
+sets of UD 2.0 are compared with the paper's numbers; files of other releases never are.
 """
 
 import re
@@ -19,7 +19,7 @@ from mh4.errors import InputError
 from mh4.progress import words_bar
 from tables.writer import Table, comma_separated, write_pages
 
-HOW = "`mh4 data hu` fetches a treebank, UD=folder names a folder that has some"
+HOW = "fetch a treebank with `mh4 data hu`, or name a folder with UD=folder"
 COLUMNS = [
     "sentences",
     "words",
@@ -29,7 +29,7 @@ COLUMNS = [
 
 @dataclass
 class File:
-    """A treebank file: language code, split, UD release ("UD 2.0"; None if the manifest does not know it), what was counted."""
+    """A treebank file: language code, split, UD release ("UD 2.0"; None if it is not in the manifest), and its counts."""
 
     path: Path
     lang: str
@@ -44,7 +44,7 @@ class File:
 
     @property
     def numbers(self) -> dict[str, str]:
-        """The columns as Table 3 gives them: percentages to the second decimal."""
+        """The columns as in Table 3: percentages to two decimals."""
         found = self.counts
         numbers = {"sentences": "%d" % found.sentences, "words": "%d" % found.words}
         for name in coverage.CLASSES:
@@ -54,9 +54,9 @@ class File:
 
 
 def files(folder: Path) -> list[File]:
-    """The treebank files of a folder, training sets first, languages as in the paper's tables.
+    """The treebank files in a folder, training sets first, languages in the order of the paper's tables.
 
-    Raises InputError if there is none.
+    Raises InputError if there are none.
     """
     if not folder.is_dir():
         raise InputError("%s is not a folder: %s" % (shown(folder), HOW))
@@ -75,13 +75,13 @@ def files(folder: Path) -> list[File]:
 
 
 def beside(file: File) -> dict[str, str]:
-    """The paper's columns for this very file; empty if it has none."""
+    """The paper's columns for exactly this file; empty if it has none."""
     row = paper.coverage().get(file.lang, {}) if (file.split, file.release) == ("train", paper.RELEASE) else {}
     return {column: row[column] for column in COLUMNS if column in row}
 
 
 def agreement(measured: Sequence[File]) -> list[str]:
-    """For people, a line for each thing to know: which rows are the paper's, which are not, which are missing."""
+    """Lines stating which rows equal the paper's, which do not, and which are missing."""
     compared = [file for file in measured if beside(file)]
     different = {
         file.lang: [column for column, value in beside(file).items() if file.numbers[column] != value] for file in compared
@@ -90,17 +90,17 @@ def agreement(measured: Sequence[File]) -> list[str]:
     missing = [lang for lang in paper.coverage() if lang not in different]
     lines = []
     if same:
-        lines.append("As in the paper's Table 3, to the digit, in all eight columns: %s." % ", ".join(same))
+        lines.append("Identical to the paper's Table 3 in all eight columns: %s." % ", ".join(same))
     for lang, columns in different.items():
         if columns:
-            lines.append("Unlike the paper's Table 3: %s in %s." % (lang, ", ".join(columns)))
+            lines.append("Different from the paper's Table 3: %s in %s." % (lang, ", ".join(columns)))
     if missing:
-        lines.append("Not at hand, the UD 2.0 training sets of the other rows of Table 3: %s." % ", ".join(missing))
+        lines.append("UD 2.0 training sets of Table 3 that were not available: %s." % ", ".join(missing))
     return lines
 
 
 def markdown(measured: Sequence[File], command: str) -> list[str]:
-    """The lines of the page: Table 3, the other files, gaps and crossings, and what made them."""
+    """The lines of the page: Table 3, the other files, gaps and crossings, and the command."""
     training = [file for file in measured if file.split == "train"]
     others = [file for file in measured if file.split != "train"]
     classes = list(coverage.CLASSES.values())
@@ -122,14 +122,15 @@ def markdown(measured: Sequence[File], command: str) -> list[str]:
         parts += [
             Table(["training set"] + header, [[file.name] + cells(file) for file in training], right=1).markdown(),
             "",
-            "✓: the same digits as in the paper, which has no MH5 and only these languages: %s." % ", ".join(paper.coverage()),
+            "✓: identical to the paper, which does not include MH5 and only has these languages: %s."
+            % ", ".join(paper.coverage()),
             "",
         ]
     parts += agreement(measured)
     parts += [
         "",
-        "Sentence coverage: the percentage of sentences whose tree is in the class. Edge coverage: the percentage of arcs, one for each",
-        "word, punctuation and roots included, that the nearest trees of the class keep.",
+        "Sentence coverage: the percentage of sentences whose tree is in the class. Edge coverage: the percentage of arcs, one for",
+        "each word, including punctuation and roots, that the nearest trees of the class keep.",
         "",
     ]
     if others:
@@ -141,8 +142,8 @@ def markdown(measured: Sequence[File], command: str) -> list[str]:
     parts += [
         "## Gaps and crossings",
         "",
-        "Percentages of sentences. The gap degree of a tree is the largest number of gaps in the yield of a node (the block degree is",
-        "one more); it is well-nested if no two disjoint subtrees interleave; crossings are pairs of crossing arcs.",
+        "Percentages of sentences. The gap degree of a tree is the largest number of gaps in the yield of a node (the block degree",
+        "is one more); a tree is well-nested if no two disjoint subtrees interleave; crossings are pairs of crossing arcs.",
         "",
         Table(["treebank", "set", *gaps, "well-nested", *crossings], rows, right=2).markdown(),
         "",
@@ -160,7 +161,7 @@ def markdown(measured: Sequence[File], command: str) -> list[str]:
 
 
 def as_csv(measured: Sequence[File]) -> str:
-    """The tables as csv, a line for each file; the paper's percentages as it gives them."""
+    """The tables as csv, a line for each file; the paper's percentages as published."""
     gaps = ["gap_degree_" + name for name in coverage.group_names(coverage.GAP_DEGREES)]
     crossings = ["crossings_" + name for name in coverage.group_names(coverage.CROSSINGS)]
     theirs = [column for column in COLUMNS if column in next(iter(paper.coverage().values()))]
@@ -187,7 +188,7 @@ def _shapes(found: coverage.Coverage) -> list[float]:
 
 
 def measure(folder: Path) -> list[File]:
-    """The treebank files of a folder, with what was counted in them."""
+    """The treebank files in a folder, with their counts."""
     found = files(folder)
     with words_bar() as bar:
         for file in found:
@@ -199,5 +200,5 @@ def measure(folder: Path) -> list[File]:
 
 
 def write(found: Sequence[File], results: Path, command: str) -> list[Path]:
-    """Writes the pages of files that have been measured; returns their paths. `command` is what has made them."""
+    """Writes the pages of measured files; returns their paths. `command`: the command that makes them."""
     return write_pages(results, "table3", markdown(found, command), as_csv(found))

@@ -1,6 +1,6 @@
-"""Table 4: UAS on the development set by system, mean and standard deviation over seeds, beside the paper's.
+"""Table 4: UAS on the development set by system, mean and standard deviation over seeds, compared with the paper's.
 
-Made of the records of a treebank's runs alone, so it can be made again without any model, by ``experiments/report.py``. It goes to
+Made only from the records of a treebank's runs, so ``experiments/report.py`` can rewrite it without any model. It is written to
 ``results/NAME.md`` and ``.csv``.
 """
 
@@ -18,7 +18,7 @@ from tables.writer import Average, Table, averages, comma_separated, write_pages
 
 @dataclass(frozen=True)
 class Row:
-    """One system: dev UAS over its seeds, and the paper's where it can be compared (None elsewhere)."""
+    """One system: dev UAS over seeds, and the paper's if it is comparable (otherwise None)."""
 
     system: str
     ours: Average
@@ -30,7 +30,7 @@ class Row:
 
 
 def rows(runs: Sequence[dict]) -> list[Row]:
-    """A row for each system that there are records of; the paper's numbers only for runs on the paper's data."""
+    """A row for each system with records; the paper's numbers only for runs on the paper's data."""
     found = []
     for system, ours in averages(runs, "dev_uas").items():
         published = paper.dev_uas(runs[0]["lang"], runs[0]["release"], system)
@@ -39,7 +39,7 @@ def rows(runs: Sequence[dict]) -> list[Row]:
 
 
 def table(runs: Sequence[dict]) -> Table:
-    """As people read it; the paper's columns are left out where nothing compares."""
+    """The table as shown; the paper's columns are omitted if nothing is comparable."""
     lines = rows(runs)
     header, body = ["system", "seeds", "dev UAS"], [[row.system, row.ours.seeds_listed, str(row.ours)] for row in lines]
     if any(row.paper for row in lines):
@@ -50,20 +50,20 @@ def table(runs: Sequence[dict]) -> Table:
 
 
 def note(runs: Sequence[dict]) -> str:
-    """What to know when reading the table: the data, and whether the paper's numbers compare."""
+    """A note on how to read the table: the data, and whether the paper's numbers are comparable."""
     lang, release = runs[0]["lang"], runs[0]["release"]
     if release != paper.RELEASE:
-        return "%s: not the paper's data (%s), so the paper's numbers do not compare and are not shown." % (
+        return "%s: not the paper's data (%s), so the paper's numbers are not comparable and not shown." % (
             release[0].upper() + release[1:],
             paper.RELEASE,
         )
     if not any(row.paper for row in rows(runs)):
-        return "The paper gives no development-set UAS for this (%s)." % lang
-    return "Beside it the paper's Table 4, over 5 seeds, on the same files."
+        return "The paper gives no development-set UAS for this treebank (%s)." % lang
+    return "The paper's numbers are from Table 4, with 5 seeds, on the same files."
 
 
 def every_run(runs: Sequence[dict]) -> Table:
-    """The scores of each run, and what they took."""
+    """The scores and training times of each run."""
 
     def number(run: dict, key: str, form: str) -> str:
         return form % run[key] if isinstance(run.get(key), (int, float)) else ""
@@ -90,7 +90,7 @@ def every_run(runs: Sequence[dict]) -> Table:
 
 
 def markdown(name: str, runs: Sequence[dict]) -> list[str]:
-    """The lines of the page: the table, every run, and what made them."""
+    """The lines of the page: the table, every run, and the commands."""
     commands = list(dict.fromkeys(run["reproduce"] for run in runs if run.get("reproduce")))
     return [
         "# %s (%s): UAS on the development set" % (runs[0]["lang"], runs[0]["release"]),
@@ -99,20 +99,20 @@ def markdown(name: str, runs: Sequence[dict]) -> list[str]:
         "",
         note(runs),
         "",
-        "UAS in percent over all words, punctuation included, with gold segmentation: mean and standard deviation over the seeds.",
-        "A run counts with its best evaluation on the development set, which also chooses its model. The standard deviation is that",
-        "of a sample (n - 1); the paper does not say which one it gives.",
+        "UAS in percent over all words, including punctuation, with gold segmentation: mean and standard deviation over seeds. The",
+        "score of a run is that of its best evaluation on the development set, which also selects its model. The standard",
+        "deviation is the sample standard deviation (n - 1); the paper does not state which one it reports.",
         "",
         "## Runs",
         "",
         every_run(runs).markdown(),
         "",
-        "Test LAS is that of the official scorer, with the segmentation of the shared task's baseline. To the paper's mean: seconds of",
+        "Test LAS is by the official scorer, with the segmentation of the shared task's baseline. To the paper's mean: time for",
         "training and evaluation on one core until dev UAS first reaches it.",
         "",
-        "The evaluations of each run are in `%s/`, one file for each system and seed, and the trees it predicts for dev and test,"
+        "`%s/` contains the evaluations of each run, one file for each system and seed, and its predicted trees for dev and test,"
         % name,
-        "without words: `.venv/bin/python experiments/predictions.py` puts them back into a treebank.",
+        "without words: `.venv/bin/python experiments/predictions.py` merges them into the treebank's files.",
         "",
         "## Data",
         "",

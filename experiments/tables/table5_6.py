@@ -1,7 +1,7 @@
-"""Tables 5 and 6: LAS on the test set by system, mean and standard deviation over seeds, beside the paper's.
+"""Tables 5 and 6: LAS on the test set by system, mean and standard deviation over seeds, compared with the paper's.
 
-Made of records alone: those of a treebank's runs, and what is kept of the shared task's systems. It goes to ``results/NAME-test.md`` and
-``.csv``.
+Made only from records: those of a treebank's runs, and those of the shared task's systems. It is written to
+``results/NAME-test.md`` and ``.csv``.
 """
 
 from collections import Counter
@@ -20,9 +20,9 @@ from tables.writer import Average, Table, averages, comma_separated, pages, writ
 
 @dataclass(frozen=True)
 class Row:
-    """One system: test LAS over its seeds, and the paper's where it can be compared (None elsewhere).
+    """One system: test LAS over seeds, and the paper's if it is comparable (otherwise None).
 
-    reference: True for the shared task's systems, whose numbers are to be the paper's to the digit.
+    reference: True for the shared task's systems, whose numbers should be identical to the paper's.
     """
 
     system: str
@@ -36,16 +36,16 @@ class Row:
 
     @property
     def agrees(self) -> Optional[bool]:
-        """Whether the digits are the paper's; None where that says nothing."""
+        """Whether the number is identical to the paper's; None if that is not expected."""
         return same_digits(self.ours.mean, self.paper.mean) if self.reference and self.paper else None
 
 
 @dataclass(frozen=True)
 class Tested:
-    """What the table is made of.
+    """The data of the table.
 
-    runs: records of runs, all on the same test set and segmentation. others: how many were tested on other files, or not at all.
-    reference: what is kept of the shared task's systems on this test set, None if nothing is.
+    runs: records of runs, all on the same test set and segmentation. others: the number of runs tested on other files, or not at
+    all. reference: the record of the shared task's systems on this test set, or None.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Tested:
 
     @property
     def compares(self) -> bool:
-        """True if what was trained and tested on are the files of the paper."""
+        """True if training and test files are those of the paper."""
         test, segmentation = _files(self.runs[0])
         return (
             self.release == paper.RELEASE
@@ -73,7 +73,7 @@ class Tested:
 
     @property
     def table_number(self) -> Optional[int]:
-        """Which of the paper's tables this compares with, if any."""
+        """The paper's table that this is comparable with, if any."""
         return paper.test_table(self.lang) if self.compares else None
 
 
@@ -82,7 +82,7 @@ def _files(run: dict) -> tuple[str, str]:
 
 
 def tested(name: str, runs: Sequence[dict], results: Path) -> Optional[Tested]:
-    """What there is of these runs on treebank `name`, on the files that most of them were tested on; None if none was."""
+    """The test scores of these runs on treebank `name`, on the files that most of them were tested on; None if there are none."""
     scored = [run for run in runs if {"test_las", "test", "segmentation"} <= set(run)]
     if not scored:
         return None
@@ -95,7 +95,7 @@ def tested(name: str, runs: Sequence[dict], results: Path) -> Optional[Tested]:
 
 
 def rows(scores: Tested) -> list[Row]:
-    """A row for each system that there are records of, then the shared task's."""
+    """A row for each system with records, then the shared task's systems."""
     found = [Row(system, ours, _published(scores, system)) for system, ours in averages(scores.runs, "test_las").items()]
     systems = scores.reference["systems"] if scores.reference else {}
     for system in COLUMNS:
@@ -110,7 +110,7 @@ def _published(scores: Tested, system: str) -> Optional[Average]:
 
 
 def table(scores: Tested) -> Table:
-    """As people read it; the paper's columns are left out where nothing compares."""
+    """The table as shown; the paper's columns are omitted if nothing is comparable."""
     lines = rows(scores)
     header = ["system", "seeds", "test LAS"]
     body = [[COLUMNS[row.system] if row.reference else row.system, row.ours.seeds_listed, str(row.ours)] for row in lines]
@@ -122,14 +122,14 @@ def table(scores: Tested) -> Table:
 
 
 def note(scores: Tested) -> str:
-    """What to know when reading the table: whether the paper's numbers compare, and what the others are."""
+    """A note on how to read the table: whether the paper's numbers are comparable, and the meaning of ✓."""
     if not scores.compares:
         return (
-            "Not the files of the paper's Tables 5 and 6 (%s), so its numbers do not compare and are not shown." % paper.RELEASE
+            "Not the files of the paper's Tables 5 and 6 (%s), so its numbers are not comparable and not shown." % paper.RELEASE
         )
-    said = "Beside it the paper's Table %d, over 5 seeds, on the same files." % scores.table_number
+    said = "The paper's numbers are from Table %d, with 5 seeds, on the same files." % scores.table_number
     if any(row.agrees for row in rows(scores)):
-        said += " ✓: the output of the shared task's system, scored here, gets the same digits."
+        said += " ✓: the shared task's output, scored here, gets the identical score."
     return said
 
 
@@ -147,14 +147,14 @@ def markdown(scores: Tested) -> list[str]:
         "",
         note(scores),
         "",
-        "LAS in percent, by the official scorer, with the segmentation below: mean and standard deviation (n - 1) over the seeds. Models",
-        "were chosen on the development set. Every run is in [%s.md](%s.md) and `%s/`." % (name, name, name),
+        "LAS in percent, by the official scorer, with the segmentation below: mean and standard deviation (n - 1) over seeds.",
+        "Models were selected on the development set. Every run is in [%s.md](%s.md) and `%s/`." % (name, name, name),
     ]
     for system, entry in (scores.reference["systems"] if scores.reference else {}).items():
         if "refused" in entry:
-            lines += ["", "The official scorer refuses the output of %s: %s." % (COLUMNS[system], entry["refused"])]
+            lines += ["", "The official scorer rejects the output of %s: %s." % (COLUMNS[system], entry["refused"])]
     if scores.others:
-        lines += ["", "Left out, without scores on these files: %d of %d runs." % (scores.others, scores.others + len(runs))]
+        lines += ["", "Omitted, without scores on these files: %d of %d runs." % (scores.others, scores.others + len(runs))]
     return lines + [
         "",
         "## Data",
@@ -183,11 +183,11 @@ def as_csv(scores: Tested) -> str:
 
 
 def page_paths(name: str, results: Path) -> list[Path]:
-    """Where the pages of treebank `name` are."""
+    """The paths of the pages of treebank `name`."""
     return pages(results, name + "-test")
 
 
 def write(name: str, results: Path = records.RESULTS) -> list[Path]:
-    """Writes the pages of treebank `name` from all its records in the folder `results`; returns their paths: none if no run was tested."""
+    """Writes the pages of treebank `name` from all its records in `results`; returns their paths, none if no run was tested."""
     scores = tested(name, records.load(name, results), results)
     return write_pages(results, name + "-test", markdown(scores), as_csv(scores)) if scores else []

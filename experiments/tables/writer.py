@@ -1,4 +1,4 @@
-"""The one writer of tables: for people in markdown and on the console, for programs as csv; and means over seeds."""
+"""Writing tables, in markdown, on the console and as csv; and averages over seeds."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from mh4.files import write_text
 
 @dataclass(frozen=True)
 class Average:
-    """A mean over runs, in percent, with the standard deviation of the sample (n - 1): None for a single run."""
+    """A mean over runs, in percent, with the sample standard deviation (n - 1), None for a single run."""
 
     mean: float
     std: Optional[float]
@@ -33,7 +33,7 @@ class Average:
 
 
 def averages(records: Sequence[dict], score: str) -> dict[str, Average]:
-    """The average of `score` ("dev_uas") over the seeds of each system, in the order in which the records have the systems."""
+    """The average of `score` ("dev_uas") over the seeds of each system, in the order of the systems in the records."""
     table = {}
     for system in dict.fromkeys(record["system"] for record in records):
         mine = [record for record in records if record["system"] == system]
@@ -44,13 +44,13 @@ def averages(records: Sequence[dict], score: str) -> dict[str, Average]:
 
 
 def plus_minus(mean: float, spread: Optional[float], form: str = "%.2f") -> str:
-    """A mean and, where it is known, what it may be off by."""
+    """A mean and, if known, its spread, as text."""
     return form % mean if spread is None else "%s ± %.2f" % (form % mean, spread)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Header and rows as people read them. Columns from `right` up to `left_from` hold numbers and are set to the right."""
+    """Header and rows as shown. Columns from `right` up to `left_from` contain numbers and are right-aligned."""
 
     header: Sequence[str]
     body: Sequence[Sequence[str]]
@@ -76,7 +76,7 @@ class Table:
 
 
 def comma_separated(header: Sequence[str], rows: Sequence[Sequence[Union[str, int, float, None]]]) -> str:
-    """A csv table: numbers that are not whole to four decimals, nothing where there is None, everything else as it is."""
+    """A csv table: floats with four decimals, None as an empty cell, everything else as it is."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
@@ -91,12 +91,12 @@ def _cell(value: Union[str, int, float, None]) -> Union[str, int]:
 
 
 def pages(results: Path, name: str) -> list[Path]:
-    """Where the pages of a table are."""
+    """The paths of a table's pages."""
     return [results / (name + ".md"), results / (name + ".csv")]
 
 
 def write_pages(results: Path, name: str, markdown: Sequence[str], csv_text: str) -> list[Path]:
-    """Writes ``NAME.md``, of these lines, and ``NAME.csv``; returns their paths."""
+    """Writes ``NAME.md``, with these lines, and ``NAME.csv``; returns their paths."""
     results.mkdir(parents=True, exist_ok=True)
     written = pages(results, name)
     for path, text in zip(written, ("\n".join([*markdown, ""]), csv_text)):
@@ -105,7 +105,7 @@ def write_pages(results: Path, name: str, markdown: Sequence[str], csv_text: str
 
 
 def show(console: Console, table: Table, note: str, pages: Sequence[Path]) -> None:
-    """Prints a table, what to know when reading it, and where its pages are."""
+    """Prints a table, its note, and the paths of its pages."""
     table.print(console)
     console.print(note, soft_wrap=True)
     console.print("Written: %s" % " and ".join(map(shown, pages)), soft_wrap=True)

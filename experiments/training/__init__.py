@@ -1,6 +1,6 @@
-"""What runs trainings, and what is kept of them.
+"""Training runs and their records.
 
-run: one training and what it leaves; treebank: what it reads; experiment: the runs of a treebank; grid: runs them, a few at a
-time, and progress shows it; predictions: the trees of a finished model; records: what is kept, which all tables are made from;
-changes: the runs of ``experiments/ablations.py``.
+run: one training run and its output; treebank: its input; experiment: the runs for a treebank; grid: executes them, a few at a
+time, and progress displays them; predictions: the trees of a finished model; records: the saved results, from which all tables
+are made; changes: the runs of ``experiments/ablations.py``.
 """

@@ -1,7 +1,7 @@
-"""Changes to try, each by itself: settings, a patch, or another system, against one commit's code.
+"""Changes to try one at a time: settings, a patch, or another system, against the code of one commit.
 
-``experiments/ablations/plan.toml`` lists them, patches lie beside it. They apply to the plan's `base`, whose code is taken from git
-and compiled for them.
+``experiments/ablations/plan.toml`` lists them; patches are in the same folder. They apply to the plan's `base`, whose code is
+extracted from git and compiled for them.
 """
 
 import shutil
@@ -24,9 +24,9 @@ CLONE = EXPERIMENTS.parent
 
 @dataclass(frozen=True)
 class Change:
-    """A change, and the systems that it is tried with; by its settings and, where there is one, its patch.
+    """A change, made by its settings and its patch, if it has one, and the systems to try it with.
 
-    against: the system that a changed one is compared with, itself if empty.
+    against: the system that a changed one is compared with; if empty, the same system.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Plan:
-    """The changes to `base`, a commit; the seeds, and after how many updates a training is evaluated and ends."""
+    """The changes to `base`, a commit; the seeds, and the numbers of updates until a run ends and between its evaluations."""
 
     base: str
     seeds: tuple[int, ...]
@@ -56,7 +56,7 @@ class Plan:
         return cls(changes=tuple(Change(**_tuples(change)) for change in content.pop("change")), **_tuples(content))
 
     def unchanged(self) -> Change:
-        """What the changes are compared with: the base as it is, with all systems that a comparison needs."""
+        """The baseline of all changes: the unchanged base, with all systems needed for comparison."""
         systems = [change.against or system for change in self.changes for system in change.systems]
         return Change("unchanged", "", tuple(dict.fromkeys(systems)))
 
@@ -66,7 +66,7 @@ def _tuples(content: dict) -> dict:
 
 
 def code(runs: Path, base: str, change: Change) -> Path:
-    """The folder, in `runs`, with the code of commit `base`, compiled, and changed by the patch; made where it is missing."""
+    """The folder in `runs` with the compiled code of commit `base`, changed by the patch; created if missing."""
     folder = runs / base / "code" / (change.name if change.patch.exists() else "unchanged")
     if folder.exists():
         return folder
@@ -87,7 +87,7 @@ def code(runs: Path, base: str, change: Change) -> Path:
 
 
 def _done(command: Sequence[str], **how) -> subprocess.CompletedProcess:
-    """Runs what makes the code of a change; InputError where it fails."""
+    """Runs a command for building the code of a change; InputError if it fails."""
     done = subprocess.run(command, **how)
     if done.returncode:
         raise InputError("%s: exit code %d" % (without_machine(" ".join(command)), done.returncode))
@@ -95,7 +95,7 @@ def _done(command: Sequence[str], **how) -> subprocess.CompletedProcess:
 
 
 def run_of(plan: Plan, bank: Treebank, change: Change, system: str, seed: int, runs: Path) -> Run:
-    """The training of `system` with `change`, its model and its code in the folder `runs`."""
+    """The training run of `system` with `change`, with its model and its code in the folder `runs`."""
     folder = runs / plan.base / bank.name / change.name / system / ("seed%d" % seed)
     command = [*TRAINER, "train", "--system", system, "--seed", str(seed), "--model", str(folder)]
     for split in ("train", "dev"):
@@ -103,5 +103,5 @@ def run_of(plan: Plan, bank: Treebank, change: Change, system: str, seed: int, r
     lengths = ("training.max_updates=%d" % plan.updates, "training.evaluate_updates=%d" % plan.evaluate_updates)
     for setting in (*lengths, *change.settings):
         command += ["--set", setting]
-    # Where `python -m mh4` is started is where it takes the package from.
+    # `python -m mh4` takes the package from the folder in which it is started.
     return Run(system=system, seed=seed, folder=folder, command=command, cwd=code(runs, plan.base, change))

@@ -1,7 +1,7 @@
-"""The trainings of some systems and seeds on one treebank: which there are, what is finished, what becomes of a finished one.
+"""The training runs of some systems and seeds on one treebank: listing them, tracking which are finished, and recording those.
 
-Models are kept in ``experiments/runs/NAME/SYSTEM/seedN``, what tables need of them in ``experiments/results/`` (``training.records``).
-What is finished is not trained again; what was cut off resumes from where it was.
+Models are stored in ``experiments/runs/NAME/SYSTEM/seedN``, the data for tables in ``experiments/results/``
+(``training.records``). Finished runs are not repeated; interrupted runs are resumed.
 """
 
 import hashlib
@@ -28,10 +28,10 @@ from training.treebank import Treebank, described
 
 
 class Experiment:
-    """The runs, and what is known of them.
+    """The runs and their state.
 
-    command: what to type to repeat them, for the record. trainer: the command line that ``train ...`` and ``parse ...`` are added
-    to. home: the folder of runs and results.
+    command: the command that repeats them, for the record. trainer: the command line to which ``train ...`` and ``parse ...`` are
+    appended. home: the folder of runs and results.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class Experiment:
         return str(path) if relative.startswith(os.pardir) else relative
 
     def train(self, jobs: int, console: Console, recorded: Callable[[], object], records_count: bool = False) -> None:
-        """Trains what is not finished, `jobs` runs at a time; calls `recorded` whenever there is a new record of a run.
+        """Trains unfinished runs, `jobs` at a time; calls `recorded` after each new record of a run.
 
-        records_count: runs that have a record, wherever they were trained, are not trained again.
+        records_count: runs that have a record, wherever they were trained, are not repeated.
         """
 
         def finished(run: Run) -> None:
@@ -76,7 +76,7 @@ class Experiment:
         waiting = sum(run.state == WAITING for run in self.runs)
         models = shown(self.home / "runs" / self.bank.name)
         console.print(
-            "%s (%s): %d to train, %d finished before; models in %s"
+            "%s (%s): %d to train, %d already finished; models in %s"
             % (self.bank.lang, self.bank.release, waiting, len(self.runs) - waiting, models),
             soft_wrap=True,
         )
@@ -84,29 +84,29 @@ class Experiment:
             train_all(self.runs, jobs, self.started, finished, console, self.cwd, self.environment())
 
     def recorded(self) -> list[dict]:
-        """The records of the runs that are done; results may have more, of other seeds and systems."""
+        """The records of the runs that are done; the results folder may have more, for other seeds and systems."""
         done = {(run.system, run.seed) for run in self.runs if run.state == DONE}
         records = load(self.bank.name, self.results) if done else []
         return [record for record in records if (record["system"], record["seed"]) in done]
 
     def is_done(self, run: Run) -> bool:
-        """True if it was finished here on these files and settings; when in doubt, `mh4 train` is the judge."""
+        """True if the run was finished here with these files and settings; in doubtful cases, `mh4 train` decides."""
         origin = run.origin()
         return run.summary() is not None and origin.get("finished") is not None and origin.get("inputs") == self._inputs()
 
     def started(self, run: Run) -> None:
-        """Notes what a training starts from, and each commit that has a part in it."""
+        """Records the inputs of a run, and each commit that contributes to it."""
         run.folder.mkdir(parents=True, exist_ok=True)
         origin = run.origin()
         if not origin and (run.folder / "metrics.jsonl").exists():
-            origin["commits"] = ["unknown"]  # begun without us
+            origin["commits"] = ["unknown"]  # not started by us
         commits = origin.get("commits", [])
         if run.summary() is None:
             commits = list(dict.fromkeys([*commits, commit()]))
         run.note_origin({"inputs": self._inputs(), "commits": commits, "command": origin.get("command", self.command)})
 
     def finished(self, run: Run) -> None:
-        """Has the finished model predict, and makes its record."""
+        """Parses with the finished model, and makes its record."""
         origin = run.origin()
         if "finished" not in origin:
             ended = time.localtime((run.folder / "summary.json").stat().st_mtime)
@@ -116,7 +116,7 @@ class Experiment:
         self.records.keep(run)
 
     def predict(self, run: Run) -> None:
-        """Has the finished model parse dev and test, once, keeps its trees, and scores those of test."""
+        """Parses dev and test once with the finished model, saves the trees, and scores those of test."""
         done, trees, test = run.folder / "predicted.json", self.records.path(run, TREES), self.bank.test
         tested = {name: described(path) for name, path in zip(("test", "segmentation"), test or ())}
         before = read_json(done)
@@ -128,17 +128,17 @@ class Experiment:
             scores = official(str(test[0]), str(parsed["test"])) if test else {}
             trees.parent.mkdir(parents=True, exist_ok=True)
             predictions.keep(trees, files, parsed)
-        except InputError as error:  # the training is done, and other runs go on
+        except InputError as error:  # training is done, and other runs continue
             print("%s: %s" % (run.name, error), file=sys.stderr)
-            trees.unlink(missing_ok=True)  # it may be another model's
+            trees.unlink(missing_ok=True)  # they may be another model's
             return
         found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
         write_text(str(done), json.dumps({**found, **tested}, indent=1) + "\n")
 
     def environment(self) -> dict[str, str]:
-        """That of the commands that train and parse."""
+        """The environment of the commands that train and parse."""
         environment = dict(os.environ, PYTHONUTF8="1")
-        if environment.get("LANG") == self.bank.lang:  # the treebank here, the locale to everyone else
+        if environment.get("LANG") == self.bank.lang:  # the treebank to us, the locale to all other programs
             del environment["LANG"]
         return environment
 

@@ -1,4 +1,4 @@
-"""Trains many models, a few at a time, each as a child process of this one; ``training.progress`` shows how they come along."""
+"""Trains many models, a few at a time, each in a child process; ``training.progress`` displays their progress."""
 
 import fcntl
 import os
@@ -17,12 +17,12 @@ from training.progress import display
 from training.run import DONE, FAILED, TRAINING, WAITING, Run
 
 POLL_SECONDS = 0.2
-STOP_SECONDS = 10.0  # what an interrupted child has to end by itself
+STOP_SECONDS = 10.0  # time for an interrupted child to exit by itself
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
 class Stopped(Exception):
-    """The user asked to stop (Ctrl-C, or a signal to end); the children have ended."""
+    """The user asked to stop (Ctrl-C or a termination signal); the children have exited."""
 
 
 @dataclass
@@ -45,8 +45,8 @@ def train_all(
 ) -> None:
     """Trains every waiting run, `jobs` at a time, and calls `on_start` and `on_done` around each.
 
-    Afterwards each run is done or failed (then `failure` says why); one that fails does not stop the others.
-    Raises Stopped, with every child ended, if the user interrupts.
+    Afterwards each run is done or failed (with the reason in `failure`); a failed run does not stop the others.
+    Raises Stopped, after all children have exited, if the user interrupts.
     """
     show, children = display(runs, console, cwd), []
     with _ending_signals_interrupt(), show:
@@ -66,7 +66,7 @@ def train_all(
                 for run in runs:
                     if run.state == WAITING and len(children) < jobs:
                         on_start(run)
-                        with _signals_wait():  # or a child that has just been started would be left behind
+                        with _signals_wait():  # otherwise a child that has just been started would be orphaned
                             child = _start(run, cwd, environment)
                             children += [child] if child else []
                         show.changed(run)
@@ -79,13 +79,13 @@ def train_all(
 
 
 def _start(run: Run, cwd: Path, environment: dict[str, str]) -> Optional[_Child]:
-    """The child that trains the run; None, and the run has failed, if another process trains it."""
+    """Starts a child to train the run; returns None, and the run has failed, if another process is training it."""
     run.folder.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     log = open(run.log, "ab")
     with log:
         try:
-            # The child inherits the lock, so it holds even when this process dies before the child.
+            # The child inherits the lock, so it persists even if this process dies before the child.
             fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             run.state, run.failure = FAILED, "another process is training it now"
@@ -93,7 +93,7 @@ def _start(run: Run, cwd: Path, environment: dict[str, str]) -> Optional[_Child]
         run.log_start = log.seek(0, os.SEEK_END)
         log.write(("%s  %s\n" % (time.strftime("%Y-%m-%d %H:%M:%S"), " ".join(run.command))).encode("utf-8"))
         log.flush()
-        # Its own session: Ctrl-C reaches the children through us, once and in order.
+        # A separate session: Ctrl-C reaches the children through us, once and in order.
         process = subprocess.Popen(
             run.command,
             cwd=str(run.cwd or cwd),
@@ -116,13 +116,13 @@ def _finish(run: Run, code: int) -> None:
     if code == 0:
         run.failure = "ended without finishing its training"
     elif code < 0:
-        run.failure = "was ended by signal %d%s" % (-code, " (out of memory?)" if code == -signal.SIGKILL else "")
+        run.failure = "was killed by signal %d%s" % (-code, " (out of memory?)" if code == -signal.SIGKILL else "")
     else:
         run.failure = "ended with exit code %d" % code
 
 
 def _stop(children: Sequence[_Child]) -> None:
-    """Interrupts the children, waits for them, and kills what is left (at once on a second Ctrl-C)."""
+    """Interrupts the children, waits for them, and kills those still running (immediately on a second Ctrl-C)."""
     _signal(children, signal.SIGINT)
     deadline = time.monotonic() + STOP_SECONDS
     try:
@@ -147,13 +147,13 @@ def _signal(children: Sequence[_Child], number: int) -> None:
 
 @contextmanager
 def _ending_signals_interrupt() -> Iterator[None]:
-    """A closed terminal or a polite kill stops the grid as Ctrl-C does, and leaves no child behind."""
+    """Makes SIGHUP (a closed terminal) and SIGTERM stop the grid as Ctrl-C does, without orphaned children."""
 
     def interrupt(number, frame):
         raise KeyboardInterrupt
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]  # nohup has SIGHUP ignored
+    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]  # nohup sets SIGHUP to be ignored
     try:
         for number in heard:
             signal.signal(number, interrupt)
@@ -165,7 +165,7 @@ def _ending_signals_interrupt() -> Iterator[None]:
 
 @contextmanager
 def _signals_wait() -> Iterator[None]:
-    """Signals that come meanwhile are heard when the block has ended."""
+    """Defers signals until the end of the block."""
     came: list[int] = []
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     heard = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}

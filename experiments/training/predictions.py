@@ -1,7 +1,7 @@
-"""The trees that a finished model predicts, kept without the words: whoever has the treebank can score them again, or count votes.
+"""The predicted trees of a finished model, saved without the words; with the treebank, they can be scored again or combined.
 
-``SYSTEM-seedN.trees.gz`` has for each parsed file a line ``# SPLIT FILE BLOB`` (its git blob id), then a line for each word, head and
-relation, and an empty line after each sentence. ``experiments/predictions.py`` puts them back beside the words of the file.
+``SYSTEM-seedN.trees.gz`` has, for each parsed file, a line ``# SPLIT FILE BLOB`` (its git blob id), then a line with head and
+relation for each word, and an empty line after each sentence. ``experiments/predictions.py`` merges them into the treebank.
 """
 
 import gzip
@@ -17,9 +17,9 @@ from mh4.files import atomic_path
 
 
 def parse(parser: Sequence[str], model: Path, files: dict[str, Path], environment: dict[str, str]) -> dict[str, Path]:
-    """Has the model parse the files, given by split; returns the parsed files, which are in the folder of the model.
+    """Parses the files, given by split, with the model; returns the parsed files, which are in the model's folder.
 
-    parser: the command line that ``parse ...`` is added to. Raises InputError where it fails.
+    parser: the command line to which ``parse ...`` is appended. Raises InputError if it fails.
     """
     parsed = {}
     for split, path in files.items():
@@ -30,13 +30,13 @@ def parse(parser: Sequence[str], model: Path, files: dict[str, Path], environmen
         )
         if done.returncode:
             said = done.stdout.decode(errors="replace").split("\n")
-            why = next((line for line in reversed(said) if line.strip()), "it ended with exit code %d" % done.returncode)
+            why = next((line for line in reversed(said) if line.strip()), "it exited with code %d" % done.returncode)
             raise InputError("%s cannot parse %s: %s" % (model, path.name, why))
     return parsed
 
 
 def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
-    """Writes the trees of the parsed `files` to `path`, the same bytes for the same trees."""
+    """Writes the trees of the parsed `files` to `path`, with identical bytes for identical trees."""
     lines: list[str] = []
     for split, file in files.items():
         lines.append("# %s %s %s\n" % (split, file.name, treebanks.git_blob_id(file)))
@@ -49,7 +49,7 @@ def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
 
 
 def restored(trees: Path, file: Path) -> str:
-    """The CoNLL-U `file` with the heads and relations in `trees`. Raises InputError if there are none of that very file."""
+    """The CoNLL-U `file` with the heads and relations in `trees`. Raises InputError if there are none for exactly this file."""
     try:
         with gzip.open(str(trees), "rt", encoding="utf-8") as lines:
             parts = re.split("(?m)^# ", lines.read())[1:]
@@ -59,7 +59,7 @@ def restored(trees: Path, file: Path) -> str:
     part = next((part for part in parts if part.partition("\n")[0].endswith(" " + blob)), None)
     if part is None:
         known = ", ".join(part.partition("\n")[0] for part in parts)
-        raise InputError("%s has no trees of %s (git blob %s); it has those of %s" % (trees, file, blob, known))
+        raise InputError("%s has no trees for %s (git blob %s), only for %s" % (trees, file, blob, known))
     rows = iter([line.split("\t") for line in part.splitlines()[1:] if line])
     text = []
     for block in conllu.blocks(str(file), trees=False):

@@ -1,4 +1,4 @@
-"""Shows how runs come along while they are trained, and afterwards which have failed."""
+"""Displays the progress of runs, and afterwards those that have failed."""
 
 import os
 import time
@@ -19,12 +19,12 @@ _FORMS = {"evaluation": "%d", "epoch": "%.1f", "tokens_per_second": "%.0f", "dev
 
 
 def display(runs: Sequence[Run], console: Console, cwd: Path) -> Union["Lines", "LiveTable"]:
-    """What shows the runs on this console."""
+    """The display for the runs on this console."""
     return LiveTable(runs, console) if console.is_terminal and not console.is_dumb_terminal else Lines(runs, console, cwd)
 
 
 class Lines:
-    """Without a terminal: a line when a run starts or ends, and now and then one about its last evaluation."""
+    """Without a terminal: a line when a run starts or ends, and occasionally one about its last evaluation."""
 
     def __init__(self, runs: Sequence[Run], console: Console, cwd: Path) -> None:
         self.console = console
@@ -62,7 +62,7 @@ class Lines:
 
 
 class LiveTable:
-    """On a terminal: a table that keeps itself up to date, with as many runs as fit."""
+    """On a terminal: a live table with as many runs as fit."""
 
     def __init__(self, runs: Sequence[Run], console: Console) -> None:
         self.runs = runs
@@ -104,7 +104,7 @@ class LiveTable:
         counts = ["%d %s" % (states.count(state), state) for state in (DONE, TRAINING, WAITING, FAILED) if state in states]
         table.caption = ", ".join(counts)
         if TRAINING in states:
-            table.caption += "; Ctrl-C stops, the same command resumes from there"
+            table.caption += "; Ctrl-C stops, the same command resumes"
         return table
 
 
@@ -114,12 +114,12 @@ def _number(run: Run, key: str) -> str:
 
 
 def failures(runs: Sequence[Run], console: Console) -> int:
-    """Tells of the runs that failed; returns 1 if there are any, otherwise 0."""
+    """Reports the runs that failed; returns 1 if there are any, otherwise 0."""
     failed = [run for run in runs if run.state == FAILED]
     for run in failed:
         console.print("%s failed: %s (%s)" % (run.name, run.failure, shown(run.log)), style="red", soft_wrap=True)
         for line in run.log_tail():
             console.print("    " + line, markup=False, soft_wrap=True)
         if run.exit_code == 2:
-            console.print("    (if it cannot resume as it is, delete %s to train it again)" % shown(run.folder), soft_wrap=True)
+            console.print("    (if it cannot be resumed, delete %s to train it again)" % shown(run.folder), soft_wrap=True)
     return 1 if failed else 0

@@ -1,7 +1,7 @@
-"""What is kept of finished runs, in ``experiments/results/NAME/``: small text files in git, which all tables are made from.
+"""The records of finished runs, in ``experiments/results/NAME/``: small text files in git, from which all tables are made.
 
-NAME is the treebank's. Each run has ``SYSTEM-seedN.json``, the record: its scores, data, commit and command; ``.jsonl``, its
-evaluations; and ``.trees.gz``, its trees (``training.predictions``).
+NAME is the name of the treebank. Each run has ``SYSTEM-seedN.json``, its record: scores, data, commit and command; ``.jsonl``,
+its evaluations; and ``.trees.gz``, its trees (``training.predictions``).
 """
 
 import json
@@ -30,12 +30,12 @@ class Records:
         return self.folder / ("%s-seed%d%s" % (run.system, run.seed, ending))
 
     def has(self, run: Run) -> bool:
-        """True if there is a record of the run on these files, whoever trained it."""
+        """True if there is a record of the run on these files, wherever it was trained."""
         record = read_json(self.path(run, RECORD))
         return all(record.get(split, {}).get("git_blob") == blob for split, blob in self.bank.blobs.items())
 
     def keep(self, run: Run) -> None:
-        """Makes the record of a finished run, without the paths of this machine."""
+        """Writes the record of a finished run, without paths of this machine."""
         origin = run.origin()
         record = {
             **run.summary(),
@@ -50,7 +50,7 @@ class Records:
         }
         for split, path in self.bank.paths.items():
             record[split] = {"path": path.name, "git_blob": self.bank.blobs[split]}
-        record.pop("sources", None)  # the same
+        record.pop("sources", None)  # redundant
         record.update(read_json(run.folder / "predicted.json"))
         record.update(self._against_the_paper(run))
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ class Records:
         write_text(str(self.path(run, RECORD)), json.dumps(record, indent=1, sort_keys=True) + "\n")
 
     def _against_the_paper(self, run: Run) -> dict:
-        """After how many seconds on one core dev UAS was first at the paper's mean; null if never, nothing if there is none."""
+        """The seconds on one core until dev UAS first reached the paper's mean: null if never, omitted if the paper has none."""
         published = paper.dev_uas(self.bank.lang, self.bank.release, run.system)
         if published is None:
             return {}
@@ -66,13 +66,13 @@ class Records:
         return {"seconds_to_paper": next(reached, None)}
 
     def forget_other_data(self) -> None:
-        """Removes records of an older toy treebank; all other names stand for one content."""
+        """Removes records of an older toy treebank; all other names identify the content."""
         for path in self.folder.glob("*" + RECORD):
             try:
                 kept = json.loads(path.read_text(encoding="utf-8"))
                 other = any(kept[split]["git_blob"] != blob for split, blob in self.bank.blobs.items())
             except (ValueError, KeyError, TypeError):
-                continue  # `load` will name it
+                continue  # `load` will report it
             if other:
                 path.unlink()
                 for ending in (EVALUATIONS, TREES):
@@ -80,14 +80,14 @@ class Records:
 
 
 def names(results: Path = RESULTS) -> list[str]:
-    """The treebanks that there are records of."""
+    """The names of treebanks with records."""
     return sorted({path.parent.name for path in results.glob("*/*-seed*" + RECORD)})
 
 
 def load(name: str, results: Path = RESULTS) -> list[dict]:
     """The records of treebank `name`, by system (in the order of ``paper.place``) and seed.
 
-    Raises InputError when there are none, one cannot be read, or they were trained on different data.
+    Raises InputError if there are none, if one cannot be read, or if they were trained on different data.
     """
     records = []
     for path in (results / name).glob("*-seed*" + RECORD):
@@ -105,5 +105,5 @@ def load(name: str, results: Path = RESULTS) -> list[dict]:
 
 
 def files(record: dict) -> tuple[tuple[str, str, str], ...]:
-    """What a run was trained and evaluated on: split, name of the file, and its git blob id."""
+    """The files a run was trained and evaluated on: split, file name, and git blob id."""
     return tuple((split, record[split]["path"], record[split]["git_blob"]) for split in ("train", "dev"))

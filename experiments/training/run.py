@@ -1,7 +1,7 @@
-"""One training, whoever runs it: the command that does it, and what it leaves in its folder.
+"""One training run, however it is executed: its command, and the files in its folder.
 
-``mh4 train`` writes ``summary.json`` when it has finished and a line of ``metrics.jsonl`` for each evaluation so far, and this is
-all there is to know about it. What it prints goes to ``train.log``; ``origin.json`` is our note of what it started from.
+``mh4 train`` writes ``summary.json`` when it has finished and a line of ``metrics.jsonl`` for each evaluation so far; these are
+the only sources of its state. Its output goes to ``train.log``; ``origin.json`` is our record of its inputs.
 """
 
 import json
@@ -13,15 +13,15 @@ from typing import Optional
 
 from mh4.files import write_text
 
-TRAINER = (sys.executable, "-m", "mh4")  # the command line that ``train ...`` or ``parse ...`` is added to
-LOG_LINES = 8  # of a failed run's log that are shown
+TRAINER = (sys.executable, "-m", "mh4")  # the command line to which ``train ...`` or ``parse ...`` is appended
+LOG_LINES = 8  # number of lines shown of a failed run's log
 
 WAITING, TRAINING, DONE, FAILED = "waiting", "training", "done", "failed"
 
 
 @dataclass
 class Run:
-    """A system, a seed, the model folder, the command line that trains it, and where, if not where all are."""
+    """A system, a seed, the model folder, the command line that trains it, and its working folder if not the default."""
 
     system: str
     seed: int
@@ -34,7 +34,9 @@ class Run:
     failure: str = ""  # why it failed
     exit_code: Optional[int] = None
     log_start: int = 0  # where the log of the last attempt begins, in bytes
-    _seen: Optional[tuple[int, int]] = field(default=None, init=False, repr=False)  # size and time of the metrics read last
+    _seen: Optional[tuple[int, int]] = field(
+        default=None, init=False, repr=False
+    )  # size and time of the metrics file when last read
 
     @property
     def name(self) -> str:
@@ -45,24 +47,24 @@ class Run:
         return self.folder / "train.log"
 
     def summary(self) -> Optional[dict]:
-        """What the finished training wrote, or None while it is not finished."""
+        """The summary of the finished run, or None while it is unfinished."""
         summary = read_json(self.folder / "summary.json")
         return summary if summary.get("finished") is True else None
 
     def origin(self) -> dict:
-        """What is noted about where the run comes from; empty if nothing is."""
+        """The record of the run's inputs; empty if there is none."""
         return read_json(self.folder / "origin.json")
 
     def note_origin(self, origin: dict) -> None:
-        """Keeps what `origin` is to return."""
+        """Writes the record that `origin` returns."""
         write_text(str(self.folder / "origin.json"), json.dumps(origin, indent=1) + "\n")
 
     def evaluations(self) -> list[dict]:
-        """What the evaluations so far found."""
+        """The metrics of all evaluations so far."""
         return [json.loads(line) for line in self._metrics_lines()]
 
     def read_metrics(self) -> bool:
-        """Takes note of the last evaluation; True if it is a new one. Reads only a file that has changed: this is called often."""
+        """Reads the last evaluation; True if it is new. Since this is called often, it only reads a file that has changed."""
         try:
             status = (self.folder / "metrics.jsonl").stat()
         except OSError:
@@ -84,7 +86,7 @@ class Run:
         return [line for line in lines if line.endswith("\n")]  # the last may still be being written
 
     def log_tail(self) -> list[str]:
-        """The last lines that the last attempt printed, without empty ones."""
+        """The last non-empty lines printed by the last attempt."""
         try:
             with open(self.log, "rb") as log:
                 log.seek(self.log_start)
@@ -95,7 +97,7 @@ class Run:
 
 
 def read_json(path: Path) -> dict:
-    """The object in a JSON file; empty if there is none, or not yet a whole one."""
+    """The object in a JSON file; empty if there is none, or it is still incomplete."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

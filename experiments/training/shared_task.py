@@ -1,6 +1,6 @@
-"""What the shared task's systems score on the test sets, kept as ``results/conll17/LANG.json``: tables are made from that.
+"""The scores of the shared task's systems on the test sets, recorded in ``results/conll17/LANG.json`` for the tables.
 
-Only the very files that the paper's numbers are of are scored: by their git blob ids the test set of UD 2.0 and the released outputs.
+Only the files behind the paper's numbers are scored: the test sets of UD 2.0 and the released outputs, identified by git blob id.
 """
 
 import json
@@ -16,7 +16,7 @@ from mh4.evaluation import official, scorer_name
 from mh4.files import git_blob_id, write_text
 from training.treebank import Treebank, described
 
-FOLDER = "conll17"  # in results; no treebank is called that
+FOLDER = "conll17"  # in results; not the name of a treebank
 
 
 def is_test_set(lang: str, blob: str) -> bool:
@@ -26,16 +26,16 @@ def is_test_set(lang: str, blob: str) -> bool:
 
 
 def is_output(lang: str, system: str, blob: str) -> bool:
-    """True if this is the git blob id of what the shared task's system made of the language's test set."""
+    """True if this is the git blob id of the shared-task system's output for the language's test set."""
     row = conll17.known(blob)
     return row is not None and (row.lang, row.system) == (lang, system)
 
 
 def score(lang: str, test: Path, outputs: dict[str, Path], results: Path) -> None:
-    """Scores outputs, by system, against the test set, unless their scores are kept already.
+    """Scores outputs, by system, against the test set, unless their scores are already recorded.
 
-    What is kept of each are its "uas" and "las" or, if the official scorer refuses it, "refused", the reason. Raises InputError if there
-    is no scorer.
+    The record of each has its "uas" and "las" or, if the official scorer rejects it, "refused", the reason. Raises InputError if
+    there is no scorer.
     """
     before = load(lang, results)
     record = {"lang": lang, "test": described(test), "systems": {}}
@@ -52,7 +52,7 @@ def score(lang: str, test: Path, outputs: dict[str, Path], results: Path) -> Non
 
 
 def _scores(test: Path, output: Path) -> dict:
-    scorer_name()  # without it there is no reason to keep
+    scorer_name()  # without it, the reason would not be worth recording
     try:
         scores = official(str(test), str(output))
     except InputError as error:
@@ -64,7 +64,7 @@ def _scores(test: Path, output: Path) -> dict:
 
 
 def score_at_hand(bank: Treebank, results: Path) -> None:
-    """As `score`, of the treebank's outputs if they are those of the paper's numbers; what goes wrong is said on standard error."""
+    """Calls `score` if the treebank's outputs are the files behind the paper's numbers; reports errors on standard error."""
     if not bank.test or not is_test_set(bank.lang, git_blob_id(bank.test[0])):
         return
     outputs = {system: path for system, path in bank.outputs.items() if is_output(bank.lang, system, git_blob_id(path))}
@@ -75,7 +75,7 @@ def score_at_hand(bank: Treebank, results: Path) -> None:
 
 
 def load(lang: str, results: Path) -> Optional[dict]:
-    """What is kept for a language; None if nothing is. Raises InputError if it cannot be read."""
+    """The record for a language, or None. Raises InputError if it cannot be read."""
     path = _path(lang, results)
     if not path.exists():
         return None
@@ -89,7 +89,7 @@ def load(lang: str, results: Path) -> Optional[dict]:
 
 
 def load_all(results: Path) -> list[dict]:
-    """All that is kept, languages in the order of the paper's tables."""
+    """All records, with languages in the order of the paper's tables."""
     return [record for record in (load(lang, results) for lang in treebanks.languages()) if record]
 
 

@@ -1,4 +1,4 @@
-"""Treebanks as trainings read them: where the files are, and what they are by their content."""
+"""The treebanks of training runs: locating their files, and identifying them by content."""
 
 import hashlib
 import sys
@@ -15,12 +15,12 @@ from mh4.errors import InputError
 
 @dataclass(frozen=True)
 class Treebank:
-    """The files to train and evaluate on, and what they are: a release of UD if their git blob ids say so.
+    """The files to train and evaluate on, and their UD release as identified by their git blob ids.
 
-    name: of the folders and files of results: the language's code, with the release when that is not UD 2.0, so that different
+    name: used for folders and files of results: the language's code, with the release if that is not UD 2.0, so that different
         data never mix.
-    paths, blobs: of train and dev. test: the test set, and the file with its words that is parsed; None where one is missing.
-    outputs: what the shared task's systems made of the test set, by system, as far as it is at hand.
+    paths, blobs: of train and dev. test: the test set, and the segmented file to parse; None if either is missing.
+    outputs: the available outputs of the shared task's systems for the test set, by system.
     """
 
     lang: str
@@ -33,7 +33,7 @@ class Treebank:
 
 
 def identified(lang: str, paths: dict[str, Path]) -> Treebank:
-    """Says what the files are: "UD 2.0" only if train and dev both are those of that release for this language."""
+    """Identifies the files: "UD 2.0" only if both train and dev are those of that release for this language."""
     blobs = {split: treebanks.git_blob_id(path) for split, path in paths.items()}
     rows = {split: treebanks.identify(path) for split, path in paths.items()}
     releases = {row.release if row and (row.lang, row.split) == (lang, split) else None for split, row in rows.items()}
@@ -51,22 +51,22 @@ def identified(lang: str, paths: dict[str, Path]) -> Treebank:
 
 
 def described(path: Path) -> dict[str, str]:
-    """What records say of a file."""
+    """The entry for a file in records."""
     return {"path": path.name, "git_blob": treebanks.git_blob_id(path)}
 
 
 def located(lang: str, ud: Optional[str]) -> Treebank:
-    """The treebank's files to train and evaluate on, downloaded if need be; of the toy treebank also those to test on."""
+    """The treebank's files to train and evaluate on, downloaded if necessary; for the toy treebank also those to test on."""
     found = treebanks.locate(lang, ud=ud, splits=("train", "dev"))
     bank = identified(lang, {split: found[split] for split in ("train", "dev")})
     return replace(bank, test=(found["test"], found["test"])) if lang == treebanks.TOY else bank
 
 
 def with_test(bank: Treebank, ud: Optional[str], conll17: Optional[str] = None) -> Treebank:
-    """The treebank with the files to test on: of the folder `conll17` or, for UD 2.0, of data/conll17.
+    """The treebank with the files to test on: from the folder `conll17` or, for UD 2.0, from data/conll17.
 
-    They are downloaded to data/conll17 when no folder is named, neither `ud` nor `conll17`. What cannot be had is said on standard error
-    and left out: there is enough to train. Raises InputError if a folder `conll17` is named and something is missing.
+    If neither `ud` nor `conll17` is given, they are downloaded to data/conll17. Files that cannot be obtained are reported on
+    standard error and omitted, as training does not need them. Raises InputError if `conll17` is given and something is missing.
     """
     if bank.lang == treebanks.TOY or (bank.release != paper.RELEASE and not conll17):
         return bank
@@ -98,13 +98,13 @@ def with_test(bank: Treebank, ud: Optional[str], conll17: Optional[str] = None) 
 
 
 def _downloaded(lang: str) -> dict[str, Path]:
-    """The shared task's outputs, up to the first that cannot be had; they begin with the segmentation."""
+    """The shared task's outputs, up to the first that cannot be obtained; the segmentation comes first."""
     outputs: dict[str, Path] = {}
     for system in shared_task.SYSTEMS:
         try:
             outputs.update(shared_task.download(lang, [system]))
         except InputError as error:
-            whose = "of " + shared_task.file_name(lang, system) if outputs else "on the test set"
+            whose = "for " + shared_task.file_name(lang, system) if outputs else "on the test set"
             print("no scores %s: %s" % (whose, error), file=sys.stderr)
             break
     return outputs

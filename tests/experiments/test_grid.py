@@ -66,7 +66,7 @@ def test_stopped_and_started_again_it_goes_on_from_there(run, told, tmp_path, nu
     process.send_signal(number)
     out, error = process.communicate(timeout=60)
     assert process.returncode == 130 and error == ""
-    assert out.endswith("stopped; the same command resumes from there\n")
+    assert out.endswith("stopped; run the same command again to resume\n")
     assert not is_held(tmp_path / "home" / "runs" / "toy" / "mst" / "seed1" / "train.log")  # so no child is left
     assert [call["run"] for call in calls(told)] == ["mh3-1", "mst-1"]
     (told / "slow").unlink()

@@ -93,8 +93,8 @@ def test_another_file_is_refused(files, trees, tmp_path):
     done = restored(trees, edited)
     assert done.returncode == 2 and done.stdout == b""
     (line,) = done.stderr.decode().splitlines()
-    assert line.startswith("predictions: %s has no trees of %s (git blob %s)" % (trees, edited, treebanks.git_blob_id(edited)))
-    assert "it has those of dev toy-ud-dev.conllu %s, test toy-ud-test.conllu " % treebanks.git_blob_id(files["dev"]) in line
+    assert line.startswith("predictions: %s has no trees for %s (git blob %s)" % (trees, edited, treebanks.git_blob_id(edited)))
+    assert "only for dev toy-ud-dev.conllu %s, test toy-ud-test.conllu " % treebanks.git_blob_id(files["dev"]) in line
 
 
 def test_damaged_trees_are_refused(files, trees, tmp_path):
@@ -105,7 +105,7 @@ def test_damaged_trees_are_refused(files, trees, tmp_path):
     ]
     for bad in [b"", b"no gzip", gzip.compress(b"\xff"), content[: len(content) // 2], content[:-1], *flipped]:
         damaged.write_bytes(bad)
-        with pytest.raises(InputError, match="damaged.gz (cannot be read as compressed trees$|has no trees of)") as error:
+        with pytest.raises(InputError, match="damaged.gz (cannot be read as compressed trees$|has no trees for)") as error:
             predictions.restored(damaged, files["dev"])
         assert "\n" not in str(error.value)
 
@@ -121,5 +121,5 @@ def test_what_is_not_there_is_one_sentence(files, trees, tmp_path):
 
 
 def test_a_parser_that_fails_without_a_word(files, tmp_path):
-    with pytest.raises(InputError, match="cannot parse toy-ud-dev.conllu: it ended with exit code 1$"):
+    with pytest.raises(InputError, match="cannot parse toy-ud-dev.conllu: it exited with code 1$"):
         predictions.parse(["false"], tmp_path, files, {})

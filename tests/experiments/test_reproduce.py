@@ -52,7 +52,7 @@ def test_what_is_finished_is_not_trained_again(run, told, tmp_path, capsys):
     assert run(*toy("--seeds", "1")) == 0
     assert len(calls(told)) == 2
     assert (tmp_path / "home" / "results" / "toy.md").read_text(encoding="utf-8") == first
-    assert "0 to train, 2 finished before" in capsys.readouterr().out
+    assert "0 to train, 2 already finished" in capsys.readouterr().out
     assert run(*toy("--seeds", "1 2")) == 0
     assert sorted(call["run"] for call in calls(told)[2:]) == ["mh3-2", "mst-2"]
 

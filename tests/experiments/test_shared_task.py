@@ -89,11 +89,11 @@ def test_agreement_in_both_columns(folders, tmp_path, capsys, monkeypatch):
         paper, "test_las", lambda lang, release, system: {"stanford": (75.0, None), "c2l2": (50.0, None)}.get(system)
     )
     assert score(folders, tmp_path / "home") == 0
-    assert "As in the paper's Tables 5 and 6, to the digit, in both columns: hu (1)." in capsys.readouterr().out.splitlines()
+    assert "Identical to the paper's Tables 5 and 6 in both columns: hu (1)." in capsys.readouterr().out.splitlines()
     (folders[1] / "hu-c2l2.conllu").unlink()
     assert score(folders, tmp_path / "other") == 0  # one column alone says nothing of both
     out = capsys.readouterr().out
-    assert "to the digit" not in out and "Not scored: hu (no hu-c2l2.conllu)." in out.splitlines()
+    assert "Identical" not in out and "Not scored: hu (no hu-c2l2.conllu)." in out.splitlines()
 
 
 def test_what_is_scored_is_not_scored_again_nor_lost(folders, tmp_path, capsys, monkeypatch):
@@ -118,8 +118,8 @@ def test_a_file_that_the_scorer_refuses(folders, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(conll17, "known", lambda blob: hu if blob == blob_id(bad.read_bytes()) else known(blob))
     home = tmp_path / "home"
     assert score(folders, home) == 0
-    (line,) = [line for line in capsys.readouterr().out.splitlines() if "refuses" in line]
-    assert line.startswith("Not scored, as the official scorer refuses it: CoNLL #2 (C2L2) of hu: hu-c2l2.conllu, line 2")
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "rejects" in line]
+    assert line.startswith("Not scored, as the official scorer rejects it: CoNLL #2 (C2L2) of hu: hu-c2l2.conllu, line 2")
     assert "| hu | 75.00 ✓ |  | 25.00 |" in (home / "results" / "conll17.md").read_text(encoding="utf-8").splitlines()
     assert "las" not in kept(home)["systems"]["c2l2"]
     assert_nothing_of_this_machine(home / "results", tmp_path)

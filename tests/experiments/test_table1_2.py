@@ -36,7 +36,7 @@ def test_features_trains_what_results_do_not_have(run_features, told, hungarian,
     assert table[4]["mean"] == "84.2900" and table[4]["paper_uas_avg10"] == "87.27" and table[4]["seeds"] == "1 2"
     assert "82.40 ± 0.07" in capsys.readouterr().out
     assert run_features("--lang", "hu", "--ud", str(folder)) == 0  # now there is nothing to train
-    assert len(calls(told)) == len(trained) and "0 to train, 10 finished before" in capsys.readouterr().out
+    assert len(calls(told)) == len(trained) and "0 to train, 10 already finished" in capsys.readouterr().out
 
 
 def test_features_of_what_is_finished_when_a_run_fails(run_features, told, tmp_path, capsys):

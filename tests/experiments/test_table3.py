@@ -58,7 +58,7 @@ def test_the_table_stands_beside_the_papers(folder, tmp_path, capsys):
 def test_agreement_in_all_columns(folder, tmp_path, capsys):
     paper.coverage()["hu"]["edge_1ec"] = "100.00"
     assert table3.main(["--ud", str(folder)], home=tmp_path) == 0
-    assert "As in the paper's Table 3, to the digit, in all eight columns: hu." in capsys.readouterr().out
+    assert "Identical to the paper's Table 3 in all eight columns: hu." in capsys.readouterr().out
     assert "(paper:" not in (tmp_path / "results" / "table3.md").read_text(encoding="utf-8")
 
 

@@ -62,7 +62,7 @@ def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
         "| CoNLL #2 (C2L2) |  | 76.00 | 76.55 | -0.55 |",
         "| UDPipe 1.1 baseline |  | 64.30 |  |  |",
     ]
-    assert "Left out, without scores on these files: 1 of 7 runs." in lines
+    assert "Omitted, without scores on these files: 1 of 7 runs." in lines
     assert "- segmentation: hu-udpipe.conllu, git blob " + OUTPUTS["udpipe"] in lines
     assert "- CoNLL #2 (C2L2): hu-c2l2.conllu, git blob " + OUTPUTS["c2l2"] in lines
     assert list(table) == ["mst", "mh4-two", "mh4-hybrid", "ensemble", "stanford", "c2l2", "udpipe"]
@@ -85,7 +85,7 @@ def test_other_files_are_never_beside_the_paper(tmp_path, other):
     references(tmp_path, stanford={"las": 77.5573})
     lines, table = page(tmp_path)
     assert lines[0].endswith(": LAS on the test set") and lines[2] == "| system | seeds | test LAS |"
-    assert any("do not compare" in line for line in lines) and not any(
+    assert any("are not comparable" in line for line in lines) and not any(
         "76.90 ±" in line or "77.56 |  |" in line for line in lines
     )
     assert {row["paper_mean"] for row in table.values()} == {""}
@@ -98,7 +98,7 @@ def test_what_was_tested_on_different_files_is_not_averaged(tmp_path):
     add(tmp_path, "mst", 3, 10.0, segmentation="0" * 40)
     lines, table = page(tmp_path)
     assert table["mst"]["mean"] == "76.5000" and table["mst"]["seeds"] == "1 2"
-    assert "Left out, without scores on these files: 1 of 3 runs." in lines
+    assert "Omitted, without scores on these files: 1 of 3 runs." in lines
 
 
 def test_an_output_that_the_scorer_refuses(tmp_path):
@@ -106,4 +106,4 @@ def test_an_output_that_the_scorer_refuses(tmp_path):
     references(tmp_path, stanford={"las": 77.5573}, c2l2={"refused": "hu-c2l2.conllu, line 7: a cycle"})
     lines, table = page(tmp_path)
     assert list(table) == ["mst", "stanford"]
-    assert "The official scorer refuses the output of CoNLL #2 (C2L2): hu-c2l2.conllu, line 7: a cycle." in lines
+    assert "The official scorer rejects the output of CoNLL #2 (C2L2): hu-c2l2.conllu, line 7: a cycle." in lines
