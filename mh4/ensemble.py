@@ -9,7 +9,7 @@ The paper does not describe how its ensemble (Section 5) is built. This method w
 and mst, seed 1.
 
                                                             Hungarian      Gothic
-    best member (mh4-hybrid)                            85.45 (80.58)  85.29 (79.57)
+    best member (mh4-hybrid)                            85.45 (80.59)  85.29 (79.57)
     votes, ties broken arbitrarily by the decoder       85.88          85.84
     votes, ties broken by the members' dev UAS          85.99 (81.32)  85.95 (80.17)
     votes weighted by dev UAS                           85.99          85.95
