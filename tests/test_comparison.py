@@ -150,6 +150,7 @@ def test_any_segmentation(texts):
             assert one.a == 100
 
 
+@pytest.mark.slow
 def test_the_shared_task():
     """Languages with multiword tokens, and those that are written without spaces."""
     for gold, systems in segmented.shared_task_files().items():

@@ -62,6 +62,7 @@ def parameters(model):
         yield p.as_array(), p.init_from_array, p.grad_as_array
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_gradient_equals_finite_differences(system, sample, tmp_path):
     """Along directions of the whole parameter space, each the gradient mixed with noise.

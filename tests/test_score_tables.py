@@ -183,6 +183,7 @@ def test_a_file_against_itself(texts):
         assert all(len(set(counts)) == 1 for counts in result.relations.values())
 
 
+@pytest.mark.slow
 def test_agrees_with_the_scorer_on_the_shared_task():
     for gold, systems in segmented.shared_task_files().items():
         loaded = evaluation.load(gold)

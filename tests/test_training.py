@@ -257,6 +257,7 @@ def test_resuming_restores_weights_and_optimizer(everything, tmp_path):
     assert resumed.optimizer.save() == learner.optimizer.save()
 
 
+@pytest.mark.slow
 def test_a_training_killed_again_and_again_ends_with_the_same_weights(tmp_path):
     """To the bit: SIGKILL comes at random moments, also while files are written; epochs end in between."""
     toy.sentences(tmp_path, "train"), toy.sentences(tmp_path, "dev")
