@@ -1,26 +1,26 @@
-# make setup, make test, make reproduce, make coverage, make conll17: `make` alone says how.
+# `make` without a target lists the targets.
 
 help:
 	@echo 'make setup                        create .venv, build DyNet and the decoders, install the command mh4'
-	@echo 'make test [UD=folder]             run the tests; those on real treebanks too if UD has them, and on outputs of'
-	@echo '          [CONLL17=folder]        the CoNLL 2017 shared task if CONLL17 has them'
-	@echo 'make reproduce LANG=toy           train and score the parsers on one treebank beside the numbers of the paper:'
+	@echo 'make test [UD=folder]             run the tests, including those on real treebanks if UD has them, and those on'
+	@echo '          [CONLL17=folder]        outputs of the CoNLL 2017 shared task if CONLL17 has them'
+	@echo 'make reproduce LANG=toy           train the parsers on one treebank and compare their scores with the paper:'
 	@echo '    LANG=hu                       its language (toy: a small generated one, no download)'
-	@echo '    SYSTEMS="mh3 mst mh4-hybrid"  the parsers          SEEDS="1 2 3"  the runs of each'
-	@echo '    UD=folder                     treebanks you have   JOBS=2         runs at a time'
-	@echo '    CONLL17=folder                the segmentation that the shared task gave for the test sets, if you have it'
-	@echo 'make features LANG=toy            the rows of Tables 1 and 2: accuracy by the positions that a parser sees'
-	@echo 'make search LANG=toy              greedy, beam and exact decoding with the models that reproduce has trained'
-	@echo 'make coverage [UD=folder]         the share of trees each parser can reach, beside the paper (Table 3), for all'
-	@echo '                                  treebanks of a folder (data/ud-2.0, where mh4 data puts them)'
-	@echo 'make conll17 [UD=folder]          the scores of the shared task'"'"'s systems that the paper has (Tables 5 and 6), for'
-	@echo '             [CONLL17=folder]     all their outputs in a folder (data/conll17, where mh4 data --conll17 puts them)'
-	@echo 'make clean                        remove what was built; make distclean removes .venv, too'
-	@echo 'PYTHON=python3.11 names the Python to set up with, JOBS=1 the number of compilers to run at a time.'
+	@echo '    SYSTEMS="mh3 mst mh4-hybrid"  the parsers            SEEDS="1 2 3"  the runs of each'
+	@echo '    UD=folder                     existing treebanks     JOBS=2         parallel runs'
+	@echo '    CONLL17=folder                the shared task'"'"'s segmentation of the test sets, if you have it'
+	@echo 'make features LANG=toy            the rows of Tables 1 and 2: accuracy by feature set'
+	@echo 'make search LANG=toy              greedy, beam and exact decoding with the models trained by make reproduce'
+	@echo 'make coverage [UD=folder]         the coverage of the classes of trees, compared with the paper (Table 3), for all'
+	@echo '                                  treebanks in a folder (by default data/ud-2.0, where mh4 data puts them)'
+	@echo 'make conll17 [UD=folder]          the scores of the shared task'"'"'s systems in the paper (Tables 5 and 6), for all'
+	@echo '             [CONLL17=folder]     their outputs in a folder (by default data/conll17, as for mh4 data --conll17)'
+	@echo 'make clean                        remove build products; make distclean also removes .venv'
+	@echo 'PYTHON=python3.11 selects the Python to set up with, JOBS=1 the number of parallel compilers.'
 
-# LANG is the variable of the locale as well. The treebank is what was typed after `make`; no command that is started here
-# may take it for a locale, so LANG is set back to what the shell had, as far as make lets us see it: before version 4.4
-# in the environment of $(shell), later in that of make itself where there is /proc. Makes further down get no variables.
+# LANG is also the variable of the locale. The treebank is the LANG given after `make`; no command started here may take it for a
+# locale, so LANG is reset to the value in the shell, as far as make lets us see it: before version 4.4 in the environment of
+# $(shell), later in that of make itself if there is /proc. Nested makes get no variables.
 TREEBANK := $(if $(filter command,$(firstword $(origin LANG))),$(LANG))
 ifneq ($(TREEBANK),)
   LOCALE := $(shell (tr '\0' '\n' </proc/$$PPID/environ) 2>/dev/null | sed -n 's/^LANG=//p')
@@ -37,8 +37,8 @@ PYTHON_NAMED := $(PYTHON)
 PYTHON := $(or $(PYTHON),python3)
 # $(call set_up,options)
 set_up = @command -v '$(PYTHON)' >/dev/null || { \
-	  echo 'mh4: there is no $(PYTHON): install Python 3.9 to 3.12, on Debian or Ubuntu with' \
-	    '`apt install python3-venv python3-dev`, or name one as in `make setup PYTHON=python3.11`.' >&2; exit 2; }; \
+	  echo 'mh4: $(PYTHON) not found: install Python 3.9 to 3.12, on Debian or Ubuntu with' \
+	    '`apt install python3-venv python3-dev`, or select one as in `make setup PYTHON=python3.11`.' >&2; exit 2; }; \
 	exec '$(PYTHON)' tools/setup $(if $(PYTHON_NAMED),--this-python) $(if $(JOBS),--jobs '$(JOBS)') $(1)
 
 setup:
@@ -50,12 +50,12 @@ environment:
 test: environment
 	$(strip $(if $(UD),UD='$(UD)') $(if $(CONLL17),CONLL17='$(CONLL17)') .venv/bin/python -m pytest $(PYTEST))
 
-# $(call options,variables): what was typed for the variables, as options of the experiments.
+# $(call options,variables): the given values of the variables, as options of the experiments.
 options = --lang '$(TREEBANK)' $(strip $(foreach name,$(1),$(if $($(name)),--$(call lower,$(name)) '$($(name))')))
 lower = $(subst SYSTEMS,systems,$(subst SEEDS,seeds,$(subst UD,ud,$(subst CONLL17,conll17,$(subst JOBS,jobs,$(1))))))
-# $(call usage,what can stand after LANG=hu)
+# $(call usage,options after LANG=hu)
 usage = @echo 'usage: make $@ LANG=hu $(1)' >&2; \
-	echo '       (LANG=toy needs no download; LANG is to stand after `make`, the locale of the shell is not a treebank)' >&2; \
+	echo '       (LANG=toy needs no download; give LANG after `make`, as the locale of the shell is not a treebank)' >&2; \
 	exit 2
 
 ifneq ($(TREEBANK),)

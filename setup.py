@@ -1,8 +1,8 @@
 """Builds the exact decoders (Cython, C++); everything else is in pyproject.toml.
 
-MH4_MARCH names the processors to compile for, as the compiler's option -march does. It is `native`, the one at hand,
-unless it is set: for a wheel that others are to install, MH4_MARCH=x86-64-v3 asks for AVX2, and MH4_MARCH= (empty) for
-no more than every processor of the architecture has. The decoders give the same results to the bit, at another speed.
+MH4_MARCH selects the processors to compile for, like the compiler's option -march. The default is `native`, this processor;
+for a wheel to distribute, MH4_MARCH=x86-64-v3 requires AVX2, and MH4_MARCH= (empty) only what every processor of the
+architecture has. This changes the speed of the decoders, but not a bit of their results.
 """
 
 import os
@@ -28,7 +28,7 @@ setup(
                 depends=glob("mh4/decoders/*.h*"),
                 include_dirs=[numpy.get_include()],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-                # No multiply-add where there was a multiplication and an addition: its result would be another.
+                # No fused multiply-add: it would round differently from a multiplication and an addition.
                 extra_compile_args=["-O3", "-ffp-contract=off"] + (["-march=" + march] if march else []),
                 language="c++",
             )

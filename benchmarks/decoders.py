@@ -1,12 +1,12 @@
-"""Milliseconds of processor time and memory of every decoder, on sentences with random scores.
+"""Processor time and memory of every decoder, on sentences with random scores.
 
     .venv/bin/python benchmarks/decoders.py [LENGTH ...] [--output PATH]
 
-prints the tables, for sentences of 10 to 300 words if no lengths are given; with --output benchmarks/results/decoders
-they are written to decoders.md, with a plot in decoders.png. About four minutes.
+prints the tables, by default for sentences of 10 to 300 words; with --output benchmarks/results/decoders they are also
+written to decoders.md, with a plot in decoders.png. This takes about four minutes.
 
-The decoders take turns, so that whatever else the machine does meets all alike, and the median counts. Among them is a
-plain MH4, mh4/decoders/plain_mh4.pyx, which reads as the paper does.
+The decoders take turns, so that other load on the machine affects all of them equally, and the median is reported. They
+include a straightforward MH4, mh4/decoders/plain_mh4.pyx, which follows the paper literally.
 """
 
 import argparse
@@ -25,10 +25,10 @@ from mh4.decoders.mh4_full import VECTOR
 
 ROOT = Path(__file__).resolve().parent.parent
 LENGTHS = [10, 20, 40, 60, 99, 150, 200, 300]
-SECONDS = 0.8  # for each decoder and length, but three sentences at least ...
-SENTENCES = 200  # ... and no more than these
+SECONDS = 0.8  # for each decoder and length, but at least three sentences ...
+SENTENCES = 200  # ... and at most this many
 
-# The longest sentences of decoders that are slow, or take much memory.
+# The longest sentences for decoders that are slow or need much memory.
 LONGEST = {"mhk, k = 4": 99, "1ec": 300, "plain mh4": 99}
 
 
@@ -46,21 +46,21 @@ def transitions(rng, n, reduces, tensors):
 
 
 def hamming_cost(rng, n):
-    """The cost in training: 1 for every arc but those of one tree."""
+    """The cost in training: 1 for every arc except those of one tree."""
     cost = np.ones((n + 1, n + 1), dtype=np.float32)
     cost[rng.integers(0, n + 1, n), np.arange(1, n + 1)] = 0
     return cost
 
 
 def tree(rng, n):
-    """Such as treebanks have: most arcs are short, a few cross."""
+    """A tree like those in treebanks: most arcs are short, a few cross."""
     nodes, zeros = np.arange(n + 1, dtype=np.float32), np.zeros((6, n + 2, n + 2), dtype=np.float32)
     short = random(rng, n + 1, n + 1) - abs(nodes[:, None] - nodes)
     return mh4.decode(zeros[0], zeros, cost=short).heads
 
 
 def sentences(n, rng, heads):
-    """For each name what decodes one random sentence of n words, of which heads is a tree."""
+    """For each name, a function that decodes one random sentence of n words; `heads` is a tree for it."""
     three, two, hybrid = transitions(rng, n, 2, 1), transitions(rng, n, 6, 1), transitions(rng, n, 6, 2)
     arcs, cost = random(rng, n + 1, n + 1), hamming_cost(rng, n)
     third_order = [random(rng, n + 1, n + 1) for _ in range(2)] + [random(rng, n + 2, n + 1) for _ in range(2)]
@@ -80,7 +80,7 @@ def sentences(n, rng, heads):
 
 
 def seconds(n):
-    """The median of each decoder, by name."""
+    """The median time of each decoder, by name."""
     rng = np.random.default_rng(n)
     times = {name: [] for name in sentences(1, rng, tree(rng, 1)) if n <= LONGEST.get(name, n)}
     open_names = list(times)
@@ -97,27 +97,27 @@ def seconds(n):
 
 
 def own_memory(name, n):
-    """Megabytes that decoding one sentence takes on top of its scores, by Linux's account of this process."""
+    """Megabytes needed to decode one sentence, in addition to its scores, according to Linux's statistics of this process."""
 
     def status(field):
         line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
         return int(line.split()[1]) / 1024
 
     decode = sentences(n, np.random.default_rng(0), np.arange(-1, n))[name]
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts from what is there now
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak to the current value
     before = status("VmRSS")
     decode()
     return status("VmHWM") - before
 
 
 def megabytes(name, n):
-    """The same in a process of its own."""
+    """The same, measured in a separate process."""
     command = [sys.executable, __file__, str(n), "--memory-of", name]
     return float(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
 def exponents(times):
-    """By decoder: the p for which n^p fits its times on sentences of 40 words and more best."""
+    """By decoder: the p for which n^p best fits its times on sentences of 40 words or more."""
     found = {}
     for name in times[min(times)]:
         points = [(n, times[n][name]) for n in times if n >= 40 and name in times[n]]
@@ -127,7 +127,7 @@ def exponents(times):
 
 
 def table(title, rows):
-    """Markdown; rows: a dict of dicts, the numbers by what the row is for and by decoder."""
+    """Markdown; rows: a dict of dicts, the numbers by row label and by decoder."""
     names = list(next(iter(rows.values())))
     lines = ["| %s | %s |" % (title, " | ".join(names)), "|---:" * (len(names) + 1) + "|"]
     for label, row in rows.items():
@@ -157,20 +157,20 @@ def report(times, memory, lengths):
         % (processor(), platform.python_version(), np.__version__, compiled, VECTOR),
         "    python benchmarks/decoders.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
         "Milliseconds of processor time for a sentence of n words with random scores, the median of 3 to %d sentences. `arcs`: "
-        "with scores of arcs, too. `cost`: with the cost of training. `heads`: the best derivation of one tree, most of whose "
-        "arcs are short. `plain mh4`: mh4-hybrid with cost by six loops and backpointers, in tables of O(n^4). Last row: the p "
-        "of n^p, fitted from 40 words on." % SENTENCES,
+        "with additional arc scores. `cost`: with the cost used in training. `heads`: the best derivation of one tree, most of "
+        "whose arcs are short. `plain mh4`: mh4-hybrid with cost by six loops and backpointers, in tables of O(n^4). Last row: "
+        "the p of n^p, fitted on 40 words or more." % SENTENCES,
         table("n", milliseconds),
-        "The same as multiples of mh4-hybrid:",
+        "The same relative to mh4-hybrid:",
         table("n", ratios),
     ]
     if memory:
-        paragraphs += ["Megabytes on top of the scores, in a process that decodes one sentence:", table("n", memory)]
+        paragraphs += ["Megabytes in addition to the scores, in a process that decodes one sentence:", table("n", memory)]
     return "\n\n".join(paragraphs)
 
 
 def plot(times, path):
-    """Both axes logarithmic."""
+    """Plot time against length, with both axes logarithmic."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -194,7 +194,7 @@ def plot(times, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Milliseconds and memory of every decoder, on random scores.")
+    parser = argparse.ArgumentParser(description="Processor time and memory of every decoder, on random scores.")
     parser.add_argument("lengths", type=int, nargs="*", default=LENGTHS, metavar="LENGTH", help="words")
     parser.add_argument("--output", metavar="PATH", help="write PATH.md and PATH.png")
     parser.add_argument("--memory-of", help=argparse.SUPPRESS)

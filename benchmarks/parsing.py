@@ -1,18 +1,19 @@
-"""Where the time of parsing goes: by stage, words per second, peak memory; against the length of sentences.
+"""The time taken by parsing: by stage, words per second, peak memory; as a function of sentence length.
 
     .venv/bin/python benchmarks/parsing.py [--model DIR | --system SYSTEM] [FILE.conllu]
 
-measures by stage, by the processor's clock, on the toy treebank or any other file in CoNLL-U. Without --model the network has random
-weights, which take as long.
+measures processor time by stage, on the toy treebank or any other CoNLL-U file. Without --model the network has random weights,
+which take as long.
 
     .venv/bin/python benchmarks/parsing.py --command [--copies N] [--against FOLDER] ...
 
-runs `mh4 parse` on the file and on N copies of it in one, by one process and by two, and gives its words per second by the clock on the
-wall, start-up and files included, and its memory; with --against also by one process of another checkout, set up in FOLDER.
+runs `mh4 parse` on the file and on N concatenated copies of it, with one process and with two, and reports its words per second
+of wall time, including start-up and files, and its memory; with --against also with one process of another checkout, set up in
+FOLDER.
 
     .venv/bin/python benchmarks/parsing.py --lengths ...
 
-measures network and decoders on sentences of 10 to 300 words, made of the words of the file, and draws the plot
+measures network and decoders on sentences of 10 to 300 words, made of words from the file, and draws the plot
 benchmarks/results/lengths.png.
 """
 
@@ -34,14 +35,14 @@ DECODERS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Where the time of parsing goes.")
-    parser.add_argument("file", nargs="?", metavar="FILE.conllu", help="the test set of the toy treebank if not given")
+    parser = argparse.ArgumentParser(description="Measure the time taken by parsing.")
+    parser.add_argument("file", nargs="?", metavar="FILE.conllu", help="by default the test set of the toy treebank")
     parser.add_argument("--model", metavar="DIR", help="a trained model")
-    parser.add_argument("--system", default="mh4-hybrid", help="the system of a random model if there is no --model")
+    parser.add_argument("--system", default="mh4-hybrid", help="the system of a random model, without --model")
     parser.add_argument("--command", action="store_true", help="measure `mh4 parse`")
-    parser.add_argument("--copies", type=int, default=20, metavar="N", help="how long the long file of --command is")
+    parser.add_argument("--copies", type=int, default=20, metavar="N", help="the number of copies in the long file of --command")
     parser.add_argument("--against", metavar="FOLDER", help="another checkout, for --command")
-    parser.add_argument("--lengths", action="store_true", help="measure by length of sentence")
+    parser.add_argument("--lengths", action="store_true", help="measure by sentence length")
     options = parser.parse_args()
     path = options.file or str(toy())
     if options.lengths:
@@ -92,8 +93,8 @@ def by_stage(options, path):
     write()
     words = sum(map(len, sentences))
     print("%s on %s: %d sentences of %.1f words" % (model.system.name, Path(path).name, len(sentences), words / len(sentences)))
-    print("for each sentence:\n\n%s\n" % watch.table(STAGES, len(sentences)))
-    print("%d words/s, %d MB at most" % (words / sum(watch.seconds.values()), peak_memory()))
+    print("per sentence:\n\n%s\n" % watch.table(STAGES, len(sentences)))
+    print("%d words/s, peak memory %d MB" % (words / sum(watch.seconds.values()), peak_memory()))
 
 
 def command(options, path):
@@ -109,7 +110,7 @@ def command(options, path):
         for copies, name in files.items():
             Path(name).write_text(text * copies, encoding="utf-8")
         words = sum(line.split("\t")[0].isdigit() for line in text.splitlines())
-        print("| words | | seconds | words/s | MB, at most, of a process |")
+        print("| words | | seconds | words/s | peak MB of a process |")
         print("|--:|---|--:|--:|--:|")
         for copies, name in files.items():
             arguments = [model, name, "-o", os.path.join(folder, "out")]
@@ -122,7 +123,7 @@ def command(options, path):
 
 
 def run(checkout, arguments):
-    """Seconds that `mh4 parse` of a checkout takes, and the most memory of a process of it, in MB."""
+    """The seconds taken by `mh4 parse` of a checkout, and the peak memory of one of its processes, in MB."""
     program = "import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], check=True)\n"
     program += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     start = time.perf_counter()
@@ -134,7 +135,7 @@ def run(checkout, arguments):
 
 
 def by_length(path):
-    """Print and draw milliseconds for each sentence by its length, of the network and of decoders on its scores."""
+    """Print and plot milliseconds per sentence by length, of the network and of decoders on its scores."""
     from mh4 import conllu
     from mh4.conllu import Sentence
     from mh4.network.graph import forward
@@ -180,7 +181,7 @@ def draw(times):
     figure, axes = pyplot.subplots(figsize=(6, 4))
     for name, milliseconds in times.items():
         axes.loglog(LENGTHS, milliseconds, "k--" if name == "network" else "o-", markersize=3, label=name)
-    axes.set(xlabel="words in the sentence", ylabel="ms for each sentence", title="The network of mh4-hybrid, and decoders")
+    axes.set(xlabel="words in the sentence", ylabel="ms per sentence", title="The network of mh4-hybrid, and decoders")
     axes.legend()
     axes.grid(alpha=0.3)
     path = ROOT / "benchmarks" / "results" / "lengths.png"

@@ -1,10 +1,9 @@
-"""Milliseconds per sentence of greedy and beam search beside the exact decoders, by length, on random scores.
+"""Milliseconds per sentence of greedy and beam search compared with the exact decoders, by length, on random scores.
 
-    .venv/bin/python benchmarks/search.py [LENGTH ...] [--model mh4-hybrid]      10 to 300 words if none is given
+    .venv/bin/python benchmarks/search.py [LENGTH ...] [--model mh4-hybrid]      by default 10 to 300 words
 
-The decoders take turns in random order, sentence by sentence, so that whatever else the machine does meets all alike; the
-median counts.
-The last column says which searches are faster than exact decoding.
+The decoders take turns in random order, sentence by sentence, so that other load on the machine affects all of them equally;
+the median is reported. The last column shows which searches are faster than exact decoding.
 """
 
 import argparse
@@ -17,19 +16,19 @@ from mh4.decoders import beam, mh3, mh4
 
 LENGTHS = (10, 15, 20, 25, 30, 40, 60, 100, 150, 200, 300)
 BEAMS = (1, 2, 4, 8, 16, 64)
-SECONDS = 1.0  # for each length and decoder, but five sentences at least
+SECONDS = 1.0  # for each length and decoder, but at least five sentences
 MODELS = {"mh3": (mh3.decode, 2, 1), "mh4-two": (mh4.decode, 6, 1), "mh4-hybrid": (mh4.decode, 6, 2)}
 
 
 def milliseconds(model, n):
-    """The median of exact decoding (None) and of each width of beam."""
+    """The median time of exact decoding (None) and of each beam width."""
     exact, reduces, tensors = MODELS[model]
     rng = np.random.default_rng(n)
     times = {width: [] for width in (None, *BEAMS)}
     while any(len(taken) < 5 or (sum(taken) < SECONDS and len(taken) < 200) for taken in times.values()):
         scores = [rng.normal(size=(n + 2, n + 2)).astype(np.float32)]
         scores += [rng.normal(size=(reduces, n + 2, n + 2)).astype(np.float32) for _ in range(tensors)]
-        for k in rng.permutation(len(times)):  # whoever comes first reads the scores into the caches
+        for k in rng.permutation(len(times)):  # the first decoder loads the scores into the caches
             width, taken = list(times.items())[k]
             if len(taken) < 5 or sum(taken) < SECONDS:
                 start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Where the time of a program goes, by the processor's clock, which other programs disturb least."""
+"""The stages of a program timed by processor time, which other programs disturb least."""
 
 import resource
 import sys
@@ -7,7 +7,7 @@ from collections import Counter
 
 
 class Stopwatch:
-    """Seconds by stage. While a stage runs within another, only the inner one's time runs."""
+    """Seconds by stage. While a stage runs within another, only the inner one is timed."""
 
     def __init__(self):
         self.seconds = Counter()
@@ -15,7 +15,7 @@ class Stopwatch:
         self._since = 0.0
 
     def timed(self, stage, function):
-        """The function, with the time it takes counted as that of a stage; `stage` may be a function of its arguments."""
+        """The function, with its time counted for a stage; `stage` may be a function of its arguments."""
 
         def call(*arguments, **options):
             self._change()
@@ -35,18 +35,18 @@ class Stopwatch:
         self._since = now
 
     def table(self, stages, per):
-        """Markdown: milliseconds and share of each stage, `per` being how many minibatches or sentences there were."""
+        """Markdown: milliseconds and share of each stage; `per` is the number of minibatches or sentences."""
         total = sum(self.seconds[stage] for stage in stages)
         lines = ["| stage | ms | share |", "|---|--:|--:|"]
         for stage in stages:
             if self.seconds[stage]:
                 seconds = self.seconds[stage]
                 lines.append("| %s | %.2f | %.0f%% |" % (stage, 1000 * seconds / per, 100 * seconds / total))
-        lines.append("| together | %.2f | |" % (1000 * total / per))
+        lines.append("| total | %.2f | |" % (1000 * total / per))
         return "\n".join(lines)
 
 
 def peak_memory():
-    """The most memory this process has held, in MB."""
+    """The peak memory of this process, in MB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)

@@ -1,13 +1,13 @@
-"""Where the time of training goes: by stage of a minibatch, tokens per second, peak memory.
+"""The time taken by training: by stage of a minibatch, tokens per second, peak memory.
 
     .venv/bin/python benchmarks/training.py [--system SYSTEM] [--train FILE.conllu] [--minibatches N]
 
-measures on the toy treebank or any other in CoNLL-U, by the processor's clock. DyNet's own settings can be tried with --autobatch,
+measures processor time on the toy treebank or any other CoNLL-U file. DyNet's own settings can be varied with --autobatch,
 --memory and --dense.
 
     .venv/bin/python benchmarks/training.py --against FOLDER [--rounds N]
 
-trains with this checkout and with another one, set up in FOLDER, in turn, and compares their tokens per second by the clock on the wall.
+trains alternately with this checkout and with another one, set up in FOLDER, and compares their tokens per second of wall time.
 """
 
 import argparse
@@ -38,15 +38,15 @@ WARM_UP = 5  # minibatches
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Where the time of training goes.")
+    parser = argparse.ArgumentParser(description="Measure the time taken by training.")
     parser.add_argument("--system", default="mh4-hybrid")
-    parser.add_argument("--train", metavar="FILE.conllu", help="the toy treebank if not given")
+    parser.add_argument("--train", metavar="FILE.conllu", help="by default the toy treebank")
     parser.add_argument("--minibatches", type=int, default=200, metavar="N")
-    parser.add_argument("--autobatch", type=int, choices=[0, 1, 2, 3], help="DyNet's automatic batching, otherwise as mh4 has it")
-    parser.add_argument("--memory", metavar="MB", help="DyNet's memory to start with, otherwise as mh4 has it")
+    parser.add_argument("--autobatch", type=int, choices=[0, 1, 2, 3], help="DyNet's automatic batching, by default as in mh4")
+    parser.add_argument("--memory", metavar="MB", help="DyNet's initial memory, by default as in mh4")
     parser.add_argument("--dense", action="store_true", help="update all embeddings, not only those of the minibatch")
     parser.add_argument("--against", metavar="FOLDER", help="another checkout, set up")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often both take their turn")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the number of runs of each")
     options = parser.parse_args()
     train = options.train or str(toy())
     if options.against:
@@ -62,7 +62,7 @@ def toy():
 
 
 def measure(options, train):
-    """Print the table of one training."""
+    """Print the table of one training run."""
     watch = Stopwatch()
     trainer, batches = prepare(options, train, watch)
     for batch in batches[:WARM_UP]:
@@ -74,9 +74,9 @@ def measure(options, train):
         trainer.learn(batch)
     words = trainer.progress.words - words
     print("%s on %s: %d minibatches of %.0f words" % (options.system, Path(train).name, len(learnt), words / len(learnt)))
-    print("once: reading %(reading).2f s, network and trees to learn %(preparing).2f s" % once)
-    print("for each minibatch:\n\n%s\n" % watch.table(STAGES, len(learnt)))
-    print("%d tokens/s, %d MB at most" % (words / sum(watch.seconds.values()), peak_memory()))
+    print("once: reading %(reading).2f s, network and training trees %(preparing).2f s" % once)
+    print("per minibatch:\n\n%s\n" % watch.table(STAGES, len(learnt)))
+    print("%d tokens/s, peak memory %d MB" % (words / sum(watch.seconds.values()), peak_memory()))
 
 
 def prepare(options, train, watch):
@@ -138,7 +138,7 @@ def compare(options, train):
     for _ in range(options.rounds):
         here.append(tokens_per_second(ROOT, options, train))
         there.append(tokens_per_second(Path(options.against).resolve(), options, train))
-    print("| %s on %s | tokens/s, median | of |" % (options.system, Path(train).name))
+    print("| %s on %s | tokens/s, median | all |" % (options.system, Path(train).name))
     print("|---|--:|---|")
     for name, speeds in ((commit(ROOT), here), (commit(options.against), there)):
         print("| %s | %d | %s |" % (name, statistics.median(speeds), " ".join(map(str, speeds))))
@@ -146,7 +146,7 @@ def compare(options, train):
 
 
 def tokens_per_second(checkout, options, train):
-    """Of a training by the command of a checkout: reading, evaluation and start-up are not counted."""
+    """The tokens per second of training with a checkout's command, excluding reading, evaluation and start-up."""
     updates = "training.max_updates=%d" % options.minibatches
     with tempfile.TemporaryDirectory() as folder:
         model, dev = Path(folder) / "model", Path(folder) / "dev.conllu"

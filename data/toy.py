@@ -1,23 +1,23 @@
-"""The toy treebank: a small invented language with every kind of crossing, to run everything without a network.
+"""The toy treebank: a small artificial language with every kind of crossing, to run everything without network access.
 
     python data/toy.py [FOLDER]      writes toy-ud-train.conllu, toy-ud-dev.conllu and toy-ud-test.conllu
 
-Endings tell the structure, so that a parser that reads characters can learn it from 320 sentences. A noun ends in
-its case (-a nominative, -o accusative, -i dative, -u genitive), determiners (t-) and adjectives (-l-) agree with
+Endings mark the structure, so that a parser that reads characters can learn it from 320 sentences. Nouns end in a
+case marker (-a nominative, -o accusative, -i dative, -u genitive), determiners (t-) and adjectives (-l-) agree with
 their noun in case wherever they stand, and a genitive also repeats the case of the noun it modifies (-ua "of the
 subject", -uo "of the object"). The finite verb ends in -et or -it, infinitives in -en, causative infinitives in -un.
 
-What makes trees non-projective is word order (node 0 is the root; heads of the bare pattern in brackets):
+Non-projectivity arises from word order (node 0 is the root; the heads of the bare pattern are in parentheses):
 
     fronting        Adj-o  S-a  V  O-o              an adjective leaves its noun           (4 3 0 3)      MH4 and 1EC
-    extraposition   S-a  V  O-o  Gen-ua             so does a genitive                     (2 0 2 1)      MH4 and 1EC
+    extraposition   S-a  V  O-o  Gen-ua             a genitive leaves its noun             (2 0 2 1)      MH4 and 1EC
     serial          S-a  O-o  V  Inf                the object depends on the infinitive   (3 4 0 3)      MH4 and 1EC
     both            S-a  Adj-o  V  O-o  Gen-ua      fronting and extraposition             (3 4 0 3 1)    MH4 only
     deep            Adj-u  S-a  V  Gen-ua           fronting out of an extraposed phrase   (4 3 0 2)      1EC only
     serial3         S-a  D-i  O-o  V  Caus  Inf     cross-serial with two infinitives      (4 5 6 0 4 5)  neither
 
-The generator draws from random.Random.random alone, whose sequence Python guarantees for a seed: the files are the
-same, byte for byte, with every version of Python.
+The generator only draws from random.Random.random, whose sequence Python guarantees for a given seed: the files are
+byte for byte the same with every version of Python.
 """
 
 import os
@@ -41,7 +41,7 @@ ADVERBS = "mels tovis rapis guns welis pors".split()
 SYLLABLES = "ba do ge hi ku la me no pi ro su ta ve wi zo".split()  # of names
 
 CASES = {"a": "Nom", "o": "Acc", "i": "Dat", "u": "Gen"}
-# How often each pattern comes in 40 sentences.
+# How often each pattern occurs in 40 sentences.
 PATTERNS = {"plain": 27, "fronting": 4, "extraposition": 3, "serial": 2, "both": 2, "deep": 1, "serial3": 1}
 
 
@@ -54,7 +54,7 @@ class Word:
 
 
 class Grammar:
-    """Draws sentences: lists of Words in their order on the page."""
+    """Draws sentences: lists of Words in surface order."""
 
     def __init__(self, seed):
         self.random = random.Random(seed).random
@@ -86,7 +86,7 @@ class Grammar:
         return Word("t" + case, "t", "DET", "DT" + case, "Case=" + CASES[case], "det", noun)
 
     def noun_phrase(self, case, deprel, head, modified=0.3):
-        """[determiner] [adjective] noun [genitive, or "ve" noun]: the words, the noun first among equals."""
+        """[determiner] [adjective] noun [genitive, or "ve" noun]: the head noun, and the words in order."""
         noun = self.noun(case, deprel, head)
         words = [noun]
         if self.chance(modified):
@@ -119,7 +119,7 @@ class Grammar:
     # Clauses
 
     def clause(self, pattern, deprel, head):
-        """The finite verb and the words of a clause of the pattern, in order."""
+        """The finite verb and the words, in order, of a clause with this pattern."""
         stems = CONTROL_VERBS if pattern.startswith("serial") else VERBS
         verb = self.verb(stems, self.pick(["et", "it"]), deprel, head)
         return verb, getattr(self, pattern)(verb)
@@ -183,7 +183,7 @@ class Grammar:
     # Sentences
 
     def sentence(self, pattern):
-        """A clause of the pattern, or this and a plain one joined by ", ve" or ", da" ("that"); of a length in LENGTHS."""
+        """A clause with this pattern, perhaps joined to a plain one by ", ve" or ", da" ("that"); its length is in LENGTHS."""
         while True:
             verb, words = self.clause(pattern, "root", None)
             if self.chance(0.25):
@@ -198,7 +198,7 @@ class Grammar:
 
 
 def text_and_tokens(words):
-    """The text, and the tokens: lists of one word, or of the two that "kei" stands for."""
+    """The text, and the tokens: lists of one word, or of the two words of "kei"."""
     tokens = []
     for word in words:
         if word.form == "ti" and tokens and tokens[-1][-1].form == "ke":
@@ -210,7 +210,7 @@ def text_and_tokens(words):
 
 
 def conllu(words, sent_id):
-    """One sentence in CoNLL-U; a dropped subject of the main verb is an empty node before it, in DEPS alone."""
+    """One sentence in CoNLL-U; a dropped subject of the main verb is an empty node before it, only in DEPS."""
     number = {word: i for i, word in enumerate(words, 1)}
     text, tokens = text_and_tokens(words)
     root = next(word for word in words if word.head is None)
@@ -235,7 +235,7 @@ def conllu(words, sent_id):
 
 
 def treebank():
-    """The text of the three files, by split; no sentence occurs twice."""
+    """The text of the three files, by split, without duplicate sentences."""
     grammar, seen, files = Grammar(SEED), set(), {}
     deck = [pattern for pattern, count in PATTERNS.items() for _ in range(count)]
     for split, size in SIZES.items():
@@ -251,7 +251,7 @@ def treebank():
 
 
 def write(folder):
-    """Writes the files that are missing or differ into the folder; their paths, by split."""
+    """Writes files that are missing or differ to the folder; returns the paths of all, by split."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     paths = {}

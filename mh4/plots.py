@@ -17,7 +17,7 @@ def check_plot(path: str) -> None:
         raise InputError("a plot needs matplotlib, which is not installed: pip install matplotlib") from None
     kinds = Figure().canvas.get_supported_filetypes()
     if _kind(path) not in kinds:
-        raise InputError("%s: not a file name for a plot: expected one that ends in .png, .pdf or .svg" % path)
+        raise InputError("%s: not a file name for a plot: expected a name that ends in .png, .pdf or .svg" % path)
     folder = os.path.dirname(path) or "."
     if os.path.isdir(path) or not os.path.isdir(folder):
         raise InputError("%s: cannot be written: %s" % (path, "it is a folder" if os.path.isdir(path) else "no folder " + folder))

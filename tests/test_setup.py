@@ -149,7 +149,7 @@ def test_no_headers(tmp_path, monkeypatch):
         ("Failed to establish a new connection: [Errno -3] Temporary failure in name resolution", "no network"),
         ("g++: fatal error: Killed signal terminated program cc1plus", "make setup JOBS=1"),
         ("ERROR: No matching distribution found for dynet", "No matching distribution found for dynet"),
-        ("nothing of the kind", "it broke; all output is in"),
+        ("nothing of the kind", "it broke; the full output is in"),
     ],
 )
 def test_a_command_that_fails_says_why(console, output, said):
@@ -393,4 +393,4 @@ def test_make_alone_says_how(make):
 
 def test_a_python_that_is_not_there(make):
     made = make("setup", "PYTHON=python-of-nowhere")
-    assert made.returncode == 2 and "there is no python-of-nowhere: install Python 3.9 to 3.12" in made.stderr
+    assert made.returncode == 2 and "python-of-nowhere not found: install Python 3.9 to 3.12" in made.stderr

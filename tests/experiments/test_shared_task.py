@@ -59,7 +59,7 @@ def test_scores_stand_beside_the_papers(folders, tmp_path, capsys):
     assert score(folders, home) == 0
     out = capsys.readouterr().out
     for line in (
-        "Unlike the paper's Tables 5 and 6: hu in CoNLL #2 (C2L2).",
+        "Different from the paper's Tables 5 and 6: hu in CoNLL #2 (C2L2).",
         "Not scored: el (el-ud-test.conllu is not the released file).",
         "Not scored: got (no got-ud-test.conllu).",
         "Not scored: cu (neither test set nor outputs).",

@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch):
 def test_the_table_stands_beside_the_papers(folder, tmp_path, capsys):
     assert table3.main(["--ud", str(folder)], home=tmp_path) == 0
     out = capsys.readouterr().out
-    assert "Unlike the paper's Table 3: hu in edge_1ec." in out
+    assert "Different from the paper's Table 3: hu in edge_1ec." in out
     assert "training sets of the other rows of Table 3: eu, de." in out
     text = (tmp_path / "results" / "table3.md").read_text(encoding="utf-8")
     row = "| hu | 2 ✓ | 6 ✓ | 50.00 ✓ | 100.00 ✓ | 100.00 ✓ | 100.00 | 83.33 ✓ | 100.00 ✓ | 100.00 (paper: 99.99) | 100.00 |"

@@ -126,7 +126,7 @@ def test_a_failed_download_does_not_stop_the_training(run, told, downloads, tmp_
 def test_tests_do_without_the_outputs_of_systems(run, told, downloads, tmp_path, capsys):
     del downloads[0]["hu-stanford.conllu"]
     assert run("--lang", "hu", "--systems", "mh3", "--seeds", "1") == 0
-    assert capsys.readouterr().err == "no scores of hu-stanford.conllu: no connection to mh4.invalid\n" and "test_las" in kept(
+    assert capsys.readouterr().err == "no scores for hu-stanford.conllu: no connection to mh4.invalid\n" and "test_las" in kept(
         tmp_path
     )
 

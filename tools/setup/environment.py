@@ -1,7 +1,7 @@
-"""Builds .venv step by step, and leaves alone what is already as it should be.
+"""Builds .venv step by step, skipping steps that are already up to date.
 
-What was done last is written down in .venv/mh4-setup.json, before a step begins and after it is complete; so a set-up that
-was interrupted, however rudely, knows what it cannot trust.
+Each step is recorded in .venv/mh4-setup.json before it begins and after it is complete, so that a setup that was interrupted,
+however abruptly, knows what it cannot trust.
 """
 
 import argparse
@@ -28,31 +28,31 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 OLDEST, NEWEST = (3, 9), (3, 12)
 VERSIONS = "Python %d.%d to %d.%d" % (OLDEST + NEWEST)
 
-# Build tools stay in .venv: the decoders are compiled against the numpy that is there, and again whenever they change.
+# Build tools stay in .venv: the decoders are compiled against its numpy, and recompiled whenever they change.
 BUILD_TOOLS = ["pip>=21.3", "setuptools>=64", "wheel", "cython>=3", "numpy"]
 
-# The official scorer came to PyPI with udtools 0.2, whose metadata asks for Python 3.10; the scorer itself runs on any.
+# The official scorer is on PyPI since udtools 0.2, whose metadata requires Python 3.10; the scorer itself runs on any.
 SCORER = "udtools==0.2.9"
 
-# The optional dependencies in pyproject.toml that .venv has: those of every command and target of the repository.
+# The optional dependencies in pyproject.toml to install in .venv: those of all commands and targets of the repository.
 EXTRAS = ["test", "plots", "lint"]
 
-GENERATED = "oneec_recurrences.hpp"  # by setup.py, of what oneec_*.py say
+GENERATED = "oneec_recurrences.hpp"  # by setup.py, from oneec_*.py
 
 Compiler = namedtuple("Compiler", "c cxx")
 
 
 def check_python(version=sys.version_info[:2]):
-    """Raises SetupError if .venv cannot be made with this Python."""
+    """Raises SetupError if .venv cannot be created with this Python."""
     if not OLDEST <= version <= NEWEST:
         others = ["python3.%d" % minor for minor in range(NEWEST[1], OLDEST[1] - 1, -1)]
         found = next(filter(shutil.which, others), None)
-        remedy = "name another" if found else "install one of these and name it"
+        remedy = "select another" if found else "install one of these and select it"
         raise SetupError(
             "Python %d.%d is too %s, mh4 runs on %s: %s, as in `make setup PYTHON=%s`."
             % (version + ("old" if version < OLDEST else "new", VERSIONS, remedy, found or "python3.11"))
         )
-    for module in ("venv", "ensurepip"):  # Debian packs them apart
+    for module in ("venv", "ensurepip"):  # Debian packages them separately
         if subprocess.run([sys.executable, "-c", "import " + module], stderr=subprocess.DEVNULL).returncode:
             raise SetupError(
                 "Python's module %s is missing: install it, on Debian or Ubuntu with `apt install python3-venv`." % module
@@ -90,14 +90,14 @@ def find_compiler(env=os.environ):
         answer, works = str(error), False
     if not works:
         raise SetupError(
-            "the C++ compiler `%s` does not work (%s): install another, or name one with CXX."
-            % (compiler.cxx, (answer.strip().splitlines() or ["it says nothing"])[-1])
+            "the C++ compiler `%s` does not work (%s): install another, or select one with CXX."
+            % (compiler.cxx, (answer.strip().splitlines() or ["no output"])[-1])
         )
     return compiler
 
 
 def processes():
-    """How many compilers to run at a time: one per core, but each needs up to 1.5 GB."""
+    """The number of compilers to run in parallel: one per core, but each needs up to 1.5 GB."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -107,13 +107,13 @@ def processes():
 
 
 def clean_environment(env):
-    """The environment for the commands of the set-up, without what would lead them elsewhere."""
+    """The environment for the setup's commands, without variables that would redirect them."""
     unwanted = r"PYTHONPATH|PYTHONHOME|PIP_USER|PIP_TARGET|PIP_PREFIX|VIRTUAL_ENV|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|MAKELEVEL"
     return {name: value for name, value in env.items() if not re.fullmatch(unwanted, name)}
 
 
 def files(*patterns):
-    """The files of the repository that match."""
+    """The files of the repository that match the patterns."""
     return [path for pattern in patterns for path in glob.glob(os.path.join(glob.escape(ROOT), pattern))]
 
 
@@ -128,8 +128,8 @@ def digest(paths):
 
 
 def this_python():
-    """The Python that runs this, as the record names it."""
-    executable = getattr(sys, "_base_executable", sys.executable)  # not that of a virtual environment
+    """The Python that runs this, as identified in the record."""
+    executable = getattr(sys, "_base_executable", sys.executable)  # not a virtual environment's
     return {"abi": sysconfig.get_config_var("SOABI"), "executable": os.path.realpath(executable)}
 
 
@@ -156,13 +156,13 @@ class Environment:
 
     def write(self, **changes):
         self.record.update(changes)
-        handle, temporary = tempfile.mkstemp(dir=self.work)  # not in .venv, which is empty or has a record
+        handle, temporary = tempfile.mkstemp(dir=self.work)  # not in .venv, which must be empty or have a record
         with os.fdopen(handle, "w") as file:
             json.dump(self.record, file, indent=2, sort_keys=True)
         os.replace(temporary, self.record_path)
 
     def wanted(self):
-        """What the record says once all is done, for the sources as they are."""
+        """The record of a complete setup, for the current sources."""
         return {
             "python": this_python(),
             "processor": dynet_wheel.processor(),
@@ -187,7 +187,7 @@ class Environment:
         return all(os.path.exists(os.path.splitext(path)[0] + suffix) for path in files("mh4/decoders/*.pyx"))
 
     def is_ready(self):
-        """Whether nothing is to be done."""
+        """Whether there is nothing to do."""
         return (
             self.record.get("doing") is None
             and all(self.record.get(key) == value for key, value in self.wanted().items())
@@ -196,7 +196,7 @@ class Environment:
         )
 
     def set_up(self):
-        """Does what is left to do, with the Python that runs this. Raises SetupError."""
+        """Performs the remaining steps, with the Python that runs this. Raises SetupError."""
         check_python()
         wanted = self.wanted()
         compiler = self.find_compiler(self.env)
@@ -211,7 +211,7 @@ class Environment:
         if self.record.get("tools") != wanted["tools"]:
             self.console.step("Environment .venv with Python %d.%d.%d" % sys.version_info[:3])
             os.makedirs(self.folder, exist_ok=True)
-            failure = "the environment .venv could not be made"
+            failure = "the environment .venv could not be created"
             with self.recording({key: wanted[key] for key in ("tools", "python", "processor")}):
                 self.console.run([sys.executable, "-m", "venv", self.folder], env, failure=failure)
                 self.console.run(pip + BUILD_TOOLS, env, failure=failure)
@@ -236,8 +236,8 @@ class Environment:
 
     @contextmanager
     def recording(self, result):
-        """Records that a step has begun, and its result once it is complete. One that failed can be tried again as it is;
-        one that was interrupted leaves its mark."""
+        """Records that a step has begun, and its result once it is complete. A failed step can simply be retried; an
+        interrupted one leaves its mark."""
         self.write(doing=sorted(result))
         try:
             yield
@@ -247,14 +247,14 @@ class Environment:
         self.write(doing=None, **result)
 
     def is_to_be_trusted(self, wanted):
-        """Whether to go on from what there is: made for this Python and processor, by steps that were not interrupted."""
+        """Whether to continue from the existing state: made for this Python and processor, by uninterrupted steps."""
         if os.path.isdir(self.folder) and os.listdir(self.folder) and not self.record:
             raise SetupError("the folder %s was not made by `make setup`: move it away or delete it." % self.folder)
         same = all(self.record.get(key) == wanted[key] for key in ("python", "processor"))
         return same and self.record["doing"] is None and self.runs("import numpy")
 
     def remove(self):
-        """Removes .venv, at one blow, as nothing must ever take half of it for the whole, and what was compiled."""
+        """Removes .venv, atomically, so that half of it is never mistaken for the whole, and all compiled files."""
         if os.path.isdir(self.folder):
             os.rename(self.folder, os.path.join(tempfile.mkdtemp(prefix="old-venv-", dir=self.work), ".venv"))
         for rest in files("build/old-venv-*", "build/lib.*", "build/temp.*"):
@@ -266,13 +266,13 @@ class Environment:
     def install_dynet(self, pip, compiler):
         for attempt in ("perhaps from the cache", "built just now"):
             wheel = dynet_wheel.wheel(self.console, compiler, self.jobs, self.work, self.env)
-            self.console.step("DyNet %s: installing the wheel of this machine" % dynet_wheel.VERSION)
+            self.console.step("DyNet %s: installing the wheel for this machine" % dynet_wheel.VERSION)
             install = pip + ["--no-deps", "--no-index", "--force-reinstall", wheel]
             try:
                 with self.recording({"dynet": dynet_wheel.BUILD}):
-                    self.console.run(install, self.env, failure="the wheel of DyNet could not be installed")
+                    self.console.run(install, self.env, failure="the DyNet wheel could not be installed")
                     if not self.runs(dynet_wheel.CHECK):
-                        raise SetupError("DyNet was built but does not run; all output is in %s." % self.console.log)
+                        raise SetupError("DyNet was built but does not run; the full output is in %s." % self.console.log)
                 return
             except SetupError:
                 os.unlink(wheel)  # one in the cache may have been damaged: build it again, once
@@ -281,16 +281,16 @@ class Environment:
 
 
 def decoders_sources():
-    """What the decoders are compiled from."""
+    """The sources of the decoders."""
     sources = files("mh4/decoders/*.pyx", "mh4/decoders/*.pxd", "mh4/decoders/*.h*", "mh4/decoders/oneec_*.py")
     return [path for path in sources if os.path.basename(path) != GENERATED]
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="make setup", description="Sets up .venv to run mh4.")
-    parser.add_argument("--this-python", action="store_true", help="make .venv anew if it has another Python")
-    parser.add_argument("--jobs", type=int, help="compilers to run at a time (default: the cores, as memory allows)")
-    parser.add_argument("--quiet", action="store_true", help="say nothing if nothing is to be done")
+    parser.add_argument("--this-python", action="store_true", help="recreate .venv if it has another Python")
+    parser.add_argument("--jobs", type=int, help="parallel compilers (default: the number of cores, as memory allows)")
+    parser.add_argument("--quiet", action="store_true", help="print nothing if there is nothing to do")
     options = parser.parse_args(arguments)
 
     def interrupted(*_):
@@ -311,7 +311,7 @@ def main(arguments=None):
             environment.read()
             python = environment.record.get("python", this_python())
             if python != this_python() and not options.this_python and os.access(python["executable"], os.X_OK):
-                # Another Python than .venv's only if it was named: a later `make test` need not name it again.
+                # Use a Python other than .venv's only if it was selected: a later `make test` need not select it again.
                 lock.close()
                 os.execv(python["executable"], [python["executable"]] + sys.argv)
             if python == this_python() and environment.is_ready():
@@ -328,5 +328,5 @@ def main(arguments=None):
         return 1
     except KeyboardInterrupt:
         console.stop()
-        print("mh4: interrupted: run `make setup` again.", file=sys.stderr)
+        print("mh4: interrupted; run `make setup` again.", file=sys.stderr)
         return 130
