@@ -1,4 +1,4 @@
-"""Many trainings at a time, each a child process: how many, stopped, resumed, shown."""
+"""Parallel training runs in child processes: their number, stopping, resuming, display."""
 
 import json
 import os
@@ -43,7 +43,7 @@ sys.exit(reproduce.main(sys.argv[4:], trainer=[sys.executable, sys.argv[2]], hom
 
 
 def start_and_wait_for(told, tmp_path, run_name, *arguments):
-    """Starts the command as a process whose run `run_name` hangs after two evaluations, and returns when it does."""
+    """Starts the command as a process whose run `run_name` hangs after two evaluations, and returns once it does."""
     (told / "slow").write_text(run_name)
     system, _, seed = run_name.rpartition("-")
     home = tmp_path / "home"
@@ -57,7 +57,7 @@ def start_and_wait_for(told, tmp_path, run_name, *arguments):
             break
         time.sleep(0.02)
     process.kill()
-    pytest.fail("the run did not come so far: %s" % (process.communicate(),))
+    pytest.fail("the run did not get that far: %s" % (process.communicate(),))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
