@@ -132,7 +132,7 @@ def hinges_along_the_oracle(system, values, heads, single_root):
             n + 1 if p == EMPTY else p for p in (configuration.s2, configuration.s1, configuration.s0, configuration.b0)
         )
         positions = {"s0b0": (s0, b0), "s1s0": (s1, s0), "s2s1": (s2, s1)}
-        if b0 > 0:  # the shift of the root is not learnt
+        if b0 > 0:  # the shift of the root is not learned
             scores = {
                 t: sum(float(tensor[(int(t), *positions[name])]) for name, tensor in values.items()) for t in system.transitions
             }

@@ -185,8 +185,8 @@ MH4_TWO_ARCS = TransitionDecoder("mh4-two-arcs", mh4.decode, 4, hybrid=False, ar
 MH4_HYBRID_ARCS = TransitionDecoder("mh4-hybrid-arcs", mh4.decode, 4, hybrid=True, arcs=True)
 MHK = [ArcDecoder(f"mhk-{k}", mhk_with(k), f"mh{k}", k) for k in (3, 4, 5, 6)]
 MST = ArcDecoder("mst", mst.decode, "all")
-BESIDE = [MH3_ARCS, MH4_TWO_ARCS, MH4_HYBRID_ARCS]  # arcs beside transitions
-DECODERS = [MH3, MH4_TWO, MH4_HYBRID, *BESIDE, *MHK, MST]
+WITH_ARCS = [MH3_ARCS, MH4_TWO_ARCS, MH4_HYBRID_ARCS]  # arcs in addition to transitions
+DECODERS = [MH3, MH4_TWO, MH4_HYBRID, *WITH_ARCS, *MHK, MST]
 
 
 def zero_cost(n):

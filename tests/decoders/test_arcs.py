@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from common import BESIDE, MH3_ARCS, MH4_HYBRID_ARCS, check, hamming_cost, parts_score, rng_for, sample
+from common import MH3_ARCS, MH4_HYBRID_ARCS, WITH_ARCS, check, hamming_cost, parts_score, rng_for, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mh4.decoders import NotInClass, beam, mh3, mh4
 
-every_decoder = pytest.mark.parametrize("decoder", BESIDE, ids=lambda decoder: decoder.name)
+every_decoder = pytest.mark.parametrize("decoder", WITH_ARCS, ids=lambda decoder: decoder.name)
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -135,7 +135,7 @@ def test_calls_with_and_without_arcs_in_turn(decoder):
 
 
 # The decoders that take arcs: the charts and the search.
-EVERY_CALL = [(f"{d.name}{end}", d, f) for d in BESIDE for end, f in (("", d.decode_scores), ("-search", beam.decode))]
+EVERY_CALL = [(f"{d.name}{end}", d, f) for d in WITH_ARCS for end, f in (("", d.decode_scores), ("-search", beam.decode))]
 every_call = pytest.mark.parametrize("decoder, decode", [call[1:] for call in EVERY_CALL], ids=[call[0] for call in EVERY_CALL])
 
 

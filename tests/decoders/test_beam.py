@@ -6,7 +6,7 @@ from functools import cache
 import brute
 import numpy as np
 import pytest
-from common import BESIDE, KINDS, MH3, MH4_HYBRID, MH4_TWO, parts_score, rng_for, sample_tensors, tolerance
+from common import KINDS, MH3, MH4_HYBRID, MH4_TWO, WITH_ARCS, parts_score, rng_for, sample_tensors, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_decoders import bad_arrays, read_only
@@ -54,7 +54,7 @@ LOCAL = [
     Search("greedy-mh4-three", {"s0b0": (7,), "s1s0": (7,)}, beam.decode_local),
     Search("greedy-mh4", {"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, beam.decode_local),
 ]
-GLOBAL = [Search(d.name, d.tensors, beam.decode, d) for d in (MH3, MH4_TWO, MH4_HYBRID, *BESIDE)]
+GLOBAL = [Search(d.name, d.tensors, beam.decode, d) for d in (MH3, MH4_TWO, MH4_HYBRID, *WITH_ARCS)]
 every_model = pytest.mark.parametrize("model", LOCAL + GLOBAL, ids=lambda model: model.name)
 every_root = pytest.mark.parametrize("single_root", [False, True])
 every_kind = pytest.mark.parametrize("kind", KINDS)

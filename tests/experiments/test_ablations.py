@@ -158,7 +158,7 @@ def test_code_that_cannot_be_made_is_one_sentence(repository, places, capfd):
 
 @pytest.fixture
 def train(told, places, monkeypatch):
-    """Calls the command on the toy treebank; the code of each change is a package mh4 that is the stand-in and identifies its change."""
+    """Calls the command on the toy treebank; the code of each change is the stand-in as package mh4, which identifies itself."""
 
     def code(runs, base, change):
         package = places / "code" / change.name / "mh4"

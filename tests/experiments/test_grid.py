@@ -36,7 +36,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import reproduce
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have them ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # they may be ignored in the environment of the tests
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 sys.exit(reproduce.main(sys.argv[4:], trainer=[sys.executable, sys.argv[2]], home=Path(sys.argv[3])))
 """

@@ -27,7 +27,7 @@ SYSTEMS = {  # LAS is 75, 50 and 25
 
 @pytest.fixture
 def folders(tmp_path, monkeypatch):
-    """A folder of test sets and one of outputs, whose Hungarian files pass as the released ones; the paper has 75.00 and 50.01."""
+    """Folders of test sets and outputs, whose Hungarian files pass as the released ones; the paper has 75.00 and 50.01."""
     ud, outputs = tmp_path / "ud", tmp_path / "outputs"
     ud.mkdir()
     outputs.mkdir()
@@ -91,7 +91,7 @@ def test_agreement_in_both_columns(folders, tmp_path, capsys, monkeypatch):
     assert score(folders, tmp_path / "home") == 0
     assert "Identical to the paper's Tables 5 and 6 in both columns: hu (1)." in capsys.readouterr().out.splitlines()
     (folders[1] / "hu-c2l2.conllu").unlink()
-    assert score(folders, tmp_path / "other") == 0  # one column alone says nothing of both
+    assert score(folders, tmp_path / "other") == 0  # one column is not enough
     out = capsys.readouterr().out
     assert "Identical" not in out and "Not scored: hu (no hu-c2l2.conllu)." in out.splitlines()
 
