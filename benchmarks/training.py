@@ -69,13 +69,13 @@ def measure(options, train):
         trainer.learn(batch)
     once = {stage: watch.seconds.pop(stage) for stage in ("reading", "preparing")}
     watch.seconds.clear()
-    words, learnt = trainer.progress.words, batches[WARM_UP:]
-    for batch in learnt:
+    words, timed = trainer.progress.words, batches[WARM_UP:]
+    for batch in timed:
         trainer.learn(batch)
     words = trainer.progress.words - words
-    print("%s on %s: %d minibatches of %.0f words" % (options.system, Path(train).name, len(learnt), words / len(learnt)))
+    print("%s on %s: %d minibatches of %.0f words" % (options.system, Path(train).name, len(timed), words / len(timed)))
     print("once: reading %(reading).2f s, network and training trees %(preparing).2f s" % once)
-    print("per minibatch:\n\n%s\n" % watch.table(STAGES, len(learnt)))
+    print("per minibatch:\n\n%s\n" % watch.table(STAGES, len(timed)))
     print("%d tokens/s, peak memory %d MB" % (words / sum(watch.seconds.values()), peak_memory()))
 
 

@@ -182,7 +182,7 @@ def test(folder: str, gold_file: str, decode: Optional[str], beam: Optional[int]
 @click.argument("system_files", metavar="SYSTEM.conllu...", nargs=-1, required=True)
 @click.option("--by", type=click.Choice(["deprel"]), help="Also show LAS by relation.")
 @click.option("--counts", is_flag=True, help="Show counts instead of percentages.")
-@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages, for machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
 def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], counts: bool, as_json: bool) -> None:
     """Score parsed files against gold with the official scorer of the CoNLL 2018 shared task.
 
@@ -209,7 +209,7 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], c
 @click.argument("gold_file", metavar="GOLD.conllu")
 @click.argument("a_file", metavar="A.conllu")
 @click.argument("b_file", metavar="B.conllu")
-@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages, for machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
 @click.option("--plot", "plot_file", metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib).")
 def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: Optional[str]) -> None:
     """Show where parsed file A is better than B, and whether the difference may be due to chance.
@@ -262,7 +262,7 @@ def info(folder: str) -> None:
 
 @main.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages, for machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
 @click.option("--plot", "plot_file", metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib).")
 def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) -> None:
     """Measure how much of the trees in CoNLL-U files ("-" is standard input) each class of trees covers.

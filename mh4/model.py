@@ -87,12 +87,12 @@ class Model:
         model.load_weights(os.path.join(folder, "weights.npz"))
         return model
 
-    def save_weights(self, path: str, **beside: np.ndarray) -> None:
-        """Write all parameters to `path` (npz), together with the arrays `beside`."""
+    def save_weights(self, path: str, **extra: np.ndarray) -> None:
+        """Write all parameters to `path` (npz), together with the arrays `extra`."""
         arrays = {"p%d" % k: p.as_array() for k, p in enumerate(self.parameters.parameters_list())}
         arrays.update(("l%d" % k, p.as_array()) for k, p in enumerate(self.parameters.lookup_parameters_list()))
         with atomic_path(path) as temporary, open(temporary, "wb") as file:
-            np.savez(file, **arrays, **beside)  # type: ignore[arg-type]
+            np.savez(file, **arrays, **extra)  # type: ignore[arg-type]
 
     def load_weights(self, path: str) -> dict[str, np.ndarray]:
         """Set all parameters from `path`; returns all its arrays."""

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent / "decoders"))  # brute.py and common.py, the judge of every decoder
+sys.path.insert(0, str(Path(__file__).parent / "decoders"))  # brute.py and common.py, the reference for all decoders
 
 # The machine may be busy: no deadlines. Derandomised, so that a failure is the same for everyone.
 settings.register_profile("mh4", deadline=None, derandomize=True, database=None)

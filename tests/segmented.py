@@ -1,4 +1,4 @@
-"""Gold and parsed files whose every number is counted by hand, and random files of the same text in any segmentation."""
+"""Gold and parsed files with all numbers counted by hand, and random files of the same text in any segmentation."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 GOLD = [[("a", 3, "det"), ("b", 0, "root"), ("c", 2, "obj"), ("d", 2, "punct")], [("e", 0, "root"), ("f", 1, "punct:x")]]
 # The head of a and the relation of c are wrong; no arcs cross.
 A = [[("a", 2, "det"), ("b", 0, "root"), ("c", 2, "nmod:y"), ("d", 2, "punct")], [("e", 0, "root"), ("f", 1, "punct")]]
-# Other sentences and words: only b is right. "ef" lies in the second sentence of gold and is aligned with nothing.
+# Different sentences and words: only b is correct. "ef" is in the second sentence of gold and is not aligned.
 B = [[("a", 2, "det"), ("b", 0, "root")], [("c", 0, "root"), ("d", 1, "punct"), ("ef", 1, "obj")]]
 
 
@@ -63,7 +63,7 @@ def same_text(draw, systems=1):
 
 
 def shared_task_files():
-    """{gold: outputs} for the test sets in the folder UD that parsers of the shared task have parsed, in the folder CONLL17."""
+    """{gold: outputs} for the test sets in the folder UD with outputs of shared-task systems in the folder CONLL17."""
     if not os.environ.get("UD") or not os.environ.get("CONLL17"):
         pytest.skip("UD and CONLL17 do not name folders with treebanks and with outputs of the shared task")
     files = {}

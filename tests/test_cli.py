@@ -1,4 +1,4 @@
-"""The installed command, as a user types it."""
+"""The installed command, as users run it."""
 
 import os
 import pty
@@ -40,7 +40,7 @@ def refuses(*arguments, stdin=None):
 
 
 def on_a_terminal(*arguments):
-    """The exit code, and what a terminal at standard error shows."""
+    """The exit code, and the output on standard error when it is a terminal."""
     environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), TERM="xterm", COLUMNS="200")
     terminal, stderr = pty.openpty()
     shown = b""
@@ -105,7 +105,7 @@ def test_parse_changes_head_and_deprel_alone(model, files):
             assert one == two
     assert before.count(b"\n") == after.count(b"\n")
 
-    # From standard input to standard output, or by several processes, the same bytes; with tags, three more columns.
+    # The same bytes from standard input to standard output, or with several processes; with tags, three more columns.
     assert succeeds("parse", "--model", model, "-", stdin=before) == after
     assert succeeds("parse", "--model", model, "--jobs", "2", gold) == after
     tagged = succeeds("parse", "--model", model, "--tags", gold)
@@ -126,7 +126,7 @@ def test_test_and_evaluate_agree(model, files):
 
 
 def test_ways_to_decode(model, files, tmp_path):
-    """What greedy search and beams find: a beam of one is greedy; exact is the default of a global model."""
+    """Greedy and beam search: a beam of width 1 is greedy; exact decoding is the default for a global model."""
     gold = str(files / "toy-ud-test.conllu")
 
     def parsed(*options, folder=model):

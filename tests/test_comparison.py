@@ -1,4 +1,4 @@
-"""The command `mh4 compare`, on files whose every number is counted by hand, and on any files by the official scorer."""
+"""The command `mh4 compare`, on files with all numbers counted by hand, and on any files against the official scorer."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import segmented
 import toy
 from hypothesis import given, settings
 from test_cli import COMMAND, mh4, refuses, succeeds
-from test_scores import paths  # noqa: F401 (a fixture)
+from test_score_tables import paths  # noqa: F401 (a fixture)
 
 from mh4 import comparison, significance
 from mh4.comparison import Group
@@ -65,7 +65,7 @@ def test_counts_by_hand(paths):  # noqa: F811
     assert [list(dimension.names) for dimension in comparison.DIMENSIONS] == [list(rows) for rows in GROUPS.values()]
     assert a.groups == groups_by_hand(0)
     assert b.groups == groups_by_hand(1)
-    # By sentence: unlabelled and labelled arcs that are right, of the words in gold and system; exact match, 1 of 2 (F1).
+    # By sentence: correct unlabelled and labelled arcs, of the words in gold and system; exact match, 1 of 2 (F1).
     assert a.sentences.tolist() == [[[3, 8], [2, 8], [0, 2], [0, 2]], [[2, 4], [2, 4], [1, 2], [1, 2]]]
     assert b.sentences.tolist() == [[[1, 8], [1, 8], [0, 2], [0, 2]], [[0, 3], [0, 3], [0, 2], [0, 2]]]
 
@@ -106,7 +106,7 @@ def test_groups_begin_where_they_say(tmp_path):
 
 
 def agrees_with_the_scorer(gold, a, b):
-    """Everything adds up to the official counts: arcs over groups, what is right over gold sentences."""
+    """Everything adds up to the official counts: arcs over groups, correct arcs over gold sentences."""
     found = comparison.compare(gold, a, b)
     for letter, system, path in zip("ab", found.systems, (a, b)):
         scores = official(gold, path)
@@ -152,7 +152,7 @@ def test_any_segmentation(texts):
 
 @pytest.mark.slow
 def test_the_shared_task():
-    """Languages with multiword tokens, and those that are written without spaces."""
+    """Languages with multiword tokens, and languages written without spaces."""
     for gold, systems in segmented.shared_task_files().items():
         if Path(gold).name.partition("-")[0] in ("de", "got", "he", "hu", "zh"):
             agrees_with_the_scorer(gold, systems[0], systems[-1])

@@ -1,4 +1,4 @@
-"""Settings: defaults, files, single values, and what is refused."""
+"""Settings: defaults, files, single values, and rejected input."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Reading and writing CoNLL-U: every byte kept, every error named."""
+"""Reading and writing CoNLL-U: every byte is kept, every error located."""
 
 import io
 import sys
@@ -121,7 +121,7 @@ def test_no_such_file(tmp_path):
 
 
 def test_a_sentence_is_read_before_the_next(file):
-    """So that a file of any size fits into memory, and an error comes after what is right before it."""
+    """So that files of any size can be read, and an error is raised only after the valid sentences before it."""
     blocks = conllu.blocks(file(row(1) + "\n\n" + row(1) + "\n" + row(3) + "\n\n"))
     assert next(blocks).sentence.words == ["w"]
     with pytest.raises(InputError, match="line 4, sentence 2: ID is '3'"):

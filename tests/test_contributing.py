@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says about adding a system."""
+"""The instructions in CONTRIBUTING.md for adding a system."""
 
 import re
 

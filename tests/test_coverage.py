@@ -1,4 +1,4 @@
-"""Coverage by definition, and the command `mh4 coverage`."""
+"""Coverage, against its definition, and the command `mh4 coverage`."""
 
 import json
 import os

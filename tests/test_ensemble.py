@@ -1,4 +1,4 @@
-"""Ensembles: the tree that has most votes, by enumeration; labels of all members; files as members; the command."""
+"""Ensembles: the tree with the most votes, by enumeration; labels of all members; files as members; the command."""
 
 import os
 import subprocess
@@ -26,14 +26,14 @@ def int32(heads):
 
 
 def support(heads, votes):
-    """How many votes the arcs of a tree have, and minus the sum of the numbers of the earliest voter of each (the last if none)."""
+    """The number of votes for the arcs of a tree, and minus the sum of the arcs' earliest voters (the last if none)."""
     voters = [[k for k, other in enumerate(votes) if other[m] == heads[m]] for m in range(1, len(heads))]
     return sum(map(len, voters)), -sum(min(each, default=len(votes) - 1) for each in voters)
 
 
 @pytest.mark.parametrize("tree", TREES)
 def test_the_tree_has_most_votes_of_its_class(tree):
-    """Of all trees with a single root, and of these it has the earliest voters; members may have several roots."""
+    """Among all single-root trees, with the earliest voters among ties; members may have several roots."""
     rng = np.random.default_rng(1)
     outside = 0
     for _ in range(150):
@@ -73,7 +73,7 @@ def test_one_tree_is_its_own_ensemble_where_it_is_in_the_class():
 
 
 def test_long_sentences_and_many_members_are_exact():
-    """The class decoders take float32, the tree of all trees is found in float64: both find as many votes."""
+    """The class decoders use float32, the decoder of all trees float64: both find the same number of votes."""
     rng = np.random.default_rng(3)
     attached = [int32([-1, 0, *(rng.integers(max(1, m - 4), m) for m in range(2, 61))]) for _ in range(9)]
     votes = [trees.nearest(heads, "projective", single_root=True) for heads in attached]  # in every class
@@ -93,7 +93,7 @@ def treebank(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def models(treebank):
-    """Folders of three models of other systems, that have learnt from other sentences; the last has labels of its own."""
+    """Folders of three models of different systems, trained on different sentences; the last has different labels."""
     sentences = toy.sentences(treebank)
     settings = config.with_settings(toy.SMALL, ["training.max_updates=60", "training.evaluate_updates=30"])
     folders = []
@@ -187,7 +187,7 @@ def test_labels_of_files_count_for_the_arcs_that_they_have():
 
     assert parsed(one, two, three) == ([-1, 0, 1, 1], ["root", "obj", "case"])
     assert parsed(two, one, three) == ([-1, 0, 1, 1], ["root", "nsubj", "case"])
-    # A label of another arc counts where no member has the arc, "_" never, and where there is nothing it is dep.
+    # A label of another arc counts if no member has the arc, "_" never does, and the fallback is dep.
     silent = replace(two, deprels=["_", "", "_"])
     assert parsed(silent, one, silent) == ([-1, 0, 1, 1], ["root", "obj", "det"])
     assert parsed(silent) == ([-1, 0, 1, 1], ["root", "dep", "dep"])
@@ -222,7 +222,7 @@ def test_models_of_labels_that_have_nothing_in_common(treebank, models):
 
 @pytest.fixture(scope="module")
 def other(treebank):
-    """The test set parsed by another parser: the gold trees, with a label of its own."""
+    """The test set parsed by another parser: the gold trees, with an additional label."""
     path = treebank / "other.conllu"
     text = (treebank / "toy-ud-test.conllu").read_text(encoding="utf-8")
     path.write_text(text.replace("\tnsubj\t", "\tnsubj:file\t"), encoding="utf-8")
@@ -248,7 +248,7 @@ def test_the_command(models, other, treebank):
     (treebank / "mh4.conllu").write_bytes(succeeds("ensemble", *arguments, "--tree", "mh4", gold))
     assert all(trees.in_class(sentence.heads, "mh4") for sentence in conllu.read(str(treebank / "mh4.conllu")))
 
-    # With a file: by several processes, or from standard input, the same.
+    # With a file: the same result with several processes, or from standard input.
     with_file = succeeds("ensemble", "--model", models[0], "--vote", other, "--vote", other, gold)
     assert with_file == open(other, "rb").read()
     arguments = ["--model", models[0], "--vote", other, "--vote", "-", "--jobs", "2", gold]
@@ -281,7 +281,7 @@ def test_bad_input_is_one_sentence(models, other, treebank, tmp_path):
     changed = "".join([*rows[:at], "\t".join([cells[0], "other", *cells[2:]]), *rows[at + 1 :]])
     line = answer(changed)
     assert "bad.conllu, line 1, sentence 1" in line and "word 2 is 'other', but %r in %s" % (cells[1], first.name) in line
-    # A word or a sentence more, or a sentence fewer.
+    # An extra word or sentence, or a missing sentence.
     blocks = [block.text({}) for block in conllu.blocks(other)]
     longer = blocks[0].rstrip("\n") + "\n%d\tmore\t_\t_\t_\t_\t1\tdep\t_\t_\n\n" % (len(first) + 1)
     assert "%d words, but %d in %s" % (len(first) + 1, len(first), first.name) in answer(longer + "".join(blocks[1:]))

@@ -27,7 +27,7 @@ def as_conllu(rows, sent_id="s1"):
 
 
 def as_tokens(text):
-    """A sentence whose tokens, parted by spaces, are words or token=word+word; the first word is the root."""
+    """A sentence whose tokens, separated by spaces, are words or token=word+word; the first word is the root."""
     lines, number = [], 0
     for token in text.split():
         form, multiword, words = token.partition("=")
@@ -72,10 +72,10 @@ def test_attachment_scores(write):
 
 def test_sentences_that_do_not_correspond(write):
     gold = conllu.read(write("gold", as_conllu(GOLD), as_conllu(GOLD, "s2")))
-    with pytest.raises(ValueError, match="2 gold sentences but 1"):
+    with pytest.raises(ValueError, match="2 gold sentences, but the system has 1"):
         evaluation.attachment_scores(gold, gold[:1])
     shorter = replace(gold[0], words=["Az"], heads=np.array([-1, 0], np.int32), deprels=["root"])
-    with pytest.raises(ValueError, match="5 gold words but 1"):
+    with pytest.raises(ValueError, match="5 gold words, but the system has 1"):
         evaluation.attachment_scores(gold, [shorter, gold[1]])
     with pytest.raises(ValueError, match="no words"):
         evaluation.attachment_scores([], [])
@@ -103,7 +103,7 @@ class TestOfficial:
         assert list(scores) == evaluation.METRICS
         assert scores["UAS"] == pytest.approx((80.0, 80.0, 80.0, 80.0))
         assert scores["LAS"] == pytest.approx((60.0, 60.0, 60.0, 60.0))
-        # Content words: all but "Az". Of them két is wrong; by their functional children also ember and lát, as "Az" moved.
+        # Content words: all but "Az". Of them, két is wrong; so are ember and lát, as their functional child "Az" moved.
         assert scores["CLAS"] == pytest.approx((75.0, 75.0, 75.0, 75.0))
         assert scores["MLAS"] == pytest.approx((25.0, 25.0, 25.0, 25.0))
         assert scores["BLEX"] == pytest.approx((75.0, 75.0, 75.0, 75.0))
@@ -118,7 +118,7 @@ class TestOfficial:
         assert evaluation.format_counts(counts) == scorer.build_evaluation_table(original, counts=True)
 
     def test_another_segmentation(self, write):
-        """kutyát split in two: 4 of 5 gold words, 4 of 6 system words align, and of these all but két (its head) are right."""
+        """kutyát split in two: 4 of 5 gold words, 4 of 6 system words align, and all of these but két (its head) are correct."""
         split = GOLD[:4] + [("kutyá", "NOUN", 3, "obj"), ("t", "ADP", 5, "case")]
         scores = evaluation.official(write("gold", as_conllu(GOLD)), write("system", as_conllu(split)))
         assert scores["Words"][:3] == pytest.approx((100 * 4 / 6, 100 * 4 / 5, 100 * 8 / 11))
@@ -136,14 +136,14 @@ class TestOfficial:
         ],
     )
     def test_aligned_words(self, write, gold, system, partners):
-        """token=word+word is a multiword token. Spans of such are aligned by the longest common subsequence of forms."""
+        """token=word+word is a multiword token. Spans of these are aligned by the longest common subsequence of forms."""
         paths = write("gold", as_tokens(gold)), write("system", as_tokens(system))
         counts, gold_words = evaluation.evaluate(*map(evaluation.load, paths))
         assert gold_words.tolist() == partners
         assert counts["Words"].correct == sum(partner >= 0 for partner in partners)
 
     def test_files_can_be_scored_again(self, write):
-        """A file is read once for any number of systems; an alignment leaves nothing behind, not even with itself."""
+        """A file is read once for any number of systems; an alignment leaves no state behind, not even with itself."""
         gold, system = (evaluation.load(write(text[:2], as_tokens(text))) for text in ("ab c", "a b c"))
         for _ in range(2):
             assert evaluation.evaluate(gold, system).gold_words.tolist() == [-1, -1, 1]

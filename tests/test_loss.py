@@ -1,4 +1,4 @@
-"""The losses: their values, their gradient against finite differences, and that they vanish where gold wins."""
+"""The losses: their values, their gradients against finite differences, and that they vanish where gold wins."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_gradient_equals_finite_differences(system, sample, tmp_path):
     rng, step = np.random.default_rng(5), 2e-4
 
     def at(direction, length):
-        """The loss there, and its slope along the direction by back-propagation."""
+        """The loss at this point, and its slope along the direction by backpropagation."""
         for (_, assign, _), values, d in zip(everything, start, direction):
             assign(values + length * d)
         before = [gradient().copy() for _, _, gradient in everything]  # DyNet adds up gradients
@@ -102,7 +102,7 @@ GREEDY = [name for name, system in SYSTEMS.items() if isinstance(system, GreedyS
 
 
 def tree_losses(system, sample, folder):
-    """The loss of the sample without tags and labels, and for each sentence the arrays the decoder sees and its tree."""
+    """The loss of the sample without tags and labels, and for each sentence its tree and the arrays the decoder sees."""
     weights = ["training.%s_weight=0" % name for name in ("upos", "xpos", "feats", "label")]
     learner = trainer(system, sample, folder, "training.loss_scale=1", *weights)
     total = minibatch_loss(learner.model, learner.settings, learner.train, learner.trees).value()
@@ -125,7 +125,7 @@ def test_structured_loss_is_cost_plus_score_difference(system, sample, tmp_path)
 
 
 def hinges_along_the_oracle(system, values, heads, single_root):
-    """The loss of a greedy parser by its definition, a configuration at a time."""
+    """The loss of a greedy parser by definition, one configuration at a time."""
     n = len(heads) - 1
     configuration, loss = Configuration(n), 0.0
     for code in oracle.canonical(heads, system.transitions)[:, 0].tolist():
@@ -133,7 +133,7 @@ def hinges_along_the_oracle(system, values, heads, single_root):
             n + 1 if p == EMPTY else p for p in (configuration.s2, configuration.s1, configuration.s0, configuration.b0)
         )
         positions = {"s0b0": (s0, b0), "s1s0": (s1, s0), "s2s1": (s2, s1)}
-        if b0 > 0:  # the shift of the root is not learnt
+        if b0 > 0:  # the shift of the root is not learned
             scores = {
                 t: sum(float(tensor[(int(t), *positions[name])]) for name, tensor in values.items()) for t in system.transitions
             }
@@ -159,7 +159,7 @@ def test_greedy_loss_is_the_hinge_of_every_configuration(system, sample, tmp_pat
 @pytest.mark.parametrize("system", GREEDY)
 @pytest.mark.parametrize("single_root", [False, True])
 def test_the_violation_of_random_scores(system, single_root):
-    """Sparse coefficients and constant give the loss by its definition, also where transitions share their scores."""
+    """Sparse coefficients and constant give the loss by definition, even if transitions share their scores."""
     system, rng = SYSTEMS[system], np.random.default_rng(7)
     for n in (1, 2, 5, 12):
         values = {t.name: rng.normal(size=(t.matrices, n + 2, n + 2)).astype(np.float32) for t in system.tensors}

@@ -13,7 +13,7 @@ def sigmoid(x):
 
 
 def plain_lstm(lstm, vectors, state_mask=1.0, cell_mask=1.0):
-    """The coupled-gate LSTM with peepholes of one sequence (inputs, n), step by step in numpy."""
+    """The coupled-gate LSTM with peepholes on one sequence (inputs, n), step by step in numpy."""
     W, U, b = (p.as_array() for p in (lstm.from_input, lstm.from_state, lstm.bias))
     to_input_gate, to_output_gate = lstm.cell_to_input_gate.as_array(), lstm.cell_to_output_gate.as_array()
     h = c = np.zeros(U.shape[1])

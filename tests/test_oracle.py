@@ -15,7 +15,7 @@ BOTH = pytest.mark.parametrize("codes", [MH3, MH4], ids=["mh3", "mh4"])
 
 
 def check(rows, heads, codes):
-    """The rows are those of a sequence that makes the tree and attaches each word as soon as it can."""
+    """The rows form a sequence that makes the tree and attaches each word as early as possible."""
     n = len(heads) - 1
     configuration, missing = Configuration(n), np.bincount(heads[1:], minlength=n + 1)
     for code, *positions in rows.tolist():
@@ -46,7 +46,7 @@ def test_finds_a_sequence_for_every_tree_that_has_one(codes, n):
 
 
 def test_trees_of_five_words():
-    """The projective ones; those of MH4 and five more, the paper's example among them."""
+    """The projective trees; those of MH4 and five more, including the paper's example."""
     found = {codes: set() for codes in (MH3, MH4)}
     for codes, accepted in found.items():
         for tree in brute.all_trees(5):
@@ -58,7 +58,7 @@ def test_trees_of_five_words():
 
 
 def reachable(tree):
-    """Whether the transitions make the tree, by trying all sequences of its own arcs."""
+    """Whether the transitions can make the tree, by trying all sequences of its arcs."""
     n, pending = len(tree) - 1, [()]
     while pending:
         done = pending.pop()
@@ -85,7 +85,7 @@ def test_the_papers_example():
 
 
 def test_s1_before_s0():
-    """1 and 2 are dependents of 3, and 3 of the root: 1 is attached before 2, where MH3 has to do it after."""
+    """1 and 2 are dependents of 3, and 3 of the root: 1 is attached before 2, whereas MH3 has to attach it after 2."""
     heads = np.array([-1, 3, 3, 0])
     assert oracle.canonical(heads)[:, 0].tolist() == [SH, SH, SH, LA2, LA, SH, RA]
     assert oracle.canonical(heads, MH3)[:, 0].tolist() == [SH, SH, SH, LA, LA, SH, RA]
@@ -100,7 +100,7 @@ def test_random_trees_of_the_transition_system(n, seed, kinds, single_root):
 
 @given(n=st.integers(1, 25), seed=st.integers(0, 2**32 - 1))
 def test_any_tree(n, seed):
-    """Everything that MH4 derives has a sequence, and what has none is not in MH4."""
+    """Every tree that MH4 derives has a sequence, and trees without one are not in MH4."""
     heads = np.array(brute.random_tree(n, np.random.default_rng(seed)), dtype=np.int32)
     rows = oracle.canonical(heads)
     if rows is None:

@@ -1,4 +1,4 @@
-"""Parsing files in chunks, and by several processes."""
+"""Parsing files in chunks, and with several processes."""
 
 import pytest
 import toy

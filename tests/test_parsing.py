@@ -1,4 +1,4 @@
-"""Labels: "root" is for words headed by the root and for no others, and subtypes come back; trees of systems with scores of arcs."""
+"""Labels: "root" is only for words headed by the root, and subtypes are restored; trees of systems with arc scores."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ LABELS = Table({"nsubj": 9, "root": 5, "nmod:poss": 2, "nmod": 1})
 
 @pytest.mark.parametrize("of_root", [-1e3, 0.0, 1e3])
 def test_root_is_the_label_of_words_headed_by_the_root(of_root):
-    """However it is scored; the other labels are the best of the others."""
+    """However it is scored; the other words get the best of the other labels."""
     rng = np.random.default_rng(1)
     for words in (1, 2, 9):
         scores, roots = rng.normal(size=(len(LABELS), words)), rng.random(words) < 0.5
@@ -56,7 +56,7 @@ def test_untrained_parsers_label_roots_too(tmp_path):
 
 
 def test_subtypes_survive_training_and_parsing(tmp_path):
-    """Of det and amod, which depend on the last letter of their words here; the subtypes do not count for LAS."""
+    """Subtypes of det and amod, which here depend on the last letter of their words; they do not count for LAS."""
     sentences = toy.sentences(tmp_path)[:25]
     for sentence in sentences:
         typed = {"det": "det:%s", "amod": "amod:%s"}
@@ -83,7 +83,7 @@ def test_subtypes_survive_training_and_parsing(tmp_path):
 
 @pytest.mark.parametrize("system, without", [("mh3-arcs", "mh3"), ("mh4-arcs", "mh4-hybrid")])
 def test_scores_of_arcs_count_in_every_search(system, without, tmp_path):
-    """Trees are those of the tensors of the system, with its scores of arcs, which change them."""
+    """Trees come from all tensors of the system, including its arc scores, which change them."""
     sentences = toy.sentences(tmp_path)[:20]
     settings = config.with_settings(toy.SMALL, ["training.max_updates=20"])
     trainer = Trainer(system, settings, sentences, sentences, str(tmp_path / "model"))

@@ -1,4 +1,4 @@
-"""The command `mh4 evaluate`: one system or several, by relation, counts, JSON."""
+"""The command `mh4 evaluate`: one or several systems, by relation, counts, JSON."""
 
 import json
 import tempfile
@@ -149,7 +149,7 @@ def test_bad_input_is_one_sentence(paths, tmp_path):
 
 
 def agrees_with_the_scorer(gold, system):
-    """Arcs that are right through the alignment are as many as the official UAS and LAS count, and add up over relations."""
+    """The number of correct arcs given the alignment equals the official UAS and LAS counts, and the sum over relations."""
     counts, gold_words = evaluation.evaluate(gold, system)
     gold_arcs, system_arcs = arcs.Arcs.of(gold.sentences), arcs.Arcs.of(system.sentences)
     right = arcs.right(gold_arcs, system_arcs, gold_words)

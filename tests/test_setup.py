@@ -1,4 +1,4 @@
-"""The set-up: what a newcomer meets before anything of mh4 runs. DyNet itself is not built here."""
+"""The setup, which new users run before anything else. DyNet itself is not built here."""
 
 import io
 import os
@@ -107,7 +107,7 @@ def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch, console):
         dynet_wheel.wheel(console, None, 1, str(tmp_path), {})
 
 
-# What is missing
+# Missing prerequisites
 
 
 @pytest.mark.parametrize("version, word", [((2, 7), "old"), ((3, 8), "old"), ((3, 13), "new")])
@@ -194,7 +194,7 @@ def test_an_interrupted_command_ends_with_all_it_has_started(console, tmp_path):
 
 @pytest.fixture
 def place(tmp_path, monkeypatch, console):
-    """An Environment in a repository of its own."""
+    """An Environment in a separate repository."""
     monkeypatch.setattr(environment, "ROOT", str(tmp_path))
     (tmp_path / "build").mkdir()
     (tmp_path / "mh4" / "decoders").mkdir(parents=True)
@@ -323,7 +323,7 @@ exit 0
 
 @pytest.fixture
 def make(tmp_path):
-    """Runs make in a copy where the Pythons are stubs that show what they are given."""
+    """Runs make in a copy where the Pythons are stubs that print their arguments."""
     if not shutil.which("make"):
         pytest.skip("there is no make")
     shutil.copy(str(ROOT / "Makefile"), str(tmp_path))
@@ -348,7 +348,7 @@ def test_a_locale_is_not_a_treebank(make, env):
     made = make("reproduce", **env)
     assert made.returncode == 2
     assert made.stderr.startswith("usage: make reproduce LANG=hu ")
-    assert "run:" not in made.stdout  # not even the set-up
+    assert "run:" not in made.stdout  # not even the setup
     assert make("reproduce", "LANG=", **env).returncode == 2
 
 

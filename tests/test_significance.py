@@ -11,7 +11,7 @@ from mh4 import significance
 
 
 def counts(*rows):
-    """One measure: (right, there) of each sentence."""
+    """One measure: (correct, total) for each sentence."""
     return np.array(rows, dtype=np.int64)[:, None]
 
 
@@ -22,7 +22,7 @@ def f1(chosen):
 
 @st.composite
 def pairs(draw, least=1, most=4):
-    """A and B: of some sentences what is right, and the words of gold and system together."""
+    """A and B: for some sentences, the correct count, and the number of words in gold and system together."""
     words = draw(st.lists(st.integers(1, 6), min_size=least, max_size=most))
     parsers = [[(draw(st.integers(0, n)), n + draw(st.integers(max(1, n - 1), n + 1))) for n in words] for _ in range(2)]
     return [counts(*((min(right, there // 2), there) for right, there in parser)) for parser in parsers]
@@ -30,7 +30,7 @@ def pairs(draw, least=1, most=4):
 
 @given(pairs())
 def test_p_values_are_those_of_all_samples(pair):
-    """10,000 samples come within five standard errors of what all n^n resamples and all 2^n exchanges say."""
+    """10,000 samples are within five standard errors of the values from all n^n resamples and all 2^n exchanges."""
     a, b = (one[:, 0].tolist() for one in pair)
     n, observed = len(a), f1(a) - f1(b)
     (found,) = significance.compare(*pair)
@@ -73,7 +73,7 @@ def test_the_same_seed_gives_the_same_and_measures_do_not_mix():
 
 
 def test_samples_do_not_depend_on_how_many_are_in_memory(monkeypatch):
-    """Parts cover all samples: with one sentence in memory at a time the p-values are near those of all at once."""
+    """Parts cover all samples: with one sentence in memory at a time, the p-values are close to those of all at once."""
     rng = np.random.default_rng(3)
     a, b = (np.stack([rng.integers(0, 11, (20, 1)), np.full((20, 1), 20)], axis=2) for _ in range(2))
     (whole,) = significance.compare(a, b, samples=999)

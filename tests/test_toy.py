@@ -76,7 +76,7 @@ def test_no_sentence_comes_twice(paths):
 
 @pytest.mark.parametrize("split", SIZES)
 def test_columns_and_comments(paths, split):
-    """The text is that of the tokens; there are multiword tokens and empty nodes; endings and tags go together."""
+    """The text matches the tokens; there are multiword tokens and empty nodes; endings and tags agree."""
     multiword = empty = 0
     for number, sentence in enumerate(independent.parse(paths[split].read_text(encoding="utf-8")), start=1):
         assert sentence.metadata["sent_id"] == "toy-%s-%d" % (split, number)

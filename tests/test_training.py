@@ -1,4 +1,4 @@
-"""Training: every system learns, models come back as they were saved, trainings that were cut off resume, folders are respected."""
+"""Training: every system learns, models are restored as saved, interrupted runs resume, existing folders are respected."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def settings(*assignments):
 
 
 class Cut(Listener):
-    """Cuts training off after some evaluations or updates, as a signal would."""
+    """Interrupts training after some evaluations or updates, as a signal would."""
 
     def __init__(self, evaluations=10**9, updates=10**9):
         self.evaluations, self.updates, self.metrics = evaluations, updates, []
@@ -64,7 +64,7 @@ def test_the_shortest_sentence(system, everything, tmp_path):
 
 @pytest.mark.parametrize("system", [name for name in SYSTEMS if name != "greedy-mh4-two"])
 def test_every_system_overfits_thirty_sentences(system, everything, tmp_path):
-    """100 % UAS on what it has seen, of the trees that it can produce, the rarest kinds among them.
+    """100 % UAS on its training data, on trees that it can produce, including the rarest kinds.
 
     greedy-mh4-two cannot: it has the same scores again after a transition that removes s1.
     """
@@ -92,7 +92,7 @@ class UntilPerfect(Listener):
 
 @pytest.fixture(scope="module")
 def finished(everything, tmp_path_factory):
-    """A model folder of a short training, with dropout, and its summary."""
+    """The model folder of a short run with dropout, and its summary."""
     folder = str(tmp_path_factory.mktemp("model"))
     learner = Trainer("mh4-hybrid", SHORT, everything[:60], everything[60:90], folder, seed=3, listener=Cut())
     return folder, learner, learner.run()
@@ -135,7 +135,7 @@ def test_parsing_does_not_depend_on_the_company(finished, everything):
 
 
 def test_a_parser_decodes_as_it_is_told(finished, everything):
-    """What the decoders return, of the same scores."""
+    """The decoders' results on the same scores."""
     folder, sentences = finished[0], everything[:10]
     parsers = {how: mh4.load(folder, *how) for how in (("exact",), ("greedy",), ("beam",), ("beam", 1), ("beam", 3))}
     parsed = {how: [s.heads.tolist() for s in parser.parse(sentences)] for how, parser in parsers.items()}
@@ -176,7 +176,7 @@ def test_what_a_system_can_be_decoded_by():
 
 
 def test_greedy_parsers_learn_trees_beyond_the_chart():
-    """The paper's example is a tree of the transition system: kept as it is by greedy parsers, not by global ones."""
+    """The paper's example is a tree of the transition system: greedy parsers keep it as it is, global ones do not."""
     heads = np.array([-1, 3, 0, 5, 2, 4], dtype=np.int32)
     for name in ("greedy-mh4-two", "greedy-mh4-three", "greedy-mh4"):
         assert SYSTEMS[name].training_tree(heads, True).tolist() == heads.tolist()
@@ -259,11 +259,11 @@ def test_resuming_restores_weights_and_optimizer(everything, tmp_path):
 
 @pytest.mark.slow
 def test_a_training_killed_again_and_again_ends_with_the_same_weights(tmp_path):
-    """To the bit: SIGKILL comes at random moments, also while files are written; epochs end in between."""
+    """Bit for bit: SIGKILL comes at random moments, including while files are written; epochs end in between."""
     toy.sentences(tmp_path, "train"), toy.sentences(tmp_path, "dev")
     train, dev = (tmp_path / ("toy-ud-%s.conllu" % split) for split in ("train", "dev"))
     dev.write_text("\n\n".join(dev.read_text(encoding="utf-8").split("\n\n")[:10]) + "\n\n", encoding="utf-8")
-    # Clipping looks at the norm of all gradients, which depends on the order in which those of embeddings are summed.
+    # Clipping uses the norm of all gradients, which depends on the order in which those of embeddings are summed.
     chosen = "training.evaluate_updates=5 training.patience=20 training.max_updates=90 training.clip=0.1"
 
     def command(folder):
@@ -311,7 +311,7 @@ def test_a_training_killed_again_and_again_ends_with_the_same_weights(tmp_path):
 
 
 def test_training_stops_when_patience_runs_out(everything, tmp_path):
-    """Nothing is learnt at this rate: the first evaluation is the best."""
+    """Nothing is learned at this rate: the first evaluation is the best."""
     still = settings("training.learning_rate=1e-12", "training.evaluate_updates=1", "training.patience=3")
     summary = Trainer("mst", still, everything[:30], everything[60:70], str(tmp_path)).run()
     assert summary["evaluations"] == 1 + 3 and summary["best_evaluation"] == 1

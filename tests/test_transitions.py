@@ -1,4 +1,4 @@
-"""The transition system of Section 3.2, against its definition and against the deduction system it comes from."""
+"""The transition system of Section 3.2, against its definition and against the deduction system it is based on."""
 
 import brute
 import numpy as np
@@ -11,7 +11,7 @@ from mh4.transitions import EMPTY, LA, LA2, LA_PRIME, MH3, MH4, RA, RA2, RA_PRIM
 
 REDUCES = [code for code in Transition if code != SH]
 
-# The paper's example of a tree that the transition system makes and MH4 does not derive, and its computation.
+# The paper's example of a tree that the transition system produces but MH4 does not derive, and its computation.
 EXAMPLE_HEADS = [-1, 3, 0, 5, 2, 4]
 EXAMPLE = [SH, SH, SH, LA2, SH, SH, LA2, SH, RA, RA, RA]
 
@@ -120,7 +120,7 @@ def test_why_a_transition_is_not_legal():
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_legal_in_many_configurations_at_once(n):
-    """Every configuration there is. With a single root, what is left is what leads to trees with a single root."""
+    """Every configuration. With a single root, the transitions left are those that lead to trees with a single root."""
     seen, rooted = {}, set()
     for done, heads in sequences(n, MH4):
         for step, code in enumerate(done):
@@ -199,7 +199,7 @@ def test_random_sequences(n, seed, codes):
     assert brute.is_tree(configuration.heads.tolist())
     if codes is MH3:
         assert brute.is_projective(configuration.heads.tolist())
-    # Whatever position in a row is changed, the row is refused.
+    # Whichever position in a row is changed, the row is rejected.
     row, column = rng.integers(len(rows)), rng.integers(1, 4)
     rows[row, column] += 1
     with pytest.raises(ValueError, match=rf"row {row} says"):
@@ -233,7 +233,7 @@ def test_run_refuses():
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_score(n):
-    """Of every derivation, against the judge's; the first shift, of the root, is not scored."""
+    """Of every derivation, against the reference; the first shift, of the root, is not scored."""
     rng = np.random.default_rng(n)
     shift = rng.normal(size=(n + 2, n + 2)).astype(np.float32)
     s0b0, s1s0 = rng.normal(size=(2, 6, n + 2, n + 2)).astype(np.float32)

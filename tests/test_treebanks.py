@@ -28,7 +28,7 @@ ADDRESS = "/UD_Hungarian-Szeged/r2.0/hu-ud-train.conllu"
 
 
 class Server(ThreadingHTTPServer):
-    """Serves `files`; `cuts` says after how many bytes to drop the connection in each of the next requests."""
+    """Serves `files`; `cuts` are the numbers of bytes after which to drop the connection in each of the next requests."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -249,7 +249,7 @@ def test_lindat_archives_that_will_not_do(server, tmp_path, content, kept, messa
 
 
 def test_outputs_of_the_shared_task(server, tmp_path, monkeypatch):
-    """They go to data/conll17 if no folder is named, and are checked as treebanks are."""
+    """By default they go to data/conll17; they are verified in the same way as treebanks."""
     monkeypatch.setattr(treebanks, "DATA", tmp_path / "data")
     server.files["/o/r/0123abc/runs/task/C2L2/2017-05-12/output/hu.conllu"] = CONTENT
     server.cuts = [1000]
@@ -272,7 +272,7 @@ def test_outputs_of_the_shared_task(server, tmp_path, monkeypatch):
 
 
 def test_outputs_of_the_shared_task_from_lindat(server, tmp_path):
-    """The archive has those of other systems, under the same names."""
+    """The archive has outputs of other systems under the same names."""
     others = {"task/C2L2/2017-05-13/output/hu.conllu": b"later", "task/Stanford/2017-05-12/output/hu.conllu": b"other"}
     right = {"task/C2L2/2017-05-12/output/hu.conllu": CONTENT}
     server.files["/11234/1-2424/conll2017-test-runs-v3.tgz"] = archive({**others, **right})
@@ -286,7 +286,7 @@ def test_outputs_of_the_shared_task_from_lindat(server, tmp_path):
 
 
 def test_the_command(server, tmp_path, monkeypatch):
-    """Outputs come when they are asked for, into the same folder if one is named."""
+    """Outputs are fetched on request, into the same folder if one is given."""
 
     def data(*arguments):
         return CliRunner().invoke(cli.main, ["data", *arguments])

@@ -1,4 +1,4 @@
-"""Crossings, classes and nearest trees, by their definitions."""
+"""Crossings, classes and nearest trees, checked against their definitions."""
 
 import csv
 import os
@@ -50,7 +50,7 @@ def test_definitions_on_every_tree(n):
 @settings(max_examples=200)
 @given(n=st.integers(1, 30), seed=seeds)
 def test_definitions_on_random_trees(n, seed):
-    """Of all trees, and of trees with few crossings (random ones of 30 words are seldom in any class)."""
+    """For all trees, and for trees with few crossings (random trees of 30 words are rarely in any class)."""
     rng = np.random.default_rng(seed)
     for tree in (brute.random_tree(n, rng), brute.heads_of(n, brute.random_sequence(n, 4, rng))):
         heads = int32(tree)
@@ -71,7 +71,7 @@ def yields(tree):
 
 
 def naive_gap_degree(tree):
-    """A gap: neighbours in a yield that are not in the sentence."""
+    """Gaps: pairs of nodes that are adjacent in a yield but not in the sentence."""
     return max(sum(b - a > 1 for a, b in zip(sorted(nodes), sorted(nodes)[1:])) for nodes in yields(tree))
 
 
@@ -143,7 +143,7 @@ def test_the_number_of_trees():
 
 
 def test_a_trap():
-    """1EC, though charts that forget an arc between two boundary points of an item miss it."""
+    """In 1EC, though charts that forget an arc between two boundary points of an item miss it."""
     heads = int32((-1, 3, 0, 0, 1))
     assert trees.is_one_endpoint_crossing(heads) and trees.in_class(heads, "1ec")
 
@@ -202,7 +202,7 @@ def test_nearest_of_random_trees(name, n, seed, single_root):
 
 
 def test_nearest_of_a_tree_with_one_root():
-    """Where only trees with two roots keep the most arcs."""
+    """Cases where only trees with two roots keep the most arcs."""
     tree = (-1, 6, 5, 4, 0, 3, 5)
     candidates = np.array(brute.mhk_trees(6, 4))
     arcs = (candidates[:, 1:] == tree[1:]).sum(axis=1)
@@ -223,7 +223,7 @@ def test_nearest_with_a_single_root_keeps_the_most_arcs_of_those(n, name):
 
 
 def whole_tree_nearest(tree, name, single_root):
-    """What `nearest` is to find, by a decoder of the class on all words: arcs first, then fewer roots."""
+    """The values that `nearest` must reach, from a decoder of the class on all words: most arcs, then fewest roots."""
     n = len(tree) - 1
     arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
     arcs[0] = -1
@@ -235,7 +235,7 @@ def whole_tree_nearest(tree, name, single_root):
 
 
 def grown(tree, n, rng):
-    """The tree with leaves put beside their heads, anywhere, until it has n words."""
+    """The tree with leaves inserted next to their heads, anywhere, until it has n words."""
     tree = list(tree)
     while len(tree) <= n:
         head = int(rng.integers(1, len(tree)))
@@ -261,7 +261,7 @@ def test_the_core_is_enough(name, words, more, seed, single_root):
 @settings(max_examples=100)
 @given(words=st.integers(1, 8), more=st.integers(0, 12), seed=seeds)
 def test_the_core(words, more, seed):
-    """A tree of its own, without leaves beside their heads, and with the crossings of the whole."""
+    """The core is itself a tree, without leaves adjacent to their heads, and with all crossings of the original."""
     rng = np.random.default_rng(seed)
     tree = int32(grown(brute.random_tree(words, rng), words + more, rng))
     nodes, heads = core(tree)
@@ -278,7 +278,7 @@ def test_the_core(words, more, seed):
 
 @pytest.mark.parametrize("name", NEAREST)
 def test_nearest_in_a_long_sentence(name):
-    """165 words, of which the core of five decides: as many arcs are lost as in the nearest trees of five words."""
+    """165 words with a core of five, which decides: as many arcs are lost as in the nearest trees of the core."""
     rng = np.random.default_rng(5)
     small = (-1, 4, 3, 0, 2, 1)
     lost = len(small) - 1 - kept(whole_tree_nearest(int32(small), name, False), small)
@@ -359,7 +359,7 @@ def percent(part, whole):
 
 @pytest.mark.parametrize("row", paper_rows(), ids=lambda row: row["lang"])
 def test_coverage_of_table_3(row):
-    """Sentences in each class, and arcs that the nearest tree of the class keeps, in per cent to the second decimal."""
+    """Sentences in each class, and arcs that the nearest tree of the class keeps, in percent to two decimals."""
     sentences = conllu.read(str(train_file(row["lang"])))
     words = sum(len(sentence.heads) - 1 for sentence in sentences)
     assert (len(sentences), words) == (int(row["sentences"]), int(row["words"]))

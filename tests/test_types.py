@@ -1,4 +1,4 @@
-"""Type hints: those of public functions can be looked up, and the stubs of compiled decoders say what their sources say."""
+"""Type hints: those of public functions can be resolved, and the stubs of compiled decoders agree with their sources."""
 
 import ast
 import importlib

@@ -8,7 +8,7 @@ from mh4.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Small and without dropout: learns 30 sentences by heart in seconds.
+# Small and without dropout: memorises 30 sentences in seconds.
 SMALL = config.with_settings(
     Config(),
     [

@@ -74,7 +74,7 @@ def files(folder: Path) -> list[File]:
     return sorted(found, key=lambda file: (treebanks.SPLITS.index(file.split), place.get(file.lang, len(place)), file.lang))
 
 
-def beside(file: File) -> dict[str, str]:
+def published(file: File) -> dict[str, str]:
     """The paper's columns for exactly this file; empty if it has none."""
     row = paper.coverage().get(file.lang, {}) if (file.split, file.release) == ("train", paper.RELEASE) else {}
     return {column: row[column] for column in COLUMNS if column in row}
@@ -82,9 +82,9 @@ def beside(file: File) -> dict[str, str]:
 
 def agreement(measured: Sequence[File]) -> list[str]:
     """Lines stating which rows equal the paper's, which do not, and which are missing."""
-    compared = [file for file in measured if beside(file)]
+    compared = [file for file in measured if published(file)]
     different = {
-        file.lang: [column for column, value in beside(file).items() if file.numbers[column] != value] for file in compared
+        file.lang: [column for column, value in published(file).items() if file.numbers[column] != value] for file in compared
     }
     same = [lang for lang, columns in different.items() if not columns]
     missing = [lang for lang in paper.coverage() if lang not in different]
@@ -107,7 +107,7 @@ def markdown(measured: Sequence[File], command: str) -> list[str]:
     header = ["sentences", "words"] + ["sent. " + name for name in classes] + ["edge " + name for name in classes]
 
     def cells(file: File) -> list[str]:
-        theirs = beside(file)
+        theirs = published(file)
         return [
             number
             if column not in theirs
@@ -168,7 +168,7 @@ def as_csv(measured: Sequence[File]) -> str:
     header = ["lang", "split", "data", *COLUMNS, *("paper_" + column for column in theirs), *gaps, "well_nested", *crossings]
     body = []
     for file in measured:
-        found, row = file.counts, beside(file)
+        found, row = file.counts, published(file)
         shares = [of(name) for of in (found.sentence_coverage, found.edge_coverage) for name in coverage.CLASSES]
         body.append(
             [file.lang, file.split, file.release or "unidentified", found.sentences, found.words, *shares]

@@ -92,7 +92,7 @@ class Trainer:
         settings, progress = self.settings, self.progress
         lengths = [len(sentence) for sentence in self.train]
         losses: list[float] = []
-        learnt, learning = progress.words, progress.seconds
+        words_before, seconds_before = progress.words, progress.seconds
         while not self._finished():
             # The minibatches of an epoch depend only on the seed and the epoch, so that training can resume in mid-epoch.
             rng = np.random.default_rng([self.model.seed, progress.epoch])
@@ -105,16 +105,16 @@ class Trainer:
                 progress.batch += 1
                 progress.updates += 1
                 if progress.updates % every == 0 or progress.updates == settings.max_updates:
-                    words = progress.words - learnt
+                    words = progress.words - words_before
                     self._evaluate(
                         {
                             "epoch": round(progress.epoch + progress.batch / len(batches), 2),
                             "loss": round(sum(losses) / words, 4),
-                            "tokens_per_second": round(words / (progress.seconds - learning)),
+                            "tokens_per_second": round(words / (progress.seconds - seconds_before)),
                         }
                     )
                     losses.clear()
-                    learnt, learning = progress.words, progress.seconds
+                    words_before, seconds_before = progress.words, progress.seconds
             if progress.batch == len(batches):
                 progress.epoch, progress.batch = progress.epoch + 1, 0
         return self._finish()

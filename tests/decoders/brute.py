@@ -1,4 +1,4 @@
-"""The judge of the decoders: every tree, and every MH_k derivation, by the definitions of the paper.
+"""The reference for the decoders: every tree, and every MH_k derivation, by the definitions of the paper.
 
 Nothing here is fast, and nothing is shared with mh4: trees are enumerated, crossings are checked pair by pair, and the
 MH_k chart is the deduction system of Figure 1 taken literally, over all items [h1, ..., hp] with p <= k.
@@ -96,7 +96,7 @@ def deduce(n, k, axiom, shift, combine, link, union):
         for first in range(0, n + 2 - width):
             last = first + width
             inside = range(first + 1, last)
-            # Link takes one head away, so the items of this span with more heads come first.
+            # Link removes one head, so the items of this span with more heads come first.
             for p in range(min(k, width + 1), 1, -1):
                 for interior in combinations(inside, p - 2):
                     item = (first, *interior, last)
@@ -119,7 +119,7 @@ def deduce(n, k, axiom, shift, combine, link, union):
 
 
 def transition_of(item, head, dependent):
-    """The transition (code, s1, s0, b0) that a Link step of an item with at most 4 heads stands for (Section 3.2).
+    """The transition (code, s1, s0, b0) corresponding to a Link step of an item with at most 4 heads (Section 3.2).
 
     The computation of [h1, ..., hm] ends with stack ...|h1|...|h(m-1) and buffer hm|...
     """
@@ -182,7 +182,7 @@ def arc_of(code, s2, s1, s0, b0):
 
 
 def heads_of(n, rows):
-    """The heads a transition sequence makes, from the positions its rows state and a stack kept on the way."""
+    """The heads made by a transition sequence, from the positions in its rows and a stack maintained on the way."""
     heads, stack = [-1] * (n + 1), []
     for code, _, s0, b0 in rows:
         if code == 0:

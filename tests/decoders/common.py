@@ -1,4 +1,4 @@
-"""The decoders behind one face, and what must hold of every derivation they return."""
+"""A common interface to the decoders, and the properties required of every derivation they return."""
 
 import zlib
 from functools import cache
@@ -34,12 +34,12 @@ def sample_tensors(tensors, n, rng, kind="normal"):
 
 
 def rng_for(*what):
-    """A generator seeded by what it is for, so that tests do not depend on their order."""
+    """A generator seeded by its purpose, so that tests do not depend on their order."""
     return np.random.default_rng(zlib.crc32(repr(what).encode()))
 
 
 class TransitionDecoder:
-    """mh3, mh4-two and mh4-hybrid: scores of transitions, perhaps with scores of arcs beside them."""
+    """mh3, mh4-two and mh4-hybrid: transition scores, optionally with additional arc scores."""
 
     def __init__(self, name, decode, k, hybrid, arcs=False):
         self.name, self.decode_scores, self.k = name, decode, k
@@ -62,11 +62,11 @@ class TransitionDecoder:
         return brute.derivations(n, self.k).trees
 
     def candidate_scores(self, n, scores, cost=None):
-        """The score of each candidate: of each derivation there is."""
+        """The score of each candidate, that is, of each derivation."""
         return brute.derivations(n, self.k).scores(**scores, cost=cost)
 
     def best_score(self, n, scores, cost=None, heads=None, root=None):
-        """The best score of all derivations, of whatever length, by the chart of Figure 1."""
+        """The best score over all derivations, for any length, by the chart of Figure 1."""
         cost = zero_cost(n) if cost is None else cost
 
         def link_score(item, head, dependent):
@@ -131,7 +131,7 @@ class TransitionDecoder:
 
 
 class ArcDecoder:
-    """mhk and mst: scores of arcs."""
+    """mhk and mst: arc scores."""
 
     tensors = {"arcs": ()}
 
@@ -185,8 +185,8 @@ MH4_TWO_ARCS = TransitionDecoder("mh4-two-arcs", mh4.decode, 4, hybrid=False, ar
 MH4_HYBRID_ARCS = TransitionDecoder("mh4-hybrid-arcs", mh4.decode, 4, hybrid=True, arcs=True)
 MHK = [ArcDecoder(f"mhk-{k}", mhk_with(k), f"mh{k}", k) for k in (3, 4, 5, 6)]
 MST = ArcDecoder("mst", mst.decode, "all")
-BESIDE = [MH3_ARCS, MH4_TWO_ARCS, MH4_HYBRID_ARCS]  # arcs beside transitions
-DECODERS = [MH3, MH4_TWO, MH4_HYBRID, *BESIDE, *MHK, MST]
+WITH_ARCS = [MH3_ARCS, MH4_TWO_ARCS, MH4_HYBRID_ARCS]  # arcs in addition to transitions
+DECODERS = [MH3, MH4_TWO, MH4_HYBRID, *WITH_ARCS, *MHK, MST]
 
 
 def zero_cost(n):
@@ -210,14 +210,14 @@ def parts_score(derivation, scores, cost=None):
 
 
 def tolerance(n, scores, cost=None):
-    """How far a float32 score may be from the exact one: it grows with the number and size of what is summed."""
+    """The tolerance for a float32 score: it grows with the number and size of the terms."""
     summed = [*scores.values(), zero_cost(n) if cost is None else cost]
     largest = max(float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in summed)
     return 1e-6 * 4 * n * largest + 1e-9
 
 
 def accepted_trees(decoder, n):
-    """The trees over n words that the decoder takes as `heads`."""
+    """The trees over n words that the decoder accepts as `heads`."""
     scores = decoder.sample(n, rng_for(n))
     accepted = set()
     for tree in brute.all_trees(n):
@@ -230,7 +230,7 @@ def accepted_trees(decoder, n):
 
 
 def found_trees(decoder, n):
-    """The trees over n words that a decoder of arc scores finds where just their own arcs are worth something."""
+    """The trees over n words that a decoder of arc scores finds if only their own arcs have positive scores."""
     found = set()
     for tree in brute.all_trees(n):
         arcs = np.zeros((n + 1, n + 1), dtype=np.float32)
@@ -245,7 +245,7 @@ def tree_set(decoder, n):
 
 
 def check(decoder, derivation, n, scores, cost=None, best=None):
-    """A well-formed derivation whose score is that of its parts, and the best there is if that is known."""
+    """Checks that a derivation is well-formed, its score is that of its parts and, if known, the best possible."""
     heads = derivation.heads
     assert heads.dtype == np.int32 and heads.shape == (n + 1,) and heads[0] == -1
     assert brute.is_tree(heads.tolist())
@@ -255,7 +255,7 @@ def check(decoder, derivation, n, scores, cost=None, best=None):
     decoder.check_parts(derivation, n, scores)
     assert isinstance(derivation.score, float)
     near = tolerance(n, scores, cost)
-    # The score is summed in double precision, whatever the chart was filled in.
+    # The score is summed in double precision, whatever the precision of the chart.
     assert abs(derivation.score - parts_score(derivation, scores, cost)) <= 1e-6 * near
     if n <= 5:
         assert tuple(heads.tolist()) in tree_set(decoder, n)

@@ -1,14 +1,14 @@
-"""Scores of arcs beside those of transitions. See test_decoders.py and test_search.py for what holds of them as of all."""
+"""Arc scores in addition to transition scores. See test_decoders.py and test_beam.py for properties of all decoders."""
 
 import numpy as np
 import pytest
-from common import BESIDE, MH3_ARCS, MH4_HYBRID_ARCS, check, hamming_cost, parts_score, rng_for, sample
+from common import MH3_ARCS, MH4_HYBRID_ARCS, WITH_ARCS, check, hamming_cost, parts_score, rng_for, sample
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mh4.decoders import NotInClass, beam, mh3, mh4
 
-every_decoder = pytest.mark.parametrize("decoder", BESIDE, ids=lambda decoder: decoder.name)
+every_decoder = pytest.mark.parametrize("decoder", WITH_ARCS, ids=lambda decoder: decoder.name)
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -20,7 +20,7 @@ def without_arcs(scores):
 @settings(max_examples=40)
 @given(n=st.integers(1, 25), seed=seeds)
 def test_arcs_are_to_the_tree_what_a_cost_is(decoder, n, seed):
-    """All as a cost, all as arcs or some as each, what is summed is the same: so are the tree and the score, exactly."""
+    """All as a cost, all as arcs or some of each: the sums are the same, and so are the tree and the score, exactly."""
     rng = np.random.default_rng(seed)
     scores = without_arcs(decoder.sample(n, rng, "whole"))
     one, other = sample((2, n + 1, n + 1), rng, "whole")
@@ -41,7 +41,7 @@ def test_arcs_are_to_the_tree_what_a_cost_is(decoder, n, seed):
 @settings(max_examples=40)
 @given(n=st.integers(1, 25), seed=seeds)
 def test_high_arcs_bring_about_a_tree(decoder, n, seed):
-    """Whatever the transitions score and the cost says; of its derivations the best, as if the tree had been given."""
+    """Whatever the transition scores and the cost; its best derivation, as if the tree had been given."""
     rng = np.random.default_rng(seed)
     _, tree, _ = decoder.planted(n, rng)
     scores = decoder.sample(n, rng, "ties")
@@ -58,7 +58,7 @@ def test_high_arcs_bring_about_a_tree(decoder, n, seed):
 @settings(max_examples=40)
 @given(n=st.integers(1, 25), seed=seeds)
 def test_a_tree_whose_arcs_alone_are_not_forbidden(decoder, n, seed):
-    """It is found, and without one of its arcs there is nothing: an error, but not that it were not in the class."""
+    """It is found, and without one of its arcs there is none: an error, but not for a tree outside the class."""
     rng = np.random.default_rng(seed)
     _, tree, _ = decoder.planted(n, rng)
     scores = decoder.sample(n, rng, "whole")
@@ -80,7 +80,7 @@ def test_a_tree_whose_arcs_alone_are_not_forbidden(decoder, n, seed):
 @settings(max_examples=40)
 @given(n=st.integers(2, 25), seed=seeds)
 def test_the_best_tree_without_one_of_its_arcs(decoder, n, seed):
-    """Another tree, no better, and the one that is found when a cost forbids the arc."""
+    """Another tree that is no better, and is the one found when a cost forbids the arc."""
     rng = np.random.default_rng(seed)
     scores = decoder.sample(n, rng, "whole")
     best = decoder.decode(scores)
@@ -113,7 +113,7 @@ def test_what_is_no_arc_does_not_matter(decoder):
 
 @every_decoder
 def test_calls_with_and_without_arcs_in_turn(decoder):
-    """Arcs of one sentence are not left for another, nor is a cost; and None is no arcs."""
+    """Neither arcs nor a cost carry over from one sentence to the next; None means no arcs."""
     rng = rng_for("turns")
     calls = []
     for n in rng.integers(1, 30, 6).tolist():
@@ -134,8 +134,8 @@ def test_calls_with_and_without_arcs_in_turn(decoder):
     assert forwards[4::5] == forwards[1::5]
 
 
-# What takes arcs: the charts and the search.
-EVERY_CALL = [(f"{d.name}{end}", d, f) for d in BESIDE for end, f in (("", d.decode_scores), ("-search", beam.decode))]
+# The decoders that take arcs: the charts and the search.
+EVERY_CALL = [(f"{d.name}{end}", d, f) for d in WITH_ARCS for end, f in (("", d.decode_scores), ("-search", beam.decode))]
 every_call = pytest.mark.parametrize("decoder, decode", [call[1:] for call in EVERY_CALL], ids=[call[0] for call in EVERY_CALL])
 
 
@@ -153,7 +153,7 @@ def test_the_part(decoder, decode):
 
 @every_call
 def test_bad_arcs_whatever_else_is_given(decoder, decode):
-    """With another option another chart may be filled. Of scores of all nodes that transitions have, one node is too many."""
+    """Different options may use different charts. Scores over all nodes, as for transitions, have one node too many."""
     n = 4
     scores = decoder.sample(n, rng_for("bad"))
     infinite, nan = scores["arcs"].copy(), scores["arcs"].copy()

@@ -6,7 +6,7 @@ from functools import cache
 import brute
 import numpy as np
 import pytest
-from common import BESIDE, KINDS, MH3, MH4_HYBRID, MH4_TWO, parts_score, rng_for, sample_tensors, tolerance
+from common import KINDS, MH3, MH4_HYBRID, MH4_TWO, WITH_ARCS, parts_score, rng_for, sample_tensors, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_decoders import bad_arrays, read_only
@@ -19,7 +19,7 @@ WIDE = 10**6  # more than there are sequences over four words
 
 
 class Search:
-    """A model to be searched: its tensors and which transitions they score on which positions."""
+    """A model to search: its tensors, and the transitions and positions that they score."""
 
     def __init__(self, name, tensors, decode, exact=None):
         self.name, self.tensors, self.decode_scores, self.exact = name, tensors, decode, exact
@@ -54,7 +54,7 @@ LOCAL = [
     Search("greedy-mh4-three", {"s0b0": (7,), "s1s0": (7,)}, beam.decode_local),
     Search("greedy-mh4", {"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, beam.decode_local),
 ]
-GLOBAL = [Search(d.name, d.tensors, beam.decode, d) for d in (MH3, MH4_TWO, MH4_HYBRID, *BESIDE)]
+GLOBAL = [Search(d.name, d.tensors, beam.decode, d) for d in (MH3, MH4_TWO, MH4_HYBRID, *WITH_ARCS)]
 every_model = pytest.mark.parametrize("model", LOCAL + GLOBAL, ids=lambda model: model.name)
 every_root = pytest.mark.parametrize("single_root", [False, True])
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -66,7 +66,7 @@ def positions(configuration):
 
 
 def legal(configuration, kinds, single_root):
-    """The legal transitions; with a single root an arc from 0 only where it completes the tree."""
+    """The legal transitions; with a single root, an arc from 0 only if it completes the tree."""
     for code in MH4[:kinds]:
         if configuration.legal(code):
             last = len(configuration.stack) == 2 and configuration.b0 == configuration.n + 1
@@ -92,7 +92,7 @@ def everything(n, kinds):
 
 
 def greedy(model, scores, n, single_root):
-    """The greedy parser in plain Python: the best transition, of equal ones that of the lowest code."""
+    """The greedy parser in plain Python: the best transition, among equal ones the one with the lowest code."""
     configuration, rows = Configuration(n), []
     while not configuration.is_final():
         here = positions(configuration)
@@ -103,7 +103,7 @@ def greedy(model, scores, n, single_root):
 
 
 def check(model, derivation, n, scores, single_root=False):
-    """A tree, made by its transitions, with the score of its parts, which are those of its transitions."""
+    """Checks that the transitions make the tree, and that the score is that of the parts, which are the transitions'."""
     heads, rows = derivation.heads, derivation.transitions
     assert heads.dtype == np.int32 and heads.shape == (n + 1,) and heads[0] == -1
     assert brute.is_tree(heads.tolist())
@@ -126,7 +126,7 @@ def check(model, derivation, n, scores, single_root=False):
     assert derivation.score == pytest.approx(parts_score(derivation, scores), rel=1e-9, abs=1e-9)
 
 
-# ------------------------------------------------------------------------------ against everything there is, n = 1 to 4
+# ---------------------------------------------------------------------------------- against full enumeration, n = 1 to 4
 
 
 @every_model
@@ -162,7 +162,7 @@ def test_with_a_single_root_the_only_arc_from_it_is_the_last_transition(n, kinds
 @pytest.mark.parametrize("model", GLOBAL, ids=lambda model: model.name)
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_up_to_four_words_search_and_chart_agree_on_the_best_tree(model, n, kind):
-    """The chart has all trees of the transition system, but not all sequences: the search may only be better."""
+    """The chart has all these trees of the transition system, but not all sequences: the search can only be better."""
     rng = rng_for("chart", n, kind)
     for _ in range(10):
         scores = model.sample(n, rng, kind)
@@ -175,7 +175,7 @@ def test_up_to_four_words_search_and_chart_agree_on_the_best_tree(model, n, kind
 
 
 def test_finds_the_papers_tree_beyond_the_chart():
-    """The search goes where the transition system goes (Section 3.2)."""
+    """The search reaches everything that the transition system reaches (Section 3.2)."""
     heads, codes = (-1, 3, 0, 5, 2, 4), [0, 0, 0, 5, 0, 0, 5, 0, 2, 2, 2]
     for model in LOCAL + GLOBAL:
         if model.kinds < len(MH4):
@@ -210,7 +210,7 @@ def test_width_one_is_the_greedy_parser(model, single_root, n, seed, kind):
 
 
 def beam_search(model, scores, n, width, single_root):
-    """The score of beam search in plain Python, with whole configurations, and a stable sort for the ties."""
+    """The score of beam search in plain Python, with complete configurations, and a stable sort for ties."""
     beam = [(0.0, ())]
     for _step in range(2 * n + 1):
         continued = []
@@ -257,7 +257,7 @@ def test_three_kinds_make_projective_trees(model):
 
 @every_model
 def test_many_roots_are_tempting(model):
-    """Whatever an arc from the root promises, there is one dependent of the root if only one is wanted."""
+    """However high an arc from the root scores, the root has only one dependent if a single root is required."""
     n, rng = 12, rng_for("tempting")
     scores = model.sample(n, rng)
     many = model.decode(tempting(scores), beam=4)
@@ -268,7 +268,7 @@ def test_many_roots_are_tempting(model):
 
 
 def tempting(scores):
-    """RA, which makes arcs from the root when s0 is the first word on the stack, scores more than all else."""
+    """RA, which makes arcs from the root when s0 is the first word on the stack, scores higher than everything else."""
     scores = {name: tensor.copy() for name, tensor in scores.items()}
     for name in ("s0b0", "reduce_s0b0"):
         if name in scores:
@@ -296,7 +296,7 @@ def test_a_long_sentence(model):
 
 @every_model
 def test_minus_infinity_forbids(model):
-    """What is forbidden is not done; where nothing else is left there is no derivation."""
+    """Forbidden transitions are not taken; if nothing else is left, there is no derivation."""
     n, refused = 6, 0
     for k in range(60):
         rng = rng_for("forbid", k)

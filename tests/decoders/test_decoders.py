@@ -1,4 +1,4 @@
-"""What holds of every decoder: it finds the best of all there is, and says so truthfully."""
+"""Properties of all decoders: each finds the best derivation of all, and reports its score correctly."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -23,7 +23,7 @@ def costs(n, rng):
     return [None, hamming_cost(brute.random_tree(n, rng)), sample((n + 1, n + 1), rng, "normal")]
 
 
-# ------------------------------------------------------------------------------ against everything there is, n = 1 to 5
+# ---------------------------------------------------------------------------------- against full enumeration, n = 1 to 5
 
 
 @every_decoder
@@ -145,7 +145,7 @@ def test_not_in_class_is_a_value_error():
 @every_decoder
 @small
 def test_minus_infinity_forbids(decoder, n):
-    """The best of what is left, or an error where nothing is; also for the derivations of one tree."""
+    """The best of the remaining derivations, or an error if there are none; also for the derivations of one tree."""
     rng = rng_for("forbid", n)
     all_heads = np.array(decoder.trees(n))
     single = (all_heads[:, 1:] == 0).sum(axis=1) == 1
@@ -192,7 +192,7 @@ def test_a_sentence_without_words(decoder):
 
 @every_decoder
 def test_one_word(decoder):
-    """It has one tree, and with a cost or not, given or found, with a single root or not, the same derivation."""
+    """There is one tree and one derivation, with or without a cost, given or found, with or without a single root."""
     scores, cost = decoder.sample(1, rng_for("one")), sample((2, 2), rng_for("its cost"), "normal")
     for options in ({}, {"single_root": True}, {"heads": np.array([-1, 0], dtype=np.int32)}):
         derivation = decoder.decode(scores, cost=cost, **options)
@@ -211,7 +211,7 @@ def test_one_word(decoder):
 
 
 def longest(decoder):
-    """How long a sentence the slow chart, or a decoder that takes O(n^k), can be asked to parse here."""
+    """The longest sentences for which the slow chart, or a decoder in O(n^k), is feasible here."""
     return 9 if decoder.k is None or decoder.k > 4 else 20
 
 
@@ -247,7 +247,7 @@ def test_single_root_by_the_chart_of_figure_1(decoder, n, seed):
 
 
 def at_most(decoder, n):
-    """n, or as many words as a decoder in O(n^5) or O(n^6) parses in a moment."""
+    """n, or fewer words for a decoder in O(n^5) or O(n^6)."""
     return min(n, {5: 16, 6: 11}.get(decoder.k, n))
 
 
@@ -276,7 +276,7 @@ def test_no_tree_of_the_class_scores_higher(decoder, n, seed, kind):
 @settings(max_examples=40)
 @given(n=st.integers(1, 25), seed=seeds)
 def test_finds_a_planted_derivation(decoder, n, seed):
-    """Every part of a random derivation scores 1, all else 0: no score is higher than that of its like."""
+    """Every part of a random derivation scores 1, everything else 0: no derivation scores higher."""
     n = at_most(decoder, n)
     scores, tree, best = decoder.planted(n, np.random.default_rng(seed))
     for heads in (None, np.array(tree, dtype=np.int32)):
@@ -309,7 +309,7 @@ def test_a_long_sentence(decoder):
 
 @every_decoder
 def test_sentences_do_not_disturb_each_other(decoder):
-    """Long and short sentences with all kinds of options in turn: forwards, backwards, and in two threads, the same."""
+    """Long and short sentences with various options in turn: the same results forwards, backwards, and in two threads."""
     rng = rng_for("turns")
     calls = []
     for i in range(24):
@@ -375,7 +375,7 @@ def read_only(array):
 
 
 def bad_arrays(good):
-    """Arrays that cannot be scores where `good` can, by what is wrong with them."""
+    """Arrays that are invalid in place of `good`, by what is wrong with them."""
     return {
         "too small": good[..., :-1],
         "too large": np.concatenate([good, good[..., -1:]], axis=-1),
@@ -466,6 +466,6 @@ def test_all_scores_forbidden(decoder):
 
 
 def test_mst_finds_every_tree():
-    """The one decoder with nothing outside its class."""
+    """The only decoder with nothing outside its class."""
     for n in range(1, 6):
         assert found_trees(MST, n) == set(brute.all_trees(n))

@@ -1,4 +1,4 @@
-"""MH3, the projective parser: the arc-hybrid system. See test_decoders.py for what holds of every decoder."""
+"""MH3, the projective parser: the arc-hybrid system. See test_decoders.py for properties of all decoders."""
 
 import brute
 import numpy as np
@@ -12,7 +12,7 @@ from mh4.decoders import NotInClass, mh3, mh4
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_the_trees_are_the_projective_ones(n):
-    """Section 3.1: at k = 3 the parser covers exactly the projective trees. So does the judge's chart."""
+    """Section 3.1: for k = 3 the parser covers exactly the projective trees. So does the reference chart."""
     assert set(MH3.trees(n)) == set(brute.class_trees(n, "projective"))
     scores = MH3.sample(n, rng_for(n))
     accepted = set()
@@ -29,7 +29,7 @@ def test_the_trees_are_the_projective_ones(n):
 @settings(max_examples=30)
 @given(n=st.integers(1, 20), seed=st.integers(0, 2**32 - 1))
 def test_is_mh4_without_the_other_reduces(n, seed):
-    """MH4 with its four other transitions made hopeless finds a derivation of the same score."""
+    """MH4 with its other four transitions penalised heavily finds a derivation with the same score."""
     rng = np.random.default_rng(seed)
     scores = MH3.sample(n, rng)
     hopeless = np.full((4, n + 2, n + 2), -1e4, dtype=np.float32)

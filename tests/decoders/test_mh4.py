@@ -1,4 +1,4 @@
-"""MH4 with scores on {s0, b0} and hybrid. See test_decoders.py for what holds of every decoder."""
+"""MH4 with scores on {s0, b0} and hybrid. See test_decoders.py for properties of all decoders."""
 
 import brute
 import numpy as np
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mh4 import transitions
 from mh4.decoders import NotInClass, mh4, plain_mh4
 
-# Section 3.2: the transition system makes this tree, but no deduction does.
+# Section 3.2: the transition system produces this tree, but no deduction derives it.
 BEYOND_MH4 = np.array([-1, 3, 0, 5, 2, 4], dtype=np.int32)
 
 
@@ -23,7 +23,7 @@ def test_the_number_of_trees(decoder, n):
 
 
 def test_a_tree_the_transition_system_makes_but_mh4_does_not():
-    """The paper's example, with the computation the paper gives for it; test_transitions.py runs it."""
+    """The paper's example; test_transitions.py runs the computation given there."""
     assert tuple(BEYOND_MH4) not in brute.mhk_trees(5, 4)
     for decoder in (MH4_TWO, MH4_HYBRID):
         scores = decoder.sample(5, rng_for("example"))
@@ -51,7 +51,7 @@ def test_two_is_hybrid_with_nothing_on_s1(n, seed):
 @settings(max_examples=60)
 @given(n=st.integers(1, 45), seed=st.integers(0, 2**32 - 1))
 def test_finds_what_the_plain_decoder_finds(n, seed):
-    """The reading version, in which every item has a place of its own; also for sentences too long for the other judges."""
+    """The straightforward version, which stores every item; also for sentences too long for the other references."""
     rng = np.random.default_rng(seed)
     scores = MH4_HYBRID.sample(n, rng)
     cost = sample((n + 1, n + 1), rng, "normal")
@@ -64,7 +64,7 @@ def test_finds_what_the_plain_decoder_finds(n, seed):
 @settings(max_examples=50)
 @given(n=st.integers(1, 20), seed=st.integers(0, 2**32 - 1))
 def test_no_random_derivation_scores_higher(n, seed):
-    """Than the best one of its tree, nor that than the best of all: random derivations by the judge."""
+    """Than the best one of its tree, nor that than the best of all: random derivations from the reference."""
     rng = np.random.default_rng(seed)
     scores = MH4_HYBRID.sample(n, rng)
     best = mh4.decode(**scores)

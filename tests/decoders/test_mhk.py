@@ -1,4 +1,4 @@
-"""Arc-factored MH_k for any k. See test_decoders.py for what holds of every decoder."""
+"""Arc-factored MH_k for any k. See test_decoders.py for properties of all decoders."""
 
 import brute
 import numpy as np
@@ -36,7 +36,7 @@ def test_agrees_with_the_transition_based_decoders(name, n, seed):
 
 
 def test_the_papers_tree_that_mh5_derives_and_mh4_does_not():
-    """Section 3.2: 0 -> 2 -> 4 -> 5 -> 3 -> 1, which the transition system makes (test_transitions.py)."""
+    """Section 3.2: 0 -> 2 -> 4 -> 5 -> 3 -> 1, which the transition system produces (test_transitions.py)."""
     heads = np.array([-1, 3, 0, 5, 2, 4], dtype=np.int32)
     arcs = np.zeros((6, 6), dtype=np.float32)
     arcs[heads[1:], np.arange(1, 6)] = 1

@@ -1,4 +1,4 @@
-"""The maximum spanning tree. See test_decoders.py for what holds of every decoder."""
+"""The maximum spanning tree. See test_decoders.py for properties of all decoders."""
 
 import brute
 import numpy as np
@@ -21,7 +21,7 @@ def arcs_for(*trees):
 
 
 def test_breaks_a_cycle_where_it_costs_least():
-    """1 and 2 prefer each other; one of them must take the root, and 2 loses less by it."""
+    """1 and 2 prefer each other; one of them must take the root, and 2 loses less by doing so."""
     arcs = np.array([[0, 1, 4], [0, 0, 9], [0, 9, 0]], dtype=np.float32)
     derivation = mst.decode(arcs)
     assert derivation.heads.tolist() == [-1, 2, 0]
@@ -70,7 +70,7 @@ def test_no_single_change_of_head_helps(n, seed):
 @settings(max_examples=30)
 @given(n=st.integers(1, 30), seed=st.integers(0, 2**32 - 1))
 def test_single_root_is_the_best_choice_of_root(n, seed):
-    """Against decoding once for each word as the only one that the root may take."""
+    """Against decoding once for each word as the only possible dependent of the root."""
     rng = np.random.default_rng(seed)
     scores = MST.sample(n, rng)
     best = -np.inf

@@ -20,7 +20,7 @@ small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 seeds = st.integers(0, 2**32 - 1)
 
 
-# ------------------------------------------------------------------------------------------------------------ the judge
+# -------------------------------------------------------------------------------------------------------- the reference
 
 
 def parts_of(heads):
@@ -61,7 +61,7 @@ def definition(heads, scores, cost=None):
 
 
 class Trees:
-    """All trees of the class over n words, to score them all at once."""
+    """All trees of the class over n words, to be scored all at once."""
 
     def __init__(self, n):
         self.trees = brute.class_trees(n, "1ec")
@@ -106,7 +106,7 @@ def is_in_class(heads):
 
 
 def walk(n, rng, steps):
-    """Trees of the class, each from the one before by a new head for some word, with an inclination to cross arcs."""
+    """Trees of the class, each made from the previous one by a new head for some word, with a bias towards crossing arcs."""
     heads, crossed = [-1, *range(n)], 0
     for _ in range(steps):
         word, head = int(rng.integers(1, n + 1)), int(rng.integers(0, n + 1))
@@ -135,7 +135,7 @@ def only(heads):
 
 
 def check(derivation, scores, cost=None, best=None):
-    """A tree of the class with its parts and score by the definition, and the best there is if that is known."""
+    """Checks for a tree of the class with parts and score by definition and, if known, the best score."""
     heads = derivation.heads
     assert heads.dtype == np.int32 and heads[0] == -1
     tree = tuple(heads.tolist())
@@ -153,13 +153,13 @@ def check(derivation, scores, cost=None, best=None):
 
 
 def check_chart(heads, scores):
-    """The chart derives the tree, at the score of the definition and no other."""
+    """Checks that the chart derives the tree with exactly the score by definition."""
     found, score = oneec.best_tree(scores, only(heads), False)
     assert tuple(found.tolist()) == heads
     assert abs(score - definition(heads, scores)) <= tolerance(len(heads), scores), heads
 
 
-# ------------------------------------------------------------------------------ against everything there is, n = 1 to 5
+# ---------------------------------------------------------------------------------- against full enumeration, n = 1 to 5
 
 
 @small
@@ -190,7 +190,7 @@ def test_best_of_all(n, kind):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 def test_best_of_all_where_one_tensor_dominates(n, name, sign):
-    """By far the largest scores are those of this tensor: all negative, all positive or both."""
+    """This tensor has by far the largest scores: all negative, all positive or mixed."""
     rng = rng_for("dominates", n, name, sign)
     for _ in range(10 if n < 6 else 3):
         scores = random_scores(n, rng)
@@ -295,7 +295,7 @@ def test_minus_infinity_forbids(n):
 
 
 def test_a_trap():
-    """A complex with an arc between two nodes that bound an item."""
+    """A complex with an arc between two boundary nodes of an item."""
     heads = (-1, 3, 0, 0, 1)
     check_chart(heads, random_scores(4, rng_for("trap")))
 
@@ -360,7 +360,7 @@ def test_no_tree_of_the_class_scores_higher(n, seed, kind):
 @settings(max_examples=60)
 @given(n=st.integers(1, 50), seed=seeds)
 def test_finds_a_planted_tree(n, seed):
-    """Every part of a random tree scores 1, all else 0: no other tree scores as high."""
+    """Every part of a random tree scores 1, everything else 0: no other tree scores as high."""
     rng = np.random.default_rng(seed)
     tree = random_tree(n, rng)
     scores = random_scores(n, rng, "zeros")

@@ -15,7 +15,7 @@ from mh4.decoders.oneec_rules import ITEMS, RULES, STATES, instances, state_arcs
 
 
 def language(n):
-    """Everything that oneec_rules derives over nodes 0..n, by item and nodes: sets of (state, crossed arcs, gaps).
+    """All that oneec_rules derives over nodes 0..n, by item and nodes: sets of (state, crossed arcs, gaps).
 
     Gaps are not filled: they are kept as (first node, second node, state).
     """
@@ -71,7 +71,7 @@ def language(n):
 
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
 def test_the_rules_derive_complexes(n):
-    """Crossed arcs and gaps are 1EC trees in which just the arcs said to be crossed are, and all complexes are there.
+    """Crossed arcs and gaps are 1EC trees in which exactly the stated arcs are crossed, and all complexes occur.
 
     A gap stands for an arc between its ends, or for none. Without one arc the tree may be in two parts: 0 and n then
     have an arc from above.
@@ -97,7 +97,7 @@ def test_the_rules_derive_complexes(n):
 
 
 def hang_together(arcs):
-    """Whether each arc is reached from each other by steps to an arc that crosses."""
+    """Whether all arcs are connected by crossing."""
     left = set(arcs)
     agenda = [left.pop()]
     while agenda:
@@ -115,7 +115,7 @@ def test_the_compiler_is_given_these_rules():
 
 @pytest.mark.parametrize("number", range(len(RULES)))
 def test_the_kernels_apply_every_rule_once_wherever_it_is_needed(number, monkeypatch):
-    """And without it, or with it twice, the decoders are not built."""
+    """If it is missing or occurs twice, the decoders are not built."""
     orders = [key for key in oneec_generate.needed() if key[0] == number]
     assert orders and all(oneec_generate.needed()[key] == oneec_generate.covered()[key] == 1 for key in orders)
     steps_of = oneec_generate.steps_of
@@ -141,7 +141,7 @@ def test_an_order_in_which_no_item_is_needed(monkeypatch):
 
 @pytest.mark.parametrize("number", range(len(RULES)))
 def test_products_are_the_instances_of_a_rule(number):
-    """Taking maxima before sums leaves out no instance and adds none."""
+    """Taking maxima before sums neither omits nor adds an instance."""
     rows = tables()[1][number]
     for key in {row[2:] for row in rows}:
         cases = [row for row in rows if row[2:] == key]
@@ -179,7 +179,7 @@ def test_a_kernel_raises_by_all_instances_of_a_rule(number):
 
 
 def test_the_table_of_the_rules():
-    """States and instances left out are those that no complex comes of."""
+    """The omitted states and instances are those that cannot be part of a complex."""
     states, table = tables()
     assert states["gap"] == states["complex"] == STATES[2]
     for rule, rows in zip(RULES, table):

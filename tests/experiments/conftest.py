@@ -1,4 +1,4 @@
-"""The modules of experiments/, and commands that work in a folder of their own with a stand-in for mh4."""
+"""The modules of experiments/, and commands that work in a separate folder with a stand-in for mh4."""
 
 import sys
 
@@ -16,7 +16,7 @@ from training import grid  # noqa: E402
 
 @pytest.fixture
 def told(tmp_path, monkeypatch):
-    """The folder that tells the stand-in what to do, and that it tells what it did."""
+    """The folder that tells the stand-in what to do, and where it records what it did."""
     folder = tmp_path / "told"
     folder.mkdir()
     monkeypatch.setenv("STAND_IN", str(folder))
@@ -36,7 +36,7 @@ def run(told, tmp_path):
 
 @pytest.fixture
 def run_features(told, tmp_path):
-    """As `run`, make features."""
+    """Like `run`, for make features."""
 
     def call(*arguments):
         return features.main(arguments, trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
@@ -46,7 +46,7 @@ def run_features(told, tmp_path):
 
 @pytest.fixture
 def hungarian(tmp_path, monkeypatch):
-    """A folder whose train and dev sets pass for those of UD 2.0; there is no segmentation of the test set in our own data folder."""
+    """A folder whose train and dev sets pass as those of UD 2.0; our own data folder has no segmentation of the test set."""
     folder = tmp_path / "ud"
     folder.mkdir()
     texts = {"train": as_conllu(("a", 0, "root"), ("b", 1, "obj")), "dev": as_conllu(("b", 0, "root"), ("a", 1, "obj"))}
@@ -60,7 +60,7 @@ def hungarian(tmp_path, monkeypatch):
 
 @pytest.fixture
 def segmented(hungarian, tmp_path):
-    """A folder with another segmentation of the Hungarian test set, which is four words there."""
+    """A folder with another segmentation of the Hungarian test set, into four words."""
     words = ("a", 0, "root"), ("b", 1, "det"), ("c", 1, "dep"), ("d", 3, "dep")
     (hungarian / "hu-ud-test.conllu").write_text(as_conllu(*words))
     folder = tmp_path / "conll17"

@@ -1,4 +1,4 @@
-"""Made-up treebanks and records, and what the stand-in leaves, for the tests of experiments."""
+"""Artificial treebanks and records, and the output of the stand-in, for the tests of experiments."""
 
 import gzip
 import json
@@ -12,23 +12,23 @@ STAND_IN = Path(__file__).with_name("stand_in.py")
 
 
 def calls(told, name="calls"):
-    """What the stand-in was asked to train, or with "parses" to parse."""
+    """The stand-in's calls to train or, with "parses", to parse."""
     path = told / name
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def toy(*more):
-    """What is typed for two systems on the toy treebank."""
+    """The arguments for two systems on the toy treebank."""
     return ("--lang", "toy", "--systems", "mh3 mst", "--jobs", "2") + more
 
 
 def as_conllu(*words):
-    """A sentence, of (form, head, relation)."""
+    """A sentence from (form, head, relation) triples."""
     return "".join("%d\t%s\t_\t_\t_\t_\t%d\t%s\t_\t_\n" % (k, *word) for k, word in enumerate(words, start=1)) + "\n"
 
 
 def row(lang, split, release):
-    """Of the manifest."""
+    """A row of the manifest."""
     return treebanks.ManifestRow(lang, "UD", split, "r", "file", "id", release)
 
 
@@ -39,7 +39,7 @@ def fake_manifest(monkeypatch, rows):
 
 
 def record(results, name, system, seed, uas, lang="hu", release="UD 2.0", train="aa", **more):
-    """Makes the record of a run, by default on data that no treebank is."""
+    """Makes the record of a run, by default on data of no treebank."""
     folder = results / name
     folder.mkdir(parents=True, exist_ok=True)
     content = {"system": system, "seed": seed, "dev_uas": uas, "lang": lang, "release": release}
@@ -55,7 +55,7 @@ def kept(tmp_path, name="hu/mh3-seed1"):
 
 
 def trees(path):
-    """What is kept of the trees that a model predicts."""
+    """The saved trees that a model predicts."""
     return gzip.decompress(path.read_bytes()).decode("utf-8")
 
 

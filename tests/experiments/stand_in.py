@@ -1,4 +1,4 @@
-"""A stand-in for ``mh4 train`` and ``mh4 parse`` that keeps their contract and learns nothing.
+"""A stand-in for ``mh4 train`` and ``mh4 parse`` that fulfils their contract but learns nothing.
 
 What it does is told by files in the folder $STAND_IN: `fail` (a run that fails), `slow` (a run that waits, until it is removed),
 `mute` (a run whose model cannot parse). The scores it reports depend on the system and the seed, nothing else; in the trees it

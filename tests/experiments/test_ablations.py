@@ -1,4 +1,4 @@
-"""Ablations: a plan whose patches apply, trainings of what is not recorded yet, and differences with their standard errors."""
+"""Ablations: a plan whose patches apply, training of unrecorded runs, and differences with their standard errors."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ PATCHES = sorted(path.name for path in changes.FOLDER.glob("*.patch"))
 
 
 def git(*arguments, cwd=toy.ROOT, **how):
-    """What git prints, as bytes."""
+    """The output of git, as bytes."""
     who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
     return subprocess.run(["git", *who, *arguments], cwd=str(cwd), check=True, capture_output=True, **how).stdout
 
@@ -89,7 +89,7 @@ def test_every_patch_applies_to_the_base(base, tmp_path, patch):
 
 @pytest.fixture
 def places(tmp_path, monkeypatch):
-    """A folder with those of runs, results, and the patches of the plan."""
+    """A folder that contains the folders of runs, results, and the plan's patches."""
     for name in ("runs", "results", "folder"):
         (tmp_path / name).mkdir()
     monkeypatch.setattr(changes, "FOLDER", tmp_path / "folder")
@@ -102,7 +102,7 @@ SHOUT = "--- a/mh4/code.py\n+++ b/mh4/code.py\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n
 
 @pytest.fixture
 def repository(places, monkeypatch):
-    """A clone of a program that is soon compiled; its only commit is returned."""
+    """A clone of a program that compiles quickly; returns its only commit."""
     if not shutil.which("git") or not shutil.which("patch"):
         pytest.skip("there is no git, or no patch")
     folder = places / "repository"
@@ -158,7 +158,7 @@ def test_code_that_cannot_be_made_is_one_sentence(repository, places, capfd):
 
 @pytest.fixture
 def train(told, places, monkeypatch):
-    """Calls the command on the toy treebank; the code of each change is a package mh4 that is the stand-in, and tells whose it is."""
+    """Calls the command on the toy treebank; the code of each change is the stand-in as package mh4, which identifies itself."""
 
     def code(runs, base, change):
         package = places / "code" / change.name / "mh4"
@@ -180,7 +180,7 @@ def table(places):
 
 
 def kept(places, *rows):
-    """Makes the csv; rows of base, system, change, seed and UAS."""
+    """Makes the csv from rows of base, system, change, seed and UAS."""
     lines = ["%s,toy,%s,%s,%s,3000,%s,70.0000,100\n" % row for row in rows]
     (places / "results" / "ablations.csv").write_text(",".join(page.FIELDS) + "\n" + "".join(lines))
 
@@ -207,7 +207,7 @@ def test_what_is_recorded_is_not_trained_again(train, told, places, capsys):
     }  # fmt: skip
     text = (places / "results" / "ablations.md").read_text(encoding="utf-8")
     assert (
-        "| arc scores beside transition scores: mh4-arcs against mh4-hybrid | mh4-arcs | +24.72 ± " in text
+        "| arc scores in addition to transition scores: mh4-arcs against mh4-hybrid | mh4-arcs | +24.72 ± " in text
     )  # (12.3456 + 12.5 + 85.3) / 3 - 12
     assert str(places) not in text and "4 to train" in capsys.readouterr().out
 
@@ -278,7 +278,7 @@ def rows(lang, system, change, *scores):
 
 
 def cells(lines):
-    """The rows of its two tables, without the lines below their heads."""
+    """The rows of its two tables, without the lines below their headers."""
     lines = [line.strip("|").split("|") for line in "\n".join(lines).splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line] for line in lines if "---" not in line[0]]
 
@@ -312,7 +312,7 @@ def test_differences_and_their_standard_errors():
 
 
 def test_without_two_seeds_of_anything_there_are_no_errors():
-    """Not even "nan": one seed says nothing of how much seeds differ."""
+    """Not even "nan": one seed says nothing about the variation between seeds."""
     plan = Plan(base="abc", seeds=(1, 2), updates=3000, evaluate_updates=250, changes=(change("a", "X"),))
     lines = page.markdown(plan, rows("hu", "X", "unchanged", 80.0) + rows("hu", "X", "a", 80.5))
     assert cells(lines) == [

@@ -1,4 +1,4 @@
-"""Many trainings at a time, each a child process: how many, stopped, resumed, shown."""
+"""Parallel training runs in child processes: their number, stopping, resuming, display."""
 
 import json
 import os
@@ -36,14 +36,14 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import reproduce
-signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have them ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # they may be ignored in the environment of the tests
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 sys.exit(reproduce.main(sys.argv[4:], trainer=[sys.executable, sys.argv[2]], home=Path(sys.argv[3])))
 """
 
 
 def start_and_wait_for(told, tmp_path, run_name, *arguments):
-    """Starts the command as a process whose run `run_name` hangs after two evaluations, and returns when it does."""
+    """Starts the command as a process whose run `run_name` hangs after two evaluations, and returns once it does."""
     (told / "slow").write_text(run_name)
     system, _, seed = run_name.rpartition("-")
     home = tmp_path / "home"
@@ -57,7 +57,7 @@ def start_and_wait_for(told, tmp_path, run_name, *arguments):
             break
         time.sleep(0.02)
     process.kill()
-    pytest.fail("the run did not come so far: %s" % (process.communicate(),))
+    pytest.fail("the run did not get that far: %s" % (process.communicate(),))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -1,4 +1,4 @@
-"""What is typed after make reproduce, and what commands are."""
+"""The arguments of make reproduce, and the recorded commands."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""The paper's numbers, and the order of its systems."""
+"""The paper's numbers, and the order of the systems."""
 
 import csv
 import statistics
@@ -54,7 +54,7 @@ def test_test_scores_are_those_of_tables_5_and_6():
 
 
 def test_the_registry_is_in_the_order_of_table_4():
-    """Global parsers first, then greedy ones; those that the table does not have come after those that it has."""
+    """Global parsers first, then greedy ones; systems that are not in the table come after those that are."""
     with open(paper.EXPERIMENTS / "paper" / "table4_dev_uas.csv", encoding="utf-8", newline="") as lines:
         columns = list(dict.fromkeys(row["system"] for row in csv.DictReader(lines)))
 

@@ -1,4 +1,4 @@
-"""The trees that a finished model predicts: kept without words, put back beside them, and refused for another file."""
+"""The predicted trees of a finished model: saved without words, merged into their file, and rejected for another file."""
 
 import gzip
 import subprocess
@@ -18,7 +18,7 @@ LABELS = ("nsubj", "nmod:poss", "obl:tmod", "punct")
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """The toy treebank's dev and test sets, the latter with line ends of Windows."""
+    """The toy treebank's dev and test sets, the latter with Windows line ends."""
     folder = tmp_path_factory.mktemp("files")
     toy.generator().write(str(folder))
     paths = {split: folder / ("toy-ud-%s.conllu" % split) for split in ("dev", "test")}
@@ -47,7 +47,7 @@ def trees(files, parsed):
 
 
 def restored(trees, file):
-    """As the command does, bytes."""
+    """As by the command, in bytes."""
     script = str(toy.ROOT / "experiments" / "predictions.py")
     return subprocess.run([sys.executable, script, str(trees), str(file)], capture_output=True)
 
@@ -98,7 +98,7 @@ def test_another_file_is_refused(files, trees, tmp_path):
 
 
 def test_damaged_trees_are_refused(files, trees, tmp_path):
-    """Wherever the damage is: in the compressed bytes, the checksum, or what is missing at the end."""
+    """Wherever the damage is: in the compressed bytes, in the checksum, or by truncation."""
     damaged, content = tmp_path / "damaged.gz", trees.read_bytes()
     flipped = [
         content[:k] + bytes([content[k] ^ 0xFF]) + content[k + 1 :] for k in (0, *range(10, len(content), 97), len(content) - 1)

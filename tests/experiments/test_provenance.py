@@ -1,4 +1,4 @@
-"""What is written down of how something was made."""
+"""Records of how results were made."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""What is kept of finished runs, and what is read of it."""
+"""The records of finished runs: writing and reading them."""
 
 import json
 
@@ -34,7 +34,7 @@ def test_no_runs_no_table(tmp_path):
 
 
 def test_which_treebanks_have_records(tmp_path):
-    """The folder with the scores of the shared task's systems is no treebank's."""
+    """The folder with the scores of the shared task's systems does not belong to a treebank."""
     record(tmp_path, "hu", "mh3", 1, 80.0)
     record(tmp_path, "eu-ud1.4", "mh3", 1, 80.0)
     (tmp_path / "conll17").mkdir()
@@ -43,7 +43,7 @@ def test_which_treebanks_have_records(tmp_path):
 
 
 def test_what_was_kept_of_an_older_toy_treebank_goes(run, tmp_path):
-    """Also the trees, but not those of the run that takes the place of one."""
+    """Including the trees, but not those of a run that replaces an older one."""
     folder = tmp_path / "home" / "results" / "toy"
     for system in ("mh3", "mst"):
         record(folder.parent, "toy", system, 1, 12.34, lang="toy", release="toy treebank")
@@ -55,7 +55,7 @@ def test_what_was_kept_of_an_older_toy_treebank_goes(run, tmp_path):
 
 
 def test_results_without_models_are_trained_again(run, told, tmp_path):
-    """As in a fresh clone: the results are in git, the models are not. Results of another toy treebank go."""
+    """As in a fresh clone: the results are in git, the models are not. Results of another toy treebank are removed."""
     paths = treebanks.locate("toy")
     bank = treebank.identified("toy", {split: paths[split] for split in ("train", "dev")})
     files = {split: {"path": bank.paths[split].name, "git_blob": bank.blobs[split]} for split in ("train", "dev")}
@@ -71,7 +71,7 @@ def test_results_without_models_are_trained_again(run, told, tmp_path):
 
 
 def test_the_time_to_the_papers_mean(run, told, tmp_path, monkeypatch):
-    """That of the first evaluation at the mean or above it; those of mh3 are 81.5, 82.5 and 83.5."""
+    """The time of the first evaluation at or above the mean; those of mh3 are 81.5, 82.5 and 83.5."""
     means = {"mh3": 82.5, "mst": 82.01, "mh4-two": 84.01, "mh4-hybrid": 70.0, "greedy-mh4": None}
     monkeypatch.setattr(paper, "dev_uas", lambda lang, release, system: means[system] and (means[system], 0.1))
     assert run("--lang", "toy", "--systems", " ".join(means), "--seeds", "5", "--jobs", "4") == 0

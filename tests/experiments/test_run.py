@@ -1,4 +1,4 @@
-"""What a training leaves in its folder, read while it is written."""
+"""The files in a run's folder, read while they are being written."""
 
 import json
 import os

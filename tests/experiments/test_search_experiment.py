@@ -1,4 +1,4 @@
-"""``make search`` on models of the toy treebank: what it measures is what the parser does."""
+"""``make search`` on models of the toy treebank: its measurements agree with the parser."""
 
 import csv
 
@@ -19,7 +19,7 @@ SEARCHED = [name for name, system in SYSTEMS.items() if {"exact", "greedy", "bea
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """Two seeds of mh4-hybrid, hardly trained, and an unfinished one."""
+    """Two seeds of mh4-hybrid, barely trained, and an unfinished one."""
     home, paths = tmp_path_factory.mktemp("home"), treebanks.locate("toy")
     short = config.with_settings(toy.SMALL, ["training.max_updates=40", "training.evaluate_updates=20"])
     train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]

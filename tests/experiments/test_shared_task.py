@@ -1,4 +1,4 @@
-"""The shared task's systems: what is scored, what is kept of it, and how it compares; and the table that is kept in the repository."""
+"""The shared task's systems: their scores, records and comparison with the paper; and the table in the repository."""
 
 import csv
 import json
@@ -27,7 +27,7 @@ SYSTEMS = {  # LAS is 75, 50 and 25
 
 @pytest.fixture
 def folders(tmp_path, monkeypatch):
-    """A folder of test sets and one of outputs, whose Hungarian files pass for the released ones; the paper has 75.00 and 50.01."""
+    """Folders of test sets and outputs, whose Hungarian files pass as the released ones; the paper has 75.00 and 50.01."""
     ud, outputs = tmp_path / "ud", tmp_path / "outputs"
     ud.mkdir()
     outputs.mkdir()
@@ -91,7 +91,7 @@ def test_agreement_in_both_columns(folders, tmp_path, capsys, monkeypatch):
     assert score(folders, tmp_path / "home") == 0
     assert "Identical to the paper's Tables 5 and 6 in both columns: hu (1)." in capsys.readouterr().out.splitlines()
     (folders[1] / "hu-c2l2.conllu").unlink()
-    assert score(folders, tmp_path / "other") == 0  # one column alone says nothing of both
+    assert score(folders, tmp_path / "other") == 0  # one column is not enough
     out = capsys.readouterr().out
     assert "Identical" not in out and "Not scored: hu (no hu-c2l2.conllu)." in out.splitlines()
 
@@ -128,7 +128,7 @@ def test_a_file_that_the_scorer_refuses(folders, tmp_path, capsys, monkeypatch):
 def test_nothing_to_score(folders, tmp_path, capsys, monkeypatch):
     home = tmp_path / "home"
     assert score((folders[0], tmp_path / "none"), home) == 2
-    assert "none is not a folder: `mh4 data hu --conll17` fetches" in capsys.readouterr().err
+    assert "none is not a folder: fetch a language with `mh4 data hu --conll17`" in capsys.readouterr().err
     assert score((folders[1], folders[0]), home) == 2
     assert capsys.readouterr().err.startswith("conll17: no test set of UD 2.0 in ")
 
@@ -149,7 +149,7 @@ def test_a_broken_record_is_named(tmp_path, content):
 
 
 def test_the_committed_scores_are_the_papers():
-    """To the digit, as they stand in the csv and in what it is made from; where UD and CONLL17 name folders, also from the files."""
+    """Exactly, in the csv and in the records it is made from; if UD and CONLL17 name folders, also from the files."""
     results = toy.ROOT / "experiments" / "results"
     with open(results / "conll17.csv", encoding="utf-8", newline="") as file:
         rows = {(line["lang"], line["system"]): line for line in csv.DictReader(file)}

@@ -1,4 +1,4 @@
-"""Tables 1 and 2, and the command that trains what they need."""
+"""Tables 1 and 2, and the command that trains their systems."""
 
 import csv
 
@@ -51,6 +51,6 @@ def test_features_says_what_is_wrong(run_features, told, capsys):
     assert run_features("--lang", "xx") == 2
     assert features.USAGE in capsys.readouterr().err.splitlines()
     assert run_features("--lang", "hu", "--seeds", "0") == 2
-    assert capsys.readouterr().err.startswith("features: SEEDS: 0 is not a whole number")
+    assert capsys.readouterr().err.startswith("features: SEEDS: 0 is not a positive whole number")
     assert run_features("--help") == 0 and "SEEDS" in capsys.readouterr().out
     assert not calls(told)

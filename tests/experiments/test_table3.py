@@ -1,4 +1,4 @@
-"""Table 3, for the treebanks at hand."""
+"""Table 3, for the available treebanks."""
 
 import csv
 import os
@@ -16,7 +16,7 @@ from mh4 import conllu, coverage, treebanks
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a Hungarian training set as UD 2.0's, one as UD 1.4's, and a file nobody knows; the paper has the first."""
+    """A folder with a Hungarian training set as in UD 2.0, one as in UD 1.4, and an unknown file; the paper has the first."""
     folder = tmp_path / "ud"
     folder.mkdir()
     known = {}
@@ -37,7 +37,7 @@ def test_the_table_stands_beside_the_papers(folder, tmp_path, capsys):
     assert table3.main(["--ud", str(folder)], home=tmp_path) == 0
     out = capsys.readouterr().out
     assert "Different from the paper's Table 3: hu in edge_1ec." in out
-    assert "training sets of the other rows of Table 3: eu, de." in out
+    assert "UD 2.0 training sets of Table 3 that were not available: eu, de." in out
     text = (tmp_path / "results" / "table3.md").read_text(encoding="utf-8")
     row = "| hu | 2 ✓ | 6 ✓ | 50.00 ✓ | 100.00 ✓ | 100.00 ✓ | 100.00 | 83.33 ✓ | 100.00 ✓ | 100.00 (paper: 99.99) | 100.00 |"
     lines = text.splitlines()
@@ -83,7 +83,7 @@ def test_the_papers_rows_are_read():
 
 
 def test_the_committed_table_is_right():
-    """The table that is kept in the repository, against the paper's and, where UD names the treebanks, the files."""
+    """The table in the repository, against the paper's and, if UD names the treebanks, the files."""
     results = toy.ROOT / "experiments" / "results"
     with open(results / "table3.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -40,7 +40,7 @@ def test_test_scores_and_the_time_to_the_papers_mean_stand_beside_each_run(tmp_p
 @pytest.mark.parametrize(
     "name, release", [("eu-ud1.4", "UD 1.4"), ("eu-files-0123abcd", "unidentified files"), ("toy", "toy treebank")]
 )
-def test_other_data_are_never_beside_the_paper(tmp_path, name, release):
+def test_other_data_are_never_compared_with_the_paper(tmp_path, name, release):
     record(tmp_path, name, "mh4-hybrid", 1, 84.0, lang="toy" if name == "toy" else "eu", release=release)
     markdown, comma_separated = table4.write(name, tmp_path)
     text = markdown.read_text(encoding="utf-8")

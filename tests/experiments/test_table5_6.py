@@ -80,7 +80,7 @@ def test_without_tested_runs_there_is_no_page(tmp_path):
 @pytest.mark.parametrize(
     "other", [{"test": "0" * 40}, {"segmentation": OUTPUTS["c2l2"]}, {"segmentation": TEST}, {"release": "UD 1.4"}]
 )
-def test_other_files_are_never_beside_the_paper(tmp_path, other):
+def test_other_files_are_never_compared_with_the_paper(tmp_path, other):
     add(tmp_path, "mh4-hybrid", 1, 76.9, **other)
     references(tmp_path, stanford={"las": 77.5573})
     lines, table = page(tmp_path)

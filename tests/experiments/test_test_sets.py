@@ -1,4 +1,4 @@
-"""What a finished model predicts: the development set, and the test set on the segmentation of the shared task."""
+"""Predictions of a finished model: on the development set, and on the test set with the shared task's segmentation."""
 
 import paper
 import pytest
@@ -15,7 +15,7 @@ def of_hungarian(folder, *more):
 
 @pytest.mark.parametrize("named", [True, False])
 def test_a_finished_model_parses_the_shared_tasks_segmentation(run, told, hungarian, segmented, tmp_path, named, capsys):
-    """In the folder that is named, or else in our own data folder."""
+    """In the given folder, or else in our own data folder."""
     if not named:
         (tmp_path / "data").mkdir()
         segmented = segmented.rename(tmp_path / "data" / "conll17")
@@ -27,7 +27,7 @@ def test_a_finished_model_parses_the_shared_tasks_segmentation(run, told, hungar
     ]
     assert all(call["env"]["OMP_NUM_THREADS"] == "1" for call in calls(told, "parses"))
     record = kept(tmp_path)
-    # Of 3 words predicted and 4 gold ones, a and b are the same, and have the right heads; only a has the right label.
+    # Of 3 predicted and 4 gold words, a and b are the same and have the correct heads; only a has the correct label.
     assert record["test_uas"] == pytest.approx(100 * 2 * 2 / (3 + 4)) and record["test_las"] == pytest.approx(
         100 * 2 * 1 / (3 + 4)
     )
@@ -52,7 +52,7 @@ def test_without_the_segmentation_there_are_trees_of_dev_only(run, told, hungari
 
 
 def test_test_scores_of_the_toy_treebank(run, tmp_path):
-    """They are in percent of its words, which are the same in the segmentation: it is the same file."""
+    """They are percentages of its words, which are the same in the segmentation: it is the same file."""
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
     path = treebanks.locate("toy")["test"]
     sentences = conllu.read(str(path))
@@ -83,7 +83,7 @@ def test_another_segmentation_is_parsed_again(run, told, hungarian, segmented, t
 
 @pytest.fixture
 def downloads(hungarian, segmented, tmp_path, monkeypatch):
-    """What can be downloaded, by name: here the files of the two folders; everything else raises. Gives the names that were asked for."""
+    """The downloadable files, by name: those of the two folders; everything else raises. Returns the requested names."""
     for system in ("stanford", "c2l2"):
         (segmented / conll17.file_name("hu", system)).write_text(as_conllu(("a", 0, "root"), ("b", 1, "det"), ("cd", 1, "dep")))
     there = {path.name: path for folder in (hungarian, segmented) for path in folder.iterdir()}
@@ -140,7 +140,7 @@ def test_nothing_is_downloaded_when_a_folder_is_named(run, told, downloads, hung
 
 
 def test_a_folder_without_the_test_set(run, told, hungarian, segmented, tmp_path, capsys):
-    """It is enough to train, unless a segmentation is named."""
+    """Training does not need it, unless a segmentation is given."""
     (hungarian / "hu-ud-test.conllu").unlink()
     assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 2
     assert capsys.readouterr().err == "reproduce: %s has no hu-ud-test.conllu\n" % hungarian
@@ -151,13 +151,13 @@ def test_a_folder_without_the_test_set(run, told, hungarian, segmented, tmp_path
 
 
 def released(monkeypatch, folder):
-    """Lets all files of the folder pass for those of UD 2.0."""
+    """Makes all files in the folder pass as those of UD 2.0."""
     texts = {split: (folder / ("hu-ud-%s.conllu" % split)).read_text() for split in treebanks.SPLITS}
     fake_manifest(monkeypatch, {text: row("hu", split, "2.0") for split, text in texts.items()})
 
 
 def test_the_table_of_the_test_set(run, told, hungarian, segmented, tmp_path, capsys, monkeypatch):
-    """With the scores of the shared task's systems, which the paper gives, and those of its parsers."""
+    """Together with the paper's scores of the shared task's systems and of its own parsers."""
     outputs = {
         "stanford": (("a", 0, "root"), ("b", 1, "det"), ("cd", 1, "dep")),
         "c2l2": (("a", 0, "root"), ("b", 1, "x"), ("cd", 1, "x")),

@@ -1,4 +1,4 @@
-"""What a treebank is called by its content."""
+"""The names of treebanks, which depend on their content."""
 
 import pytest
 from samples import fake_manifest, row

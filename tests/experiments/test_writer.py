@@ -1,4 +1,4 @@
-"""The writer of tables: markdown, console, csv, and means over seeds."""
+"""Writing tables: markdown, console, csv, and means over seeds."""
 
 import io
 import statistics
