@@ -202,7 +202,7 @@ def test_random_sequences(n, seed, codes):
     # Whichever position in a row is changed, the row is rejected.
     row, column = rng.integers(len(rows)), rng.integers(1, 4)
     rows[row, column] += 1
-    with pytest.raises(ValueError, match=rf"row {row} says"):
+    with pytest.raises(ValueError, match=rf"row {row} has"):
         transitions.run(rows, n)
 
 
@@ -219,8 +219,8 @@ def test_run_refuses():
         with pytest.raises(ValueError):
             transitions.run(bad, 2)
     for row, values, message in [
-        (3, (LA_PRIME, 1, 2, 2), r"row 3 says \(s1, s0, b0\) = \(1, 2, 2\), but they are \(1, 2, 3\)"),
-        (1, (SH, EMPTY, EMPTY, 1), r"row 1 says .* but they are \(-1, 0, 1\)"),
+        (3, (LA_PRIME, 1, 2, 2), r"row 3 has \(s1, s0, b0\) = \(1, 2, 2\), but they are \(1, 2, 3\)"),
+        (1, (SH, EMPTY, EMPTY, 1), r"row 1 has .* but they are \(-1, 0, 1\)"),
         (3, (LA, 1, 2, 3), "row 3: LA is not legal .* sentinel cannot be a head"),
         (3, (7, 1, 2, 3), "row 3: 7 is not a transition code"),
         (3, (-1, 1, 2, 3), "row 3: -1 is not a transition code"),

@@ -66,7 +66,7 @@ def test_all_finished_seeds_count_if_none_is_named(home):
         (["--systems", "greedy-mh4"], "search: SYSTEMS: greedy-mh4 is not one of %s\n" % ", ".join(SEARCHED)),
         (["--systems", "mh4-two"], "search: no trained model of mh4-two in"),
         (["--seeds", "3"], "search: no trained model of mh4-hybrid or mh4-two in"),
-        (["--seeds", "one"], "search: SEEDS: one is not a whole number"),
+        (["--seeds", "one"], "search: SEEDS: one is not a positive whole number"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(home, capsys, arguments, sentence):
@@ -79,4 +79,4 @@ def test_usage(home, capsys):
     assert search.main(["--lang", "xx"], home=home) == 2
     assert search.USAGE in capsys.readouterr().err.splitlines()
     assert search.main(["--help"], home=home) == 0
-    assert "SYSTEMS  of %s;" % " ".join(SEARCHED) in capsys.readouterr().out
+    assert "SYSTEMS  from %s;" % " ".join(SEARCHED) in capsys.readouterr().out

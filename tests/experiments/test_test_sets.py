@@ -181,7 +181,7 @@ def test_the_table_of_the_test_set(run, told, hungarian, segmented, tmp_path, ca
     assert "| CoNLL #1 (Stanford) |  | 57.14 | 57.14 | ✓ |" in lines
     assert not any("C2L2" in line for line in lines)  # the file is not the released one
     out = capsys.readouterr().out
-    assert "28.57 ± 0.00" in out and "Table 5, over 5 seeds" in out and "hu-test.csv" in out
+    assert "28.57 ± 0.00" in out and "Table 5, with 5 seeds" in out and "hu-test.csv" in out
     assert_nothing_of_this_machine(tmp_path / "home" / "results", tmp_path)
 
 
