@@ -7,7 +7,7 @@ official scorer aligns them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
@@ -105,6 +105,28 @@ def compare(gold_path: str, a_path: str, b_path: str) -> Comparison:
     a, b = (_system(gold, gold_arcs, evaluation.load(path)) for path in (a_path, b_path))
     differences = dict(zip(MEASURES, significance.compare(a.sentences, b.sentences)))
     return Comparison(gold_path, len(gold.sentences), len(gold_arcs), (a, b), differences)
+
+
+def pooled(runs: Sequence[Comparison]) -> Comparison:
+    """Comparisons of several runs of the same two systems on the same gold file, as one: counts are summed over the runs.
+
+    So a score is that of all runs together, and a bootstrap sample draws a sentence with its trees of every run.
+    """
+    a, b = (_summed([run.systems[which] for run in runs]) for which in (0, 1))
+    differences = dict(zip(MEASURES, significance.compare(a.sentences, b.sentences)))
+    return replace(runs[0], systems=(a, b), differences=differences)
+
+
+def _summed(systems: Sequence[System]) -> System:
+    def total(groups: Sequence[Group]) -> Group:
+        return Group(*map(sum, zip(*groups)))
+
+    groups: dict[str, list[tuple[Group, Group]]] = {}
+    for key in systems[0].groups:
+        rows = zip(*(system.groups[key] for system in systems))
+        groups[key] = [(total([one for one, _ in row]), total([labelled for _, labelled in row])) for row in rows]
+    words, in_gold = sum(system.words for system in systems), sum(system.aligned for system in systems)
+    return System(systems[0].path, words, in_gold, groups, np.sum([system.sentences for system in systems], axis=0))
 
 
 def _system(gold: evaluation.File, gold_arcs: Arcs, system: evaluation.File) -> System:

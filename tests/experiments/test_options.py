@@ -70,7 +70,18 @@ def test_the_command_on_record_has_no_absolute_path(tmp_path):
 def test_nothing_imports_from_a_command():
     modules = {path: ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "experiments").rglob("*.py")}
     commands = {path.stem for path, module in modules.items() if any("__main__" in ast.dump(node) for node in module.body)}
-    assert {"reproduce", "features", "search", "table3", "shared_task", "ablations", "predictions", "report"} == commands
+    assert {
+        "reproduce",
+        "features",
+        "search",
+        "compare",
+        "ensemble",
+        "table3",
+        "shared_task",
+        "ablations",
+        "predictions",
+        "report",
+    } == commands
     for path, module in modules.items():
         for node in ast.walk(module):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None)]
