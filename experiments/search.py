@@ -16,7 +16,7 @@ from rich.console import Console
 from tables import search as table
 from tables.search import DECODINGS, NAMES, ROUNDS, Decoded, label
 from tables.writer import write_pages
-from training.run import Run
+from training.run import Run, finished_runs
 from training.treebank import located
 
 from mh4 import conllu
@@ -63,11 +63,7 @@ def trained(folder: Path, systems: str, seeds: str) -> list[Run]:
             raise InputError("SYSTEMS: %s is not one of %s" % (system, ", ".join(searched())))
     models = []
     for system in wanted:
-        for path in sorted((folder / system).glob("seed*"), key=lambda path: (len(path.name), path.name)):
-            seed = path.name[len("seed") :]
-            if seed.isdigit() and (not seeds or seed in seeds.split()):
-                run = Run(system, int(seed), path)
-                models += [run] if run.summary() else []
+        models += [run for run in finished_runs(folder, system) if not seeds or str(run.seed) in seeds.split()]
         if systems and not any(model.system == system for model in models):
             raise InputError("no trained model of %s in %s: train it first, with make reproduce" % (system, shown(folder)))
     if not models:

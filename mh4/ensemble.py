@@ -5,22 +5,9 @@ the most votes in its class; ties are broken in favour of arcs from members name
 highest probability, averaged over the labellers of all models; a file's label has probability 1 if the file has the arc. Tags,
 too, are those with the highest average probability.
 
-The paper does not describe how its ensemble (Section 5) is built. This method was chosen on dev: UAS (LAS) of mh4-hybrid, 1ec
-and mst, seed 1.
-
-                                                            Hungarian      Gothic
-    best member (mh4-hybrid)                            85.45 (80.59)  85.29 (79.57)
-    votes, ties broken arbitrarily by the decoder       85.88          85.84
-    votes, ties broken by the members' dev UAS          85.99 (81.32)  85.95 (80.17)
-    votes weighted by dev UAS                           85.99          85.95
-    votes weighted by the label's probability           85.70          85.87
-    votes, plus half a vote for the tree found when
-        each arc of the member's own costs 0.5          86.13          85.89
-    softmax of the max-marginals of members' arcs       86.33          85.82
-
-The last two reflect how confident a member is, but help only on Hungarian, and the additional search makes an ensemble slower
-than running its members one after another. Given the trees by votes (ties broken by the decoder), it makes little difference
-whether labels are chosen by average probability, average log-probability or votes: LAS 81.16, 81.13 and 80.95 on Hungarian.
+The paper does not describe how its ensemble (Section 5) is built. This method was chosen on dev among those that
+``make ensemble`` compares (``experiments/training/voting.py``): reflecting how sure a member is of an arc helped on Hungarian but
+not on Gothic, and the additional search makes an ensemble slower than running its members one after another.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -37,10 +37,13 @@ def averages(records: Sequence[dict], score: str) -> dict[str, Average]:
     table = {}
     for system in dict.fromkeys(record["system"] for record in records):
         mine = [record for record in records if record["system"] == system]
-        scores = [record[score] for record in mine]
-        std = statistics.stdev(scores) if len(scores) > 1 else None
-        table[system] = Average(statistics.mean(scores), std, tuple(record["seed"] for record in mine))
+        table[system] = average([record[score] for record in mine], [record["seed"] for record in mine])
     return table
+
+
+def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
+    """The average of scores, those of these seeds."""
+    return Average(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None, tuple(seeds))
 
 
 def plus_minus(mean: float, spread: Optional[float], form: str = "%.2f") -> str:

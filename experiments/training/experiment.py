@@ -23,7 +23,7 @@ from mh4.files import write_text
 from training import predictions
 from training.grid import ONE_THREAD, train_all
 from training.records import TREES, Records, load
-from training.run import DONE, WAITING, Run, read_json
+from training.run import DONE, WAITING, Run, environment, read_json
 from training.treebank import Treebank, described
 
 
@@ -81,7 +81,7 @@ class Experiment:
             soft_wrap=True,
         )
         if waiting:
-            train_all(self.runs, jobs, self.started, finished, console, self.cwd, self.environment())
+            train_all(self.runs, jobs, self.started, finished, console, self.cwd, environment(self.bank.lang))
 
     def recorded(self) -> list[dict]:
         """The records of the runs that are done; the results folder may have more, for other seeds and systems."""
@@ -124,7 +124,8 @@ class Experiment:
             return
         files = {"dev": self.bank.paths["dev"], **({"test": test[1]} if test else {})}
         try:
-            parsed = predictions.parse(self.trainer, run.folder, files, {**self.environment(), **ONE_THREAD})
+            command = [*self.trainer, "parse", "--model", str(run.folder)]
+            parsed = predictions.parse(command, run.folder, files, {**environment(self.bank.lang), **ONE_THREAD})
             scores = official(str(test[0]), str(parsed["test"])) if test else {}
             trees.parent.mkdir(parents=True, exist_ok=True)
             predictions.keep(trees, files, parsed)
@@ -134,13 +135,6 @@ class Experiment:
             return
         found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
         write_text(str(done), json.dumps({**found, **tested}, indent=1) + "\n")
-
-    def environment(self) -> dict[str, str]:
-        """The environment of the commands that train and parse."""
-        environment = dict(os.environ, PYTHONUTF8="1")
-        if environment.get("LANG") == self.bank.lang:  # the treebank to us, the locale to all other programs
-            del environment["LANG"]
-        return environment
 
     def _inputs(self) -> dict[str, str]:
         settings = self.settings.read_text(encoding="utf-8") if self.settings else ""

@@ -16,22 +16,25 @@ from mh4.errors import InputError
 from mh4.files import atomic_path
 
 
-def parse(parser: Sequence[str], model: Path, files: dict[str, Path], environment: dict[str, str]) -> dict[str, Path]:
-    """Parses the files, given by split, with the model; returns the parsed files, which are in the model's folder.
+def parse(command: Sequence[str], folder: Path, files: dict[str, Path], environment: dict[str, str]) -> dict[str, Path]:
+    """Parses the files, given by split, into `folder`; returns the parsed files.
 
-    parser: the command line to which ``parse ...`` is appended. Raises InputError if it fails.
+    command: the command line to which the file and ``-o OUTPUT`` are appended. Raises InputError if it fails.
     """
     parsed = {}
     for split, path in files.items():
-        parsed[split] = model / (split + ".conllu")
-        command = [*parser, "parse", "--model", str(model), str(path), "-o", str(parsed[split])]
+        parsed[split] = folder / (split + ".conllu")
         done = subprocess.run(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            [*command, str(path), "-o", str(parsed[split])],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )
         if done.returncode:
             said = done.stdout.decode(errors="replace").split("\n")
             why = next((line for line in reversed(said) if line.strip()), "it exited with code %d" % done.returncode)
-            raise InputError("%s cannot parse %s: %s" % (model, path.name, why))
+            raise InputError("%s cannot parse %s: %s" % (folder, path.name, why))
     return parsed
 
 

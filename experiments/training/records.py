@@ -39,22 +39,23 @@ class Records:
         origin = run.origin()
         record = {
             **run.summary(),
-            "system": run.system,
-            "seed": run.seed,
-            "lang": self.bank.lang,
-            "release": self.bank.release,
             "commit": ", ".join(origin["commits"]),
             "date": origin["finished"],
             "command": without_machine(" ".join(["mh4", *run.command[run.command.index("train") :]])),
             "reproduce": origin["command"],
         }
-        for split, path in self.bank.paths.items():
-            record[split] = {"path": path.name, "git_blob": self.bank.blobs[split]}
         record.pop("sources", None)  # redundant
         record.update(read_json(run.folder / "predicted.json"))
         record.update(self._against_the_paper(run))
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.write(run, record)
         write_text(str(self.path(run, EVALUATIONS)), (run.folder / "metrics.jsonl").read_text(encoding="utf-8"))
+
+    def write(self, run: Run, record: dict) -> None:
+        """Writes this record of a run, with its name and that of the data."""
+        record = {**record, "system": run.system, "seed": run.seed, "lang": self.bank.lang, "release": self.bank.release}
+        for split, path in self.bank.paths.items():
+            record[split] = {"path": path.name, "git_blob": self.bank.blobs[split]}
+        self.folder.mkdir(parents=True, exist_ok=True)
         write_text(str(self.path(run, RECORD)), json.dumps(record, indent=1, sort_keys=True) + "\n")
 
     def _against_the_paper(self, run: Run) -> dict:

@@ -5,6 +5,7 @@ the only sources of its state. Its output goes to ``train.log``; ``origin.json``
 """
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -94,6 +95,23 @@ class Run:
         except OSError:
             return []
         return [line for line in lines if line.strip()][-LOG_LINES:]
+
+
+def finished_runs(folder: Path, system: str) -> list[Run]:
+    """The finished runs of a system whose models are in `folder`, by seed."""
+    seeds = sorted(
+        int(path.name[len("seed") :]) for path in (folder / system).glob("seed*") if path.name[len("seed") :].isdigit()
+    )
+    runs = [Run(system, seed, folder / system / ("seed%d" % seed)) for seed in seeds]
+    return [run for run in runs if run.summary()]
+
+
+def environment(lang: str) -> dict[str, str]:
+    """The environment of the commands that train and parse the treebank of a language."""
+    environment = dict(os.environ, PYTHONUTF8="1")
+    if environment.get("LANG") == lang:  # the treebank to us, the locale to all other programs
+        del environment["LANG"]
+    return environment
 
 
 def read_json(path: Path) -> dict:

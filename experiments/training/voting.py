@@ -1,0 +1,157 @@
+"""Ways in which the members of an ensemble can vote for arcs. `mh4 ensemble` uses the first; the others were tried beside it.
+
+All of them see the same trees and scores of the members, so that they differ in nothing but the votes.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Callable
+
+import numpy as np
+
+from mh4 import ensemble, trees
+from mh4.conllu import Sentence
+
+if TYPE_CHECKING:
+    from mh4.model import Scores
+    from mh4.parsing import Parser
+
+_PENALTY = 0.5  # of each arc of the best tree, when the second is searched
+_FORBIDDEN = -1e6  # a cost larger than any score
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a member thinks of a sentence of n words.
+
+    heads: its tree, int32 (n+1,); second: the tree it finds if each arc of that one costs _PENALTY; labels: the probability of
+    the label of each arc, float32 (n,); best: float32 (n+1, n+1), the score of its best tree with an arc, for the arcs that are
+    in question, -inf elsewhere; uas: its UAS on the development set, in percent.
+    """
+
+    heads: np.ndarray
+    second: np.ndarray
+    labels: np.ndarray
+    best: np.ndarray
+    uas: float
+
+
+def opinions(
+    parsers: Sequence["Parser"], uas: Sequence[float], sentences: Sequence[Sentence]
+) -> Iterator[tuple[int, list[Opinion]]]:
+    """The index of each sentence, and the opinions of the members on it; uas: of the members."""
+    from mh4.model import score_with
+
+    for batch, scores in score_with([parser.model for parser in parsers], sentences):
+        arrays = [of_member.trees.arrays() for of_member in scores]
+        heads = [parser.trees(of_member) for parser, of_member in zip(parsers, scores)]
+        labels = [_label_probabilities(of_member, mine) for of_member, mine in zip(scores, heads)]
+        start = 0
+        for k, index in enumerate(batch):
+            stop = start + len(sentences[index])
+            candidates = [of_member[k] for of_member in heads]
+            members = zip(parsers, (of_member[k] for of_member in arrays), candidates, labels, uas)
+            yield index, [_opinion(parser, *mine, candidates, label[start:stop], own) for parser, *mine, label, own in members]
+            start = stop
+
+
+def _label_probabilities(scores: "Scores", heads: Sequence[np.ndarray]) -> np.ndarray:
+    """The probability of the best label of every word of the minibatch, without the unknown label."""
+    values = scores.labels(heads).npvalue()
+    exponentials = np.exp(values[1:] - values[1:].max(axis=0))
+    return 1 / exponentials.sum(axis=0).ravel()
+
+
+def _opinion(
+    parser: "Parser", tensors: dict, heads: np.ndarray, candidates: Sequence[np.ndarray], labels: np.ndarray, uas: float
+) -> Opinion:
+    n = len(heads) - 1
+    words = np.arange(1, n + 1)
+
+    def decode(cost: np.ndarray):
+        return parser.decode(**tensors, cost=cost, single_root=parser.model.config.scorer.single_root)
+
+    cost = np.zeros((n + 1, n + 1), dtype=np.float32)
+    cost[heads[1:], words] = -_PENALTY
+    second = decode(cost).heads
+    best = np.full((n + 1, n + 1), -np.inf, dtype=np.float32)
+    for m in words:
+        in_question = {int(tree[m]) for tree in candidates}
+        for head in in_question if len(in_question) > 1 else ():
+            cost = np.zeros((n + 1, n + 1), dtype=np.float32)
+            cost[:, m] = _FORBIDDEN
+            cost[head, m] = 0
+            best[head, m] = decode(cost).score
+    return Opinion(heads, second, labels, best, uas)
+
+
+def _most(opinions: Sequence[Opinion], votes: Callable[[Opinion], np.ndarray]) -> np.ndarray:
+    """The tree with the highest sum of votes, float32 (n,) of each member for the arcs of its tree."""
+    n = len(opinions[0].heads) - 1
+    total = np.zeros((n + 1, n + 1), dtype=np.float32)
+    for opinion in opinions:
+        total[opinion.heads[1:], np.arange(1, n + 1)] += votes(opinion)
+    return trees.best(total, "any", single_root=True)
+
+
+def in_order(opinions: Sequence[Opinion]) -> np.ndarray:
+    """A vote for each arc of a member's tree; ties go to arcs of the first members."""
+    return ensemble.vote([opinion.heads for opinion in opinions])
+
+
+def equal(opinions: Sequence[Opinion]) -> np.ndarray:
+    """A vote for each arc; ties go to any member, as the decoder happens to break them."""
+    return _most(opinions, lambda opinion: np.ones(len(opinion.labels), dtype=np.float32))
+
+
+def by_uas(opinions: Sequence[Opinion]) -> np.ndarray:
+    """Votes weighted by the member's UAS on the development set."""
+    return _most(opinions, lambda opinion: np.full(len(opinion.labels), opinion.uas / 100, dtype=np.float32))
+
+
+def by_label(opinions: Sequence[Opinion]) -> np.ndarray:
+    """Votes weighted by the probability of the arc's label."""
+    return _most(opinions, lambda opinion: opinion.labels)
+
+
+def with_second(opinions: Sequence[Opinion]) -> np.ndarray:
+    """A vote for each arc, and half a vote for each arc of the second tree."""
+    n = len(opinions[0].heads) - 1
+    total = np.zeros((n + 1, n + 1), dtype=np.float32)
+    for opinion in opinions:
+        total[opinion.heads[1:], np.arange(1, n + 1)] += 1
+        total[opinion.second[1:], np.arange(1, n + 1)] += 0.5
+    return trees.best(total, "any", single_root=True)
+
+
+def by_best_tree(opinions: Sequence[Opinion]) -> np.ndarray:
+    """A vote shared among the arcs in question by the softmax of the scores of the best trees with them (max-marginals)."""
+    n = len(opinions[0].heads) - 1
+    total = np.zeros((n + 1, n + 1), dtype=np.float32)
+    for opinion in opinions:
+        asked = np.isfinite(opinion.best).any(axis=0)
+        best = opinion.best[:, asked].astype(np.float64)
+        shares = np.exp(best - best.max(axis=0))
+        total[:, asked] += shares / shares.sum(axis=0)
+        agreed = np.flatnonzero(~asked[1:]) + 1
+        total[opinion.heads[agreed], agreed] += 1
+    return trees.best(total, "any", single_root=True)
+
+
+WAYS: dict[str, Callable[[Sequence[Opinion]], np.ndarray]] = {
+    "one vote for each arc, ties to the first member": in_order,
+    "one vote for each arc, ties broken arbitrarily": equal,
+    "votes weighted by the member's dev UAS": by_uas,
+    "votes weighted by the probability of the arc's label": by_label,
+    "one vote, and half a vote for the second tree": with_second,
+    "softmax of the max-marginals of members' arcs": by_best_tree,
+}
+
+
+def correct(parsers: Sequence["Parser"], uas: Sequence[float], gold: Sequence[Sentence]) -> dict[str, int]:
+    """The number of words with the correct head, by way of voting."""
+    counts = dict.fromkeys(WAYS, 0)
+    for index, members in opinions(parsers, uas, gold):
+        for name, way in WAYS.items():
+            counts[name] += int((way(members)[1:] == gold[index].heads[1:]).sum())
+    return counts

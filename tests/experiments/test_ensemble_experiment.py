@@ -1,0 +1,149 @@
+"""``make ensemble`` on models of the toy treebank: its scores are those of `mh4 ensemble`, its ways of voting do what they say."""
+
+import csv
+import json
+
+import ensemble
+import numpy as np
+import pytest
+import toy
+from samples import record
+from tables.ensemble import Row
+from training import predictions, voting
+from training.ensembles import Scores
+from training.voting import WAYS, Opinion
+
+import mh4
+from mh4 import config, conllu, treebanks
+from mh4.evaluation import attachment_scores, official
+from mh4.training.trainer import Trainer
+
+SYSTEMS = ("mh3", "mst")
+
+
+@pytest.fixture(scope="module")
+def paths():
+    return treebanks.locate("toy")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, paths):
+    """Two seeds of two systems, barely trained, with their records."""
+    home = tmp_path_factory.mktemp("home")
+    short = config.with_settings(toy.SMALL, ["training.max_updates=60", "training.evaluate_updates=60"])
+    train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
+    blobs = {split: treebanks.git_blob_id(paths[split]) for split in ("train", "dev")}
+    for system in SYSTEMS:
+        for seed in (1, 2):
+            folder = home / "runs" / "toy" / system / ("seed%d" % seed)
+            summary = Trainer(system, short, train, dev, str(folder), seed).run()
+            data = {"lang": "toy", "release": "toy treebank", "train": blobs["train"]}
+            data["dev"] = {"path": paths["dev"].name, "git_blob": blobs["dev"]}
+            record(home / "results", "toy", system, seed, summary["dev_uas"], test_las=50.0 + seed, **data)
+    return home
+
+
+@pytest.mark.slow
+def test_the_pages_and_the_records(home, paths, capsys):
+    pytest.importorskip("udtools")
+    assert ensemble.main(["--lang", "toy", "--systems", "mst mh3"], home=home) == 0
+    out, results = capsys.readouterr().out, home / "results"
+    with open(results / "toy-ensemble.csv", encoding="utf-8", newline="") as lines:
+        table = {(row["ensemble"], row["score"]): float(row["mean"]) for row in csv.DictReader(lines)}
+    dev = conllu.read(str(paths["dev"]))
+    members = [(s, json.loads((results / "toy" / ("%s-seed1.json" % s)).read_text())["dev_uas"]) for s in SYSTEMS]
+    uas = []
+    for seed in (1, 2):
+        kept = json.loads((results / "toy" / ("ensemble-seed%d.json" % seed)).read_text())
+        folders = [str(home / "runs" / "toy" / one["system"] / ("seed%d" % seed)) for one in kept["members"]]
+        parsed = mh4.load(folders).parse(dev)
+        scores = attachment_scores(dev, parsed)
+        assert (kept["dev_uas"], kept["dev_las"]) == pytest.approx((scores["uas"], scores["las"]))
+        uas.append(scores["uas"])
+        restored = home / "restored.conllu"
+        restored.write_text(predictions.restored(results / "toy" / ("ensemble-seed%d.trees.gz" % seed), paths["test"]))
+        assert kept["test_las"] == official(str(paths["test"]), str(restored))["LAS"].f1
+        assert str(home) not in json.dumps(kept)
+    assert table["ensemble", "dev_uas"] == pytest.approx(np.mean(uas), abs=1e-4)
+    assert table[next(iter(WAYS)), "dev_uas"] == pytest.approx(np.mean(uas), abs=1e-4)  # the way of `mh4 ensemble`
+    assert table["mst", "test_las"] == table["mh3", "test_las"] == 51.5
+    assert ("ensemble of all seeds", "test_las") in table and len(members) == 2
+    page = (results / "toy-ensemble.md").read_text(encoding="utf-8")
+    assert 'make ensemble LANG=toy SYSTEMS="mst mh3"' in page and str(home) not in page
+    assert all("| %s | " % way in page for way in WAYS) and "ensemble of all seeds" in out
+    tables = [(results / name).read_text(encoding="utf-8") for name in ("toy.md", "toy-test.md")]
+    assert all("| ensemble | 1 2 | " in text for text in tables)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--systems", "mst greedy-mh4"], "ensemble: SYSTEMS: greedy-mh4 is not one of mh3, mst, "),
+        (["--systems", "mst 1ec"], "ensemble: no trained model of 1ec in "),
+        (["--systems", "mst mh3", "--seeds", "2 3"], "ensemble: no trained model of mst with seed 3 in "),
+        ([], "ensemble: no trained model of mh4-hybrid in "),
+    ],
+)
+def test_bad_input_is_one_sentence(home, arguments, message, capsys):
+    assert ensemble.main(["--lang", "toy", *arguments], home=home) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(message) and said.count("\n") == 1
+
+
+def test_usage(home, capsys):
+    assert ensemble.main(["--help"], home=home) == 0
+    assert ensemble.USAGE in capsys.readouterr().out
+
+
+def opinion(heads, second=None, labels=None, best=None, uas=80.0):
+    n = len(heads)
+    scores = np.full((n + 1, n + 1), -np.inf, dtype=np.float32)
+    for (head, m), score in (best or {}).items():
+        scores[head, m] = score
+    trees = [np.array([-1, *tree], dtype=np.int32) for tree in (heads, second or heads)]
+    return Opinion(trees[0], trees[1], np.array(labels or [1.0] * n, dtype=np.float32), scores, uas)
+
+
+def test_ways_of_voting_by_hand():
+    # Word 1 is the root's; word 2 is headed by 1, according to A, or 3; word 3 by 1.
+    one, other = [0, 1, 1], [0, 3, 1]
+    a, b = opinion(one), opinion(other)
+    assert voting.in_order([a, b])[1:].tolist() == one and voting.in_order([b, a])[1:].tolist() == other
+    assert voting.equal([a, b, opinion(other)])[1:].tolist() == other
+    assert voting.by_uas([opinion(one, uas=81.0), opinion(other, uas=80.0)])[1:].tolist() == one
+    assert voting.by_uas([opinion(one, uas=80.0), opinion(other, uas=81.0)])[1:].tolist() == other
+    assert voting.by_label([opinion(one, labels=[1, 0.4, 1]), opinion(other, labels=[1, 0.5, 1])])[1:].tolist() == other
+    assert voting.with_second([a, b, opinion(other, second=one)])[1:].tolist() == other
+    assert voting.with_second([a, opinion(other, second=one)])[1:].tolist() == one
+    sure, unsure = {(1, 2): 9.0, (3, 2): 5.0}, {(1, 2): 5.0, (3, 2): 5.5}
+    assert voting.by_best_tree([opinion(one, best=sure), opinion(other, best=unsure)])[1:].tolist() == one
+    assert voting.by_best_tree([opinion(one, best=unsure), opinion(other, best=sure)])[1:].tolist() == one
+    assert voting.by_best_tree([opinion(other, best=unsure), opinion(other, best=unsure)])[1:].tolist() == other
+
+
+def test_opinions_are_those_of_the_decoders(home, paths):
+    sentences = conllu.read(str(paths["dev"]))[:15]
+    parsers = [mh4.load(str(home / "runs" / "toy" / system / "seed1")) for system in SYSTEMS]
+    seen = dict(voting.opinions(parsers, [70.0, 60.0], sentences))
+    assert sorted(seen) == list(range(len(sentences)))
+    parsed = [parser.parse(sentences) for parser in parsers]
+    in_question = others = 0
+    for k, members in seen.items():
+        for which, member in enumerate(members):
+            heads = parsed[which][k].heads
+            np.testing.assert_array_equal(member.heads, heads)
+            assert member.uas == (70.0, 60.0)[which] and ((0 < member.labels) & (member.labels <= 1)).all()
+            others += not np.array_equal(member.second, heads)
+            other = members[1 - which].heads
+            for m in range(1, len(heads)):
+                asked = np.flatnonzero(np.isfinite(member.best[:, m])).tolist()
+                assert asked == ([] if heads[m] == other[m] else sorted((heads[m], other[m])))
+                if asked:  # the member's own arc is in its best tree
+                    in_question += 1
+                    assert member.best[heads[m], m] >= member.best[other[m], m] - 1e-3
+    assert in_question and others
+
+
+def test_a_row_without_scores():
+    row = Row("x", 2, [Scores(None, None, 80.0, 75.0), Scores(None, None, 81.0, 76.0)])
+    assert row.average("dev_uas") is None and str(row.average("test_las")) == "75.50 ± 0.71"
