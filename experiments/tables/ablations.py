@@ -37,7 +37,7 @@ def write(plan: Plan, rows: Sequence[dict[str, str]], results: Path) -> None:
     write_pages(results, "ablations", markdown(plan, [row for row in rows if row["base"] == plan.base]), csv_text)
 
 
-Scores = dict[tuple[str, str, str], list[float]]  # UAS of each seed, by change, system and language
+Scores = dict[tuple[str, str, str], list[float]]  # UAS or LAS of each seed, by change, system and language
 
 
 def deviation(scores: Scores) -> Optional[float]:
@@ -53,7 +53,7 @@ def error(std: Optional[float], *groups: Sequence[float]) -> Optional[float]:
 
 
 def differences(plan: Plan, scores: Scores, langs: Sequence[str]) -> Table:
-    """The effect of each change on UAS."""
+    """The effect of each change on UAS or LAS."""
     std, body = deviation(scores), []
     for change in plan.changes:
         for system in change.systems:
@@ -76,7 +76,7 @@ def _difference(pairs: Sequence[tuple[Sequence[float], Sequence[float]]], std: O
 
 
 def unchanged(plan: Plan, scores: Scores, langs: Sequence[str]) -> Table:
-    """UAS without changes."""
+    """UAS or LAS without changes."""
     std, body = deviation(scores), []
     for system in plan.unchanged().systems:
         groups = [scores.get(("unchanged", system, lang)) for lang in langs]
@@ -85,32 +85,31 @@ def unchanged(plan: Plan, scores: Scores, langs: Sequence[str]) -> Table:
 
 
 def markdown(plan: Plan, rows: Sequence[dict[str, str]]) -> list[str]:
-    """The lines of the page: the effects of the changes, and their standard errors."""
-    scores: Scores = {}
+    """The lines of the page: the effects of the changes on UAS and LAS, and their standard errors."""
+    by_score: dict[str, Scores] = {}
     for row in rows:
-        scores.setdefault((row["change"], row["system"], row["lang"]), []).append(float(row["uas"]))
-    langs, std = sorted({lang for _, _, lang in scores}), deviation(scores)
-    sure = [
-        "mean of the last %d evaluations, which are %d updates apart; the difference made by the change"
-        % (LAST, plan.evaluate_updates)
-    ]
-    if std is None:
-        sure[0] += "."
-    else:
-        sure[0] += " ± its standard error, based on a"
-        sure.append("standard deviation between seeds of %.2f, pooled over all groups." % std)
-    return [
+        for name in ("uas", "las"):
+            scores = by_score.setdefault(name.upper(), {})
+            scores.setdefault((row["change"], row["system"], row["lang"]), []).append(float(row[name]))
+    langs = sorted({row["lang"] for row in rows})
+    lines = [
         "# Ablations: the effect of each change",
         "",
-        "Short training runs of equal length (%d updates, seeds %s), identical except for the change. UAS on the development set,"
+        "Short training runs of equal length (%d updates, seeds %s), identical except for the change. UAS and LAS on the"
         % (plan.updates, " ".join(map(str, plan.seeds))),
-        *sure,
-        "",
-        differences(plan, scores, langs).markdown(),
-        "",
-        "Without changes%s:" % ("" if std is None else " (mean ± standard error)"),
-        "",
-        unchanged(plan, scores, langs).markdown(),
+        "development set: mean of the last %d evaluations, which are %d updates apart; the difference made by the change and, if some"
+        % (LAST, plan.evaluate_updates),
+        "group has several runs, its standard error.",
+    ]
+    for name, scores in by_score.items():
+        std = deviation(scores)
+        lines += ["", "## %s" % name, "", differences(plan, scores, langs).markdown(), ""]
+        if std is None:
+            lines += ["Without changes:"]
+        else:
+            lines += ["The standard deviation between seeds is %.2f, pooled over all groups. Without changes:" % std]
+        lines += ["", unchanged(plan, scores, langs).markdown()]
+    return lines + [
         "",
         "The changes are settings or patches to commit %s, in [ablations/](../ablations/plan.toml); every run is a row of"
         % plan.base,

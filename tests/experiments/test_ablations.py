@@ -271,14 +271,23 @@ def test_help():
 
 
 def rows(lang, system, change, *scores):
+    """LAS is half of UAS."""
     return [
-        {"base": "abc", "lang": lang, "system": system, "change": change, "seed": str(seed), "uas": "%.4f" % uas}
-        for seed, uas in enumerate(scores, start=1)
+        {
+            "base": "abc",
+            "lang": lang,
+            "system": system,
+            "change": change,
+            "seed": str(k),
+            "uas": "%.4f" % uas,
+            "las": "%.4f" % (uas / 2),
+        }
+        for k, uas in enumerate(scores, start=1)
     ]
 
 
 def cells(lines):
-    """The rows of its two tables, without the lines below their headers."""
+    """The rows of its tables, without the lines below their headers."""
     lines = [line.strip("|").split("|") for line in "\n".join(lines).splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line] for line in lines if "---" not in line[0]]
 
@@ -304,8 +313,15 @@ def test_differences_and_their_standard_errors():
         ["system", "got", "hu"],
         ["X", "70.20 ± 0.15", "80.10 ± 0.15"],  # s / √2
         ["Z", "", ""],
+        ["change", "system", "got", "hu", "mean"],
+        ["what a is", "X", "-0.05 ± 0.13", "+0.30 ± 0.10", "+0.12 ± 0.08"],
+        ["what b is", "Y", "", "-0.55 ± 0.13", ""],
+        ["what c is", "Z", "", "", ""],
+        ["system", "got", "hu"],
+        ["X", "35.10 ± 0.08", "40.05 ± 0.08"],
+        ["Z", "", ""],
     ]
-    assert "standard deviation between seeds of 0.21, pooled" in "\n".join(lines) and "(3000 updates, seeds 1 2 3)" in "\n".join(
+    assert "standard deviation between seeds is 0.21, pooled" in "\n".join(lines) and "(3000 updates, seeds 1 2 3)" in "\n".join(
         lines
     )
     assert '    .venv/bin/python experiments/ablations.py --langs "got hu" --ud FOLDER' in lines
@@ -320,5 +336,9 @@ def test_without_two_seeds_of_anything_there_are_no_errors():
         ["what a is", "X", "+0.50", "+0.50"],
         ["system", "hu"],
         ["X", "80.00"],
+        ["change", "system", "hu", "mean"],
+        ["what a is", "X", "+0.25", "+0.25"],
+        ["system", "hu"],
+        ["X", "40.00"],
     ]
     assert not any("±" in line or "nan" in line or "deviation" in line for line in lines)
