@@ -17,7 +17,7 @@ from provenance import commit, shown
 from mh4 import conllu, coverage, treebanks
 from mh4.errors import InputError
 from mh4.progress import words_bar
-from tables.writer import Table, comma_separated, write_pages
+from tables.writer import Table, comma_separated, command_section, data_section, write_pages
 
 HOW = "fetch a treebank with `mh4 data hu`, or name a folder with UD=folder"
 COLUMNS = [
@@ -146,16 +146,8 @@ def markdown(measured: Sequence[File], command: str) -> list[str]:
         "is one more); a tree is well-nested if no two disjoint subtrees interleave; crossings are pairs of crossing arcs.",
         "",
         Table(["treebank", "set", *gaps, "well-nested", *crossings], rows, right=2).markdown(),
-        "",
-        "## Data",
-        "",
-        *("- %s (%s), git blob %s" % (file.path.name, file.release or "unidentified", file.blob) for file in measured),
-        "",
-        "## Command",
-        "",
-        "    " + command,
-        "",
-        "At commit %s." % commit(),
+        *data_section(("%s (%s)" % (file.path.name, file.release or "unidentified"), file.blob) for file in measured),
+        *command_section([command], "At commit %s." % commit()),
     ]
     return parts
 
