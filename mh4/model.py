@@ -8,6 +8,7 @@ import numpy as np
 
 from mh4 import config as configuration
 from mh4 import systems
+from mh4.batching import batches
 from mh4.config import Config
 from mh4.conllu import Sentence
 from mh4.errors import InputError
@@ -142,25 +143,12 @@ def score_with(
     The models share a graph, as DyNet has only one at a time. It has been evaluated, and is valid until the next minibatch is
     requested. Sentences of similar length share a minibatch, so that their LSTM steps batch well.
     """
-    lengths = [len(sentence) for sentence in sentences]
-    for batch in minibatches(sorted(range(len(sentences)), key=lengths.__getitem__), lengths, batch_tokens):
+    length = [len(sentence) for sentence in sentences].__getitem__
+    for batch in batches(sorted(range(len(sentences)), key=length), length, batch_tokens):
         dy.renew_cg()
         scores = [model.build([sentences[k] for k in batch], new_graph=False) for model in models]
         forward(scores[-1].tags[TAGS[-1]])
         yield batch, scores
-
-
-def minibatches(order: Sequence[int], lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Cut `order` into runs of at least `tokens` words (the last may have fewer)."""
-    batch, size = [], 0
-    for k in order:
-        batch.append(k)
-        size += lengths[k]
-        if size >= tokens:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def _same_shape(array: np.ndarray, parameter: "dy.Parameters") -> np.ndarray:
