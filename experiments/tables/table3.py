@@ -65,9 +65,10 @@ def files(folder: Path) -> list[File]:
     for path in sorted(folder.iterdir()):
         match = re.fullmatch(r"([a-z_]+)-ud-(%s)\.conllu" % "|".join(treebanks.SPLITS), path.name)
         if match:
-            row, (lang, split) = treebanks.identify(path), match.groups()
+            (lang, split), blob = match.groups(), treebanks.git_blob_id(path)
+            row = treebanks.known(blob)
             release = "UD " + row.release if row and (row.lang, row.split) == (lang, split) else None
-            found.append(File(path, lang, split, release, treebanks.git_blob_id(path)))
+            found.append(File(path, lang, split, release, blob))
     if not found:
         raise InputError("no LANG-ud-SPLIT.conllu in %s: %s" % (shown(folder), HOW))
     place = {lang: number for number, lang in enumerate(order)}
