@@ -16,6 +16,7 @@ from provenance import commit, shown
 
 from mh4 import conllu, coverage, treebanks
 from mh4.errors import InputError
+from mh4.files import git_blob_id
 from mh4.progress import words_bar
 from tables.writer import Table, comma_separated, command_section, data_section, write_pages
 
@@ -65,7 +66,7 @@ def files(folder: Path) -> list[File]:
     for path in sorted(folder.iterdir()):
         match = re.fullmatch(r"([a-z_]+)-ud-(%s)\.conllu" % "|".join(treebanks.SPLITS), path.name)
         if match:
-            (lang, split), blob = match.groups(), treebanks.git_blob_id(path)
+            (lang, split), blob = match.groups(), git_blob_id(path)
             row = treebanks.known(blob)
             release = "UD " + row.release if row and (row.lang, row.split) == (lang, split) else None
             found.append(File(path, lang, split, release, blob))
