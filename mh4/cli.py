@@ -15,9 +15,10 @@ import click
 import mh4
 from mh4 import config as configuration
 from mh4 import conllu, systems
-from mh4.ensemble import TREES
+from mh4.ensemble import TREES, Ensemble, voted
 from mh4.errors import InputError, reason
 from mh4.files import git_blob_id, relative_if_inside
+from mh4.parsing import Parser
 from mh4.progress import TrainingProgress, words_bar
 
 
@@ -129,7 +130,6 @@ def parse(
     Only HEAD and DEPREL change; everything else, including comments, multiword tokens and empty nodes, is kept byte for byte.
     """
     from mh4 import parallel
-    from mh4.parsing import Parser
 
     arguments = (folder, decode, _width(decode, beam))
     _write(parallel.parse(Parser.load, arguments, conllu.blocks(input_file, trees=False), jobs), output_file, tags)
@@ -151,7 +151,6 @@ def ensemble(
     have the same sentences and words as IN.conllu. Everything else is as in `mh4 parse`.
     """
     from mh4 import parallel
-    from mh4.ensemble import Ensemble, voted
 
     if not folders and not files:
         raise InputError("an ensemble needs a member: --model DIR or --vote FILE.conllu")
@@ -348,7 +347,7 @@ def _width(decode: Optional[str], beam: Optional[int]) -> int:
     return systems.BEAM if beam is None else beam
 
 
-def _parse(parser: "mh4.parsing.Parser", sentences: list[conllu.Sentence]) -> list[conllu.Sentence]:
+def _parse(parser: Parser, sentences: list[conllu.Sentence]) -> list[conllu.Sentence]:
     """Parse, with a progress bar if standard error is a terminal."""
     with words_bar() as bar:
         task = bar.add_task("parsing", total=sum(map(len, sentences)), note="")
