@@ -39,9 +39,9 @@ def train(
     rows = table.read(results)
     known = {table.key(row) for row in rows}
     runs: dict[Path, tuple[Run, dict[str, str]]] = {}
+    banks = [located(lang, ud) for lang in langs]
     for seed in plan.seeds:
-        for lang in langs:
-            bank = located(lang, ud)
+        for bank in banks:
             for change in wanted:
                 for system in change.systems:
                     row = {"base": plan.base, "lang": bank.name, "system": system, "change": change.name, "seed": str(seed)}

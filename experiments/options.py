@@ -12,7 +12,7 @@ from provenance import make_command
 from training.grid import Stopped
 
 from mh4 import treebanks
-from mh4.errors import InputError
+from mh4.errors import InputError, reason
 from mh4.systems import SYSTEMS
 
 # The defaults of `make reproduce`.
@@ -131,5 +131,5 @@ def answered(program: str, usage: Callable[[], str], help_wanted: bool, work: Ca
     except InputError as error:
         print("%s: %s" % (program, error), file=sys.stderr)
     except OSError as error:  # a full disk, a folder without write permission
-        print("%s: %s: %s" % (program, error.filename or "files", error.strerror or error), file=sys.stderr)
+        print("%s: %s: %s" % (program, error.filename or "files", reason(error)), file=sys.stderr)
     return 2

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Union
 
+from mh4.files import relative_if_inside
+
 EXPERIMENTS = Path(__file__).resolve().parent
 
 
 def shown(path: Path) -> str:
     """The path relative to the repository if it is inside it, otherwise as it is."""
-    try:
-        return str(path.relative_to(EXPERIMENTS.parent))
-    except ValueError:
-        return str(path)
+    return relative_if_inside(path, EXPERIMENTS.parent)
 
 
 def make_command(target: str, **variables: Union[str, Sequence[str], None]) -> str:

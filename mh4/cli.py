@@ -15,8 +15,10 @@ import click
 import mh4
 from mh4 import config as configuration
 from mh4 import conllu, systems
-from mh4.ensemble import TREES
+from mh4.ensemble import TREES, Ensemble, voted
 from mh4.errors import InputError, reason
+from mh4.files import git_blob_id, relative_if_inside
+from mh4.parsing import Parser
 from mh4.progress import TrainingProgress, words_bar
 
 
@@ -128,7 +130,6 @@ def parse(
     Only HEAD and DEPREL change; everything else, including comments, multiword tokens and empty nodes, is kept byte for byte.
     """
     from mh4 import parallel
-    from mh4.parsing import Parser
 
     arguments = (folder, decode, _width(decode, beam))
     _write(parallel.parse(Parser.load, arguments, conllu.blocks(input_file, trees=False), jobs), output_file, tags)
@@ -150,7 +151,6 @@ def ensemble(
     have the same sentences and words as IN.conllu. Everything else is as in `mh4 parse`.
     """
     from mh4 import parallel
-    from mh4.ensemble import Ensemble, voted
 
     if not folders and not files:
         raise InputError("an ensemble needs a member: --model DIR or --vote FILE.conllu")
@@ -310,24 +310,17 @@ def data(language: str, to: Optional[str], ud: Optional[str], conll17: bool, sou
 
     if conll17 and language == treebanks.TOY:
         raise InputError("the shared task has no toy treebank: --conll17 is for the others")
+    here = Path.cwd()
     for split, path in treebanks.locate(language, ud=ud, to=to, source=source).items():
         row = treebanks.identify(path)
         release = "UD %s" % row.release if row else "generated" if language == treebanks.TOY else "not a file of UD 2.0"
-        click.echo("%-5s  %s  (%s)" % (split, _near(path), release))
+        click.echo("%-5s  %s  (%s)" % (split, relative_if_inside(path, here), release))
     if conll17:
         for system, path in shared_task.download(language, to=to, source=source).items():
-            click.echo("%-8s  %s  (%s)" % (system, _near(path), shared_task.SYSTEMS[system]))
-
-
-def _near(path: Path) -> str:
-    """The path relative to the current folder if it is inside it, otherwise as it is."""
-    near = os.path.relpath(path)
-    return str(path) if near.startswith(os.pardir) else near
+            click.echo("%-8s  %s  (%s)" % (system, relative_if_inside(path, here), shared_task.SYSTEMS[system]))
 
 
 def _source(path: str) -> dict[str, str]:
-    from mh4.files import git_blob_id
-
     return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
 
 
@@ -354,7 +347,7 @@ def _width(decode: Optional[str], beam: Optional[int]) -> int:
     return systems.BEAM if beam is None else beam
 
 
-def _parse(parser: "mh4.parsing.Parser", sentences: list[conllu.Sentence]) -> list[conllu.Sentence]:
+def _parse(parser: Parser, sentences: list[conllu.Sentence]) -> list[conllu.Sentence]:
     """Parse, with a progress bar if standard error is a terminal."""
     with words_bar() as bar:
         task = bar.add_task("parsing", total=sum(map(len, sentences)), note="")

@@ -4,8 +4,6 @@ conll17.tsv, the manifest, lists them for the paper's 20 treebanks with their gi
 has the outputs of all systems in one archive.
 """
 
-import csv
-import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import NamedTuple, Optional, Union
 
 from mh4 import treebanks
 from mh4.errors import InputError
-from mh4.fetching import Wanted, fetch
+from mh4.fetching import Wanted, base_address, fetch, read_manifest
 from mh4.files import git_blob_id
 
 MANIFEST = Path(__file__).with_name("conll17.tsv")
@@ -42,8 +40,7 @@ class Output(NamedTuple):
 @cache
 def manifest() -> tuple[Output, ...]:
     """The rows of the manifest."""
-    with open(MANIFEST, encoding="utf-8", newline="") as file:
-        return tuple(Output(**row) for row in csv.DictReader(file, delimiter="\t"))
+    return read_manifest(MANIFEST, Output)
 
 
 def file_name(lang: str, system: str) -> str:
@@ -83,9 +80,7 @@ def download(
     if not rows:
         langs = dict.fromkeys(row.lang for row in manifest())
         raise InputError("no outputs of the shared task for language %r, expected one of: %s" % (lang, " ".join(langs)))
-    if source not in SOURCES:
-        raise InputError("unknown source %r, expected one of: %s" % (source, " ".join(SOURCES)))
-    base = (base_url or os.environ.get("MH4_DATA_URL") or SOURCES[source]).rstrip("/")
+    base = base_address(SOURCES, source, base_url)
     folder = Path(to) if to else default_folder()
     paths = {}
     for system in systems:

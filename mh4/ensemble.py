@@ -20,7 +20,7 @@ import numpy as np
 from mh4 import conllu, trees
 from mh4.conllu import Block, Sentence
 from mh4.errors import InputError
-from mh4.parsing import ROOT, Parser, annotated, as_sentence, best, headed_by_root
+from mh4.parsing import ROOT, Parser, annotated, as_sentence, best, headed_by_root, in_order
 from mh4.systems import BEAM
 from mh4.vocabulary import TAGS, Table, without_subtype
 
@@ -93,12 +93,7 @@ class Ensemble:
         for sentence in unparsed:
             if not self.parsers and not _votes(sentence):
                 raise InputError("%s: no votes for it, and the ensemble has no parsers" % (sentence.name or "a sentence"))
-        results: list[Optional[Sentence]] = [None] * len(unparsed)
-        for batch, scores in self._minibatches(unparsed):
-            for k, sentence in zip(batch, self._parse([unparsed[k] for k in batch], scores)):
-                results[k] = sentence
-            progress(sum(len(unparsed[k]) for k in batch))
-        return [sentence for sentence in results if sentence is not None]
+        return in_order(unparsed, self._minibatches(unparsed), self._parse, progress)
 
     def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
         """The indices of the sentences of each minibatch, and each model's scores for them."""

@@ -1,19 +1,21 @@
 """Fetching files with known git blob ids: a file gets its name only when it is complete and its content is verified.
 
 Interrupted downloads are resumed from a .part file. Files are fetched individually or extracted from an archive, which is kept.
+The files of a collection, with their blob ids, are listed in a manifest.
 """
 
+import csv
 import gzip
 import os
 import sys
 import tarfile
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
-from typing import Callable, NamedTuple, Optional
+from typing import Callable, NamedTuple, Optional, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
@@ -23,6 +25,25 @@ from mh4.files import atomic_path, blob_id, git_blob_id
 
 TIMEOUT = 30  # seconds without a byte
 WAITS = (1, 3)  # seconds before the second and the third attempt
+
+Row = TypeVar("Row")
+
+
+def read_manifest(path: Path, row: Callable[..., Row]) -> tuple[Row, ...]:
+    """The rows of a manifest, a tab-separated table whose header has the names of the fields of `row`."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return tuple(row(**fields) for fields in csv.DictReader(file, delimiter="\t"))
+
+
+def base_address(sources: Mapping[str, str], source: str, base_url: Optional[str] = None) -> str:
+    """The address, without the final slash, from which to fetch the files of a source.
+
+    It is base_url or, by default, the environment variable MH4_DATA_URL or, by default, the source's own, `sources[source]`.
+    Raises InputError for an unknown source.
+    """
+    if source not in sources:
+        raise InputError("unknown source %r, expected one of: %s" % (source, " ".join(sources)))
+    return (base_url or os.environ.get("MH4_DATA_URL") or sources[source]).rstrip("/")
 
 
 class Wanted(NamedTuple):

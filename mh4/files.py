@@ -1,4 +1,4 @@
-"""Atomic writing of files, and git blob ids, which identify files by content."""
+"""Atomic writing of files, relative paths, and git blob ids, which identify files by content."""
 
 import hashlib
 import os
@@ -47,6 +47,14 @@ def write_text(path: str, text: str) -> None:
     """Write `text` to `path` in UTF-8, with line ends unchanged, whole or not at all."""
     with atomic_file(path) as file:
         file.write(text)
+
+
+def relative_if_inside(path: Path, folder: Path) -> str:
+    """The path relative to the folder if it is inside it, otherwise as it is."""
+    try:
+        return str(path.relative_to(folder))
+    except ValueError:
+        return str(path)
 
 
 def git_blob_id(path: Union[str, Path]) -> str:

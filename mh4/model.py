@@ -8,6 +8,7 @@ import numpy as np
 
 from mh4 import config as configuration
 from mh4 import systems
+from mh4.batching import batches
 from mh4.config import Config
 from mh4.conllu import Sentence
 from mh4.errors import InputError
@@ -39,20 +40,14 @@ class Model:
         self.taggers = {column: Tagger(len(getattr(vocabulary, column)), config, self.parameters) for column in TAGS}
         self.labeller = Labeller(len(vocabulary.labels), config, self.parameters)
 
-    def build(
-        self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None, new_graph: bool = True
-    ) -> "Scores":
-        """A new graph over a minibatch, not yet evaluated. With `rng`, words and units are dropped at random as in training.
-
-        Without `new_graph`, it is added to the current graph.
-        """
-        if new_graph:
-            dy.renew_cg()
+    def build(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> "Scores":
+        """A new graph over a minibatch, not yet evaluated. With `rng`, words and units are dropped at random as in training."""
+        dy.renew_cg()
         return Scores(self, sentences, rng)
 
-    def score(self, sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS) -> Iterator[tuple[list[int], "Scores"]]:
+    def score(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], "Scores"]]:
         """Score sentences, a minibatch at a time: yields the sentences' indices and their Scores. See score_with."""
-        for batch, (scores,) in score_with([self], sentences, batch_tokens):
+        for batch, (scores,) in score_with([self], sentences):
             yield batch, scores
 
     # The model folder
@@ -111,12 +106,12 @@ class Model:
 
 
 class Scores:
-    """The network's scores for the sentences of one minibatch, in the graph.
+    """The network's scores for the sentences of one minibatch, added to the current graph.
 
     trees: the score tensors of derivations; tags: by column, (tags, words of the minibatch). With `rng`, dropout is applied.
     """
 
-    def __init__(self, model: Model, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"]) -> None:
+    def __init__(self, model: Model, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> None:
         self._model, self._training = model, rng is not None
         layers = model.encoder(sentences, rng)
         self._vectors, self._columns = layers[-1], node_columns(sentences)
@@ -134,33 +129,18 @@ class Scores:
         return self._model.labeller(self._vectors, columns_of_heads, columns, self._training)
 
 
-def score_with(
-    models: Sequence[Model], sentences: Sequence[Sentence], batch_tokens: int = _BATCH_TOKENS
-) -> Iterator[tuple[list[int], list[Scores]]]:
+def score_with(models: Sequence[Model], sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list[Scores]]]:
     """Score sentences with several models, a minibatch at a time: yields the sentences' indices, and the Scores of each model.
 
     The models share a graph, as DyNet has only one at a time. It has been evaluated, and is valid until the next minibatch is
     requested. Sentences of similar length share a minibatch, so that their LSTM steps batch well.
     """
-    lengths = [len(sentence) for sentence in sentences]
-    for batch in minibatches(sorted(range(len(sentences)), key=lengths.__getitem__), lengths, batch_tokens):
+    length = [len(sentence) for sentence in sentences].__getitem__
+    for batch in batches(sorted(range(len(sentences)), key=length), length, _BATCH_TOKENS):
         dy.renew_cg()
-        scores = [model.build([sentences[k] for k in batch], new_graph=False) for model in models]
+        scores = [Scores(model, [sentences[k] for k in batch]) for model in models]
         forward(scores[-1].tags[TAGS[-1]])
         yield batch, scores
-
-
-def minibatches(order: Sequence[int], lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """Cut `order` into runs of at least `tokens` words (the last may have fewer)."""
-    batch, size = [], 0
-    for k in order:
-        batch.append(k)
-        size += lengths[k]
-        if size >= tokens:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def _same_shape(array: np.ndarray, parameter: "dy.Parameters") -> np.ndarray:

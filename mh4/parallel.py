@@ -8,6 +8,7 @@ from functools import lru_cache
 from multiprocessing import get_context
 from typing import Callable, Union
 
+from mh4.batching import batches
 from mh4.conllu import Block, Sentence
 from mh4.ensemble import Ensemble
 from mh4.parsing import Parser
@@ -25,15 +26,16 @@ def parse(load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int =
     load: Parser.load or Ensemble.load (see there for arguments and exceptions); each process calls it once.
     jobs: the number of processes; with 1, this process does the work.
     """
+    chunks = batches(blocks, lambda block: len(block.sentence), CHUNK_WORDS)
     if jobs == 1:
-        for chunk in _chunks(blocks):
+        for chunk in chunks:
             yield from zip(chunk, _parse(load, arguments, [block.sentence for block in chunk]))
         return
     # Spawned rather than forked, since this process may have threads (a progress bar has one).
     with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts_to_the_parent) as pool:
         running: deque[tuple[list[Block], Future]] = deque()
         try:
-            for chunk in _chunks(blocks):
+            for chunk in chunks:
                 running.append((chunk, pool.submit(_parse, load, arguments, [block.sentence for block in chunk])))
                 if len(running) > 2 * jobs:
                     chunk, parsed = running.popleft()
@@ -44,19 +46,6 @@ def parse(load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int =
         finally:
             for _, parsed in running:
                 parsed.cancel()
-
-
-def _chunks(blocks: Iterable[Block]) -> Iterator[list[Block]]:
-    """Runs of at least CHUNK_WORDS words (the last may have fewer)."""
-    chunk, words = [], 0
-    for block in blocks:
-        chunk.append(block)
-        words += len(block.sentence)
-        if words >= CHUNK_WORDS:
-            yield chunk
-            chunk, words = [], 0
-    if chunk:
-        yield chunk
 
 
 def _parse(load: Load, arguments: Arguments, sentences: list[Sentence]) -> list[Sentence]:

@@ -1,8 +1,8 @@
 """Parsing: the best tree according to the decoder, then its labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
 import numpy as np
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
     from mh4.model import Model, Scores
 
 ROOT = "root"  # the label of words headed by the root, and only of those
+Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
 
 
 class Parser:
@@ -50,11 +51,7 @@ class Parser:
         as predicted. `progress` is called with the number of words parsed after each minibatch.
         """
         unparsed = [as_sentence(s) for s in sentences]
-        parsed: dict[int, Sentence] = {}
-        for batch, scores in self.model.score(unparsed):
-            parsed.update(zip(batch, self._parse([unparsed[k] for k in batch], scores)))
-            progress(sum(len(unparsed[k]) for k in batch))
-        return [parsed[k] for k in range(len(unparsed))]
+        return in_order(unparsed, self.model.score(unparsed), self._parse, progress)
 
     def trees(self, scores: "Scores") -> list[np.ndarray]:
         """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,)."""
@@ -66,6 +63,24 @@ class Parser:
         columns = {column: best(scores.tags[column].npvalue(), getattr(vocabulary, column)) for column in TAGS}
         columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, headed_by_root(heads))
         return annotated(sentences, heads, columns)
+
+
+def in_order(
+    sentences: Sequence[Sentence],
+    minibatches: Iterable[tuple[list[int], Scored]],
+    parse: Callable[[list[Sentence], Scored], list[Sentence]],
+    progress: Callable[[int], None],
+) -> list[Sentence]:
+    """The sentences as parsed a minibatch at a time, in their own order.
+
+    minibatches: the indices of the sentences of each minibatch, and their scores, which `parse` takes with the sentences.
+    `progress` is called with the number of words parsed after each minibatch.
+    """
+    parsed: dict[int, Sentence] = {}
+    for batch, scores in minibatches:
+        parsed.update(zip(batch, parse([sentences[k] for k in batch], scores)))
+        progress(sum(len(sentences[k]) for k in batch))
+    return [parsed[k] for k in range(len(sentences))]
 
 
 def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], columns: Mapping[str, list[str]]) -> list[Sentence]:

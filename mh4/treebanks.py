@@ -5,8 +5,6 @@ fetched from the git tags on GitHub or extracted from the release archives on LI
 complete and its blob id is verified. This repository contains no treebank text; data/toy.py generates the toy treebank.
 """
 
-import csv
-import os
 import runpy
 from collections.abc import Sequence
 from functools import cache
@@ -14,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, Optional, Union
 
 from mh4.errors import InputError, reason
-from mh4.fetching import Wanted, fetch
+from mh4.fetching import Wanted, base_address, fetch, read_manifest
 from mh4.files import git_blob_id
 
 MANIFEST = Path(__file__).with_name("treebanks.tsv")
@@ -53,8 +51,7 @@ class ManifestRow(NamedTuple):
 @cache
 def manifest() -> tuple[ManifestRow, ...]:
     """The rows of the manifest."""
-    with open(MANIFEST, encoding="utf-8", newline="") as file:
-        return tuple(ManifestRow(**row) for row in csv.DictReader(file, delimiter="\t"))
+    return read_manifest(MANIFEST, ManifestRow)
 
 
 def languages() -> list[str]:
@@ -111,9 +108,7 @@ def download(
     rows = {row.split: row for row in manifest() if row.lang == lang and row.release == RELEASE}
     if not rows:
         raise InputError("no treebank for language %r, expected one of: %s" % (lang, " ".join(languages() + [TOY])))
-    if source not in SOURCES:
-        raise InputError("unknown source %r, expected one of: %s" % (source, " ".join(SOURCES)))
-    base = (base_url or os.environ.get("MH4_DATA_URL") or SOURCES[source]).rstrip("/")
+    base = base_address(SOURCES, source, base_url)
     folder = Path(to) if to else DATA / ("ud-" + RELEASE)
     paths = {}
     for split in splits:

@@ -15,9 +15,9 @@ import toy
 
 import mh4
 from mh4 import config, decoders, oracle, trees
+from mh4.batching import batches
 from mh4.conllu import Sentence
 from mh4.errors import InputError
-from mh4.model import minibatches
 from mh4.network.graph import forward
 from mh4.parsing import Parser
 from mh4.progress import Listener
@@ -360,6 +360,7 @@ def test_a_damaged_model_folder_is_one_sentence(finished, tmp_path, damage, mess
     assert str(tmp_path) in str(error.value)
 
 
-def test_minibatches_have_at_least_so_many_words():
-    assert list(minibatches([2, 0, 1, 3], [5, 6, 4, 1], 9)) == [[2, 0], [1, 3]]
-    assert list(minibatches([], [], 9)) == []
+def test_batches_have_at_least_so_many_words():
+    assert list(batches([2, 0, 1, 3], [5, 6, 4, 1].__getitem__, 9)) == [[2, 0], [1, 3]]
+    assert list(batches(["of", "four", "words"], len, 6)) == [["of", "four"], ["words"]]
+    assert list(batches([], len, 9)) == []

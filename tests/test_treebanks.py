@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from mh4 import cli, conll17, fetching, treebanks
 from mh4.errors import InputError
-from mh4.files import blob_id
+from mh4.files import blob_id, git_blob_id
 
 CONTENT = "".join("%d\tszó\t_\t_\t_\t_\t0\troot\t_\t_\n\n" % i for i in range(20000)).encode("utf-8")
 ROW = treebanks.ManifestRow("hu", "UD_Hungarian-Szeged", "train", "r2.0", "hu-ud-train.conllu", blob_id(CONTENT), "2.0")
@@ -361,7 +361,7 @@ def test_git_blob_id(tmp_path):
         path = tmp_path / "file"
         path.write_bytes(content)
         expected = subprocess.run(["git", "hash-object", "--no-filters", str(path)], stdout=subprocess.PIPE, check=True)
-        assert treebanks.git_blob_id(path) == expected.stdout.decode().strip()
+        assert git_blob_id(path) == expected.stdout.decode().strip()
         assert treebanks.identify(path) is None
 
 

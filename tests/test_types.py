@@ -12,6 +12,7 @@ import mh4
 import mh4.decoders
 from mh4 import (
     arcs,
+    batching,
     comparison,
     conll17,
     conllu,
@@ -36,7 +37,7 @@ STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
 
 def public_functions():
     compared = arcs, comparison, evaluation, plots, score_tables, significance, tables
-    parsers = ensemble, parallel, parsing
+    parsers = batching, ensemble, parallel, parsing
     for module in (*compared, *parsers, conll17, conllu, coverage, fetching, oracle, transitions, treebanks, trees):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):

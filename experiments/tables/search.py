@@ -14,7 +14,7 @@ from training.run import Run
 from training.treebank import Treebank
 
 from mh4.files import atomic_path
-from tables.writer import Table, comma_separated
+from tables.writer import Table, comma_separated, command_section
 
 DECODINGS = (("exact", 1), ("greedy", 1), ("beam", 2), ("beam", 4), ("beam", 8), ("beam", 16), ("beam", 64))
 LENGTHS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 60), (61, 10**9))
@@ -135,12 +135,7 @@ def markdown(bank: Treebank, models: Sequence[Run], measured: Measured, lengths:
         "",
         *("- " + _origin(model) for model in models),
         "- dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"]),
-        "",
-        "## Command",
-        "",
-        "    %s" % command,
-        "",
-        "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d")),
+        *command_section([command], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d"))),
     ]
     return lines
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import paper
 
 from mh4.conll17 import SEGMENTATION
-from tables.writer import Table, comma_separated, write_pages
+from tables.writer import Table, comma_separated, command_section, write_pages
 
 COLUMNS = {
     "stanford": "CoNLL #1 (Stanford)",
@@ -84,12 +84,7 @@ def markdown(kept: Sequence[dict], missing: dict[str, str], command: str) -> lis
         "",
         "The files are those released after the shared task (LINDAT 11234/1-2424) and with UD 2.0. Their git blob ids are in",
         "[conll17.csv](conll17.csv); `conll17/` has every score with the commit that produced it.",
-        "",
-        "## Command",
-        "",
-        "    " + command,
-        "",
-        *("At commit %s, with the official scorer of %s." % how for how in made),
+        *command_section([command], *("At commit %s, with the official scorer of %s." % how for how in made)),
     ]
 
 

@@ -16,8 +16,9 @@ from provenance import commit, shown
 
 from mh4 import conllu, coverage, treebanks
 from mh4.errors import InputError
+from mh4.files import git_blob_id
 from mh4.progress import words_bar
-from tables.writer import Table, comma_separated, write_pages
+from tables.writer import Table, comma_separated, command_section, data_section, write_pages
 
 HOW = "fetch a treebank with `mh4 data hu`, or name a folder with UD=folder"
 COLUMNS = [
@@ -65,9 +66,10 @@ def files(folder: Path) -> list[File]:
     for path in sorted(folder.iterdir()):
         match = re.fullmatch(r"([a-z_]+)-ud-(%s)\.conllu" % "|".join(treebanks.SPLITS), path.name)
         if match:
-            row, (lang, split) = treebanks.identify(path), match.groups()
+            (lang, split), blob = match.groups(), git_blob_id(path)
+            row = treebanks.known(blob)
             release = "UD " + row.release if row and (row.lang, row.split) == (lang, split) else None
-            found.append(File(path, lang, split, release, treebanks.git_blob_id(path)))
+            found.append(File(path, lang, split, release, blob))
     if not found:
         raise InputError("no LANG-ud-SPLIT.conllu in %s: %s" % (shown(folder), HOW))
     place = {lang: number for number, lang in enumerate(order)}
@@ -146,16 +148,8 @@ def markdown(measured: Sequence[File], command: str) -> list[str]:
         "is one more); a tree is well-nested if no two disjoint subtrees interleave; crossings are pairs of crossing arcs.",
         "",
         Table(["treebank", "set", *gaps, "well-nested", *crossings], rows, right=2).markdown(),
-        "",
-        "## Data",
-        "",
-        *("- %s (%s), git blob %s" % (file.path.name, file.release or "unidentified", file.blob) for file in measured),
-        "",
-        "## Command",
-        "",
-        "    " + command,
-        "",
-        "At commit %s." % commit(),
+        *data_section(("%s (%s)" % (file.path.name, file.release or "unidentified"), file.blob) for file in measured),
+        *command_section([command], "At commit %s." % commit()),
     ]
     return parts
 

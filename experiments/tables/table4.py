@@ -5,36 +5,21 @@ Made only from the records of a treebank's runs, so ``experiments/report.py`` ca
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
 
 import paper
 from training import records
 from training.run import duration
 
-from tables.writer import Average, Table, averages, comma_separated, write_pages
+from tables.writer import Average, SystemRow, Table, averages, command_section, data_section, systems_as_csv, write_pages
 
 
-@dataclass(frozen=True)
-class Row:
-    """One system: dev UAS over seeds, and the paper's if it is comparable (otherwise None)."""
-
-    system: str
-    ours: Average
-    paper: Optional[Average]
-
-    @property
-    def difference(self) -> Optional[float]:
-        return None if self.paper is None else self.ours.mean - self.paper.mean
-
-
-def rows(runs: Sequence[dict]) -> list[Row]:
-    """A row for each system with records; the paper's numbers only for runs on the paper's data."""
+def rows(runs: Sequence[dict]) -> list[SystemRow]:
+    """A row of dev UAS for each system with records; the paper's numbers only for runs on the paper's data."""
     found = []
     for system, ours in averages(runs, "dev_uas").items():
         published = paper.dev_uas(runs[0]["lang"], runs[0]["release"], system)
-        found.append(Row(system, ours, Average(*published) if published else None))
+        found.append(SystemRow(system, ours, Average(*published) if published else None))
     return found
 
 
@@ -91,7 +76,6 @@ def every_run(runs: Sequence[dict]) -> Table:
 
 def markdown(name: str, runs: Sequence[dict]) -> list[str]:
     """The lines of the page: the table, every run, and the commands."""
-    commands = list(dict.fromkeys(run["reproduce"] for run in runs if run.get("reproduce")))
     return [
         "# %s (%s): UAS on the development set" % (runs[0]["lang"], runs[0]["release"]),
         "",
@@ -113,28 +97,17 @@ def markdown(name: str, runs: Sequence[dict]) -> list[str]:
         "`%s/` contains the evaluations of each run, one file for each system and seed, and its predicted trees for dev and test,"
         % name,
         "without words: `.venv/bin/python experiments/predictions.py` merges them into the treebank's files.",
-        "",
-        "## Data",
-        "",
-        *("- %s: %s, git blob %s" % file for file in records.files(runs[0])),
-        "",
-        "## Command",
-        "",
-        "\n".join("    %s" % command for command in commands),
-        "",
-        "This page and the csv are made from `%s/` by `.venv/bin/python experiments/report.py %s`." % (name, name),
+        *data_section(("%s: %s" % (split, file), blob) for split, file, blob in records.files(runs[0])),
+        *command_section(
+            records.commands(runs),
+            "This page and the csv are made from `%s/` by `.venv/bin/python experiments/report.py %s`." % (name, name),
+        ),
     ]
 
 
 def as_csv(runs: Sequence[dict]) -> str:
     """The table as csv."""
-    lang, release = runs[0]["lang"], runs[0]["release"]
-    header = ["lang", "data", "system", "seeds", "mean", "std", "paper_mean", "paper_std", "difference"]
-    body = []
-    for row in rows(runs):
-        theirs = [row.paper.mean, row.paper.std] if row.paper else [None, None]
-        body.append([lang, release, row.system, row.ours.seeds_listed, row.ours.mean, row.ours.std, *theirs, row.difference])
-    return comma_separated(header, body)
+    return systems_as_csv(runs[0]["lang"], runs[0]["release"], rows(runs))
 
 
 def write(name: str, results: Path = records.RESULTS) -> list[Path]:

@@ -15,24 +15,27 @@ from training import records, shared_task
 
 from mh4 import conll17
 from tables.shared_task import COLUMNS, same_digits
-from tables.writer import Average, Table, averages, comma_separated, pages, write_pages
+from tables.writer import (
+    Average,
+    SystemRow,
+    Table,
+    averages,
+    command_section,
+    data_section,
+    pages,
+    systems_as_csv,
+    write_pages,
+)
 
 
 @dataclass(frozen=True)
-class Row:
-    """One system: test LAS over seeds, and the paper's if it is comparable (otherwise None).
+class Row(SystemRow):
+    """One system, and its test LAS.
 
     reference: True for the shared task's systems, whose numbers should be identical to the paper's.
     """
 
-    system: str
-    ours: Average
-    paper: Optional[Average]
     reference: bool = False
-
-    @property
-    def difference(self) -> Optional[float]:
-        return None if self.paper is None else self.ours.mean - self.paper.mean
 
     @property
     def agrees(self) -> Optional[bool]:
@@ -137,7 +140,6 @@ def markdown(scores: Tested) -> list[str]:
     """The lines of the page."""
     name, runs = scores.name, scores.runs
     number = " (Table %d)" % scores.table_number if scores.table_number else ""
-    commands = list(dict.fromkeys(run["reproduce"] for run in runs if run.get("reproduce")))
     files = [("test", runs[0]["test"]), ("segmentation", runs[0]["segmentation"])]
     files += [(COLUMNS[row.system], scores.reference["systems"][row.system]) for row in rows(scores) if row.reference]
     lines = [
@@ -156,30 +158,18 @@ def markdown(scores: Tested) -> list[str]:
     if scores.others:
         lines += ["", "Omitted, without scores on these files: %d of %d runs." % (scores.others, scores.others + len(runs))]
     return lines + [
-        "",
-        "## Data",
-        "",
-        *("- %s: %s, git blob %s" % (what, file["path"], file["git_blob"]) for what, file in files),
-        "",
-        "## Command",
-        "",
-        *("    %s" % command for command in commands),
-        "",
-        "This page and the csv are made from `%s/` and `%s/` by `.venv/bin/python experiments/report.py %s`."
-        % (name, shared_task.FOLDER, name),
+        *data_section(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files),
+        *command_section(
+            records.commands(runs),
+            "This page and the csv are made from `%s/` and `%s/` by `.venv/bin/python experiments/report.py %s`."
+            % (name, shared_task.FOLDER, name),
+        ),
     ]
 
 
 def as_csv(scores: Tested) -> str:
     """The table as csv."""
-    header = ["lang", "data", "system", "seeds", "mean", "std", "paper_mean", "paper_std", "difference"]
-    body = []
-    for row in rows(scores):
-        theirs = [row.paper.mean, row.paper.std] if row.paper else [None, None]
-        body.append(
-            [scores.lang, scores.release, row.system, row.ours.seeds_listed, row.ours.mean, row.ours.std, *theirs, row.difference]
-        )
-    return comma_separated(header, body)
+    return systems_as_csv(scores.lang, scores.release, rows(scores))
 
 
 def page_paths(name: str, results: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 import csv
 import io
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional, Union
@@ -78,6 +78,29 @@ class Table:
         console.print()
 
 
+@dataclass(frozen=True)
+class SystemRow:
+    """One system: its score over seeds, and the paper's if it is comparable (otherwise None)."""
+
+    system: str
+    ours: Average
+    paper: Optional[Average]
+
+    @property
+    def difference(self) -> Optional[float]:
+        return None if self.paper is None else self.ours.mean - self.paper.mean
+
+
+def systems_as_csv(lang: str, release: str, rows: Sequence[SystemRow]) -> str:
+    """The scores of systems on a treebank as csv, with the paper's."""
+    header = ["lang", "data", "system", "seeds", "mean", "std", "paper_mean", "paper_std", "difference"]
+    body = []
+    for row in rows:
+        theirs = [row.paper.mean, row.paper.std] if row.paper else [None, None]
+        body.append([lang, release, row.system, row.ours.seeds_listed, row.ours.mean, row.ours.std, *theirs, row.difference])
+    return comma_separated(header, body)
+
+
 def comma_separated(header: Sequence[str], rows: Sequence[Sequence[Union[str, int, float, None]]]) -> str:
     """A csv table: floats with four decimals, None as an empty cell, everything else as it is."""
     text = io.StringIO()
@@ -91,6 +114,16 @@ def _cell(value: Union[str, int, float, None]) -> Union[str, int]:
     if value is None:
         return ""
     return "%.4f" % value if isinstance(value, float) else value
+
+
+def data_section(files: Iterable[tuple[str, str]]) -> list[str]:
+    """The lines of a page on its data: the description and git blob id of each file."""
+    return ["", "## Data", "", *("- %s, git blob %s" % file for file in files)]
+
+
+def command_section(commands: Iterable[str], *origin: str) -> list[str]:
+    """The last lines of a page: the commands that reproduce it, and lines on what it was made from, or when."""
+    return ["", "## Command", "", *("    " + command for command in commands), "", *origin]
 
 
 def pages(results: Path, name: str) -> list[Path]:

@@ -19,7 +19,7 @@ from rich.console import Console
 from mh4 import treebanks
 from mh4.errors import InputError
 from mh4.evaluation import official
-from mh4.files import write_text
+from mh4.files import relative_if_inside, write_text
 from training import predictions
 from training.grid import ONE_THREAD, train_all
 from training.records import TREES, Records, load
@@ -47,14 +47,10 @@ class Experiment:
         folder = self.home / "runs" / self.bank.name / system / ("seed%d" % seed)
         command = [*self.trainer, "train", "--system", system]
         command += ["--train", str(self.bank.paths["train"]), "--dev", str(self.bank.paths["dev"])]
-        command += ["--model", self._path(folder), "--seed", str(seed)]
+        command += ["--model", relative_if_inside(folder, self.cwd), "--seed", str(seed)]
         if self.settings:
-            command += ["--config", self._path(self.settings)]
+            command += ["--config", relative_if_inside(self.settings, self.cwd)]
         return Run(system=system, seed=seed, folder=folder, command=command)
-
-    def _path(self, path: Path) -> str:
-        relative = os.path.relpath(path, self.cwd)
-        return str(path) if relative.startswith(os.pardir) else relative
 
     def train(self, jobs: int, console: Console, recorded: Callable[[], object], records_count: bool = False) -> None:
         """Trains unfinished runs, `jobs` at a time; calls `recorded` after each new record of a run.

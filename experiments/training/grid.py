@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 from rich.console import Console
 
@@ -49,7 +49,7 @@ def train_all(
     Raises Stopped, after all children have exited, if the user interrupts.
     """
     show, children = display(runs, console, cwd), []
-    with _ending_signals_interrupt(), show:
+    with _ending_signals(_interrupt), show:
         try:
             while any(run.state in (WAITING, TRAINING) for run in runs):
                 for child in list(children):
@@ -146,35 +146,29 @@ def _signal(children: Sequence[_Child], number: int) -> None:
 
 
 @contextmanager
-def _ending_signals_interrupt() -> Iterator[None]:
-    """Makes SIGHUP (a closed terminal) and SIGTERM stop the grid as Ctrl-C does, without orphaned children."""
-
-    def interrupt(number, frame):
-        raise KeyboardInterrupt
-
+def _ending_signals(handler: Callable[[int, Any], None]) -> Iterator[None]:
+    """Lets `handler` handle Ctrl-C, SIGTERM and SIGHUP (a closed terminal) until the end of the block."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]  # nohup sets SIGHUP to be ignored
+    heard = {number: old for number, old in before.items() if old is not signal.SIG_IGN}  # nohup sets SIGHUP to be ignored
     try:
         for number in heard:
-            signal.signal(number, interrupt)
+            signal.signal(number, handler)
         yield
     finally:
-        for number in heard:
-            signal.signal(number, before[number])
+        for number, old in heard.items():
+            signal.signal(number, old)
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    """Makes any of these signals stop the grid as Ctrl-C does, without orphaned children."""
+    raise KeyboardInterrupt
 
 
 @contextmanager
 def _signals_wait() -> Iterator[None]:
     """Defers signals until the end of the block."""
     came: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    heard = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
-    for number in heard:
-        signal.signal(number, lambda number, frame: came.append(number))
-    try:
+    with _ending_signals(lambda number, frame: came.append(number)):
         yield
-    finally:
-        for number, handler in heard.items():
-            signal.signal(number, handler)
     for number in came[:1]:
         os.kill(os.getpid(), number)

@@ -11,9 +11,9 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from mh4 import conllu, treebanks
+from mh4 import conllu
 from mh4.errors import InputError
-from mh4.files import atomic_path
+from mh4.files import atomic_path, git_blob_id
 
 
 def parse(command: Sequence[str], folder: Path, files: dict[str, Path], environment: dict[str, str]) -> dict[str, Path]:
@@ -42,7 +42,7 @@ def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
     """Writes the trees of the parsed `files` to `path`, with identical bytes for identical trees."""
     lines: list[str] = []
     for split, file in files.items():
-        lines.append("# %s %s %s\n" % (split, file.name, treebanks.git_blob_id(file)))
+        lines.append("# %s %s %s\n" % (split, file.name, git_blob_id(file)))
         for sentence in conllu.read(str(parsed[split])):
             lines += ["%d\t%s\n" % pair for pair in zip(sentence.heads[1:].tolist(), sentence.deprels)]
             lines.append("\n")
@@ -58,7 +58,7 @@ def restored(trees: Path, file: Path) -> str:
             parts = re.split("(?m)^# ", lines.read())[1:]
     except (OSError, EOFError, zlib.error, UnicodeDecodeError):
         raise InputError("%s cannot be read as compressed trees" % trees) from None
-    blob = treebanks.git_blob_id(file)
+    blob = git_blob_id(file)
     part = next((part for part in parts if part.partition("\n")[0].endswith(" " + blob)), None)
     if part is None:
         known = ", ".join(part.partition("\n")[0] for part in parts)

@@ -5,6 +5,7 @@ its evaluations; and ``.trees.gz``, its trees (``training.predictions``).
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import paper
@@ -103,6 +104,11 @@ def load(name: str, results: Path = RESULTS) -> list[dict]:
     if len({tuple(blob for _, _, blob in files(record)) for record in records}) > 1:
         raise InputError("the runs in %s were trained or evaluated on different files" % shown(results / name))
     return sorted(records, key=lambda record: (paper.place(record["system"]), record["seed"]))
+
+
+def commands(records: Sequence[dict]) -> list[str]:
+    """The commands that reproduce runs."""
+    return list(dict.fromkeys(record["reproduce"] for record in records if record.get("reproduce")))
 
 
 def files(record: dict) -> tuple[tuple[str, str, str], ...]:

@@ -11,6 +11,7 @@ import paper
 from mh4 import conll17 as shared_task
 from mh4 import treebanks
 from mh4.errors import InputError
+from mh4.files import git_blob_id
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class Treebank:
 
 def identified(lang: str, paths: dict[str, Path]) -> Treebank:
     """Identifies the files: "UD 2.0" only if both train and dev are those of that release for this language."""
-    blobs = {split: treebanks.git_blob_id(path) for split, path in paths.items()}
-    rows = {split: treebanks.identify(path) for split, path in paths.items()}
+    blobs = {split: git_blob_id(path) for split, path in paths.items()}
+    rows = {split: treebanks.known(blob) for split, blob in blobs.items()}
     releases = {row.release if row and (row.lang, row.split) == (lang, split) else None for split, row in rows.items()}
     if lang == treebanks.TOY:
         name, release = treebanks.TOY, "toy treebank"
@@ -52,7 +53,7 @@ def identified(lang: str, paths: dict[str, Path]) -> Treebank:
 
 def described(path: Path) -> dict[str, str]:
     """The entry for a file in records."""
-    return {"path": path.name, "git_blob": treebanks.git_blob_id(path)}
+    return {"path": path.name, "git_blob": git_blob_id(path)}
 
 
 def located(lang: str, ud: Optional[str]) -> Treebank:

@@ -33,10 +33,12 @@ There is no limit on length. The score of a tree does not depend on its derivati
 whether it is crossed there, and which sibling and grandparent are visible by the definition, follows from the definitions of the
 items.
 
-With a single root, node 0 may have one dependent only: crossed arcs from it are allowed where they are its longest (longest and twice
-in oneec_rules.py), uncrossed ones where nothing follows (may_have_two and single in oneec_tables.hpp and oneec_projective.hpp).
+With a single root, node 0 may have one dependent only: crossed arcs from it are allowed where they are its longest (longest and
+twice in oneec_rules.py), uncrossed ones where nothing follows (may_have_two and single in oneec_tables.hpp and
+oneec_projective.hpp).
 
-The chart is in C++; read the rules first, then the kernel `near` in the generated file beside them, then the others in this order:
+The chart is in C++; read the rules first, then the kernel `near` in the generated file beside them, then the others in this
+order:
 
     oneec_recurrences.hpp    the rules for complexes as kernels, written by oneec_generate.py when the decoders are built
     oneec_blocks.hpp         vectors and memory views used by the kernels

@@ -28,8 +28,8 @@ def minibatch_loss(
 ) -> Optional["dy.Expression"]:
     """The loss of trees, tags and labels of a minibatch, divided by `settings.loss_scale`; None where it is 0.
 
-    settings: the weights of the terms and the scale. targets: the trees to learn, one heads array per sentence, gold or the nearest
-    that the system can produce; labels are learned on the gold trees. With `rng`, dropout is applied.
+    settings: the weights of the terms and the scale. targets: the trees to learn, one heads array per sentence, gold or the
+    nearest that the system can produce; labels are learned on the gold trees. With `rng`, dropout is applied.
     """
     scores = model.build(sentences, rng)
     labels = scores.labels([s.heads for s in sentences])

@@ -14,12 +14,13 @@ from typing import Any, Optional
 import numpy as np
 
 import mh4
+from mh4.batching import batches
 from mh4.config import Config
 from mh4.conllu import Sentence
 from mh4.errors import InputError, reason
 from mh4.evaluation import attachment_scores
 from mh4.files import write_text
-from mh4.model import Model, minibatches
+from mh4.model import Model
 from mh4.network.graph import dy
 from mh4.parsing import Parser
 from mh4.progress import Listener
@@ -96,26 +97,26 @@ class Trainer:
         while not self._finished():
             # The minibatches of an epoch depend only on the seed and the epoch, so that training can resume in mid-epoch.
             rng = np.random.default_rng([self.model.seed, progress.epoch])
-            batches = shuffled_minibatches(lengths, settings.batch_tokens, rng)
-            every = max(settings.evaluate_updates, -(-len(batches) // 4))
-            done = sum(lengths[k] for batch in batches[: progress.batch] for k in batch)
+            minibatches = shuffled_minibatches(lengths, settings.batch_tokens, rng)
+            every = max(settings.evaluate_updates, -(-len(minibatches) // 4))
+            done = sum(lengths[k] for batch in minibatches[: progress.batch] for k in batch)
             self.listener.epoch(progress.epoch + 1, sum(lengths), done)
-            while progress.batch < len(batches) and not self._finished():
-                losses.append(self.learn(batches[progress.batch]))
+            while progress.batch < len(minibatches) and not self._finished():
+                losses.append(self.learn(minibatches[progress.batch]))
                 progress.batch += 1
                 progress.updates += 1
                 if progress.updates % every == 0 or progress.updates == settings.max_updates:
                     words = progress.words - words_before
                     self._evaluate(
                         {
-                            "epoch": round(progress.epoch + progress.batch / len(batches), 2),
+                            "epoch": round(progress.epoch + progress.batch / len(minibatches), 2),
                             "loss": round(sum(losses) / words, 4),
                             "tokens_per_second": round(words / (progress.seconds - seconds_before)),
                         }
                     )
                     losses.clear()
                     words_before, seconds_before = progress.words, progress.seconds
-            if progress.batch == len(batches):
+            if progress.batch == len(minibatches):
                 progress.epoch, progress.batch = progress.epoch + 1, 0
         return self._finish()
 
@@ -268,8 +269,8 @@ def shuffled_minibatches(lengths: Sequence[int], tokens: int, rng: "np.random.Ge
     Sentences in a minibatch have similar lengths, since an LSTM takes as many steps as the longest of them needs.
     """
     order = np.argsort(lengths * rng.uniform(0.75, 1.25, len(lengths)))
-    batches = list(minibatches(order.tolist(), lengths, tokens))
-    return [batches[k] for k in rng.permutation(len(batches))]
+    minibatches = list(batches(order.tolist(), lengths.__getitem__, tokens))
+    return [minibatches[k] for k in rng.permutation(len(minibatches))]
 
 
 def evaluate(parser: Parser, gold: Sequence[Sentence], progress=lambda words: None) -> dict[str, float]:

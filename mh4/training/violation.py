@@ -19,8 +19,10 @@ Parts = dict[str, np.ndarray]  # for each tensor, the index rows of the scores u
 
 
 class Violation(NamedTuple):
-    """The sum of the scores that the preferred analysis uses, minus the sum of those that gold uses, plus a constant, the cost of the
-    preferred analysis. The sum is never negative. `preferred` and `gold` are index rows into the score tensors.
+    """The sum of the scores that the preferred analysis uses, minus the sum of those that gold uses, plus a constant.
+
+    The constant is the cost of the preferred analysis. The whole is never negative. `preferred` and `gold` are index rows into the
+    score tensors.
     """
 
     preferred: Parts

@@ -10,8 +10,9 @@ import pytest
 import toy
 from training import predictions
 
-from mh4 import conllu, treebanks
+from mh4 import conllu
 from mh4.errors import InputError
+from mh4.files import git_blob_id
 
 LABELS = ("nsubj", "nmod:poss", "obl:tmod", "punct")
 
@@ -71,7 +72,7 @@ def test_trees_come_back_as_they_were(files, parsed, trees, split):
 def test_no_word_is_kept(files, trees):
     text = gzip.decompress(trees.read_bytes()).decode("utf-8")
     lines = [line for line in text.splitlines() if line]
-    assert lines[0] == "# dev toy-ud-dev.conllu " + treebanks.git_blob_id(files["dev"])
+    assert lines[0] == "# dev toy-ud-dev.conllu " + git_blob_id(files["dev"])
     sentences = [sentence for path in files.values() for sentence in conllu.read(str(path))]
     assert len(lines) == len(files) + sum(map(len, sentences))
     words = {word for sentence in sentences for word in sentence.words}
@@ -93,8 +94,8 @@ def test_another_file_is_refused(files, trees, tmp_path):
     done = restored(trees, edited)
     assert done.returncode == 2 and done.stdout == b""
     (line,) = done.stderr.decode().splitlines()
-    assert line.startswith("predictions: %s has no trees for %s (git blob %s)" % (trees, edited, treebanks.git_blob_id(edited)))
-    assert "only for dev toy-ud-dev.conllu %s, test toy-ud-test.conllu " % treebanks.git_blob_id(files["dev"]) in line
+    assert line.startswith("predictions: %s has no trees for %s (git blob %s)" % (trees, edited, git_blob_id(edited)))
+    assert "only for dev toy-ud-dev.conllu %s, test toy-ud-test.conllu " % git_blob_id(files["dev"]) in line
 
 
 def test_damaged_trees_are_refused(files, trees, tmp_path):

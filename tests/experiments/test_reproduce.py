@@ -6,6 +6,7 @@ import reproduce
 from samples import assert_nothing_of_this_machine, calls, kept, toy
 
 from mh4 import treebanks
+from mh4.files import git_blob_id
 
 
 def test_every_run_is_trained_and_reported(run, told, tmp_path, capsys, monkeypatch):
@@ -28,7 +29,7 @@ def test_every_run_is_trained_and_reported(run, told, tmp_path, capsys, monkeypa
     assert len((results / "toy" / "mh3-seed1.jsonl").read_text().splitlines()) == 3
     summary = json.loads((results / "toy" / "mh3-seed1.json").read_text())
     paths = treebanks.locate("toy")
-    assert summary["train"] == {"path": paths["train"].name, "git_blob": treebanks.git_blob_id(paths["train"])}
+    assert summary["train"] == {"path": paths["train"].name, "git_blob": git_blob_id(paths["train"])}
     assert summary["reproduce"] == 'make reproduce LANG=toy SYSTEMS="mh3 mst" SEEDS="1 2"'
     assert (
         summary["command"].startswith("mh4 train --system mh3 --train toy-ud-train.conllu ") and "--seed 1" in summary["command"]

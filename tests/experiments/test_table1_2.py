@@ -6,12 +6,12 @@ import features
 from samples import calls, record
 from tables import table1_2
 
-from mh4 import treebanks
+from mh4.files import git_blob_id
 
 
 def test_features_trains_what_results_do_not_have(run_features, told, hungarian, tmp_path, capsys):
     folder, results = hungarian, tmp_path / "home" / "results"
-    blobs = {split: treebanks.git_blob_id(folder / ("hu-ud-%s.conllu" % split)) for split in ("train", "dev")}
+    blobs = {split: git_blob_id(folder / ("hu-ud-%s.conllu" % split)) for split in ("train", "dev")}
     files = {"train": blobs["train"], "dev": {"path": "hu-ud-dev.conllu", "git_blob": blobs["dev"]}}
     record(results, "hu", "mh4-hybrid", 1, 84.43, **files)
     record(results, "hu", "mh4-hybrid", 2, 84.15, **files)

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import paper
 import pytest
+import samples
 import table3
 import toy
 from tables.table3 import COLUMNS
 from test_coverage import CROSSING, PROJECTIVE, as_conllu
 
-from mh4 import conllu, coverage, treebanks
+from mh4 import conllu, coverage
 
 
 @pytest.fixture
@@ -22,10 +23,12 @@ def folder(tmp_path, monkeypatch):
     known = {}
     for lang, split, release in (("hu", "train", "2.0"), ("eu", "train", "1.4"), ("hu", "dev", "2.0"), ("xx", "test", None)):
         name = "%s-ud-%s.conllu" % (lang, split)
-        (folder / name).write_text(as_conllu(PROJECTIVE, CROSSING))
-        known[name] = treebanks.ManifestRow(lang, "UD", split, "r", name, "id", release) if release else None
+        text = "# %s\n" % name + as_conllu(PROJECTIVE, CROSSING)
+        (folder / name).write_text(text)
+        if release:
+            known[text] = samples.row(lang, split, release)
     (folder / "notes.txt").write_text("no treebank")
-    monkeypatch.setattr(treebanks, "identify", lambda path: known[Path(path).name])
+    samples.fake_manifest(monkeypatch, known)
     numbers = {"sentences": "2", "words": "6", "sent_projective": "50.00", "sent_mh4": "100.00", "sent_1ec": "100.00"}
     numbers.update(edge_projective="83.33", edge_mh4="100.00", edge_1ec="99.99")
     rows = {"eu": {"lang": "eu", **numbers}, "hu": {"lang": "hu", **numbers}, "de": {"lang": "de", **numbers}}

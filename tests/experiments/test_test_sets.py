@@ -7,6 +7,7 @@ from training import shared_task
 
 from mh4 import conll17, conllu, treebanks
 from mh4.errors import InputError
+from mh4.files import git_blob_id
 
 
 def of_hungarian(folder, *more):
@@ -32,11 +33,11 @@ def test_a_finished_model_parses_the_shared_tasks_segmentation(run, told, hungar
         100 * 2 * 1 / (3 + 4)
     )
     test, words = hungarian / "hu-ud-test.conllu", segmented / "hu-udpipe.conllu"
-    assert record["test"] == {"path": test.name, "git_blob": treebanks.git_blob_id(test)}
-    assert record["segmentation"] == {"path": words.name, "git_blob": treebanks.git_blob_id(words)}
+    assert record["test"] == {"path": test.name, "git_blob": git_blob_id(test)}
+    assert record["segmentation"] == {"path": words.name, "git_blob": git_blob_id(words)}
     assert trees(tmp_path / "home" / "results" / "hu" / "mh3-seed1.trees.gz").splitlines() == [
-        "# dev hu-ud-dev.conllu " + treebanks.git_blob_id(hungarian / "hu-ud-dev.conllu"), "0\troot", "1\tdep", "",
-        "# test hu-udpipe.conllu " + treebanks.git_blob_id(words), "0\troot", "1\tdep", "1\tdep", "",
+        "# dev hu-ud-dev.conllu " + git_blob_id(hungarian / "hu-ud-dev.conllu"), "0\troot", "1\tdep", "",
+        "# test hu-udpipe.conllu " + git_blob_id(words), "0\troot", "1\tdep", "1\tdep", "",
     ]  # fmt: skip
     assert " | 28.57 | " in (tmp_path / "home" / "results" / "hu.md").read_text(encoding="utf-8")
     assert ("CONLL17=conll17" in record["reproduce"]) == named
@@ -61,7 +62,7 @@ def test_test_scores_of_the_toy_treebank(run, tmp_path):
     record = kept(tmp_path, "toy/mh3-seed1")
     assert record["test_uas"] == pytest.approx(100 * (roots + others) / words)
     assert record["test_las"] == pytest.approx(100 * roots / words) and 0 < record["test_las"] < record["test_uas"]
-    assert record["test"] == record["segmentation"] == {"path": path.name, "git_blob": treebanks.git_blob_id(path)}
+    assert record["test"] == record["segmentation"] == {"path": path.name, "git_blob": git_blob_id(path)}
 
 
 def test_a_segmentation_that_comes_later_is_parsed_then(run, told, hungarian, segmented, tmp_path):
@@ -77,7 +78,7 @@ def test_another_segmentation_is_parsed_again(run, told, hungarian, segmented, t
     before, path = kept(tmp_path), segmented / "hu-udpipe.conllu"
     path.write_text(as_conllu(*(("%s" % word, 0, "_") for word in "abcd")).replace("\t0\t", "\t_\t"))  # now as the gold one
     assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
-    assert kept(tmp_path)["segmentation"]["git_blob"] == treebanks.git_blob_id(path) and len(calls(told)) == 1
+    assert kept(tmp_path)["segmentation"]["git_blob"] == git_blob_id(path) and len(calls(told)) == 1
     assert kept(tmp_path)["test_las"] == pytest.approx(100 * 2 / 4) != before["test_las"]  # "c" is a "dep" of "a" in both
 
 
@@ -165,11 +166,7 @@ def test_the_table_of_the_test_set(run, told, hungarian, segmented, tmp_path, ca
     for system, words in outputs.items():
         (segmented / conll17.file_name("hu", system)).write_text(as_conllu(*words))
     released(monkeypatch, hungarian)
-    known = {
-        treebanks.git_blob_id(segmented / conll17.file_name("hu", system)): system
-        for system in conll17.SYSTEMS
-        if system != "c2l2"
-    }
+    known = {git_blob_id(segmented / conll17.file_name("hu", system)): system for system in conll17.SYSTEMS if system != "c2l2"}
     monkeypatch.setattr(
         conll17, "known", lambda blob: conll17.Output("hu", known[blob], *"rcpf", blob) if blob in known else None
     )
