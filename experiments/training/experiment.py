@@ -6,7 +6,6 @@ Models are stored in ``experiments/runs/NAME/SYSTEM/seedN``, the data for tables
 
 import hashlib
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
