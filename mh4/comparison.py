@@ -8,7 +8,7 @@ official scorer aligns them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
 
@@ -63,11 +63,11 @@ class Group(NamedTuple):
     precise: int
 
     @property
-    def recall(self) -> Any:
+    def recall(self) -> Optional[float]:
         return 100.0 * self.recalled / self.gold if self.gold else None
 
     @property
-    def precision(self) -> Any:
+    def precision(self) -> Optional[float]:
         return 100.0 * self.precise / self.system if self.system else None
 
 
@@ -208,7 +208,7 @@ def _dimension_table(found: Comparison, dimension: Dimension) -> str:
     return aligned(dimension.title, groups, dimension.names, body)
 
 
-def _pair(a: Any, b: Any) -> list[str]:
+def _pair(a: Optional[float], b: Optional[float]) -> list[str]:
     shown = ["-" if value is None else "%.1f" % value for value in (a, b)]
     return shown + ["-" if a is None or b is None else _signed(a - b, 1)]
 

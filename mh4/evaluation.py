@@ -51,6 +51,11 @@ class Counts(NamedTuple):
         )
 
 
+def percentages(counts: dict[str, Counts]) -> dict[str, Score]:
+    """The score of each metric."""
+    return {metric: one.score() for metric, one in counts.items()}
+
+
 @dataclass(frozen=True)
 class File:
     """A CoNLL-U file read by the official scorer: its sentences, with trees, and the scorer's representation of it."""
@@ -103,8 +108,7 @@ def official(gold: str, system: str) -> dict[str, Score]:
     The words may differ, but not the text. Raises InputError for files the scorer rejects: not CoNLL-U, not a tree, several
     roots, a different text.
     """
-    counts = evaluate(load(gold), load(system)).counts
-    return {metric: counts[metric].score() for metric in METRICS}
+    return percentages(evaluate(load(gold), load(system)).counts)
 
 
 def load(path: str) -> File:

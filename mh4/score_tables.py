@@ -50,7 +50,7 @@ def metric_table(results: Sequence[Result], counts: bool = False) -> str:
     """The metrics: for one system as the official scorer prints them, for several F1 (or, with `counts`, counts) side by side."""
     if len(results) == 1:
         metrics = results[0].metrics
-        return evaluation.format_counts(metrics) if counts else evaluation.format_table(_scores(metrics))
+        return evaluation.format_counts(metrics) if counts else evaluation.format_table(evaluation.percentages(metrics))
     names = short_names([result.path for result in results])
     if counts:
         groups = [("", ["gold"]), ("predicted", names), ("correct", names)]
@@ -100,10 +100,6 @@ def record(gold_path: str, results: Sequence[Result], relations: bool = False) -
 
 def _records(counts: dict[str, Counts]) -> dict[str, Any]:
     return {name: {**one._asdict(), **one.score()._asdict()} for name, one in counts.items()}
-
-
-def _scores(counts: dict[str, Counts]) -> dict[str, evaluation.Score]:
-    return {name: one.score() for name, one in counts.items()}
 
 
 def _counts(of_all: Sequence[Counts]) -> list[str]:
