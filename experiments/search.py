@@ -14,7 +14,7 @@ import options
 from provenance import EXPERIMENTS, make_command, shown
 from rich.console import Console
 from tables import search as table
-from tables.search import DECODINGS, NAMES, ROUNDS, Decoded, label
+from tables.search import DECODERS, NAMES, ROUNDS, Decoded, label
 from tables.writer import write_pages
 from training.run import Run, finished_runs
 from training.treebank import located
@@ -33,7 +33,7 @@ def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Dec
     from mh4.model import Model
 
     model = Model.load(str(folder))
-    decoders = {label(how, beam): model.system.decoder(how, beam) for how, beam in DECODINGS}
+    decoders = {label(how, beam): model.system.decoder(how, beam) for how, beam in DECODERS}
     single_root = model.config.scorer.single_root
     shape = len(sentences)
     decoded = {name: Decoded(np.zeros(shape), np.zeros(shape, int), np.full(shape, np.inf)) for name in decoders}
@@ -75,7 +75,7 @@ def trained(folder: Path, systems: str, seeds: str) -> list[Run]:
 
 def searched() -> list[str]:
     """The systems that can be decoded exactly and by search."""
-    return [system.name for system in SYSTEMS.values() if {how for how, _ in DECODINGS} <= set(system.decoders)]
+    return [system.name for system in SYSTEMS.values() if {how for how, _ in DECODERS} <= set(system.decoders)]
 
 
 def usage() -> str:

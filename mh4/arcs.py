@@ -65,14 +65,14 @@ class Arcs:
         return np.bincount(self.sentences)[self.sentences]
 
 
-class Right(NamedTuple):
+class Correct(NamedTuple):
     """Which arcs are correct: bool arrays (words,), by head only, and by head and label."""
 
     unlabelled: np.ndarray
     labelled: np.ndarray
 
 
-def right(gold: Arcs, system: Arcs, gold_words: np.ndarray) -> Right:
+def correct_arcs(gold: Arcs, system: Arcs, gold_words: np.ndarray) -> Correct:
     """Which arcs of the system are correct, by the official scorer's definition.
 
     gold_words: int64 (system words,), the gold word that each system word is aligned with, or -1; the alignment is one-to-one.
@@ -80,15 +80,15 @@ def right(gold: Arcs, system: Arcs, gold_words: np.ndarray) -> Right:
     """
     places = np.append(np.where(gold_words < 0, ROOT - 1, gold_words), ROOT)  # places[ROOT] is the last: the root maps to itself
     unlabelled = (gold_words >= 0) & (places[system.heads] == gold.heads[gold_words])
-    return Right(unlabelled, unlabelled & (system.labels == gold.labels[gold_words]))
+    return Correct(unlabelled, unlabelled & (system.labels == gold.labels[gold_words]))
 
 
-def found(gold: Arcs, of_system: Right, gold_words: np.ndarray) -> Right:
-    """Which gold arcs the system finds: as many as `right` finds correct among the system's."""
+def recovered_arcs(gold: Arcs, correct: Correct, gold_words: np.ndarray) -> Correct:
+    """Which gold arcs the system recovers: as many as `correct_arcs` finds correct among the system's."""
 
-    def in_gold(are_right: np.ndarray) -> np.ndarray:
+    def in_gold(in_system: np.ndarray) -> np.ndarray:
         result = np.zeros(len(gold), dtype=bool)
-        result[gold_words[are_right]] = True
+        result[gold_words[in_system]] = True
         return result
 
-    return Right(in_gold(of_system.unlabelled), in_gold(of_system.labelled))
+    return Correct(in_gold(correct.unlabelled), in_gold(correct.labelled))

@@ -15,7 +15,7 @@ import click
 import mh4
 from mh4 import config as configuration
 from mh4 import conllu, systems
-from mh4.ensemble import TREES, Ensemble, voted
+from mh4.ensemble import TREES, Ensemble, with_votes
 from mh4.errors import InputError, reason
 from mh4.files import git_blob_id, relative_if_inside
 from mh4.parsing import Parser
@@ -101,7 +101,7 @@ def decoding(command: Callable[..., None]) -> Callable[..., None]:
     command = click.option("--beam", type=int, metavar="WIDTH", help="The width of the beam; by default %d." % systems.BEAM)(
         command
     )
-    return click.option("--decode", type=click.Choice(systems.DECODINGS), help=how)(command)
+    return click.option("--decode", type=click.Choice(systems.DECODING_METHODS), help=how)(command)
 
 
 def written(command: Callable[..., None]) -> Callable[..., None]:
@@ -158,7 +158,7 @@ def ensemble(
         raise InputError("--tags needs a --model to predict them")
     if (input_file, *files).count("-") > 1:
         raise InputError("standard input can be read only once, so only one file can be -")
-    blocks = voted(conllu.blocks(input_file, trees=False), files)
+    blocks = with_votes(conllu.blocks(input_file, trees=False), files)
     _write(parallel.parse(Ensemble.load, (folders, tree), blocks, jobs), output_file, tags)
 
 
@@ -196,7 +196,7 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], c
     """
     from mh4 import score_tables
 
-    results = score_tables.measure(gold_file, system_files)
+    results = score_tables.score_files(gold_file, system_files)
     if as_json:
         click.echo(json.dumps(score_tables.record(gold_file, results, relations=bool(by)), indent=1))
         return
@@ -283,7 +283,7 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
         task = bar.add_task("reading", total=None, note="")
         treebanks = [(name, [sentence.heads for sentence in conllu.read(name)]) for name in files]
         bar.reset(task, description="measuring", total=sum(len(heads) - 1 for _, trees in treebanks for heads in trees))
-        rows = [(name, measuring.measure(trees, lambda words: bar.advance(task, words))) for name, trees in treebanks]
+        rows = [(name, measuring.measure_coverage(trees, lambda words: bar.advance(task, words))) for name, trees in treebanks]
     total = measuring.total(rows)
     shown = measuring.short_names(rows) + ([("total", total)] if len(rows) > 1 else [])
     if plot_file:

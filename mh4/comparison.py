@@ -12,8 +12,8 @@ from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
 
-from mh4 import arcs, evaluation, significance
-from mh4.arcs import Arcs, Right
+from mh4 import evaluation, significance
+from mh4.arcs import Arcs, Correct, correct_arcs, recovered_arcs
 from mh4.plots import check_plot, save
 from mh4.tables import aligned, group_names, short_names
 
@@ -132,18 +132,18 @@ def _summed(systems: Sequence[System]) -> System:
 def _system(gold: evaluation.File, gold_arcs: Arcs, system: evaluation.File) -> System:
     _, gold_words = evaluation.evaluate(gold, system)
     system_arcs = Arcs.of(system.sentences)
-    right = arcs.right(gold_arcs, system_arcs, gold_words)
-    found = arcs.found(gold_arcs, right, gold_words)
-    groups = {dimension.key: _groups(dimension, gold_arcs, system_arcs, found, right) for dimension in DIMENSIONS}
+    correct = correct_arcs(gold_arcs, system_arcs, gold_words)
+    recovered = recovered_arcs(gold_arcs, correct, gold_words)
+    groups = {dimension.key: _groups(dimension, gold_arcs, system_arcs, recovered, correct) for dimension in DIMENSIONS}
     # An unaligned word belongs to the gold sentence in which it begins.
     starts = gold.starts()
     first = starts[np.searchsorted(gold_arcs.sentences, np.arange(len(gold.sentences)))]
     places = np.where(gold_words >= 0, gold_arcs.sentences[gold_words], np.searchsorted(first, system.starts(), side="right") - 1)
-    sentences = by_sentence(gold_arcs.sentences, places, right)
+    sentences = by_sentence(gold_arcs.sentences, places, correct)
     return System(system.path, len(system_arcs), int((gold_words >= 0).sum()), groups, sentences)
 
 
-def _groups(dimension: Dimension, gold: Arcs, system: Arcs, found: Right, right: Right) -> list[tuple[Group, Group]]:
+def _groups(dimension: Dimension, gold: Arcs, system: Arcs, recovered: Correct, correct: Correct) -> list[tuple[Group, Group]]:
     in_gold, in_system = dimension.groups(gold), dimension.groups(system)
 
     def counts(groups: np.ndarray) -> list[int]:
@@ -151,21 +151,21 @@ def _groups(dimension: Dimension, gold: Arcs, system: Arcs, found: Right, right:
 
     unlabelled, labelled = (
         [Group(*row) for row in zip(counts(in_gold), counts(in_system), counts(in_gold[one]), counts(in_system[other]))]
-        for one, other in zip(found, right)
+        for one, other in zip(recovered, correct)
     )
     return list(zip(unlabelled, labelled))
 
 
-def by_sentence(gold: np.ndarray, system: np.ndarray, right: Right) -> np.ndarray:
+def by_sentence(gold: np.ndarray, system: np.ndarray, correct: Correct) -> np.ndarray:
     """Correct and total counts for each of s gold sentences: int64 (s, measures, 2), MEASURES in order.
 
-    gold, system: int64 (words,), the gold sentence of each gold word and of each system word. right: for the system's words. For
+    gold, system: int64 (words,), the gold sentence of each gold word and of each system word. correct: for the system's words. For
     UAS and LAS the total is the words of gold and system together, so that 2 * correct / total is F1; for exact match it is 2
     for each sentence, which matches if all its arcs are correct and the system has no other words in it.
     """
     s = int(gold[-1]) + 1
     there = np.bincount(gold, minlength=s) + np.bincount(system, minlength=s)
-    heads, labelled = (np.bincount(system[one], minlength=s) for one in right)
+    heads, labelled = (np.bincount(system[one], minlength=s) for one in correct)
     two = np.full(s, 2)
     pairs = [(heads, there), (labelled, there), (2 * heads == there, two), (2 * labelled == there, two)]
     return np.stack([np.stack(pair, axis=1) for pair in pairs], axis=1).astype(np.int64)

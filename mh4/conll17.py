@@ -50,10 +50,10 @@ def file_name(lang: str, system: str) -> str:
 
 def identify(path: Union[str, Path]) -> Optional[Output]:
     """The manifest row of a file, identified by its content; None if it is not in the manifest."""
-    return known(git_blob_id(path))
+    return identify_blob(git_blob_id(path))
 
 
-def known(blob: str) -> Optional[Output]:
+def identify_blob(blob: str) -> Optional[Output]:
     """The manifest row of the file with this git blob id, or None."""
     return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
 

@@ -68,7 +68,7 @@ class Coverage:
         return 100 * sentences / self.sentences if self.sentences else 0.0
 
 
-def measure(treebank: Iterable[np.ndarray], advance: Callable[[int], None] = lambda words: None) -> Coverage:
+def measure_coverage(treebank: Iterable[np.ndarray], advance: Callable[[int], None] = lambda words: None) -> Coverage:
     """The coverage of these trees (heads, as in Coverage.add); `advance` is called with each tree's number of words."""
     coverage = Coverage()
     for heads in treebank:

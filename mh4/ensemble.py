@@ -132,7 +132,7 @@ def vote(votes: Sequence[np.ndarray], tree: str = "mst") -> np.ndarray:
     return trees.best((n * (m - 1) + 1) * number + earliest, TREES[tree], single_root=True)
 
 
-def voted(blocks: Iterable[Block], files: Sequence[str]) -> Iterator[Block]:
+def with_votes(blocks: Iterable[Block], files: Sequence[str]) -> Iterator[Block]:
     """The blocks with their sentences as Voted, whose votes are the trees of these CoNLL-U files.
 
     Raises InputError where a file has no tree, or where its sentences or words differ from those of the blocks.

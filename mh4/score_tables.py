@@ -21,7 +21,7 @@ class Result(NamedTuple):
     relations: dict[str, Counts]
 
 
-def measure(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
+def score_files(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
     """Score CoNLL-U files against gold. Raises InputError for files that the official scorer rejects."""
     gold = evaluation.load(gold_path)
     gold_arcs = arcs.Arcs.of(gold.sentences)
@@ -36,11 +36,11 @@ def measure(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
 def by_relation(gold: arcs.Arcs, system: arcs.Arcs, gold_words: np.ndarray) -> dict[str, Counts]:
     """Counts for LAS by relation, without subtypes: its arcs in gold, in the system, and in both.
 
-    Sorted by decreasing gold count. aligned counts the aligned gold words with the relation; gold_words is as in arcs.right.
+    Sorted by decreasing gold count. aligned counts the aligned gold words with the relation; gold_words is as in arcs.correct_arcs.
     """
-    right = arcs.right(gold, system, gold_words).labelled
+    labelled = arcs.correct_arcs(gold, system, gold_words).labelled
     in_gold, in_system = Counter(gold.labels.tolist()), Counter(system.labels.tolist())
-    correct = Counter(system.labels[right].tolist())
+    correct = Counter(system.labels[labelled].tolist())
     pairs = Counter(gold.labels[gold_words[gold_words >= 0]].tolist())
     names = sorted(in_gold | in_system, key=lambda name: (-in_gold[name], name))
     return {name: Counts(in_gold[name], in_system[name], correct[name], pairs[name]) for name in names}

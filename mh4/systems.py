@@ -20,9 +20,9 @@ from mh4.transitions import MH3, MH4, Transition
 
 Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root; exact decoders also take cost and heads
 
-DECODINGS = ("exact", "greedy", "beam")
+DECODING_METHODS = ("exact", "greedy", "beam")
 BEAM = 8  # the default width of a beam
-WIDEST = 10_000  # any sentence fits into memory with this width
+MAX_BEAM = 10_000  # any sentence fits into memory with this width
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class System:
     """A parser.
 
     tree_class: the class of trees that it learns to produce, by its name in mh4.trees.
-    decoders: by name (from DECODINGS), the default first. The one called "beam" also takes the width.
+    decoders: by name (from DECODING_METHODS), the default first. The one called "beam" also takes the width.
     in_paper: whether it is one of the paper's systems.
     """
 
@@ -63,17 +63,17 @@ class System:
     def decoder(self, decoding: Optional[str] = None, width: int = BEAM) -> Decode:
         """The function from the tensors by name, and single_root, to a Derivation.
 
-        decoding: one of DECODINGS, or None for the default; width: of the beam. Raises InputError if the system lacks it.
+        decoding: one of DECODING_METHODS, or None for the default; width: of the beam. Raises InputError if the system lacks it.
         """
         decoding = decoding or self.default
-        if decoding not in DECODINGS:
-            raise InputError("no decoding %r; there are %s" % (decoding, ", ".join(DECODINGS)))
+        if decoding not in DECODING_METHODS:
+            raise InputError("no decoding %r; there are %s" % (decoding, ", ".join(DECODING_METHODS)))
         if decoding not in self.decoders:
             raise InputError("%s has no %s decoding, only %s" % (self.name, decoding, " or ".join(self.decoders)))
         if decoding != "beam":
             return self.decoders[decoding]
-        if not 1 <= width <= WIDEST:
-            raise InputError("a beam of width %d: expected 1 to %d" % (width, WIDEST))
+        if not 1 <= width <= MAX_BEAM:
+            raise InputError("a beam of width %d: expected 1 to %d" % (width, MAX_BEAM))
         return partial(self.decoders["beam"], beam=width)
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:

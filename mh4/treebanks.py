@@ -61,10 +61,10 @@ def languages() -> list[str]:
 
 def identify(path: Union[str, Path]) -> Optional[ManifestRow]:
     """The manifest row (release, language, split) of a file, identified by its content; None if it is not in the manifest."""
-    return known(git_blob_id(path))
+    return identify_blob(git_blob_id(path))
 
 
-def known(blob: str) -> Optional[ManifestRow]:
+def identify_blob(blob: str) -> Optional[ManifestRow]:
     """The manifest row of the file with this git blob id, or None."""
     return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
 

@@ -40,7 +40,7 @@ def int32(tree):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_counts_over_all_trees(n):
-    found = coverage.measure(map(int32, brute.all_trees(n)))
+    found = coverage.measure_coverage(map(int32, brute.all_trees(n)))
     assert (found.sentences, found.words) == (len(brute.all_trees(n)), n * len(brute.all_trees(n)))
     for name in coverage.CLASSES:
         candidates = np.array(brute.class_trees(n, name))
@@ -52,9 +52,9 @@ def test_counts_over_all_trees(n):
 
 
 def test_percentages_and_sums():
-    parts = [coverage.measure([int32(tree)]) for tree in (PROJECTIVE, CROSSING, NEITHER)]
+    parts = [coverage.measure_coverage([int32(tree)]) for tree in (PROJECTIVE, CROSSING, NEITHER)]
     whole = coverage.total([("", part) for part in parts])
-    assert whole == coverage.measure(map(int32, (PROJECTIVE, CROSSING, NEITHER)))
+    assert whole == coverage.measure_coverage(map(int32, (PROJECTIVE, CROSSING, NEITHER)))
     assert parts[0] + coverage.Coverage() == parts[0]
     assert [whole.sentence_coverage(name) for name in coverage.CLASSES] == pytest.approx([100 / 3] + 3 * [200 / 3])
     assert [whole.edge_coverage(name) for name in coverage.CLASSES] == pytest.approx([100 * 7 / 11] + 3 * [100 * 10 / 11])
@@ -70,7 +70,7 @@ def test_groups_of_numbers():
 
 def test_progress_is_told_all_words():
     told = []
-    coverage.measure(map(int32, (PROJECTIVE, CROSSING)), told.append)
+    coverage.measure_coverage(map(int32, (PROJECTIVE, CROSSING)), told.append)
     assert told == [3, 3]
 
 
@@ -179,7 +179,7 @@ def test_a_plot(bank, tmp_path):
     assert succeeds("coverage", bank, bank, "--plot", str(image)) == succeeds("coverage", bank, bank)
     assert image.read_bytes().startswith(b"\x89PNG")
     drawing = tmp_path / "out.svg"
-    coverage.plot(str(drawing), [("$a_1^$ ф", coverage.measure([int32(CROSSING)]))])
+    coverage.plot(str(drawing), [("$a_1^$ ф", coverage.measure_coverage([int32(CROSSING)]))])
     assert "<svg" in drawing.read_text(encoding="utf-8")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bank.conllu", "out.png", "out.svg"]
 

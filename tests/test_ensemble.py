@@ -13,7 +13,7 @@ from test_cli import COMMAND, refuses, succeeds
 
 import mh4
 from mh4 import config, conllu, trees
-from mh4.ensemble import TREES, Ensemble, Voted, vote, voted
+from mh4.ensemble import TREES, Ensemble, Voted, vote, with_votes
 from mh4.errors import InputError
 from mh4.parsing import Parser
 from mh4.training.trainer import Trainer
@@ -304,6 +304,6 @@ def test_bad_input_is_one_sentence(models, other, treebank, tmp_path):
 
 def test_voted_blocks_are_those_of_the_input(other, treebank):
     gold = str(treebank / "toy-ud-test.conllu")
-    for block, plain in zip(voted(conllu.blocks(gold, trees=False), [other, gold]), conllu.blocks(gold)):
+    for block, plain in zip(with_votes(conllu.blocks(gold, trees=False), [other, gold]), conllu.blocks(gold)):
         assert block.lines == plain.lines and block.sentence.words == plain.sentence.words
         assert [v.heads.tolist() for v in block.sentence.votes] == [plain.sentence.heads.tolist()] * 2

@@ -46,20 +46,20 @@ def test_arcs_that_are_right(paths):
     assert gold_arcs.sentence_lengths.tolist() == [4, 4, 4, 4, 2, 2]
 
     gold_words = evaluation.evaluate(gold, a).gold_words
-    right = arcs.right(gold_arcs, arcs.Arcs.of(a.sentences), gold_words)
-    assert right.unlabelled.tolist() == [False, True, True, True, True, True]
-    assert right.labelled.tolist() == [False, True, False, True, True, True]
-    assert arcs.found(gold_arcs, right, gold_words).labelled.tolist() == right.labelled.tolist()
+    correct = arcs.correct_arcs(gold_arcs, arcs.Arcs.of(a.sentences), gold_words)
+    assert correct.unlabelled.tolist() == [False, True, True, True, True, True]
+    assert correct.labelled.tolist() == [False, True, False, True, True, True]
+    assert arcs.recovered_arcs(gold_arcs, correct, gold_words).labelled.tolist() == correct.labelled.tolist()
 
     gold_words = evaluation.evaluate(gold, b).gold_words
     assert gold_words.tolist() == [0, 1, 2, 3, -1]
-    right = arcs.right(gold_arcs, arcs.Arcs.of(b.sentences), gold_words)
-    assert right.unlabelled.tolist() == right.labelled.tolist() == [False, True, False, False, False]
-    assert arcs.found(gold_arcs, right, gold_words).unlabelled.tolist() == [False, True, False, False, False, False]
+    correct = arcs.correct_arcs(gold_arcs, arcs.Arcs.of(b.sentences), gold_words)
+    assert correct.unlabelled.tolist() == correct.labelled.tolist() == [False, True, False, False, False]
+    assert arcs.recovered_arcs(gold_arcs, correct, gold_words).unlabelled.tolist() == [False, True, False, False, False, False]
 
 
 def test_by_relation(paths):
-    a, b = score_tables.measure(paths[0], paths[1:])
+    a, b = score_tables.score_files(paths[0], paths[1:])
     assert a.relations == {
         "punct": Counts(2, 2, 2, 2),
         "root": Counts(2, 2, 2, 2),
@@ -152,10 +152,10 @@ def agrees_with_the_scorer(gold, system):
     """The number of correct arcs given the alignment equals the official UAS and LAS counts, and the sum over relations."""
     counts, gold_words = evaluation.evaluate(gold, system)
     gold_arcs, system_arcs = arcs.Arcs.of(gold.sentences), arcs.Arcs.of(system.sentences)
-    right = arcs.right(gold_arcs, system_arcs, gold_words)
-    for metric, ours in (("UAS", right.unlabelled), ("LAS", right.labelled)):
+    correct = arcs.correct_arcs(gold_arcs, system_arcs, gold_words)
+    for metric, ours in (("UAS", correct.unlabelled), ("LAS", correct.labelled)):
         assert Counts(len(gold_arcs), len(system_arcs), int(ours.sum()), int((gold_words >= 0).sum())) == counts[metric]
-    for ours, theirs in zip(arcs.found(gold_arcs, right, gold_words), right):
+    for ours, theirs in zip(arcs.recovered_arcs(gold_arcs, correct, gold_words), correct):
         assert ours.sum() == theirs.sum()
     relations = score_tables.by_relation(gold_arcs, system_arcs, gold_words)
     for k in range(4):
@@ -178,7 +178,7 @@ def test_a_file_against_itself(texts):
         path = Path(folder) / "gold"
         path.write_text(texts[0])
         words = sum(map(len, conllu.read(str(path))))
-        (result,) = score_tables.measure(str(path), [str(path)])
+        (result,) = score_tables.score_files(str(path), [str(path)])
         assert result.metrics["LAS"] == Counts(words, words, words, words)
         assert all(len(set(counts)) == 1 for counts in result.relations.values())
 

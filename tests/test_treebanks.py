@@ -352,7 +352,7 @@ def test_manifest_of_the_shared_tasks_outputs():
     assert all(row.path.endswith("/output/%s.conllu" % row.lang) for row in rows)
     assert all(re.fullmatch("[0-9a-f]{40}", blob) for row in rows for blob in (row.commit, row.git_blob_sha1))
     assert len({row.git_blob_sha1 for row in rows}) == len({row.path for row in rows}) == len(rows)
-    assert conll17.known(rows[0].git_blob_sha1) == rows[0] and conll17.known("0" * 40) is None
+    assert conll17.identify_blob(rows[0].git_blob_sha1) == rows[0] and conll17.identify_blob("0" * 40) is None
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="no git to compare with")

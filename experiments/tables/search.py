@@ -16,7 +16,7 @@ from training.treebank import Treebank
 from mh4.files import atomic_path
 from tables.writer import Table, comma_separated, command_section
 
-DECODINGS = (("exact", 1), ("greedy", 1), ("beam", 2), ("beam", 4), ("beam", 8), ("beam", 16), ("beam", 64))
+DECODERS = (("exact", 1), ("greedy", 1), ("beam", 2), ("beam", 4), ("beam", 8), ("beam", 16), ("beam", 64))
 LENGTHS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 60), (61, 10**9))
 ROUNDS = 3  # of decoding, of which the fastest counts
 
@@ -26,7 +26,7 @@ def label(how: str, beam: int) -> str:
     return how if how != "beam" else "beam %d" % beam
 
 
-NAMES = tuple(label(*decoding) for decoding in DECODINGS)
+NAMES = tuple(label(*decoding) for decoding in DECODERS)
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,10 @@ def agreement(kept: Sequence[dict], missing: dict[str, str]) -> list[str]:
         different, scored = [], 0
         for system, entry in record["systems"].items():
             published = paper.test_las(record["lang"], paper.RELEASE, system)
-            if "refused" in entry:
+            if "rejected" in entry:
                 lines.append(
                     "Not scored, as the official scorer rejects it: %s of %s: %s"
-                    % (COLUMNS[system], record["lang"], entry["refused"])
+                    % (COLUMNS[system], record["lang"], entry["rejected"])
                 )
             elif published:
                 scored += 1

@@ -67,7 +67,7 @@ def files(folder: Path) -> list[File]:
         match = re.fullmatch(r"([a-z_]+)-ud-(%s)\.conllu" % "|".join(treebanks.SPLITS), path.name)
         if match:
             (lang, split), blob = match.groups(), git_blob_id(path)
-            row = treebanks.known(blob)
+            row = treebanks.identify_blob(blob)
             release = "UD " + row.release if row and (row.lang, row.split) == (lang, split) else None
             found.append(File(path, lang, split, release, blob))
     if not found:
@@ -188,7 +188,7 @@ def measure(folder: Path) -> list[File]:
         for file in found:
             trees = [sentence.heads for sentence in conllu.read(str(file.path))]
             task = bar.add_task(file.path.name, total=sum(len(heads) - 1 for heads in trees), note="")
-            file.counts = coverage.measure(trees, partial(bar.advance, task))
+            file.counts = coverage.measure_coverage(trees, partial(bar.advance, task))
             bar.remove_task(task)
     return found
 

@@ -153,8 +153,8 @@ def markdown(scores: Tested) -> list[str]:
         "Models were selected on the development set. Every run is in [%s.md](%s.md) and `%s/`." % (name, name, name),
     ]
     for system, entry in (scores.reference["systems"] if scores.reference else {}).items():
-        if "refused" in entry:
-            lines += ["", "The official scorer rejects the output of %s: %s." % (COLUMNS[system], entry["refused"])]
+        if "rejected" in entry:
+            lines += ["", "The official scorer rejects the output of %s: %s." % (COLUMNS[system], entry["rejected"])]
     if scores.others:
         lines += ["", "Omitted, without scores on these files: %d of %d runs." % (scores.others, scores.others + len(runs))]
     return lines + [

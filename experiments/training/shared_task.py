@@ -21,20 +21,20 @@ FOLDER = "conll17"  # in results; not the name of a treebank
 
 def is_test_set(lang: str, blob: str) -> bool:
     """True if this is the git blob id of the language's test set in UD 2.0."""
-    row = treebanks.known(blob)
+    row = treebanks.identify_blob(blob)
     return row is not None and (row.lang, row.split, row.release) == (lang, "test", treebanks.RELEASE)
 
 
 def is_output(lang: str, system: str, blob: str) -> bool:
     """True if this is the git blob id of the shared-task system's output for the language's test set."""
-    row = conll17.known(blob)
+    row = conll17.identify_blob(blob)
     return row is not None and (row.lang, row.system) == (lang, system)
 
 
 def score(lang: str, test: Path, outputs: dict[str, Path], results: Path) -> None:
     """Scores outputs, by system, against the test set, unless their scores are already recorded.
 
-    The record of each has its "uas" and "las" or, if the official scorer rejects it, "refused", the reason. Raises InputError if
+    The record of each has its "uas" and "las" or, if the official scorer rejects it, "rejected", the reason. Raises InputError if
     there is no scorer.
     """
     before = load(lang, results)
@@ -59,7 +59,7 @@ def _scores(test: Path, output: Path) -> dict:
         reason = str(error)
         for path in (test, output):
             reason = reason.replace(str(path), path.name)
-        return {"refused": reason}
+        return {"rejected": reason}
     return {"uas": scores["UAS"].f1, "las": scores["LAS"].f1}
 
 

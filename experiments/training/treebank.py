@@ -36,7 +36,7 @@ class Treebank:
 def identified(lang: str, paths: dict[str, Path]) -> Treebank:
     """Identifies the files: "UD 2.0" only if both train and dev are those of that release for this language."""
     blobs = {split: git_blob_id(path) for split, path in paths.items()}
-    rows = {split: treebanks.known(blob) for split, blob in blobs.items()}
+    rows = {split: treebanks.identify_blob(blob) for split, blob in blobs.items()}
     releases = {row.release if row and (row.lang, row.split) == (lang, split) else None for split, row in rows.items()}
     if lang == treebanks.TOY:
         name, release = treebanks.TOY, "toy treebank"

@@ -40,7 +40,7 @@ def folders(tmp_path, monkeypatch):
             known[blob_id((outputs / conll17.file_name(lang, system)).read_bytes())] = conll17.Output(lang, system, *"rcpf", "id")
     fake_manifest(monkeypatch, {as_conllu(*GOLD): row("hu", "test", "2.0")})
     treebanks.languages()  # which are read only once
-    monkeypatch.setattr(conll17, "known", known.get)
+    monkeypatch.setattr(conll17, "identify_blob", known.get)
     numbers = {"stanford": (75.0, None), "c2l2": (50.01, None)}
     monkeypatch.setattr(paper, "test_las", lambda lang, release, system: numbers.get(system))
     return ud, outputs
@@ -113,9 +113,9 @@ def test_what_is_scored_is_not_scored_again_nor_lost(folders, tmp_path, capsys, 
 def test_a_file_that_the_scorer_refuses(folders, tmp_path, capsys, monkeypatch):
     bad = folders[1] / "hu-c2l2.conllu"
     bad.write_text(as_conllu(("a", 0, "root"), ("b", 2, "det"), ("c", 1, "dep"), ("d", 3, "dep")))  # b is its own head
-    known = conll17.known
+    known = conll17.identify_blob
     hu = conll17.Output("hu", "c2l2", *"rcpf", "id")
-    monkeypatch.setattr(conll17, "known", lambda blob: hu if blob == blob_id(bad.read_bytes()) else known(blob))
+    monkeypatch.setattr(conll17, "identify_blob", lambda blob: hu if blob == blob_id(bad.read_bytes()) else known(blob))
     home = tmp_path / "home"
     assert score(folders, home) == 0
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "rejects" in line]

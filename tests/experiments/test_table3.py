@@ -104,6 +104,6 @@ def test_the_committed_table_is_right():
         for row in rows:
             path = Path(folder) / ("%s-ud-%s.conllu" % (row["lang"], row["split"]))
             if path.exists() and row["lang"] in ("hu", "vi"):
-                found = coverage.measure(sentence.heads for sentence in conllu.read(str(path)))
+                found = coverage.measure_coverage(sentence.heads for sentence in conllu.read(str(path)))
                 assert row["sent_mh5"] == "%.4f" % found.sentence_coverage("mh5")
                 assert row["edge_1ec"] == "%.4f" % found.edge_coverage("1ec")

@@ -103,7 +103,7 @@ def test_what_was_tested_on_different_files_is_not_averaged(tmp_path):
 
 def test_an_output_that_the_scorer_refuses(tmp_path):
     add(tmp_path, "mst", 1, 76.0)
-    references(tmp_path, stanford={"las": 77.5573}, c2l2={"refused": "hu-c2l2.conllu, line 7: a cycle"})
+    references(tmp_path, stanford={"las": 77.5573}, c2l2={"rejected": "hu-c2l2.conllu, line 7: a cycle"})
     lines, table = page(tmp_path)
     assert list(table) == ["mst", "stanford"]
     assert "The official scorer rejects the output of CoNLL #2 (C2L2): hu-c2l2.conllu, line 7: a cycle." in lines

@@ -168,7 +168,7 @@ def test_the_table_of_the_test_set(run, told, hungarian, segmented, tmp_path, ca
     released(monkeypatch, hungarian)
     known = {git_blob_id(segmented / conll17.file_name("hu", system)): system for system in conll17.SYSTEMS if system != "c2l2"}
     monkeypatch.setattr(
-        conll17, "known", lambda blob: conll17.Output("hu", known[blob], *"rcpf", blob) if blob in known else None
+        conll17, "identify_blob", lambda blob: conll17.Output("hu", known[blob], *"rcpf", blob) if blob in known else None
     )
     numbers = {"stanford": (57.14, None), "mh3": (30.0, 0.5)}
     monkeypatch.setattr(paper, "test_las", lambda lang, release, system: numbers.get(system))
@@ -187,7 +187,7 @@ def test_a_scorer_that_is_not_there_does_not_stop_the_training(run, told, hungar
         raise InputError("the official scorer needs udtools")
 
     released(monkeypatch, hungarian)
-    monkeypatch.setattr(conll17, "known", lambda blob: conll17.Output("hu", "udpipe", *"rcpf", blob))
+    monkeypatch.setattr(conll17, "identify_blob", lambda blob: conll17.Output("hu", "udpipe", *"rcpf", blob))
     monkeypatch.setattr(shared_task, "scorer_name", no_scorer)
     assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
     assert capsys.readouterr().err == "the shared task's systems are not scored: the official scorer needs udtools\n"
