@@ -23,12 +23,12 @@ def smallest_k(const int[::1] heads):
         for w in range(1, n + 1):  # the extent of every subtree
             h = heads[w]
             while h > 0:
-                low[h] = smaller(low[h], w)
-                high[h] = larger(high[h], w)
+                low[h] = minimum(low[h], w)
+                high[h] = maximum(high[h], w)
                 h = heads[h]
         # size[i,l] first counts the words linked inside i..l: those with i <= low and high <= l
         for w in range(1, n + 1):
-            size[smaller(low[w] - 1, heads[w]) * side + larger(high[w] + 1, heads[w])] += 1
+            size[minimum(low[w] - 1, heads[w]) * side + maximum(high[w] + 1, heads[w])] += 1
         for i in range(n, -1, -1):
             for l in range(i + 1, side):
                 size[i * side + l] += (size[i * side + l - 1] + size[(i + 1) * side + l]
@@ -39,15 +39,15 @@ def smallest_k(const int[::1] heads):
                 best = side + 1
                 for x in range(i + 1, l):
                     needed = (x - i + 1 - size[i * side + x]) + (l - x + 1 - size[x * side + l]) - 1
-                    needed = larger(needed, larger(smallest[i * side + x], smallest[x * side + l]))
-                    best = smaller(best, needed)
+                    needed = maximum(needed, maximum(smallest[i * side + x], smallest[x * side + l]))
+                    best = minimum(best, needed)
                 smallest[i * side + l] = best
     return smallest[n + 1]
 
 
-cdef inline int smaller(int a, int b) noexcept nogil:  # not min(), which Cython gets wrong for elements of a vector
+cdef inline int minimum(int a, int b) noexcept nogil:  # not min(), which Cython gets wrong for elements of a vector
     return a if a < b else b
 
 
-cdef inline int larger(int a, int b) noexcept nogil:
+cdef inline int maximum(int a, int b) noexcept nogil:
     return a if a > b else b

@@ -8,8 +8,8 @@
 typedef float Lanes __attribute__((vector_size(4 * LANES), may_alias));                 // of an aligned row
 typedef float LooseLanes __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));  // of any row
 
-static inline float larger(float a, float b) { return a > b ? a : b; }
-static inline Lanes larger(Lanes a, Lanes b) { return a > b ? a : b; }
+static inline float maximum(float a, float b) { return a > b ? a : b; }
+static inline Lanes maximum(Lanes a, Lanes b) { return a > b ? a : b; }
 static inline Lanes at(const float *row) { return *(const Lanes *)row; }
 static inline Lanes loosely_at(const float *row) { return *(const LooseLanes *)row; }
 
@@ -22,13 +22,13 @@ static inline float link2(const float *column, const float *la_from, const float
         Lanes lanes = -INFINITY - Lanes();
         for (; j + LANES <= count; j += LANES) {
             Lanes la = loosely_at(la_from + j) + loosely_at(la_to + j), ra = loosely_at(ra_from + j) + loosely_at(ra_to + j);
-            lanes = larger(lanes, loosely_at(column + j) + larger(la, ra));
+            lanes = maximum(lanes, loosely_at(column + j) + maximum(la, ra));
         }
         for (int x = 0; x < LANES; x++)
-            best = larger(best, lanes[x]);
+            best = maximum(best, lanes[x]);
     }
     for (; j < count; j++)
-        best = larger(best, column[j] + larger(la_from[j] + la_to[j], ra_from[j] + ra_to[j]));
+        best = maximum(best, column[j] + maximum(la_from[j] + la_to[j], ra_from[j] + ra_to[j]));
     return best;
 }
 
@@ -50,14 +50,14 @@ static inline void link3(float *const *tj, float *tk, const float *t2k, const fl
         long cell = x;
         for (int j = first_j; j < k; j++, cell += count) {
             float *best_j = tj[j] + start + x;
-            Lanes t4 = larger(left[j] + kl, right[j] + at(tjk + cell));
+            Lanes t4 = maximum(left[j] + kl, right[j] + at(tjk + cell));
             Lanes without_k = at(links_k + cell), without_j = at(links_j + cell);
             if (by_head) {
-                without_k = larger(without_k, ra2[j] + ra2_l);
-                without_j = larger(without_j, rap[j] + rap_l);
+                without_k = maximum(without_k, ra2[j] + ra2_l);
+                without_j = maximum(without_j, rap[j] + rap_l);
             }
-            *(Lanes *)best_j = larger(at(best_j), t4 + without_k);
-            best_k = larger(best_k, t4 + without_j);
+            *(Lanes *)best_j = maximum(at(best_j), t4 + without_k);
+            best_k = maximum(best_k, t4 + without_j);
         }
         *(Lanes *)(tk + x) = best_k;
     }

@@ -120,7 +120,7 @@ cdef class Chart:
                 link(items + j + 1, &self.left[self.at(j, j + 1)], &self.right[self.at(j, j + 1)], before,
                      before + self.arc_from(i, j, n), n - j)
                 # the end of the sentence cannot be a head
-                items[n + 1] = larger(items[n + 1], before + self.arc(i, j) + self.right[self.at(j, n + 1)])
+                items[n + 1] = maximum(items[n + 1], before + self.arc(i, j) + self.right[self.at(j, n + 1)])
             for l in range(i + 1, side):
                 self.right[self.at(i, l)] = items[l] + on_s0b0(scores, RA, i, l)
             for l in range(i + 1, n + 1):
@@ -169,8 +169,8 @@ cdef void link(Row items, const float* left, const float* right, float before, f
     """[i,l] via one j, for l from j+1 to n."""
     cdef int l
     for l in range(count):
-        items[l] = larger(items[l], larger(before + left[l], before_arc + right[l]))
+        items[l] = maximum(items[l], maximum(before + left[l], before_arc + right[l]))
 
 
-cdef inline float larger(float a, float b) noexcept nogil:
+cdef inline float maximum(float a, float b) noexcept nogil:
     return a if a > b else b

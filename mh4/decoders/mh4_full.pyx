@@ -20,7 +20,7 @@ cdef extern from *:
 cdef extern from "lanes.h" nogil:
     enum:
         LANES
-    float larger(float a, float b)
+    float maximum(float a, float b)
     float link2(const float* column, const float* la_from, const float* la_to, const float* ra_from, const float* ra_to,
                 int count)
     void link3 "link3<false>"(
@@ -240,7 +240,7 @@ cdef class FullChart(Chart):
         cdef float left = self.t3[self.at(i, j) + k] + shift_score(&self.scores, j, k) + self.row(self.t2, k)[l]
         cdef float right = self.row(self.t2, i)[j] + shift_score(&self.scores, i, j) + self.t3[self.at(j, k) + l]
         longer[0] = left > right
-        return larger(left, right)
+        return maximum(left, right)
 
     cdef Step step2(self, int i, int l) noexcept nogil:
         cdef Step best = Step(SH, 0, False, -INFINITY)
@@ -293,12 +293,12 @@ cdef void links(Row links_k, Row links_j, const float* s0b0, const float* arcs_t
     cdef const float* row_ra2 = s0b0 + 5 * stride
     cdef int l
     for l in range(count):
-        links_k[l] = larger(ra + row_ra[l], la + row_la[l])
-        links_j[l] = larger(lap + row_lap[l], la2 + row_la2[l] + arcs_to_j[l])
+        links_k[l] = maximum(ra + row_ra[l], la + row_la[l])
+        links_j[l] = maximum(lap + row_lap[l], la2 + row_la2[l] + arcs_to_j[l])
     if not by_head:
         for l in range(count):
-            links_k[l] = larger(links_k[l], ra2 + row_ra2[l])
-            links_j[l] = larger(links_j[l], rap + row_rap[l])
+            links_k[l] = maximum(links_k[l], ra2 + row_ra2[l])
+            links_j[l] = maximum(links_j[l], rap + row_rap[l])
 
 
 cdef void add(Row total, const float* row, float value, int count) noexcept nogil:

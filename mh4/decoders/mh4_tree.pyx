@@ -7,7 +7,7 @@ from mh4.decoders.mh4_chart cimport Chart, Step, better, reduce_score
 from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, shift_score
 
 cdef extern from "lanes.h" nogil:
-    float larger(float a, float b)
+    float maximum(float a, float b)
 
 
 cdef struct Item:  # [i,j,l], in the list of its span i..l
@@ -121,7 +121,7 @@ cdef class TreeChart(Chart):
         cdef float left = self.step3(i, j, k).score + shift_score(&self.scores, j, k) + self.t2[k * self.scores.side + l].score
         cdef float right = self.t2[i * self.scores.side + j].score + shift_score(&self.scores, i, j) + self.step3(j, k, l).score
         longer[0] = left > right
-        return larger(left, right)
+        return maximum(left, right)
 
     cdef Step step2(self, int i, int l) noexcept nogil:
         return self.t2[i * self.scores.side + l]

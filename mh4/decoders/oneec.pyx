@@ -111,7 +111,7 @@ def parts_of(const int[::1] heads):
     cdef bint visible
     crossed.assign(n + 1, 0)
     for m in range(1, n + 1):
-        low, high = smaller(heads[m], m), larger(heads[m], m)
+        low, high = minimum(heads[m], m), maximum(heads[m], m)
         end = other = -1  # the nodes shared by all arcs crossing this one
         for k in range(1, n + 1):
             if (low < k < high) != (low < heads[k] < high) and k != low and k != high \
@@ -133,7 +133,7 @@ def parts_of(const int[::1] heads):
             continue
         push(parts[0], h, m)
         s = n + 1
-        for x in range(smaller(h, m) + 1, larger(h, m)):
+        for x in range(minimum(h, m) + 1, maximum(h, m)):
             if heads[x] == h and (s > n or h < s < x or x < s < h):
                 s = x
         if s > n or not crossed[s]:
@@ -204,9 +204,9 @@ _workspace = threading.local()  # one chart per thread, so that its memory is re
 LONGEST_KEPT = 100  # words: about 60 MB
 
 
-cdef inline int smaller(int a, int b) noexcept nogil:
+cdef inline int minimum(int a, int b) noexcept nogil:
     return a if a < b else b
 
 
-cdef inline int larger(int a, int b) noexcept nogil:
+cdef inline int maximum(int a, int b) noexcept nogil:
     return a if a > b else b

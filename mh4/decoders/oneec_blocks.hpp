@@ -20,14 +20,14 @@ const float NEVER = -std::numeric_limits<float>::infinity();
 
 #define INLINE inline __attribute__((always_inline))
 
-static INLINE Block most(Block a, Block b) { return a > b ? a : b; }
-static INLINE float most(float a, float b) { return a > b ? a : b; }
-static INLINE int smaller(int a, int b) { return a < b ? a : b; }
-static INLINE int larger(int a, int b) { return a > b ? a : b; }
+static INLINE Block maximum(Block a, Block b) { return a > b ? a : b; }
+static INLINE float maximum(float a, float b) { return a > b ? a : b; }
+static INLINE int minimum(int a, int b) { return a < b ? a : b; }
+static INLINE int maximum(int a, int b) { return a > b ? a : b; }
 static INLINE Block row(const float* at) { return *reinterpret_cast<const Block*>(at); }
 static INLINE Block& row(float* at) { return *reinterpret_cast<Block*>(at); }
 
-template <class Value> static INLINE void raise(Value& best, Value value) { best = most(best, value); }
+template <class Value> static INLINE void update_maximum(Value& best, Value value) { best = maximum(best, value); }
 
 static INLINE void set(Block& value, float to) { value = Block{} + to; }
 static INLINE void set(float& value, float to) { value = to; }
@@ -69,7 +69,7 @@ template <int size, class Value> static INLINE void store(float* tile, const Val
 
 // For each x from first to last - 1 in the block that begins at `node`: copy its values from a tile to where(x).
 template <int size, class Where> static INLINE void scatter(const float* tile, int node, int first, int last, Where where) {
-    const int begin = larger(first, node), end = smaller(last, node + LANES);
+    const int begin = maximum(first, node), end = minimum(last, node + LANES);
     for (int x = begin; x < end; x++) {
         float* to = where(x);
         for (int state = 0; state < size; state++) to[state] = tile[state * LANES + x - node];

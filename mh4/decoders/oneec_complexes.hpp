@@ -166,7 +166,7 @@ struct Wings {
     INLINE Arcs longest_l_a() const { return chart.longest.between(l, a); }
     INLINE Rows longest_l_b() const { return chart.longest.to_lanes(l, b); }
     INLINE void keep_wing_l_b_a(const Block (&values)[STATES[WING]]) const {  // transposed, into blocks of a
-        for (int to = larger(begin, b); to < smaller(end, b + LANES); to++) {
+        for (int to = maximum(begin, b); to < minimum(end, b + LANES); to++) {
             float* tile = layer.wing.tile(a / LANES, to);
             for (int state = 0; state < STATES[WING]; state++) tile[state * LANES + a % LANES] = values[state][to - b];
         }
@@ -230,11 +230,11 @@ struct Complexes : Projective {
     // are -inf): once they are, the wings and complexes that use them are raised again. For a = l + 1 there are none.
     void fill() {
         for (int high = n - 1; high >= 0; high -= group) {
-            const int low = larger(high - group + 1, 0);
+            const int low = maximum(high - group + 1, 0);
             for (int l = low; l <= high; l++)
                 for (float* row : layer(l).complexes) std::fill_n(row, width, NEVER);
             for (int r = low + 1; r < side; r++)
-                for (int l = smaller(high, r - 1); l >= low; l--) {
+                for (int l = minimum(high, r - 1); l >= low; l--) {
                     for (int a = l + 2; a <= high && a < r; a++) {
                         if (a < r - 1) fill_wings(l, a, r - 1, r);
                         fill_complexes_of_spanned(l, a, block_of(r), block_of(r) + 1);
@@ -312,9 +312,9 @@ struct Complexes : Projective {
         clear(of_wings);
         for (int block = (l + 1) / LANES; block * LANES < r - 1; block++)
             complexes_of_wings(ComplexesOfWings{layer(l).wing, closed_left(r), of_wings, block,
-                                                larger(l + 2, block * LANES + 1), r});
+                                                maximum(l + 2, block * LANES + 1), r});
         for (int state = 0; state < STATES[COMPLEX]; state++) {
-            for (int i = 0; i < LANES; i++) raise(best[state], of_wings[state][i]);
+            for (int i = 0; i < LANES; i++) update_maximum(best[state], of_wings[state][i]);
             complex_score(l, r, state) = best[state];
         }
         complex_apart[r * width + l] = best[APART];

@@ -199,7 +199,7 @@ def fetched(step):
 def best_of(name, states):
     text = "%s[%d]" % (name, states[0])
     for state in states[1:]:
-        text = "most(%s, %s[%d])" % (text, name, state)
+        text = "maximum(%s, %s[%d])" % (text, name, state)
     return text
 
 
@@ -223,8 +223,8 @@ def hoisted_name(step):
     return "_".join(("sums", *(part[0] for part in step.parts)))
 
 
-def raises(kernel, step, cases):
-    """The lines that raise a target with the instances of a rule."""
+def updates(kernel, step, cases):
+    """The lines that update a target with the instances of a rule."""
     out = "_".join((step.target.item, *step.target.nodes))
     _, arcs = fetched(step)
     if is_hoisted(kernel, step):
@@ -235,7 +235,7 @@ def raises(kernel, step, cases):
     lines = []
     for result, directions, text in terms:
         text += "".join(" + %s[%d]" % (name, direction) for (name, _), direction in zip(arcs, directions))
-        lines.append("raise(%s[%d], %s);" % (out, result, text))
+        lines.append("update_maximum(%s[%d], %s);" % (out, result, text))
     return lines
 
 
@@ -267,7 +267,7 @@ def block(kernel, steps, table, targets):
                 known.add(name)
                 lines.append("const auto %s = %s;" % (name, call))
     for step in steps:
-        lines += ["// " + rules.written(step.rule), *raises(kernel, step, table[step.number])]
+        lines += ["// " + rules.written(step.rule), *updates(kernel, step, table[step.number])]
     if steps[0].loop:
         lines = ["for (int %s = at.begin; %s < at.end; %s++) {" % ((steps[0].loop,) * 3), *indented(lines), "}"]
     else:
@@ -315,7 +315,7 @@ def hoisted_text(step, cases):
     for i, key in enumerate(sorted(found)):
         text = found[key][0]
         for other in found[key][1:]:
-            text = "most(%s, %s)" % (text, other)
+            text = "maximum(%s, %s)" % (text, other)
         sums.append("sums[%d] = %s;" % (i, text))
     name, arguments = hoisted_name(step), ", ".join("%s %s" % ("const P%d&" % i, n) for i, (n, _) in enumerate(parts))
     return "\n".join(

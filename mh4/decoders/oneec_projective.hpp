@@ -13,7 +13,7 @@ static INLINE void times_blocks(float* out, float least, const float* rows, size
     Block best[size];
     for (int i = 0; i < size; i++) set(best[i], least);
     for (int j = 0; j < count; j++)
-        for (int i = 0; i < size; i++) raise(best[i], row(rows + j * step + i * LANES) + coefs[j]);
+        for (int i = 0; i < size; i++) update_maximum(best[i], row(rows + j * step + i * LANES) + coefs[j]);
     store(out, best);
 }
 
@@ -31,7 +31,7 @@ static INLINE void joined_blocks(float* out, const float* left, const float* rig
     for (int i = 0; i < size; i++) best[i] = row(out + i * LANES);
     for (int j = 0; j < count; j++)
         for (int i = 0; i < size; i++)
-            raise(best[i], row(left + j * step + i * LANES) + row(right + j * step + i * LANES));
+            update_maximum(best[i], row(left + j * step + i * LANES) + row(right + j * step + i * LANES));
     store(out, best);
 }
 
@@ -62,15 +62,15 @@ struct Projective : Tables {
 
   private:
     void halves_crossed(int h, int end) {
-        const int step = end > h ? 1 : -1, low = smaller(h, end), high = larger(h, end);
+        const int step = end > h ? 1 : -1, low = minimum(h, end), high = maximum(h, end);
         const float *above = complex_above + h * width, *below = gap[SECOND_ABOVE] + end * width;
         const float* apart = complex_apart + end * width;
         float* half = crossed_half + h * width;
         float best = above[end];
-        for (int u = low + 1; u < high; u++) raise(best, above[u] + below[u]);
+        for (int u = low + 1; u < high; u++) update_maximum(best, above[u] + below[u]);
         half[end] = best;
-        best = most(half[end - step], apart[h]);
-        for (int u = low + 1; u < high; u++) raise(best, half[u] + apart[u]);
+        best = maximum(half[end - step], apart[h]);
+        for (int u = low + 1; u < high; u++) update_maximum(best, half[u] + apart[u]);
         crossed_pair[h * width + end] = best;
     }
 
@@ -79,12 +79,12 @@ struct Projective : Tables {
         const int near = blocks_before(a), step = rows;
         table += (size_t)begin * rows;
         oneec::times(out, least, table, step, coefs + begin, end - begin, 0, near);
-        oneec::times(out, least, table, step, coefs + begin, end - begin, larger(near, (b + 1) / LANES), rows / LANES);
+        oneec::times(out, least, table, step, coefs + begin, end - begin, maximum(near, (b + 1) / LANES), rows / LANES);
     }
 
     // E h m
     void arcs(int h, int m) {
-        const int step = m > h ? 1 : -1, low = smaller(h, m), high = larger(h, m);
+        const int step = m > h ? 1 : -1, low = minimum(h, m), high = maximum(h, m);
         float* out = at_e(h, m);
         const float *pair = crossed_pair + h * width, *grandparents = grandparent + m * rows;
         const float* siblings = sibling + m * (side + 1);
@@ -95,10 +95,10 @@ struct Projective : Tables {
         float best = siblings[side] + at_c(m, h + step)[h];
         if (may_have_two(h)) {
             for (int s = low + 1; s < high; s++) {
-                raise(best, pair[s] + at_c(m, s)[h]);
+                update_maximum(best, pair[s] + at_c(m, s)[h]);
                 coefs[s] = at_s(s, m)[h] + siblings[s];
             }
-            raise(best, pair[m]);
+            update_maximum(best, pair[m]);
             times(out, best, at_e(h, 0), low + 1, high, low, high);
         } else {
             times(out, best, at_e(h, 0), low + 1, low + 1, low, high);
@@ -109,7 +109,7 @@ struct Projective : Tables {
 
     // C h end
     void halves(int h, int end) {
-        int low = smaller(h, end), high = larger(h, end);
+        int low = minimum(h, end), high = maximum(h, end);
         for (int m = low + 1; m < high; m++) coefs[m] = at_c(m, end)[h];
         coefs[end] = 0;
         const int right = h < end;
@@ -118,11 +118,11 @@ struct Projective : Tables {
 
     // S a b and pairs a b; in pairs a w, a's dependents extend to the node before w, or cross those of w.
     void pairs(int a, int b) {
-        const int near = blocks_before(a), far = larger(near, (b + 1) / LANES);
+        const int near = blocks_before(a), far = maximum(near, (b + 1) / LANES);
         float *table = layer(a).pairs, *out = table + (size_t)b * rows;
         if (may_have_two(a)) {
             for (int w = a; w < b; w++) coefs[w] = complex_apart[w * width + b];
-            coefs[b - 1] = most(coefs[b - 1], 0);
+            coefs[b - 1] = maximum(coefs[b - 1], 0.0f);
             times(out, NEVER, at_c(a, 0), a, b, a, b);
         } else {
             std::fill_n(out, rows, b > 1 ? NEVER : 0.0f);

@@ -136,7 +136,7 @@ struct Tables {
     INLINE float* at_e(int h, int m) const { return e + ((size_t)h * side + m) * rows; }
     INLINE float* at_c(int h, int end) const { return c + ((size_t)h * side + end) * rows; }
     INLINE float* at_s(int a, int b) const {
-        size_t low = smaller(a, b), high = larger(a, b);
+        size_t low = minimum(a, b), high = maximum(a, b);
         return s + (high * (high - 1) / 2 + low) * rows;
     }
 

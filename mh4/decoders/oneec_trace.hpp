@@ -52,7 +52,7 @@ struct Chart : Complexes {
 
     void trace_gap(const Item& item) {
         if (item.state == APART)
-            push(PAIR, 0, smaller(item.a, item.b), larger(item.a, item.b), hidden);
+            push(PAIR, 0, minimum(item.a, item.b), maximum(item.a, item.b), hidden);
         else if (item.state == FIRST_ABOVE)
             push(HALF, 0, item.a, item.b, hidden);
         else
@@ -95,7 +95,7 @@ struct Chart : Complexes {
     }
 
     void push_complex(int a, int b, int state) {
-        push(COMPLEX, a < b ? state : SWAPPED[state], smaller(a, b), larger(a, b), 0);
+        push(COMPLEX, a < b ? state : SWAPPED[state], minimum(a, b), maximum(a, b), 0);
     }
 
     void trace_arc(int h, int m, int g) {
@@ -123,7 +123,7 @@ struct Chart : Complexes {
         }
         if (best_s >= 0) {
             push(ARC, 0, h, best_s, g);
-            push(PAIR, 0, smaller(best_s, m), larger(best_s, m), h);
+            push(PAIR, 0, minimum(best_s, m), maximum(best_s, m), h);
         } else if (best_w < 0) {
             push(HALF, 0, m, h + step, h);
         } else {
@@ -185,7 +185,7 @@ struct Chart : Complexes {
         if (!may_have_two(a) && w > 1) return NEVER;
         float best = at_c(a, w - 1)[g];
         if (may_have_two(a))
-            for (int v = a; v < w; v++) raise(best, at_c(a, v)[g] + complex_apart[v * width + w]);
+            for (int v = a; v < w; v++) update_maximum(best, at_c(a, v)[g] + complex_apart[v * width + w]);
         return best;
     }
 
@@ -228,10 +228,10 @@ struct Chart : Complexes {
     Found best(const Item& item) {
         const int own = item.kind == COMPLEX ? 2 : 3;  // nodes of the item; a rule has at most four
         int nodes[4] = {item.a, item.b, item.x, 0};
-        int low = smaller(item.a, item.b), high = larger(item.a, item.b);
+        int low = minimum(item.a, item.b), high = maximum(item.a, item.b);
         if (own == 3) {
-            low = smaller(low, item.x);
-            high = larger(high, item.x);
+            low = minimum(low, item.x);
+            high = maximum(high, item.x);
         }
         Found found = {NEVER, -1, {}, {}};
         for (int rule = 0; rule < RULES; rule++) {

@@ -150,7 +150,7 @@ def test_products_are_the_instances_of_a_rule(number):
 
 
 @pytest.mark.parametrize("number", range(len(RULES)))
-def test_a_kernel_raises_by_all_instances_of_a_rule(number):
+def test_a_kernel_updates_by_all_instances_of_a_rule(number):
     """The generated lines, run on numbers, against the table."""
     rng = rng_for("kernel", number)
     rows = tables()[1][number]
@@ -170,10 +170,10 @@ def test_a_kernel_raises_by_all_instances_of_a_rule(number):
         sums = values[oneec_generate.hoisted_name(step)] = {}
         for line in oneec_generate.hoisted_text(step, rows).splitlines():
             if line.startswith("    sums["):
-                exec(line.strip(" ;"), {"most": max, "sums": sums, **values})
-    for line in oneec_generate.raises(kernel, step, rows):
-        result, value = re.fullmatch(r"raise\(\w+\[(\d+)\], (.*)\);", line).groups()
-        value = eval(value, {"most": max, **values})
+                exec(line.strip(" ;"), {"maximum": max, "sums": sums, **values})
+    for line in oneec_generate.updates(kernel, step, rows):
+        result, value = re.fullmatch(r"update_maximum\(\w+\[(\d+)\], (.*)\);", line).groups()
+        value = eval(value, {"maximum": max, **values})
         found[int(result)] = max(found.get(int(result), -np.inf), value)
     assert found == pytest.approx(expected) and set(found) == set(expected)
 
