@@ -11,7 +11,7 @@ from provenance import commit
 from training.treebank import Treebank
 
 from mh4.comparison import DIMENSIONS, MEASURES, Comparison, Dimension
-from tables.writer import Table, comma_separated
+from tables.writer import Table, comma_separated, command_section
 
 HEADINGS = {
     "length": "length of the dependency",
@@ -84,12 +84,7 @@ def markdown(bank: Treebank, runs: Runs, found: Comparison, drawing: str, comman
         "",
         *("- %s: trained at commit %s" % pair for pair in zip((a, b), commits)),
         "- dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"]),
-        "",
-        "## Command",
-        "",
-        "    %s" % command,
-        "",
-        "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d")),
+        *command_section([command], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d"))),
     ]
 
 

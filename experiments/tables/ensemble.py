@@ -15,7 +15,7 @@ from training.ensembles import Scores, dev_uas
 from training.run import Run
 from training.treebank import Treebank
 
-from tables.writer import Average, Table, average, comma_separated
+from tables.writer import Average, Table, average, comma_separated, command_section
 
 Members = dict[int, list[Run]]  # by seed
 
@@ -99,12 +99,7 @@ def markdown(bank: Treebank, members: Members, rows: Sequence[Row], ways: Sequen
         "",
         *("- %s: %s, trained at commit %s" % (system, ", ".join(seeds), origin) for (system, origin), seeds in origins.items()),
         "- dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"]),
-        "",
-        "## Command",
-        "",
-        "    %s" % command,
-        "",
-        "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d")),
+        *command_section([command], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d"))),
     ]
 
 

@@ -16,6 +16,7 @@ from training.voting import WAYS, Opinion
 import mh4
 from mh4 import config, conllu, treebanks
 from mh4.evaluation import attachment_scores, official
+from mh4.files import git_blob_id
 from mh4.training.trainer import Trainer
 
 SYSTEMS = ("mh3", "mst")
@@ -32,7 +33,7 @@ def home(tmp_path_factory, paths):
     home = tmp_path_factory.mktemp("home")
     short = config.with_settings(toy.SMALL, ["training.max_updates=60", "training.evaluate_updates=60"])
     train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
-    blobs = {split: treebanks.git_blob_id(paths[split]) for split in ("train", "dev")}
+    blobs = {split: git_blob_id(paths[split]) for split in ("train", "dev")}
     for system in SYSTEMS:
         for seed in (1, 2):
             folder = home / "runs" / "toy" / system / ("seed%d" % seed)
