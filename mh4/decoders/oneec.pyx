@@ -15,19 +15,36 @@ which in turn are C and S:
        |     .-----|-----.           complex a b: its arcs are crossed, each node but a and b has its head;
        a === u === t === b           the gaps a === u: C a u if u depends on a, C u a if a depends on u, or else S a u
 
-In the gaps g = n+2. The head of a node is not visible across a crossed arc. If the arc from it is uncrossed, the head lies in a
-gap; then a crossed arc of the node (it has one, and none enters the gap) hides the head from dependents on the node's other side.
+The head g of h is not visible from m if a crossed arc h->k lies between h->m and g->h, in the order of the arcs around h (to the
+right from the shortest to the longest, then to the left from the longest to the shortest):
+
+       .--------.---------.              .-----------------.
+       |        |      ...|...           |---------.       |
+       |        |      :  |  :           |      ...|...    |
+       |        |---.  :  |  :           |---.  :  |  :    |
+       g        h   m     k              h   m     k       g
+
+In the gaps of a complex, g = n+2: the arc to the head of a node is crossed, or else the head is in a gap, and then a crossed arc of
+the node (it has one, and none enters the gap) hides the head from dependents on the node's other side.
 
 C h h g is 0, and the goal is C 0 n with g = n+1. Complexes are used as follows:
 
     E h m g    .-----------.
                |-----.     |         m's inner sibling s is visible: E h s g, S s m h, and sibling[s, m];
                h === s === m         or there is none: C m h+1 h, and sibling[n+1, m];
-               h ( ) w === m         or its arc is crossed: crossed_pair h w, C m w h, where crossed_pair h w is h and its
-                                     dependents up to those of m, or crossing them
+               h ( ) w === m         or its arc is crossed: crossed_pair h w, C m w h (see below)
     C h e g    h ( ) u === e         h's outermost arc is crossed: complex h u, where u depends on h, and C u e n+2
     S a b g    a === w === b         C a w-1 g, C b w g;
                a === v ( ) w === b   or crossed arcs between those of a and those of b: C a v g, complex v w, C b w g
+
+Here w is m or the innermost word below it. In crossed_pair h w, the arc from h to its outermost dependent towards m is crossed, as it
+is in crossed_half h v, which is C h v with such an arc. The words below h end before w, or one complex has words of both:
+
+       .-----.                                 .-----.     .-----.
+       |  ...|...                              |  ...|...  |  .--|--.
+       h === u === v w === m                   h === u === v  x  y  w === m
+
+       v = w-1: crossed_half h v               crossed_half h v, complex v w (or v = h, with all its dependents in the complex)
 
 There is no limit on length. The score of a tree does not depend on its derivation: an arc gets its score where it is made, and
 whether it is crossed there, and which sibling and grandparent are visible by the definition, follows from the definitions of the
@@ -71,7 +88,7 @@ def decode(
     score of any other arc is arc[h, m], plus sibling[s, m] and grandparent[g, m] where s and g are visible:
         s is the dependent of h closest to m between h and m. It is visible if there is none or no arc crosses h->s.
         g is the head of h. It is visible if h is 0, which has none, or no arc crosses g->h; and no crossed arc from h
-        to a dependent lies between h->m and h's arc to g, in their order around h.
+        to a dependent lies between h->m and g->h, in the order of the arcs around h (drawn at the top of this file).
     cost: float32 (n+1, n+1), cost[h, m] is added for every arc h->m. -inf forbids a part or arc.
     heads: int array (n+1,); if given, the derivation is that of this tree.
     single_root: exactly one dependent of node 0.

@@ -42,11 +42,8 @@ static inline void joined(float* out, const float* left, const float* right, siz
     for (; i < blocks; i++) joined_blocks<1>(out + i * LANES, left + i * LANES, right + i * LANES, step, count);
 }
 
-// The arc to a head's outermost dependent may be crossed: then
-//     crossed_half h e     is C h e, and
-//     crossed_pair h w     is h and its dependents up to where those of a node on the other side begin, or cross them: w is
-//                          the last of that node's dependents that h's do not reach, or the node itself,
-// for any g. pairs a w is like crossed_pair, but for any outermost dependent of a, and with g.
+// crossed_half h v and crossed_pair h w are drawn in oneec.pyx; they are the same for any g. pairs a w is like crossed_pair, but
+// for any outermost dependent of a, and with g.
 struct Projective : Tables {
     // Everything that needs only the complex of l and r.
     void fill_projective(int l, int r) {

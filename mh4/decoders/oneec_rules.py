@@ -5,7 +5,8 @@ adjacent nodes of a complex lies a *gap*, which no arc enters. So a sentence is 
 complexes, and all that these rules have to derive is a complex: its crossed arcs, with gaps between them. Because the tree is
 1-Endpoint-Crossing, regions with one exterior node are enough (Pitler, Kannan & Marcus, TACL 2013).
 
-The *state* of an item (see below) specifies which of its nodes are connected within it and which have their head there. The
+An item names the two ends of its region first; a third node lies outside the region (x) or inside it (v, and the a of a wing). The
+*state* of an item (see below) specifies which of its nodes are connected within it and which have their head there. The
 region it covers is filled: every node strictly inside has its head. Arcs between the nodes of an item are not part of it unless
 stated. All arcs in the rules are crossed, for the reason given by the item or the rule. Rules hold in both directions: for
 "l", "a" left of "b" and for "l", "a" right of it, according to the order of nodes.
@@ -36,8 +37,8 @@ Intermediate items, without a counterpart:
     half_pivot a b v    the same without the gap between a and v
     arm a t v           the longest arc a-t of a that crosses an arc of v, and the part between v and t: a half_pivot up to t
     hooked a b x        a pivot whose v has its arc to x
-    wing l b a          the region l..a with arcs of b to its inside, which only arcs of a may cross, the gap a..b, and an
-                        arc of l to a or b or both; some arc of a crosses it and ends to the right of b. For complex
+    wing l b a          the region l..b with a inside: between l and a arcs of b, which only arcs of a may cross; from a to b a
+                        gap; and an arc of l to a or b or both. Some arc of a ends beyond b and crosses an arc of l. For complex
 
 The items in one of their directions. Dotted arcs are from elsewhere; they cross those of the item, as they must. == is
 a gap.
