@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Optional, Union
 
-from mh4 import treebanks
+from mh4 import fetching, treebanks
 from mh4.errors import InputError
-from mh4.fetching import Wanted, base_address, fetch, read_manifest
+from mh4.fetching import Source, Wanted, fetch, read_manifest
 from mh4.files import git_blob_id
 
 MANIFEST = Path(__file__).with_name("conll17.tsv")
@@ -21,8 +21,6 @@ SYSTEMS = {  # with descriptions
     "stanford": "CoNLL #1, Dozat, Qi & Manning 2017",
     "c2l2": "CoNLL #2, Shi, Wu, Chen & Cheng 2017",
 }
-SOURCES = {"github": "https://raw.githubusercontent.com", "lindat": treebanks.SOURCES["lindat"]}
-ARCHIVE = "11234/1-2424/conll2017-test-runs-v3.tgz"  # on LINDAT; named after the folder in the manifest
 
 
 class Output(NamedTuple):
@@ -35,6 +33,23 @@ class Output(NamedTuple):
     path: str
     file: str
     git_blob_sha1: str
+
+
+_ARCHIVE = "11234/1-2424/conll2017-test-runs-v3.tgz"  # on LINDAT; named after the folder in the manifest
+
+
+def _on_github(row: Output) -> tuple[str, Sequence[str]]:
+    return "/".join([row.repository, row.commit, row.path]), ()
+
+
+def _on_lindat(row: Output) -> tuple[str, Sequence[str]]:
+    return _ARCHIVE, ["/".join(row.path.split("/")[-4:])]  # TEAM/TIME/output/hu.conllu
+
+
+SOURCES = {
+    "github": Source("https://raw.githubusercontent.com", _on_github),
+    "lindat": Source(treebanks.LINDAT, _on_lindat),
+}
 
 
 @cache
@@ -72,7 +87,7 @@ def download(
 ) -> dict[str, Path]:
     """Fetch systems' outputs for a language into the folder `to` (by default data/conll17), skipping files already there.
 
-    Returns their paths by system. source: "github" (raw files) or "lindat" (the archive, which is kept for other languages).
+    Returns their paths by system. source: one of SOURCES: "github" (raw files) or "lindat" (the archive, kept for other languages).
     base_url: replaces the source's own; by default the environment variable MH4_DATA_URL, if set.
     Raises InputError, leaving at most a .part file, from which the next attempt resumes.
     """
@@ -80,15 +95,11 @@ def download(
     if not rows:
         langs = dict.fromkeys(row.lang for row in manifest())
         raise InputError("no outputs of the shared task for language %r, expected one of: %s" % (lang, " ".join(langs)))
-    base = base_address(SOURCES, source, base_url)
     folder = Path(to) if to else default_folder()
     paths = {}
     for system in systems:
         row = rows[system]
         paths[system] = folder / row.file
         wanted = Wanted(paths[system], row.git_blob_sha1, "the CoNLL 2017 shared task", "CONLL17=FOLDER")
-        if source == "github":
-            fetch(wanted, "/".join([base, row.repository, row.commit, row.path]))
-        else:  # .../TEAM/TIME/output/hu.conllu
-            fetch(wanted, base + "/" + ARCHIVE, ["/".join(row.path.split("/")[-4:])])
+        fetch(wanted, *fetching.locate(SOURCES, source, row, base_url))
     return paths

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
-from typing import Callable, NamedTuple, Optional, TypeVar
+from typing import Any, Callable, NamedTuple, Optional, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
@@ -35,15 +35,28 @@ def read_manifest(path: Path, row: Callable[..., Row]) -> tuple[Row, ...]:
         return tuple(row(**fields) for fields in csv.DictReader(file, delimiter="\t"))
 
 
-def base_address(sources: Mapping[str, str], source: str, base_url: Optional[str] = None) -> str:
-    """The address, without the final slash, from which to fetch the files of a source.
+class Source(NamedTuple):
+    """A place to fetch the files of a collection from.
 
-    It is base_url or, by default, the environment variable MH4_DATA_URL or, by default, the source's own, `sources[source]`.
-    Raises InputError for an unknown source.
+    address: the beginning of all URLs. place: from the manifest row of a file to the rest of its URL, and, if that is an archive,
+    the names that the file may have in it, without leading folders.
     """
-    if source not in sources:
-        raise InputError("unknown source %r, expected one of: %s" % (source, " ".join(sources)))
-    return (base_url or os.environ.get("MH4_DATA_URL") or sources[source]).rstrip("/")
+
+    address: str
+    place: Callable[[Any], tuple[str, Sequence[str]]]
+
+
+def locate(sources: Mapping[str, Source], name: str, row: object, base_url: Optional[str] = None) -> tuple[str, Sequence[str]]:
+    """The URL of a file, given its manifest row, at the source called `name`, and its possible names if that is an archive.
+
+    base_url replaces the source's address; by default the environment variable MH4_DATA_URL, if set. Raises InputError for an
+    unknown source.
+    """
+    if name not in sources:
+        raise InputError("unknown source %r, expected one of: %s" % (name, " ".join(sources)))
+    rest, members = sources[name].place(row)
+    base = base_url or os.environ.get("MH4_DATA_URL") or sources[name].address
+    return base.rstrip("/") + "/" + rest, members
 
 
 class Wanted(NamedTuple):

@@ -120,7 +120,10 @@ class Scores:
         self.tags = {column: tagger(layers[0], words, self._training) for column, tagger in model.taggers.items()}
 
     def labels(self, heads: Sequence[np.ndarray]) -> "dy.Expression":
-        """Label scores for the arcs of given trees, one heads array per sentence: (labels, words of the minibatch)."""
+        """Label scores for the arcs of given trees, one heads array per sentence: (labels, words of the minibatch).
+
+        They are new nodes of the graph, evaluated when their values are asked for.
+        """
         columns_of_heads: list[int] = []
         columns: list[int] = []
         for (start, _), tree in zip(self._columns, heads):

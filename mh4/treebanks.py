@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Optional, Union
 
+from mh4 import fetching
 from mh4.errors import InputError, reason
-from mh4.fetching import Wanted, base_address, fetch, read_manifest
+from mh4.fetching import Source, Wanted, fetch, read_manifest
 from mh4.files import git_blob_id
 
 MANIFEST = Path(__file__).with_name("treebanks.tsv")
@@ -22,18 +23,6 @@ if not (DATA / "toy.py").exists():  # an installed package, outside a clone of t
 SPLITS = ("train", "dev", "test")
 TOY = "toy"
 RELEASE = "2.0"  # the release to fetch; the manifest lists others in order to identify them
-
-# These LINDAT addresses are untested: they follow its repository's documented pattern .../bitstreams/handle/HANDLE/FILE (the
-# older .../xmlui/bitstream/handle/... only serves browsers). Since everything fetched is checked against the manifest, a wrong
-# address can only fail.
-SOURCES = {
-    "github": "https://raw.githubusercontent.com/UniversalDependencies",
-    "lindat": "https://lindat.mff.cuni.cz/repository/server/api/core/bitstreams/handle",
-}
-ARCHIVES = {  # on LINDAT, by git tag: the release, and the test sets of the CoNLL 2017 shared task
-    "r2.0": "11234/1-1983/ud-treebanks-v2.0.tgz",
-    "r2.0-test": "11234/1-2184/ud-test-v2.0-conll2017.tgz",
-}
 
 
 class ManifestRow(NamedTuple):
@@ -46,6 +35,31 @@ class ManifestRow(NamedTuple):
     file: str
     git_blob_sha1: str
     release: str
+
+
+LINDAT = "https://lindat.mff.cuni.cz/repository/server/api/core/bitstreams/handle"
+_ARCHIVES = {  # by git tag: the release, and the test sets of the CoNLL 2017 shared task
+    "r2.0": "11234/1-1983/ud-treebanks-v2.0.tgz",
+    "r2.0-test": "11234/1-2184/ud-test-v2.0-conll2017.tgz",
+}
+
+
+def _on_github(row: ManifestRow) -> tuple[str, Sequence[str]]:
+    return "/".join([row.repository, row.tag, row.file]), ()
+
+
+def _on_lindat(row: ManifestRow) -> tuple[str, Sequence[str]]:
+    # .../UD_Hungarian/hu-ud-train.conllu or .../gold/.../hu.conllu
+    return _ARCHIVES[row.tag], [row.file] if row.split != "test" else [row.file, row.lang + ".conllu"]
+
+
+# The LINDAT addresses are untested: they follow its repository's documented pattern .../bitstreams/handle/HANDLE/FILE (the
+# older .../xmlui/bitstream/handle/... only serves browsers). Since everything fetched is checked against the manifest, a wrong
+# address can only fail.
+SOURCES = {
+    "github": Source("https://raw.githubusercontent.com/UniversalDependencies", _on_github),
+    "lindat": Source(LINDAT, _on_lindat),
+}
 
 
 @cache
@@ -101,24 +115,20 @@ def download(
 ) -> dict[str, Path]:
     """Fetch UD 2.0 files of a language into the folder `to` (default as in `locate`), skipping files already there.
 
-    source: "github" (raw files at the release's git tags) or "lindat" (the archives, which are kept for other languages).
+    source: one of SOURCES: "github" (raw files at the release's git tags) or "lindat" (archives, kept for other languages).
     base_url: replaces the source's own; by default the environment variable MH4_DATA_URL, if set.
     Raises InputError, leaving at most a .part file, from which the next attempt resumes.
     """
     rows = {row.split: row for row in manifest() if row.lang == lang and row.release == RELEASE}
     if not rows:
         raise InputError("no treebank for language %r, expected one of: %s" % (lang, " ".join(languages() + [TOY])))
-    base = base_address(SOURCES, source, base_url)
     folder = Path(to) if to else DATA / ("ud-" + RELEASE)
     paths = {}
     for split in splits:
         row = rows[split]
         paths[split] = folder / row.file
         wanted = Wanted(paths[split], row.git_blob_sha1, "UD " + RELEASE, "--ud FOLDER")
-        if source == "github":
-            fetch(wanted, "/".join([base, row.repository, row.tag, row.file]))
-        else:  # .../UD_Hungarian/hu-ud-train.conllu or .../gold/.../hu.conllu
-            fetch(wanted, base + "/" + ARCHIVES[row.tag], [row.file] if split != "test" else [row.file, lang + ".conllu"])
+        fetch(wanted, *fetching.locate(SOURCES, source, row, base_url))
     return paths
 
 

@@ -10,7 +10,7 @@ from mh4.network.graph import dy
 from mh4.systems import SYSTEMS, GlobalSystem, GreedySystem
 from mh4.training.loss import hinge, minibatch_loss
 from mh4.training.trainer import Trainer
-from mh4.training.violation import difference, hamming_cost
+from mh4.training.violation import coefficients, hamming_cost
 from mh4.transitions import EMPTY, Configuration
 
 
@@ -23,7 +23,7 @@ def test_hamming_cost_counts_hamming_cost():
 
 
 def test_coefficients_cancel_what_both_use():
-    rows, weights = difference(np.array([[0, 1], [1, 2], [1, 2]]), np.array([[0, 1], [0, 2]]))
+    rows, weights = coefficients(np.array([[0, 1], [1, 2], [1, 2]]), np.array([[0, 1], [0, 2]]))
     assert dict(zip(map(tuple, rows.tolist()), weights)) == {(1, 2): 2.0, (0, 2): -1.0}
 
 
@@ -166,9 +166,9 @@ def test_the_violation_of_random_scores(system, single_root):
         for _ in range(20):
             heads = beam.decode_local(**{k: rng.normal(size=v.shape) for k, v in values.items()}, single_root=single_root).heads
             violation = system.violation(values, heads, single_root)
-            total = violation.constant
+            total = violation.cost
             for name in values:
-                rows, weights = difference(violation.preferred[name], violation.gold[name])
+                rows, weights = coefficients(violation.predicted[name], violation.target[name])
                 assert len(np.unique(rows, axis=0)) == len(rows) and (weights != 0).all()
                 total += float(values[name][tuple(rows.T)] @ weights)
             assert total == pytest.approx(hinges_along_the_oracle(system, values, heads, single_root), abs=1e-4)
@@ -178,4 +178,4 @@ def test_the_violation_of_random_scores(system, single_root):
     for code, _, _, s0, b0 in oracle.canonical(heads, system.transitions)[1:]:
         values["s0b0"][code, s0, b0] = 2
     violation = system.violation(values, heads, single_root)
-    assert violation.constant == 0 and not any(len(rows) for rows in violation.preferred.values())
+    assert violation.cost == 0 and not any(len(rows) for rows in violation.predicted.values())

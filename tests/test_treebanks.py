@@ -340,7 +340,17 @@ def test_manifest():
     assert {(row.lang, row.release) for row in rows if row.release != "2.0"} == {("eu", "1.4")}
     assert all(re.fullmatch("[0-9a-f]{40}", row.git_blob_sha1) for row in rows)
     assert len({row.git_blob_sha1 for row in rows}) == len(rows)
-    assert {row.tag for row in rows if row.release == "2.0"} == set(treebanks.ARCHIVES)
+
+
+def test_every_file_has_a_place_at_every_source():
+    for module in (treebanks, conll17):
+        rows = [row for row in module.manifest() if getattr(row, "release", "2.0") == "2.0"]
+        for source in module.SOURCES:
+            places = [fetching.locate(module.SOURCES, source, row) for row in rows]
+            assert all(url.startswith("https://") and bool(members) == (source == "lindat") for url, members in places)
+            assert len({(url, *members) for url, members in places}) == len(rows)
+    (option,) = (option for option in cli.main.commands["data"].params if option.name == "source")
+    assert tuple(option.type.choices) == tuple(treebanks.SOURCES) == tuple(conll17.SOURCES)
 
 
 def test_manifest_of_the_shared_tasks_outputs():

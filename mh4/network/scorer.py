@@ -11,7 +11,7 @@ from mh4.config import Config
 from mh4.network.graph import dy
 from mh4.network.layers import MLP, Biaffine, Columns, Linear
 from mh4.systems import System, Tensor
-from mh4.training.violation import Violation, difference
+from mh4.training.violation import Violation, coefficients
 
 
 class TensorScorer:
@@ -58,17 +58,17 @@ class TensorScores:
         matrices = self.scorer.biaffines[tensor.name].values(expression)
         return matrices[0] if tensor.matrices is None else matrices
 
-    def difference(self, violations: Sequence[Violation]) -> list["dy.Expression"]:
-        """For each tensor, the scores used by the sentences' preferred analyses minus those used by gold, if any differ."""
+    def differences(self, violations: Sequence[Violation]) -> list["dy.Expression"]:
+        """For each tensor, the scores that predictions use minus those that targets use, if any differ."""
         terms = []
         for tensor in self.scorer.tensors:
-            preferred, gold = (
-                np.concatenate([_in_minibatch(parts[tensor.name], start) for parts, (start, _) in zip(analyses, self.columns)])
-                for analyses in ([each.preferred for each in violations], [each.gold for each in violations])
+            predicted, target = (
+                np.concatenate([_in_minibatch(parts[tensor.name], start) for parts, (start, _) in zip(used, self.columns)])
+                for used in ([each.predicted for each in violations], [each.target for each in violations])
             )
-            rows, coefficients = difference(preferred, gold)
+            rows, counts = coefficients(predicted, target)
             if len(rows):
-                terms.append(self.scorer.biaffines[tensor.name].picked(self._pair(tensor), rows, coefficients))
+                terms.append(self.scorer.biaffines[tensor.name].picked(self._pair(tensor), rows, counts))
         return terms
 
 

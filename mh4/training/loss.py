@@ -1,7 +1,7 @@
 """Large-margin losses in the graph (Section 4.3): hinge for trees, structured or along the oracle, and for tags and labels.
 
-Each is the cost-augmented score of the model's preferred structure minus the score of gold. Once the preferred structure is
-known, the loss is linear in the scores, with coefficient +1 for scores used by the prediction and -1 for those used by gold.
+Each is the score plus cost of the prediction, for which this sum is highest, minus the score of the target (see violation.py): once
+the prediction is known, a linear function of the scores that only one of the two uses. Only these get a gradient.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from mh4.model import Model
 from mh4.network.graph import dy, forward
 from mh4.network.scorer import TensorScores
 from mh4.systems import System
-from mh4.training.violation import preferred_classes
+from mh4.training.violation import predicted_classes
 from mh4.vocabulary import TAGS, Table
 
 
@@ -26,14 +26,14 @@ def minibatch_loss(
     targets: Sequence[np.ndarray],
     rng: Optional["np.random.Generator"] = None,
 ) -> Optional["dy.Expression"]:
-    """The loss of trees, tags and labels of a minibatch, divided by `settings.loss_scale`; None where it is 0.
+    """The loss of trees, tags and labels of a minibatch, divided by `settings.loss_scale`; None if its gradient is 0.
 
     settings: the weights of the terms and the scale. targets: the trees to learn, one heads array per sentence, gold or the
     nearest that the system can produce; labels are learned on the gold trees. With `rng`, dropout is applied.
     """
     scores = model.build(sentences, rng)
     labels = scores.labels([s.heads for s in sentences])
-    forward(labels)
+    forward(labels)  # the newest node, so the whole graph is evaluated: the decoders need the scores as arrays
 
     terms = [tree_loss(model.system, scores.trees, targets, model.config.scorer.single_root)]
     for column in TAGS:
@@ -50,23 +50,22 @@ def tree_loss(
 ) -> Optional["dy.Expression"]:
     """Sum over sentences of the system's violations of the margins of the targets, trees that it can produce.
 
-    The graph must have been evaluated. None if the gradient is 0: everywhere the target itself is preferred, or an
-    analysis that uses the same scores.
+    The graph must have been evaluated. None if the gradient is 0: every prediction is the target, or uses the same scores.
     """
     violations = [system.violation(tensors, heads, single_root) for tensors, heads in zip(scores.arrays(), targets)]
-    terms = scores.difference(violations)
-    return dy.esum(terms) + sum(violation.constant for violation in violations) if terms else None
+    differences = scores.differences(violations)
+    return dy.esum(differences) + sum(violation.cost for violation in violations) if differences else None
 
 
 def hinge(scores: "dy.Expression", gold: Sequence[int]) -> Optional["dy.Expression"]:
     """Sum over columns of max(0, 1 + best wrong class - gold class); scores (classes, N), evaluated; None where 0."""
     values = scores.npvalue().reshape((-1, len(gold)), order="F")
-    preferred = preferred_classes(values, np.asarray(gold))
-    wrong = int((preferred != gold).sum())
+    predicted = predicted_classes(values, np.asarray(gold))
+    wrong = int((predicted != gold).sum())
     if not wrong:
         return None
     columns = dy.reshape(scores, (len(values),), batch_size=len(gold))
-    return dy.sum_batches(dy.pick_batch(columns, preferred) - dy.pick_batch(columns, gold)) + float(wrong)
+    return dy.sum_batches(dy.pick_batch(columns, predicted) - dy.pick_batch(columns, gold)) + float(wrong)
 
 
 def _weighted(weight: float, scores: "dy.Expression", table: Table, names: Sequence[str]) -> Optional["dy.Expression"]:

@@ -1,8 +1,9 @@
-"""Margin violations: by how much a model prefers a wrong analysis to gold (Section 4.3), as a linear function of its scores.
+"""Margin violations (Section 4.3): by how much the score plus cost of what a model predicts exceeds the score of the target.
 
-Once the preferred analysis is known, the violation of the margin is linear in the scores: the sum of the scores it uses minus
-the sum of those that gold uses, plus a constant. Both kinds of parser are trained on it: global ones on whole derivations,
-greedy ones on single transitions. Nothing here needs DyNet; mh4.training.loss turns it into part of a graph.
+The *target* is the tree to learn, gold or the nearest that the system can produce; the *prediction* is what has the highest score
+plus cost. Once it is known, the violation is linear in the scores: the sum of those that the prediction uses minus the sum of those
+that the target uses, plus the cost, which is a constant. Global parsers predict whole derivations, greedy ones single transitions.
+Nothing here needs DyNet; mh4.training.loss makes it a part of the graph.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,19 +20,18 @@ Parts = dict[str, np.ndarray]  # for each tensor, the index rows of the scores u
 
 
 class Violation(NamedTuple):
-    """The sum of the scores that the preferred analysis uses, minus the sum of those that gold uses, plus a constant.
+    """The sum of the scores that the prediction uses, minus the sum of those that the target uses, plus the prediction's cost.
 
-    The constant is the cost of the preferred analysis. The whole is never negative. `preferred` and `gold` are index rows into the
-    score tensors.
+    The whole is never negative. `predicted` and `target` are index rows into the score tensors.
     """
 
-    preferred: Parts
-    gold: Parts
-    constant: float
+    predicted: Parts
+    target: Parts
+    cost: float
 
 
 def hamming_cost(heads: np.ndarray) -> np.ndarray:
-    """cost[h, m] = 1 for every arc that is not in the gold tree `heads`: float32 (n+1, n+1)."""
+    """cost[h, m] = 1 for every arc that is not in the target tree `heads`: float32 (n+1, n+1)."""
     cost = np.ones((len(heads), len(heads)), dtype=np.float32)
     cost[heads[1:], np.arange(1, len(heads))] = 0.0
     return cost
@@ -40,55 +40,55 @@ def hamming_cost(heads: np.ndarray) -> np.ndarray:
 def structured(
     decode: Callable[..., Derivation], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
 ) -> Violation:
-    """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the best gold derivation's score.
+    """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the same over those of the target.
 
-    heads: the gold tree.
+    heads: the target tree, whose derivations cost nothing.
     """
     predicted = decode(**tensors, cost=hamming_cost(heads), single_root=single_root)
-    gold = decode(**tensors, heads=heads, single_root=single_root)
-    return Violation(predicted.parts, gold.parts, float((predicted.heads != heads).sum()))
+    target = decode(**tensors, heads=heads, single_root=single_root)
+    return Violation(predicted.parts, target.parts, float((predicted.heads != heads).sum()))
 
 
 def stepwise(codes: Sequence[Transition], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
-    """Hinge of a greedy parser, summed over the configurations of the canonical sequence of the gold tree `heads`.
+    """Hinge of a greedy parser, summed over the configurations of the canonical sequence of the target tree `heads`.
 
     For each configuration: max over legal transitions of score + 1 (+ 0 for the canonical one), minus the canonical one's score.
     tensors: as for `beam.decode_local`; they score the transitions `codes`.
     """
     n = len(heads) - 1
-    gold = oracle.canonical(heads, codes)
-    assert gold is not None, "greedy parsers are only trained on trees that they can produce"
-    parts = local_parts(gold, n)
+    target = oracle.canonical(heads, codes)
+    assert target is not None, "greedy parsers are only trained on trees that they can produce"
+    parts = local_parts(target, n)
     each = [tensor[:, parts[name][:, 1], parts[name][:, 2]] for name, tensor in tensors.items()]
     scores = sum(each[1:], each[0])  # (codes, 2n)
-    steps, right = np.arange(2 * n), gold[1:, 0]
-    augmented = np.where(transitions.legal(gold[1:, 1:], n, single_root)[: len(codes)], scores + 1, -np.inf)
+    steps, right = np.arange(2 * n), target[1:, 0]
+    augmented = np.where(transitions.legal(target[1:, 1:], n, single_root)[: len(codes)], scores + 1, -np.inf)
     augmented[right, steps] = scores[right, steps]
-    preferred = augmented.argmax(axis=0)
-    wrong = np.flatnonzero(preferred != right)
-    predicted = gold[1:][wrong]
-    predicted[:, 0] = preferred[wrong]
-    used = local_parts(np.concatenate([gold[:1], predicted]), n)
+    choices = augmented.argmax(axis=0)
+    wrong = np.flatnonzero(choices != right)
+    predicted = target[1:][wrong]
+    predicted[:, 0] = choices[wrong]
+    used = local_parts(np.concatenate([target[:1], predicted]), n)
     return Violation({name: used[name] for name in tensors}, {name: parts[name][wrong] for name in tensors}, float(len(wrong)))
 
 
-def preferred_classes(scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
+def predicted_classes(scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """For each of N decisions, the class with the highest score + 1 (+ 0 for the gold class): scores (classes, N), gold (N,)."""
     augmented = scores + 1.0
     augmented[gold, np.arange(len(gold))] -= 1.0
     return augmented.argmax(axis=0)
 
 
-def difference(preferred: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How often `preferred` uses each score minus how often `gold` does, both given as index rows of a tensor.
+def coefficients(predicted: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The coefficients of a tensor's scores in a violation: how often the prediction uses each minus how often the target does.
 
-    Returns distinct index rows and their coefficients, omitting zero coefficients.
+    Both are given as index rows. Returns distinct index rows and their coefficients, omitting zero coefficients.
     """
-    rows = np.concatenate([preferred, gold])
-    signs = np.repeat([1.0, -1.0], [len(preferred), len(gold)])
+    rows = np.concatenate([predicted, target])
+    signs = np.repeat([1.0, -1.0], [len(predicted), len(target)])
     # Encode each row as one number, which sorts much faster.
     shape = rows.max(axis=0, initial=0) + 1
     numbers, positions = np.unique(np.ravel_multi_index(rows.T, shape), return_inverse=True)
-    coefficients = np.bincount(positions, weights=signs, minlength=len(numbers))
-    used = coefficients != 0
-    return np.stack(np.unravel_index(numbers[used], shape), axis=1), coefficients[used]
+    counts = np.bincount(positions, weights=signs, minlength=len(numbers))
+    used = counts != 0
+    return np.stack(np.unravel_index(numbers[used], shape), axis=1), counts[used]
