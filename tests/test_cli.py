@@ -125,6 +125,7 @@ def test_test_and_evaluate_agree(model, files):
     assert "80 sentences" in " ".join(own)
 
 
+@pytest.mark.slow
 def test_ways_to_decode(model, files, tmp_path):
     """Greedy and beam search: a beam of width 1 is greedy; exact decoding is the default for a global model."""
     gold = str(files / "toy-ud-test.conllu")
@@ -184,6 +185,7 @@ def test_progress_shows_on_a_terminal(files, tmp_path):
         assert part in shown
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_sentence_and_exit_code_2(model, files, tmp_path):
     good = str(files / "toy-ud-dev.conllu")
     bad = tmp_path / "bad.conllu"

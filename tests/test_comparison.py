@@ -201,6 +201,7 @@ def test_it_is_the_same_every_time(paths):  # noqa: F811
     assert succeeds("compare", *paths) == succeeds("compare", *paths)
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_sentence(paths, tmp_path):  # noqa: F811
     gold, a, _ = paths
     bad = tmp_path / "bad.conllu"

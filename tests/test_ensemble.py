@@ -229,6 +229,7 @@ def other(treebank):
     return str(path)
 
 
+@pytest.mark.slow
 def test_the_command(models, other, treebank):
     gold, out = str(treebank / "toy-ud-test.conllu"), str(treebank / "out.conllu")
     arguments = [option for folder in models for option in ("--model", folder)]
@@ -265,6 +266,7 @@ def test_files_alone_need_no_dynet(other, treebank, tmp_path):
     assert done.stdout == open(other, "rb").read()
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_sentence(models, other, treebank, tmp_path):
     gold = str(treebank / "toy-ud-test.conllu")
     bad, out = tmp_path / "bad.conllu", tmp_path / "out.conllu"

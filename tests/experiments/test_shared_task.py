@@ -148,6 +148,7 @@ def test_a_broken_record_is_named(tmp_path, content):
         shared_task.load_all(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_committed_scores_are_the_papers():
     """Exactly, in the csv and in the records it is made from; if UD and CONLL17 name folders, also from the files."""
     results = toy.ROOT / "experiments" / "results"
