@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
 import numpy as np
 
+from mh4.choices import BEAM
 from mh4.conllu import Sentence
 from mh4.errors import InputError
-from mh4.systems import BEAM
 from mh4.vocabulary import TAGS, Table
 
 if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
@@ -20,6 +20,8 @@ Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
 
 class Parser:
     """A trained parser.
+
+    Threads may share it, or use others in the same process; they parse in turn. It can be pickled, and used after a fork.
 
     >>> parser = mh4.load("models/hu")
     >>> parser.parse([["Ez", "egy", "mondat", "."]])[0].heads
@@ -51,12 +53,19 @@ class Parser:
         as predicted. `progress` is called with the number of words parsed after each minibatch.
         """
         unparsed = [as_sentence(s) for s in sentences]
-        return in_order(unparsed, self.model.score(unparsed), self._parse, progress)
+        with self.model.lock:
+            return in_order(unparsed, self.model.score(unparsed), self._parse, progress)
 
     def trees(self, scores: "Scores") -> list[np.ndarray]:
-        """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,)."""
+        """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,).
+
+        Raises InputError if they are not numbers, as those of damaged models.
+        """
         single_root = self.model.config.scorer.single_root
-        return [self.decode(**tensors, single_root=single_root).heads for tensors in scores.trees.arrays()]
+        try:
+            return [self.decode(**tensors, single_root=single_root).heads for tensors in scores.trees.arrays()]
+        except ValueError as error:
+            raise InputError("the scores of the model cannot be decoded, so its weights are damaged (%s)" % error) from error
 
     def _parse(self, sentences: Sequence[Sentence], scores: "Scores") -> list[Sentence]:
         vocabulary, heads = self.model.vocabulary, self.trees(scores)

@@ -12,6 +12,7 @@ from typing import Callable, Optional
 import numpy as np
 
 from mh4 import oracle, trees
+from mh4.choices import BEAM, DECODING_METHODS, MAX_BEAM
 from mh4.decoders import Derivation, beam, mh3, mh4, mst, oneec
 from mh4.errors import InputError
 from mh4.training import violation
@@ -19,10 +20,6 @@ from mh4.training.violation import Violation
 from mh4.transitions import MH3, MH4, Transition
 
 Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root; exact decoders also take cost and heads
-
-DECODING_METHODS = ("exact", "greedy", "beam")
-BEAM = 8  # the default width of a beam
-MAX_BEAM = 10_000  # any sentence fits into memory with this width
 
 
 @dataclass(frozen=True)
