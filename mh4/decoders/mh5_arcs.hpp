@@ -78,8 +78,8 @@ struct Arcs : Search<Arcs> {
         for (int R = 0; R < panels; R++)
             for (int y = 1; y < high(R); y++)
                 for (int x = 1; x < y; x++) {
-                    put(drop_y + pair(R, x, y), larger(reduce(LA, x, y, R) + to(y, R), reduce(RA, x, y, R) + arc(x, y)));
-                    put(drop_x + pair(R, x, y), larger(reduce(LA2, x, y, R) + to(x, R), reduce(LAp, x, y, R) + arc(y, x)));
+                    put(drop_y + pair(R, x, y), maximum(reduce(LA, x, y, R) + to(y, R), reduce(RA, x, y, R) + arc(x, y)));
+                    put(drop_x + pair(R, x, y), maximum(reduce(LA2, x, y, R) + to(x, R), reduce(LAp, x, y, R) + arc(y, x)));
                 }
     }
 
@@ -94,15 +94,15 @@ struct Arcs : Search<Arcs> {
         const float *x3 = row(plane, X3, x);
         float by_i = -INFINITY, by_x = -INFINITY;
         for (int j = plane.i + 1; j < x; j++) {
-            by_i = larger(by_i, x3[j] + plane.arcs[j]);
-            by_x = larger(by_x, x3[j] + arc(x, j));
+            by_i = maximum(by_i, x3[j] + plane.arcs[j]);
+            by_x = maximum(by_x, x3[j] + arc(x, j));
         }
         own.j_by_i[x] = by_i;
         own.j_by_x[x] = by_x;
         for (int R = panel(x); R < panels; R++) {
             Lanes best = all(-INFINITY);
             for (int j = plane.i + 1; j < x; j++)
-                best = larger(best, x3[j] + to(j, R));
+                best = maximum(best, x3[j] + to(j, R));
             put(own.j_by_r + x * stride + R * LANES, best);
         }
     }
@@ -113,12 +113,12 @@ struct Arcs : Search<Arcs> {
         const Lanes b8 = b(RAp2, y, R), b4 = b(RAp, y, R);
         for (int k = from + 1; k < y; k++) {
             Lanes t3k = at(t3 + pair(R, k, y));
-            put(own.b + k * LANES, t3k + larger(at(drop_x + pair(R, k, y)), plane.arcs[k] + a8_to[y * stride + k] + b8));
+            put(own.b + k * LANES, t3k + maximum(at(drop_x + pair(R, k, y)), plane.arcs[k] + a8_to[y * stride + k] + b8));
             put(own.b_x + k * LANES, t3k + (a4_to[y * stride + k] + b4));
         }
         for (int l = y + 1; l < high(R); l++) {
             Lanes t2l = scores.shift(y, l) + at(span(l, R));
-            put(own.a + l * LANES, t2l + larger(at(drop_y + pair(R, y, l)), plane.arcs[l] + reduce(RA3, y, l, R)));
+            put(own.a + l * LANES, t2l + maximum(at(drop_y + pair(R, y, l)), plane.arcs[l] + reduce(RA3, y, l, R)));
             put(own.a_x + l * LANES, t2l + reduce(RA2, y, l, R));
         }
     }
@@ -130,8 +130,8 @@ struct Arcs : Search<Arcs> {
             const float *arcs = h == 0 && scores.single ? forbidden : scores.by_arc + (size_t)h * (n + 1);
             for (int l = y + 1; l < high(R); l++) {
                 Lanes t3l = at(t3 + pair(R, y, l));
-                by_x = larger(by_x, t3l + reduce(RA2, y, l, R) + arcs[l]);
-                by_i = larger(by_i, t3l + reduce(RA3, y, l, R) + arcs[l]);
+                by_x = maximum(by_x, t3l + reduce(RA2, y, l, R) + arcs[l]);
+                by_i = maximum(by_i, t3l + reduce(RA3, y, l, R) + arcs[l]);
             }
             put(e_x + pair(R, h, y), by_x);
             put(e_i + pair(R, h, y), by_i);
@@ -147,7 +147,7 @@ struct Arcs : Search<Arcs> {
         return of;
     }
     Lanes not_by_i(const DropsJ &drops, int j, int x, int y, int R) const {
-        return larger(larger(drops.by_x + arc(x, j), drops.by_y + arc(y, j)), drops.by_r + to(j, R));
+        return maximum(maximum(drops.by_x + arc(x, j), drops.by_y + arc(y, j)), drops.by_r + to(j, R));
     }
 
     template <int COUNT>
@@ -160,7 +160,7 @@ struct Arcs : Search<Arcs> {
         for (long j = last + 1; j < std::min(x, low(R)); j++) {
             const Lanes right = at(row + j * LANES), by_i = right + drops.by_i, other = right + not_by_i(drops, j, x, y, R);
             for (int q = 0; q < COUNT; q++)
-                best[q] = larger(best[q], lefts[j * BLOCK + q] + larger(other, from_block[j * BLOCK + q] + by_i));
+                best[q] = maximum(best[q], lefts[j * BLOCK + q] + maximum(other, from_block[j * BLOCK + q] + by_i));
         }
         if (x < low(R)) {
             Lanes inside[COUNT];
@@ -170,15 +170,15 @@ struct Arcs : Search<Arcs> {
             for (long k = x + 1; k < y; k++) {
                 const Lanes right = at(t4 + triple(R, x, k, y)) + (a8_to[y * stride + k] + b8);
                 for (int q = 0; q < COUNT; q++)
-                    inside[q] = larger(inside[q], from_block[k * BLOCK + q] + right);
+                    inside[q] = maximum(inside[q], from_block[k * BLOCK + q] + right);
             }
             for (long l = y + 1; l < high(R); l++) {
                 const Lanes right = at(t4 + triple(R, x, y, l)) + reduce(RA3, y, l, R);
                 for (int q = 0; q < COUNT; q++)
-                    inside[q] = larger(inside[q], from_block[l * BLOCK + q] + right);
+                    inside[q] = maximum(inside[q], from_block[l * BLOCK + q] + right);
             }
             for (int q = 0; q < COUNT; q++)
-                best[q] = larger(best[q], lefts[x * BLOCK + q] + inside[q]);
+                best[q] = maximum(best[q], lefts[x * BLOCK + q] + inside[q]);
         }
         for (int q = 0; q < COUNT; q++)
             put(row + (first + q) * LANES, best[q]);
@@ -198,27 +198,27 @@ struct Arcs : Search<Arcs> {
             if (j >= x)
                 break;
             const Lanes right = at(cell + j * LANES);
-            best = larger(best, plane.u2[j] + larger(right + not_by_i(drops, j, x, y, R), plane.arcs[j] + (right + drops.by_i)));
+            best = maximum(best, plane.u2[j] + maximum(right + not_by_i(drops, j, x, y, R), plane.arcs[j] + (right + drops.by_i)));
         }
         if (x <= last || x >= start) {
             Lanes inside = t3xy;
             const Lanes b8 = b(RAp2, y, R);
             for (int k = x + 1; k < y; k++)
-                inside = larger(inside, plane.arcs[k] + (at(t4 + triple(R, x, k, y)) + (a8_to[y * stride + k] + b8)));
+                inside = maximum(inside, plane.arcs[k] + (at(t4 + triple(R, x, k, y)) + (a8_to[y * stride + k] + b8)));
             for (int l = y + 1; l < high(R); l++)
-                inside = larger(inside, plane.arcs[l] + (at(t4 + triple(R, x, y, l)) + reduce(RA3, y, l, R)));
-            best = larger(best, plane.u2[x] + inside);
+                inside = maximum(inside, plane.arcs[l] + (at(t4 + triple(R, x, y, l)) + reduce(RA3, y, l, R)));
+            best = maximum(best, plane.u2[x] + inside);
         } else
-            best = larger(best, plane.u2[x] + t3xy);
-        best = larger(best, row(plane, X3, y)[x] + larger(t2y, larger(at(e_x + pair(R, x, y)), at(e_i + pair(R, i, y)))));
-        best = larger(best, drops.by_i + larger(row(plane, J_BY_I, y)[x] + t2y, own.j_by_i[x] + t3xy));
-        best = larger(best, drops.by_x + larger(row(plane, J_BY_X, y)[x] + t2y, own.j_by_x[x] + t3xy));
-        best = larger(best, drops.by_y + larger(row(plane, J_BY_Y, y)[x] + t2y, own.j_by_r[x * stride + pad + y] + t3xy));
-        by_r = larger(by_r + shifts_to[y * stride + x] + t2y, at(own.j_by_r + x * stride + R * LANES) + t3xy);
-        best = larger(best, drops.by_r + by_r);
-        best = larger(best, row(plane, K_BY_I, y)[x] + (t2y + b(RAp2, y, R)));
-        best = larger(best, row(plane, K_BY_X, y)[x] + (t2y + b(RAp, y, R)));
-        return larger(best, row(plane, K_BY_Y, y)[x] + (t2y + b(LAp, y, R)));
+            best = maximum(best, plane.u2[x] + t3xy);
+        best = maximum(best, row(plane, X3, y)[x] + maximum(t2y, maximum(at(e_x + pair(R, x, y)), at(e_i + pair(R, i, y)))));
+        best = maximum(best, drops.by_i + maximum(row(plane, J_BY_I, y)[x] + t2y, own.j_by_i[x] + t3xy));
+        best = maximum(best, drops.by_x + maximum(row(plane, J_BY_X, y)[x] + t2y, own.j_by_x[x] + t3xy));
+        best = maximum(best, drops.by_y + maximum(row(plane, J_BY_Y, y)[x] + t2y, own.j_by_r[x * stride + pad + y] + t3xy));
+        by_r = maximum(by_r + shifts_to[y * stride + x] + t2y, at(own.j_by_r + x * stride + R * LANES) + t3xy);
+        best = maximum(best, drops.by_r + by_r);
+        best = maximum(best, row(plane, K_BY_I, y)[x] + (t2y + b(RAp2, y, R)));
+        best = maximum(best, row(plane, K_BY_X, y)[x] + (t2y + b(RAp, y, R)));
+        return maximum(best, row(plane, K_BY_Y, y)[x] + (t2y + b(LAp, y, R)));
     }
 
     template <int COUNT>
@@ -237,10 +237,10 @@ struct Arcs : Search<Arcs> {
         // A without j by r
         for (long j = i + 1; j < x0; j++)
             for (int x = 0; x < COUNT; x++)
-                best[x] = larger(best[x], left4[x][j] + to(j, R));
+                best[x] = maximum(best[x], left4[x][j] + to(j, R));
         for (int j = 0; j < COUNT - 1; j++)
             for (int x = j + 1; x < COUNT; x++)
-                best[x] = larger(best[x], left4[x][x0 + j] + to(x0 + j, R));
+                best[x] = maximum(best[x], left4[x][x0 + j] + to(x0 + j, R));
         for (int x = 0; x < COUNT; x++)
             put(left[x], best[x]);
         for (int x = 0; x < COUNT; x++)
@@ -251,22 +251,22 @@ struct Arcs : Search<Arcs> {
         for (int k = 1; k < COUNT; k++)
             if (x0 + k < y)
                 for (int x = 0; x < k; x++)
-                    best[x] = larger(best[x], left4[k][x0 + x] + (to(x0 + k, R) + k_by_r_to[y * stride + x0 + k]));
+                    best[x] = maximum(best[x], left4[k][x0 + x] + (to(x0 + k, R) + k_by_r_to[y * stride + x0 + k]));
         for (long k = x0 + COUNT; k < y; k++) {
             const Lanes right = to(k, R) + k_by_r_to[y * stride + k];
             const float *of_k = own.items4 + three(y) + two(k) + x0;
             for (int x = 0; x < COUNT; x++)
-                best[x] = larger(best[x], of_k[x] + right);
+                best[x] = maximum(best[x], of_k[x] + right);
         }
         const Lanes by_r = at(span(y, R)) + b(LA2, y, R);
         for (int x = 0; x < COUNT; x++)
-            best[x] = larger(at(left[x]), best[x] + by_r);
+            best[x] = maximum(at(left[x]), best[x] + by_r);
         // B without k
         for (long k = x0 + 1; k < y; k++) {
             const Lanes right = at(own.b + k * LANES), right_x = at(own.b_x + k * LANES);
             const float *x3 = row(plane, X3, k) + x0, *arcs = arcs_to + k * stride + pad + x0;
             for (int x = 0; x < COUNT; x++)
-                best[x] = larger(best[x], x3[x] + larger(right, arcs[x] + right_x));
+                best[x] = maximum(best[x], x3[x] + maximum(right, arcs[x] + right_x));
         }
         // A without l
         for (long L = panel(y + 1); L <= R; L++) {
@@ -276,7 +276,7 @@ struct Arcs : Search<Arcs> {
                 const Lanes right = at(own.a + l * LANES), right_x = at(own.a_x + l * LANES);
                 const float *arcs = arcs_to + l * stride + pad + x0;
                 for (int x = 0; x < COUNT; x++)
-                    best[x] = larger(best[x], left[x][l - low(L)] + larger(right, arcs[x] + right_x));
+                    best[x] = maximum(best[x], left[x][l - low(L)] + maximum(right, arcs[x] + right_x));
                 if (L == R)
                     for (int x = 0; x < COUNT; x++)
                         put(left[x], best[x]);
@@ -293,8 +293,8 @@ struct Arcs : Search<Arcs> {
             float *const x_rows = current(plane, X3, node);
             put(items[x], best[x]);
             put(left[x], best[x]);
-            raise(x_rows, best[x] + larger(at(drop_y + cell), plane.arcs[y] + scores.on_s1s0(RA2, node, y) + b6));
-            raise(y_rows, best[x] + larger(at(drop_x + cell), plane.arcs[node] + scores.on_s1s0(RAp, node, y) + b4));
+            raise(x_rows, best[x] + maximum(at(drop_y + cell), plane.arcs[y] + scores.on_s1s0(RA2, node, y) + b6));
+            raise(y_rows, best[x] + maximum(at(drop_x + cell), plane.arcs[node] + scores.on_s1s0(RAp, node, y) + b4));
             raise(y_rows + J_BY_I * LANES, best[x] + plane.arcs[node]);
             raise(y_rows + J_BY_X * LANES, best[x] + arc(y, node));
             raise(y_rows + J_BY_Y * LANES, best[x] + to(node, R));

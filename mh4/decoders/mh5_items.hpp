@@ -52,7 +52,7 @@ static inline size_t two(size_t a) { return a < 2 ? 0 : a * (a - 1) / 2; }
 static inline size_t three(size_t a) { return a < 3 ? 0 : a * (a - 1) * (a - 2) / 6; }
 static inline Lanes all(float a) { return a - Lanes(); }
 static inline void put(float *row, Lanes lanes) { *(Lanes *)row = lanes; }
-static inline void raise(float *row, Lanes lanes) { put(row, larger(at(row), lanes)); }
+static inline void raise(float *row, Lanes lanes) { put(row, maximum(at(row), lanes)); }
 
 // The items and their memory, and all of the search but the rows [i,x,y,R] themselves.
 struct Items {
@@ -168,7 +168,7 @@ struct Items {
             for (int x = i + 1; x < y; x++) {
                 float la = scores.on_s1s0(LA, i, x) + la_to[y * stride + x];
                 float ra = scores.on_s1s0(RA, i, x) + (last ? scores.arc(i, x) : plane.arcs[x]) + ra_to[y * stride + x];
-                best = larger(best, column[x] + larger(la, ra));
+                best = maximum(best, column[x] + maximum(la, ra));
             }
             item = best;
         }
@@ -180,7 +180,7 @@ struct Items {
         for (int x = i + 1; x < y; x++) {
             float sum = column[x] + to[x];
             row(plane, X3, y)[x] = sum;
-            best = larger(best, sum);
+            best = maximum(best, sum);
         }
         plane.best_x3[y] = best;
         for (int kind = X3 + 1; kind < KINDS; kind++)

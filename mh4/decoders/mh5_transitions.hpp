@@ -40,7 +40,7 @@ struct Transitions : Search<Transitions> {
     }
     template <int code, int other, int... more>
     Lanes best(int x, int y, int R) const {
-        return larger(best<code>(x, y, R), best<other, more...>(x, y, R));
+        return maximum(best<code>(x, y, R), best<other, more...>(x, y, R));
     }
 
     void arrange_tables() override {
@@ -82,9 +82,9 @@ struct Transitions : Search<Transitions> {
                     Lanes drop_j = best<LApp, LApp2, LA3>(x, y, R), drop_y = best<LA, RA>(x, y, R),
                           drop_x = best<LAp, LA2>(x, y, R);
                     if (t.from_first) {
-                        drop_j = larger(drop_j, best<RApp>(x, y, R));
-                        drop_y = larger(drop_y, best<RA2>(x, y, R));
-                        drop_x = larger(drop_x, best<RAp>(x, y, R));
+                        drop_j = maximum(drop_j, best<RApp>(x, y, R));
+                        drop_y = maximum(drop_y, best<RA2>(x, y, R));
+                        drop_x = maximum(drop_x, best<RAp>(x, y, R));
                     }
                     put(t.drop_j + cell, drop_j);
                     put(t.drop_x + cell, drop_x);
@@ -105,18 +105,18 @@ struct Transitions : Search<Transitions> {
         for (int y = i + 1; y < high(R); y++) {
             Lanes t3 = at(current(plane, X3, y)), b = best<LAp, RAp, LA2>(i, y, R), made = best<RA2>(i, y, R);
             if (t.from_first) {
-                b = larger(b, best<RAp2>(i, y, R));
-                made = larger(made, best<RA3>(i, y, R));
+                b = maximum(b, best<RAp2>(i, y, R));
+                made = maximum(made, best<RA3>(i, y, R));
             }
             put(t.b + pair(R, i, y), t3 + b);
-            put(t.c + pair(R, i, y), t.from_first ? larger(t3, at(current(plane, EXTENDED, y))) : t3);
-            e = larger(e, t3 + made);
+            put(t.c + pair(R, i, y), t.from_first ? maximum(t3, at(current(plane, EXTENDED, y))) : t3);
+            e = maximum(e, t3 + made);
         }
         put(t.e + i * stride + R * LANES, e);
         for (int x = 1; x < i; x++) {
             Lanes a = best<LA, RA, RA2>(x, i, R);
             if (t.from_first)
-                a = larger(a, best<RA3>(x, i, R));
+                a = maximum(a, best<RA3>(x, i, R));
             put(t.a + after(R, x, i), scores.shift(x, i) + at(span(i, R)) + a);
         }
     }
@@ -130,7 +130,7 @@ struct Transitions : Search<Transitions> {
         for (long j = last + 1; j < std::min(x, low(R)); j++) {
             Lanes right = at(row + j * LANES);
             for (int q = 0; q < COUNT; q++)
-                best[q] = larger(best[q], lefts[j * BLOCK + q] + right);
+                best[q] = maximum(best[q], lefts[j * BLOCK + q] + right);
         }
         for (int q = 0; q < COUNT; q++)
             put(row + (first + q) * LANES, best[q]);
@@ -161,24 +161,24 @@ struct Transitions : Search<Transitions> {
         if (combined) {
             for (long j = i + 1; j <= last; j++)
                 for (int x = 0; x < COUNT; x++)
-                    best[x] = larger(best[x], plane.u2[j] + at(to[x] + (j - i) * LANES));
+                    best[x] = maximum(best[x], plane.u2[j] + at(to[x] + (j - i) * LANES));
             for (long j = std::max(start, (long)last + 1); j < x0; j++)
                 for (int x = 0; x < COUNT; x++)
-                    best[x] = larger(best[x], plane.u2[j] + at(to[x] + (j - i) * LANES));
+                    best[x] = maximum(best[x], plane.u2[j] + at(to[x] + (j - i) * LANES));
         }
         if (!combined || x0 + COUNT - 2 >= start)
             for (int j = 0; j < COUNT - 1; j++)
                 if (!combined || x0 + j >= start)
                     for (int x = j + 1; x < COUNT; x++)
-                        best[x] = larger(best[x], plane.u2[x0 + j] + at(to[x] + (x0 + j - i) * LANES));
+                        best[x] = maximum(best[x], plane.u2[x0 + j] + at(to[x] + (x0 + j - i) * LANES));
         const float *drop_j = row(plane, DROP_J, y) + x0, *x3 = row(plane, X3, y) + x0;
         const Lanes e = at(t.e + y * stride + R * LANES);
         for (int x = 0; x < COUNT; x++) {
-            best[x] = larger(best[x], drop_j[x] + t2y);
-            best[x] = larger(best[x], plane.best_x3[x0 + x] + at(t3 + cell + x * LANES));
+            best[x] = maximum(best[x], drop_j[x] + t2y);
+            best[x] = maximum(best[x], plane.best_x3[x0 + x] + at(t3 + cell + x * LANES));
             best[x] = best[x] + at(t.drop_j + cell + x * LANES);
-            best[x] = larger(best[x], plane.u2[x0 + x] + at(t.c + cell + x * LANES));
-            best[x] = larger(best[x], x3[x] + e);
+            best[x] = maximum(best[x], plane.u2[x0 + x] + at(t.c + cell + x * LANES));
+            best[x] = maximum(best[x], x3[x] + e);
         }
         for (int c = 0; c < 4; c++) {
             if (DROPS_K[c] == RAp2 && !t.from_first)
@@ -186,14 +186,14 @@ struct Transitions : Search<Transitions> {
             const Lanes right = t2y + at(on_s0b0(DROPS_K[c], y, R));
             const float *left = row(plane, DROP_K + c, y) + x0;
             for (int x = 0; x < COUNT; x++)
-                best[x] = larger(best[x], left[x] + right);
+                best[x] = maximum(best[x], left[x] + right);
         }
         // B without k
         for (long k = x0 + 1; k < y; k++) {
             const Lanes right = at(t.b + cell + (k - x0) * LANES);
             const float *left = row(plane, X3, k) + x0;
             for (int x = 0; x < COUNT; x++)
-                best[x] = larger(best[x], left[x] + right);
+                best[x] = maximum(best[x], left[x] + right);
         }
         // A without l
         alignas(64) float left[COUNT][LANES];
@@ -207,7 +207,7 @@ struct Transitions : Search<Transitions> {
             for (long l = std::max(low(L), y + 1); l <= high(L); l++) {
                 const Lanes a = at(right + l * LANES);
                 for (int x = 0; x < COUNT; x++)
-                    best[x] = larger(best[x], left[x][l - low(L)] + a);
+                    best[x] = maximum(best[x], left[x][l - low(L)] + a);
             }
         }
         for (long l = std::max(start, (long)y + 1); l < high(R); l++) {
@@ -215,7 +215,7 @@ struct Transitions : Search<Transitions> {
             for (int x = 0; x < COUNT; x++)
                 put(left[x], best[x]);
             for (int x = 0; x < COUNT; x++)
-                best[x] = larger(best[x], left[x][l - start] + a);
+                best[x] = maximum(best[x], left[x][l - start] + a);
         }
         // Link them
         Lanes y3 = at(current(plane, X3, y)), y3e = at(current(plane, EXTENDED, y)), yj = at(current(plane, DROP_J, y));
@@ -223,10 +223,10 @@ struct Transitions : Search<Transitions> {
         for (int x = 0; x < COUNT; x++) {
             put(to[x], best[x]);
             raise(current(plane, X3, x0 + x), best[x] + at(t.drop_y + cell + x * LANES));
-            y3 = larger(y3, best[x] + at(t.drop_x + cell + x * LANES));
+            y3 = maximum(y3, best[x] + at(t.drop_x + cell + x * LANES));
             raise(current(plane, EXTENDED, x0 + x), best[x] + (scores.on_s1s0(RA3, x0 + x, y) + b7));
-            y3e = larger(y3e, best[x] + (scores.on_s1s0(RAp2, x0 + x, y) + b8));
-            yj = larger(yj, best[x]);
+            y3e = maximum(y3e, best[x] + (scores.on_s1s0(RAp2, x0 + x, y) + b8));
+            yj = maximum(yj, best[x]);
         }
         put(current(plane, X3, y), y3);
         put(current(plane, EXTENDED, y), y3e);

@@ -98,7 +98,9 @@ def sample_cost(n, rng, kind, number):
 
 
 @settings(max_examples=150, deadline=None)
-@given(n=st.integers(0, 8), seed=seeds, kind=st.sampled_from(KINDS), hybrid=st.booleans(), arcs=st.booleans(), single=st.booleans())
+@given(
+    n=st.integers(0, 8), seed=seeds, kind=st.sampled_from(KINDS), hybrid=st.booleans(), arcs=st.booleans(), single=st.booleans()
+)
 def test_the_best_of_all_items(n, seed, kind, hybrid, arcs, single):
     rng = np.random.default_rng(seed)
     tensors = sample_tensors(n, rng, kind, hybrid, arcs)
@@ -201,4 +203,6 @@ print(decode(10).score)
     if not sys.platform.startswith("linux"):
         pytest.skip("needs a limit on memory")
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert re.fullmatch(r"mh5: not enough memory for a sentence of 250 words\n0.0\n", result.stdout), result.stdout + result.stderr
+    assert re.fullmatch(r"mh5: not enough memory for a sentence of 250 words\n0.0\n", result.stdout), (
+        result.stdout + result.stderr
+    )
