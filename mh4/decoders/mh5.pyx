@@ -32,7 +32,7 @@ from mh4.decoders.derivation import Derivation
 from mh4.decoders.mh5_full import FullChart
 from mh4.decoders.mh5_tree import TreeChart
 
-MAX_BYTES = 2 << 30  # sentences of about 310 words
+MAX_BYTES = 2 * 10**9  # for about 310 words
 
 
 def decode(
@@ -66,8 +66,8 @@ def decode(
     cdef size_t needed = chart.prepare(heads, single_root)
     if heads is None and needed > max_bytes:
         warnings.warn(
-            f"MH5 takes {needed / 2**30:.1f} GB for a sentence of {tensors.scores.n} words, more than the {max_bytes / 2**30:.1f} GB "
-            f"allowed; it is decoded by MH4", RuntimeWarning, stacklevel=2,
+            f"MH5 takes {float(needed) / 1e9:.3g} GB for a sentence of {tensors.scores.n} words, more than max_bytes, "
+            f"{float(max_bytes) / 1e9:.3g} GB; the sentence is decoded by MH4", RuntimeWarning, stacklevel=2,
         )
         return mh4.decode(
             shift, reduce_s0b0[:6], None if reduce_s1s0 is None else reduce_s1s0[:6], arcs=arcs, cost=cost, single_root=single_root

@@ -14,9 +14,11 @@ struct Arcs : Search<Arcs> {
         float *items4;               // [i,x,k,y] at y, k, x
         float *j_by_r;               // the best [i,j,x] + shift + the score of r->j over j, at x, r
         float *j_by_i, *j_by_x;      // the same with i->j, x->j, at x
-        float *b, *b_x, *a, *a_x;    // at k or l for the current y and panel
+        float *b, *b_x, *b_flat, *a, *a_x, *a_flat;    // at k or l for the current y and panel
     } more[BLOCK];
 
+    std::vector<int> uneven_before;  // at dependent, h: the number of heads before h for which the score of the arc is not 0
+    float *arcs;                     // by_arc, minus a constant for each dependent
     float *arcs_to;                  // rows over heads r
     float *k_by_i, *k_by_x, *k_by_y; // rows over r at k: shift[k,r] + the score of RA'2, RA', LA' on k, r; for LA' with r->k
     float *k_by_r_to, *a8_to, *a4_to;  // at y, k: shift[k,y] + LA2 on k, y; RA'2 on k, y; RA' on k, y
@@ -30,7 +32,15 @@ struct Arcs : Search<Arcs> {
     Lanes reduce(int code, int s1, int s0, int R) const { return scores.on_s1s0(code, s1, s0) + b(code, s0, R); }
     Lanes to(int dependent, int R) const { return at(arcs_to + dependent * stride + R * LANES); }
 
+    // Whether all arcs from some heads to a dependent have the score 0.
+    bool flat(int first, int last, int dependent) const {
+        const int *before = &uneven_before[dependent * (n + 2)];
+        return before[first] == before[last + 1];
+    }
+
     void arrange_tables() override {
+        uneven_before.resize((n + 1) * (n + 2));
+        arcs = take((n + 1) * (n + 1));
         arcs_to = take((n + 1) * stride);
         k_by_i = take((n + 1) * stride);
         k_by_x = take((n + 1) * stride);
@@ -50,9 +60,39 @@ struct Arcs : Search<Arcs> {
             more[q].j_by_x = take(stride);
             more[q].b = take((n + 1) * LANES);
             more[q].b_x = take((n + 1) * LANES);
+            more[q].b_flat = take((n + 1) * LANES);
             more[q].a = take((n + 1) * LANES);
             more[q].a_x = take((n + 1) * LANES);
+            more[q].a_flat = take((n + 1) * LANES);
         }
+    }
+
+    // Every word has one head, so a constant may be subtracted from all arcs to it. If most have the same score, this makes it 0. So it
+    // is for the cost in training, and most of the work for arcs from one of several heads can be done once for all of them.
+    void begin() {
+        for (int m = 0; m <= n; m++) {
+            float common = -INFINITY;
+            int count = 0;
+            for (int h = 0; h <= n; h++) {
+                count += h != m ? arc(h, m) == common ? 1 : -1 : 0;
+                if (count < 0) {
+                    common = arc(h, m);
+                    count = 1;
+                }
+            }
+            count = 0;
+            for (int h = 0; h <= n; h++)
+                count += h != m && arc(h, m) == common;
+            const bool most = 2 * count > n && common > -INFINITY;
+            int *before = &uneven_before[m * (n + 2)];
+            before[0] = 0;
+            for (int h = 0; h <= n; h++) {
+                float &score = arcs[h * (n + 1) + m];
+                score = arc(h, m) - (most ? common : 0);
+                before[h + 1] = before[h] + (h != m && score != 0);
+            }
+        }
+        scores.by_arc = arcs;
     }
 
     void tabulate_pairs() {
@@ -113,13 +153,19 @@ struct Arcs : Search<Arcs> {
         const Lanes b8 = b(RAp2, y, R), b4 = b(RAp, y, R);
         for (int k = from + 1; k < y; k++) {
             Lanes t3k = at(t3 + pair(R, k, y));
-            put(own.b + k * LANES, t3k + maximum(at(drop_x + pair(R, k, y)), plane.arcs[k] + a8_to[y * stride + k] + b8));
-            put(own.b_x + k * LANES, t3k + (a4_to[y * stride + k] + b4));
+            Lanes b = t3k + maximum(at(drop_x + pair(R, k, y)), plane.arcs[k] + a8_to[y * stride + k] + b8);
+            Lanes b_x = t3k + (a4_to[y * stride + k] + b4);
+            put(own.b + k * LANES, b);
+            put(own.b_x + k * LANES, b_x);
+            put(own.b_flat + k * LANES, maximum(b, b_x));
         }
         for (int l = y + 1; l < high(R); l++) {
             Lanes t2l = scores.shift(y, l) + at(span(l, R));
-            put(own.a + l * LANES, t2l + maximum(at(drop_y + pair(R, y, l)), plane.arcs[l] + reduce(RA3, y, l, R)));
-            put(own.a_x + l * LANES, t2l + reduce(RA2, y, l, R));
+            Lanes a = t2l + maximum(at(drop_y + pair(R, y, l)), plane.arcs[l] + reduce(RA3, y, l, R));
+            Lanes a_x = t2l + reduce(RA2, y, l, R);
+            put(own.a + l * LANES, a);
+            put(own.a_x + l * LANES, a_x);
+            put(own.a_flat + l * LANES, maximum(a, a_x));
         }
     }
 
@@ -154,31 +200,45 @@ struct Arcs : Search<Arcs> {
     void combine(int x, int y, int R) {
         float *row = t4 + triple(R, 0, x, y);
         const DropsJ drops = drops_j(x, y, R);
+        const bool all_from_block = first > 0 || !scores.single;
         Lanes best[COUNT];
         for (int q = 0; q < COUNT; q++)
             best[q] = all(-INFINITY);
         for (long j = last + 1; j < std::min(x, low(R)); j++) {
             const Lanes right = at(row + j * LANES), by_i = right + drops.by_i, other = right + not_by_i(drops, j, x, y, R);
-            for (int q = 0; q < COUNT; q++)
-                best[q] = maximum(best[q], lefts[j * BLOCK + q] + maximum(other, from_block[j * BLOCK + q] + by_i));
+            if (all_from_block && flat(first, last, j)) {
+                const Lanes any = maximum(other, by_i);
+                for (int q = 0; q < COUNT; q++)
+                    best[q] = maximum(best[q], lefts[j * BLOCK + q] + any);
+            } else
+                for (int q = 0; q < COUNT; q++)
+                    best[q] = maximum(best[q], lefts[j * BLOCK + q] + maximum(other, from_block[j * BLOCK + q] + by_i));
         }
         if (x < low(R)) {
-            Lanes inside[COUNT];
+            Lanes inside[COUNT], any = all(-INFINITY);
             for (int q = 0; q < COUNT; q++)
                 inside[q] = all(-INFINITY);
             const Lanes b8 = b(RAp2, y, R);
             for (long k = x + 1; k < y; k++) {
                 const Lanes right = at(t4 + triple(R, x, k, y)) + (a8_to[y * stride + k] + b8);
+                if (all_from_block && flat(first, last, k)) {
+                    any = maximum(any, right);
+                    continue;
+                }
                 for (int q = 0; q < COUNT; q++)
                     inside[q] = maximum(inside[q], from_block[k * BLOCK + q] + right);
             }
             for (long l = y + 1; l < high(R); l++) {
                 const Lanes right = at(t4 + triple(R, x, y, l)) + reduce(RA3, y, l, R);
+                if (all_from_block && flat(first, last, l)) {
+                    any = maximum(any, right);
+                    continue;
+                }
                 for (int q = 0; q < COUNT; q++)
                     inside[q] = maximum(inside[q], from_block[l * BLOCK + q] + right);
             }
             for (int q = 0; q < COUNT; q++)
-                best[q] = maximum(best[q], lefts[x * BLOCK + q] + inside[q]);
+                best[q] = maximum(best[q], lefts[x * BLOCK + q] + maximum(inside[q], any));
         }
         for (int q = 0; q < COUNT; q++)
             put(row + (first + q) * LANES, best[q]);
@@ -235,36 +295,56 @@ struct Arcs : Search<Arcs> {
             best[x] = all(-INFINITY);
         }
         // A without j by r
+        const int first_r = std::max((int)start, y + 1), last_r = std::min(high(R), n);
+        float flat4[COUNT];
+        std::fill(flat4, flat4 + COUNT, -INFINITY);
         for (long j = i + 1; j < x0; j++)
-            for (int x = 0; x < COUNT; x++)
-                best[x] = maximum(best[x], left4[x][j] + to(j, R));
+            if (flat(first_r, last_r, j))
+                for (int x = 0; x < COUNT; x++)
+                    flat4[x] = maximum(flat4[x], left4[x][j]);
+            else
+                for (int x = 0; x < COUNT; x++)
+                    best[x] = maximum(best[x], left4[x][j] + to(j, R));
         for (int j = 0; j < COUNT - 1; j++)
             for (int x = j + 1; x < COUNT; x++)
                 best[x] = maximum(best[x], left4[x][x0 + j] + to(x0 + j, R));
         for (int x = 0; x < COUNT; x++)
-            put(left[x], best[x]);
+            put(left[x], maximum(best[x], all(flat4[x])));
         for (int x = 0; x < COUNT; x++)
             put(left[x], fill_row(plane, x0 + x, y, R, at(left[x])));
         // A without k by r
-        for (int x = 0; x < COUNT; x++)
+        for (int x = 0; x < COUNT; x++) {
             best[x] = all(-INFINITY);
+            flat4[x] = -INFINITY;
+        }
         for (int k = 1; k < COUNT; k++)
             if (x0 + k < y)
                 for (int x = 0; x < k; x++)
                     best[x] = maximum(best[x], left4[k][x0 + x] + (to(x0 + k, R) + k_by_r_to[y * stride + x0 + k]));
         for (long k = x0 + COUNT; k < y; k++) {
-            const Lanes right = to(k, R) + k_by_r_to[y * stride + k];
-            const float *of_k = own.items4 + three(y) + two(k) + x0;
+            const float *of_k = own.items4 + three(y) + two(k) + x0, score = k_by_r_to[y * stride + k];
+            if (flat(first_r, last_r, k)) {
+                for (int x = 0; x < COUNT; x++)
+                    flat4[x] = maximum(flat4[x], of_k[x] + score);
+                continue;
+            }
+            const Lanes right = to(k, R) + score;
             for (int x = 0; x < COUNT; x++)
                 best[x] = maximum(best[x], of_k[x] + right);
         }
         const Lanes by_r = at(span(y, R)) + b(LA2, y, R);
         for (int x = 0; x < COUNT; x++)
-            best[x] = maximum(at(left[x]), best[x] + by_r);
+            best[x] = maximum(at(left[x]), maximum(best[x], all(flat4[x])) + by_r);
         // B without k
         for (long k = x0 + 1; k < y; k++) {
-            const Lanes right = at(own.b + k * LANES), right_x = at(own.b_x + k * LANES);
             const float *x3 = row(plane, X3, k) + x0, *arcs = arcs_to + k * stride + pad + x0;
+            if (flat(x0, x0 + COUNT - 1, k)) {
+                const Lanes right = at(own.b_flat + k * LANES);
+                for (int x = 0; x < COUNT; x++)
+                    best[x] = maximum(best[x], x3[x] + right);
+                continue;
+            }
+            const Lanes right = at(own.b + k * LANES), right_x = at(own.b_x + k * LANES);
             for (int x = 0; x < COUNT; x++)
                 best[x] = maximum(best[x], x3[x] + maximum(right, arcs[x] + right_x));
         }
@@ -273,10 +353,16 @@ struct Arcs : Search<Arcs> {
             for (int x = 0; x < COUNT; x++)
                 put(left[x], L < R ? at(t4 + triple(L, i, x0 + x, y)) : best[x]);
             for (long l = std::max(low(L), y + 1); l <= high(L) && l < high(R); l++) {
-                const Lanes right = at(own.a + l * LANES), right_x = at(own.a_x + l * LANES);
                 const float *arcs = arcs_to + l * stride + pad + x0;
-                for (int x = 0; x < COUNT; x++)
-                    best[x] = maximum(best[x], left[x][l - low(L)] + maximum(right, arcs[x] + right_x));
+                if (flat(x0, x0 + COUNT - 1, l)) {
+                    const Lanes right = at(own.a_flat + l * LANES);
+                    for (int x = 0; x < COUNT; x++)
+                        best[x] = maximum(best[x], left[x][l - low(L)] + right);
+                } else {
+                    const Lanes right = at(own.a + l * LANES), right_x = at(own.a_x + l * LANES);
+                    for (int x = 0; x < COUNT; x++)
+                        best[x] = maximum(best[x], left[x][l - low(L)] + maximum(right, arcs[x] + right_x));
+                }
                 if (L == R)
                     for (int x = 0; x < COUNT; x++)
                         put(left[x], best[x]);

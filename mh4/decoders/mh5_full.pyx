@@ -21,6 +21,7 @@ cdef extern from "mh5_transitions.hpp" namespace "mh5" nogil:
         const float *by_arc
         bint single
     cppclass Items:
+        CppScores scores
         size_t set(const CppScores& scores) except +
         bint allocate()
         size_t kept()
@@ -66,7 +67,9 @@ cdef class FullChart(Chart):
             self.items.release()
 
     cdef int fill(self) except -1 nogil:
-        return self.items.fill()
+        cdef bint derived = self.items.fill()
+        self.scores.by_arc = self.items.scores.by_arc
+        return derived
 
     cdef float score5(self, int i, int j, int k, int l, int r, int* left) noexcept nogil:
         """[i,j,k,l,r], and the number of heads in its left part."""

@@ -16,6 +16,7 @@ struct Search : Items {
     bool fill() override {
         if (scores.single && n == 0)
             return false;
+        rows()->begin();
         tabulate();
         rows()->tabulate_pairs();
         for (last = n; last >= 0; last = first - 1) {

@@ -58,6 +58,7 @@ struct Transitions : Search<Transitions> {
         }
     }
 
+    void begin() {}
     void begin_block() {}
     void begin_rows(const Plane &, int, int, int) {}
     void complete_left(const Plane &, int) {}
