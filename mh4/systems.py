@@ -13,7 +13,7 @@ import numpy as np
 
 from mh4 import oracle, trees
 from mh4.choices import BEAM, DECODING_METHODS, MAX_BEAM
-from mh4.decoders import Derivation, beam, mh3, mh4, mst, oneec
+from mh4.decoders import Derivation, beam, mh3, mh4, mh5, mst, oneec
 from mh4.errors import InputError
 from mh4.training import violation
 from mh4.training.violation import Violation
@@ -121,11 +121,13 @@ def _greedy(name: str, tree_class: str, transitions: tuple[Transition, ...], *pa
     return GreedySystem(name, tree_class, tensors, _search(beam.decode_local), transitions=transitions)
 
 
-# Transitions are scored on stack and buffer positions: the shift, then LA and RA in MH3, six reduces in MH4.
+# Transitions are scored on stack and buffer positions: the shift, then the reduces: two in MH3, six in MH4, twelve in MH5.
 _SHIFT = Tensor("shift", ("s0", "b0"))
 _MH3_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 2)
 _MH4_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 6)
 _MH4_ON_S1S0 = Tensor("reduce_s1s0", ("s1", "s0"), 6)
+_MH5_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 12)
+_MH5_ON_S1S0 = Tensor("reduce_s1s0", ("s1", "s0"), 12)
 # Arcs are scored on head and dependent, where the end of the sentence is neither.
 _ARCS = Tensor("arcs", ("h", "m"), sentinel=(False, False))
 
@@ -156,6 +158,9 @@ SYSTEMS: dict[str, System] = {
         # MH3 and MH4-hybrid plus the {h, m} scores of mst, decoded exactly.
         _transition_based("mh3-arcs", "projective", mh3.decode, _SHIFT, _MH3_ON_S0B0, _ARCS, in_paper=False),
         _transition_based("mh4-arcs", "mh4", mh4.decode, _SHIFT, _MH4_ON_S0B0, _MH4_ON_S1S0, _ARCS, in_paper=False),
+        # MH5 scored as MH4-hybrid, and the same plus the {h, m} scores of mst.
+        _transition_based("mh5-hybrid", "mh5", mh5.decode, _SHIFT, _MH5_ON_S0B0, _MH5_ON_S1S0, in_paper=False),
+        _transition_based("mh5-arcs", "mh5", mh5.decode, _SHIFT, _MH5_ON_S0B0, _MH5_ON_S1S0, _ARCS, in_paper=False),
         # The greedy parsers of Tables 4 and 1, which sum the scores of adjacent positions.
         _greedy("greedy-mh3", "projective", MH3, ("s0", "b0")),
         _greedy("greedy-mh4", "mh4", MH4, ("s0", "b0"), ("s1", "s0"), ("s2", "s1")),
