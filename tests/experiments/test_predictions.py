@@ -36,7 +36,8 @@ def parsed(files):
         with open(parsed[split], "w", encoding="utf-8", newline="") as file:
             for block in conllu.blocks(str(path), trees=False):
                 heads = [str(rng.integers(m)) for m in range(1, len(block.sentence) + 1)]  # to the left: no cycles
-                file.write(block.text({conllu.HEAD: heads, conllu.DEPREL: rng.choice(LABELS, len(heads)).tolist()}))
+                labels = rng.choice(LABELS, len(heads)).tolist()
+                file.write(block.text({conllu.HEAD: heads, conllu.DEPREL: labels, conllu.DEPS: ["_"] * len(heads)}))
     return parsed
 
 
@@ -64,9 +65,9 @@ def test_trees_come_back_as_they_were(files, parsed, trees, split):
         assert one.heads.tolist() == two.heads.tolist() and one.deprels == two.deprels
     before, after = (content.split(b"\n") for content in (files[split].read_bytes(), done.stdout))
     assert len(before) == len(after)
-    for one, two in zip(before, after):  # nothing but HEAD and DEPREL of words differs
+    for one, two in zip(before, after):  # nothing but HEAD, DEPREL and DEPS of words differs
         one, two = one.split(b"\t"), two.split(b"\t")
-        assert one == two or one[0].isdigit() and one[:6] == two[:6] and one[8:] == two[8:]
+        assert one == two or one[0].isdigit() and one[:6] == two[:6] and two[8] == b"_" and one[9:] == two[9:]
 
 
 def test_no_word_is_kept(files, trees):
