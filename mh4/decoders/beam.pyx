@@ -26,6 +26,7 @@ from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores, Tensors
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
+from mh4.decoders.memory import out_of_memory
 
 cdef enum:
     TRANSITIONS = 7
@@ -48,7 +49,8 @@ def decode(
     Among equal scores, those found first are kept; -inf forbids a transition or arc.
     Returns a Derivation as the exact decoders do. Its score is at most theirs, or that of a sequence outside the chart.
     Raises ValueError for wrong shapes, NaN and similar, a beam below 1 or too wide, if all scores within the beam are -inf,
-    or if a single root is required of a sentence without words.
+    or if a single root is required of a sentence without words; MemoryError if the beam is too wide
+    for the memory of the machine.
     """
     cdef int reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6))
     cdef Tensors tensors = Tensors(reduces, shift, reduce_s0b0, reduce_s1s0, arcs, None)
@@ -167,17 +169,21 @@ cdef class Search:
     cdef run(self):
         """Find the best sequence; ValueError if there is none."""
         cdef bint found
-        with nogil:
-            found = self.search()
-            if found:
-                self.trace()
+        try:
+            with nogil:
+                found = self.search()
+                if found:
+                    self.trace()
+        except MemoryError:
+            most = min(self.beam * (2 * self.n + 1), MOST)
+            raise out_of_memory(self.n, most * (sizeof(Hypothesis) + sizeof(Cell))) from None
         if self.hypotheses.size() > MOST:
             raise ValueError("beam: a width of %d is too large for %d words" % (self.beam, self.n))
         if not found:
             raise ValueError("no derivation: scores of -inf forbid all that the beam (of width %d) could keep, "
                              "or a single root is required of a sentence without words" % self.beam)
 
-    cdef bint search(self) noexcept nogil:
+    cdef bint search(self) except -1 nogil:
         """Fill self.hypotheses; False if there is no sequence."""
         cdef int step
         cdef size_t start = 0, stop
@@ -197,7 +203,7 @@ cdef class Search:
             self.keep_best()
         return True
 
-    cdef void extend(self, int h) noexcept nogil:
+    cdef int extend(self, int h) except -1 nogil:
         """Append the continuations of a hypothesis that are legal and not forbidden."""
         cdef Positions here = self.positions(h)
         cdef int code
@@ -245,7 +251,7 @@ cdef class Search:
             return here.s1 < end and not (self.single and here.s1 == 0 and here.b0 < end)
         return here.s2 < end and not (self.single and here.s2 == 0)  # RA' and RA2
 
-    cdef void keep_best(self) noexcept nogil:
+    cdef int keep_best(self) except -1 nogil:
         """Make the next beam: the best continuations in the order they were found, among equal ones the first."""
         cdef size_t room = self.continuations.size(), k
         cdef double least = -INFINITY
@@ -270,7 +276,7 @@ cdef class Search:
             for k in range(self.continuations.size()):
                 self.make(self.continuations[k])
 
-    cdef void make(self, Continuation one) noexcept nogil:
+    cdef int make(self, Continuation one) except -1 nogil:
         """Execute a transition."""
         cdef Hypothesis before = self.hypotheses[one.hypothesis]
         cdef int top = before.top, b0 = before.b0
@@ -286,7 +292,7 @@ cdef class Search:
             top = <int>self.cells.size() - 1
         self.hypotheses.push_back(Hypothesis(top, b0, one.hypothesis, one.code, one.score))
 
-    cdef void trace(self) noexcept nogil:
+    cdef int trace(self) except -1 nogil:
         """Follow the best hypothesis (the first among equals) back to the start."""
         cdef int step = 2 * self.n, best = <int>self.hypotheses.size() - 1, other = best - 1
         # The hypotheses of the last step are those that are final: the root is on the stack, and no word is left.

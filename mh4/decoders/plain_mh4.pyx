@@ -113,7 +113,7 @@ def decode(
     return t2[0, n + 1], heads
 
 
-cdef inline void push(vector[int]& agenda, int i, int j, int l) noexcept:
+cdef inline int push(vector[int]& agenda, int i, int j, int l) except -1:
     agenda.push_back(i)
     agenda.push_back(j)
     agenda.push_back(l)
