@@ -300,8 +300,8 @@ cdef class Search:
             if self.hypotheses[other].score >= self.hypotheses[best].score:
                 best = other
             other -= 1
-        self.path.assign(step + 1, -1)
-        self.codes.assign(step + 1, SH)
+        self.path.resize(step + 1, -1)
+        self.codes.resize(step + 1, SH)
         while step > 0:
             self.codes[step] = self.hypotheses[best].code
             best = self.hypotheses[best].previous

@@ -19,8 +19,8 @@ def smallest_k(const int[::1] heads):
     try:
         low.resize(n + 1)
         high.resize(n + 1)
-        size.assign(side * side, 0)
-        smallest.assign(side * side, 0)
+        size.resize(side * side, 0)
+        smallest.resize(side * side, 0)
     except MemoryError:
         raise out_of_memory(n, 2 * side * side * sizeof(int)) from None
     with nogil:

@@ -46,9 +46,10 @@ cdef class TreeChart(Chart):
         cdef size_t side = self.scores.side, span
         self.list_dependents()
         self.t3.clear()
-        self.t2.assign(side * side, underived)
-        self.begin.assign(side * side, 0)
-        self.end.assign(side * side, 0)
+        self.t2.clear()
+        self.t2.resize(side * side, underived)
+        self.begin.resize(side * side)
+        self.end.resize(side * side)
         for i in range(n, -1, -1):
             self.t2[i * side + i + 1].score = 0
             outside = which = 0  # words between i and l with a head outside i..l: their number and their sum
@@ -79,7 +80,8 @@ cdef class TreeChart(Chart):
 
     cdef int list_dependents(self) except -1 nogil:
         cdef int n = self.scores.n, h, m
-        self.first.assign(n + 3, 0)
+        self.first.clear()
+        self.first.resize(n + 3, 0)
         self.dependents.resize(n)
         for m in range(1, n + 1):
             self.first[self.heads[m] + 1] += 1

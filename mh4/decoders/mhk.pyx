@@ -91,14 +91,14 @@ cdef class Chart:
         cdef int a, b
         self.n, self.k, self.single = n, k, single
         self.first = 0 if single else 1
-        self.binomial.assign((n + 4) * (k + 1), 0)
+        self.binomial.resize((n + 4) * (k + 1), 0)
         for a in range(n + 4):
             self.binomial[a * (k + 1)] = 1
             for b in range(1, min(a, k) + 1):
                 self.binomial[a * (k + 1) + b] = self.choose(a - 1, b - 1) + self.choose(a - 1, b)
         self.scores.resize(k)
         for b in range(2, k):
-            self.scores[b].assign(self.choose(n + 3, b), -INFINITY)
+            self.scores[b].resize(self.choose(n + 3, b), -INFINITY)
         for a in range(1, n + 2):
             self.scores[2][a + self.choose(a + 1, 2)] = 0  # [i,i+1]
 
@@ -187,7 +187,7 @@ cdef class Chart:
         item.push_back(self.n + 2)
         agenda.push_back(item)
         while agenda.size():
-            item = agenda.back()
+            item.swap(agenda.back())
             agenda.pop_back()
             size = item.size()
             if size == 2 and item[1] == item[0] + 1:
@@ -205,12 +205,14 @@ cdef class Chart:
                 larger[y] = gone
                 value = self.value(larger) + self.link(arcs, larger.data(), size + 1, y, &head)
                 if value > best:
-                    best, best_gone, best_head, best_item = value, gone, head, larger
+                    best, best_gone, best_head = value, gone, head
+                    best_item.assign(larger.begin(), larger.end())
                 if item[0] == 0:
                     larger[0] = 1
                     value = self.value(larger) + arcs[0, gone - 1]
                     if value > best:
-                        best, best_gone, best_head, best_item = value, gone, 0, larger
+                        best, best_gone, best_head = value, gone, 0
+                        best_item.assign(larger.begin(), larger.end())
             if best_gone < 0:
                 larger.assign(item.begin(), item.begin() + split + 1)
                 agenda.push_back(larger)

@@ -113,7 +113,10 @@ def decode(
         arguments.roots(heads, single_root)
     else:
         heads, _ = best_tree(tensors, cost, single_root)
-    parts = parts_of(heads)
+    try:
+        parts = parts_of(heads)
+    except MemoryError:
+        raise out_of_memory(n, 9.0 * n * sizeof(int)) from None
     if parts is None:
         raise NotInClass("heads: the tree is not 1-Endpoint-Crossing")
     score = total(tensors, parts, cost, heads)
@@ -128,7 +131,7 @@ def parts_of(const int[::1] heads):
     cdef vector[int] crossed
     cdef vector[int] parts[4]  # as in the names below
     cdef bint visible
-    crossed.assign(n + 1, 0)
+    crossed.resize(n + 1, 0)
     for m in range(1, n + 1):
         low, high = minimum(heads[m], m), maximum(heads[m], m)
         end = other = -1  # the nodes shared by all arcs crossing this one

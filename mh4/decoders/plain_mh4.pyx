@@ -78,7 +78,7 @@ def decode(
 
     cdef int[::1] found = heads
     cdef vector[int] agenda  # i, j, l of [i,j,l], or of [i,l] with j = 0
-    agenda.assign(3, 0)
+    agenda.resize(3, 0)
     agenda[2] = n + 1
     while agenda.size():
         l = agenda.back()
