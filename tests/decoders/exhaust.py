@@ -76,7 +76,7 @@ def fail_every_allocation():
         finally:
             library.fail_after(-1)
 
-    for name, call in all_calls(60):
+    for name, call in all_calls(40):
         expected = call()
         failures = 0
         while True:
@@ -107,7 +107,7 @@ def in_this_thread(call, allocations, limited):
 
 def limit_address_space():
     _, highest = resource.getrlimit(resource.RLIMIT_AS)
-    for name, call in all_calls(600):
+    for name, call in all_calls(400):
         failures, found = 0, []
         for megabytes in (0, 1, 3, 10, 30):
             used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()

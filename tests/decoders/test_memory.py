@@ -36,4 +36,5 @@ def test_every_allocation_may_fail(tmp_path):
 def test_limited_address_space():
     failures = exhaust("space", {"MALLOC_MMAP_THRESHOLD_": "65536"})  # so that freed memory is returned to the system
     assert len(failures) >= 15
-    assert all(int(count) >= 1 for count in failures.values()), failures
+    first = {name: int(count) for name, count in failures.items() if ", " not in name}  # others find tables that are large enough
+    assert all(first.values()), failures

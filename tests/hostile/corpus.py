@@ -32,7 +32,13 @@ def word(number, form="w", head="0", deprel="dep", upos="X", deps="_", misc="_")
 
 
 FIRST = ["# sent_id = one", "1-2\tvamos\t_\t_\t_\t_\t_\t_\t_\t_", word(1, "va", 0, "root"), word(2, "mos", 1), word(3, "al", 2)]
-SECOND = ["# sent_id = two", word(1, "fin", 0, "root"), word(2, "de", 1), "2.1\tla\t_\t_\t_\t_\t_\t_\t1:dep\t_", word(3, "mar", 1)]
+SECOND = [
+    "# sent_id = two",
+    word(1, "fin", 0, "root"),
+    word(2, "de", 1),
+    "2.1\tla\t_\t_\t_\t_\t_\t_\t1:dep\t_",
+    word(3, "mar", 1),
+]
 GOOD = "\n".join([*FIRST, "", *SECOND, "", ""])
 
 
@@ -52,15 +58,15 @@ def sentence_of(n, **columns):
 
 
 BAD_IDS = [
-    "", " ", "-1", "0", "00", "01", "+1", "1 ", " 1", "1.", ".1", "-", "--", ".", "..", "1-", "-2", "..1--", "1-2-3", "1--2", "2-1", "1.1.1",
-    "1.0", "0.0", "1.01", "01.1", "1-02", "01-2", "1,2", "1:2", "1/2", "1e0", "0x1", "1_0", "NaN", "inf", "one", "a", "_", "*", "１", "①", "²",
-    "٣", "½", "1\x00", "\x00", "1\u200b", "\u00a01", "\ufeff1", "9" * 5000, "1" * 5000 + "-2", "1-" + "9" * 5000, "1." + "1" * 5000,
+    "", " ", "-1", "0", "00", "01", "+1", "1 ", " 1", "1.", ".1", "-", "--", ".", "..", "1-", "-2", "..1--", "1-2-3", "1--2", "2-1",
+    "1.1.1", "1.0", "0.0", "1.01", "01.1", "1-02", "01-2", "1,2", "1:2", "1/2", "1e0", "0x1", "1_0", "NaN", "inf", "one", "a", "_", "*", "１", "①",
+    "²", "٣", "½", "1\x00", "\x00", "1\u200b", "\u00a01", "\ufeff1", "9" * 5000, "1" * 5000 + "-2", "1-" + "9" * 5000, "1." + "1" * 5000,
     "-" * 5000, "." * 5000, "1-2.1", "1.1-2", "0-1", "0-0", "-1-2", "1--1", "99", "99-100", "99.1",
 ]  # fmt: skip
 
 BAD_HEADS = [
-    "", " ", "_", "-1", "-0", "4", "99", "1.5", "1.", "+1", " 1", "1 ", "1|2", "1,2", "1-2", "--", "0x1", "1e3", "1_0", "NaN", "inf", "None",
-    "root", "*", "１", "²", "٣", "½", "\x00", "1\x00", "9" * 5000, "0" * 5000 + "9", "2147483648", "4294967297", "18446744073709551617",
+    "", " ", "_", "-1", "-0", "4", "99", "1.5", "1.", "+1", " 1", "1 ", "1|2", "1,2", "1-2", "--", "0x1", "1e3", "1_0", "NaN", "inf",
+    "None", "root", "*", "１", "²", "٣", "½", "\x00", "1\x00", "9" * 5000, "0" * 5000 + "9", "2147483648", "4294967297", "18446744073709551617",
 ]  # fmt: skip
 
 # By name: sentences that differ from CoNLL-U in their ranges and empty nodes.
@@ -182,7 +188,9 @@ def _bytes():
     yield Case("PNG", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4, False, False)
     yield Case("zeros", bytes(4096), False, False)
     yield Case("empty", b"", False, False)
-    for k, blank in enumerate((b"\n", b"\r\n", b"\n" * 5000, b"   \n \n", b"\r", mark, mark + b"\n", mark + b"\r\n\r\n", mark + mark)):
+    for k, blank in enumerate(
+        (b"\n", b"\r\n", b"\n" * 5000, b"   \n \n", b"\r", mark, mark + b"\n", mark + b"\r\n\r\n", mark + mark)
+    ):
         yield Case("blank %d" % k, blank, False, False)
     for name, content in {
         "byte order mark": mark + good,
@@ -248,7 +256,9 @@ def _fields():
         "an escape": "\x1b[2J\x1b]0;title\x07",
     }.items():
         yield Case("FORM of " + name, text(word(1, form=form)), True, True)
-    for k, deps in enumerate(("x", "1", ":", "1:", ":dep", "1:dep|", "|", "99:dep", "-5:dep", "1.1:dep", "1.5.2:dep", "a:b:c", "9" * 5000 + ":x")):
+    for k, deps in enumerate(
+        ("x", "1", ":", "1:", ":dep", "1:dep|", "|", "99:dep", "-5:dep", "1.1:dep", "1.5.2:dep", "a:b:c", "9" * 5000 + ":x")
+    ):
         yield Case("DEPS %d" % k, text(word(1, deps=deps)), True, True)
     for k, deprel in enumerate(("", ":", "a:", ":a", "::", " ", "_", "root", "Root", "a" * 100_000, "a|b", "\x00")):
         yield Case("DEPREL %d" % k, text(word(1), word(2, head=1, deprel=deprel)), True, True)
@@ -267,11 +277,11 @@ def _mutations():
     for k in range(MUTATIONS):
         content = bytearray(GOOD.encode())
         for _ in range(rng.choice((1, 1, 1, 2, 5, 20))):
-            _mutate(content, rng)
+            mutate(content, rng)
         yield Case("mutation %d" % k, bytes(content))
 
 
-def _mutate(content, rng):
+def mutate(content, rng):
     at = rng.randrange(len(content)) if content else 0
     other = rng.randrange(at, min(len(content), at + 40) + 1)
     kind = rng.randrange(7)

@@ -121,7 +121,9 @@ def _of_config() -> Iterator[Damage]:
         "deep nesting": "\na = " + "[" * 2000 + "]" * 2000 + "\n",
         "not TOML": "\nunits 64\n",
     }.items():
-        yield Damage("config.toml: " + what, lambda folder, a=addition: _rewrite(folder / "config.toml", lambda c: c + a.encode()))
+        yield Damage(
+            "config.toml: " + what, lambda folder, a=addition: _rewrite(folder / "config.toml", lambda c: c + a.encode())
+        )
 
 
 def _set(path: Path, name: str, value: str) -> None:
