@@ -39,8 +39,8 @@ class Outcome:
         return ""
 
 
-def run(*arguments: str, stdin: bytes = b"") -> Outcome:
-    """`mh4 arguments`, with these bytes as standard input."""
+def run(*arguments: str, stdin: bytes = b"", memory: int = MEMORY) -> Outcome:
+    """`mh4 arguments`, with these bytes as standard input, and so many bytes of address space."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(stdin)
         given.seek(0)
@@ -49,7 +49,7 @@ def run(*arguments: str, stdin: bytes = b"") -> Outcome:
         start = _processor_time()
         child = os.fork()
         if child == 0:
-            _work(arguments, given.fileno(), out.fileno(), err.fileno())
+            _work(arguments, memory, given.fileno(), out.fileno(), err.fileno())
         _, status = os.waitpid(child, 0)
         seconds = _processor_time() - start
         out.seek(0)
@@ -63,7 +63,7 @@ def _processor_time() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _work(arguments: tuple[str, ...], stdin: int, stdout: int, stderr: int) -> None:
+def _work(arguments: tuple[str, ...], memory: int, stdin: int, stdout: int, stderr: int) -> None:
     """The child process, which never returns."""
     code = 1
     try:
@@ -74,7 +74,7 @@ def _work(arguments: tuple[str, ...], stdin: int, stdout: int, stderr: int) -> N
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
         # Processor time of this process begins at zero.
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.alarm(40 * SECONDS)  # if it waits for something
         main(list(arguments), prog_name="mh4")
