@@ -92,6 +92,8 @@ def _open_standard_streams() -> None:
             if null != descriptor:
                 os.dup2(null, descriptor)
                 os.close(null)
+            if descriptor == 2:  # messages go nowhere; without the others, commands stop
+                sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
         elif descriptor and isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
