@@ -1,5 +1,6 @@
 """The items of the MH4 decoder in derivations of one given tree, used in training to find gold's best derivation."""
 
+cimport cython
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
@@ -15,6 +16,7 @@ cdef struct Item:  # [i,j,l], in the list of its span i..l
     Step best
 
 
+@cython.final  # so that its methods are compiled into their callers
 cdef class TreeChart(Chart):
     """Only the items in derivations of one tree: every Link makes an arc of the tree.
 

@@ -106,21 +106,32 @@ def in_this_thread(call, allocations, limited):
 
 
 def limit_address_space():
-    _, highest = resource.getrlimit(resource.RLIMIT_AS)
     for name, call in all_calls(400):
-        failures, found = 0, []
-        for megabytes in (0, 1, 3, 10, 30):
-            used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_AS, (used + (megabytes << 20), highest))
-            try:
-                found.append(call())
-            except MemoryError as error:
-                assert OURS.fullmatch(str(error)) or str(error).startswith(("Unable to allocate ", "std::bad_alloc")), str(error)
-                failures += 1
-            finally:
-                resource.setrlimit(resource.RLIMIT_AS, (highest, highest))
-        assert all(one == call() for one in found), name
+        with ThreadPoolExecutor(1) as pool:  # with its own tables
+            pool.submit(list, range(1000)).result()
+            failures, found = 0, []
+            for megabytes in (0, 1, 3, 10, 30):
+                outcome_or_none = pool.submit(within, megabytes << 20, call).result()
+                failures += outcome_or_none is None
+                found += [] if outcome_or_none is None else [outcome_or_none]
+            expected = pool.submit(call).result()
+        assert all(one == expected for one in found), name
         print(name, failures)
+
+
+def within(space, call):
+    """What the decoder returns if no more than these bytes of address space can be added; None if it cannot do with them."""
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    _, highest = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + space, highest))
+    try:
+        return call()
+    except MemoryError as error:
+        assert OURS.fullmatch(str(error)) or str(error).startswith(("Unable to allocate ", "std::bad_alloc")), str(error)
+        return None
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (highest, highest))
 
 
 if __name__ == "__main__":

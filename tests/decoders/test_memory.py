@@ -33,8 +33,10 @@ def test_every_allocation_may_fail(tmp_path):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, the limit may be ignored")
+@pytest.mark.slow
 def test_limited_address_space():
-    failures = exhaust("space", {"MALLOC_MMAP_THRESHOLD_": "65536"})  # so that freed memory is returned to the system
+    # So that freed memory is returned to the system, and threads do not set memory aside.
+    failures = exhaust("space", {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1"})
     assert len(failures) >= 15
-    first = {name: int(count) for name, count in failures.items() if ", " not in name}  # others find tables that are large enough
-    assert all(first.values()), failures
+    for name, count in failures.items():
+        assert int(count) >= 1 or name.startswith("mhk"), (name, failures)  # whose tables are small for sentences it can decode
