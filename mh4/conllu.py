@@ -274,7 +274,7 @@ def _heads(column: Sequence[str], rows: Sequence[int], place: _Place) -> np.ndar
             raise place(row, "HEAD is %s, expected one number from 0 to %d" % (shown(value), n))
         digits = value.lstrip("0") or "0"
         if len(digits) > 9 or int(digits) > n:
-            raise place(row, "HEAD is %s, but the last word is %d" % (shown(value)[1:-1], n))
+            raise place(row, "HEAD is %s, but the last word is %d" % (shown(value).strip("'"), n))
         if int(digits) == m:
             raise place(row, "word %d is its own head" % m)
         heads[m] = int(digits)

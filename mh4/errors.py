@@ -1,5 +1,7 @@
 """Errors in the user's input, explained in one sentence."""
 
+from typing import Any
+
 
 class InputError(Exception):
     """Bad input: the message is one sentence for the user, with the file, the line and what was expected.
@@ -17,9 +19,13 @@ def reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def shown(text: str) -> str:
-    """`text` in quotes for a message; of a long text, only the beginning and the end."""
-    return repr(text if len(text) <= 60 else text[:40] + "..." + text[-10:])
+def shown(value: Any) -> str:
+    """A value as messages show it, cut off if it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # Python refuses to write numbers of thousands of digits
+        return "so large a value"
+    return text if len(text) <= 40 else text[:40] + "..."
 
 
 def one_line(message: str) -> str:
