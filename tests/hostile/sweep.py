@@ -28,6 +28,7 @@ TINY = [
     "encoder.char_dim=4",
     "encoder.char_units=8",
     "encoder.word_dim=8",
+    "encoder.word_min_count=1",
     "encoder.units=8",
     "scorer.mlp_units=8",
     "training.max_updates=2",
