@@ -17,6 +17,8 @@ help:
 	@echo '                                  treebanks in a folder (by default data/ud-2.0, where mh4 data puts them)'
 	@echo 'make conll17 [UD=folder]          the scores of the shared task'"'"'s systems in the paper (Tables 5 and 6), for all'
 	@echo '             [CONLL17=folder]     their outputs in a folder (by default data/conll17, as for mh4 data --conll17)'
+	@echo 'make sweep [EVERY=10]             run every command on malformed files and damaged models, or on every tenth'
+	@echo 'make sanitize [CALLS=20000]       so many random calls of the decoders, compiled with AddressSanitizer and UBSan'
 	@echo 'make clean                        remove build products; make distclean also removes .venv'
 	@echo 'PYTHON=python3.11 selects the Python to set up with, JOBS=1 the number of parallel compilers.'
 
@@ -37,11 +39,13 @@ unexport MAKEFLAGS MFLAGS MAKEOVERRIDES
 
 PYTHON_NAMED := $(PYTHON)
 PYTHON := $(or $(PYTHON),python3)
+# $(call quoted,text) is the text as one word of the shell, which may have apostrophes.
+quoted = '$(subst ','\'',$(1))'
 # $(call set_up,options)
-set_up = @command -v '$(PYTHON)' >/dev/null || { \
-	  echo 'mh4: $(PYTHON) not found: install Python 3.9 to 3.12, on Debian or Ubuntu with' \
+set_up = @command -v $(call quoted,$(PYTHON)) >/dev/null || { \
+	  echo mh4: $(call quoted,$(PYTHON)) 'not found: install Python 3.9 to 3.12, on Debian or Ubuntu with' \
 	    '`apt install python3-venv python3-dev`, or select one as in `make setup PYTHON=python3.11`.' >&2; exit 2; }; \
-	exec '$(PYTHON)' tools/setup $(if $(PYTHON_NAMED),--this-python) $(if $(JOBS),--jobs '$(JOBS)') $(1)
+	exec $(call quoted,$(PYTHON)) tools/setup $(if $(PYTHON_NAMED),--this-python) $(if $(JOBS),--jobs $(call quoted,$(JOBS))) $(1)
 
 setup:
 	$(call set_up)
@@ -50,10 +54,25 @@ environment:
 	$(call set_up,--quiet)
 
 test: environment
-	$(strip $(if $(UD),UD='$(UD)') $(if $(CONLL17),CONLL17='$(CONLL17)') .venv/bin/python -m pytest $(PYTEST))
+	$(strip $(if $(UD),UD=$(call quoted,$(UD))) $(if $(CONLL17),CONLL17=$(call quoted,$(CONLL17))) .venv/bin/python -m pytest $(PYTEST))
+
+# Slower checks that are not part of the tests.
+
+sweep: environment
+	.venv/bin/python tests/hostile/sweep.py $(if $(EVERY),--every $(call quoted,$(EVERY)))
+
+# The decoders are compiled again, with the sanitizers, into build/sanitize. Python itself is not, so leaks are not looked for.
+SANITIZED = build/sanitize
+sanitize: environment
+	MH4_CFLAGS='-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g1 -O1' \
+	  .venv/bin/python setup.py -q build --build-base $(SANITIZED) --build-lib $(SANITIZED)/lib
+	PYTHONPATH=$(SANITIZED)/lib LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  .venv/bin/python tests/hostile/fuzz.py $(if $(CALLS),--calls $(call quoted,$(CALLS))) $(if $(SEEDS),--seed $(call quoted,$(SEEDS)))
 
 # $(call options,variables): the given values of the variables, as options of the experiments.
-options = --lang '$(TREEBANK)' $(strip $(foreach name,$(1),$(if $($(name)),--$(call lower,$(name)) '$($(name))')))
+options = --lang $(call quoted,$(TREEBANK)) $(strip \
+	$(foreach name,$(1),$(if $($(name)),--$(call lower,$(name)) $(call quoted,$($(name))))))
 lower = $(subst SYSTEMS,systems,$(subst SEEDS,seeds,$(subst UD,ud,$(subst CONLL17,conll17,$(subst JOBS,jobs,$(1))))))
 # $(call usage,options after LANG=hu)
 usage = @echo 'usage: make $@ LANG=hu $(1)' >&2; \
@@ -85,10 +104,10 @@ compare:
 endif
 
 coverage: environment
-	.venv/bin/python experiments/table3.py $(if $(UD),--ud '$(UD)')
+	.venv/bin/python experiments/table3.py $(if $(UD),--ud $(call quoted,$(UD)))
 
 conll17: environment
-	.venv/bin/python experiments/shared_task.py $(if $(UD),--ud '$(UD)') $(if $(CONLL17),--conll17 '$(CONLL17)')
+	.venv/bin/python experiments/shared_task.py $(if $(UD),--ud $(call quoted,$(UD))) $(if $(CONLL17),--conll17 $(call quoted,$(CONLL17)))
 
 clean:
 	rm -rf build mh4.egg-info .pytest_cache .hypothesis
@@ -98,4 +117,4 @@ clean:
 distclean: clean
 	rm -rf .venv
 
-.PHONY: help setup environment test reproduce features search ensemble compare coverage conll17 clean distclean
+.PHONY: help setup environment test reproduce features search ensemble compare coverage conll17 sweep sanitize clean distclean

@@ -54,10 +54,10 @@ class Arcs:
 
     @property
     def depths(self) -> np.ndarray:
-        depths, above = np.zeros(len(self), dtype=np.int64), np.arange(len(self))
-        while (above != ROOT).any():
-            depths += above != ROOT
-            above = np.where(above != ROOT, self.heads[above], ROOT)
+        depths, above = np.ones(len(self), dtype=np.int64), self.heads
+        while (above != ROOT).any():  # double the steps taken towards the root until every word has reached it
+            depths = depths + np.where(above != ROOT, depths[above], 0)
+            above = np.where(above != ROOT, above[above], ROOT)
         return depths
 
     @property

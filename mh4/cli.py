@@ -12,7 +12,7 @@ import click
 
 import mh4
 from mh4.choices import BEAM, DECODING_METHODS, TREES
-from mh4.commands import Commands
+from mh4.commands import NAMED_PATH, PATH, Commands, check_standard_input
 from mh4.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,11 +43,27 @@ def main() -> None:
 
 @main.command()
 @click.option("--system", required=True, cls=_SystemOption)
-@click.option("--train", "train_file", required=True, metavar="FILE", help="Training treebank (CoNLL-U).")
-@click.option("--dev", "dev_file", required=True, metavar="FILE", help="Development treebank, for early stopping (CoNLL-U).")
-@click.option("--model", "folder", required=True, metavar="DIR", help="Model folder: a new one, or that of a run to resume.")
+@click.option("--train", "train_file", required=True, type=NAMED_PATH, metavar="FILE", help="Training treebank (CoNLL-U).")
+@click.option(
+    "--dev",
+    "dev_file",
+    required=True,
+    type=NAMED_PATH,
+    metavar="FILE",
+    help="Development treebank, for early stopping (CoNLL-U).",
+)
+@click.option(
+    "--model",
+    "folder",
+    required=True,
+    type=NAMED_PATH,
+    metavar="DIR",
+    help="Model folder: a new one, or that of a run to resume.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True)
-@click.option("--config", "config_file", metavar="FILE.toml", help="Settings, as in the config.toml of any model.")
+@click.option(
+    "--config", "config_file", type=NAMED_PATH, metavar="FILE.toml", help="Settings, as in the config.toml of any model."
+)
 @click.option("--set", "settings", multiple=True, metavar="SECTION.NAME=VALUE", help="One setting; may be repeated.")
 def train(
     system: str, train_file: str, dev_file: str, folder: str, seed: int, config_file: Optional[str], settings: list[str]
@@ -63,6 +79,9 @@ def train(
 
     config = configuration.with_settings(configuration.read(config_file) if config_file else configuration.Config(), settings)
     systems.get(system)
+    for path in (train_file, dev_file):
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise InputError("%s: not a file; training reads its files more than once" % path)
     sentences, dev = conllu.read(train_file), conllu.read(dev_file)
     from mh4.training.trainer import Trainer
 
@@ -99,15 +118,17 @@ def written(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option("--keep-deps", is_flag=True, help="Keep DEPS, although it may contradict the new HEAD and DEPREL."),
         click.option("--tags", is_flag=True, help="Also write the predicted UPOS, XPOS and FEATS."),
-        click.option("-o", "--output", "output_file", default="-", metavar="OUT.conllu", help="By default, standard output."),
-        click.argument("input_file", metavar="IN.conllu"),
+        click.option(
+            "-o", "--output", "output_file", default="-", type=PATH, metavar="OUT.conllu", help="By default, standard output."
+        ),
+        click.argument("input_file", type=PATH, metavar="IN.conllu"),
     ):
         command = decorate(command)
     return command
 
 
 @main.command()
-@click.option("--model", "folder", required=True, metavar="DIR")
+@click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR")
 @written
 @decoding
 def parse(
@@ -124,6 +145,9 @@ def parse(
 
     Each word gets a new HEAD and DEPREL, and "_" as DEPS, which would otherwise contradict them. Everything else, including
     comments, multiword tokens and empty nodes, is kept byte for byte.
+
+    If a sentence is too long for the memory of the machine, parsing stops with a message that names it, and OUT.conllu is not
+    written. Greedy and beam search (--decode) need far less memory than exact decoding.
     """
     from mh4 import conllu, parallel
     from mh4.parsing import Parser
@@ -134,8 +158,12 @@ def parse(
 
 
 @main.command()
-@click.option("--model", "folders", multiple=True, metavar="DIR", help="A member: any trained parser; may be repeated.")
-@click.option("--vote", "files", multiple=True, metavar="FILE.conllu", help="A member: IN.conllu as parsed by another parser.")
+@click.option(
+    "--model", "folders", multiple=True, type=NAMED_PATH, metavar="DIR", help="A member: any trained parser; may be repeated."
+)
+@click.option(
+    "--vote", "files", multiple=True, type=PATH, metavar="FILE.conllu", help="A member: IN.conllu as parsed by another parser."
+)
 @click.option(
     "--tree", type=click.Choice(list(TREES)), default="mst", show_default=True, help="Class of the output tree; mst: any tree."
 )
@@ -162,15 +190,14 @@ def ensemble(
         raise InputError("an ensemble needs a member: --model DIR or --vote FILE.conllu")
     if tags and not folders:
         raise InputError("--tags needs a --model to predict them")
-    if (input_file, *files).count("-") > 1:
-        raise InputError("standard input can be read only once, so only one file can be -")
+    check_standard_input(input_file, *files)
     blocks = with_votes(conllu.blocks(input_file, trees=False), files)
     _write(parallel.parse(Ensemble.load, (folders, tree), blocks, jobs), output_file, tags, keep_deps)
 
 
 @main.command()
-@click.option("--model", "folder", required=True, metavar="DIR")
-@click.argument("gold_file", metavar="GOLD.conllu")
+@click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR")
+@click.argument("gold_file", type=PATH, metavar="GOLD.conllu")
 @decoding
 def test(folder: str, gold_file: str, decode: Optional[str], beam: Optional[int]) -> None:
     """Parse the words of GOLD.conllu and score against its trees: UAS and LAS in percent of all words."""
@@ -185,8 +212,8 @@ def test(folder: str, gold_file: str, decode: Optional[str], beam: Optional[int]
 
 
 @main.command()
-@click.argument("gold_file", metavar="GOLD.conllu")
-@click.argument("system_files", metavar="SYSTEM.conllu...", nargs=-1, required=True)
+@click.argument("gold_file", type=PATH, metavar="GOLD.conllu")
+@click.argument("system_files", type=PATH, metavar="SYSTEM.conllu...", nargs=-1, required=True)
 @click.option("--by", type=click.Choice(["deprel"]), help="Also show LAS by relation.")
 @click.option("--counts", is_flag=True, help="Show counts instead of percentages.")
 @click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
@@ -205,6 +232,7 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], c
 
     from mh4 import score_tables
 
+    check_standard_input(gold_file, *system_files)
     results = score_tables.score_files(gold_file, system_files)
     if as_json:
         click.echo(json.dumps(score_tables.record(gold_file, results, relations=bool(by)), indent=1))
@@ -215,11 +243,13 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], c
 
 
 @main.command()
-@click.argument("gold_file", metavar="GOLD.conllu")
-@click.argument("a_file", metavar="A.conllu")
-@click.argument("b_file", metavar="B.conllu")
+@click.argument("gold_file", type=PATH, metavar="GOLD.conllu")
+@click.argument("a_file", type=PATH, metavar="A.conllu")
+@click.argument("b_file", type=PATH, metavar="B.conllu")
 @click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
-@click.option("--plot", "plot_file", metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib).")
+@click.option(
+    "--plot", "plot_file", type=NAMED_PATH, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
+)
 def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: Optional[str]) -> None:
     """Show where parsed file A is better than B, and whether the difference may be due to chance.
 
@@ -242,6 +272,7 @@ def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: 
 
     from mh4 import comparison
 
+    check_standard_input(gold_file, a_file, b_file)
     if plot_file:
         comparison.check_plot(plot_file)
     found = comparison.compare(gold_file, a_file, b_file)
@@ -251,7 +282,7 @@ def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: 
 
 
 @main.command()
-@click.argument("folder", metavar="DIR")
+@click.argument("folder", type=NAMED_PATH, metavar="DIR")
 def info(folder: str) -> None:
     """Describe the model in DIR: its system, data, scores and settings."""
     from mh4.model import Model
@@ -271,9 +302,11 @@ def info(folder: str) -> None:
 
 
 @main.command()
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", type=PATH, metavar="FILE...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
-@click.option("--plot", "plot_file", metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib).")
+@click.option(
+    "--plot", "plot_file", type=NAMED_PATH, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
+)
 def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) -> None:
     """Measure how much of the trees in CoNLL-U files ("-" is standard input) each class of trees covers.
 
@@ -291,6 +324,7 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
     from mh4 import coverage as measuring
     from mh4.progress import words_bar
 
+    check_standard_input(*files)
     if plot_file:
         measuring.check_plot(plot_file)
     with words_bar() as bar:
@@ -311,8 +345,8 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
 
 @main.command()
 @click.argument("language", metavar="LANG")
-@click.option("--to", "to", metavar="DIR", help="Where the files go; by default data/ud-2.0 and data/conll17.")
-@click.option("--ud", metavar="FOLDER", help="Use the files in this folder instead of fetching them.")
+@click.option("--to", "to", type=NAMED_PATH, metavar="DIR", help="Where the files go; by default data/ud-2.0 and data/conll17.")
+@click.option("--ud", type=NAMED_PATH, metavar="FOLDER", help="Use the files in this folder instead of fetching them.")
 @click.option(
     "--conll17", is_flag=True, help="Also fetch the test set's segmentation and outputs from the CoNLL 2017 shared task."
 )

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from mh4.errors import InputError, reason
+from mh4.errors import InputError, reason, shown
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -158,15 +158,6 @@ def _override_section(section: str, current: Any, values: Mapping[str, Any], sou
             raise InputError("%s: %s.%s cannot be %s, expected %s" % (source, section, name, shown(value), allowed))
         changes[name] = types[name](value)
     return dataclasses.replace(current, **changes)
-
-
-def shown(value: Any) -> str:
-    """A value as messages show it, cut off if it is long."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # Python refuses to write numbers of thousands of digits
-        return "so large a value"
-    return text if len(text) <= 40 else text[:40] + "..."
 
 
 class _Allowed(NamedTuple):

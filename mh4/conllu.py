@@ -7,6 +7,7 @@ https://universaldependencies.org/format.html
 """
 
 import io
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -16,9 +17,13 @@ from typing import TextIO
 import numpy as np
 
 from mh4 import files
-from mh4.errors import InputError, reason
+from mh4.errors import InputError, reason, shown
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
+
+_RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
+_BYTE_ORDER_MARK = "\ufeff"
+_LONGEST_LINE = 1 << 27  # bytes; more is no line of CoNLL-U, but perhaps a device that never ends
 
 
 @dataclass
@@ -72,25 +77,31 @@ def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
     """Read CoNLL-U file `path` ("-" is standard input), a sentence at a time.
 
     With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; otherwise they are ignored.
+    A byte order mark at the start of the file is accepted and, like everything else, kept.
     Raises InputError, naming file, line and sentence, for anything that is not CoNLL-U, not a tree, or not UTF-8.
     """
-    shown = "standard input" if path == "-" else path
+    name = name_of(path)
     number, first = 0, 0
     lines: list[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
-    for k, line in enumerate(_lines(path, shown)):
-        if not line.strip():
+    for k, line in enumerate(_lines(path, name)):
+        if _is_blank(line if k else _without_mark(line)):
             ended = begun
         elif ended:
             number += 1
-            yield _block(lines, first, shown, number, trees)
+            yield _block(lines, first, name, number, trees)
             first, lines, ended = k, [], False
         else:
             begun = True
         lines.append(line)
     if not begun:
-        raise InputError("%s: no sentences in it, expected CoNLL-U" % shown)
-    yield _block(lines, first, shown, number + 1, trees)
+        raise InputError("%s: no sentences in it, expected CoNLL-U" % name)
+    yield _block(lines, first, name, number + 1, trees)
+
+
+def name_of(path: str) -> str:
+    """What messages call the file."""
+    return "standard input" if path == "-" else path
 
 
 @contextmanager
@@ -103,6 +114,8 @@ def open_output(path: str) -> Iterator[TextIO]:
         with files.atomic_file(path) as file:
             yield file
         return
+    if sys.stdout is None:
+        raise InputError("standard output is closed")
     with files.explained("standard output"):
         file = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
         try:
@@ -129,18 +142,32 @@ class _Place:
         return "%s, line %d, sentence %d%s" % (self.file, self.first + row + 1, self.sentence, sent_id)
 
 
-def _lines(path: str, shown: str) -> Iterator[str]:
+def _lines(path: str, name: str) -> Iterator[str]:
     """The lines of a file with their ends. Only \\n ends a line: U+2028 and similar characters occur inside words."""
+    if path == "-" and sys.stdin is None:
+        raise InputError("standard input is closed")
     try:
         with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
-            for k, line in enumerate(file):
+            for k, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b"")):
+                if len(line) == _LONGEST_LINE:
+                    raise InputError("%s, line %d: more than %d MB, expected CoNLL-U" % (name, k + 1, _LONGEST_LINE >> 20))
                 try:
                     yield line.decode("utf-8")
                 except UnicodeDecodeError as error:
                     byte = line[error.start]
-                    raise InputError("%s, line %d: not UTF-8 (byte 0x%02x)" % (shown, k + 1, byte)) from None
+                    raise InputError("%s, line %d: not UTF-8 (byte 0x%02x)" % (name, k + 1, byte)) from None
     except OSError as error:
-        raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
+        raise InputError("%s: cannot be read: %s" % (name, reason(error))) from None
+
+
+def _without_mark(line: str) -> str:
+    """The first line of a file without the byte order mark that it may begin with."""
+    return line[1:] if line.startswith(_BYTE_ORDER_MARK) else line
+
+
+def _is_blank(line: str) -> bool:
+    """Whether the line ends a sentence. With a tab it does not: it may be a word whose columns were lost."""
+    return not line.strip(" \r\n")
 
 
 def _line_end(line: str) -> str:
@@ -151,36 +178,39 @@ def _sent_id(block: Sequence[str]) -> str:
     for line in block:
         key, equals, value = line.partition("=")
         if equals and key.replace(" ", "") in ("#sent_id", "#sentid"):
-            return value.strip()
+            return value.strip()[:100]
     return ""
 
 
-def _block(lines: list[str], first: int, shown: str, number: int, trees: bool) -> Block:
-    return Block(lines, _sentence(lines, _Place(shown, first, number, _sent_id(lines)), trees))
+def _block(lines: list[str], first: int, name: str, number: int, trees: bool) -> Block:
+    text = [_without_mark(lines[0]), *lines[1:]] if first == 0 else lines
+    return Block(lines, _sentence(text, _Place(name, first, number, _sent_id(text)), trees))
 
 
 def _sentence(lines: Sequence[str], place: _Place, trees: bool) -> Sentence:
     rows: list[int] = []
     cells: list[list[str]] = []
-    start = next(row for row, line in enumerate(lines) if line.strip())
+    start = next(row for row, line in enumerate(lines) if not _is_blank(line))
+    ids = _Ids()
     for row, line in enumerate(lines):
-        if line.startswith("#") or not line.strip():
+        if line.startswith("#") or _is_blank(line):
             continue
         columns = line.rstrip("\r\n").split("\t")
         if len(columns) != 10:
             raise place(row, "%d columns, expected 10 separated by tabs" % len(columns))
-        if "-" in columns[ID] or "." in columns[ID]:  # multiword tokens and empty nodes are not nodes of the tree
-            if not columns[ID].replace("-", "").replace(".", "").isdigit():
-                raise place(row, "ID is %r, expected a number, a range such as 1-2 or an empty node such as 1.1" % columns[ID])
+        problem = ids.problem(columns[ID])
+        if problem:
+            raise place(row, problem)
+        if not ids.is_word:  # multiword tokens and empty nodes are not nodes of the tree
             continue
-        if columns[ID] != str(len(rows) + 1):
-            raise place(row, "ID is %r, expected %d" % (columns[ID], len(rows) + 1))
         if not columns[FORM]:
             raise place(row, "FORM is empty, expected a word")
         rows.append(row)
         cells.append(columns)
     if not rows:
         raise place(start, "the sentence has no words")
+    if ids.covered > len(rows):
+        raise place(start, "a multiword token ends with word %d, but the last word is %d" % (ids.covered, len(rows)))
     sentence = Sentence(
         words=[c[FORM] for c in cells],
         upos=[c[UPOS] for c in cells],
@@ -195,6 +225,45 @@ def _sentence(lines: Sequence[str], place: _Place, trees: bool) -> Sentence:
     return sentence
 
 
+class _Ids:
+    """The IDs of a sentence, which must come in this order: words 1, 2, 3; a range such as 2-3 before its first word;
+    the empty nodes 2.1 and 2.2 after word 2, or 0.1 before the first.
+
+    words: how many words there have been. covered: the last word of the last range. is_word: whether the last ID was a word's.
+    """
+
+    def __init__(self) -> None:
+        self.words = self.covered = self._empty = 0
+        self.is_word = False
+
+    def problem(self, text: str) -> str:
+        """Take the next ID. Returns what is wrong with it, or an empty string."""
+        self.is_word = text == str(self.words + 1)
+        if self.is_word:
+            self.words += 1
+            self._empty = 0
+            return ""
+        if text == "%d.%d" % (self.words, self._empty + 1):
+            self._empty += 1
+            return ""
+        span = _RANGE.fullmatch(text)
+        if span:
+            first, last = map(int, span.groups())
+            if last < first:
+                return "ID is %s, a range whose end comes before its start" % text
+            if first != self.words + 1:
+                return "ID is %s, but the next word is %d, and a range comes before its first word" % (text, self.words + 1)
+            if first <= self.covered:
+                return "ID is %s, but word %d is part of another multiword token" % (text, first)
+            self.covered = last
+            return ""
+        if "." in text and "-" not in text:
+            return "ID is %s, expected %d.%d for an empty node" % (shown(text), self.words, self._empty + 1)
+        if "-" in text:
+            return "ID is %s, expected a range such as %d-%d" % (shown(text), self.words + 1, self.words + 2)
+        return "ID is %s, expected %d" % (shown(text), self.words + 1)
+
+
 def _heads(column: Sequence[str], rows: Sequence[int], place: _Place) -> np.ndarray:
     n = len(column)
     heads = np.full(n + 1, -1, dtype=np.int32)
@@ -202,17 +271,19 @@ def _heads(column: Sequence[str], rows: Sequence[int], place: _Place) -> np.ndar
         if value in ("_", ""):
             raise place(row, "no HEAD, expected a number from 0 to %d" % n)
         if not (value.isascii() and value.isdigit()):
-            raise place(row, "HEAD is %r, expected one number from 0 to %d" % (value, n))
-        if int(value) > n:
-            raise place(row, "HEAD is %s, but the last word is %d" % (value, n))
-        if int(value) == m:
+            raise place(row, "HEAD is %s, expected one number from 0 to %d" % (shown(value), n))
+        digits = value.lstrip("0") or "0"
+        if len(digits) > 9 or int(digits) > n:
+            raise place(row, "HEAD is %s, but the last word is %d" % (shown(value).strip("'"), n))
+        if int(digits) == m:
             raise place(row, "word %d is its own head" % m)
-        heads[m] = int(value)
+        heads[m] = int(digits)
+    below = [0] * (n + 1)  # for a word, the one from which the way to the root was first seen to pass it
     for m in range(1, n + 1):
-        seen, node = {m}, int(heads[m])
-        while node > 0:
-            if node in seen:
-                raise place(rows[node - 1], "word %d is part of a cycle of heads, expected a tree" % node)
-            seen.add(node)
+        node = m
+        while node > 0 and not below[node]:
+            below[node] = m
             node = int(heads[node])
+        if node > 0 and below[node] == m:
+            raise place(rows[node - 1], "word %d is part of a cycle of heads, expected a tree" % node)
     return heads

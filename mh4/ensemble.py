@@ -85,8 +85,8 @@ class Ensemble:
         """Parse sentences, given as lists of words, as Sentence, or as Voted, whose trees vote after those of the parsers.
 
         Returns new Sentences, as Parser.parse does, all with a single root; without parsers, their tags are unchanged.
-        Raises InputError for a sentence without votes. `progress` is called with the number of words parsed after each
-        minibatch.
+        Raises InputError for a sentence without votes, and OutOfMemory as Parser.parse does. `progress` is called with the
+        number of words parsed after each minibatch.
         """
         unparsed = [as_sentence(s) for s in sentences]
         for sentence in unparsed:
@@ -104,7 +104,7 @@ class Ensemble:
         return score_with([parser.model for parser in self.parsers], sentences)
 
     def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"]) -> list[Sentence]:
-        trees_of_members = [parser.trees(of_member) for parser, of_member in zip(self.parsers, scores)]
+        trees_of_members = [parser.trees(sentences, of_member) for parser, of_member in zip(self.parsers, scores)]
         trees_of_files = [[other.heads for other in _votes(sentence)] for sentence in sentences]
         heads = [vote([*(member[k] for member in trees_of_members), *files], self.tree) for k, files in enumerate(trees_of_files)]
         labels = [_opinion(parser, "labels", of_member.labels(heads)) for parser, of_member in zip(self.parsers, scores)]

@@ -1,5 +1,7 @@
 """Errors in the user's input, explained in one sentence."""
 
+from typing import Any
+
 
 class InputError(Exception):
     """Bad input: the message is one sentence for the user, with the file, the line and what was expected.
@@ -8,6 +10,24 @@ class InputError(Exception):
     """
 
 
+class OutOfMemory(InputError, MemoryError):
+    """A sentence is too long for the memory of the machine; the message names it."""
+
+
 def reason(error: OSError) -> str:
     """The operating system's message."""
     return error.strerror or str(error)
+
+
+def shown(value: Any) -> str:
+    """A value as messages show it, cut off if it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # Python refuses to write numbers of thousands of digits
+        return "so large a value"
+    return text if len(text) <= 40 else text[:40] + "..."
+
+
+def one_line(message: str) -> str:
+    """A message with line breaks, terminal escapes and similar characters, which may come from a file, made visible."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in message)

@@ -4,6 +4,7 @@ Development scores use gold segmentation and count every word, including punctua
 segmentation need an alignment of words, which is left to the official scorer as shipped by `udtools`.
 """
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -49,6 +50,11 @@ class Counts(NamedTuple):
             percent(2 * self.correct, self.system + self.gold),
             aligned,
         )
+
+
+# The scorer aligns multiword tokens that overlap, and their words, in time and memory proportional to the product of the numbers
+# of their words in the two files. Those of UD have fewer than ten words; with this many pairs, it takes several seconds.
+_MOST_PAIRS = 4_000_000
 
 
 def percentages(counts: dict[str, Counts]) -> dict[str, Score]:
@@ -112,21 +118,24 @@ def official(gold: str, system: str) -> dict[str, Score]:
 
 
 def load(path: str) -> File:
-    """Read CoNLL-U file `path` for the official scorer.
+    """Read CoNLL-U file `path` ("-" is standard input) for the official scorer.
 
     Raises InputError for files it rejects: not CoNLL-U, not a tree, several roots.
     """
     scorer = _scorer()
-    sentences = conllu.read(path)  # unlike the scorer, its errors name the line and the sentence
+    name = conllu.name_of(path)
+    blocks = list(conllu.blocks(path))  # unlike the scorer, its errors name the line and the sentence
+    sentences = [block.sentence for block in blocks]
+    text = "".join(line for block in blocks for line in block.lines).lstrip("\ufeff")
     try:
-        with open(path, encoding="utf-8") as file:
-            representation = scorer.load_conllu(file, path, {})
+        representation = scorer.load_conllu(io.StringIO(text), name, {})
     except scorer.UDError as error:
-        raise InputError("%s: the official scorer rejects it: %s" % (path, str(error).rstrip("."))) from None
-    except (ValueError, IndexError):  # it does not validate column DEPS and multiword tokens
-        raise InputError("%s: the official scorer cannot read its column DEPS or its multiword tokens" % path) from None
+        raise InputError("%s: the official scorer rejects it: %s" % (name, str(error)[:300].rstrip("."))) from None
+    except (ValueError, IndexError):  # it does not validate column DEPS
+        raise InputError("%s: the official scorer cannot read its column DEPS" % name) from None
     except RecursionError:
-        raise InputError("%s: a tree is too deep for the official scorer" % path) from None
+        deepest = max(sentences, key=_depth)
+        raise InputError("%s: a tree %d arcs deep, too deep for the official scorer" % (deepest.name, _depth(deepest))) from None
     for number, word in enumerate(representation.words):
         word.columns[conllu.XPOS] = _Numbered(word.columns[conllu.XPOS], number)
     return File(path, sentences, representation)
@@ -135,6 +144,7 @@ def load(path: str) -> File:
 def evaluate(gold: File, system: File) -> Evaluation:
     """The official scorer's counts and its alignment of words. Raises InputError if the two texts are not the same."""
     scorer = _scorer()
+    _check_multiword_tokens(gold, system)
     tags = [word.columns[conllu.XPOS] for word in system.representation.words]
     for tag in tags:
         tag.partner = -1
@@ -217,6 +227,35 @@ def _difference(gold: File, system: File) -> str:
     def place(file: File) -> str:
         line: Any = next((token.line for token in file.representation.tokens if token.end > start), None)
         text = "".join(file.representation.characters[start : start + 20])
-        return "%s, line %d: %r" % (file.path, line, text) if text else "%s: the end" % file.path
+        name = conllu.name_of(file.path)
+        return "%s, line %d: %r" % (name, line, text) if text else "%s: the end" % name
 
     return "%s, but %s: the scorer needs the same text in both" % (place(system), place(gold))
+
+
+def _depth(sentence: conllu.Sentence) -> int:
+    """The number of arcs from the root to the word farthest from it."""
+    above = np.maximum(sentence.heads, 0)
+    depths = np.arange(len(above)) > 0
+    while above.any():  # double the steps taken towards the root until every word has reached it
+        depths = depths + np.where(above > 0, depths[above], 0)
+        above = above[above]
+    return int(depths.max())
+
+
+def _check_multiword_tokens(gold: File, system: File) -> None:
+    """Raise InputError where multiword tokens overlap so much that the scorer would take hours, or all memory."""
+    files = (gold, system)
+    tokens = sorted({(w.span.start, w.span.end) for file in files for w in file.representation.words if w.is_multiword})
+    starts = [file.starts() for file in files]
+    begin = end = 0  # of multiword tokens that overlap
+    for start, stop in tokens:
+        if start >= end:
+            begin = start
+        end = max(end, stop)
+        words = [int(np.searchsorted(of_file, end) - np.searchsorted(of_file, begin)) for of_file in starts]
+        if words[0] * words[1] > _MOST_PAIRS:
+            raise InputError(
+                "%s: %d words in multiword tokens that overlap with those of %s, too many for the official scorer"
+                % (conllu.name_of(system.path), words[1], conllu.name_of(gold.path))
+            )

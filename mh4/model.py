@@ -13,7 +13,7 @@ from mh4 import systems
 from mh4.batching import batches
 from mh4.config import Config
 from mh4.conllu import Sentence
-from mh4.errors import InputError, reason
+from mh4.errors import InputError, reason, shown
 from mh4.files import atomic_path, write_text
 from mh4.network.encoder import Encoder, node_columns
 from mh4.network.graph import dy, forward, lock
@@ -97,14 +97,14 @@ class Model:
         if type(known.get("format")) is not int or known["format"] != FORMAT:
             raise InputError(
                 "%s: a model of format %s, but this mh4 reads format %d; retrain it or use the version of mh4 that made it"
-                % (folder, configuration.shown(known["format"]) if "format" in known else "unknown", FORMAT)
+                % (folder, shown(known["format"]) if "format" in known else "unknown", FORMAT)
             )
         system, seed = known.get("system"), known.get("seed")
         if type(system) is not str or system not in systems.SYSTEMS:
             names = ", ".join(systems.SYSTEMS)
-            raise InputError("%s: no system %s; there are %s" % (path, configuration.shown(system), names))
+            raise InputError("%s: no system %s; there are %s" % (path, shown(system), names))
         if type(seed) is not int or not 0 <= seed < 2**31:
-            raise InputError("%s: the seed cannot be %s, expected a whole number" % (path, configuration.shown(seed)))
+            raise InputError("%s: the seed cannot be %s, expected a whole number" % (path, shown(seed)))
         config = configuration.override(Config(), description, path)
         try:
             vocabulary = Vocabulary.from_json(_read(folder, "vocabulary.json"))

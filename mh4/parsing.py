@@ -1,6 +1,7 @@
 """Parsing: the best tree according to the decoder, then its labels."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from mh4.choices import BEAM
 from mh4.conllu import Sentence
-from mh4.errors import InputError
+from mh4.errors import InputError, OutOfMemory
 from mh4.vocabulary import TAGS, Table
 
 if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
@@ -51,24 +52,29 @@ class Parser:
 
         Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats
         as predicted. `progress` is called with the number of words parsed after each minibatch.
+        Raises OutOfMemory, naming the sentence, if one is too long for the memory of the machine.
         """
         unparsed = [as_sentence(s) for s in sentences]
         with self.model.lock:
             return in_order(unparsed, self.model.score(unparsed), self._parse, progress)
 
-    def trees(self, scores: "Scores") -> list[np.ndarray]:
+    def trees(self, sentences: Sequence[Sentence], scores: "Scores") -> list[np.ndarray]:
         """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,).
 
-        Raises InputError if they are not numbers, as those of damaged models.
+        Raises OutOfMemory as `parse` does, and InputError if the scores are not numbers, as those of damaged models.
         """
         single_root = self.model.config.scorer.single_root
-        try:
-            return [self.decode(**tensors, single_root=single_root).heads for tensors in scores.trees.arrays()]
-        except ValueError as error:
-            raise InputError("the scores of the model cannot be decoded, so its weights are damaged (%s)" % error) from error
+        heads = []
+        for sentence, tensors in zip(sentences, scores.trees.arrays()):
+            try:
+                with _naming(sentence):
+                    heads.append(self.decode(**tensors, single_root=single_root).heads)
+            except ValueError as error:
+                raise InputError("the scores of the model cannot be decoded, so its weights are damaged (%s)" % error) from error
+        return heads
 
     def _parse(self, sentences: Sequence[Sentence], scores: "Scores") -> list[Sentence]:
-        vocabulary, heads = self.model.vocabulary, self.trees(scores)
+        vocabulary, heads = self.model.vocabulary, self.trees(sentences, scores)
         columns = {column: best(scores.tags[column].npvalue(), getattr(vocabulary, column)) for column in TAGS}
         columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, headed_by_root(heads))
         return annotated(sentences, heads, columns)
@@ -84,12 +90,28 @@ def in_order(
 
     minibatches: the indices of the sentences of each minibatch, and their scores, which `parse` takes with the sentences.
     `progress` is called with the number of words parsed after each minibatch.
+    If memory runs out, OutOfMemory names the sentence or, if it runs out in the network, the longest one.
     """
     parsed: dict[int, Sentence] = {}
-    for batch, scores in minibatches:
-        parsed.update(zip(batch, parse([sentences[k] for k in batch], scores)))
-        progress(sum(len(sentences[k]) for k in batch))
+    with _naming(max(sentences, key=len, default=Sentence([]))):
+        for batch, scores in minibatches:
+            parsed.update(zip(batch, parse([sentences[k] for k in batch], scores)))
+            progress(sum(len(sentences[k]) for k in batch))
     return [parsed[k] for k in range(len(sentences))]
+
+
+@contextmanager
+def _naming(sentence: Sentence) -> Iterator[None]:
+    """Within the block, running out of memory is an OutOfMemory that names this sentence, unless it names one already."""
+    try:
+        yield
+    except OutOfMemory:
+        raise
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "memory allocation failed" not in str(error):  # DyNet has no MemoryError
+            raise
+        where = sentence.name or "a sentence"
+        raise OutOfMemory("%s: not enough memory to parse %d words: %s" % (where, len(sentence), error)) from None
 
 
 def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], columns: Mapping[str, list[str]]) -> list[Sentence]:

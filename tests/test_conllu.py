@@ -93,7 +93,24 @@ BAD = {
     "missing head": (row(1, head="_"), "line 1, sentence 1: no HEAD, expected a number from 0 to 1"),
     "word twice": (row(1) + "\n" + row(1), "line 2, sentence 1: ID is '1', expected 2"),
     "word left out": (row(1) + "\n" + row(3), "line 2, sentence 1: ID is '3', expected 2"),
-    "bad range": (row("1-x") + "\n" + row(1), "line 1, sentence 1: ID is '1-x'"),
+    "bad range": (row("1-x") + "\n" + row(1), "line 1, sentence 1: ID is '1-x', expected a range such as 1-2"),
+    "range in reverse": (row("2-1") + "\n" + row(1), "ID is 2-1, a range whose end comes before its start"),
+    "range of three": (row("1-2-3") + "\n" + row(1), "ID is '1-2-3', expected a range such as 1-2"),
+    "negative word": (row("-1") + "\n" + row(1), "line 1, sentence 1: ID is '-1'"),
+    "dots and dashes": (row("..1--") + "\n" + row(1), "ID is '..1--'"),
+    "range too late": (row(1) + "\n" + row("1-2"), "line 2, sentence 1: ID is 1-2, but the next word is 2"),
+    "overlapping ranges": (
+        row("1-2") + "\n" + row(1) + "\n" + row("2-3") + "\n" + row(2, head="1") + "\n" + row(3, head="1"),
+        "line 3, sentence 1: ID is 2-3, but word 2 is part of another multiword token",
+    ),
+    "range beyond the end": (row("1-3") + "\n" + row(1), "a multiword token ends with word 3, but the last word is 1"),
+    "empty node too late": (row(1) + "\n" + row(2, head="1") + "\n" + row("1.1"), "ID is '1.1', expected 2.1 for an empty node"),
+    "empty node omitted": (row(1) + "\n" + row("1.2"), "ID is '1.2', expected 1.1 for an empty node"),
+    "ID of 5000 digits": (row("9" * 5000), "ID is '%s..., expected 1" % ("9" * 39)),
+    "head of 5000 digits": (row(1, head="9" * 5000), "HEAD is %s..., but the last word is 1" % ("9" * 39)),
+    "only tabs": (row(1) + "\n" + "\t" * 9 + "\n" + row(2, head="1"), "line 2, sentence 1: ID is '', expected 2"),
+    "byte order mark later": (row(1) + "\n\n\ufeff" + row(1), "line 3, sentence 2: ID is '\\ufeff1', expected 1"),
+    "byte order mark only": ("\ufeff", "no sentences in it"),
     "no form": (row(1, form=""), "line 1, sentence 1: FORM is empty"),
     "no words": ("# a comment\n\n", "line 1, sentence 1: the sentence has no words"),
     "empty": ("", "no sentences in it"),
@@ -108,6 +125,40 @@ def test_bad_input_is_one_sentence_that_says_where(file, name):
     with pytest.raises(InputError) as error:
         conllu.read(path)
     assert str(error.value).startswith(path) and message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_byte_order_mark_is_accepted_and_kept(file):
+    for content in ("\ufeff" + GOOD, "\ufeff\n\n" + GOOD, "\ufeff" + row(1) + "\n\n"):
+        blocks = list(conllu.blocks(file(content)))
+        assert blocks[0].sentence.words[0] in ("Vamos", "w")
+        assert "".join(block.text({conllu.DEPREL: block.sentence.deprels}) for block in blocks) == content
+    (sentence,) = conllu.read(file("\ufeff# sent_id = s1\n" + row(1) + "\n\n"))
+    assert sentence.name.endswith("line 1, sentence 1 (s1)")
+
+
+def test_long_chains_are_read_in_linear_time(file):
+    """Of words that are each the head of the one before, or of the next; with 200,000, a quadratic check would take an hour."""
+    n = 200_000
+    for heads in ([*range(2, n + 1), 0], list(range(n))):
+        content = "\n".join(row(m, head=str(h)) for m, h in enumerate(heads, start=1))
+        (sentence,) = conllu.read(file(content + "\n\n"))
+        assert sentence.heads.tolist() == [-1, *heads]
+
+
+def test_a_line_that_does_not_end(file, monkeypatch):
+    """As that of a device."""
+    monkeypatch.setattr(conllu, "_LONGEST_LINE", 1 << 20)
+    with pytest.raises(InputError, match="line 1: more than 1 MB, expected CoNLL-U"):
+        conllu.read(file("x" * (1 << 21)))
+
+
+def test_closed_standard_input_and_output(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(InputError, match="standard input is closed"):
+        conllu.read("-")
+    with pytest.raises(InputError, match="standard output is closed"), conllu.open_output("-") as file:
+        file.write("text")
 
 
 def test_not_utf8(file):

@@ -6,6 +6,7 @@ import toy
 
 import mh4
 from mh4 import config
+from mh4.errors import InputError, OutOfMemory
 from mh4.evaluation import attachment_scores
 from mh4.network.graph import forward
 from mh4.parsing import Parser, best
@@ -79,6 +80,41 @@ def test_subtypes_survive_training_and_parsing(tmp_path):
     for sentence in parsed:
         sentence.deprels = [deprel.partition(":")[0] for deprel in sentence.deprels]
     assert attachment_scores(sentences, parsed) == scores and scores["las"] > 90
+
+
+def test_running_out_of_memory_names_the_sentence(tmp_path, monkeypatch):
+    """In a decoder, that sentence; in the network, which takes many at once, the longest."""
+    sentences = toy.sentences(tmp_path)[:40]
+    parser = Parser(Trainer("mst", toy.SMALL, sentences, sentences[:5], str(tmp_path / "model")).model)
+    decode, unlucky = parser.decode, sentences[17]
+
+    def limited(arcs, single_root):
+        if len(arcs) == len(unlucky) + 1:
+            raise MemoryError("a sentence of %d words needs 5 MB" % len(unlucky))
+        return decode(arcs=arcs, single_root=single_root)
+
+    parser.decode = limited
+    first = next(s for s in sentences if len(s) == len(unlucky))
+    with pytest.raises(OutOfMemory) as error:
+        parser.parse(sentences)
+    n = len(unlucky)
+    assert str(error.value) == "%s: not enough memory to parse %d words: a sentence of %d words needs 5 MB" % (first.name, n, n)
+    assert isinstance(error.value, InputError) and isinstance(error.value, MemoryError)
+
+    parser.decode = decode
+    with monkeypatch.context() as patch:
+        patch.setattr(parser.model, "encoder", lambda *arguments: fails("CPU memory allocation failed"))  # as DyNet does
+        with pytest.raises(OutOfMemory, match="not enough memory to parse %d words" % max(map(len, sentences))):
+            parser.parse(sentences)
+        patch.setattr(parser.model, "encoder", lambda *arguments: fails("something else"))
+        with pytest.raises(RuntimeError, match="something else"):
+            parser.parse(sentences)
+    assert len(parser.parse(sentences)) == len(sentences)
+    assert parser.parse([]) == []
+
+
+def fails(message):
+    raise RuntimeError(message)
 
 
 @pytest.mark.parametrize("system, without", [("mh3-arcs", "mh3"), ("mh4-arcs", "mh4-hybrid")])

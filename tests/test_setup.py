@@ -371,6 +371,19 @@ def test_options_reach_the_experiment_as_they_are(make):
     assert "run: experiments/reproduce.py --lang eu\n" in make("reproduce", "LANG=eu").stdout
 
 
+@pytest.mark.parametrize("odd", ["it's", "'", "a'b'c", "a b", "$$HOME", "a;b", 'a"b', "`c`", "*", "é", "-x"])
+def test_values_may_have_any_characters(make, odd):
+    shown = odd.replace("$$", "$")  # which make itself reads
+    made = make("reproduce", "LANG=" + odd, "SYSTEMS=" + odd, "UD=" + odd, "CONLL17=" + odd)
+    assert made.returncode == 0 and made.stderr == ""
+    assert "run: experiments/reproduce.py --lang %s --systems %s --ud %s --conll17 %s\n" % ((shown,) * 4) in made.stdout
+    assert "run: experiments/table3.py --ud %s\n" % shown in make("coverage", "UD=" + odd).stdout
+    made = make("test", "UD=" + odd)
+    assert made.returncode == 0 and made.stderr == ""
+    made = make("setup", "PYTHON=" + odd)
+    assert made.returncode == 2 and "mh4: %s not found" % shown in made.stderr
+
+
 def test_the_other_experiments(make):
     made = make("features", "LANG=hu", "SEEDS=1 2", "UD=../a b", "JOBS=2")
     assert "run: experiments/features.py --lang hu --seeds 1 2 --ud ../a b --jobs 2" in made.stdout

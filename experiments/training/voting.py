@@ -44,7 +44,7 @@ def opinions(
 
     for batch, scores in score_with([parser.model for parser in parsers], sentences):
         arrays = [of_member.trees.arrays() for of_member in scores]
-        heads = [parser.trees(of_member) for parser, of_member in zip(parsers, scores)]
+        heads = [parser.trees([sentences[k] for k in batch], of_member) for parser, of_member in zip(parsers, scores)]
         labels = [_label_probabilities(of_member, mine) for of_member, mine in zip(scores, heads)]
         start = 0
         for k, index in enumerate(batch):

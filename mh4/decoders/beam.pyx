@@ -26,6 +26,7 @@ from mh4.decoders.replay cimport LA, RA, SH, Scores, Tensors, dependent_of, deri
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
+from mh4.decoders.memory import out_of_memory
 
 cdef enum:
     TRANSITIONS = 13
@@ -48,7 +49,8 @@ def decode(
     Among equal scores, those found first are kept; -inf forbids a transition or arc.
     Returns a Derivation as the exact decoders do. Its score is at most theirs, or that of a sequence outside the chart.
     Raises ValueError for wrong shapes, NaN and similar, a beam below 1 or too wide, if all scores within the beam are -inf,
-    or if a single root is required of a sentence without words.
+    or if a single root is required of a sentence without words; MemoryError if the beam is too wide
+    for the memory of the machine.
     """
     cdef int reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6, 12))
     cdef Tensors tensors = Tensors(reduces, shift, reduce_s0b0, reduce_s1s0, arcs, None)
@@ -168,17 +170,21 @@ cdef class Search:
     cdef run(self):
         """Find the best sequence; ValueError if there is none."""
         cdef bint found
-        with nogil:
-            found = self.search()
-            if found:
-                self.trace()
+        try:
+            with nogil:
+                found = self.search()
+                if found:
+                    self.trace()
+        except MemoryError:
+            most = min(self.beam * (2 * self.n + 1), MOST)
+            raise out_of_memory(self.n, most * (sizeof(Hypothesis) + sizeof(Cell))) from None
         if self.hypotheses.size() > MOST:
             raise ValueError("beam: a width of %d is too large for %d words" % (self.beam, self.n))
         if not found:
             raise ValueError("no derivation: scores of -inf forbid all that the beam (of width %d) could keep, "
                              "or a single root is required of a sentence without words" % self.beam)
 
-    cdef bint search(self) noexcept nogil:
+    cdef bint search(self) except -1 nogil:
         """Fill self.hypotheses; False if there is no sequence."""
         cdef int step
         cdef size_t start = 0, stop
@@ -198,7 +204,7 @@ cdef class Search:
             self.keep_best()
         return True
 
-    cdef void extend(self, int h) noexcept nogil:
+    cdef int extend(self, int h) except -1 nogil:
         """Append the continuations of a hypothesis that are legal and not forbidden."""
         cdef Positions here = self.positions(h)
         cdef int code
@@ -244,7 +250,7 @@ cdef class Search:
             return False
         return head < end and 0 < dependent < end
 
-    cdef void keep_best(self) noexcept nogil:
+    cdef int keep_best(self) except -1 nogil:
         """Make the next beam: the best continuations in the order they were found, among equal ones the first."""
         cdef size_t room = self.continuations.size(), k
         cdef double least = -INFINITY
@@ -269,7 +275,7 @@ cdef class Search:
             for k in range(self.continuations.size()):
                 self.make(self.continuations[k])
 
-    cdef void make(self, Continuation one) noexcept nogil:
+    cdef int make(self, Continuation one) except -1 nogil:
         """Execute a transition."""
         cdef Hypothesis before = self.hypotheses[one.hypothesis]
         cdef int top = before.top, b0 = before.b0
@@ -282,7 +288,7 @@ cdef class Search:
             top = self.without(top, dependent_of(one.code, 2, 1, 0))
         self.hypotheses.push_back(Hypothesis(top, b0, one.hypothesis, one.code, one.score))
 
-    cdef int without(self, int top, int depth) noexcept nogil:
+    cdef int without(self, int top, int depth) except -1 nogil:
         """The top cell of a stack from which the node at a depth is removed: 0 for s0, 1 for s1, 2 for s2."""
         cdef Cell cell = self.cells[top]
         if depth == 0:
@@ -291,7 +297,7 @@ cdef class Search:
         self.cells.push_back(cell)
         return <int>self.cells.size() - 1
 
-    cdef void trace(self) noexcept nogil:
+    cdef int trace(self) except -1 nogil:
         """Follow the best hypothesis (the first among equals) back to the start."""
         cdef int step = 2 * self.n, best = <int>self.hypotheses.size() - 1, other = best - 1
         # The hypotheses of the last step are those that are final: the root is on the stack, and no word is left.
@@ -299,8 +305,8 @@ cdef class Search:
             if self.hypotheses[other].score >= self.hypotheses[best].score:
                 best = other
             other -= 1
-        self.path.assign(step + 1, -1)
-        self.codes.assign(step + 1, SH)
+        self.path.resize(step + 1, -1)
+        self.codes.resize(step + 1, SH)
         while step > 0:
             self.codes[step] = self.hypotheses[best].code
             best = self.hypotheses[best].previous

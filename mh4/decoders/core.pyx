@@ -35,7 +35,7 @@ def core(const int[::1] heads):
     cdef vector[int] before, after, dependents, waiting
     before.resize(n + 2)
     after.resize(n + 2)
-    dependents.assign(n + 1, 0)
+    dependents.resize(n + 1, 0)
     for w in range(n + 2):
         before[w] = w - 1
         after[w] = w + 1

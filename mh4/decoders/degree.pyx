@@ -2,6 +2,8 @@
 
 from libcpp.vector cimport vector
 
+from mh4.decoders.memory import out_of_memory
+
 
 def smallest_k(const int[::1] heads):
     """The smallest k >= 3 whose MH_k derives the tree; heads: int32 (n+1,), a valid tree (not checked).
@@ -11,12 +13,16 @@ def smallest_k(const int[::1] heads):
     and whose head lies between them or is one of them. So every span has one item, of some size [i,l], and MH_k derives
     it iff for some x in between, size [i,x] + size [x,l] - 1 <= k and MH_k derives both parts.
     """
-    cdef int n = heads.shape[0] - 1, side = n + 2, i, l, x, w, h, needed, best
+    cdef int n = heads.shape[0] - 1, i, l, x, w, h, needed, best
+    cdef size_t side = n + 2
     cdef vector[int] low, high, size, smallest
-    low.resize(n + 1)
-    high.resize(n + 1)
-    size.assign(side * side, 0)
-    smallest.assign(side * side, 0)
+    try:
+        low.resize(n + 1)
+        high.resize(n + 1)
+        size.resize(side * side, 0)
+        smallest.resize(side * side, 0)
+    except MemoryError:
+        raise out_of_memory(n, 2 * side * side * sizeof(int)) from None
     with nogil:
         for w in range(n + 1):
             low[w] = high[w] = w
@@ -30,13 +36,13 @@ def smallest_k(const int[::1] heads):
         for w in range(1, n + 1):
             size[minimum(low[w] - 1, heads[w]) * side + maximum(high[w] + 1, heads[w])] += 1
         for i in range(n, -1, -1):
-            for l in range(i + 1, side):
+            for l in range(i + 1, n + 2):
                 size[i * side + l] += (size[i * side + l - 1] + size[(i + 1) * side + l]
                                        - size[(i + 1) * side + l - 1])
         for i in range(n, -1, -1):
             smallest[i * side + i + 1] = 3
-            for l in range(i + 2, side):
-                best = side + 1
+            for l in range(i + 2, n + 2):
+                best = n + 3
                 for x in range(i + 1, l):
                     needed = (x - i + 1 - size[i * side + x]) + (l - x + 1 - size[x * side + l]) - 1
                     needed = maximum(needed, maximum(smallest[i * side + x], smallest[x * side + l]))

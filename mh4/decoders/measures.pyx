@@ -61,8 +61,8 @@ def blocks(const int[::1] heads):
     found = np.ones(n + 1, dtype=np.int32)
     cdef int[::1] block = found
     cdef vector[int] seen, remaining, ready
-    seen.assign(n + 1, -1)
-    remaining.assign(n + 1, 0)
+    seen.resize(n + 1, -1)
+    remaining.resize(n + 1, 0)
     with nogil:
         for w in range(1, n + 1):
             remaining[heads[w]] += 1
@@ -93,10 +93,10 @@ def well_nested(const int[::1] heads):
     cdef int n = heads.shape[0] - 1, w, node, head, top
     cdef vector[int] last, open_, below  # the last word of a subtree; a head's open subtrees: the innermost, the next one
     cdef vector[char] opened
-    last.assign(n + 1, 0)
-    open_.assign(n + 1, 0)
-    below.assign(n + 1, 0)
-    opened.assign(n + 1, 0)
+    last.resize(n + 1, 0)
+    open_.resize(n + 1, 0)
+    below.resize(n + 1, 0)
+    opened.resize(n + 1, 0)
     for w in range(1, n + 1):
         node = w
         while node > 0:

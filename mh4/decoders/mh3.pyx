@@ -19,6 +19,7 @@ from mh4.decoders.replay cimport LA, RA, SH, Scores, Tensors, arc_score, derivat
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
+from mh4.decoders.memory import out_of_memory
 
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
@@ -39,10 +40,12 @@ def decode(
     Without words (n = 0) the derivation is the shift of the root.
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given, "arcs" (n, 2).
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
-    single_root without words); NotInClass if the tree ``heads`` is not projective, or lacks the single root required.
+    single_root without words); NotInClass if the tree ``heads`` is not projective, or lacks the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
     """
     cdef Tensors tensors = Tensors(2, shift, reduce_s0b0, None, arcs, cost)
     cdef const int[::1] tree
+    cdef double cells = <double> tensors.scores.side * tensors.scores.side
     cdef Chart chart = workspace()
     chart.scores = tensors.scores
     chart.single = single_root
@@ -53,10 +56,14 @@ def decode(
         tree = heads
         chart.heads = &tree[0]
     cdef bint derived
-    with nogil:
-        derived = chart.fill()
-        if derived:
-            chart.trace()
+    try:
+        with nogil:
+            derived = chart.fill()
+            if derived:
+                chart.trace()
+    except MemoryError:
+        del _workspace.chart  # its tables may have different sizes now
+        raise out_of_memory(tensors.scores.n, 3 * cells * sizeof(float)) from None
     if not derived:
         raise arguments.no_derivation(heads, 3)
     return derivation(chart.codes.data(), &chart.scores)
@@ -101,7 +108,7 @@ cdef class Chart:
     cdef size_t at(self, int i, int l) noexcept nogil:
         return <size_t> i * self.scores.side + l
 
-    cdef bint fill(self) noexcept nogil:
+    cdef bint fill(self) except -1 nogil:
         cdef const Scores* scores = &self.scores
         cdef int n = scores.n, side = scores.side, i, j, l
         cdef float* items
@@ -127,7 +134,7 @@ cdef class Chart:
                 self.left[self.at(i, l)] = items[l] + on_s0b0(scores, LA, i, l) + self.arc(l, i)
         return self.t2[self.at(0, n + 1)] > -INFINITY and not (self.single and n == 0)
 
-    cdef void trace(self) noexcept nogil:
+    cdef int trace(self) except -1 nogil:
         """Read the codes of the best derivation off the chart, recomputing every maximum."""
         cdef int i, j, l, best_j, best_code
         cdef float before, value, best
@@ -160,7 +167,7 @@ cdef class Chart:
             self.push(best_j, l)
             self.push(i, best_j)
 
-    cdef void push(self, int i, int l) noexcept nogil:
+    cdef int push(self, int i, int l) except -1 nogil:
         self.agenda.push_back(i)
         self.agenda.push_back(l)
 

@@ -30,6 +30,7 @@ from mh4.decoders.replay cimport Tensors, derivation
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
+from mh4.decoders.memory import out_of_memory
 from mh4.decoders.mh4_full import FullChart
 from mh4.decoders.mh4_tree import TreeChart
 
@@ -53,7 +54,8 @@ def decode(
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given,
     "reduce_s1s0" (n, 3) and "arcs" (n, 2).
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
-    single_root without words); NotInClass if the tree ``heads`` is not in MH4, or lacks the single root required.
+    single_root without words); NotInClass if the tree ``heads`` is not in MH4, or lacks the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
     """
     cdef Tensors tensors = Tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
     cdef Chart chart
@@ -64,12 +66,16 @@ def decode(
         arguments.roots(heads, single_root)
         chart = workspace(TreeChart)
     chart.scores = tensors.scores
-    chart.prepare(heads, single_root)
     cdef bint derived
-    with nogil:
-        derived = chart.fill()
-        if derived:
-            chart.trace()
+    try:
+        chart.prepare(heads, single_root)
+        with nogil:
+            derived = chart.fill()
+            if derived:
+                chart.trace()
+    except MemoryError:
+        delattr(_workspace, type(chart).__name__)  # its tables may have different sizes now
+        raise out_of_memory(tensors.scores.n, chart.bytes_needed()) from None
     chart.release()
     if not derived:
         raise arguments.no_derivation(heads, 4)

@@ -25,10 +25,11 @@ cdef class Chart:
 
     cdef prepare(self, heads, bint single)
     cdef release(self)
-    cdef bint fill(self) noexcept nogil
+    cdef double bytes_needed(self) noexcept
+    cdef bint fill(self) except -1 nogil
     cdef Step step2(self, int i, int l) noexcept nogil
     cdef Step step3(self, int i, int j, int l) noexcept nogil
-    cdef void trace(self) noexcept nogil
+    cdef int trace(self) except -1 nogil
 
 
 cdef inline void better(Step* best, float score, int code, int gone, bint longer) noexcept nogil:

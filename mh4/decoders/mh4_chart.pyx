@@ -17,7 +17,10 @@ cdef class Chart:
     cdef release(self):
         """Free memory that is too large to keep."""
 
-    cdef bint fill(self) noexcept nogil:
+    cdef double bytes_needed(self) noexcept:
+        """The size of the tables."""
+
+    cdef bint fill(self) except -1 nogil:
         """Find the best score of every item; True if the goal [0,n+1] was derived."""
 
     cdef Step step2(self, int i, int l) noexcept nogil:
@@ -26,7 +29,7 @@ cdef class Chart:
     cdef Step step3(self, int i, int j, int l) noexcept nogil:
         """The best way to [i,j,l]."""
 
-    cdef void trace(self) noexcept nogil:
+    cdef int trace(self) except -1 nogil:
         """Unfold the goal into the codes of its transitions: Combine is concatenation, Link appends its reduce."""
         cdef Todo todo
         cdef Step step

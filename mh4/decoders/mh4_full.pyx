@@ -50,7 +50,7 @@ cdef class FullChart(Chart):
     """
 
     cdef float* memory
-    cdef size_t capacity, taken
+    cdef size_t capacity, needed, taken  # in floats
     cdef int n, stride
     cdef bint by_head          # arcs from i are not in the tables
     cdef vector[size_t] place  # of l = 0 in the row of [0,k,l] in the tables by three nodes
@@ -88,20 +88,22 @@ cdef class FullChart(Chart):
         self.n = n
         self.stride = stride
         self.by_head = single or self.scores.by_arc
+        for k in range(n + 1):
+            volume += k * (stride - row_start(k))
+        self.needed = 3 * volume + 13 * square + 8 * stride
         self.place.resize(n + 1)
         self.rows.resize(n + 1)
-        for k in range(n + 1):
-            self.place[k] = volume - row_start(k)
-            volume += k * (stride - row_start(k))
-        cdef size_t needed = 3 * volume + 13 * square + 8 * stride
-        if needed > self.capacity:
+        self.place[0] = -row_start(0)
+        for k in range(n):
+            self.place[k + 1] = self.place[k] + row_start(k) + k * (stride - row_start(k)) - row_start(k + 1)
+        if self.needed > self.capacity:
             free(self.memory)
             self.memory = NULL
             self.capacity = 0
-            if posix_memalign(<void**> &self.memory, 64, needed * sizeof(float)):
+            if posix_memalign(<void**> &self.memory, 64, self.needed * sizeof(float)):
                 self.memory = NULL
-                raise MemoryError(f"a sentence of {n} words needs {needed * sizeof(float) >> 20} MB")
-            self.capacity = needed
+                raise MemoryError
+            self.capacity = self.needed
         self.taken = 0
         self.t3 = self.take(volume)
         self.links_k = self.take(volume)
@@ -133,6 +135,9 @@ cdef class FullChart(Chart):
             self.memory = NULL
             self.capacity = 0
 
+    cdef double bytes_needed(self) noexcept:
+        return <double> self.needed * sizeof(float)
+
     cdef size_t at(self, int j, int k) noexcept nogil:
         """The position of l = 0 in the row of [j,k,l] in the tables by three nodes."""
         return self.place[k] + <size_t> j * (self.stride - row_start(k))
@@ -144,7 +149,7 @@ cdef class FullChart(Chart):
     cdef float* row_s0b0(self, int code, int s0) noexcept nogil:
         return self.row(self.s0b0, 6 * s0 + code - LA)
 
-    cdef bint fill(self) noexcept nogil:
+    cdef bint fill(self) except -1 nogil:
         cdef int i
         self.tabulate()
         for i in range(self.n, -1, -1):

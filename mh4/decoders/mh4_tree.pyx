@@ -1,5 +1,6 @@
 """The items of the MH4 decoder in derivations of one given tree, used in training to find gold's best derivation."""
 
+cimport cython
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
@@ -15,6 +16,7 @@ cdef struct Item:  # [i,j,l], in the list of its span i..l
     Step best
 
 
+@cython.final  # so that its methods are compiled into their callers
 cdef class TreeChart(Chart):
     """Only the items in derivations of one tree: every Link makes an arc of the tree.
 
@@ -33,18 +35,27 @@ cdef class TreeChart(Chart):
         cdef const int[::1] tree = heads
         self.heads = &tree[0]
 
-    cdef bint fill(self) noexcept nogil:
+    cdef double bytes_needed(self) noexcept:
+        cdef double spans = <double> self.scores.side * self.scores.side
+        return spans * (sizeof(Step) + 2 * sizeof(int)) + self.t3.size() * sizeof(Item)
+
+    cdef size_t at(self, int i, int l) noexcept nogil:
+        return <size_t> i * self.scores.side + l
+
+    cdef bint fill(self) except -1 nogil:
         cdef Step underived = Step(SH, 0, False, -INFINITY)
-        cdef int n = self.scores.n, side = self.scores.side, i, j, l, x, span, outside, which, code
+        cdef int n = self.scores.n, i, j, l, x, outside, which, code
+        cdef size_t side = self.scores.side, span
         self.list_dependents()
         self.t3.clear()
-        self.t2.assign(side * side, underived)
-        self.begin.assign(side * side, 0)
-        self.end.assign(side * side, 0)
+        self.t2.clear()
+        self.t2.resize(side * side, underived)
+        self.begin.resize(side * side)
+        self.end.resize(side * side)
         for i in range(n, -1, -1):
             self.t2[i * side + i + 1].score = 0
             outside = which = 0  # words between i and l with a head outside i..l: their number and their sum
-            for l in range(i + 2, side):
+            for l in range(i + 2, n + 2):
                 span = i * side + l
                 if self.heads[l - 1] < i or self.heads[l - 1] > l:
                     outside += 1
@@ -69,9 +80,10 @@ cdef class TreeChart(Chart):
                                code, j, False)
         return self.t2[n + 1].score > -INFINITY
 
-    cdef void list_dependents(self) noexcept nogil:
+    cdef int list_dependents(self) except -1 nogil:
         cdef int n = self.scores.n, h, m
-        self.first.assign(n + 3, 0)
+        self.first.clear()
+        self.first.resize(n + 3, 0)
         self.dependents.resize(n)
         for m in range(1, n + 1):
             self.first[self.heads[m] + 1] += 1
@@ -84,20 +96,20 @@ cdef class TreeChart(Chart):
             self.first[h] = self.first[h + 1]
         self.first[n + 2] = n
 
-    cdef void add(self, int i, int j, int l) noexcept nogil:
+    cdef int add(self, int i, int j, int l) except -1 nogil:
         """Add [i,j,l] to the list of i..l if j lies between them and the item can be derived."""
         cdef Item new
         if not i < j < l:
-            return
+            return 0
         new.j = j
-        new.best = Step(SH, 0, False, self.t2[i * self.scores.side + j].score + self.t2[j * self.scores.side + l].score
+        new.best = Step(SH, 0, False, self.t2[self.at(i, j)].score + self.t2[self.at(j, l)].score
                         + shift_score(&self.scores, i, j))
         self.link_dependents(&new.best, i, i, j, l)
         self.link_dependents(&new.best, j, i, j, l)
         self.link_dependents(&new.best, l, i, j, l)
         if new.best.score > -INFINITY:
             self.t3.push_back(new)
-            self.end[i * self.scores.side + l] += 1
+            self.end[self.at(i, l)] += 1
 
     cdef void link_dependents(self, Step* best, int head, int i, int j, int l) noexcept nogil:
         """Link the dependents of `head`, one of i, j and l, to derive [i,j,l]."""
@@ -118,16 +130,17 @@ cdef class TreeChart(Chart):
 
     cdef float score4(self, int i, int j, int k, int l, bint* longer) noexcept nogil:
         """[i,j,k,l]"""
-        cdef float left = self.step3(i, j, k).score + shift_score(&self.scores, j, k) + self.t2[k * self.scores.side + l].score
-        cdef float right = self.t2[i * self.scores.side + j].score + shift_score(&self.scores, i, j) + self.step3(j, k, l).score
+        cdef float left = self.step3(i, j, k).score + shift_score(&self.scores, j, k) + self.t2[self.at(k, l)].score
+        cdef float right = self.t2[self.at(i, j)].score + shift_score(&self.scores, i, j) + self.step3(j, k, l).score
         longer[0] = left > right
         return maximum(left, right)
 
     cdef Step step2(self, int i, int l) noexcept nogil:
-        return self.t2[i * self.scores.side + l]
+        return self.t2[self.at(i, l)]
 
     cdef Step step3(self, int i, int j, int l) noexcept nogil:
-        cdef int x, span = i * self.scores.side + l
+        cdef int x
+        cdef size_t span = self.at(i, l)
         for x in range(self.begin[span], self.end[span]):
             if self.t3[x].j == j:
                 return self.t3[x].best

@@ -17,6 +17,7 @@ from libcpp.vector cimport vector
 from mh4.decoders import arguments
 from mh4.decoders.degree import smallest_k
 from mh4.decoders.derivation import Derivation, from_heads
+from mh4.decoders.memory import out_of_memory
 
 
 def decode(
@@ -33,7 +34,8 @@ def decode(
     Without words (n = 0) the tree is just the root.
     Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
-    without words); NotInClass if the tree ``heads`` is not in MH_k, or lacks the single root required.
+    without words); NotInClass if the tree ``heads`` is not in MH_k, or lacks the single root required; MemoryError if
+    the sentence is too long for the memory of the machine.
     """
     if not isinstance(k, numbers.Integral) or k < 3:
         raise ValueError(f"k: expected an integer of at least 3, got {k!r}")
@@ -53,17 +55,21 @@ def decode(
 
 def best_tree(const double[:, ::1] arcs, int k, bint single_root):
     """Heads of the highest-scoring tree in MH_k, k <= n+2 or 3."""
-    cells = sum(math.comb(len(arcs) + 2, size) for size in range(2, k))
-    if cells >> 37:
-        raise MemoryError(f"MH{k} of a sentence of {len(arcs) - 1} words needs {cells >> 27} GB")
+    needed = sizeof(double) * sum(math.comb(len(arcs) + 2, size) for size in range(2, k))
+    if needed >> 40:  # then the numbers of the items would soon overflow, too
+        raise out_of_memory(len(arcs) - 1, needed)
     found = np.full(len(arcs), -1, dtype=np.int32)
-    cdef Chart chart = Chart(len(arcs) - 1, k, single_root)
+    cdef Chart chart
     cdef int[::1] heads = found
     cdef bint derived
-    with nogil:
-        derived = chart.fill(arcs)
-        if derived:
-            chart.trace(arcs, heads)
+    try:
+        chart = Chart(len(arcs) - 1, k, single_root)
+        with nogil:
+            derived = chart.fill(arcs)
+            if derived:
+                chart.trace(arcs, heads)
+    except MemoryError:
+        raise out_of_memory(len(arcs) - 1, needed) from None
     if not derived:
         raise arguments.no_derivation(None, k)
     return found
@@ -85,14 +91,14 @@ cdef class Chart:
         cdef int a, b
         self.n, self.k, self.single = n, k, single
         self.first = 0 if single else 1
-        self.binomial.assign((n + 4) * (k + 1), 0)
+        self.binomial.resize((n + 4) * (k + 1), 0)
         for a in range(n + 4):
             self.binomial[a * (k + 1)] = 1
             for b in range(1, min(a, k) + 1):
                 self.binomial[a * (k + 1) + b] = self.choose(a - 1, b - 1) + self.choose(a - 1, b)
         self.scores.resize(k)
         for b in range(2, k):
-            self.scores[b].assign(self.choose(n + 3, b), -INFINITY)
+            self.scores[b].resize(self.choose(n + 3, b), -INFINITY)
         for a in range(1, n + 2):
             self.scores[2][a + self.choose(a + 1, 2)] = 0  # [i,i+1]
 
@@ -119,7 +125,7 @@ cdef class Chart:
                 split[0] = x
         return best
 
-    cdef bint fill(self, const double[:, ::1] arcs) noexcept nogil:
+    cdef bint fill(self, const double[:, ::1] arcs) except -1 nogil:
         cdef vector[int] item
         cdef int i, l, size, x
         for i in range(self.n + 1, self.first - 1, -1):
@@ -171,7 +177,7 @@ cdef class Chart:
                     head[0] = item[x] - 1
         return best
 
-    cdef void trace(self, const double[:, ::1] arcs, int[::1] heads) noexcept nogil:
+    cdef int trace(self, const double[:, ::1] arcs, int[::1] heads) except -1 nogil:
         """Unfold the goal, recomputing every maximum."""
         cdef vector[vector[int]] agenda
         cdef vector[int] item, larger, best_item
@@ -181,7 +187,7 @@ cdef class Chart:
         item.push_back(self.n + 2)
         agenda.push_back(item)
         while agenda.size():
-            item = agenda.back()
+            item.swap(agenda.back())
             agenda.pop_back()
             size = item.size()
             if size == 2 and item[1] == item[0] + 1:
@@ -199,12 +205,14 @@ cdef class Chart:
                 larger[y] = gone
                 value = self.value(larger) + self.link(arcs, larger.data(), size + 1, y, &head)
                 if value > best:
-                    best, best_gone, best_head, best_item = value, gone, head, larger
+                    best, best_gone, best_head = value, gone, head
+                    best_item.assign(larger.begin(), larger.end())
                 if item[0] == 0:
                     larger[0] = 1
                     value = self.value(larger) + arcs[0, gone - 1]
                     if value > best:
-                        best, best_gone, best_head, best_item = value, gone, 0, larger
+                        best, best_gone, best_head = value, gone, 0
+                        best_item.assign(larger.begin(), larger.end())
             if best_gone < 0:
                 larger.assign(item.begin(), item.begin() + split + 1)
                 agenda.push_back(larger)

@@ -19,6 +19,7 @@ from libcpp.vector cimport vector
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation, from_heads
+from mh4.decoders.memory import out_of_memory
 
 cdef extern from *:
     ctypedef double* Row "double *__restrict"  # a row that overlaps no other argument, so that loops vectorise
@@ -38,7 +39,8 @@ def decode(
     Without words (n = 0) the tree is just the root.
     Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
-    without words); NotInClass if the tree ``heads`` lacks the single root required.
+    without words); NotInClass if the tree ``heads`` lacks the single root required; MemoryError if the sentence is too
+    long for the memory of the machine.
     """
     n, arcs, cost, total = arguments.arc_factored(arcs, cost)
     if heads is not None:
@@ -59,10 +61,14 @@ def best_tree(const double[:, ::1] arcs, bint single_root):
     cdef int[::1] heads = found
     cdef Contraction contraction = workspace()
     cdef bint spanned
-    with nogil:
-        spanned = contraction.span(&arcs[0, 0], n, single_root)
-        if spanned:
-            contraction.expand(heads)
+    try:
+        with nogil:
+            spanned = contraction.span(&arcs[0, 0], n, single_root)
+            if spanned:
+                contraction.expand(heads)
+    except MemoryError:
+        del _workspace.contraction  # its tables may have different sizes now
+        raise out_of_memory(n, (2.0 * n + 1) * (n + 1) * sizeof(double)) from None
     if not spanned or (single_root and (found == 0).sum() != 1):
         raise arguments.no_derivation(None, 0)
     return found
@@ -99,7 +105,7 @@ cdef class Contraction:
     cdef double* row(self, int node) noexcept nogil:
         return self.entering.data() + <size_t> node * (self.n + 1)
 
-    cdef bint span(self, const double* arcs, int n, bint single_root) noexcept nogil:
+    cdef bint span(self, const double* arcs, int n, bint single_root) except -1 nogil:
         """Take an arc for every node; False if some node has none."""
         cdef int h, m, word, node
         self.n = n
@@ -110,7 +116,7 @@ cdef class Contraction:
             self.best.resize(2 * n + 1)
             self.states.resize(2 * n + 1)
             self.top.resize(n + 1)
-            self.entering.resize(<size_t> (2 * n + 1) * (n + 1))
+            self.entering.resize((2 * <size_t> n + 1) * (n + 1))
         for h in range(n + 1):
             for m in range(1, n + 1):
                 self.row(m)[h] = arcs[<size_t> h * (n + 1) + m]
@@ -154,7 +160,7 @@ cdef class Contraction:
         self.head[node] = head
         return best > -INFINITY
 
-    cdef int contract(self, int last) noexcept nogil:
+    cdef int contract(self, int last) except -1 nogil:
         """Contract the cycle at the end of the path, back to this node, to a new node, and return that."""
         cdef int new = self.nodes, member = -1, h
         cdef double* row = self.row(new)

@@ -75,6 +75,7 @@ from libcpp.vector cimport vector
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation, NotInClass, total
+from mh4.decoders.memory import out_of_memory
 
 
 def decode(
@@ -97,7 +98,8 @@ def decode(
     Returns a Derivation with parts "arc", "crossed_arc", "grandparent" and "sibling" of two columns, with one row for each
     such part of the tree; it has no transitions.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
-    without words); NotInClass if the tree ``heads`` is not 1-Endpoint-Crossing, or lacks the single root required.
+    without words); NotInClass if the tree ``heads`` is not 1-Endpoint-Crossing, or lacks the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
     """
     cdef int n = arguments.words("arc", arc, 1)
     tensors = {"arc": arguments.scores("arc", arc, (n + 1, n + 1)),
@@ -111,7 +113,10 @@ def decode(
         arguments.roots(heads, single_root)
     else:
         heads, _ = best_tree(tensors, cost, single_root)
-    parts = parts_of(heads)
+    try:
+        parts = parts_of(heads)
+    except MemoryError:
+        raise out_of_memory(n, 9.0 * n * sizeof(int)) from None
     if parts is None:
         raise NotInClass("heads: the tree is not 1-Endpoint-Crossing")
     score = total(tensors, parts, cost, heads)
@@ -126,7 +131,7 @@ def parts_of(const int[::1] heads):
     cdef vector[int] crossed
     cdef vector[int] parts[4]  # as in the names below
     cdef bint visible
-    crossed.assign(n + 1, 0)
+    crossed.resize(n + 1, 0)
     for m in range(1, n + 1):
         low, high = minimum(heads[m], m), maximum(heads[m], m)
         end = other = -1  # the nodes shared by all arcs crossing this one
@@ -169,7 +174,7 @@ def parts_of(const int[::1] heads):
             for x, name in enumerate(("arc", "crossed_arc", "grandparent", "sibling"))}
 
 
-cdef inline void push(vector[int]& rows, int first, int second) noexcept nogil:
+cdef inline int push(vector[int]& rows, int first, int second) except -1 nogil:
     rows.push_back(first)
     rows.push_back(second)
 
@@ -190,12 +195,16 @@ def best_tree(tensors, cost, bint single_root):
     cdef Workspace workspace = _workspace.chart if n <= LONGEST_KEPT else Workspace()
     cdef int[::1] heads = found
     cdef float best
-    workspace.chart.prepare(n, &arc[0, 0], &crossed_arc[0, 0], &grandparent[0, 0], &sibling[0, 0], single_root)
-    with nogil:
-        workspace.chart.fill()
-        best = workspace.chart.best_score()
-        if best > -INFINITY:
-            workspace.chart.trace(&heads[0])
+    try:
+        workspace.chart.prepare(n, &arc[0, 0], &crossed_arc[0, 0], &grandparent[0, 0], &sibling[0, 0], single_root)
+        with nogil:
+            workspace.chart.fill()
+            best = workspace.chart.best_score()
+            if best > -INFINITY:
+                workspace.chart.trace(&heads[0])
+    except MemoryError:
+        del _workspace.chart  # its tables may have different sizes now
+        raise out_of_memory(n, workspace.chart.bytes_needed()) from None
     if best == -INFINITY:
         raise arguments.no_derivation(None, 0)
     return found, best
@@ -207,7 +216,8 @@ cdef extern from "oneec_trace.hpp" namespace "oneec" nogil:
                      const float* siblings, bint single_root) except +
         void fill()
         float best_score()
-        void trace(int* heads)
+        size_t bytes_needed()
+        void trace(int* heads) except +
 
 
 @cython.auto_pickle(False)

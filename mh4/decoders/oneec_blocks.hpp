@@ -14,7 +14,8 @@
 
 namespace oneec {
 
-typedef float Block __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef float Block __attribute__((vector_size(4 * LANES), may_alias));                  // a value
+typedef float LooseBlock __attribute__((vector_size(4 * LANES), aligned(4), may_alias));  // in memory, at any float
 
 const float NEVER = -std::numeric_limits<float>::infinity();
 
@@ -24,8 +25,8 @@ static INLINE Block maximum(Block a, Block b) { return a > b ? a : b; }
 static INLINE float maximum(float a, float b) { return a > b ? a : b; }
 static INLINE int minimum(int a, int b) { return a < b ? a : b; }
 static INLINE int maximum(int a, int b) { return a > b ? a : b; }
-static INLINE Block row(const float* at) { return *reinterpret_cast<const Block*>(at); }
-static INLINE Block& row(float* at) { return *reinterpret_cast<Block*>(at); }
+static INLINE Block row(const float* at) { return *reinterpret_cast<const LooseBlock*>(at); }
+static INLINE LooseBlock& row(float* at) { return *reinterpret_cast<LooseBlock*>(at); }
 
 template <class Value> static INLINE void update_maximum(Value& best, Value value) { best = maximum(best, value); }
 

@@ -177,6 +177,8 @@ struct Tables {
         }
     }
 
+    size_t bytes_needed() const { return taken * sizeof(float); }
+
   private:
     std::vector<Layer> layers;
     struct Free {
@@ -185,7 +187,7 @@ struct Tables {
     std::unique_ptr<float[], Free> memory;
     size_t size = 0;  // of the memory, in floats
     float* begin;
-    size_t taken;
+    size_t taken = 0;
     std::vector<ptrdiff_t> first_left, first_right, first_layer;  // see Tiles: for each node, by block
     std::vector<ptrdiff_t> first_inside;                          // the same for items of a < b and a node in between
     float *closed_left_of, *closed_right_of, *open_right_of, *neither_right_of, *arm_right_of;
@@ -222,26 +224,28 @@ struct Tables {
         size_t square = (size_t)side * width, cube = (size_t)side * side * rows;
         ptrdiff_t lefts = 0, rights = 0, insides = 0;
         taken = 0;
-        first_left.assign(side * blocks, 0);
-        first_right.assign(side * blocks, 0);
-        first_inside.assign(side * side, 0);
-        first_layer.resize(blocks);
+        if (begin) {
+            first_left.assign(side * blocks, 0);
+            first_right.assign(side * blocks, 0);
+            first_inside.assign(side * side, 0);
+            first_layer.resize(blocks);
+        }
         for (int j = 0; j < blocks; j++) {
-            first_layer[j] = j * side;
+            if (begin) first_layer[j] = j * side;
             for (int i = 0; i < side; i++) {
                 if (j * LANES + 1 < i) {  // a from j * LANES + 1 to b - 1, for b = i
-                    first_left[i * blocks + j] = lefts - (j * LANES + 1);
+                    if (begin) first_left[i * blocks + j] = lefts - (j * LANES + 1);
                     lefts += i - (j * LANES + 1);
                 }
                 if (block_of(i + 1) <= j && i < n) {  // b from 0 to a - 1, for a = i
-                    first_right[i * blocks + j] = rights;
+                    if (begin) first_right[i * blocks + j] = rights;
                     rights += i;
                 }
             }
         }
         for (int b = 0; b < side; b++)
             for (int a = 0; a < b; a++) {
-                first_inside[b * side + a] = insides - (a + 1);
+                if (begin) first_inside[b * side + a] = insides - (a + 1);
                 insides += b - (a + 1);
             }
         closed_left_of = take_tiles(lefts, CLOSED);

@@ -78,7 +78,7 @@ def decode(
 
     cdef int[::1] found = heads
     cdef vector[int] agenda  # i, j, l of [i,j,l], or of [i,l] with j = 0
-    agenda.assign(3, 0)
+    agenda.resize(3, 0)
     agenda[2] = n + 1
     while agenda.size():
         l = agenda.back()
@@ -113,7 +113,7 @@ def decode(
     return t2[0, n + 1], heads
 
 
-cdef inline void push(vector[int]& agenda, int i, int j, int l) noexcept:
+cdef inline int push(vector[int]& agenda, int i, int j, int l) except -1:
     agenda.push_back(i)
     agenda.push_back(j)
     agenda.push_back(l)

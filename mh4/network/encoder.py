@@ -16,6 +16,7 @@ from mh4.vocabulary import UNKNOWN, Vocabulary, normalised
 # Rows of the word table: the two nodes that are not words, then the words (numbered from 1 in the vocabulary).
 _ROOT, _END, _BEFORE_WORDS = 0, 1, 1
 _REMEMBERED = 1 << 16  # size of the cache of word lookups
+_SPELLED = 1000  # characters of a word that are read; a longer one is hardly a word, and would take minutes
 
 
 class Encoder:
@@ -38,7 +39,7 @@ class Encoder:
 
         # Most words recur.
         self._number = lru_cache(_REMEMBERED)(lambda word: vocabulary.words[normalised(word)])
-        self._spelling = lru_cache(_REMEMBERED)(lambda word: np.array([vocabulary.chars[char] for char in word]))
+        self._spelling = lru_cache(_REMEMBERED)(lambda word: np.array([vocabulary.chars[char] for char in word[:_SPELLED]]))
         self._words_kept = _keep_probabilities(vocabulary.words.counts, self.dropout.word_embedding)
         self._chars_kept = _keep_probabilities(vocabulary.chars.counts, self.dropout.char)
 
@@ -84,10 +85,11 @@ class Encoder:
 
     def _spell(self, words: Sequence[str], rng: Optional["np.random.Generator"]) -> "dy.Expression":
         """(word_dim, number of words): a vector for each word, from its characters."""
-        chars = np.concatenate([self._spelling(word) for word in words])
+        spellings = [self._spelling(word) for word in words]
+        chars = np.concatenate(spellings)
         if rng is not None:
             chars[rng.random(len(chars)) >= self._chars_kept[chars]] = UNKNOWN
-        lengths = [len(word) for word in words]
+        lengths = [len(spelling) for spelling in spellings]
         vectors = _lookup(self.char_embeddings, chars.tolist(), self.sizes.char_dim)
         packing = Packing(lengths)
         states = self.char_lstm(vectors, packing, 0.0 if rng is None else self.dropout.char_lstm)[-1]

@@ -1,0 +1,138 @@
+"""Let every decoder run out of memory: a script for test_memory.py.
+
+`exhaust.py allocations` (with failing.cpp preloaded) lets the first allocation and all others fail, then all but the first, and
+so on until a decoder needs no more; `exhaust.py space` limits the address space to what is in use and a little more, in steps.
+Either a decoder returns its usual result or it raises MemoryError with the numbers of words and megabytes; and a failure must not
+change what it returns later. Prints a line for each decoder, with the number of failures.
+"""
+
+import contextlib
+import ctypes
+import re
+import resource
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from common import DECODERS, rng_for, sample_tensors
+
+from mh4.decoders import beam, oneec, plain_mh4
+from mh4.decoders.degree import smallest_k
+
+OURS = re.compile("a sentence of [0-9]+ words needs [0-9]+ MB, which is more memory than there is")
+
+
+def one_ec(n, rng):
+    square, with_none = (n + 1, n + 1), (n + 2, n + 1)
+    return [rng.normal(size=shape).astype(np.float32) for shape in (square, square, with_none, with_none)]
+
+
+def calls(decoder, n):
+    """What the decoder does with a sentence of n words, by name: functions that return comparable results."""
+    scores = decoder.sample(n, rng_for(n))
+    heads = np.array(decoder.planted(n, rng_for(n))[1], dtype=np.int32)
+    for name, options in {"": {}, ", single root": {"single_root": True}, ", one tree": {"heads": heads}}.items():
+        if not (name == ", one tree" and decoder.class_name == "all"):
+            yield decoder.name + name, lambda options=options: outcome(decoder.decode(scores, **options))
+
+
+def all_calls(n):
+    """The same for all decoders, with n words for a decoder of O(n^3), and fewer for others."""
+    for decoder in DECODERS:
+        shorter = {"mhk-4": n // 8, "mhk-5": n // 20, "mhk-6": n // 30}.get(decoder.name, n // 3 if "mh4" in decoder.name else n)
+        yield from calls(decoder, max(shorter, 6))
+    rng = rng_for("others", n)
+    shorter = max(n // 8, 6)
+    one = one_ec(shorter, rng)
+    yield "1ec", lambda: outcome(oneec.decode(*one))
+    yield "1ec, single root", lambda: outcome(oneec.decode(*one, single_root=True))
+    search = sample_tensors({"shift": (), "reduce_s0b0": (6,), "reduce_s1s0": (6,)}, shorter, rng)
+    yield "beam", lambda: outcome(beam.decode(*search.values(), beam=n * 8))
+    local = sample_tensors({"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, shorter, rng)
+    yield "beam, local", lambda: outcome(beam.decode_local(*local.values(), beam=n * 8))
+    plain = [*search.values(), np.zeros((shorter + 1, shorter + 1), dtype=np.float32)]
+    yield "plain MH4", lambda: [x.tolist() if isinstance(x, np.ndarray) else x for x in plain_mh4.decode(*plain)]
+    chain = np.arange(-1, n, dtype=np.int32)
+    yield "smallest k", lambda: smallest_k(chain)
+
+
+def outcome(derivation):
+    return derivation.score, derivation.heads.tolist(), {name: rows.tolist() for name, rows in derivation.parts.items()}
+
+
+def in_new_thread(call):
+    """With the tables of a new thread, as decoders keep theirs."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result()
+
+
+def fail_every_allocation():
+    library = ctypes.CDLL(None)
+
+    def limited(call, allocations):
+        library.fail_after(allocations)
+        try:
+            return call()
+        finally:
+            library.fail_after(-1)
+
+    for name, call in all_calls(40):
+        expected = call()
+        failures = 0
+        while True:
+            try:
+                found = in_new_thread(lambda call=call, allocations=failures: limited(call, allocations))
+            except MemoryError as error:
+                assert OURS.fullmatch(str(error)) or name == "plain MH4", (name, str(error))
+            else:
+                break
+            assert call() == expected, name  # after a failure in another thread, and ...
+            failures += 1
+        assert found == expected, name
+        if failures:
+            assert in_this_thread(call, failures - 1, limited) == expected, name  # ... in the same one
+        print(name, failures)
+
+
+def in_this_thread(call, allocations, limited):
+    """What the decoder returns after a failure in the same thread."""
+
+    def work():
+        with contextlib.suppress(MemoryError):
+            limited(call, allocations)
+        return call()
+
+    return in_new_thread(work)
+
+
+def limit_address_space():
+    for name, call in all_calls(400):
+        with ThreadPoolExecutor(1) as pool:  # with its own tables
+            pool.submit(list, range(1000)).result()
+            failures, found = 0, []
+            for megabytes in (0, 1, 3, 10, 30):
+                outcome_or_none = pool.submit(within, megabytes << 20, call).result()
+                failures += outcome_or_none is None
+                found += [] if outcome_or_none is None else [outcome_or_none]
+            expected = pool.submit(call).result()
+        assert all(one == expected for one in found), name
+        print(name, failures)
+
+
+def within(space, call):
+    """What the decoder returns if no more than these bytes of address space can be added; None if it cannot do with them."""
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    _, highest = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + space, highest))
+    try:
+        return call()
+    except MemoryError as error:
+        assert OURS.fullmatch(str(error)) or str(error).startswith(("Unable to allocate ", "std::bad_alloc")), str(error)
+        return None
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (highest, highest))
+
+
+if __name__ == "__main__":
+    {"allocations": fail_every_allocation, "space": limit_address_space}[sys.argv[1]]()

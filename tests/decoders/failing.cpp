@@ -1,0 +1,42 @@
+// Preloaded by test_memory.py: allocations of C++ fail when asked to. Those of Python and numpy do not pass through here.
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include <new>
+
+static long left = -1;  // allocations before the first that fails; none fails if negative
+static long refused = 0;
+
+static bool fails() {
+    if (left < 0) return false;
+    if (left > 0) {
+        left--;
+        return false;
+    }
+    refused++;
+    return true;
+}
+
+extern "C" void fail_after(long allocations) {
+    left = allocations;
+    refused = 0;
+}
+
+extern "C" long number_refused() { return refused; }
+
+void* operator new(size_t size) {
+    void* memory = fails() ? nullptr : malloc(size ? size : 1);
+    if (!memory) throw std::bad_alloc();
+    return memory;
+}
+
+void operator delete(void* memory) noexcept { free(memory); }
+void operator delete(void* memory, size_t) noexcept { free(memory); }
+
+extern "C" int posix_memalign(void** memory, size_t alignment, size_t size) {
+    typedef int (*Function)(void**, size_t, size_t);
+    static Function real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "posix_memalign"));
+    return fails() ? ENOMEM : real(memory, alignment, size);
+}

@@ -1,0 +1,42 @@
+"""When memory runs out, every decoder raises MemoryError and works again afterwards.
+
+Two child processes find out, as neither ends well for a test that is wrong: in one, the allocation with a given number fails and
+so do all after it, for every number; in the other, the address space is limited. See exhaust.py for what they do.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+
+def exhaust(how, environment=None):
+    command = [sys.executable, str(HERE / "exhaust.py"), how]
+    path = os.pathsep.join([str(HERE), str(HERE.parents[1])])
+    done = subprocess.run(command, stdout=-1, stderr=-1, env={**os.environ, "PYTHONPATH": path, **(environment or {})})
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+    return dict(line.rsplit(" ", 1) for line in done.stdout.decode().splitlines())
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs LD_PRELOAD")
+def test_every_allocation_may_fail(tmp_path):
+    library = tmp_path / "failing.so"
+    compiler = [os.environ.get("CXX", "c++"), "-shared", "-fPIC", "-O1", "-o", str(library), str(HERE / "failing.cpp")]
+    subprocess.run(compiler, check=True)
+    failures = exhaust("allocations", {"LD_PRELOAD": str(library)})
+    assert len(failures) >= 15
+    assert all(int(count) >= 3 for count in failures.values()), failures  # of which each allocates, and all of which failed
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, the limit may be ignored")
+@pytest.mark.slow
+def test_limited_address_space():
+    # So that freed memory is returned to the system, and threads do not set memory aside.
+    failures = exhaust("space", {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1"})
+    assert len(failures) >= 15
+    for name, count in failures.items():
+        assert int(count) >= 1 or name.startswith("mhk"), (name, failures)  # whose tables are small for sentences it can decode

@@ -1,0 +1,244 @@
+"""Damaged copies of a trained model: more than a hundred, the same every time."""
+
+import io
+import json
+import os
+import random
+import shutil
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, Optional
+
+import numpy as np
+
+SEED = 20180715
+FILES = ("config.toml", "vocabulary.json", "weights.npz")
+TABLES = ("words", "chars", "upos", "xpos", "feats", "labels")
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What is done to a copy of a model folder.
+
+    sound: whether the model is still what it was, so that every command must work; otherwise none may use it. None if there is
+    no telling, as for another setting that is as good as the old one.
+    """
+
+    name: str
+    apply: Callable[[Path], None]
+    sound: Optional[bool] = False
+
+
+def damages() -> Iterator[Damage]:
+    yield Damage("none", lambda folder: None, sound=True)
+    yield Damage("another file beside it", lambda folder: (folder / "notes.txt").write_text("mine") and None, sound=True)
+    for name in FILES:
+        yield from _of_any_file(name)
+    yield Damage("an empty folder", lambda folder: [os.unlink(folder / name) for name in FILES] and None)
+    yield Damage("a file instead of the folder", _file_for_folder)
+    yield Damage("a folder of folders", lambda folder: [_folder_for_file(folder / name) for name in FILES] and None)
+    yield from _of_config()
+    yield from _of_vocabulary()
+    yield from _of_weights()
+
+
+# ------------------------------------------------------------------------------------------------------------ any file
+
+
+def _of_any_file(name: str) -> Iterator[Damage]:
+    def rewritten(what: str, change: Callable[[bytes], bytes], sound: Optional[bool] = False) -> Damage:
+        return Damage("%s: %s" % (name, what), lambda folder: _rewrite(folder / name, change), sound)
+
+    # A number in config.toml may change to another that is as good, and in an archive, a date that nobody reads.
+    unknown = False if name == "vocabulary.json" else None
+
+    yield Damage(name + ": missing", lambda folder: os.unlink(folder / name))
+    yield Damage(name + ": a folder", lambda folder: _folder_for_file(folder / name))
+    yield Damage(name + ": a link to itself", lambda folder: _link(folder / name, name))
+    yield Damage(name + ": a link to nothing", lambda folder: _link(folder / name, "nothing"))
+    yield rewritten("empty", lambda content: b"")
+    yield rewritten("zeros", lambda content: bytes(len(content)))
+    yield rewritten("reversed", lambda content: content[::-1])
+    yield rewritten("twice", lambda content: content * 2, None if name == "weights.npz" else False)  # zip reads from the end
+    yield rewritten("not UTF-8", lambda content: content[:20] + b"\xff\xfe" + content[20:])
+    yield rewritten("UTF-16", lambda content: content.decode("latin-1").encode("utf-16"))
+    for share in (0.01, 0.3, 0.5, 0.9, 0.999):
+        yield rewritten(
+            "the first %.1f %%" % (100 * share), lambda content, share=share: content[: int(share * len(content))], unknown
+        )
+    for seed in range(8):
+        yield rewritten("a random byte, %d" % seed, lambda content, seed=seed: _flip(content, seed), unknown)
+
+
+def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
+    path.write_bytes(change(path.read_bytes()))
+
+
+def _flip(content: bytes, seed: int) -> bytes:
+    rng = random.Random(SEED + seed)
+    changed = bytearray(content)
+    changed[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    return bytes(changed)
+
+
+def _folder_for_file(path: Path) -> None:
+    os.unlink(path)
+    path.mkdir()
+
+
+def _file_for_folder(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.write_text("not a folder")
+
+
+def _link(path: Path, target: str) -> None:
+    os.unlink(path)
+    path.symlink_to(target)
+
+
+# -------------------------------------------------------------------------------------------------------------- config
+
+
+def _of_config() -> Iterator[Damage]:
+    def setting(name: str, value: str) -> Damage:
+        return Damage("config.toml: %s = %s" % (name, value[:20]), lambda folder: _set(folder / "config.toml", name, value))
+
+    for name, values in {
+        "format": ("0", "1", "99", "2.0", '"2"', "true", "[2]", "9" * 5000),
+        "system": ('"mh9"', '""', "1", "true", "[]", '"mh3\\n"', '"../mh3"', '"' + "x" * 100_000 + '"'),
+        "seed": ('"1"', "-1", "1.5", "true", "[1]", "99999999999999999999"),
+        "units": ("0", "-2", "3", "20000", "1000000000000", "64.0", '"64"', "true", "nan", "inf"),
+        "char_dim": ("0", "17", "1000000"),
+        "mlp_units": ("49", "-1", "1e3", "1000000000"),
+        "layers": ("0", "3", "1000000", "-1"),
+        "word_min_count": ("0", '"2"'),
+        "single_root": ("1", '"true"', "maybe"),
+        "learning_rate": ("nan", "inf", "-1.0", '"fast"'),
+    }.items():
+        for value in values:
+            yield setting(name, value)
+    for what, addition in {
+        "unknown section": "\n[nonsense]\na = 1\n",
+        "unknown setting": "\n[scorer2]\n",
+        "section twice": "\n[encoder]\nunits = 64\n",
+        "nested tables": "\n[encoder.units.more]\na = 1\n",
+        "deep nesting": "\na = " + "[" * 2000 + "]" * 2000 + "\n",
+        "not TOML": "\nunits 64\n",
+    }.items():
+        yield Damage(
+            "config.toml: " + what, lambda folder, a=addition: _rewrite(folder / "config.toml", lambda c: c + a.encode())
+        )
+
+
+def _set(path: Path, name: str, value: str) -> None:
+    lines = path.read_text().split("\n")
+    assert any(line.startswith(name + " = ") for line in lines), name
+    path.write_text("\n".join("%s = %s" % (name, value) if line.startswith(name + " = ") else line for line in lines))
+
+
+# ---------------------------------------------------------------------------------------------------------- vocabulary
+
+
+def _of_vocabulary() -> Iterator[Damage]:
+    def changed(what: str, change: Callable[[dict], object]) -> Damage:
+        def apply(folder: Path) -> None:
+            tables = json.loads((folder / "vocabulary.json").read_text(encoding="utf-8"))
+            result = change(tables)
+            text = result if isinstance(result, str) else json.dumps(tables if result is None else result, ensure_ascii=False)
+            (folder / "vocabulary.json").write_text(text, encoding="utf-8", errors="surrogatepass")
+
+        return Damage("vocabulary.json: " + what, apply)
+
+    def table(name: str, change: Callable[[dict], object]) -> Callable[[dict], None]:
+        def apply(tables: dict) -> None:
+            tables[name] = change(tables[name])
+
+        return apply
+
+    for name in TABLES:
+        yield changed(name + " missing", lambda tables, name=name: tables.pop(name) and None)
+        yield changed(name + " reordered", table(name, lambda t: dict(reversed(list(t.items())))))
+        yield changed(name + " without the last", table(name, lambda t: dict(list(t.items())[:-1])))
+        yield changed(name + " with one more", table(name, lambda t: {**t, "more": 1}))
+        yield changed(name + " as a list", table(name, list))
+        yield changed(name + " null", table(name, lambda t: None))
+        for bad in (-1, 1.5, "1", None, [1], True, 10**30):
+            yield changed("%s counted %r" % (name, bad), table(name, lambda t, bad=bad: dict.fromkeys(t, bad)))
+    for bad in ("a\tb", "a\nb", "a\rb", "", " ", "\x00", "\ud800", "a" * 100_000):
+        yield changed("a label %r" % bad[:10], table("labels", lambda t, bad=bad: {**dict(list(t.items())[:-1]), bad: 1}))
+    yield changed("a list", lambda tables: list(tables.values()))
+    yield changed("a number", lambda tables: "1")
+    yield changed("null", lambda tables: "null")
+    yield changed("deep nesting", lambda tables: "[" * 100_000 + "]" * 100_000)
+    yield changed("an enormous number", lambda tables: '{"words": ' + "9" * 5000 + "}")
+    yield changed("NaN", lambda tables: '{"words": NaN}')
+
+
+# ------------------------------------------------------------------------------------------------------------- weights
+
+
+def _of_weights() -> Iterator[Damage]:
+    def changed(what: str, change: Callable[[dict], object]) -> Damage:
+        def apply(folder: Path) -> None:
+            with np.load(folder / "weights.npz") as file:
+                arrays = dict(file)
+            change(arrays)
+            with open(folder / "weights.npz", "wb") as file:
+                np.savez(file, **arrays)
+
+        return Damage("weights.npz: " + what, apply)
+
+    def first(change: Callable[[np.ndarray], np.ndarray]) -> Callable[[dict], None]:
+        def apply(arrays: dict) -> None:
+            arrays["p0"] = change(arrays["p0"])
+
+        return apply
+
+    def value(number: float) -> Callable[[np.ndarray], np.ndarray]:
+        def apply(array: np.ndarray) -> np.ndarray:
+            array = array.astype(np.float64)
+            array.flat[0] = number
+            return array
+
+        return apply
+
+    yield changed("p0 missing", lambda arrays: arrays.pop("p0"))
+    yield changed("no arrays", lambda arrays: arrays.clear())
+    yield changed("p0 and p1 exchanged", lambda arrays: arrays.update(p0=arrays["p1"], p1=arrays["p0"]))
+    yield changed("p0 negated", first(lambda a: -a))
+    yield changed("p0 transposed", first(lambda a: a.T))
+    yield changed("p0 flat", first(np.ravel))
+    yield changed("p0 too small", first(lambda a: a[:-1]))
+    yield changed("p0 without numbers", first(lambda a: a[:0]))
+    yield changed("all zero", lambda arrays: arrays.update({name: np.zeros_like(a) for name, a in arrays.items()}))
+    for number in (np.nan, np.inf, -np.inf, 1e300, 1e38, 3.4e38):
+        yield changed("p0 with %g" % number, first(value(number)))
+    for kind in ("complex64", "int64", "bool", "U8", "S4", "float16", "datetime64[s]", "object"):
+        yield changed("p0 as " + kind, first(lambda a, kind=kind: _as(a, kind)))
+    yield Damage("weights.npz: a single array", lambda folder: _write(folder / "weights.npz", _npy(np.zeros(3))))
+    yield Damage("weights.npz: an enormous array", lambda folder: _write(folder / "weights.npz", _enormous()))
+
+
+def _as(array: np.ndarray, kind: str) -> np.ndarray:
+    return array.astype(np.int64).astype(kind) if kind.startswith("datetime") else array.astype(kind)
+
+
+def _npy(array: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def _enormous() -> bytes:
+    """An archive whose first array claims to have 10^15 numbers."""
+    header = _npy(np.zeros(1, dtype=np.float32)).replace(b"(1,), }" + b" " * 15, b"(%d,), }" % 10**15)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("p0.npy", header)
+    return file.getvalue()
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)

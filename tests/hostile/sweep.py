@@ -1,0 +1,172 @@
+"""Run every command of mh4 on malformed CoNLL-U files (corpus.py) and damaged models (damage.py).
+
+Every command must succeed or explain itself in one line with exit code 2, within 30 seconds of processor time, without touching
+what it reads and without leaving anything behind if it fails; files that are CoNLL-U must be parsed, others must be refused.
+
+    make sweep                          all of it, which takes some minutes (EVERY=10: a tenth)
+    sweep.py --every 10 --only files    every tenth file; --only models for the models
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Optional
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import corpus  # noqa: E402
+import damage  # noqa: E402
+import sandbox  # noqa: E402
+
+from mh4.training import trainer  # noqa: E402, F401  (imported once here rather than in every child process)
+
+# A network so small that training it for two updates takes no time.
+TINY = [
+    "encoder.char_dim=4",
+    "encoder.char_units=8",
+    "encoder.word_dim=8",
+    "encoder.word_min_count=1",
+    "encoder.units=8",
+    "scorer.mlp_units=8",
+    "training.max_updates=2",
+    "training.evaluate_updates=1",
+]
+SYSTEMS = ("mst", "mh4-hybrid")
+
+
+class Sweep:
+    """Runs the commands and collects what is wrong with them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runs = 0
+        self.slowest = (0.0, "")
+        self.failures: list[str] = []
+        self.good = folder / "good.conllu"
+        self.good.write_text(corpus.GOOD, encoding="utf-8")
+        self.models = {system: folder / system for system in SYSTEMS}
+        for system, model in self.models.items():
+            done = sandbox.run(*self.training(system, self.good, model))
+            assert done.code == 0, done.stderr
+
+    def training(self, system: str, train: Path, model: Path) -> list[str]:
+        settings = [part for setting in TINY for part in ("--set", setting)]
+        return ["train", "--system", system, "--train", str(train), "--dev", str(self.good), "--model", str(model), *settings]
+
+    def run(self, name: str, *arguments: str, stdin: bytes = b"", succeeds: Optional[bool] = None) -> sandbox.Outcome:
+        """Run a command; `succeeds` is whether it must succeed, if that is known."""
+        done = sandbox.run(*arguments, stdin=stdin)
+        self.runs += 1
+        self.slowest = max(self.slowest, (done.seconds, "%s, mh4 %s" % (name, arguments[0])))
+        complaint = done.complaint()
+        if not complaint and succeeds is not None and succeeds != (done.code == 0):
+            complaint = "refused: " + done.stderr if succeeds else "accepted"
+        if complaint:
+            self.fail(name, arguments, complaint)
+        return done
+
+    def fail(self, name: str, arguments: tuple[str, ...], complaint: str) -> None:
+        self.failures.append("%s | mh4 %s | %s" % (name, " ".join(arguments[:3]), complaint.strip()))
+        print("FAILED", self.failures[-1], flush=True)
+
+    # --------------------------------------------------------------------------------------------------------- files
+
+    def file(self, case: corpus.Case) -> None:
+        """Every command that reads CoNLL-U, on this file."""
+        place = self.folder / "case"
+        place.mkdir()
+        path, out, new = place / "case.conllu", place / "out.conllu", place / "model"
+        path.write_bytes(case.content)
+        good, given = str(self.good), str(path)
+        mst, mh4 = (str(self.models[system]) for system in SYSTEMS)
+        self.run(case.name, "parse", "--model", mst, given, "-o", str(out), succeeds=case.readable)
+        if out.exists():
+            self.compare(case, out.read_bytes())
+            out.unlink()
+        for arguments in (
+            ["parse", "--model", mh4, "--tags", "--decode", "greedy", "-"],
+            ["ensemble", "--model", mst, "--model", mh4, "-"],
+        ):
+            self.run(case.name, *arguments, stdin=case.content, succeeds=case.readable)
+        self.run(case.name, "coverage", given, succeeds=case.tree)
+        self.run(case.name, "coverage", "--json", "-", stdin=case.content, succeeds=case.tree)
+        for arguments in (
+            ["test", "--model", mh4, given],
+            ["ensemble", "--vote", given, "-"],
+            ["evaluate", given, given, "--by", "deprel"],
+            ["evaluate", good, given],
+            ["compare", given, given, given],
+        ):
+            self.run(case.name, *arguments, stdin=case.content, succeeds=False if case.tree is False else None)
+        if self.left_over(place) != ["case.conllu"]:
+            self.fail(case.name, ("*",), "left behind: %s" % self.left_over(place))
+        self.run(case.name, *self.training("mst", path, new), succeeds=False if case.tree is False else None)
+        if path.read_bytes() != case.content or self.good.read_text(encoding="utf-8") != corpus.GOOD:
+            self.fail(case.name, ("*",), "an input file has changed")
+        shutil.rmtree(place)
+
+    def compare(self, case: corpus.Case, parsed: bytes) -> None:
+        """Only HEAD and DEPREL of words may differ, and DEPS, which must be empty."""
+        before, after = case.content.split(b"\n"), parsed.split(b"\n")
+        rows = [(a.split(b"\t"), b.split(b"\t")) for a, b in zip(before, after)]
+        same = all(a == b or (len(a) == len(b) == 10 and a[:6] + [b"_"] + a[9:] == b[:6] + b[8:]) for a, b in rows)
+        if len(before) != len(after) or not same:
+            self.fail(case.name, ("parse",), "the output differs in more than HEAD, DEPREL and DEPS")
+
+    def left_over(self, place: Path) -> list[str]:
+        return sorted(str(path.relative_to(place)) for path in place.rglob("*"))
+
+    # -------------------------------------------------------------------------------------------------------- models
+
+    def model(self, done: damage.Damage) -> None:
+        """Every command that uses a model, on a damaged copy."""
+        place = self.folder / "case"
+        shutil.copytree(self.models["mst"], place)
+        done.apply(place)
+        before = self.contents(place)
+        for arguments in (
+            ["info", str(place)],
+            ["parse", "--model", str(place), str(self.good)],
+            ["test", "--model", str(place), str(self.good)],
+            ["ensemble", "--model", str(self.models["mst"]), "--model", str(place), str(self.good)],
+        ):
+            succeeds = None if arguments[0] == "info" and not done.sound else done.sound  # info may report what is wrong
+            self.run(done.name, *arguments, succeeds=succeeds)
+        if self.contents(place) != before:
+            self.fail(done.name, ("*",), "the model has changed")
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
+
+    def contents(self, place: Path) -> dict[str, Optional[bytes]]:
+        paths = [place, *place.rglob("*")]
+        return {str(path): path.read_bytes() if path.is_file() else None for path in paths}
+
+
+def steps(sweep: Sweep, only: str, every: int) -> Iterator[None]:
+    if only != "models":
+        for case in list(corpus.cases())[::every]:
+            yield sweep.file(case)
+    if only != "files":
+        for one in list(damage.damages())[::every]:
+            yield sweep.model(one)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--only", choices=["files", "models"], default="")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        sweep = Sweep(Path(folder))
+        count = sum(1 for _ in steps(sweep, asked.only, asked.every))
+    print(
+        "%d files and models, %d commands, %d failures; the slowest took %.1f s (%s)"
+        % (count, sweep.runs, len(sweep.failures), *sweep.slowest)
+    )
+    return 1 if sweep.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
