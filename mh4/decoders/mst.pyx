@@ -48,7 +48,7 @@ def decode(
         heads = best_tree(total, single_root)
     derivation = from_heads(heads, arcs, cost)
     if derivation.score == -np.inf:
-        raise arguments.no_derivation(None, 0)
+        raise arguments.no_derivation()
     return derivation
 
 
@@ -64,7 +64,7 @@ def best_tree(const double[:, ::1] arcs, bint single_root):
         if spanned:
             contraction.expand(heads)
     if not spanned or (single_root and (found == 0).sum() != 1):
-        raise arguments.no_derivation(None, 0)
+        raise arguments.no_derivation()
     return found
 
 
