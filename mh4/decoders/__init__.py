@@ -11,7 +11,7 @@ given, memory has the error for what does not fit, and core, degree and measures
 
 Nodes are 0 for the root, 1..n for the words and n+1 for the end of the sentence, which can be the first buffer
 element but has no arcs. ``heads`` is an int32 array of length n+1 with ``heads[0] == -1``.
-None of the decoders needs DyNet; all of them release the GIL while they search.
+None of the decoders needs DyNet; all but plain_mh4 release the GIL while they search.
 """
 
 from .derivation import Derivation, NotInClass

@@ -91,8 +91,8 @@ def roots(heads: np.ndarray, single_root: bool) -> None:
         raise NotInClass(f"heads: a single root is required, but node 0 has {found} dependents")
 
 
-def no_derivation(heads: Optional[np.ndarray], k: int) -> ValueError:
-    """The error for a search without a result: the tree is not in MH_k, or the scores forbid every derivation."""
+def no_derivation(heads: Optional[np.ndarray] = None, k: int = 0) -> ValueError:
+    """The error for a search without a result: the scores forbid every derivation or, with a tree, that is not in MH_k."""
     if heads is not None and smallest_k(heads) > k:
         return NotInClass(f"heads: the tree is not in MH{k}, only MH{smallest_k(heads)} and larger derive it")
     return ValueError("no derivation: scores of -inf forbid all, or a single root is required of a sentence without words")

@@ -12,12 +12,13 @@ scored where the item that ends in it is combined with the item that starts with
     [i,l]     = best of  Link     [i,j,l] without j: RA (i->j), LA (l->j);   [i,i+1] = 0
     [i,j,k,l] = best of  Combine  [i,j,k] + shift[j,k] + [k,l],   [i,j] + shift[i,j] + [j,k,l].
 
-The goal is [0,n+1]. Only [i,l] and [i,j,l] are stored, and no backpointers: the trace takes the maxima on its path a second
-time. A reduce is scored on s1, s0 and b0, which are i, j, l in [i,j,l] and j, k, l in [i,j,k,l] (in the second line of Link,
+The goal is [0,n+1]. Only [i,l] and [i,j,l] are stored, and no backpointers: the trace recomputes the argmaxes along its
+path. A reduce is scored on s1, s0 and b0, which are i, j, l in [i,j,l] and j, k, l in [i,j,k,l] (in the second line of Link,
 where k and j change places, k, j, l).
 
 The charts are in mh4_chart (their common base, with the trace), mh4_full (all items) and mh4_tree (the items of one tree);
-replay executes the transitions that the trace finds.
+replay executes the transitions that the trace finds. What plain_mh4 fills by increasing length of the items, mh4_full fills
+by i and k, pushing each [i,j,k,l] to the items that Link makes of it as soon as it is known: see FullChart there.
 """
 
 import threading
@@ -59,16 +60,19 @@ def decode(
     """
     cdef Tensors tensors = Tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
     cdef Chart chart
+    cdef const int[::1] tree
     if heads is None:
         chart = workspace(FullChart)
     else:
-        heads = arguments.tree(heads, tensors.scores.n)
+        heads = tree = arguments.tree(heads, tensors.scores.n)
         arguments.roots(heads, single_root)
         chart = workspace(TreeChart)
+        chart.heads = &tree[0]
     chart.scores = tensors.scores
+    chart.single = single_root
     cdef bint derived
     try:
-        chart.prepare(heads, single_root)
+        chart.prepare()
         with nogil:
             derived = chart.fill()
             if derived:

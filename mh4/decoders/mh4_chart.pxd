@@ -7,23 +7,25 @@ from mh4.decoders.replay cimport LA, LA2, Scores, arc_score, dependent_of, head_
 
 
 cdef struct Step:  # how the best computation of an item ends
-    int code      # of the reduce that made it by Link, or SH if it is a Combine
-    int gone      # the node removed by Link
-    bint longer   # the item that Link took, [i,j,k,l], is [i,j,k] + [k,l], not [i,j] + [j,k,l]
+    int code          # of the reduce that made it by Link, or SH if it is a Combine
+    int removed       # the node removed by Link
+    bint splits_at_k  # the item that Link took, [i,j,k,l], is [i,j,k] + [k,l], not [i,j] + [j,k,l]
     float score
 
 
-cdef struct Todo:  # the item [i,j,l], or [i,l] if j is 0, still to be unfolded; or, if code is not SH, a reduce
+cdef struct Todo:  # a reduce, or an item to be unfolded: [i,j,l], or [i,l] if j is 0, as node 0 is never in the middle
+    bint is_reduce
     int code, i, j, l
 
 
 cdef class Chart:
-    cdef Scores scores
-    cdef bint single
-    cdef vector[int] codes
+    cdef Scores scores     # set these three, then prepare, fill and trace
+    cdef bint single       # whether node 0 is to have one dependent
+    cdef const int* heads  # of the tree, in TreeChart
+    cdef vector[int] codes  # of the transitions that trace found, in order of execution
     cdef vector[Todo] agenda
 
-    cdef prepare(self, heads, bint single)
+    cdef prepare(self)
     cdef release(self)
     cdef double bytes_needed(self) noexcept
     cdef bint fill(self) except -1 nogil
@@ -32,9 +34,9 @@ cdef class Chart:
     cdef int trace(self) except -1 nogil
 
 
-cdef inline void better(Step* best, float score, int code, int gone, bint longer) noexcept nogil:
+cdef inline void better(Step* best, float score, int code, int removed, bint splits_at_k) noexcept nogil:
     if score > best.score:
-        best[0] = Step(code, gone, longer, score)
+        best[0] = Step(code, removed, splits_at_k, score)
 
 
 cdef inline float reduce_score(const Scores* scores, int code, int s2, int s1, int s0, int b0) noexcept nogil:

@@ -10,9 +10,8 @@ cdef class Chart:
     with a single root is one that has no arc from 0 before that.
     """
 
-    cdef prepare(self, heads, bint single):
-        """Prepare for new scores and options; heads: int32 array, a tree, or None."""
-        self.single = single
+    cdef prepare(self):
+        """Make room for the items of a new sentence."""
 
     cdef release(self):
         """Free memory that is too large to keep."""
@@ -30,7 +29,11 @@ cdef class Chart:
         """The best way to [i,j,l]."""
 
     cdef int trace(self) except -1 nogil:
-        """Unfold the goal into the codes of its transitions: Combine is concatenation, Link appends its reduce."""
+        """Unfold the goal into the codes of its transitions: Combine is concatenation, Link appends its reduce.
+
+        The agenda is last in, first out: what makes an item is pushed from right to left, so that the codes come out in order
+        of execution.
+        """
         cdef Todo todo
         cdef Step step
         cdef int j, k
@@ -39,14 +42,14 @@ cdef class Chart:
         while self.agenda.size():
             todo = self.agenda.back()
             self.agenda.pop_back()
-            if todo.code != SH:
+            if todo.is_reduce:
                 self.codes.push_back(todo.code)
             elif todo.j == 0 and todo.l == todo.i + 1:
                 self.codes.push_back(SH)  # [i,i+1]
             elif todo.j == 0:
                 step = self.step2(todo.i, todo.l)
                 self.agenda.push_back(reduce(step.code))
-                self.agenda.push_back(item(todo.i, step.gone, todo.l))
+                self.agenda.push_back(item(todo.i, step.removed, todo.l))
             else:
                 step = self.step3(todo.i, todo.j, todo.l)
                 if step.code == SH:
@@ -54,9 +57,9 @@ cdef class Chart:
                     self.agenda.push_back(item(todo.i, 0, todo.j))
                     continue
                 self.agenda.push_back(reduce(step.code))
-                j = min(todo.j, step.gone)
-                k = max(todo.j, step.gone)
-                if step.longer:
+                j = min(todo.j, step.removed)
+                k = max(todo.j, step.removed)
+                if step.splits_at_k:
                     self.agenda.push_back(item(k, 0, todo.l))
                     self.agenda.push_back(item(todo.i, j, k))
                 else:
@@ -65,8 +68,8 @@ cdef class Chart:
 
 
 cdef inline Todo item(int i, int j, int l) noexcept nogil:
-    return Todo(SH, i, j, l)
+    return Todo(False, SH, i, j, l)
 
 
 cdef inline Todo reduce(int code) noexcept nogil:
-    return Todo(code, 0, 0, 0)
+    return Todo(True, code, 0, 0, 0)

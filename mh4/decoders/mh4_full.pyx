@@ -41,18 +41,24 @@ cdef enum:
 
 @cython.final
 cdef class FullChart(Chart):
-    """All items.
+    """All items, for i from n down and k from i+1 up.
+
+    All that makes [i,j,k] has happened by the time k is reached, since all nodes in the middle come before k: it is made by
+    Combine at j, and by Link at j or the removed node, whichever is later. So at k every [i,j,k] is final: Link them to [i,k].
+    Then compute every [i,j,k,l], by Combine from [i,j,k] and [k,l] or [i,j] and [j,k,l], and push it by Link to [i,j,l] and
+    [i,k,l]; it is not stored.
 
     Rows run over l, the last node of an item: from the multiple of LANES at or below the first possible l, with -inf
-    before that l and beyond the sentence. Scores that do not depend on i, those of the best Link of [i,j,k,l] by an arc from
-    j, k or l to k and to j, are tabulated first (also for arcs from i, if their scores do not depend on i). That leaves a few
-    additions and maxima for every i, j, k and l.
+    before that l and beyond the sentence. As [j,k,l] is read for one k and all j and l, tables by three nodes are indexed
+    k, j, l: the rows read one after the other are adjacent. Scores that do not depend on i, those of the best Link of [i,j,k,l]
+    by an arc from j, k or l to k and to j, are tabulated first (also for arcs from i, if their scores do not depend on i). That
+    leaves a few additions and maxima for every i, j, k and l.
     """
 
     cdef float* memory
     cdef size_t capacity, needed, taken  # in floats
     cdef int n, stride
-    cdef bint by_head          # arcs from i are not in the tables
+    cdef bint by_head          # arcs from i are not in the tables, as their scores depend on i
     cdef vector[size_t] place  # of l = 0 in the row of [0,k,l] in the tables by three nodes
     cdef vector[float*] rows   # [i,j,l] for the current i, by j
     # tables by three nodes
@@ -81,13 +87,12 @@ cdef class FullChart(Chart):
     def __dealloc__(self):
         free(self.memory)
 
-    cdef prepare(self, heads, bint single):
-        Chart.prepare(self, heads, single)
+    cdef prepare(self):
         cdef int n = self.scores.n, k
         cdef size_t stride = (n + 1 + LANES) // LANES * LANES, square = (n + 2) * stride, volume = 0
         self.n = n
         self.stride = stride
-        self.by_head = single or self.scores.by_arc
+        self.by_head = self.single or self.scores.by_arc  # with a single root, arcs from i are forbidden for i = 0 only
         for k in range(n + 1):
             volume += k * (stride - row_start(k))
         self.needed = 3 * volume + 13 * square + 8 * stride
@@ -195,7 +200,7 @@ cdef class FullChart(Chart):
                       self.stride, self.stride - start)
 
     cdef void fill_plane(self, int i) noexcept nogil:
-        """All items starting with i, ordered by the last node of their parts."""
+        """All items starting with i."""
         cdef int n = self.n, j, k, l
         cdef float* t2 = self.row(self.t2, i)
         cdef bint forbidden = self.single and i == 0  # arcs from i
@@ -208,10 +213,10 @@ cdef class FullChart(Chart):
             self.la_from[j] = on_s1s0(&self.scores, LA, i, j)
             self.ra_from[j] = on_s1s0(&self.scores, RA, i, j) + self.arcs_from[j]
         for k in range(i + 1, n + 2):
-            # every [i,j,k] is complete: Link them to [i,k]
+            # Link [i,j,k] to [i,k]
             for j in range(i + 1, k):
                 self.column[j] = self.rows[j][k]
-            if forbidden and k > n:
+            if forbidden and k > n:  # only the last transition, which leads to [0,n+1], may make an arc from 0
                 for j in range(1, k):
                     self.ra_from[j] = on_s1s0(&self.scores, RA, 0, j) + self.row(self.arcs_to, j)[0]
             if k > i + 1:
@@ -223,11 +228,12 @@ cdef class FullChart(Chart):
             self.link(i, k)
 
     cdef void link(self, int i, int k) noexcept nogil:
+        """Start the row of [i,k,l], and push all [i,j,k,l] to [i,j,l] and [i,k,l]."""
         cdef int start = row_start(k), count = self.stride - start
         cdef size_t at = self.at(i + 1, k) + start
-        # Combine [i,k] + [k,l] = [i,k,l]
+        # [i,k,l] by Combine: [i,k] + shift[i,k], which is right[k], + [k,l]
         add(self.rows[k] + start, self.row(self.t2, k) + start, self.right[k], count)
-        # Combine to [i,j,k,l], and Link these to [i,j,l] and [i,k,l]
+        # [i,j,k,l] by Combine, left[j] + [k,l] or right[j] + [j,k,l], and then by Link [i,j,l] and [i,k,l]
         add2(self.left + i + 1, self.column + i + 1, self.row(self.shifts, k) + i + 1, k - i - 1)
         if self.by_head:
             add(self.ra2 + i + 1, self.row(self.ra2_to, k) + i + 1, self.arcs_from[k], k - i - 1)
@@ -240,11 +246,11 @@ cdef class FullChart(Chart):
                   self.links_k + at, self.links_j + at, self.left, self.right, NULL, NULL,
                   NULL, NULL, i + 1, k, start, count)
 
-    cdef float score4(self, int i, int j, int k, int l, bint* longer) noexcept nogil:
+    cdef float score4(self, int i, int j, int k, int l, bint* splits_at_k) noexcept nogil:
         """[i,j,k,l]"""
         cdef float left = self.t3[self.at(i, j) + k] + shift_score(&self.scores, j, k) + self.row(self.t2, k)[l]
         cdef float right = self.row(self.t2, i)[j] + shift_score(&self.scores, i, j) + self.t3[self.at(j, k) + l]
-        longer[0] = left > right
+        splits_at_k[0] = left > right
         return maximum(left, right)
 
     cdef Step step2(self, int i, int l) noexcept nogil:
@@ -261,22 +267,22 @@ cdef class FullChart(Chart):
 
     cdef Step step3(self, int i, int j, int l) noexcept nogil:
         cdef Step best = Step(SH, 0, False, -INFINITY)
-        cdef bint from_i = i > 0 or not self.single, longer
+        cdef bint from_i = i > 0 or not self.single, splits_at_k
         cdef int k
         cdef float score
         better(&best, self.row(self.t2, i)[j] + shift_score(&self.scores, i, j) + self.row(self.t2, j)[l], SH, 0, False)
         for k in range(j + 1, l):
-            score = self.score4(i, j, k, l, &longer)
-            better(&best, score + reduce_score(&self.scores, RA, i, j, k, l), RA, k, longer)
-            better(&best, score + reduce_score(&self.scores, LA, i, j, k, l), LA, k, longer)
+            score = self.score4(i, j, k, l, &splits_at_k)
+            better(&best, score + reduce_score(&self.scores, RA, i, j, k, l), RA, k, splits_at_k)
+            better(&best, score + reduce_score(&self.scores, LA, i, j, k, l), LA, k, splits_at_k)
             if from_i:
-                better(&best, score + reduce_score(&self.scores, RA2, i, j, k, l), RA2, k, longer)
+                better(&best, score + reduce_score(&self.scores, RA2, i, j, k, l), RA2, k, splits_at_k)
         for k in range(i + 1, j):
-            score = self.score4(i, k, j, l, &longer)
-            better(&best, score + reduce_score(&self.scores, LAp, i, k, j, l), LAp, k, longer)
-            better(&best, score + reduce_score(&self.scores, LA2, i, k, j, l), LA2, k, longer)
+            score = self.score4(i, k, j, l, &splits_at_k)
+            better(&best, score + reduce_score(&self.scores, LAp, i, k, j, l), LAp, k, splits_at_k)
+            better(&best, score + reduce_score(&self.scores, LA2, i, k, j, l), LA2, k, splits_at_k)
             if from_i:
-                better(&best, score + reduce_score(&self.scores, RAp, i, k, j, l), RAp, k, longer)
+                better(&best, score + reduce_score(&self.scores, RAp, i, k, j, l), RAp, k, splits_at_k)
         return best
 
 

@@ -20,20 +20,15 @@ cdef struct Item:  # [i,j,l], in the list of its span i..l
 cdef class TreeChart(Chart):
     """Only the items in derivations of one tree: every Link makes an arc of the tree.
 
-    There are few of these. In an item [i,j,l] every other word between i and l has its head, so at most one word between
-    i and l has a head outside the span, and if there is one, it is j; otherwise, the head of j is i or l.
+    There are few of these. In an item [i,j,l] every other word between i and l has been removed. Its head is inside the span,
+    so at most one word between i and l has a head outside, and if there is one, it is j. Otherwise the head of j is i or l,
+    since a word that has been removed cannot be a head any more.
     """
 
-    cdef const int* heads
     cdef vector[int] dependents, first  # of h: dependents[first[h]] to dependents[first[h + 1] - 1]
     cdef vector[Step] t2                # at i, l
     cdef vector[int] begin, end         # at i, l: the items [i,j,l] are t3[begin] to t3[end - 1]
     cdef vector[Item] t3
-
-    cdef prepare(self, heads, bint single):
-        Chart.prepare(self, heads, single)
-        cdef const int[::1] tree = heads
-        self.heads = &tree[0]
 
     cdef double bytes_needed(self) noexcept:
         cdef double spans = <double> self.scores.side * self.scores.side
@@ -114,25 +109,25 @@ cdef class TreeChart(Chart):
     cdef void link_dependents(self, Step* best, int head, int i, int j, int l) noexcept nogil:
         """Link the dependents of `head`, one of i, j and l, to derive [i,j,l]."""
         cdef int x, k, code
-        cdef bint longer
+        cdef bint splits_at_k
         cdef float score
         for x in range(self.first[head], self.first[head + 1]):
             k = self.dependents[x]
             if j < k < l:
                 code = RA2 if head == i else RA if head == j else LA
-                score = self.score4(i, j, k, l, &longer) + reduce_score(&self.scores, code, i, j, k, l)
+                score = self.score4(i, j, k, l, &splits_at_k) + reduce_score(&self.scores, code, i, j, k, l)
             elif i < k < j:
                 code = RAp if head == i else LAp if head == j else LA2
-                score = self.score4(i, k, j, l, &longer) + reduce_score(&self.scores, code, i, k, j, l)
+                score = self.score4(i, k, j, l, &splits_at_k) + reduce_score(&self.scores, code, i, k, j, l)
             else:
                 continue
-            better(best, score, code, k, longer)
+            better(best, score, code, k, splits_at_k)
 
-    cdef float score4(self, int i, int j, int k, int l, bint* longer) noexcept nogil:
+    cdef float score4(self, int i, int j, int k, int l, bint* splits_at_k) noexcept nogil:
         """[i,j,k,l]"""
         cdef float left = self.step3(i, j, k).score + shift_score(&self.scores, j, k) + self.t2[self.at(k, l)].score
         cdef float right = self.t2[self.at(i, j)].score + shift_score(&self.scores, i, j) + self.step3(j, k, l).score
-        longer[0] = left > right
+        splits_at_k[0] = left > right
         return maximum(left, right)
 
     cdef Step step2(self, int i, int l) noexcept nogil:

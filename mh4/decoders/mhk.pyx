@@ -49,7 +49,7 @@ def decode(
         heads = best_tree(total, min(k, max(n + 2, 3)), single_root)
     derivation = from_heads(heads, arcs, cost)
     if derivation.score == -np.inf:
-        raise arguments.no_derivation(None, k)
+        raise arguments.no_derivation()
     return derivation
 
 
@@ -71,7 +71,7 @@ def best_tree(const double[:, ::1] arcs, int k, bint single_root):
     except MemoryError:
         raise out_of_memory(len(arcs) - 1, needed) from None
     if not derived:
-        raise arguments.no_derivation(None, k)
+        raise arguments.no_derivation()
     return found
 
 

@@ -50,7 +50,7 @@ def decode(
         heads = best_tree(total, single_root)
     derivation = from_heads(heads, arcs, cost)
     if derivation.score == -np.inf:
-        raise arguments.no_derivation(None, 0)
+        raise arguments.no_derivation()
     return derivation
 
 
@@ -70,7 +70,7 @@ def best_tree(const double[:, ::1] arcs, bint single_root):
         del _workspace.contraction  # its tables may have different sizes now
         raise out_of_memory(n, (2.0 * n + 1) * (n + 1) * sizeof(double)) from None
     if not spanned or (single_root and (found == 0).sum() != 1):
-        raise arguments.no_derivation(None, 0)
+        raise arguments.no_derivation()
     return found
 
 

@@ -1,5 +1,12 @@
 """The third-order decoder of 1-Endpoint-Crossing trees, in O(n^4) time and O(n^3) memory (Pitler, TACL 2014).
 
+In the pictures here and in oneec_rules.py:
+
+    .---.    an arc, in either direction
+    .....    an arc that crosses one of these, wherever it ends
+    a === b  the words between a and b, as an E, C or S (see below); within a complex, as a gap
+    a ( ) b  the same with crossed arcs: complex a b or crossed_pair a b
+
 Uncrossed arcs are derived as in a projective third-order parser (Koo & Collins, ACL 2010), with h a head and g its own
 head, or n+2 if that is not visible (n+1 for h = 0, which has none):
 
@@ -8,15 +15,15 @@ head, or n+2 if that is not visible (n+1 for h = 0, which has none):
     S a b g    everything between a and b, neither of which depends on the other: both have their heads outside
 
 Crossed arcs come as items "complex a b", with a and b their outermost nodes. They are derived by the rules in oneec_rules.py,
-which defines all items, compares them to Pitler's and proves that the rules suffice. Between its nodes a complex has gaps,
-which in turn are C and S:
+which defines the items of crossed arcs, compares them to Pitler's and proves that the rules suffice. Between its nodes a complex
+has gaps, which in turn are C and S:
 
        .-----------.
        |     .-----|-----.           complex a b: its arcs are crossed, each node but a and b has its head;
        a === u === t === b           the gaps a === u: C a u if u depends on a, C u a if a depends on u, or else S a u
 
-The head g of h is not visible from m if a crossed arc h->k lies between h->m and g->h, in the order of the arcs around h (to the
-right from the shortest to the longest, then to the left from the longest to the shortest):
+The head g of h is not visible from m if a crossed arc h->k lies between h->m and g->h, in the order of the arcs around h (to
+the right from the shortest to the longest, then to the left from the longest to the shortest):
 
        .--------.---------.              .-----------------.
        |        |      ...|...           |---------.       |
@@ -24,8 +31,8 @@ right from the shortest to the longest, then to the left from the longest to the
        |        |---.  :  |  :           |---.  :  |  :    |
        g        h   m     k              h   m     k       g
 
-In the gaps of a complex, g = n+2: the arc to the head of a node is crossed, or else the head is in a gap, and then a crossed arc of
-the node (it has one, and none enters the gap) hides the head from dependents on the node's other side.
+In the gaps of a complex, g = n+2: the arc to the head of a node is crossed, or else the head is in a gap, and then a crossed arc
+of the node (it has one, and none enters the gap) hides the head from dependents on the node's other side.
 
 C h h g is 0, and the goal is C 0 n with g = n+1. Complexes are used as follows:
 
@@ -37,8 +44,8 @@ C h h g is 0, and the goal is C 0 n with g = n+1. Complexes are used as follows:
     S a b g    a === w === b         C a w-1 g, C b w g;
                a === v ( ) w === b   or crossed arcs between those of a and those of b: C a v g, complex v w, C b w g
 
-Here w is m or the innermost word below it. In crossed_pair h w, the arc from h to its outermost dependent towards m is crossed, as it
-is in crossed_half h v, which is C h v with such an arc. The words below h end before w, or one complex has words of both:
+Here w is m or the innermost word below it. In crossed_pair h w, the arc from h to its outermost dependent towards m is crossed,
+as it is in crossed_half h v, which is C h v with such an arc. The words below h end before w, or one complex has words of both:
 
        .-----.                                 .-----.     .-----.
        |  ...|...                              |  ...|...  |  .--|--.
@@ -51,13 +58,14 @@ whether it is crossed there, and which sibling and grandparent are visible by th
 items.
 
 With a single root, node 0 may have one dependent only: crossed arcs from it are allowed where they are its longest (longest and
-twice in oneec_rules.py), uncrossed ones where nothing follows (may_have_two and single in oneec_tables.hpp and
+has_two in oneec_rules.py), uncrossed ones where nothing follows (may_have_two and single in oneec_tables.hpp and
 oneec_projective.hpp).
 
 The chart is in C++; read the rules first, then the kernel `near` in the generated file beside them, then the others in this
 order:
 
-    oneec_recurrences.hpp    the rules for complexes as kernels, written by oneec_generate.py when the decoders are built
+    oneec_recurrences.hpp    the rules for complexes as kernels: not in the repository, but written by oneec_generate.py when
+                             the decoders are built (make setup)
     oneec_blocks.hpp         vectors and memory views used by the kernels
     oneec_tables.hpp         the memory: where each item is stored
     oneec_projective.hpp     E, C and S
@@ -91,7 +99,7 @@ def decode(
         g is the head of h. It is visible if h is 0, which has none, or no arc crosses g->h; and no crossed arc from h
         to a dependent lies between h->m and g->h, in the order of the arcs around h (drawn at the top of this file).
     cost: float32 (n+1, n+1), cost[h, m] is added for every arc h->m. -inf forbids a part or arc.
-    heads: int array (n+1,); if given, the derivation is that of this tree.
+    heads: int array (n+1,); if given, the derivation is that of this tree, without a search: its parts follow from the tree.
     single_root: exactly one dependent of node 0.
 
     Without words (n = 0) the tree is just the root.
@@ -121,7 +129,7 @@ def decode(
         raise NotInClass("heads: the tree is not 1-Endpoint-Crossing")
     score = total(tensors, parts, cost, heads)
     if score == -np.inf or (single_root and n == 0):
-        raise arguments.no_derivation(None, 0)
+        raise arguments.no_derivation()
     return Derivation(score, heads, parts)
 
 
@@ -130,7 +138,7 @@ def parts_of(const int[::1] heads):
     cdef int n = heads.shape[0] - 1, m, k, h, g, s, low, high, end, other, x
     cdef vector[int] crossed
     cdef vector[int] parts[4]  # as in the names below
-    cdef bint visible
+    cdef bint visible, hides
     crossed.resize(n + 1, 0)
     for m in range(1, n + 1):
         low, high = minimum(heads[m], m), maximum(heads[m], m)
@@ -160,13 +168,18 @@ def parts_of(const int[::1] heads):
                 s = x
         if s > n or not crossed[s]:
             push(parts[3], s, m)
+        # Does a crossed h->k hide g? It cannot be that h < g < m or h > g > m: since g is above h and m, an arc on the path from
+        # the root to g would cross h->m.
         visible = h == 0 or not crossed[h]
         for k in range(1, n + 1):
             if heads[k] == h and crossed[k]:
-                if h < m < g <= n or (h > m > g):  # g is beyond m: is k between them?
-                    if m < k < g or m > k > g:
-                        visible = False
-                elif h < m < k or h > m > k or (h and (h < g < k or h > g > k)):
+                if h < m < g <= n or h > m > g:  # g is on the side of m: k is between them
+                    hides = m < k < g or m > k > g
+                elif h == 0:  # g = n+1, none: k is beyond m
+                    hides = m < k
+                else:  # g is on the other side: k is beyond m or beyond g
+                    hides = h < m < k or h > m > k or h < g < k or h > g > k
+                if hides:
                     visible = False
         if visible:
             push(parts[2], g, m)
@@ -182,9 +195,9 @@ cdef inline int push(vector[int]& rows, int first, int second) except -1 nogil:
 def best_tree(tensors, cost, bint single_root):
     """Heads of the highest-scoring tree, and its score in the chart."""
     cdef int n = len(tensors["arc"]) - 1
-    allowed = 0 if cost is None else cost.astype(np.float64)
-    cdef const float[:, ::1] arc = arguments.float32(tensors["arc"] + allowed)
-    cdef const float[:, ::1] crossed_arc = arguments.float32(tensors["crossed_arc"] + allowed)
+    cost = 0 if cost is None else cost.astype(np.float64)
+    cdef const float[:, ::1] arc = arguments.float32(tensors["arc"] + cost)
+    cdef const float[:, ::1] crossed_arc = arguments.float32(tensors["crossed_arc"] + cost)
     cdef const float[:, ::1] grandparent = arguments.float32(tensors["grandparent"].T)
     cdef const float[:, ::1] sibling = arguments.float32(tensors["sibling"].T)
     found = np.full(n + 1, -1, dtype=np.int32)
@@ -206,7 +219,7 @@ def best_tree(tensors, cost, bint single_root):
         del _workspace.chart  # its tables may have different sizes now
         raise out_of_memory(n, workspace.chart.bytes_needed()) from None
     if best == -INFINITY:
-        raise arguments.no_derivation(None, 0)
+        raise arguments.no_derivation()
     return found, best
 
 

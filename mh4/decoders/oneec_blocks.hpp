@@ -68,7 +68,8 @@ template <int size, class Value> static INLINE void store(float* tile, const Val
     for (int i = 0; i < size; i++) row(tile + i * LANES) = values[i];
 }
 
-// For each x from first to last - 1 in the block that begins at `node`: copy its values from a tile to where(x).
+// Transpose a tile, the block of x that begins at `node`: copy the values of x by state to where(x), for those x in the block
+// that are from first to last - 1.
 template <int size, class Where> static INLINE void scatter(const float* tile, int node, int first, int last, Where where) {
     const int begin = maximum(first, node), end = minimum(last, node + LANES);
     for (int x = begin; x < end; x++) {

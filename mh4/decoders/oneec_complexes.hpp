@@ -160,9 +160,9 @@ struct Wings {
     Layer& layer;
     int l, a, block, b, begin, end;  // only values for b from begin to end - 1 are stored
 
-    bool may_have_two(int node) const { return chart.may_have_two(node); }
     INLINE Tile open_a_l_b() const { return Tile{chart.open_right(a).tile(block, l)}; }
     INLINE Rows gap_a_b() const { return chart.gap_lanes(a, b); }
+    INLINE Arcs crossed_l_a() const { return chart.crossed.between(l, a); }
     INLINE Arcs longest_l_a() const { return chart.longest.between(l, a); }
     INLINE Rows longest_l_b() const { return chart.longest.to_lanes(l, b); }
     INLINE void keep_wing_l_b_a(const Block (&values)[STATES[WING]]) const {  // transposed, into blocks of a
@@ -225,9 +225,9 @@ struct ComplexesOfWings {
 };
 
 struct Complexes : Projective {
-    // Fill the chart. For each r, a group of l take turns, so that the data of r that they all need stays in the cache. When l
-    // and another node a of its group are combined, the gaps between a and nodes further to the right are not yet known (they
-    // are -inf): once they are, the wings and complexes that use them are raised again. For a = l + 1 there are none.
+    // Fill the chart. At each r, a group of l, low to high, take turns, so that the tables of r that they all need stay in the
+    // cache. But then l reaches r = a, another node of the group, before the gaps a b with b > a are known. They are -inf, and
+    // the wings l b a and complexes l b made of them are updated when they are first needed (catch_up).
     void fill() {
         for (int high = n - 1; high >= 0; high -= group) {
             const int low = maximum(high - group + 1, 0);
@@ -235,10 +235,7 @@ struct Complexes : Projective {
                 for (float* row : layer(l).complexes) std::fill_n(row, width, NEVER);
             for (int r = low + 1; r < side; r++)
                 for (int l = minimum(high, r - 1); l >= low; l--) {
-                    for (int a = l + 2; a <= high && a < r; a++) {
-                        if (a < r - 1) fill_wings(l, a, r - 1, r);
-                        fill_complexes_of_spanned(l, a, block_of(r), block_of(r) + 1);
-                    }
+                    catch_up(l, r, minimum(high, r - 1));
                     fill(l, r);
                 }
         }
@@ -263,6 +260,16 @@ struct Complexes : Projective {
     }
 
   private:
+    // What complex l r takes from gaps of the other a in the group, up to `last`: from gap a r-1, wing l r-1 a, and from gap a r,
+    // complex l r <- spanned l a r, gap a r. For a = l+1 there are none: spanned l a r, and open a l b in the wing, have an arc
+    // to a node between l and a.
+    void catch_up(int l, int r, int last) {
+        for (int a = l + 2; a <= last; a++) {
+            if (a < r - 1) fill_wings(l, a, r - 1, r);
+            fill_complexes_of_spanned(l, a, block_of(r), block_of(r) + 1);
+        }
+    }
+
     void fill(int l, int r) {
         fill_pivots_left(l, r);
         if (l > 0) fill_half_pivots_left(l, r);

@@ -1,4 +1,4 @@
-"""Writes oneec_recurrences.hpp, the rules of oneec_rules.py in C++; setup.py calls it before compiling.
+"""Write oneec_recurrences.hpp, the rules of oneec_rules.py in C++; setup.py does so before compiling.
 
 The header has the rules as a table, for the trace, and the *kernels* below, which fill the chart. A kernel derives some
 items by all rules that result in them, with all instances unrolled. The rules do not specify where the values of items and
@@ -20,7 +20,7 @@ from mh4.decoders import oneec_rules as rules
 
 # An item to derive. nodes: the kernel's names for the nodes of the rules' result. fixed: the same for further nodes of a rule,
 # which otherwise take all values in between. over: apply only the rules with these further nodes (None: all rules). adds: the
-# kernel raises the values in at.so_far_...(values) instead of starting at minus infinity.
+# kernel updates the values in at.so_far_...(values) instead of starting at minus infinity.
 Target = namedtuple("Target", "item nodes fixed over adds")
 
 # lanes: the node whose values are in vectors. orders: the orders of the nodes in the sentence for which the kernel is called.
@@ -65,12 +65,12 @@ KERNELS = [
 
 
 # A rule in the names of a kernel; loop is the node that takes all values in between, or None.
-Step = namedtuple("Step", "rule number target parts arcs loop twice")
+Step = namedtuple("Step", "rule number target antecedents arcs loop has_two")
 
 
-def further(rule):
+def further_nodes(rule):
     """The nodes of a rule that its result does not have."""
-    return {node for part in rule.parts for node in part[1:]} - set(rule.result[1:])
+    return {node for item in rule.antecedents for node in item[1:]} - set(rule.result[1:])
 
 
 def steps_of(kernel):
@@ -78,44 +78,47 @@ def steps_of(kernel):
     steps = []
     for target in kernel.targets:
         for number, rule in enumerate(rules.RULES):
-            if rule.result[0] != target.item or (target.over is not None and further(rule) != target.over):
+            if rule.result[0] != target.item or (target.over is not None and further_nodes(rule) != target.over):
                 continue
             names = {**dict(zip(rule.result[1:], target.nodes)), **target.fixed}
-            loops = sorted(further(rule) - set(target.fixed))
+            loops = sorted(further_nodes(rule) - set(target.fixed))
             if len(loops) > 1 or any(node in names.values() for node in loops):
-                raise ValueError("%s: %s has to fix nodes" % (kernel.name, rules.written(rule)))
+                raise ValueError("%s: %s has to fix nodes" % (kernel.name, rules.rule_text(rule)))
             names.update({node: node for node in loops})
-            parts = [(part[0], *(names[node] for node in part[1:])) for part in rule.parts]
+            antecedents = [(item[0], *(names[node] for node in item[1:])) for item in rule.antecedents]
             arcs = [tuple(names[node] for node in arc) for arc in rule.arcs]
-            steps.append(Step(rule, number, target, parts, arcs, loops[0] if loops else None, names.get(rule.twice)))
+            loop = loops[0] if loops else None
+            steps.append(Step(rule, number, target, antecedents, arcs, loop, names.get(rule.has_two)))
     return steps
 
 
 # ------------------------------------------------------------------------------------------------- what has to be derived
 
 
-def placed(rule, order):
+def node_orders(rule, order):
     """All orders of the rule's nodes in the sentence that extend this order of its result."""
-    nodes = [*rule.result[1:], *sorted(further(rule))]
+    nodes = [*rule.result[1:], *sorted(further_nodes(rule))]
     for line in permutations(nodes):
         if tuple(node for node in line if node in order) != tuple(order):
             continue
         kept = tuple(node for node in line if node in rule.order)
-        inside = further(rule) <= set(line[1:-1])
+        inside = further_nodes(rule) <= set(line[1:-1])
         if inside and (not rule.order or kept in (rule.order, rule.order[::-1])):
-            if all(allowed(part, line) for part in rule.parts):
+            if all(may_have_order(item, line) for item in rule.antecedents):
                 yield line
 
 
-def allowed(part, line):
-    """Whether an item may have its nodes in this order, given the names of its nodes as a result in the rules."""
-    names = item_nodes(part[0])
-    order = [names[part[1:].index(node)] for node in line if node in part[1:]]
-    return any(order in (list(given), list(given)[::-1]) for given in rules.ITEMS[part[0]])
+def may_have_order(item, line):
+    """Whether ITEMS allows an item, (kind, node, ...), this order of nodes in the sentence."""
+    kind, *nodes = item
+    names = nodes_as_result(kind)
+    order = [names[nodes.index(node)] for node in line if node in nodes]
+    return any(order in (list(given), list(given)[::-1]) for given in rules.ITEMS[kind])
 
 
-def item_nodes(item):
-    return next((rule.result[1:] for rule in rules.RULES if rule.result[0] == item), ("a", "b"))
+def nodes_as_result(kind):
+    """The names of an item's nodes as the result of rules, which are those in ITEMS."""
+    return next((rule.result[1:] for rule in rules.RULES if rule.result[0] == kind), ("a", "b"))
 
 
 def pattern(nodes, line):
@@ -123,7 +126,7 @@ def pattern(nodes, line):
     return tuple(nodes.index(node) for node in line if node in nodes)
 
 
-def needed():
+def needed_rules():
     """Counter of (number of the rule, order of its result) from which every complex l r with l < r is derived."""
     found, agenda = set(), [("complex", (0, 1))]
     while agenda:
@@ -131,12 +134,12 @@ def needed():
         for number, rule in enumerate(rules.RULES):
             if rule.result[0] == item and (number, order) not in found:
                 found.add((number, order))
-                for line in placed(rule, [rule.result[1:][i] for i in order]):
-                    agenda += [(part[0], pattern(part[1:], line)) for part in rule.parts]
+                for line in node_orders(rule, [rule.result[1:][i] for i in order]):
+                    agenda += [(item[0], pattern(item[1:], line)) for item in rule.antecedents]
     return Counter(found)
 
 
-def covered():
+def applied_rules():
     """The same Counter for the rules that the kernels apply."""
     found = Counter()
     for kernel in KERNELS:
@@ -148,13 +151,13 @@ def covered():
 
 def check():
     """Raise ValueError unless the kernels apply each rule exactly once wherever it is needed."""
-    for key in sorted(needed().keys() | covered().keys()):
-        if needed()[key] != covered()[key]:
+    for key in sorted(needed_rules().keys() | applied_rules().keys()):
+        if needed_rules()[key] != applied_rules()[key]:
             rule = rules.RULES[key[0]]
             order = " ".join(rule.result[1:][i] for i in key[1])
             raise ValueError(
                 "%s, for %s: needed %d times, but %d times in the kernels"
-                % (rules.written(rule), order, needed()[key], covered()[key])
+                % (rules.rule_text(rule), order, needed_rules()[key], applied_rules()[key])
             )
 
 
@@ -168,7 +171,7 @@ def products(cases):
     sums, so the maximum over instances is bit for bit the same, whether taken before or after adding their common terms.
     """
 
-    def merged(pairs):
+    def merge(pairs):
         rights = {}
         for left, right in pairs:
             rights.setdefault(left, []).append(right)
@@ -178,22 +181,22 @@ def products(cases):
         return [(tuple(left), right) for right, left in lefts.items()]
 
     pairs = [(left, right) for left, right, *_ in cases]
-    one = merged(pairs)
-    other = [(left, right) for right, left in merged([pair[::-1] for pair in pairs])]
+    one = merge(pairs)
+    other = [(left, right) for right, left in merge([pair[::-1] for pair in pairs])]
     return min(one, other, key=lambda found: (len(found), sum(len(a) + len(b) for a, b in found)))
 
 
-def called(kind, nodes, loop):
+def accessor(kind, nodes, loop):
     """The name of a value in the kernel and the call that fetches it."""
     name = "_".join((kind, *nodes))
     return name, "at.%s(%s)" % (name, loop if loop in nodes else "")
 
 
-def fetched(step):
-    """(name, call) of each part and of each arc."""
-    parts = [called(part[0], part[1:], step.loop) for part in step.parts]
+def accessors(step):
+    """(name, call) of each antecedent and of each arc."""
+    antecedents = [accessor(item[0], item[1:], step.loop) for item in step.antecedents]
     kinds = ["longest" if longest else "crossed" for longest in step.rule.longest]
-    return parts, [called(kind, arc, step.loop) for kind, arc in zip(kinds, step.arcs)]
+    return antecedents, [accessor(kind, arc, step.loop) for kind, arc in zip(kinds, step.arcs)]
 
 
 def best_of(name, states):
@@ -204,29 +207,32 @@ def best_of(name, states):
 
 
 def summands(step, cases):
-    """(result, directions, text of the sum of the parts) of the terms over which an item takes the maximum."""
-    parts, _ = fetched(step)
+    """(result, directions, text of the sum of the antecedents) of the terms over which an item takes the maximum."""
+    antecedents, _ = accessors(step)
     choices = sorted({(case[2], case[3 : 3 + len(step.arcs)]) for case in cases})
     for result, directions in choices:
         chosen = [case for case in cases if case[2] == result and case[3 : 3 + len(step.arcs)] == directions]
         for sides in products(chosen):
-            yield result, directions, " + ".join(best_of(name, side) for (name, _), side in zip(parts, sides))
+            yield result, directions, " + ".join(best_of(name, side) for (name, _), side in zip(antecedents, sides))
 
 
 def is_hoisted(kernel, step):
-    """Whether the sum of the parts, unlike the arcs, is the same for all lanes."""
-    inside = {node for part in step.parts for node in part[1:]}
-    return bool(step.loop and kernel.lanes) and len(step.parts) == 2 and kernel.lanes not in inside
+    """Whether the sum of the antecedents, unlike the arcs, is the same for all lanes.
+
+    Then it is computed once for each value of the loop's node, before the kernel is called for one block of lanes after another.
+    """
+    inside = {node for item in step.antecedents for node in item[1:]}
+    return bool(step.loop and kernel.lanes) and len(step.antecedents) == 2 and kernel.lanes not in inside
 
 
 def hoisted_name(step):
-    return "_".join(("sums", *(part[0] for part in step.parts)))
+    return "_".join(("sums", *(item[0] for item in step.antecedents)))
 
 
 def updates(kernel, step, cases):
     """The lines that update a target with the instances of a rule."""
     out = "_".join((step.target.item, *step.target.nodes))
-    _, arcs = fetched(step)
+    _, arcs = accessors(step)
     if is_hoisted(kernel, step):
         found = sorted({(result, directions) for result, directions, _ in summands(step, cases)})
         terms = [(result, directions, "%s[%d]" % (hoisted_name(step), i)) for i, (result, directions) in enumerate(found)]
@@ -239,19 +245,22 @@ def updates(kernel, step, cases):
     return lines
 
 
-def together(steps):
-    """The steps with loops, in groups: those over the same node that share values or results go into one loop."""
+def loop_groups(steps):
+    """Groups of steps with a loop: those over the same node that share values or results, which go into one loop.
+
+    A step that shares some with several groups unites them.
+    """
     groups = []
     for step in steps:
-        parts, arcs = fetched(step)
-        shared = {(step.loop, call) for _, call in parts + arcs} | {(step.loop, step.target.item, step.target.nodes)}
+        antecedents, arcs = accessors(step)
+        shared = {(step.loop, call) for _, call in antecedents + arcs} | {(step.loop, step.target.item, step.target.nodes)}
         near = [group for group in groups if group[0] & shared]
         groups = [group for group in groups if group not in near]
         groups.append((shared.union(*(group[0] for group in near)), [s for group in near for s in group[1]] + [step]))
     return [group for _, group in groups]
 
 
-def indented(lines):
+def indent(lines):
     return ["    " + line for line in lines]
 
 
@@ -259,24 +268,24 @@ def block(kernel, steps, table, targets):
     """The lines for steps with the same loop, or without a loop."""
     lines, known = [], set(targets)
     for step in steps:
-        parts, arcs = fetched(step)
+        antecedents, arcs = accessors(step)
         if is_hoisted(kernel, step):
-            parts = [(hoisted_name(step), "at.%s(%s)" % (hoisted_name(step), step.loop))]
-        for name, call in parts + arcs:
+            antecedents = [(hoisted_name(step), "at.%s(%s)" % (hoisted_name(step), step.loop))]
+        for name, call in antecedents + arcs:
             if name not in known:
                 known.add(name)
                 lines.append("const auto %s = %s;" % (name, call))
     for step in steps:
-        lines += ["// " + rules.written(step.rule), *updates(kernel, step, table[step.number])]
+        lines += ["// " + rules.rule_text(step.rule), *updates(kernel, step, table[step.number])]
     if steps[0].loop:
-        lines = ["for (int %s = at.begin; %s < at.end; %s++) {" % ((steps[0].loop,) * 3), *indented(lines), "}"]
+        lines = ["for (int %s = at.begin; %s < at.end; %s++) {" % ((steps[0].loop,) * 3), *indent(lines), "}"]
     else:
-        lines = ["{", *indented(lines), "}"]
-    guards = {step.twice for step in steps}
+        lines = ["{", *indent(lines), "}"]
+    guards = {step.has_two for step in steps}
     if len(guards) > 1:
-        raise ValueError("%s: only some of the rules in a loop give a node two arcs" % kernel.name)
-    if steps[0].twice:
-        lines[0] = "if (at.may_have_two(at.%s)) %s" % (steps[0].twice, lines[0])
+        raise ValueError("%s: only some of the rules in a loop need a second arc of a node" % kernel.name)
+    if steps[0].has_two:
+        lines[0] = "if (at.may_have_two(at.%s)) %s" % (steps[0].has_two, lines[0])
     return lines
 
 
@@ -292,8 +301,7 @@ def kernel_text(kernel, table):
     for name, target in names.items():
         lines.append("Value %s[%s];" % (name, "STATES[%s]" % target.item.upper()))
         lines.append("at.so_far_%s(%s);" % (name, name) if target.adds else "clear(%s);" % name)
-    loops = [step for step in steps if step.loop]
-    for group in together(loops):
+    for group in loop_groups([step for step in steps if step.loop]):
         lines += block(kernel, group, table, names)
     for target in names.values():
         for step in steps:
@@ -302,12 +310,12 @@ def kernel_text(kernel, table):
     for name, target in names.items():
         if target.item in kernel.keep or target.adds:
             lines.append("at.keep_%s(%s);" % (name, name))
-    text += ["template <class At> static INLINE void %s(const At& at) {" % kernel.name, *indented(lines), "}"]
+    text += ["template <class At> static INLINE void %s(const At& at) {" % kernel.name, *indent(lines), "}"]
     return "\n".join(text)
 
 
 def hoisted_text(step, cases):
-    parts, _ = fetched(step)
+    antecedents, _ = accessors(step)
     found = {}
     for result, directions, text in summands(step, cases):
         found.setdefault((result, directions), []).append(text)
@@ -317,14 +325,14 @@ def hoisted_text(step, cases):
         for other in found[key][1:]:
             text = "maximum(%s, %s)" % (text, other)
         sums.append("sums[%d] = %s;" % (i, text))
-    name, arguments = hoisted_name(step), ", ".join("%s %s" % ("const P%d&" % i, n) for i, (n, _) in enumerate(parts))
+    name, arguments = hoisted_name(step), ", ".join("%s %s" % ("const P%d&" % i, n) for i, (n, _) in enumerate(antecedents))
     return "\n".join(
         [
-            "// %s: the best sum of the parts by state and direction" % rules.written(step.rule),
+            "// %s: the best sum of the antecedents by state and direction" % rules.rule_text(step.rule),
             "enum { %s = %d };" % (name.upper(), len(sums)),
             "template <%s> static INLINE void %s(float* sums, %s) {"
-            % (", ".join("class P%d" % i for i in range(len(parts))), name, arguments),
-            *indented(sums),
+            % (", ".join("class P%d" % i for i in range(len(antecedents))), name, arguments),
+            *indent(sums),
             "}",
         ]
     )
@@ -355,9 +363,9 @@ struct Case {  // an instance of a rule: the numbers of its states and the direc
 };
 
 struct Shape {  // a rule: kinds of items and nodes; the nodes of the result are 0, 1 (, 2), then the others
-    int result, nodes, parts, arcs, ordered;
-    int twice;  // the node that also has other arcs, or -1
-    int kinds[2], part[2][3], arc[2][2], longest[2], order[4];
+    int result, nodes, antecedents, arcs, ordered;
+    int has_two;  // the node that certainly has a second crossed arc, or -1
+    int kinds[2], antecedent[2][3], arc[2][2], longest[2], order[4];
     int size;
     const Case* cases;
 };
@@ -375,8 +383,8 @@ static const Shape SHAPES[RULES] = {
 """
 
 
-def listed(things, indent):
-    return textwrap.fill(", ".join(things), 120, initial_indent=indent, subsequent_indent=indent)
+def wrap(things, margin):
+    return textwrap.fill(", ".join(things), 120, initial_indent=margin, subsequent_indent=margin)
 
 
 def braces(things):
@@ -385,19 +393,19 @@ def braces(things):
 
 def shape(number, rule, size):
     nodes = list(rule.result[1:])
-    for part in rule.parts:
-        nodes += [node for node in part[1:] if node not in nodes]
+    for item in rule.antecedents:
+        nodes += [node for node in item[1:] if node not in nodes]
 
     def numbers(names):
         return braces(nodes.index(name) for name in names)
 
-    counts = len(nodes), len(rule.parts), len(rule.arcs), len(rule.order), nodes.index(rule.twice) if rule.twice else -1
+    counts = len(nodes), len(rule.antecedents), len(rule.arcs), len(rule.order), nodes.index(rule.has_two) if rule.has_two else -1
     return "    {%s}," % ", ".join(
         [
             rule.result[0].upper(),
             *map(str, counts),
-            braces(part[0].upper() for part in rule.parts),
-            braces(numbers(part[1:]) for part in rule.parts),
+            braces(item[0].upper() for item in rule.antecedents),
+            braces(numbers(item[1:]) for item in rule.antecedents),
             braces(map(numbers, rule.arcs)),
             braces(map(int, rule.longest)),
             numbers(rule.order),
@@ -412,8 +420,8 @@ def header():
     states, table = rules.tables()
     cases = []
     for number, (rule, rows) in enumerate(zip(rules.RULES, table)):
-        rows = listed(["{%s}" % ",".join(map(str, row)) for row in rows], " " * 4)
-        cases.append("static const Case CASES_%d[] = {  // %s\n%s\n};" % (number, rules.written(rule), rows))
+        rows = wrap(["{%s}" % ",".join(map(str, row)) for row in rows], " " * 4)
+        cases.append("static const Case CASES_%d[] = {  // %s\n%s\n};" % (number, rules.rule_text(rule), rows))
     pairs = rules.STATES[2]
     swapped = [tuple(1 - root if root >= 0 else root for root in state[::-1]) for state in pairs]
     return HEADER % {

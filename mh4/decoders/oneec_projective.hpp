@@ -7,39 +7,40 @@
 
 namespace oneec {
 
-// out[g] = the maximum of least and, over i, rows[i, g] + coefs[i]; over blocks of g.
+// A matrix-vector product in max-plus algebra: out[g] = max(least, max over i of rows[i, g] + coefs[i]), for blocks of g.
 template <int size>
-static INLINE void times_blocks(float* out, float least, const float* rows, size_t step, const float* coefs, int count) {
+static INLINE void max_plus_blocks(float* out, float least, const float* rows, size_t stride, const float* coefs, int count) {
     Block best[size];
-    for (int i = 0; i < size; i++) set(best[i], least);
-    for (int j = 0; j < count; j++)
-        for (int i = 0; i < size; i++) update_maximum(best[i], row(rows + j * step + i * LANES) + coefs[j]);
+    for (int j = 0; j < size; j++) set(best[j], least);
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < size; j++) update_maximum(best[j], row(rows + i * stride + j * LANES) + coefs[i]);
     store(out, best);
 }
 
-static inline void times(float* out, float least, const float* rows, size_t step, const float* coefs, int count, int first,
-                         int blocks) {
-    int i = first;
-    for (; i + 4 <= blocks; i += 4) times_blocks<4>(out + i * LANES, least, rows + i * LANES, step, coefs, count);
-    for (; i < blocks; i++) times_blocks<1>(out + i * LANES, least, rows + i * LANES, step, coefs, count);
+static inline void max_plus(float* out, float least, const float* rows, size_t stride, const float* coefs, int count, int first,
+                            int blocks) {
+    int j = first;
+    for (; j + 4 <= blocks; j += 4) max_plus_blocks<4>(out + j * LANES, least, rows + j * LANES, stride, coefs, count);
+    for (; j < blocks; j++) max_plus_blocks<1>(out + j * LANES, least, rows + j * LANES, stride, coefs, count);
 }
 
-// out[g] = the maximum of its old value and, over i, left[i, g] + right[i, g].
+// out[g] = max(out[g], max over i of left[i, g] + right[i, g]), for blocks of g.
 template <int size>
-static INLINE void joined_blocks(float* out, const float* left, const float* right, size_t step, int count) {
+static INLINE void update_sums_blocks(float* out, const float* left, const float* right, size_t stride, int count) {
     Block best[size];
-    for (int i = 0; i < size; i++) best[i] = row(out + i * LANES);
-    for (int j = 0; j < count; j++)
-        for (int i = 0; i < size; i++)
-            update_maximum(best[i], row(left + j * step + i * LANES) + row(right + j * step + i * LANES));
+    for (int j = 0; j < size; j++) best[j] = row(out + j * LANES);
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < size; j++)
+            update_maximum(best[j], row(left + i * stride + j * LANES) + row(right + i * stride + j * LANES));
     store(out, best);
 }
 
-static inline void joined(float* out, const float* left, const float* right, size_t step, int count, int first, int blocks) {
-    int i = first;
-    for (; i + 4 <= blocks; i += 4)
-        joined_blocks<4>(out + i * LANES, left + i * LANES, right + i * LANES, step, count);
-    for (; i < blocks; i++) joined_blocks<1>(out + i * LANES, left + i * LANES, right + i * LANES, step, count);
+static inline void update_sums(float* out, const float* left, const float* right, size_t stride, int count, int first,
+                               int blocks) {
+    int j = first;
+    for (; j + 4 <= blocks; j += 4)
+        update_sums_blocks<4>(out + j * LANES, left + j * LANES, right + j * LANES, stride, count);
+    for (; j < blocks; j++) update_sums_blocks<1>(out + j * LANES, left + j * LANES, right + j * LANES, stride, count);
 }
 
 // crossed_half h v and crossed_pair h w are drawn in oneec.pyx; they are the same for any g. pairs a w is like crossed_pair, but
@@ -71,12 +72,20 @@ struct Projective : Tables {
         crossed_pair[h * width + end] = best;
     }
 
-    // For g outside a..b, and for none and hidden: the maximum of least and of coefs plus rows begin..end-1.
-    INLINE void times(float* out, float least, const float* table, int begin, int end, int a, int b) {
-        const int near = blocks_before(a), step = rows;
-        table += (size_t)begin * rows;
-        oneec::times(out, least, table, step, coefs + begin, end - begin, 0, near);
-        oneec::times(out, least, table, step, coefs + begin, end - begin, maximum(near, (b + 1) / LANES), rows / LANES);
+    // The blocks of g < a are those before blocks_before(a); those of g > b, which include none and hidden, begin here.
+    INLINE int first_block_after(int a, int b) const { return maximum(blocks_before(a), (b + 1) / LANES); }
+
+    // max_plus of rows begin..end-1 with coefs, for g outside a..b
+    INLINE void max_plus_outside(float* out, float least, const float* table, int begin, int end, int a, int b) {
+        const float* first = table + (size_t)begin * rows;
+        max_plus(out, least, first, rows, coefs + begin, end - begin, 0, blocks_before(a));
+        max_plus(out, least, first, rows, coefs + begin, end - begin, first_block_after(a, b), rows / LANES);
+    }
+
+    // update_sums for g outside a..b
+    INLINE void update_sums_outside(float* out, const float* left, const float* right, int count, int a, int b) {
+        update_sums(out, left, right, rows, count, 0, blocks_before(a));
+        update_sums(out, left, right, rows, count, first_block_after(a, b), rows / LANES);
     }
 
     // E h m
@@ -96,9 +105,9 @@ struct Projective : Tables {
                 coefs[s] = at_s(s, m)[h] + siblings[s];
             }
             update_maximum(best, pair[m]);
-            times(out, best, at_e(h, 0), low + 1, high, low, high);
+            max_plus_outside(out, best, at_e(h, 0), low + 1, high, low, high);
         } else {
-            times(out, best, at_e(h, 0), low + 1, low + 1, low, high);
+            std::fill_n(out, rows, best);
         }
         const float score = arc[h * side + m];
         for (int g = 0; g < rows; g++) out[g] += score + grandparents[g];
@@ -110,24 +119,21 @@ struct Projective : Tables {
         for (int m = low + 1; m < high; m++) coefs[m] = at_c(m, end)[h];
         coefs[end] = 0;
         const int right = h < end;
-        times(at_c(h, end), crossed_half[h * width + end], at_e(h, 0), low + right, high + right, low, high);
+        max_plus_outside(at_c(h, end), crossed_half[h * width + end], at_e(h, 0), low + right, high + right, low, high);
     }
 
     // S a b and pairs a b; in pairs a w, a's dependents extend to the node before w, or cross those of w.
     void pairs(int a, int b) {
-        const int near = blocks_before(a), far = maximum(near, (b + 1) / LANES);
         float *table = layer(a).pairs, *out = table + (size_t)b * rows;
         if (may_have_two(a)) {
             for (int w = a; w < b; w++) coefs[w] = complex_apart[w * width + b];
             coefs[b - 1] = maximum(coefs[b - 1], 0.0f);
-            times(out, NEVER, at_c(a, 0), a, b, a, b);
+            max_plus_outside(out, NEVER, at_c(a, 0), a, b, a, b);
         } else {
             std::fill_n(out, rows, b > 1 ? NEVER : 0.0f);
         }
         std::copy_n(out, rows, at_s(a, b));
-        for (int i = 0; i < 2; i++)
-            joined(at_s(a, b), table + (size_t)(a + 1) * rows, at_c(b, a + 1), rows, b - a - 1, i ? far : 0,
-                   i ? rows / LANES : near);
+        update_sums_outside(at_s(a, b), table + (size_t)(a + 1) * rows, at_c(b, a + 1), b - a - 1, a, b);
     }
 
     void gap_between(int a, int b) {

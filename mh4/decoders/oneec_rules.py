@@ -5,43 +5,46 @@ adjacent nodes of a complex lies a *gap*, which no arc enters. So a sentence is 
 complexes, and all that these rules have to derive is a complex: its crossed arcs, with gaps between them. Because the tree is
 1-Endpoint-Crossing, regions with one exterior node are enough (Pitler, Kannan & Marcus, TACL 2013).
 
-An item names the two ends of its region first; a third node lies outside the region (x) or inside it (v, and the a of a wing). The
-*state* of an item (see below) specifies which of its nodes are connected within it and which have their head there. The
-region it covers is filled: every node strictly inside has its head. Arcs between the nodes of an item are not part of it unless
-stated. All arcs in the rules are crossed, for the reason given by the item or the rule. Rules hold in both directions: for
-"l", "a" left of "b" and for "l", "a" right of it, according to the order of nodes.
+An item names the two ends of its region first; a third node lies outside the region (x) or inside it (v, and the a of a wing).
+The region is filled: every node strictly inside has its head. Which of the item's nodes are connected within it, and which have
+their head there, is its *state* (see STATES). Arcs between the nodes of an item are not part of it unless stated. All arcs in
+the rules are crossed, for the reason given by the item or the rule. The arcs of a node are all those incident to it, in either
+direction. Each rule is also used mirrored: its `order` fixes the left-to-right order of the nodes up to mirroring, and ITEMS
+lists the orders that an item allows.
 
 The items, with their closest counterparts in Pitler, Kannan & Marcus (2013) and Pitler (TACL 2014). There, an item [i,j,x] is
 the interval i..j with the exterior node x, and the letter tells at which ends arcs may cross those of x: L left, R right, LR
-both, N neither. Their items mix crossed and uncrossed arcs. Here the two are separate: complexes and their parts have the
-crossed arcs, gaps have all others, and only the latter have siblings and grandparents in the score.
+both, N neither. Their items mix crossed and uncrossed arcs. Here the two are separate: complexes, and the items that they are
+made of, have the crossed arcs, gaps have all others, and only the latter have siblings and grandparents in the score.
 
     Pitler  item
 
     Int     gap a b             between a and b, with or without an (uncrossed) arc between them
     Int     complex l r         a complex, with l its first and r its last node, without an arc l-r
     L, R    open a b x          the region a..b with arcs between the exterior node x and its inside (at least one), each
-                                crossed from elsewhere by arcs that share a, so that inside only arcs of a may cross it: L
-                                if a is the left end, R if it is the right one. b has no arc to a or x
+                                crossed from elsewhere by arcs that share a, so that inside only arcs incident to a may
+                                cross it: L if a is the left end, R if it is the right one. b has no arc to a or x
     L, R    closed a b x        the same, with or without the arcs a-b and x-b, where b has some crossed arc
-    N       neither a b x       the region a..b with an arc x-b and perhaps others of x to its inside, crossed only from
-                                elsewhere
+    N       neither a b x       the region a..b with an arc x-b and perhaps others between x and its inside, crossed only
+                                from elsewhere
     N       neither_open a b x  the same before it has the arc x-b
-    LR      both l r x          the region l..r with arcs of x; each may be crossed either by arcs of l or by arcs of r
+    LR      both l r x          the region l..r with arcs between x and its inside; each may be crossed either by arcs
+                                incident to l or by arcs incident to r
     LR      spanned l r x       the same with an arc l-r, which crosses the arcs of x
 
 Intermediate items, without a counterpart:
 
     pivot a b v         the region a..b with v inside: a has an arc crossed by an arc of v to some exterior node or to b's
-                        side, only arcs of a cover v, and b has some crossed arc. For open, closed, complex
+                        side, only arcs incident to a cover v, and b has some crossed arc. For open, closed, complex
     half_pivot a b v    the same without the gap between a and v
-    arm a t v           the longest arc a-t of a that crosses an arc of v, and the part between v and t: a half_pivot up to t
+    arm a t v           a's longest arc a-t that crosses an arc of v, and what lies between v and t: a half_pivot up to t
     hooked a b x        a pivot whose v has its arc to x
-    wing l b a          the region l..b with a inside: between l and a arcs of b, which only arcs of a may cross; from a to b a
-                        gap; and an arc of l to a or b or both. Some arc of a ends beyond b and crosses an arc of l. For complex
+    wing l b a          the region l..b with a inside: between l and a arcs incident to b, which only arcs incident to a may
+                        cross; from a to b a gap; and an arc of l to a or b or both. Some arc of a ends beyond b and crosses an
+                        arc of l. For complex
 
-The items in one of their directions. Dotted arcs are from elsewhere; they cross those of the item, as they must. == is
-a gap.
+Pictures of the items, each in one of its directions: .---. is an arc, == or === a gap. Dotted arcs are made elsewhere and cross
+those of the item.
 
     open a b x      ............................       closed a b x  ............................
                     :   .------------------.                         :   .------------------.
@@ -120,28 +123,29 @@ The tests enumerate both directions: all complexes of up to seven nodes are deri
 from collections import namedtuple
 from itertools import product
 
-# arcs: (first node, second node). longest: for each arc, whether it is the outermost arc of its first node on this side in the
-# whole complex. order: of the nodes in the sentence, or reversed; empty: any allowed. twice: a node that has other arcs in
-# addition to its longest one here; if node 0 may have only one dependent, the rule does not hold if this is node 0.
-Rule = namedtuple("Rule", "result parts arcs longest order twice")
+# result, antecedents: items, (kind, node, ...). arcs: (first node, second node). longest: for each arc, whether it can be the
+# longest arc of l in a complex l r, the only one that node 0 may have if a single root is required. order: of the nodes in the
+# sentence, or reversed; if empty, that of the items determines it. has_two: a node that certainly has a second crossed arc; the
+# rule is skipped if it is node 0 and a single root is required.
+Rule = namedtuple("Rule", "result antecedents arcs longest order has_two")
 
 
-def rule(text, arcs="", order="", twice=None):
+def rule(text, arcs="", order="", has_two=None):
     """Parse a rule. In `arcs`, a=t is a longest arc of a, x-b any other. They are summed in this order."""
-    result, parts = text.split(" <- ")
-    items = [tuple(part.split()) for part in parts.split(", ")]
+    result, antecedents = text.split(" <- ")
+    items = [tuple(item.split()) for item in antecedents.split(", ")]
     longest = tuple("=" in arc for arc in arcs.split())
     arcs = tuple(tuple(arc.replace("=", "-").split("-")) for arc in arcs.split())
-    return Rule(tuple(result.split()), tuple(items), arcs, longest, tuple(order.split()), twice)
+    return Rule(tuple(result.split()), tuple(items), arcs, longest, tuple(order.split()), has_two)
 
 
-def written(rule):
+def rule_text(rule):
     """The rule as text, as in RULES."""
-    text = "%s <- %s" % (" ".join(rule.result), ", ".join(" ".join(part) for part in rule.parts))
+    text = "%s <- %s" % (" ".join(rule.result), ", ".join(" ".join(item) for item in rule.antecedents))
     return text + "".join("; %s%s%s" % (h, "=" if longest else "-", m) for (h, m), longest in zip(rule.arcs, rule.longest))
 
 
-ITEMS = {  # the nodes of an item in the order of the sentence, or reversed
+ITEMS = {  # the orders that the nodes of an item may have in the sentence, or reversed
     "gap": ["ab"],
     "complex": ["lr"],
     "open": ["xab", "abx"],
@@ -165,7 +169,7 @@ RULES = [
     rule("closed a b x <- hooked a b x"),
     rule("open a b x <- closed a t x, gap t b", order="a t b"),
     rule("open a b x <- hooked a b x"),
-    rule("hooked a b x <- pivot a b v", "x-v", "a v b", twice="a"),
+    rule("hooked a b x <- pivot a b v", "x-v", "a v b", has_two="a"),  # a-t in the pivot; another, made elsewhere, crosses x-v
     rule("neither_open a b x <- neither a t x, gap t b", order="x a t b"),
     rule("neither a b x <- neither_open a b x", "x-b"),
     rule("neither a b x <- gap a b", "x-b"),
@@ -183,7 +187,7 @@ RULES = [
     rule("spanned l r x <- open r l x", "l=r"),
     rule("wing l b a <- open a l b, gap a b", "l=a"),
     rule("wing l b a <- open a l b, gap a b", "l=b"),
-    rule("wing l b a <- open a l b, gap a b", "l=a l=b", twice="l"),
+    rule("wing l b a <- open a l b, gap a b", "l-a l=b"),
     # complex: l's longest arc
     rule("complex l r <- spanned l t r, gap t r", order="l t r"),  # ends at t and is crossed by arcs of r
     rule("complex l r <- pivot l r v", order="l v r"),  # is crossed by arcs of v
@@ -193,7 +197,7 @@ RULES = [
 
 # ---------------------------------------------------------------------------------------------------------------- states
 
-# A state gives, for each node of an item, the index of the node that is the root of its part, or -1 if the node itself is
+# A state gives, for each node of an item, the index of the node that is the root of its component, or -1 if the node itself is
 # such a root and has no head yet. In open a b x,
 #     (-1, -1, -1)    no two of a, b and x are connected
 #     (-1, -1, 0)     x is below a: its dependent, or a dependent of a dependent, and so on
@@ -209,10 +213,10 @@ STATES = {
 }
 
 
-def united(nodes, arcs):
+def state_of(nodes, arcs):
     """The state of an item of these nodes, where all others have their heads, or None if the arcs are not such a forest.
 
-    arcs: (head, dependent), by name; a part of several nodes counts as arcs from its root to the others.
+    arcs: (head, dependent), by name; a component of several nodes counts as arcs from its root to the others.
     """
     head = {}
     for h, m in arcs:
@@ -241,14 +245,17 @@ def state_arcs(nodes, state):
 
 
 def instances(rule):
-    """All (states of the parts, directions of the arcs, state of the result); direction 1 is from the second to the first."""
+    """All (states of the antecedents, directions of the arcs, state of the result).
+
+    Direction 1 is from the second node to the first.
+    """
     nodes = rule.result[1:]
-    for states in product(*(STATES[len(part) - 1] for part in rule.parts)):
-        inside = [arc for part, state in zip(rule.parts, states) for arc in state_arcs(part[1:], state)]
+    for states in product(*(STATES[len(item) - 1] for item in rule.antecedents)):
+        inside = [arc for item, state in zip(rule.antecedents, states) for arc in state_arcs(item[1:], state)]
         for directions in product((0, 1), repeat=len(rule.arcs)):
             arcs = [arc[::-1] if d else arc for arc, d in zip(rule.arcs, directions)]
-            missing = {node for part in rule.parts for node in part[1:]} - set(nodes)
-            state = united(nodes, inside + arcs)
+            missing = {node for item in rule.antecedents for node in item[1:]} - set(nodes)
+            state = state_of(nodes, inside + arcs)
             if state is not None and missing <= {m for _, m in inside + arcs}:
                 yield states, directions, state
 
@@ -256,13 +263,13 @@ def instances(rule):
 def tables():
     """(states, cases): the states of each item that occur, and for every rule its instances in terms of state numbers.
 
-    A state occurs if it can be derived and can be part of a complex. cases[i]: rows (number of the state of the first part,
+    A state occurs if it can be derived and can be used in a complex. cases[i]: rows (number of the state of the first antecedent,
     of the second (0 if there is none), of the result, directions of the first and second arc (0 if none)).
     """
     everything = [(rule, list(instances(rule))) for rule in RULES]
 
-    def parts_of(rule, states):
-        return {(part[0], state) for part, state in zip(rule.parts, states)}
+    def with_states(rule, states):
+        return {(item[0], state) for item, state in zip(rule.antecedents, states)}
 
     derived = {("gap", state) for state in STATES[2]}
     useful = {("complex", state) for state in STATES[2]}
@@ -270,11 +277,11 @@ def tables():
         size = len(derived), len(useful)
         for rule, cases in everything:
             for states, _, result in cases:
-                parts = parts_of(rule, states)
-                if parts <= derived:
+                antecedents = with_states(rule, states)
+                if antecedents <= derived:
                     derived.add((rule.result[0], result))
                     if (rule.result[0], result) in useful:
-                        useful |= parts
+                        useful |= antecedents
         if size == (len(derived), len(useful)):
             break
     states = {
@@ -284,9 +291,9 @@ def tables():
     table = []
     for rule, cases in everything:
         rows = []
-        for parts, directions, result in cases:
-            if (rule.result[0], result) in useful and parts_of(rule, parts) <= derived & useful:
-                numbers = [states[part[0]].index(state) for part, state in zip(rule.parts, parts)] + [0]
+        for chosen, directions, result in cases:
+            if (rule.result[0], result) in useful and with_states(rule, chosen) <= derived & useful:
+                numbers = [states[item[0]].index(state) for item, state in zip(rule.antecedents, chosen)] + [0]
                 arcs = (*directions, 0, 0)
                 rows.append((numbers[0], numbers[1], states[rule.result[0]].index(result), arcs[0], arcs[1]))
         table.append(rows)

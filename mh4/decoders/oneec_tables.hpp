@@ -59,12 +59,12 @@ struct Layer {
 };
 
 // All items of a sentence that later ones need, where l counts down from n and, for each l, r counts up from l+1. Stored for
-// all l are
+// all l are, with the order of indices,
 //
-//     left    x < a < b: closed a b x                              tiles of b over a
-//                        neither a b x and closed a b x again      by state, for each x and b over a
-//                        half_pivot x b a                          by state, for each x and b over a
-//     right   b < a < x: closed, open, neither a b x, arm x b a    tiles of a over b
+//     left    x < a < b: closed a b x                              [b, block of x, a, state, x]
+//                        neither a b x and closed a b x again      [b, x, a, state]
+//                        half_pivot x b a                          [b, x, a, state]
+//     right   b < a < x: closed, open, neither a b x, arm x b a    [a, block of x, b, state, x]
 //
 // and those in Layer only for the current l and the others in its group, see Complexes. Rows over g are in the projective part.
 //
@@ -151,7 +151,7 @@ struct Tables {
         blocks = (side + LANES - 1) / LANES;
         width = blocks * LANES;
         shift = width - side;
-        group = n < 32 ? 2 : 4;  // found by measurement
+        group = n < 32 ? 2 : 4;  // from 1 on, any is correct; these were the fastest of those measured
         layers.resize(group);
         none = side;
         hidden = side + 1;

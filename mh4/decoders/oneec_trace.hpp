@@ -6,7 +6,7 @@
 
 namespace oneec {
 
-// Unfolds the goal, recomputing every maximum; items of complexes are unfolded by the table of rules.
+// Unfolds the goal, recomputing the argmaxes along its path; items of complexes are unfolded by the table of rules.
 struct Chart : Complexes {
     float best_score() const { return at_c(0, n)[none]; }
 
@@ -191,7 +191,9 @@ struct Chart : Complexes {
 
     // ------------------------------------------------------------------------------------------------- complexes
 
-    // Pushes the parts of the best instance. Items that need recall are finished before anything else.
+    // Pushes the antecedents of the best instance of a rule. Layers have been overwritten as l counted down: before an item in
+    // one is unfolded, recall restores it and all that it is made of. In every rule, an item that needs recall comes first, and
+    // the agenda finishes it before the other antecedents, so that there is one recall for each complex.
     void trace_rules(const Item& item) {
         if (item.kind == COMPLEX)
             recall(item.a, item.b);
@@ -201,10 +203,9 @@ struct Chart : Complexes {
         const Found found = best(item);
         const Shape& shape = SHAPES[found.rule];
         const int* nodes = found.nodes;
-        for (int i = shape.parts - 1; i >= 0; i--) {
-            const int* part = shape.part[i];
-            push(shape.kinds[i], i ? found.instance.right : found.instance.left, nodes[part[0]], nodes[part[1]],
-                 nodes[part[2]]);
+        for (int i = shape.antecedents - 1; i >= 0; i--) {
+            const int* own = shape.antecedent[i];
+            push(shape.kinds[i], i ? found.instance.right : found.instance.left, nodes[own[0]], nodes[own[1]], nodes[own[2]]);
         }
         for (int i = 0; i < shape.arcs; i++) {
             const int direction = i ? found.instance.second : found.instance.first;
@@ -236,7 +237,7 @@ struct Chart : Complexes {
         Found found = {NEVER, -1, {}, {}};
         for (int rule = 0; rule < RULES; rule++) {
             const Shape& shape = SHAPES[rule];
-            if (shape.result != item.kind || (shape.twice >= 0 && !may_have_two(nodes[shape.twice]))) continue;
+            if (shape.result != item.kind || (shape.has_two >= 0 && !may_have_two(nodes[shape.has_two]))) continue;
             const int further = shape.nodes - own;  // nodes in between
             for (int i = low + 1; i < (further > 0 ? high : low + 2); i++) {
                 if (further > 0) nodes[own] = i;
@@ -268,9 +269,9 @@ struct Chart : Complexes {
 
     float score(const Shape& shape, const int* nodes, const Case& instance) {
         float sum = 0;
-        for (int i = 0; i < shape.parts; i++) {
-            const int* part = shape.part[i];
-            sum += value(shape.kinds[i], i ? instance.right : instance.left, nodes[part[0]], nodes[part[1]], nodes[part[2]]);
+        for (int i = 0; i < shape.antecedents; i++) {
+            const int* own = shape.antecedent[i];
+            sum += value(shape.kinds[i], i ? instance.right : instance.left, nodes[own[0]], nodes[own[1]], nodes[own[2]]);
         }
         for (int i = 0; i < shape.arcs; i++)
             sum += links(shape.longest[i])
@@ -278,7 +279,9 @@ struct Chart : Complexes {
         return sum;
     }
 
-    // The value of an item, from where it is stored, or by the rules. Items in a layer: only for the l and x of recall.
+    // The value of an item, from where it is stored; for those in a layer, recall must have restored this l and x. The others are
+    // computed by the rules: hooked, neither_open, pivot and both; open a b x with x < a < b; half_pivot a b v with b < v < a;
+    // arm a t v with a < v < t.
     float value(int kind, int state, int a, int b, int x) {
         switch (kind) {
             case GAP: return gap[state][a * width + b];

@@ -14,9 +14,12 @@ from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, head_of
 def decode(
     const float[:, ::1] shift, const float[:, :, ::1] s0b0, const float[:, :, ::1] s1s0, const float[:, ::1] cost
 ) -> tuple[float, np.ndarray]:
-    """The score of the best MH4-hybrid derivation, including cost, and its heads. Arguments as for mh4.decode, in float32."""
+    """The score of the best MH4-hybrid derivation, including cost, and its heads. Arguments as for mh4.decode, in float32.
+
+    s0b0 and s1s0 have the reduces in the order of their codes, at code - LA. Some derivation must have a finite score.
+    """
     cdef int n = shift.shape[0] - 2, side = n + 2, span, i, j, k, l, back, code, removed
-    cdef float left, right, best
+    cdef float left, right, value, best
     cdef float[:, ::1] t2 = np.empty((side, side), dtype=np.float32)
     cdef float[:, :, ::1] t3 = np.empty((side, side, side), dtype=np.float32)
     cdef float[:, :, :, ::1] t4 = np.empty((side, side, side, side), dtype=np.float32)
@@ -40,39 +43,39 @@ def decode(
                 best = t2[i, j] + shift[i, j] + t2[j, l]
                 back = -1
                 for k in range(j + 1, l):
-                    left = t4[i, j, k, l] + s0b0[RA2 - LA, k, l] + s1s0[RA2 - LA, j, k] + cost[i, k]  # RA2
-                    if left > best:
-                        best, back = left, 8 * k + RA2
-                    left = t4[i, j, k, l] + s0b0[RA - LA, k, l] + s1s0[RA - LA, j, k] + cost[j, k]  # RA
-                    if left > best:
-                        best, back = left, 8 * k + RA
+                    value = t4[i, j, k, l] + s0b0[RA2 - LA, k, l] + s1s0[RA2 - LA, j, k] + cost[i, k]  # RA2
+                    if value > best:
+                        best, back = value, 8 * k + RA2
+                    value = t4[i, j, k, l] + s0b0[RA - LA, k, l] + s1s0[RA - LA, j, k] + cost[j, k]  # RA
+                    if value > best:
+                        best, back = value, 8 * k + RA
                     if l <= n:
-                        left = t4[i, j, k, l] + s0b0[0, k, l] + s1s0[0, j, k] + cost[l, k]  # LA
-                        if left > best:
-                            best, back = left, 8 * k + LA
+                        value = t4[i, j, k, l] + s0b0[LA - LA, k, l] + s1s0[LA - LA, j, k] + cost[l, k]  # LA
+                        if value > best:
+                            best, back = value, 8 * k + LA
                 for k in range(i + 1, j):
-                    left = t4[i, k, j, l] + s0b0[RAp - LA, j, l] + s1s0[RAp - LA, k, j] + cost[i, k]  # RA'
-                    if left > best:
-                        best, back = left, 8 * k + RAp
-                    left = t4[i, k, j, l] + s0b0[LAp - LA, j, l] + s1s0[LAp - LA, k, j] + cost[j, k]  # LA'
-                    if left > best:
-                        best, back = left, 8 * k + LAp
+                    value = t4[i, k, j, l] + s0b0[RAp - LA, j, l] + s1s0[RAp - LA, k, j] + cost[i, k]  # RA'
+                    if value > best:
+                        best, back = value, 8 * k + RAp
+                    value = t4[i, k, j, l] + s0b0[LAp - LA, j, l] + s1s0[LAp - LA, k, j] + cost[j, k]  # LA'
+                    if value > best:
+                        best, back = value, 8 * k + LAp
                     if l <= n:
-                        left = t4[i, k, j, l] + s0b0[LA2 - LA, j, l] + s1s0[LA2 - LA, k, j] + cost[l, k]  # LA2
-                        if left > best:
-                            best, back = left, 8 * k + LA2
+                        value = t4[i, k, j, l] + s0b0[LA2 - LA, j, l] + s1s0[LA2 - LA, k, j] + cost[l, k]  # LA2
+                        if value > best:
+                            best, back = value, 8 * k + LA2
                 t3[i, j, l] = best
                 back3[i, j, l] = back
             best = -INFINITY
             back = 0
             for j in range(i + 1, l):
-                left = t3[i, j, l] + s0b0[RA - LA, j, l] + s1s0[RA - LA, i, j] + cost[i, j]  # RA
-                if left > best:
-                    best, back = left, 8 * j + RA
+                value = t3[i, j, l] + s0b0[RA - LA, j, l] + s1s0[RA - LA, i, j] + cost[i, j]  # RA
+                if value > best:
+                    best, back = value, 8 * j + RA
                 if l <= n:
-                    left = t3[i, j, l] + s0b0[0, j, l] + s1s0[0, i, j] + cost[l, j]  # LA
-                    if left > best:
-                        best, back = left, 8 * j + LA
+                    value = t3[i, j, l] + s0b0[LA - LA, j, l] + s1s0[LA - LA, i, j] + cost[l, j]  # LA
+                    if value > best:
+                        best, back = value, 8 * j + LA
             t2[i, l] = best
             back2[i, l] = back
 

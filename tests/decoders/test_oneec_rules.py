@@ -36,19 +36,19 @@ def language(n):
             if rule.result[0] != kind:
                 continue
             for named in placed(rule, dict(zip(rule.result[1:], nodes))):
-                parts = [value(part[0], tuple(named[node] for node in part[1:])) for part in rule.parts]
+                antecedents = [value(item[0], tuple(named[node] for node in item[1:])) for item in rule.antecedents]
                 for states, directions, result in all_instances[number]:
                     arcs = {arc[::-1] if d else arc for arc, d in zip(rule.arcs, directions)}
                     made = frozenset((named[h], named[m]) for h, m in arcs)
-                    yield from joined(result, made, [select(part, state) for part, state in zip(parts, states)])
+                    yield from joined(result, made, [select(found, state) for found, state in zip(antecedents, states)])
 
-    def select(part, state):
-        return [(arcs, gaps) for found, arcs, gaps in part if found == state]
+    def select(antecedent, state):
+        return [(arcs, gaps) for found, arcs, gaps in antecedent if found == state]
 
-    def joined(state, arcs, parts):
+    def joined(state, arcs, antecedents):
         found = [(arcs, frozenset())]
-        for part in parts:
-            found = [(a | b, g | h) for a, g in found for b, h in part]
+        for antecedent in antecedents:
+            found = [(a | b, g | h) for a, g in found for b, h in antecedent]
         return {(state, a, g) for a, g in found}
 
     def allowed(kind, nodes):
@@ -58,7 +58,7 @@ def language(n):
         return any(order in (sorted(order), sorted(order, reverse=True)) for order in orders)
 
     def placed(rule, named):
-        missing = sorted({node for part in rule.parts for node in part[1:]} - set(named))
+        missing = sorted({node for item in rule.antecedents for node in item[1:]} - set(named))
         for chosen in np.ndindex(*[n + 1] * len(missing)):
             every = {**named, **dict(zip(missing, chosen))}
             order = [every[node] for node in rule.order]
@@ -73,7 +73,7 @@ def language(n):
 def test_the_rules_derive_complexes(n):
     """Crossed arcs and gaps are 1EC trees in which exactly the stated arcs are crossed, and all complexes occur.
 
-    A gap stands for an arc between its ends, or for none. Without one arc the tree may be in two parts: 0 and n then
+    A gap stands for an arc between its ends, or for none. Without one arc the tree may be in two components: 0 and n then
     have an arc from above.
     """
     found = set()
@@ -116,8 +116,8 @@ def test_the_compiler_is_given_these_rules():
 @pytest.mark.parametrize("number", range(len(RULES)))
 def test_the_kernels_apply_every_rule_once_wherever_it_is_needed(number, monkeypatch):
     """If it is missing or occurs twice, the decoders are not built."""
-    orders = [key for key in oneec_generate.needed() if key[0] == number]
-    assert orders and all(oneec_generate.needed()[key] == oneec_generate.covered()[key] == 1 for key in orders)
+    orders = [key for key in oneec_generate.needed_rules() if key[0] == number]
+    assert orders and all(oneec_generate.needed_rules()[key] == oneec_generate.applied_rules()[key] == 1 for key in orders)
     steps_of = oneec_generate.steps_of
     for times in (0, 2):
         monkeypatch.setattr(
@@ -157,11 +157,11 @@ def test_a_kernel_updates_by_all_instances_of_a_rule(number):
     kernel, step = next(
         (kernel, step) for kernel in oneec_generate.KERNELS for step in oneec_generate.steps_of(kernel) if step.number == number
     )
-    parts, arcs = oneec_generate.fetched(step)
-    values = {name: rng.normal(size=9).tolist() for name, _ in parts + arcs}
+    antecedents, arcs = oneec_generate.accessors(step)
+    values = {name: rng.normal(size=9).tolist() for name, _ in antecedents + arcs}
     expected = {}
     for left, right, result, first, second in rows:
-        total = sum(values[name][state] for (name, _), state in zip(parts, (left, right)))
+        total = sum(values[name][state] for (name, _), state in zip(antecedents, (left, right)))
         total += sum(values[name][direction] for (name, _), direction in zip(arcs, (first, second)))
         expected[result] = max(expected.get(result, -np.inf), total)
     found = {}
@@ -179,14 +179,14 @@ def test_a_kernel_updates_by_all_instances_of_a_rule(number):
 
 
 def test_the_table_of_the_rules():
-    """The omitted states and instances are those that cannot be part of a complex."""
+    """The omitted states and instances are those that cannot be used in a complex."""
     states, table = tables()
     assert states["gap"] == states["complex"] == STATES[2]
     for rule, rows in zip(RULES, table):
         assert rows
         for left, right, result, _, _ in rows:
-            inside = state_arcs(rule.parts[0][1:], states[rule.parts[0][0]][left])
-            if len(rule.parts) == 2:
-                inside += state_arcs(rule.parts[1][1:], states[rule.parts[1][0]][right])
+            inside = state_arcs(rule.antecedents[0][1:], states[rule.antecedents[0][0]][left])
+            if len(rule.antecedents) == 2:
+                inside += state_arcs(rule.antecedents[1][1:], states[rule.antecedents[1][0]][right])
             assert len({m: h for h, m in inside}) == len(inside)  # no word gets two heads
             assert result < len(states[rule.result[0]])
