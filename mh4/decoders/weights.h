@@ -1,0 +1,150 @@
+// The numbers that marginals are computed with. A sum over derivations is a product of exponentials of scores for each of them:
+//
+//     Doubles     float64, in vectors of eight. Charts scale the weights so that this usually suffices, and prove it (see fits).
+//     Extendeds   float64 with an exponent of its own, one at a time: right for any scores, but ten times as slow.
+//
+// The charts are templates over these. Vectors always have eight lanes, which the compiler splits for smaller registers, so that
+// sums are taken in the same order, and results are the same, wherever they are compiled.
+#pragma once
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace marginals {
+
+struct Extended {  // m * 2^e; e is a whole number
+    double m, e;
+};
+
+static inline double power_of_two(int e) {  // -1022 <= e <= 1023
+    uint64_t bits = (uint64_t)(e + 1023) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline Extended operator*(Extended a, Extended b) {
+    double m = a.m * b.m;  // of two numbers between 1/2 and the number of terms of a sum
+    if (m == 0)
+        return Extended{0, 0};
+    int e;
+    m = frexp(m, &e);
+    return Extended{m, a.e + b.e + e};
+}
+
+static inline Extended operator+(Extended a, Extended b) {
+    if (a.m == 0 || b.m == 0)
+        return a.m == 0 ? b : a;
+    if (a.e < b.e)
+        std::swap(a, b);
+    double less = a.e - b.e;
+    return less > 200 ? a : Extended{a.m + b.m * power_of_two(-(int)less), a.e};
+}
+
+static inline Extended operator*(Extended a, double b) { return Extended{a.m * b, a.e}; }
+
+static inline Extended &operator+=(Extended &a, Extended b) { return a = a + b; }
+
+struct Extendeds {
+    typedef Extended Value;
+    typedef Extended Vector;
+    enum { WIDTH = 1, SCALED = false };
+
+    static Extended exponential(double score) {
+        if (score == -INFINITY)
+            return Extended{0, 0};
+        long double exponent = score * 1.442695040888963407359924681001892137L;
+        long double whole = floorl(exponent);
+        return Extended{exp2((double)(exponent - whole)), (double)whole};
+    }
+    static double log(Extended x) { return ::log(x.m) + x.e * 0.693147180559945309417232121458; }
+    static Extended inverse(Extended x) { return Extended{1 / x.m, -x.e}; }
+    static double number(Extended x) { return ldexp(x.m, (int)std::max(-2000.0, std::min(2000.0, x.e))); }
+    static bool is_zero(Extended x) { return x.m == 0; }
+    static Extended at(const Extended *x) { return *x; }
+    static void put(Extended *to, Extended x) { *to = x; }
+    static Extended sum(Extended x) { return x; }
+    static Extended zero() { return Extended{0, 0}; }
+};
+
+typedef double Eight __attribute__((vector_size(64), may_alias));
+
+struct Doubles {
+    typedef double Value;
+    typedef Eight Vector;
+    enum { WIDTH = 8, SCALED = true };
+
+    static double exponential(double score) { return score == -INFINITY ? 0 : exp(score); }
+    static double log(double x) { return ::log(x); }
+    static double inverse(double x) { return 1 / x; }
+    static double number(double x) { return x; }
+    static bool is_zero(double x) { return x == 0; }
+    static Eight at(const double *x) { return *(const Eight *)x; }
+    static void put(double *to, Eight x) { *(Eight *)to = x; }
+    static double sum(Eight x) { return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])); }
+    static Eight zero() { return Eight(); }
+};
+
+// Scores of transitions and arcs of a sentence of n words. Tensors are float64; some may be NULL.
+struct Scores {
+    int n, reduces;
+    bool single_root;
+    const double *shift;  // (n + 2, n + 2) by s0, b0
+    const double *s0b0;   // (reduces, n + 2, n + 2) by transition, s0, b0
+    const double *s1s0;   // the same by s1, s0, or NULL
+    const double *arcs;   // (n + 1, n + 1) by head, dependent, or NULL
+};
+
+// Expected counts, of the same shapes; arcs are those that any transition makes. They are set to 0 before.
+struct Counts {
+    double log_partition;
+    double *shift, *s0b0, *s1s0, *arcs;
+};
+
+// Memory for arrays of Values, each aligned to vectors; reused from one sentence to the next.
+template <class N> class Memory {
+    typedef typename N::Value Value;
+    enum { ALIGNMENT = 64 };
+    std::vector<Value> values;
+    Value *next = nullptr;
+
+  public:
+    void reserve(size_t needed) {
+        if (values.size() < needed + ALIGNMENT) {
+            std::vector<Value>().swap(values);
+            values.resize(needed + ALIGNMENT);
+        }
+        next = values.data();
+        while ((uintptr_t)next % ALIGNMENT)
+            next++;
+    }
+    Value *take(size_t count) {  // a multiple of WIDTH
+        next += count;
+        return next - count;
+    }
+    void release(size_t kept) {
+        if (values.size() > kept)
+            std::vector<Value>().swap(values);
+    }
+};
+
+// Whether sums of Doubles lost nothing that matters. No weight exceeds 1, except by a common factor per word; `gap` is by how much,
+// as a logarithm, the partition function then is below 1, and `number` the logarithm of the number of derivations. An item below
+// e^-700, too small for float64, only has derivations of weight e^-700 or less: together, negligible if gap + number is well below
+// 700. Nor is anything lost if no item is that small, as can be seen if all scores are finite (with -inf, items may really be 0).
+struct Range {
+    double smallest = INFINITY, largest = 0;
+    void add(double item) {
+        smallest = std::min(smallest, item);
+        largest = std::max(largest, item);
+    }
+    void add(Extended) {}
+    bool fits(double gap, double number, bool finite) const {
+        return largest < 1e290 && (gap + number < 640 || (finite && smallest > 1e-290));
+    }
+};
+
+}  // namespace marginals
