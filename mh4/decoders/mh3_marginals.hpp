@@ -135,11 +135,16 @@ template <class N> class MH3 {
         Value z = row(t2, 0)[n + 1];
         if (!N::SCALED || N::is_zero(z))
             return !N::SCALED;
+        double gap = n * boost - N::log(z);
+        if (negligible(gap, NUMBER * n + std::max(0.0, n * boost)))
+            return true;
+        if (!finite)
+            return false;
         Range range;
         for (int i = 0; i <= n; i++)
             for (int l = i + 1; l <= n + 1; l++)
                 range.add(row(t2, i)[l]);
-        return range.fits(n * boost - N::log(z), NUMBER * n, finite);
+        return range.fits();
     }
 
     double better_boost() const {

@@ -50,8 +50,9 @@ template <class N> class MH4 {
     Value *by_u2;                  // what u[i,j] is multiplied by to Link [i,j,k,l] to [i,j,l] by RA2 with any k, at j, l; unless by arcs
     Value *h3[BLOCK];              // the derivative by t[i,k,l] for each i of a block at k, l
     Value *count_s0b0[REDUCES], *count_s1s0[REDUCES], *count_shift, *count_arc;
+    Value *count_to_la, *count_to_ra;  // LA and RA that lead to [i,l], at b0, s0
     // by one node, for the current i, or i and k
-    Value *from, *la, *ra, *u2, *g_u2, *d, *coefficients, *rows;
+    Value *from, *la, *ra, *u2, *g_u2, *d, *count_la, *count_ra, *coefficients, *rows;
     enum { BY_RA, BY_LA, BY_RA2, T_BY_RA2, T_BY_LAP, T_BY_RAP, T_BY_LA2, BY_LA2, KINDS };
     Vector *dots;
 
@@ -74,11 +75,12 @@ template <class N> class MH4 {
             place[k] = volume - start(k);
             volume += (size_t)k * (stride - start(k));
         }
-        memory.reserve(3 * volume + (11 + BLOCK + 4 * REDUCES) * square + (6 + 2 * KINDS + KINDS * WIDTH) * stride);
+        memory.reserve(3 * volume + (12 + BLOCK + 4 * REDUCES) * square + (8 + 2 * KINDS + KINDS * WIDTH) * stride);
         for (Value **table : {&t3, &d3, &g3})
             *table = memory.take(volume);
         Value *first = memory.take(0);
-        for (Value **table : {&t2, &g2, &to_la, &to_ra, &shift, &arc, &u2_to, &by_u2, &count_shift, &count_arc})
+        for (Value **table : {&t2, &g2, &to_la, &to_ra, &shift, &arc, &u2_to, &by_u2, &count_shift, &count_arc,
+                              &count_to_la, &count_to_ra})
             *table = memory.take(square);
         for (auto table : {on_s0b0, on_s1s0, count_s0b0, count_s1s0})
             for (int t = 0; t < REDUCES; t++)
@@ -86,7 +88,7 @@ template <class N> class MH4 {
         std::fill(first, memory.take(0), Value());
         for (Value *&table : h3)
             table = memory.take(square);
-        for (Value **line : {&from, &la, &ra, &u2, &g_u2, &d})
+        for (Value **line : {&from, &la, &ra, &u2, &g_u2, &d, &count_la, &count_ra})
             *line = memory.take(stride);
         coefficients = memory.take(KINDS * stride);
         rows = memory.take(KINDS * stride);
@@ -282,7 +284,7 @@ template <class N> class MH4 {
         for (int k = i + 1; k <= n; k++) {
             std::copy(row(h, k) + start(k), row(h, k) + stride, row3(g3, i, k) + start(k));
             u2[k] = row(u2_to, k)[i];
-            g_u2[k] = Value();
+            g_u2[k] = count_la[k] = count_ra[k] = Value();
         }
         for (int k = n + 1; k > i; k--) {
             if (k == n)
@@ -307,13 +309,16 @@ template <class N> class MH4 {
                 Value t = g * (d[j] + u2[j] * row(t2, j)[k]), of_la = t * by_la, of_ra = t * by_ra;
                 row(h, j)[k] += g * (by_la + by_ra);
                 row3(g3, i, j)[k] += g * (by_la + by_ra);
-                row(count_s0b0[LA], j)[k] += of_la;
-                row(count_s0b0[RA], j)[k] += of_ra;
-                row(count_s1s0[LA], j)[i] += of_la;
-                row(count_s1s0[RA], j)[i] += of_ra;
-                row(count_arc, j)[k] += of_la;
-                row(count_arc, j)[i] += of_ra;
+                row(count_to_la, k)[j] += of_la;
+                row(count_to_ra, k)[j] += of_ra;
+                count_la[j] += of_la;
+                count_ra[j] += of_ra;
             }
+        }
+        for (int j = i + 1; j <= n; j++) {
+            row(count_s1s0[LA], j)[i] += count_la[j];
+            row(count_s1s0[RA], j)[i] += count_ra[j];
+            row(count_arc, j)[i] += count_ra[j];
         }
     }
 
@@ -363,8 +368,7 @@ template <class N> class MH4 {
                 dots[kind * stride + j] = sums[kind];
         }
         for (int kind = 0; kind < (by_arc ? KINDS : KINDS - 1); kind++)
-            for (int j = i + 1; j < k; j++)
-                by(kind)[j] = N::sum(dots[kind * stride + j]);
+            N::sums(dots + kind * stride, by(kind), i + 1, k);
         for (int j = i + 1; j < k; j++) {
             Value s1_rap = row(on_s1s0[RAp], k)[j] * from[j], s1_ra2 = row(on_s1s0[RA2], k)[j] * from[k];
             Value left = d[j] * row(shift, k)[j];
@@ -491,6 +495,11 @@ template <class N> class MH4 {
         Value z = row(t2, 0)[n + 1];
         if (!N::SCALED || N::is_zero(z))
             return !N::SCALED;
+        double gap = n * boost - N::log(z);
+        if (negligible(gap, NUMBER * n + std::max(0.0, n * boost)))
+            return true;
+        if (!finite)
+            return false;
         Range range;
         for (int i = 0; i <= n; i++)
             for (int l = i + 1; l <= n + 1; l++)
@@ -499,7 +508,7 @@ template <class N> class MH4 {
             for (int i = 0; i < k; i++)
                 for (int l = k + 1; l <= n + 1; l++)
                     range.add(row3(t3, i, k)[l]);
-        return range.fits(n * boost - N::log(z), NUMBER * n, finite);
+        return range.fits();
     }
 
     // How much more per word would keep items near 1
@@ -538,6 +547,12 @@ template <class N> class MH4 {
         int side = n + 2;
         size_t square = (size_t)side * side;
         double total = 0;
+        for (int l = 1; l <= n + 1; l++)
+            for (int j = 1; j < l; j++) {
+                row(count_s0b0[LA], j)[l] += row(count_to_la, l)[j];
+                row(count_s0b0[RA], j)[l] += row(count_to_ra, l)[j];
+                row(count_arc, j)[l] += row(count_to_la, l)[j];
+            }
         for (int k = 1; k <= n; k++) {
             for (int j = 0; j < k; j++)
                 total += counts.shift[(size_t)j * side + k] = N::number(row(count_shift, k)[j]);

@@ -67,6 +67,7 @@ struct Extendeds {
     static Extended at(const Extended *x) { return *x; }
     static void put(Extended *to, Extended x) { *to = x; }
     static Extended sum(Extended x) { return x; }
+    static void sums(const Extended *of, Extended *to, int first, int last) { std::copy(of + first, of + last, to + first); }
     static Extended zero() { return Extended{0, 0}; }
 };
 
@@ -85,6 +86,23 @@ struct Doubles {
     static Eight at(const double *x) { return *(const Eight *)x; }
     static void put(double *to, Eight x) { *(Eight *)to = x; }
     static double sum(Eight x) { return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])); }
+    // to[j] = the sum of the lanes of of[j], for first <= j < last, and for more j up to multiples of eight
+    static void sums(const Eight *of, double *to, int first, int last) {
+        typedef long long Order __attribute__((vector_size(64)));
+        const Order even = {0, 8, 2, 10, 4, 12, 6, 14}, odd = {1, 9, 3, 11, 5, 13, 7, 15};
+        const Order even2 = {0, 1, 8, 9, 4, 5, 12, 13}, odd2 = {2, 3, 10, 11, 6, 7, 14, 15};
+        const Order left = {0, 1, 2, 3, 8, 9, 10, 11}, right = {4, 5, 6, 7, 12, 13, 14, 15};
+        for (int j = first / 8 * 8; j < last; j += 8) {
+            Eight twos[4], fours[2];
+            for (int x = 0; x < 4; x++)
+                twos[x] = __builtin_shuffle(of[j + 2 * x], of[j + 2 * x + 1], even) +
+                          __builtin_shuffle(of[j + 2 * x], of[j + 2 * x + 1], odd);
+            for (int x = 0; x < 2; x++)
+                fours[x] = __builtin_shuffle(twos[2 * x], twos[2 * x + 1], even2) +
+                           __builtin_shuffle(twos[2 * x], twos[2 * x + 1], odd2);
+            put(to + j, __builtin_shuffle(fours[0], fours[1], left) + __builtin_shuffle(fours[0], fours[1], right));
+        }
+    }
     static Eight zero() { return Eight(); }
 };
 
@@ -131,10 +149,12 @@ template <class N> class Memory {
     }
 };
 
-// Whether sums of Doubles lost nothing that matters. No weight exceeds 1, except by a common factor per word; `gap` is by how much,
-// as a logarithm, the partition function then is below 1, and `number` the logarithm of the number of derivations. An item below
-// e^-700, too small for float64, only has derivations of weight e^-700 or less: together, negligible if gap + number is well below
-// 700. Nor is anything lost if no item is that small, as can be seen if all scores are finite (with -inf, items may really be 0).
+// Whether sums of Doubles lose nothing that matters. Weights do not exceed 1, except by a common factor per word; `gap` is by how
+// much, as a logarithm, the partition function then is below 1, and `number` the logarithm of the number of derivations. An item
+// below e^-700, too small for float64, only has derivations of weight e^-700 or less: together, negligible if gap + number is well
+// below 700. Nor is anything lost if no item is that small, as can be seen if all scores are finite (with -inf, items may be 0).
+static inline bool negligible(double gap, double number) { return gap + number < 640 && number < 640; }
+
 struct Range {
     double smallest = INFINITY, largest = 0;
     void add(double item) {
@@ -142,9 +162,7 @@ struct Range {
         largest = std::max(largest, item);
     }
     void add(Extended) {}
-    bool fits(double gap, double number, bool finite) const {
-        return largest < 1e290 && (gap + number < 640 || (finite && smallest > 1e-290));
-    }
+    bool fits() const { return smallest > 1e-290 && largest < 1e290; }
 };
 
 }  // namespace marginals
