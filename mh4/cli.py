@@ -97,7 +97,8 @@ def train(
 
 def decoding(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that set how a parser searches."""
-    how = "Exact decoding, greedy search or beam search; by default exact, or greedy for greedy systems."
+    how = "Exact decoding, greedy search, beam search, or minimum Bayes risk (the tree with the highest sum of probabilities "
+    how += "of arcs); by default exact, or greedy for greedy systems."
     command = click.option("--beam", type=int, metavar="WIDTH", help="The width of the beam; by default %d." % systems.BEAM)(
         command
     )
@@ -120,19 +121,32 @@ def written(command: Callable[..., None]) -> Callable[..., None]:
 
 @main.command()
 @click.option("--model", "folder", required=True, metavar="DIR")
+@click.option("--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712.")
 @written
 @decoding
 def parse(
-    folder: str, input_file: str, output_file: str, tags: bool, jobs: int, decode: Optional[str], beam: Optional[int]
+    folder: str,
+    input_file: str,
+    output_file: str,
+    tags: bool,
+    jobs: int,
+    decode: Optional[str],
+    beam: Optional[int],
+    confidence: bool,
 ) -> None:
     """Parse a CoNLL-U file of any size ("-" is standard input).
 
     Only HEAD and DEPREL change; everything else, including comments, multiword tokens and empty nodes, is kept byte for byte.
-    """
-    from mh4 import parallel
 
-    arguments = (folder, decode, _width(decode, beam))
-    _write(parallel.parse(Parser.load, arguments, conllu.blocks(input_file, trees=False), jobs), output_file, tags)
+    The probability of an arc is that of all derivations with this arc (or for mst, all trees), after division of the scores by
+    the temperature that was best on the development set.
+    """
+    from mh4 import calibration, parallel
+
+    arguments, blocks = (folder, decode, _width(decode, beam)), conllu.blocks(input_file, trees=False)
+    _write(parallel.parse(Parser.load, arguments, blocks, jobs, confidence=confidence), output_file, tags)
+    if confidence and calibration.load(folder) is None:
+        click.echo("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, calibration.FILE), err=True)
 
 
 @main.command()
@@ -256,6 +270,8 @@ def info(folder: str) -> None:
     )
     for line in state_of(folder):
         click.echo(line)
+    if model.temperature is not None:
+        click.echo("probabilities at temperature %.3f" % model.temperature)
     click.echo("")
     click.echo(model.describe().rstrip())
 
@@ -329,7 +345,10 @@ def _write(parsed_blocks: Iterable[tuple[conllu.Block, conllu.Sentence]], output
     with conllu.open_output(output_file) as output, words_bar() as bar:
         task = bar.add_task("parsing", total=None, note="")
         for block, parsed in parsed_blocks:
-            output.write(block.text(columns(parsed, tags)))
+            new = columns(parsed, tags)
+            if parsed.probabilities is not None:
+                new[conllu.MISC] = block.misc("ArcProb", ["%.4f" % p for p in parsed.probabilities[1:]])
+            output.write(block.text(new))
             bar.advance(task, len(parsed))
 
 

@@ -6,8 +6,8 @@ from typing import Optional
 
 import numpy as np
 
+from mh4 import calibration, systems
 from mh4 import config as configuration
-from mh4 import systems
 from mh4.batching import batches
 from mh4.config import Config
 from mh4.conllu import Sentence
@@ -32,6 +32,7 @@ class Model:
         self.config = config
         self.vocabulary = vocabulary
         self.seed = seed
+        self.temperature: Optional[float] = None  # for probabilities; None before calibration, which means 1
         dy.renew_cg()
         dy.reset_random_seed(seed)
         self.parameters = dy.ParameterCollection()
@@ -80,6 +81,8 @@ class Model:
             raise InputError("%s: vocabulary.json is damaged" % folder) from None
         model = cls(about.get("system", ""), config, vocabulary, about.get("seed", 0))
         model.load_weights(os.path.join(folder, "weights.npz"))
+        found = calibration.load(folder)
+        model.temperature = found.temperature if found else None
         return model
 
     def save_weights(self, path: str, **extra: np.ndarray) -> None:

@@ -103,7 +103,14 @@ SHORT = settings("dropout.lstm=0.3", "dropout.word_embedding=2.5", "training.eva
 
 def test_folder_of_a_finished_training(finished):
     folder, learner, summary = finished
-    assert sorted(os.listdir(folder)) == ["config.toml", "metrics.jsonl", "summary.json", "vocabulary.json", "weights.npz"]
+    assert sorted(os.listdir(folder)) == [
+        "calibration.json",
+        "config.toml",
+        "metrics.jsonl",
+        "summary.json",
+        "vocabulary.json",
+        "weights.npz",
+    ]
     with open(os.path.join(folder, "metrics.jsonl")) as file:
         lines = [json.loads(line) for line in file]
     assert lines == learner.listener.metrics and [line["updates"] for line in lines] == [5, 10, 15, 20]

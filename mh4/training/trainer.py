@@ -1,7 +1,7 @@
 """Training: minibatches, Adam, evaluation of averaged weights on dev, and a model folder from which it resumes exactly.
 
 The folder contains config.toml, vocabulary.json, weights.npz (the best so far on dev) and metrics.jsonl (one line per
-evaluation); also checkpoint.npz while training is running, and summary.json once it has finished.
+evaluation); also checkpoint.npz while training is running, and calibration.json and summary.json once it has finished.
 """
 
 import json
@@ -15,6 +15,7 @@ import numpy as np
 
 import mh4
 from mh4.batching import batches
+from mh4.calibration import calibrate
 from mh4.config import Config
 from mh4.conllu import Sentence
 from mh4.errors import InputError, reason
@@ -238,8 +239,13 @@ class Trainer:
             write_text(path, "".join(kept))
 
     def _finish(self) -> dict[str, Any]:
-        """Write summary.json, with the scores of the best evaluation, and delete the checkpoint."""
+        """Calibrate the best model, write summary.json with the scores of its evaluation, and delete the checkpoint."""
         progress = self.progress
+        self.model.load_weights(self._path("weights.npz"))
+        found = calibrate(Parser(self.model), self.dev)
+        if found:
+            self.model.temperature = found.temperature
+            found.save(self.folder)
         with open(self._path("metrics.jsonl"), encoding="utf-8") as file:
             evaluations = [json.loads(line) for line in file]
         best = max(evaluations, key=lambda metrics: metrics["dev_uas"])  # the first, if several
