@@ -21,6 +21,9 @@ else:
     import tomli as tomllib
 
 
+LOSSES = ("hinge", "likelihood")
+
+
 @dataclass(frozen=True)
 class Encoder:
     """From the characters of a word to a vector for every word of a sentence (supplement, Implementation Details)."""
@@ -56,11 +59,12 @@ class Dropout:
 
 @dataclass(frozen=True)
 class Training:
-    """Large-margin training (Section 4.3) with Adam until the dev-set performance converges.
+    """Training with Adam until the dev-set performance converges.
 
     The learning rate is constant: with averaged weights, decay gains nothing further.
     """
 
+    loss: str = "hinge"  # of trees: "hinge", the paper's large margin (Section 4.3), or "likelihood", negative log-likelihood
     batch_tokens: int = 100  # a minibatch has at least this many words
     loss_scale: float = 100.0  # the summed loss of a minibatch is divided by this
     upos_weight: float = 0.2
@@ -127,7 +131,9 @@ def with_settings(config: Config, assignments: Iterable[str]) -> Config:
         try:
             parsed = tomllib.loads("value = %s" % value)["value"]
         except tomllib.TOMLDecodeError:
-            raise InputError("--set %s: %r is not a number, true or false" % (assignment, value)) from None
+            if not isinstance(getattr(getattr(config, section, None), setting, None), str):
+                raise InputError("--set %s: %r is not a number, true or false" % (assignment, value)) from None
+            parsed = value
         config = override(config, {section: {setting: parsed}}, "--set %s" % assignment)
     return config
 
@@ -175,7 +181,11 @@ def _rate(value: float) -> bool:
     return 0 <= value < 1
 
 
-_NAMES = {int: "a whole number", float: "a number", bool: "true or false"}
+def _loss(value: str) -> bool:
+    return value in LOSSES
+
+
+_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a name"}
 
 # Constraints on values, by section or by setting; the default is positive.
 _LIMITS = {
@@ -184,6 +194,7 @@ _LIMITS = {
     "dropout": _rate,
     "dropout.word_embedding": _not_negative,
     "dropout.char": _not_negative,
+    "training.loss": _loss,
     "training.upos_weight": _not_negative,
     "training.xpos_weight": _not_negative,
     "training.feats_weight": _not_negative,

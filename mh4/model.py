@@ -67,19 +67,12 @@ class Model:
     @classmethod
     def load(cls, folder: str) -> "Model":
         """Load the model saved in `folder`. Raises InputError if there is none, or if its format is another."""
-        description = configuration.tables(_read(folder, "config.toml"), os.path.join(folder, "config.toml"))
-        about = description.pop("model", {})
-        if about.get("format") != FORMAT:
-            raise InputError(
-                "%s: a model of format %s, but this mh4 reads format %d; retrain it or use the version of mh4 that made it"
-                % (folder, about.get("format", "unknown"), FORMAT)
-            )
-        config = configuration.override(Config(), description, os.path.join(folder, "config.toml"))
+        system, seed, config = description(folder)
         try:
             vocabulary = Vocabulary.from_json(_read(folder, "vocabulary.json"))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError("%s: vocabulary.json is damaged" % folder) from None
-        model = cls(about.get("system", ""), config, vocabulary, about.get("seed", 0))
+        model = cls(system, config, vocabulary, seed)
         model.load_weights(os.path.join(folder, "weights.npz"))
         found = calibration.load(folder)
         model.temperature = found.temperature if found else None
@@ -147,6 +140,19 @@ def score_with(models: Sequence[Model], sentences: Sequence[Sentence]) -> Iterat
         scores = [Scores(model, [sentences[k] for k in batch]) for model in models]
         forward(scores[-1].tags[TAGS[-1]])
         yield batch, scores
+
+
+def description(folder: str) -> tuple[str, int, Config]:
+    """The system, seed and settings of the model in `folder`. Raises InputError if there is none, or if its format is another."""
+    path = os.path.join(folder, "config.toml")
+    settings = configuration.tables(_read(folder, "config.toml"), path)
+    about = settings.pop("model", {})
+    if about.get("format") != FORMAT:
+        raise InputError(
+            "%s: a model of format %s, but this mh4 reads format %d; retrain it or use the version of mh4 that made it"
+            % (folder, about.get("format", "unknown"), FORMAT)
+        )
+    return about.get("system", ""), about.get("seed", 0), configuration.override(Config(), settings, path)
 
 
 def _same_shape(array: np.ndarray, parameter: "dy.Parameters") -> np.ndarray:

@@ -17,7 +17,7 @@ from mh4.decoders import Derivation, Marginals, beam, mh3, mh4, mst, oneec
 from mh4.decoders.derivation import from_heads
 from mh4.errors import InputError
 from mh4.training import violation
-from mh4.training.violation import Violation
+from mh4.training.violation import Likelihood, Violation
 from mh4.transitions import MH3, MH4, Transition
 
 Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root; exact decoders also take cost and heads
@@ -100,6 +100,11 @@ class System:
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
         """By how much the model violates the margin of the tree `heads`, which training minimises."""
         raise NotImplementedError
+
+    def likelihood(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Likelihood:
+        """The negative log-likelihood of the tree `heads`; only for systems with marginals."""
+        assert self.marginals is not None, "%s has no marginals" % self.name
+        return violation.likelihood(self.marginals, tensors, heads, single_root)
 
 
 class GlobalSystem(System):

@@ -14,6 +14,7 @@ from typing import Any, Optional
 import numpy as np
 
 import mh4
+from mh4 import systems
 from mh4.batching import batches
 from mh4.calibration import calibrate
 from mh4.config import Config
@@ -21,7 +22,7 @@ from mh4.conllu import Sentence
 from mh4.errors import InputError, reason
 from mh4.evaluation import attachment_scores
 from mh4.files import write_text
-from mh4.model import Model
+from mh4.model import Model, description
 from mh4.network.graph import dy
 from mh4.parsing import Parser
 from mh4.progress import Listener
@@ -65,6 +66,8 @@ class Trainer:
     ) -> None:
         self.train, self.dev, self.folder = train, dev, folder
         self.settings, self.sources, self.listener = config.training, sources or {}, listener or Listener()
+        if self.settings.loss == "likelihood" and systems.get(system).marginals is None:
+            raise InputError("%s cannot be trained with training.loss = likelihood, as it has no marginals" % system)
         self.model = Model(system, config, Vocabulary.of(train, config.encoder.word_min_count), seed)
         self.trees = [self._training_tree(sentence) for sentence in train]
         self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
@@ -188,9 +191,8 @@ class Trainer:
                 raise InputError("%s: contains parts of a model but no config.toml; choose another folder" % self.folder)
             self.model.save(self.folder)
             return True
-        with open(self._path("config.toml"), encoding="utf-8") as file:
-            if file.read() != self.model.describe():
-                raise InputError("%s: contains a model with other settings; choose another folder" % self.folder)
+        if description(self.folder) != (self.model.system.name, self.model.seed, self.model.config):
+            raise InputError("%s: contains a model with other settings; choose another folder" % self.folder)
         if "summary.json" in names:
             if _json(self._path("summary.json"))["sources"] != self.sources:
                 raise InputError("%s: contains a model trained on other files; choose another folder" % self.folder)

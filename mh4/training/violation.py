@@ -12,7 +12,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from mh4 import oracle, transitions
-from mh4.decoders import Derivation
+from mh4.decoders import Derivation, Marginals
 from mh4.decoders.beam import local_parts
 from mh4.transitions import Transition
 
@@ -47,6 +47,29 @@ def structured(
     predicted = decode(**tensors, cost=hamming_cost(heads), single_root=single_root)
     target = decode(**tensors, heads=heads, single_root=single_root)
     return Violation(predicted.parts, target.parts, float((predicted.heads != heads).sum()))
+
+
+class Likelihood(NamedTuple):
+    """The negative log-likelihood of a gold tree, `value`, and for each tensor its derivatives by the scores."""
+
+    derivatives: dict[str, np.ndarray]
+    value: float
+
+
+def likelihood(
+    marginalize: Callable[..., Marginals], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
+) -> Likelihood:
+    """-log of the probability of the gold tree `heads`, that of all its derivations together.
+
+    The derivatives are expected counts: over all derivations, minus over those of the gold tree.
+    """
+    arcs = np.full((len(heads), len(heads)), -np.inf, dtype=np.float32)
+    of_gold = heads[1:], np.arange(1, len(heads))
+    arcs[of_gold] = tensors["arcs"][of_gold] if "arcs" in tensors else 0
+    everything = marginalize(**tensors, single_root=single_root)
+    gold = marginalize(**{**tensors, "arcs": arcs}, single_root=single_root)
+    derivatives = {name: everything.parts[name] - gold.parts[name] for name in tensors}
+    return Likelihood(derivatives, everything.log_partition - gold.log_partition)
 
 
 def stepwise(codes: Sequence[Transition], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
