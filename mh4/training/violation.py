@@ -3,7 +3,8 @@
 The *target* is the tree to learn, gold or the nearest that the system can produce; the *prediction* is what has the highest score
 plus cost. Once it is known, the violation is linear in the scores: the sum of those that the prediction uses minus the sum of those
 that the target uses, plus the cost, which is a constant. Global parsers predict whole derivations, greedy ones single transitions.
-Nothing here needs DyNet; mh4.training.loss makes it a part of the graph.
+Global parsers can also be trained on the likelihood of the target. Nothing here needs DyNet; mh4.training.loss makes it a part of
+the graph.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,7 +64,7 @@ def likelihood(
 
     The derivatives are expected counts: over all derivations, minus over those of the gold tree.
     """
-    arcs = np.full((len(heads), len(heads)), -np.inf, dtype=np.float32)
+    arcs = np.full((len(heads), len(heads)), -np.inf)
     of_gold = heads[1:], np.arange(1, len(heads))
     arcs[of_gold] = tensors["arcs"][of_gold] if "arcs" in tensors else 0
     everything = marginalize(**tensors, single_root=single_root)
