@@ -118,21 +118,33 @@ def deduce(n, k, axiom, shift, combine, link, union):
     return value[(0, n + 1)]
 
 
+# The reduces by code: their name, and the positions of the head and of the dependent. MH3 has the first two, MH4 the first six.
+REDUCES = {
+    1: ("LA", "b0", "s0"),
+    2: ("RA", "s1", "s0"),
+    3: ("LA'", "s0", "s1"),
+    4: ("RA'", "s2", "s1"),
+    5: ("LA2", "b0", "s1"),
+    6: ("RA2", "s2", "s0"),
+    7: ("RA3", "s3", "s0"),
+    8: ("RA'2", "s3", "s1"),
+    9: ("RA''", "s3", "s2"),
+    10: ("LA''", "s1", "s2"),
+    11: ("LA''2", "s0", "s2"),
+    12: ("LA3", "b0", "s2"),
+}
+CODES = {(head, dependent): code for code, (_, head, dependent) in REDUCES.items()}
+POSITIONS = ("b0", "s0", "s1", "s2", "s3")
+NUMBER_OF_REDUCES = {3: 2, 4: 6, 5: 12}  # by k
+
+
 def transition_of(item, head, dependent):
-    """The transition (code, s1, s0, b0) corresponding to a Link step of an item with at most 4 heads (Section 3.2).
+    """The transition (code, s1, s0, b0) corresponding to a Link step of an item with at most 5 heads (Section 3.2).
 
     The computation of [h1, ..., hm] ends with stack ...|h1|...|h(m-1) and buffer hm|...
     """
-    b0, s0, s1, s2 = (tuple(reversed(item)) + (None,))[:4]
-    code = {
-        (b0, s0): 1,  # LA
-        (s1, s0): 2,  # RA
-        (s0, s1): 3,  # LA'
-        (s2, s1): 4,  # RA'
-        (b0, s1): 5,  # LA2
-        (s2, s0): 6,  # RA2
-    }[head, dependent]
-    return (code, s1, s0, b0)
+    position = dict(zip(reversed(item), POSITIONS))
+    return (CODES[position[head], position[dependent]], *item[-3:])
 
 
 def union_of_sets(ways):
@@ -141,7 +153,7 @@ def union_of_sets(ways):
 
 @cache
 def sequences(n, k):
-    """All transition sequences that MH_k (k = 3 or 4) derives over n words.
+    """All transition sequences that MH_k (k = 3, 4 or 5) derives over n words.
 
     Each is a tuple of rows (code, s1, s0, b0). The s1 of a shift is unknown to the deduction and left out (None), and
     so is the s0 of the shift that opens an item, until the item is combined with one on its left: Combine is where the
@@ -176,28 +188,42 @@ def mhk_trees(n, k):
     return tuple(sorted((-1,) + tuple(head for _, head in sorted(forest)) for forest in forests))
 
 
-def arc_of(code, s2, s1, s0, b0):
-    """The arc (head, dependent) that a reduce makes (Section 3.2)."""
-    return [(b0, s0), (s1, s0), (s0, s1), (s2, s1), (b0, s1), (s2, s0)][code - 1]
+def arc_of(code, *positions):
+    """The arc (head, dependent) that a reduce makes, by the nodes b0, s0, s1, ... (Section 3.2)."""
+    _, head, dependent = REDUCES[code]
+    return positions[POSITIONS.index(head)], positions[POSITIONS.index(dependent)]
 
 
 def heads_of(n, rows):
     """The heads made by a transition sequence, from the positions in its rows and a stack maintained on the way."""
     heads, stack = [-1] * (n + 1), []
-    for code, _, s0, b0 in rows:
+    for code, s1, s0, b0 in rows:
         if code == 0:
             stack.append(b0)
             continue
-        s2, s1 = ([None] + stack)[-3], stack[-2]
-        assert s0 == stack[-1]
-        head, dependent = arc_of(code, s2, s1, s0, b0)
+        assert stack[-2:] == [s1, s0]
+        head, dependent = arc_of(code, b0, *stack[:-5:-1])
         heads[dependent] = head
         stack.remove(dependent)
     return tuple(heads)
 
 
+def spell(rows):
+    """A transition sequence to read: SH(0) SH(1) SH(2) LA2(3->1) ..."""
+    stack, words = [], []
+    for code, _, _, b0 in rows:
+        if code == 0:
+            stack.append(b0)
+            words.append(f"SH({b0})")
+        else:
+            head, dependent = arc_of(code, b0, *stack[:-5:-1])
+            stack.remove(dependent)
+            words.append(f"{REDUCES[code][0]}({head}->{dependent})")
+    return " ".join(words)
+
+
 class Derivations:
-    """All MH_k derivations over n words (k = 3 or 4) as arrays, to score them all at once.
+    """All MH_k derivations over n words (k = 3, 4 or 5) as arrays, to score them all at once.
 
     sequences: as `sequences`, and known: their set; trees[d]: the heads that derivation d makes.
     """
@@ -213,8 +239,8 @@ class Derivations:
         self.heads = np.array(self.trees)
         shifts = [[row[2:] for row in rows if row[0] == 0 and row[3] > 0] for rows in self.sequences]
         reduces = [[row for row in rows if row[0] > 0] for rows in self.sequences]
-        self.shifts = np.array(shifts).reshape(-1, n, 2)
-        self.reduces = np.array(reduces).reshape(-1, n, 4)
+        self.shifts = np.array(shifts, dtype=int).reshape(len(self.trees), n, 2)
+        self.reduces = np.array(reduces, dtype=int).reshape(len(self.trees), n, 4)
         self.single_root = (self.heads[:, 1:] == 0).sum(axis=1) == 1
 
     def scores(self, shift, reduce_s0b0, reduce_s1s0=None, arcs=None, cost=None):
@@ -282,17 +308,18 @@ def random_tree(n, rng, single_root=False):
     return tuple(heads)
 
 
-def random_sequence(n, k, rng):
-    """A random MH_k derivation (k = 3 or 4) over n words as in `sequences`: Figure 1 backwards from the goal.
+def random_sequence(n, k, rng, links=0.5):
+    """A random MH_k derivation (k = 3, 4 or 5) over n words as in `sequences`: Figure 1 backwards from the goal.
 
     An item is taken apart at random: by the Link step that removed a head from it, or by the Combine step it came from.
+    links: the probability of the former where both are possible; the higher it is, the more heads the items have.
     """
 
     def rows_of(item, opening):
         if item[-1] - item[0] == 1:
             return [opening]
         inside = [h for h in range(item[0] + 1, item[-1]) if h not in item]
-        if len(item) == 2 or (inside and len(item) < k and rng.random() < 0.5):
+        if len(item) == 2 or (inside and len(item) < k and rng.random() < links):
             dependent = int(rng.choice(inside))
             head = int(rng.choice([h for h in item if h != n + 1]))
             antecedent = tuple(sorted({*item, dependent}))

@@ -39,12 +39,12 @@ def rng_for(*what):
 
 
 class TransitionDecoder:
-    """mh3, mh4-two and mh4-hybrid: transition scores, optionally with additional arc scores."""
+    """mh3, mh4-two, mh4-hybrid and the same of mh5: transition scores, optionally with additional arc scores."""
 
     def __init__(self, name, decode, k, hybrid, arcs=False):
         self.name, self.decode_scores, self.k = name, decode, k
         self.class_name = f"mh{k}"
-        reduces = {3: 2, 4: 6}[k]
+        reduces = brute.NUMBER_OF_REDUCES[k]
         self.tensors = {"shift": (), "reduce_s0b0": (reduces,)}
         if hybrid:
             self.tensors["reduce_s1s0"] = (reduces,)
@@ -88,7 +88,11 @@ class TransitionDecoder:
     def planted(self, n, rng):
         """Scores of 1 for the parts of a random derivation, 0 elsewhere; its tree; its score, which none can exceed."""
         rows = brute.random_sequence(n, self.k, rng)
-        scores = self.sample(n, rng, "zeros")
+        return self.plant(n, rows), brute.heads_of(n, rows), n * len(self.tensors)
+
+    def plant(self, n, rows):
+        """Scores of 1 for the parts of a derivation, 0 elsewhere."""
+        scores = sample_tensors(self.tensors, n, np.random.default_rng(0), "zeros")
         for code, s1, s0, b0 in rows:
             if code > 0:
                 scores["reduce_s0b0"][code - 1, s0, b0] = 1
@@ -96,10 +100,9 @@ class TransitionDecoder:
                     scores["reduce_s1s0"][code - 1, s1, s0] = 1
             elif b0 > 0:
                 scores["shift"][s0, b0] = 1
-        tree = brute.heads_of(n, rows)
         if "arcs" in scores:
-            scores["arcs"][list(tree[1:]), np.arange(1, n + 1)] = 1
-        return scores, tree, n * len(scores)
+            scores["arcs"][list(brute.heads_of(n, rows)[1:]), np.arange(1, n + 1)] = 1
+        return scores
 
     def check_parts(self, derivation, n, scores):
         """The transitions make the heads, and the parts are those of the transitions and of the arcs."""
@@ -189,6 +192,19 @@ WITH_ARCS = [MH3_ARCS, MH4_TWO_ARCS, MH4_HYBRID_ARCS]  # arcs in addition to tra
 DECODERS = [MH3, MH4_TWO, MH4_HYBRID, *WITH_ARCS, *MHK, MST]
 
 
+def costs(n, rng):
+    """No cost, the paper's cost against a random tree, and any cost."""
+    return [None, hamming_cost(brute.random_tree(n, rng)), sample((n + 1, n + 1), rng, "normal")]
+
+
+def some(trees, rng, at_most=60):
+    """All the trees, or a random sample of many."""
+    trees = sorted(set(trees))
+    if len(trees) <= at_most:
+        return trees
+    return [trees[i] for i in rng.choice(len(trees), at_most, replace=False)]
+
+
 def zero_cost(n):
     return np.zeros((n + 1, n + 1), dtype=np.float32)
 
@@ -262,3 +278,52 @@ def check(decoder, derivation, n, scores, cost=None, best=None):
         decoder.check_small(derivation, n)
     if best is not None:
         assert abs(derivation.score - best) <= near
+
+
+# ----------------------------------------------------------------------------------------- other forms of input, and bad ones
+
+
+def read_only(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+# The same scores in other layouts and precisions.
+VARIANTS = {
+    "float64": lambda array: array.astype(np.float64),
+    "Fortran order": np.asfortranarray,
+    "strided": lambda array: np.repeat(array, 2, axis=-1)[..., ::2],
+    "read-only": read_only,
+}
+
+
+def bad_arrays(good):
+    """Arrays that are invalid in place of `good`, by what is wrong with them."""
+    return {
+        "too small": good[..., :-1],
+        "too large": np.concatenate([good, good[..., -1:]], axis=-1),
+        "a dimension missing": good[0],
+        "a dimension too many": good[None],
+        "flat": good.ravel(),
+        "integers": np.ones(good.shape, dtype=np.int64),
+        "booleans": np.ones(good.shape, dtype=bool),
+        "complex": good.astype(np.complex64),
+        "objects": good.astype(object),
+        "text": np.full(good.shape, "1.0"),
+    }
+
+
+# What is no tree over four words, by what is wrong with it.
+BAD_HEADS = {
+    "too short": [-1, 0, 1, 2],
+    "too long": [-1, 0, 1, 2, 3, 4],
+    "empty": [],
+    "two dimensions": [[-1, 0, 1, 2, 3]],
+    "head beyond the sentence": [-1, 0, 1, 2, 5],
+    "negative head": [-1, 0, 1, 2, -1],
+    "the root with a head": [1, 0, 1, 2, 3],
+    "its own head": [-1, 0, 2, 1, 1],
+    "a cycle": [-1, 0, 3, 2, 1],
+    "not integers": [-1.0, 0.5, 1.0, 2.0, 3.0],
+}

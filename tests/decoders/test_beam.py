@@ -6,10 +6,21 @@ from functools import cache
 import brute
 import numpy as np
 import pytest
-from common import KINDS, MH3, MH4_HYBRID, MH4_TWO, WITH_ARCS, parts_score, rng_for, sample_tensors, tolerance
+from common import (
+    KINDS,
+    MH3,
+    MH4_HYBRID,
+    MH4_TWO,
+    WITH_ARCS,
+    bad_arrays,
+    parts_score,
+    read_only,
+    rng_for,
+    sample_tensors,
+    tolerance,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_decoders import bad_arrays, read_only
 
 from mh4 import transitions
 from mh4.decoders import beam
@@ -41,7 +52,7 @@ class Search:
             pairs["shift"] = (s0, b0)
         else:
             pairs.update(reduce_s0b0=(code - 1, s0, b0), reduce_s1s0=(code - 1, s1, s0))
-            pairs["arcs"] = brute.arc_of(code, s2, s1, s0, b0)
+            pairs["arcs"] = brute.arc_of(code, b0, s0, s1, s2)
         return {name: pairs[name] for name in self.tensors if name in pairs}
 
     def score(self, scores, n, *transition):

@@ -5,7 +5,24 @@ from concurrent.futures import ThreadPoolExecutor
 import brute
 import numpy as np
 import pytest
-from common import DECODERS, KINDS, MST, check, found_trees, hamming_cost, parts_score, rng_for, sample, tolerance, zero_cost
+from common import (
+    BAD_HEADS,
+    DECODERS,
+    KINDS,
+    MST,
+    VARIANTS,
+    bad_arrays,
+    check,
+    costs,
+    found_trees,
+    hamming_cost,
+    parts_score,
+    rng_for,
+    sample,
+    some,
+    tolerance,
+    zero_cost,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,11 +33,6 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 seeds = st.integers(0, 2**32 - 1)
 DRAWS = 13  # of scores for each of the four kinds
-
-
-def costs(n, rng):
-    """No cost, the paper's cost against a random tree, and any cost."""
-    return [None, hamming_cost(brute.random_tree(n, rng)), sample((n + 1, n + 1), rng, "normal")]
 
 
 # ---------------------------------------------------------------------------------- against full enumeration, n = 1 to 5
@@ -65,14 +77,6 @@ def test_single_root_when_many_roots_score_best(decoder):
         single = np.array([brute.has_single_root(heads) for heads in decoder.trees(n)])
         check(decoder, derivation, n, scores, cost, decoder.candidate_scores(n, scores, cost)[single].max())
         assert brute.has_single_root(derivation.heads)
-
-
-def some(trees, rng, at_most=60):
-    """All the trees, or a random sample of many."""
-    trees = sorted(set(trees))
-    if len(trees) <= at_most:
-        return trees
-    return [trees[i] for i in rng.choice(len(trees), at_most, replace=False)]
 
 
 @every_decoder
@@ -351,13 +355,7 @@ def test_other_layouts_and_precisions_of_the_same_scores(decoder):
     rng = rng_for("layout")
     scores, cost = decoder.sample(n, rng), sample((n + 1, n + 1), rng, "normal")
     expected = decoder.decode(scores, cost=cost)
-    variants = {
-        "float64": lambda array: array.astype(np.float64),
-        "Fortran order": np.asfortranarray,
-        "strided": lambda array: np.repeat(array, 2, axis=-1)[..., ::2],
-        "read-only": read_only,
-    }
-    for variant in variants.values():
+    for variant in VARIANTS.values():
         derivation = decoder.decode({name: variant(array) for name, array in scores.items()}, cost=variant(cost))
         assert derivation.score == pytest.approx(expected.score, rel=1e-6)
         np.testing.assert_array_equal(derivation.heads, expected.heads)
@@ -365,29 +363,7 @@ def test_other_layouts_and_precisions_of_the_same_scores(decoder):
         np.testing.assert_array_equal(decoder.decode(scores, heads=heads).heads, expected.heads)
 
 
-def read_only(array):
-    array = array.copy()
-    array.flags.writeable = False
-    return array
-
-
 # ------------------------------------------------------------------------------------------------------------ bad input
-
-
-def bad_arrays(good):
-    """Arrays that are invalid in place of `good`, by what is wrong with them."""
-    return {
-        "too small": good[..., :-1],
-        "too large": np.concatenate([good, good[..., -1:]], axis=-1),
-        "a dimension missing": good[0],
-        "a dimension too many": good[None],
-        "flat": good.ravel(),
-        "integers": np.ones(good.shape, dtype=np.int64),
-        "booleans": np.ones(good.shape, dtype=bool),
-        "complex": good.astype(np.complex64),
-        "objects": good.astype(object),
-        "text": np.full(good.shape, "1.0"),
-    }
 
 
 @every_decoder
@@ -436,19 +412,7 @@ def test_bad_cost(decoder):
 def test_bad_heads(decoder):
     n = 4
     scores = decoder.sample(n, rng_for("bad"))
-    bad_heads = {
-        "too short": [-1, 0, 1, 2],
-        "too long": [-1, 0, 1, 2, 3, 4],
-        "empty": [],
-        "two dimensions": [[-1, 0, 1, 2, 3]],
-        "head beyond the sentence": [-1, 0, 1, 2, 5],
-        "negative head": [-1, 0, 1, 2, -1],
-        "the root with a head": [1, 0, 1, 2, 3],
-        "its own head": [-1, 0, 2, 1, 1],
-        "a cycle": [-1, 0, 3, 2, 1],
-        "not integers": [-1.0, 0.5, 1.0, 2.0, 3.0],
-    }
-    for what, heads in bad_heads.items():
+    for what, heads in BAD_HEADS.items():
         with pytest.raises(ValueError) as error:
             decoder.decode(scores, heads=np.array(heads))
             pytest.fail(what)

@@ -6,10 +6,9 @@ from functools import cache
 import brute
 import numpy as np
 import pytest
-from common import KINDS, hamming_cost, rng_for, sample, tolerance, zero_cost
+from common import KINDS, bad_arrays, costs, hamming_cost, read_only, rng_for, sample, tolerance, zero_cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_decoders import bad_arrays, costs, read_only
 
 from mh4.decoders import NotInClass, oneec
 
