@@ -1,0 +1,85 @@
+"""How marginals are judged: what holds whatever the scores are, and the sums of the references, with messages that say where."""
+
+import numpy as np
+import partition
+from common import MH3, MH3_ARCS, MH4_HYBRID, MH4_HYBRID_ARCS, MH4_TWO, MH4_TWO_ARCS, MST
+
+from mh4.decoders import mh3, mh4, mst
+
+SEQUENCES = [MH3, MH3_ARCS, MH4_TWO, MH4_HYBRID, MH4_TWO_ARCS, MH4_HYBRID_ARCS]
+MODELS = [*SEQUENCES, MST]
+
+NEAR = 1e-6  # of the logarithm relative to its size, of probabilities and expected counts absolute and relative
+
+
+def marginals(model, scores, **options):
+    module = mst if model is MST else {3: mh3, 4: mh4}[model.k]
+    return module.marginals(*scores.values(), **options) if model is MST else module.marginals(**scores, **options)
+
+
+def enumerated(model, n, scores, single_root=False):
+    if model is MST:
+        return partition.over_trees(scores, single_root)
+    return partition.over_sequences(n, model.k, scores, single_root)
+
+
+def well_formed(found, n, scores, near=NEAR):
+    """Types, shapes, probabilities, and sums that are known whatever the scores are."""
+    assert isinstance(found.log_partition, float) and np.isfinite(found.log_partition), f"log_partition {found.log_partition!r}"
+    assert found.arcs.dtype == np.float64 and found.arcs.shape == (n + 1, n + 1)
+    assert np.isfinite(found.arcs).all(), f"arcs: {found.arcs}"
+    assert found.arcs.min() >= -near and found.arcs.max(initial=0) <= 1 + near, "arcs are not probabilities"
+    np.testing.assert_allclose(found.arcs[:, 1:].sum(axis=0), 1, atol=near, err_msg="sums of the columns of arcs")
+    assert not found.arcs[:, 0].any() and not np.diag(found.arcs).any(), "arcs to the root, or from a word to itself"
+    assert set(found.parts) == set(scores)
+    for name, tensor in scores.items():
+        part = found.parts[name]
+        assert part.shape == tensor.shape and part.dtype.kind == "f", f"parts[{name}]: {part.dtype} of shape {part.shape}"
+        assert np.isfinite(part).all() and part.min(initial=0) >= -near, f"parts[{name}] are no expected counts"
+        assert abs(part.sum(dtype=float) - n) <= n * near, f"parts[{name}] add up to {part.sum(dtype=float)} for {n} words"
+        assert not part[tensor == -np.inf].any(), f"parts[{name}]: uses of what is forbidden"
+    if "arcs" in scores:
+        np.testing.assert_allclose(found.parts["arcs"], found.arcs, atol=near, err_msg="parts['arcs'] is not arcs")
+    if "shift" in scores:  # each word is shifted once
+        np.testing.assert_allclose(found.parts["shift"][:, 1 : n + 1].sum(axis=0), 1, atol=near, err_msg="shifts of a word")
+        by_s1, by_b0 = (found.parts.get(name) for name in ("reduce_s1s0", "reduce_s0b0"))
+        if by_s1 is not None:  # both see the same reduces, with the same s0
+            np.testing.assert_allclose(by_s1.sum(axis=1), by_b0.sum(axis=2), atol=n * near, err_msg="reduces by code and s0")
+
+
+def agree(found, expected, n, scores, said="", near=NEAR):
+    """The marginals are those of the reference."""
+    size = max(1, abs(expected.log_partition))
+    assert abs(found.log_partition - expected.log_partition) <= near * size, (
+        f"n={n} {said}: log_partition {found.log_partition}, expected {expected.log_partition}, "
+        f"the difference is {found.log_partition - expected.log_partition}"
+    )
+    well_formed(found, n, scores, max(near, NEAR))
+    for name, of_found, of_expected in [("arcs", found.arcs, expected.arcs)] + [
+        (f"parts[{name!r}]", found.parts[name], expected.parts[name]) for name in scores
+    ]:
+        off = np.abs(of_found - of_expected) - near * (1 + np.abs(of_expected))
+        worst = tuple(int(i) for i in np.unravel_index(off.argmax(), off.shape)) if off.size else ()
+        assert off.max(initial=0) <= 0, (
+            f"n={n} {said}: {name}{list(worst)} is {of_found[worst]}, expected {of_expected[worst]}; {(off > 0).sum()} cells are off"
+        )
+
+
+def extreme(model, n, rng, case):
+    """Scores of up to ten thousand: alike up to small differences, or as different as they can be."""
+    scores = model.sample(n, rng)
+    for tensor in scores.values():
+        if case in ("far above", "far below"):
+            tensor += 1e4 if case == "far above" else -1e4
+        elif case == "up or down":
+            tensor += rng.choice([-1e4, 0, 1e4], tensor.shape)
+        elif case == "some far below":
+            tensor[rng.random(tensor.shape) < 0.5] = -1e4
+        elif case == "some far above":
+            tensor[rng.random(tensor.shape) < 0.3] += 1e4
+        else:
+            tensor *= float(case)
+    return scores
+
+
+EXTREMES = ["far above", "far below", "up or down", "some far below", "some far above", "10", "100", "3000"]

@@ -1,0 +1,182 @@
+"""The reference for marginals: sums over all sequences or trees, and over a chart that derives each sequence exactly once.
+
+All in double precision and in the logarithm, with no care for speed, and with nothing from mh4.
+"""
+
+from itertools import combinations
+from typing import NamedTuple
+
+import brute
+import numpy as np
+
+
+class Marginals(NamedTuple):
+    """log_partition; arcs[h, m], the probability of an arc; parts, by tensor the expected number of uses of each score."""
+
+    log_partition: float
+    arcs: np.ndarray
+    parts: dict
+
+
+def log_sum(values):
+    largest = np.max(values, initial=-np.inf)
+    return float(largest + np.log(np.exp(np.asarray(values) - largest).sum())) if largest > -np.inf else -np.inf
+
+
+# ------------------------------------------------------------------------------------------------------------- all of them
+
+
+def over_sequences(n, k, scores, single_root=False):
+    """The Marginals over all distinct transition sequences that MH_k derives; log_partition is -inf if there are none."""
+    derivations = brute.derivations(n, k)
+    total = derivations.scores(**scores)
+    if single_root:
+        total = np.where(derivations.single_root, total, -np.inf)
+    log_partition = log_sum(total)
+    arcs, parts = np.zeros((n + 1, n + 1)), {name: np.zeros(tensor.shape) for name, tensor in scores.items()}
+    if log_partition > -np.inf:
+        probability = np.exp(total - log_partition)
+        each_word = np.repeat(probability[:, None], n, axis=1)
+        s0, b0 = np.moveaxis(derivations.shifts, -1, 0)
+        np.add.at(parts["shift"], (s0, b0), each_word)
+        code, s1, s0, b0 = np.moveaxis(derivations.reduces, -1, 0)
+        np.add.at(parts["reduce_s0b0"], (code - 1, s0, b0), each_word)
+        if "reduce_s1s0" in parts:
+            np.add.at(parts["reduce_s1s0"], (code - 1, s1, s0), each_word)
+        arcs = expected_arcs(derivations.heads, probability)
+        if "arcs" in parts:
+            parts["arcs"] = arcs
+    return Marginals(log_partition, arcs, parts)
+
+
+def over_trees(scores, single_root=False):
+    """The Marginals over all trees by their arc scores."""
+    n = len(scores["arcs"]) - 1
+    trees = [heads for heads in brute.all_trees(n) if brute.has_single_root(heads) or not single_root]
+    total = brute.tree_scores(trees, scores["arcs"]) if trees else np.array([])
+    log_partition = log_sum(total)
+    arcs = np.zeros((n + 1, n + 1))
+    if log_partition > -np.inf:
+        arcs = expected_arcs(np.array(trees), np.exp(total - log_partition))
+    return Marginals(log_partition, arcs, {"arcs": arcs})
+
+
+def expected_arcs(heads, probability):
+    n = heads.shape[1] - 1
+    arcs = np.zeros((n + 1, n + 1))
+    np.add.at(arcs, (heads[:, 1:], np.arange(1, n + 1)), probability[:, None])
+    return arcs
+
+
+# ------------------------------------------------------------------------------------------------------- longer sentences
+
+
+def over_chart(n, k, scores, single_root=False):
+    """The Marginals over the sequences of MH_k for any length, by a chart that derives each of them exactly once.
+
+    A sequence can be cut where a node h_m of its item is shifted, if from there on nothing below h_m is touched. The parts
+    have derivations of their own, so that of Figure 1's derivations one remains if a sequence that can be cut is combined,
+    the left part being the first: one that cannot be cut itself. So an item has one value for the sequences without a cut (a
+    shift; a Link that spoils every cut of its antecedent) and one for each place of the first cut. A Link spoils all
+    cuts if it spoils the first: its dependent is shifted there, or its head or dependent is below.
+    """
+    if single_root:
+        one_root = [over_chart(n, k, only_root(n, scores, word)) for word in range(1, n + 1)]
+        log_partition = log_sum([each.log_partition for each in one_root])
+        weights = [np.exp(each.log_partition - log_partition) for each in one_root if each.log_partition > -np.inf]
+        one_root = [each for each in one_root if each.log_partition > -np.inf]
+        parts = {name: sum(w * each.parts[name] for w, each in zip(weights, one_root)) for name in scores}
+        return Marginals(log_partition, sum(w * each.arcs for w, each in zip(weights, one_root)), parts)
+    value = {}  # of (item, cut): the logarithm of a sum; the cut is a position in the item, or 0 if there is none
+    ways = {}  # of (item, cut): the same sum term by term: its logarithm, the values multiplied, the scores used
+
+    def add(item, cut, antecedents, cells, score):
+        term = sum(value.get(antecedent, -np.inf) for antecedent in antecedents) + score
+        if term > -np.inf:
+            ways.setdefault((item, cut), []).append((term, antecedents, cells))
+
+    for width in range(1, n + 2):
+        for first in range(0, n + 2 - width):
+            last = first + width
+            inside = range(first + 1, last)
+            for p in range(min(k, width + 1), 1, -1):
+                for interior in combinations(inside, p - 2):
+                    item = (first, *interior, last)
+                    if width == 1:
+                        add(item, 0, (), (), 0.0)
+                    for m in range(1, p - 1):
+                        left, right = item[: m + 1], item[m:]
+                        cell = ("shift", left[-2:])
+                        for cut in range(p - m):
+                            antecedents = ((left, 0), (right, cut))
+                            add(item, m, antecedents, (cell,), float(scores["shift"][cell[1]]))
+                    if p < k:
+                        for dependent in set(inside) - set(interior):
+                            antecedent = tuple(sorted({*item, dependent}))
+                            for head in item[:-1] if last == n + 1 else item:
+                                cells, score = cells_of(antecedent, head, dependent, scores)
+                                for cut in range(p):
+                                    below = antecedent[cut]
+                                    if cut == 0 or min(head, dependent) < below or dependent == below:
+                                        add(item, 0, ((antecedent, cut),), cells, score)
+                    for cut in range(p):
+                        if (item, cut) in ways:
+                            value[item, cut] = log_sum([term for term, *_ in ways[item, cut]])
+    goal = ((0, n + 1), 0)
+    expected = {goal: 1.0}  # of (item, cut): how many times it is used
+    arcs, parts = np.zeros((n + 1, n + 1)), {name: np.zeros(tensor.shape) for name, tensor in scores.items()}
+    for conclusion in reversed(list(value)):
+        for term, antecedents, cells in ways[conclusion]:
+            uses = expected.get(conclusion, 0.0) * np.exp(term - value[conclusion])
+            for antecedent in antecedents:
+                expected[antecedent] = expected.get(antecedent, 0.0) + uses
+            for name, cell in cells:
+                if name in parts:
+                    parts[name][cell] += uses
+                if name == "arcs":
+                    arcs[cell] += uses
+    return Marginals(value.get(goal, -np.inf), arcs, parts)
+
+
+def cells_of(item, head, dependent, scores):
+    """The scores that a Link uses, as (tensor, index), always with the arc; and their sum."""
+    code, s1, s0, b0 = brute.transition_of(item, head, dependent)
+    cells = (("reduce_s0b0", (code - 1, s0, b0)), ("reduce_s1s0", (code - 1, s1, s0)), ("arcs", (head, dependent)))
+    return cells, sum(float(scores[name][cell]) for name, cell in cells if name in scores)
+
+
+def only_root(n, scores, word):
+    """The scores with every arc from the root forbidden but that to one word."""
+    arcs = np.array(scores.get("arcs", np.zeros((n + 1, n + 1))), dtype=float)
+    arcs[0, np.arange(n + 1) != word] = -np.inf
+    return {**scores, "arcs": arcs}
+
+
+def count(n, k, single_root=False):
+    """The number of transition sequences that MH_k derives over n words."""
+    reduces = brute.NUMBER_OF_REDUCES[k]
+    zeros = {"shift": np.zeros((n + 2, n + 2)), "reduce_s0b0": np.zeros((reduces, n + 2, n + 2))}
+    return round(np.exp(over_chart(n, k, zeros, single_root).log_partition))
+
+
+def matrix_tree(arcs, single_root=False):
+    """The logarithm of the sum over all trees, by the matrix-tree theorem (Koo et al. 2007; Smith & Smith 2007)."""
+    n, arcs = len(arcs) - 1, arcs.astype(float)
+    largest = arcs[:, 1:].max(axis=0, initial=-1e300)
+    weights = np.exp(arcs[:, 1:] - largest)  # every tree has one arc of each column
+    among, from_root = weights[1:], weights[0]
+    np.fill_diagonal(among, 0)
+    laplacian = np.diag(among.sum(axis=0)) - among
+    if not single_root:
+        return log_determinant(laplacian + np.diag(from_root)) + largest.sum()
+    each = []
+    for root in np.flatnonzero(from_root):
+        others = np.delete(np.arange(n), root)
+        each.append(log_determinant(laplacian[np.ix_(others, others)]) + np.log(from_root[root]))
+    return log_sum(each) + largest.sum()
+
+
+def log_determinant(matrix):
+    sign, logarithm = np.linalg.slogdet(matrix)
+    assert sign > 0, "too ill-conditioned for this reference"
+    return logarithm

@@ -1,0 +1,239 @@
+"""Marginals of mh3, mh4 and mst: sums over all that each derives, every sequence or tree counted once. And bad input."""
+
+import brute
+import numpy as np
+import partition
+import pytest
+from common import MH3_ARCS, MH4_HYBRID_ARCS, MST, bad_arrays, rng_for, sample
+from marginals_judge import EXTREMES, MODELS, NEAR, SEQUENCES, agree, enumerated, extreme, marginals
+
+from mh4.decoders import mh3, mh4, mst
+
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+every_chart = pytest.mark.parametrize("model", SEQUENCES, ids=lambda model: model.name)
+every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
+small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+
+# The number of transition sequences over n = 0 to 7 words; up to five words they are enumerated one by one.
+COUNTS = {
+    (3, False): [1, 1, 3, 13, 67, 381, 2307, 14589],
+    (3, True): [0, 1, 2, 7, 32, 169, 974, 5947],
+    (4, False): [1, 1, 6, 64, 840, 12096, 183616, 2888960],
+    (4, True): [0, 1, 3, 23, 255, 3355, 48287, 733379],
+}
+# What sums count that do not take every sequence once.
+DOUBLED = {
+    3: {},
+    4: {
+        "every derivation of Figure 1": [1, 1, 11, 165, 2907, 55925],
+        "every derivation in which the left part of each Combine is a shift or ends with a Link": [1, 1, 7, 89, 1375, 23193],
+    },
+}
+
+
+# ----------------------------------------------------------------------------------------------------------- the references
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_the_number_of_sequences(k):
+    """By enumeration, and by the chart that derives each once."""
+    for single_root in (False, True):
+        for n, count in enumerate(COUNTS[k, single_root]):
+            assert partition.count(n, k, single_root) == count
+            if n <= 5:
+                derivations = brute.derivations(n, k)
+                assert len({tuple(row[0] for row in rows) for rows in derivations.sequences}) == len(derivations.sequences)
+                assert count == (derivations.single_root.sum() if single_root else len(derivations.sequences))
+
+
+@every_chart
+@every_root
+@small
+def test_the_chart_that_derives_each_sequence_once(model, single_root, n):
+    """The reference for longer sentences: it agrees with the enumeration in everything, also where much is forbidden."""
+    rng = rng_for("once", n)
+    for forbidden in (0, 0, 0.1):
+        scores = model.sample(n, rng)
+        for tensor in scores.values():
+            tensor[rng.random(tensor.shape) < forbidden] = -np.inf
+        expected, chart = (each(n, model.k, scores, single_root) for each in (partition.over_sequences, partition.over_chart))
+        if expected.log_partition == -np.inf:
+            assert chart.log_partition == -np.inf
+        else:
+            agree(chart, expected, n, scores, near=1e-12)
+
+
+@every_root
+@small
+def test_the_matrix_tree_theorem(single_root, n):
+    scores = MST.sample(n, rng_for("matrix", n))
+    expected = partition.over_trees(scores, single_root).log_partition
+    assert partition.matrix_tree(scores["arcs"], single_root) == pytest.approx(expected, abs=1e-10)
+
+
+# -------------------------------------------------------------------------------------------- against enumeration, n up to five
+
+
+@every_chart
+@every_root
+@pytest.mark.parametrize("n", range(1, 8))
+def test_every_sequence_is_counted_once(model, single_root, n):
+    """All scores zero: the partition function is the number of sequences."""
+    found = marginals(model, model.sample(n, rng_for(), "zeros"), single_root=single_root)
+    count, expected = np.exp(found.log_partition), COUNTS[model.k, single_root][n]
+    seen = [what for what, counts in DOUBLED[model.k].items() if not single_root and n < 6 and round(count) == counts[n]]
+    assert count == pytest.approx(expected, rel=1e-5), (
+        f"{model.name} n={n}: counts {count:.6g} sequences, there are {expected}{'; it counts ' + seen[0] if seen else ''}"
+    )
+
+
+@every_root
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 20, 50])
+def test_every_tree_is_counted_once(single_root, n):
+    """There are (n+1)^(n-1), and n^(n-1) with a single root (Cayley)."""
+    found = mst.marginals(np.zeros((n + 1, n + 1), dtype=np.float32), single_root=single_root)
+    assert found.log_partition == pytest.approx((n - 1) * np.log(n if single_root else n + 1), rel=1e-9, abs=1e-9)
+
+
+@every_model
+@every_root
+@small
+@pytest.mark.parametrize("kind", ["normal", "ties", "zeros"])
+def test_sums_over_all(model, single_root, n, kind):
+    rng = rng_for("all", n, kind)
+    for draw in range(1 if kind == "zeros" else 8):
+        scores = model.sample(n, rng, kind)
+        expected = enumerated(model, n, scores, single_root)
+        agree(marginals(model, scores, single_root=single_root), expected, n, scores, f"{model.name}, {kind}, draw {draw}")
+
+
+@every_model
+@every_root
+@small
+def test_minus_infinity_forbids(model, single_root, n):
+    """The sums over what remains, or an error if nothing does."""
+    rng = rng_for("forbid", n)
+    possible = 0
+    for draw in range(40):
+        scores = model.sample(n, rng)
+        share = rng.choice([0.1, 0.3])
+        for tensor in scores.values():
+            tensor[rng.random(tensor.shape) < share] = -np.inf
+        expected = enumerated(model, n, scores, single_root)
+        if expected.log_partition > -np.inf:
+            possible += 1
+            agree(marginals(model, scores, single_root=single_root), expected, n, scores, f"{model.name}, draw {draw}")
+        else:
+            with pytest.raises(ValueError, match="no derivation|no tree"):
+                marginals(model, scores, single_root=single_root)
+                pytest.fail(f"draw {draw}: everything is forbidden, but there is no error")
+    assert possible > 2
+
+
+@every_chart
+@small
+def test_one_sequence_remains(model, n):
+    """All that a random sequence does not use is forbidden: whatever its score, it has probability 1."""
+    for size in (1, 1e4):
+        for draw in range(5):
+            rng = rng_for("remains", n, draw)
+            used = model.plant(n, brute.random_sequence(n, model.k, rng))
+            scores = {
+                name: np.where(tensor == 1, sample(tensor.shape, rng, "normal") * size, -np.inf) for name, tensor in used.items()
+            }
+            scores = {name: tensor.astype(np.float32) for name, tensor in scores.items()}
+            expected = enumerated(model, n, scores)
+            agree(marginals(model, scores), expected, n, scores, f"{model.name}, times {size:g}, draw {draw}")
+
+
+@every_model
+@every_root
+@small
+@pytest.mark.parametrize("case", EXTREMES)
+def test_large_and_small_scores(model, single_root, n, case):
+    rng = rng_for("extreme", n, case)
+    for draw in range(4):
+        scores = extreme(model, n, rng, case)
+        expected = enumerated(model, n, scores, single_root)
+        agree(marginals(model, scores, single_root=single_root), expected, n, scores, f"{model.name}, {case}, draw {draw}")
+
+
+@every_chart
+@small
+def test_tensors_that_cancel(model, n):
+    """One far above and another far below, so that what they add up to is ordinary."""
+    for up, down in (("shift", "reduce_s0b0"), ("reduce_s0b0", "shift")):
+        scores = model.sample(n, rng_for("cancel", n))
+        scores[up] += np.float32(8192)
+        scores[down] -= np.float32(8192)
+        agree(marginals(model, scores), enumerated(model, n, scores), n, scores, f"{model.name}, {up} up, {down} down")
+
+
+@every_model
+def test_a_sentence_without_words(model):
+    scores = model.sample(0, rng_for("none"))
+    found = marginals(model, scores)
+    assert found.log_partition == 0 and isinstance(found.log_partition, float)
+    assert found.arcs.dtype == np.float64 and found.arcs.tolist() == [[0]]
+    assert {name: part.shape for name, part in found.parts.items()} == {name: tensor.shape for name, tensor in scores.items()}
+    assert not any(part.any() for part in found.parts.values())
+    with pytest.raises(ValueError):  # there is no word for the root to have
+        marginals(model, scores, single_root=True)
+
+
+@every_model
+@every_root
+def test_one_word(model, single_root):
+    """One tree, one sequence: SH(0) SH(1) RA(0->1)."""
+    scores = model.sample(1, rng_for("one"))
+    found = marginals(model, scores, single_root=single_root)
+    used = {"shift": (0, 1), "reduce_s0b0": (1, 1, 2), "reduce_s1s0": (1, 0, 1), "arcs": (0, 1)}
+    assert found.log_partition == pytest.approx(sum(float(tensor[used[name]]) for name, tensor in scores.items()), rel=1e-6)
+    np.testing.assert_allclose(found.arcs, [[0, 1], [0, 0]], atol=NEAR)
+    for name, part in found.parts.items():
+        expected = np.zeros(scores[name].shape)
+        expected[used[name]] = 1
+        np.testing.assert_allclose(part, expected, atol=NEAR, err_msg=name)
+
+
+# ------------------------------------------------------------------------------------------------------------------- bad input
+
+
+@every_model
+@every_root
+def test_bad_scores(model, single_root):
+    n = 4
+    scores = model.sample(n, rng_for("bad"))
+    for name, tensor in scores.items():
+        nan, infinite = tensor.copy(), tensor.copy()
+        nan[(..., 1, 2)], infinite[(..., 1, 2)] = np.nan, np.inf
+        wrong = [(what, bad, name) for what, bad in bad_arrays(tensor).items()]
+        wrong += [("NaN", nan, rf"{name}.*nan.*1, 2"), ("infinity", infinite, rf"{name}.*inf.*1, 2")]
+        for what, bad, message in wrong:
+            with pytest.raises(ValueError, match=message):
+                marginals(model, {**scores, name: bad}, single_root=single_root)
+                pytest.fail(f"{name}, {what}: no error")
+
+
+@every_chart
+def test_tensors_of_different_sentences(model):
+    four, five = model.sample(4, rng_for("four")), model.sample(5, rng_for("five"))
+    for name in list(four)[1:]:
+        with pytest.raises(ValueError, match=name):
+            marginals(model, {**four, name: five[name]})
+
+
+@every_model
+@every_root
+def test_all_scores_forbidden(model, single_root):
+    scores = {name: np.full_like(tensor, -np.inf) for name, tensor in model.sample(4, rng_for("bad")).items()}
+    with pytest.raises(ValueError, match="no derivation|no tree"):
+        marginals(model, scores, single_root=single_root)
+
+
+def test_options_are_given_by_name():
+    for model, call in ((MH3_ARCS, mh3.marginals), (MH4_HYBRID_ARCS, mh4.marginals)):
+        with pytest.raises(TypeError, match="positional"):
+            call(*model.sample(3, rng_for("name")).values())
+    with pytest.raises(TypeError, match="positional"):
+        mst.marginals(MST.sample(3, rng_for("name"))["arcs"], True)

@@ -1,0 +1,302 @@
+"""Marginals of mh3, mh4 and mst on longer sentences, as a gradient, at low temperature, and one call after another."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import partition
+import pytest
+from common import MH3_ARCS, MH4_TWO, MST, VARIANTS, parts_score, rng_for
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from marginals_judge import EXTREMES, MODELS, NEAR, SEQUENCES, agree, enumerated, extreme, marginals, well_formed
+
+from mh4.decoders import mh4
+
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+every_chart = pytest.mark.parametrize("model", SEQUENCES, ids=lambda model: model.name)
+every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
+small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+seeds = st.integers(0, 2**32 - 1)
+
+
+# ---------------------------------------------------------------------------------------------------------------- a gradient
+
+
+@every_model
+@every_root
+@pytest.mark.parametrize("n", [3, 5, 8])
+def test_parts_are_the_gradient(model, single_root, n):
+    """By differences of log_partition, of fourth order."""
+    rng = rng_for("gradient", n)
+    scores = model.sample(n, rng)
+    found = marginals(model, scores, single_root=single_root)
+
+    def log_partition(name, cell, step):
+        moved = {**scores, name: scores[name].copy()}
+        moved[name][cell] += step
+        return marginals(model, moved, single_root=single_root).log_partition, float(moved[name][cell])
+
+    for name, part in found.parts.items():
+        likely = np.argsort(part, axis=None)[::-1][: 4 * n]
+        for flat in [*rng.choice(likely, 8), *rng.integers(part.size, size=4)]:
+            cell = tuple(int(i) for i in np.unravel_index(flat, part.shape))
+            (low, s), (high, t) = (log_partition(name, cell, step) for step in (-0.125, 0.125))
+            (lower, u), (higher, v) = (log_partition(name, cell, step) for step in (-0.25, 0.25))
+            gradient = (4 * (high - low) / (t - s) - (higher - lower) / (v - u)) / 3
+            assert abs(part[cell] - gradient) <= 2e-4, (
+                f"{model.name} n={n}: parts[{name!r}]{list(cell)} is {part[cell]}, but log_partition's derivative is {gradient}"
+            )
+
+
+@every_model
+@settings(max_examples=20)
+@given(n=st.integers(2, 20), seed=seeds)
+def test_the_probability_of_an_arc(model, n, seed):
+    """It is the share of the partition function that is lost if the arc is forbidden."""
+    rng = np.random.default_rng(seed)
+    scores = model.sample(n, rng)
+    arcs = scores.get("arcs", np.zeros((n + 1, n + 1), dtype=np.float32))
+    found = marginals(model, scores)
+    word = int(rng.integers(1, n + 1))
+    for head in {int(found.arcs[:, word].argmax()), int(rng.integers(n + 1))} - {word}:
+        without = arcs.copy()
+        without[head, word] = -np.inf
+        rest = marginals(model, {**scores, "arcs": without}).log_partition
+        lost = 1 - np.exp(rest - found.log_partition)
+        assert abs(found.arcs[head, word] - lost) <= 1e-4, (
+            f"{model.name} n={n}: {head} -> {word}: {found.arcs[head, word]}, not {lost}"
+        )
+
+
+# ------------------------------------------------------------------------------------------------------------ longer sentences
+
+
+@every_chart
+@settings(max_examples=10)
+@given(n=st.integers(1, 12), seed=seeds, size=st.sampled_from([1, 1, 10, 1000]))
+def test_sums_over_all_by_the_reference_chart(model, n, seed, size):
+    scores = {name: size * tensor for name, tensor in model.sample(n, np.random.default_rng(seed)).items()}
+    scores = {name: tensor.astype(np.float32) for name, tensor in scores.items()}
+    expected = partition.over_chart(n, model.k, scores)
+    agree(marginals(model, scores), expected, n, scores, f"{model.name}, times {size}", near=3e-6)
+
+
+@every_chart
+@settings(max_examples=5)
+@given(n=st.integers(1, 8), seed=seeds)
+def test_single_root_by_the_reference_chart(model, n, seed):
+    scores = model.sample(n, np.random.default_rng(seed))
+    expected = partition.over_chart(n, model.k, scores, single_root=True)
+    agree(marginals(model, scores, single_root=True), expected, n, scores, f"{model.name}, single root", near=3e-6)
+
+
+@every_chart
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [15, 16, 17, 24])
+def test_sums_over_all_at_the_lengths_where_blocks_begin(model, n):
+    """Of eight or sixteen nodes, should the chart be filled in such."""
+    scores = model.sample(n, rng_for("blocks", n))
+    expected = partition.over_chart(n, model.k, scores)
+    agree(marginals(model, scores), expected, n, scores, model.name, near=5e-6)
+
+
+@every_root
+@settings(max_examples=40)
+@given(n=st.integers(1, 60), seed=seeds)
+def test_spanning_trees_by_the_matrix_tree_theorem(single_root, n, seed):
+    rng = np.random.default_rng(seed)
+    scores = MST.sample(n, rng)
+    arcs = scores["arcs"]
+    found = marginals(MST, scores, single_root=single_root)
+    well_formed(found, n, scores)
+    expected = partition.matrix_tree(arcs, single_root)
+    assert abs(found.log_partition - expected) <= 1e-8 * max(1, abs(expected))
+    word = int(rng.integers(1, n + 1))
+    for head in {int(rng.integers(n + 1)), int(found.arcs[:, word].argmax())} - {word}:
+        without = arcs.copy()
+        without[head, word] = -np.inf
+        lost = 1.0
+        if n > 1 and (without[:, word] > -np.inf).sum() > 1:
+            lost = 1 - np.exp(partition.matrix_tree(without, single_root) - expected)
+        assert abs(found.arcs[head, word] - lost) <= NEAR, f"n={n}: {head} -> {word}: {found.arcs[head, word]}, not {lost}"
+
+
+@every_model
+@every_root
+@settings(max_examples=20)
+@given(n=st.integers(1, 30), seed=seeds, size=st.sampled_from([0.1, 1, 10, 1000, 10000]))
+def test_bounds_by_the_best(model, single_root, n, seed, size):
+    """The sum is at least its largest term, and at most that times the number of terms; the best one's arcs are as likely."""
+    scores = {name: np.float32(size) * tensor for name, tensor in model.sample(n, np.random.default_rng(seed)).items()}
+    found = marginals(model, scores, single_root=single_root)
+    well_formed(found, n, scores, near=1e-5)
+    best = model.decode(scores, single_root=single_root)
+    score = parts_score(best, scores)
+    terms = marginals(model, {name: 0 * tensor for name, tensor in scores.items()}, single_root=single_root).log_partition
+    near = 1e-6 * max(1, abs(found.log_partition))
+    assert score <= found.log_partition + near, f"{model.name} n={n}: log_partition {found.log_partition} below the best, {score}"
+    assert found.log_partition <= score + terms + near, f"{model.name} n={n}: log_partition {found.log_partition} is too large"
+    likely = found.arcs[best.heads[1:], np.arange(1, n + 1)]
+    assert likely.min() >= np.exp(score - found.log_partition) - 1e-4, f"{model.name} n={n}: arcs of the best tree {likely}"
+
+
+@every_model
+@every_root
+@small
+def test_nothing_but_the_best_at_a_low_temperature(model, single_root, n):
+    """What decode finds has probability 1 in the limit."""
+    sharp = 0
+    for draw in range(8):
+        scores = model.sample(n, rng_for("cold", n, draw))
+        cold = {name: np.float32(2**12) * tensor for name, tensor in scores.items()}
+        best = model.decode(scores, single_root=single_root)
+        found = marginals(model, cold, single_root=single_root)
+        well_formed(found, n, cold)
+        assert found.log_partition / 2**12 == pytest.approx(parts_score(best, scores), abs=1e-2)
+        # The best two may still be as good as each other.
+        if np.exp(parts_score(best, cold) - enumerated(model, n, cold, single_root).log_partition) > 1 - 1e-7:
+            sharp += 1
+            for name, part in found.parts.items():
+                uses = np.zeros(part.shape)
+                np.add.at(uses, tuple(best.parts[name].T), 1)
+                np.testing.assert_allclose(part, uses, atol=1e-5, err_msg=f"{model.name} n={n}, draw {draw}: {name}")
+            assert found.arcs[:, 1:].argmax(axis=0).tolist() == best.heads[1:].tolist()
+    assert sharp > 2
+
+
+@every_model
+@every_root
+@settings(max_examples=20)
+@given(n=st.integers(1, 25), seed=seeds)
+def test_every_word_is_shifted_and_reduced_once(model, single_root, n, seed):
+    """A constant on the shifts of a word, or on all arcs to it, adds to log_partition and changes no probability."""
+    rng = np.random.default_rng(seed)
+    scores = model.sample(n, rng, "ties")
+    scores.setdefault("arcs", np.zeros((n + 1, n + 1), dtype=np.float32))
+    before = marginals(model, scores, single_root=single_root)
+    on_shifts, on_arcs = rng.integers(-20, 20, (2, n)).astype(np.float32)
+    moved = {name: tensor.copy() for name, tensor in scores.items()}
+    moved["arcs"][:, 1:] += on_arcs
+    added = on_arcs.sum()
+    if "shift" in moved:
+        moved["shift"][:, 1 : n + 1] += on_shifts
+        added += on_shifts.sum()
+    after = marginals(model, moved, single_root=single_root)
+    assert after.log_partition == pytest.approx(before.log_partition + added, rel=2e-6, abs=1e-4)
+    for name in scores:
+        np.testing.assert_allclose(after.parts[name], before.parts[name], atol=2e-5, err_msg=f"{model.name} n={n}: {name}")
+
+
+@every_root
+@settings(max_examples=30)
+@given(n=st.integers(1, 25), seed=seeds)
+def test_mh4_with_the_first_two_reduces_is_mh3(single_root, n, seed):
+    scores = MH3_ARCS.sample(n, np.random.default_rng(seed))
+    three = marginals(MH3_ARCS, scores, single_root=single_root)
+    forbidden = np.full((4, n + 2, n + 2), -np.inf, dtype=np.float32)
+    four = mh4.marginals(
+        scores["shift"],
+        np.concatenate([scores["reduce_s0b0"], forbidden]),
+        np.zeros((6, n + 2, n + 2), dtype=np.float32),
+        arcs=scores["arcs"],
+        single_root=single_root,
+    )
+    assert four.log_partition == pytest.approx(three.log_partition, rel=2e-6, abs=1e-5)
+    np.testing.assert_allclose(four.arcs, three.arcs, atol=1e-5)
+    np.testing.assert_allclose(four.parts["reduce_s0b0"][:2], three.parts["reduce_s0b0"], atol=1e-5)
+    assert not four.parts["reduce_s0b0"][2:].any()
+
+
+@settings(max_examples=20)
+@given(n=st.integers(1, 20), seed=seeds)
+def test_two_is_hybrid_with_nothing_on_s1(n, seed):
+    scores = MH4_TWO.sample(n, np.random.default_rng(seed))
+    two = mh4.marginals(**scores)
+    hybrid = mh4.marginals(**scores, reduce_s1s0=np.zeros((6, n + 2, n + 2), dtype=np.float32), arcs=None)
+    assert two.log_partition == pytest.approx(hybrid.log_partition, rel=1e-6, abs=1e-5)
+    np.testing.assert_allclose(two.arcs, hybrid.arcs, atol=1e-5)
+    assert set(two.parts) == {"shift", "reduce_s0b0"} and set(hybrid.parts) == {*two.parts, "reduce_s1s0"}
+
+
+@every_model
+def test_what_is_no_arc_does_not_matter(model):
+    """Arcs to the root, and from a word to itself; and of the transitions, what no configuration has."""
+    for n in (1, 4, 12):
+        scores = model.sample(n, rng_for("no arc", n))
+        expected = marginals(model, scores)
+        for value in (-np.inf, 1e4):
+            if "arcs" in scores:
+                scores["arcs"][:, 0] = value
+                np.fill_diagonal(scores["arcs"], value)
+            for name in set(scores) - {"arcs"}:
+                scores[name][..., np.tri(n + 2, dtype=bool)] = value  # s0 >= b0, s1 >= s0
+            if "shift" in scores:
+                scores["shift"][:, n + 1] = value  # the end of the sentence is not shifted
+                scores["reduce_s0b0"][[0, 4] if model.k == 4 else 0, :, n + 1] = value  # nor has it a dependent
+            found = marginals(model, scores)
+            assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-6, abs=1e-6), (model.name, n, value)
+            np.testing.assert_allclose(found.arcs, expected.arcs, atol=1e-5, err_msg=f"{model.name} n={n}: {value}")
+
+
+@every_model
+@pytest.mark.parametrize("n, size", [(60, 1), (60, 30), (100, 1)])
+def test_long_sentences(model, n, size):
+    """Finite and consistent, with random scores and with those of a planted derivation, of which nothing else is likely."""
+    scores = {name: np.float32(size) * tensor for name, tensor in model.sample(n, rng_for("long", n)).items()}
+    planted, tree, score = model.planted(n, rng_for("planted", n))
+    planted = {name: np.float32(200) * tensor for name, tensor in planted.items()}
+    for single_root in (False, True):
+        found = marginals(model, scores, single_root=single_root)
+        well_formed(found, n, scores, near=1e-4)
+        best = model.decode(scores, single_root=single_root).score
+        assert best <= found.log_partition + 1e-5 * abs(best)
+    found = marginals(model, planted)
+    well_formed(found, n, planted, near=1e-4)
+    assert found.log_partition >= 200 * score * (1 - 1e-6)
+    assert found.arcs[list(tree[1:]), np.arange(1, n + 1)].min() > 1e-3
+
+
+# ------------------------------------------------------------------------------------------------------- one call after another
+
+
+@every_model
+def test_sentences_do_not_disturb_each_other(model):
+    """Long and short ones, ordinary and extreme, in turn: the same forwards, backwards, and in two threads."""
+    rng = rng_for("turns")
+    calls = []
+    for i in range(18):
+        n = int(rng.integers(1, 20))
+        scores = model.sample(n, rng) if i % 3 else extreme(model, n, rng, EXTREMES[i % len(EXTREMES)])
+        calls.append((scores, i % 4 == 1))
+
+    def result(call):
+        found = marginals(model, call[0], single_root=call[1])
+        return found.log_partition, found.arcs.tolist(), {name: part.tolist() for name, part in found.parts.items()}
+
+    forwards = [result(call) for call in calls]
+    assert [result(call) for call in reversed(calls)] == forwards[::-1]
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(result, calls)) == forwards
+
+
+@every_model
+def test_arguments_and_results_stay_as_they_are(model):
+    scores = model.sample(7, rng_for("kept"))
+    given_scores = {name: tensor.copy() for name, tensor in scores.items()}
+    found = marginals(model, scores)
+    kept = {name: part.copy() for name, part in {**found.parts, "of arcs": found.arcs}.items()}
+    marginals(model, model.sample(7, rng_for("other")))
+    for name, part in {**found.parts, "of arcs": found.arcs}.items():
+        np.testing.assert_array_equal(part, kept[name], err_msg=name)
+    for name, tensor in scores.items():
+        np.testing.assert_array_equal(tensor, given_scores[name], err_msg=name)
+    model.decode(scores)  # nor does decoding
+    np.testing.assert_array_equal(found.arcs, kept["of arcs"])
+
+
+@every_model
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_other_layouts_and_precisions_of_the_same_scores(model, variant):
+    scores = model.sample(5, rng_for("layout"))
+    changed = {name: VARIANTS[variant](tensor) for name, tensor in scores.items()}
+    agree(marginals(model, changed), enumerated(model, 5, scores), 5, scores, f"{model.name}, {variant}")
