@@ -75,6 +75,14 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Optional[Calibra
     return Calibration(best, nll(best), nll(1.0))
 
 
+def of_gold(parser: Parser, gold: Sequence[Sentence]) -> np.ndarray:
+    """The probabilities that a parser gives to gold arcs, float64 (words,), of sentences of similar length together."""
+    found = []
+    for batch, scores in parser.model.score(gold):
+        found += [of_arcs(each.arcs, gold[k].heads)[1:] for k, each in zip(batch, parser.marginals(scores))]
+    return np.concatenate(found)
+
+
 def negative_log_likelihood(probabilities: np.ndarray) -> float:
     """-log of the probabilities of gold arcs, on average. Each counts as at least 1e-9, as some systems exclude some arcs."""
     return float(-np.log(np.maximum(probabilities, _IMPOSSIBLE)).mean())

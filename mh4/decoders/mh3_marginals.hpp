@@ -5,7 +5,7 @@
 //     t[i,l] = sum over j of u[i,j] (before[j,l] + arc(i->j) after[j,l]),    u[i,j] = t[i,j] shift[i,j],    t[i,i+1] = 1
 //     before[j,l] = t[j,l] LA[j,l] arc(l->j),    after[j,l] = t[j,l] RA[j,l].
 #pragma once
-#include "weights.h"
+#include "scaling.h"
 
 namespace marginals {
 
@@ -18,8 +18,7 @@ template <class N> class MH3 {
     Scores scores;
     Memory<N> memory;
     int n, stride;
-    double scale;  // log of what the weight of every derivation was divided by
-    bool finite;   // no score is -inf
+    Scaling scaling;
     // rows of `stride`
     Value *t2, *g2, *left, *right, *before, *after;  // at i, l; g2: the derivative by t; left and right: LA and RA
     Value *g_before, *g_after;
@@ -28,20 +27,7 @@ template <class N> class MH3 {
 
     Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
     static int start(int j) { return (j + 1) / WIDTH * WIDTH; }  // of rows over l > j
-    double part(const double *tensor, int t, int x, int y) const {
-        int side = scores.n + 2;
-        return tensor[((size_t)t * side + x) * side + y];
-    }
-    double arc_score(int h, int m) const { return scores.arcs ? scores.arcs[(size_t)h * (n + 1) + m] : 0; }
 
-    Value weight(double score, double largest) {
-        if (score == -INFINITY)
-            finite = false;
-        return N::exponential(largest == -INFINITY ? score : score - largest);
-    }
-
-    // The weights of Doubles are divided by the largest of a shift of a word, of a reduce that removes it and of an arc to it, and
-    // those of shifts multiplied by e^boost.
     void tabulate(double boost) {
         n = scores.n;
         stride = (n + 2 + WIDTH - 1) / WIDTH * WIDTH;
@@ -51,30 +37,17 @@ template <class N> class MH3 {
         for (Value **table : {&t2, &g2, &left, &right, &before, &after, &g_before, &g_after, &shift, &arc, &count_shift, &count_arc})
             *table = memory.take(square);
         std::fill(first, memory.take(0), Value());
-        finite = true;
-        scale = 0;
+        scaling.find(scores, boost, N::SCALED);
         for (int j = 1; j <= n; j++) {
-            double none = N::SCALED ? -INFINITY : 0, reduce = none, shifts = none, arcs = none;
-            for (int i = 0; i <= n && N::SCALED; i++) {
-                if (i < j)
-                    shifts = std::max(shifts, part(scores.shift, 0, i, j));
-                if (i != j)
-                    arcs = std::max(arcs, arc_score(i, j));
-            }
-            for (int l = j + 1; l <= n + 1 && N::SCALED; l++)
-                reduce = std::max(reduce, std::max(l <= n ? part(scores.s0b0, 0, j, l) : reduce, part(scores.s0b0, 1, j, l)));
-            for (double largest : {reduce, shifts, arcs})
-                scale += largest == -INFINITY ? 0 : largest;
-            scale -= boost;
             for (int h = 0; h <= n; h++)
-                row(arc, j)[h] = h == j ? Value() : weight(arc_score(h, j), arcs);
+                if (h != j)
+                    row(arc, j)[h] = N::exponential(scaling.arc(h, j));
             for (int i = 0; i < j; i++)
-                row(shift, j)[i] = weight(part(scores.shift, 0, i, j) + boost, shifts);
-            for (int l = j + 1; l <= n + 1; l++) {
-                if (l <= n)
-                    row(left, j)[l] = weight(part(scores.s0b0, 0, j, l), reduce) * row(arc, j)[l];
-                row(right, j)[l] = weight(part(scores.s0b0, 1, j, l), reduce);
-            }
+                row(shift, j)[i] = N::exponential(scaling.shift(i, j));
+            for (int l = j + 1; l <= n; l++)
+                row(left, j)[l] = N::exponential(scaling.reduce(LA, j, l)) * row(arc, j)[l];
+            for (int l = j + 1; l <= n + 1; l++)
+                row(right, j)[l] = N::exponential(scaling.reduce(RA, j, l));
         }
     }
 
@@ -135,38 +108,26 @@ template <class N> class MH3 {
         Value z = row(t2, 0)[n + 1];
         if (!N::SCALED || N::is_zero(z))
             return !N::SCALED;
-        double gap = n * boost - N::log(z);
-        if (negligible(gap, NUMBER * n + std::max(0.0, n * boost)))
+        if (scaling.negligible(N::log(z), NUMBER))
             return true;
-        if (!finite)
-            return false;
         Range range;
         for (int i = 0; i <= n; i++)
             for (int l = i + 1; l <= n + 1; l++)
                 range.add(row(t2, i)[l]);
-        return range.fits();
-    }
-
-    double better_boost() const {
-        for (int i = 0; i <= n; i++) {
-            double sum = N::number(row(t2, i)[n + 1]);
-            if (sum > 1e-290)
-                return sum < 1e290 ? -::log(sum) / (n + 1 - i) : -NUMBER;
-        }
-        return 0;
+        return scaling.finite && range.fits();
     }
 
   public:
     // True if the marginals are right; false if N is not enough for these scores.
     bool find(const Scores &of, Counts &counts) {
         scores = of;
-        if (!sum(0) && !(N::SCALED && sum(better_boost())))
+        if (!sum(0) && !(N::SCALED && sum(better_boost<N>(t2, stride, n, NUMBER))))
             return false;
         Value z = row(t2, 0)[n + 1];
         counts.log_partition = -INFINITY;
         if (N::is_zero(z) || (scores.single_root && n == 0))
             return true;
-        counts.log_partition = N::log(z) + scale;
+        counts.log_partition = N::log(z) + scaling.total;
         row(g2, 0)[n + 1] = N::inverse(z);
         outside();
         int side = n + 2;

@@ -19,14 +19,14 @@
 // in reverse: for each plane i, what its items are needed for, then for each plane j, what [j,k,l] and [k,l] are needed for in
 // planes i < j (gather).
 #pragma once
-#include "weights.h"
+#include "scaling.h"
 
 namespace marginals {
 
 template <class N> class MH4 {
     typedef typename N::Value Value;
     typedef typename N::Vector Vector;
-    enum { WIDTH = N::WIDTH, LA = 0, RA, LAp, RAp, LA2, RA2, REDUCES, BLOCK = 4 };
+    enum { WIDTH = N::WIDTH };
 
     static constexpr double NUMBER = 3.3;  // the number of derivations of n words is less than e^(3.3 n)
 
@@ -34,8 +34,7 @@ template <class N> class MH4 {
     Memory<N> memory;
     std::vector<size_t> place;     // of l = 0 in the row of [0,k,l] in tables by three nodes
     int n, stride;
-    double scale;                  // log of what the weight of every derivation was divided by
-    bool finite;                   // no score is -inf
+    Scaling scaling;
     // by three nodes, at k, i, l for [i,k,l]
     Value *t3, *d3;
     Value *g3;                     // the derivative by d
@@ -48,7 +47,7 @@ template <class N> class MH4 {
     Value *arc;                    // at dependent, head
     Value *u2_to;                  // u[i,j] at j, i
     Value *by_u2;                  // what u[i,j] is multiplied by to Link [i,j,k,l] to [i,j,l] by RA2 with any k, at j, l; unless by arcs
-    Value *h3[BLOCK];              // the derivative by t[i,k,l] for each i of a block at k, l
+    Value *h3;                     // the derivative by t[i,k,l] for the current i, at k, l
     Value *count_s0b0[REDUCES], *count_s1s0[REDUCES], *count_shift, *count_arc;
     Value *count_to_la, *count_to_ra;  // LA and RA that lead to [i,l], at b0, s0
     // by one node, for the current i, or i and k
@@ -59,11 +58,6 @@ template <class N> class MH4 {
     Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
     Value *row3(Value *table, int i, int k) const { return table + place[k] + (size_t)i * (stride - start(k)); }
     static int start(int k) { return (k + 1) / WIDTH * WIDTH; }  // of rows over l > k
-    double part(const double *tensor, int t, int x, int y) const {
-        int side = scores.n + 2;
-        return tensor ? tensor[((size_t)t * side + x) * side + y] : 0;
-    }
-    double arc_score(int h, int m) const { return scores.arcs ? scores.arcs[(size_t)h * (n + 1) + m] : 0; }
     bool forbidden(int i) const { return scores.single_root && i == 0; }  // arcs from 0, before the last
 
     void prepare() {
@@ -75,7 +69,7 @@ template <class N> class MH4 {
             place[k] = volume - start(k);
             volume += (size_t)k * (stride - start(k));
         }
-        memory.reserve(3 * volume + (12 + BLOCK + 4 * REDUCES) * square + (8 + 2 * KINDS + KINDS * WIDTH) * stride);
+        memory.reserve(3 * volume + (13 + 4 * REDUCES) * square + (8 + 2 * KINDS + KINDS * WIDTH) * stride);
         for (Value **table : {&t3, &d3, &g3})
             *table = memory.take(volume);
         Value *first = memory.take(0);
@@ -86,8 +80,7 @@ template <class N> class MH4 {
             for (int t = 0; t < REDUCES; t++)
                 table[t] = memory.take(square);
         std::fill(first, memory.take(0), Value());
-        for (Value *&table : h3)
-            table = memory.take(square);
+        h3 = memory.take(square);
         for (Value **line : {&from, &la, &ra, &u2, &g_u2, &d, &count_la, &count_ra})
             *line = memory.take(stride);
         coefficients = memory.take(KINDS * stride);
@@ -97,63 +90,19 @@ template <class N> class MH4 {
 
     // Weights
 
-    static bool removes_s0(int t) { return t == LA || t == RA || t == RA2; }
-    int last_b0(int t) const { return t == LA || t == LA2 ? n : n + 1; }  // the end of the sentence cannot be a head
-
-    // The largest score of a reduce at s0, of all that remove a word, of a shift of it and of an arc to it: the weights of
-    // Doubles are divided by these, and those of shifts multiplied by e^boost.
-    std::vector<double> most[REDUCES], most_reduce, most_shift, most_arc;
-
-    void find_scale(double boost) {
-        double none = N::SCALED ? -INFINITY : 0;
-        for (auto *largest : {&most_reduce, &most_shift, &most_arc})
-            largest->assign(n + 1, none);
-        for (int t = 0; t < REDUCES; t++) {
-            most[t].assign(n + 1, none);
-            for (int k = 1; k <= n && N::SCALED; k++)
-                for (int l = k + 1; l <= last_b0(t); l++)
-                    most[t][k] = std::max(most[t][k], part(scores.s0b0, t, k, l));
-            for (int j = 0; j < n && N::SCALED; j++)
-                for (int k = j + 1; k <= n; k++) {
-                    double &largest = most_reduce[removes_s0(t) ? k : j];
-                    largest = std::max(largest, most[t][k] + part(scores.s1s0, t, j, k));
-                }
-        }
-        for (int h = 0; h <= n && N::SCALED; h++)
-            for (int m = 1; m <= n; m++) {
-                if (h < m)
-                    most_shift[m] = std::max(most_shift[m], part(scores.shift, 0, h, m));
-                if (h != m)
-                    most_arc[m] = std::max(most_arc[m], arc_score(h, m));
-            }
-        scale = 0;
-        for (int k = 1; k <= n; k++) {
-            for (auto *largest : {&most_reduce, &most_shift, &most_arc})
-                if ((*largest)[k] == -INFINITY)
-                    (*largest)[k] = 0;
-            scale += most_reduce[k] + most_arc[k] + most_shift[k] - boost;
-        }
-    }
-
     void tabulate(double boost) {
-        find_scale(boost);
+        scaling.find(scores, boost, N::SCALED);
         for (int m = 1; m <= n; m++)
             for (int h = 0; h <= n; h++)
-                row(arc, m)[h] = scores.arcs && h != m ? weight(arc_score(h, m) - most_arc[m]) : N::exponential(0);
+                row(arc, m)[h] = N::exponential(h == m ? 0 : scaling.arc(h, m));
         for (int k = 1; k <= n; k++) {
             for (int j = 0; j < k; j++)
-                row(shift, k)[j] = weight(part(scores.shift, 0, j, k) - most_shift[k] + boost);
+                row(shift, k)[j] = N::exponential(scaling.shift(j, k));
             for (int t = 0; t < REDUCES; t++) {
-                double at_k = most[t][k];
-                if (at_k == -INFINITY) {
-                    finite = finite && (k == n && last_b0(t) == n);
-                    continue;
-                }
-                for (int l = k + 1; l <= last_b0(t); l++)
-                    row(on_s0b0[t], k)[l] = weight(part(scores.s0b0, t, k, l) - at_k);
+                for (int l = k + 1; l <= Scaling::last_b0(t, n); l++)
+                    row(on_s0b0[t], k)[l] = N::exponential(scaling.on_s0b0(t, k, l));
                 for (int j = 0; j < k; j++)
-                    row(on_s1s0[t], k)[j] =
-                        weight(part(scores.s1s0, t, j, k) + at_k - most_reduce[removes_s0(t) ? k : j]);
+                    row(on_s1s0[t], k)[j] = N::exponential(scaling.on_s1s0(t, j, k));
             }
             if (scores.arcs) {
                 for (int l = k + 1; l <= n; l++)
@@ -168,12 +117,6 @@ template <class N> class MH4 {
                 row(to_ra, l)[k] = row(on_s0b0[RA], k)[l];
             }
         }
-    }
-
-    Value weight(double score) {
-        if (score == -INFINITY)
-            finite = false;
-        return N::exponential(score);
     }
 
     // Inside
@@ -278,7 +221,7 @@ template <class N> class MH4 {
 
     // What the items of plane i are needed for in that plane
     template <bool by_arc> void outside_plane(int i) {
-        Value *h = h3[i % BLOCK];
+        Value *h = h3;
         begin_plane(i);
         last_of_plane(i);
         for (int k = i + 1; k <= n; k++) {
@@ -384,22 +327,22 @@ template <class N> class MH4 {
         row(count_arc, k)[i] += from_i;
     }
 
-    // What [j,k,l] and [k,l] are needed for in [i,j,k,l] of the planes from first to last - 1, all before j
-    template <bool by_arc> void gather(int j, int first, int last) {
-        Value *h = h3[j % BLOCK], *d_arc = by(0), *d_arc_k = by(1), *u_arc = by(2), *u_arc_k = by(3), *k_u = by_l(0);
+    // What [j,k,l] and [k,l] are needed for in [i,j,k,l] of the planes i < j
+    template <bool by_arc> void gather(int j) {
+        Value *h = h3, *d_arc = by(0), *d_arc_k = by(1), *u_arc = by(2), *u_arc_k = by(3), *k_u = by_l(0);
         const Value *u = row(u2_to, j), *arc_j = row(arc, j);
-        for (int i = first; i < last; i++)
+        for (int i = 0; i < j; i++)
             u_arc[i] = forbidden(i) ? Value() : u[i] * arc_j[i];
         if (!by_arc)
             for (int x = start(j); x < stride; x += WIDTH) {
                 Vector sum = N::zero();
-                for (int i = first; i < last; i++)
+                for (int i = 0; i < j; i++)
                     sum += u_arc[i] * N::at(row3(g3, i, j) + x);
                 N::put(k_u + x, sum);
             }
         for (int k = j + 1; k <= n; k++) {
             const Value *arc_k = row(arc, k);
-            for (int i = first; i < last; i++) {
+            for (int i = 0; i < j; i++) {
                 d[i] = row3(d3, i, j)[k];
                 if (by_arc) {
                     Value arc_i = forbidden(i) ? Value() : arc_k[i];
@@ -413,10 +356,7 @@ template <class N> class MH4 {
             for (int x = start(k); x < stride; x += WIDTH) {
                 Vector k_d = N::zero(), k_d_arc = N::zero(), k_u_arc = N::zero();                   // for Links of k
                 Vector j_d = N::zero(), j_d_arc = N::zero(), j_u = N::zero(), j_u_arc = N::zero();  // for Links of j
-                int i = first;
-                if (!by_arc && forbidden(first))
-                    i++;
-                for (; i < last; i++) {
+                for (int i = !by_arc && forbidden(0); i < j; i++) {
                     Vector g_j = N::at(row3(g3, i, j) + x), g_k = N::at(row3(g3, i, k) + x);
                     k_d += d[i] * g_j;
                     j_d += d[i] * g_k;
@@ -430,11 +370,11 @@ template <class N> class MH4 {
                 }
                 if (!by_arc) {
                     k_d_arc = k_d, j_d_arc = j_d, j_u_arc = j_u, k_u_arc = N::at(k_u + x);
-                    if (first < last && forbidden(first)) {
-                        Vector g_j = N::at(row3(g3, first, j) + x), g_k = N::at(row3(g3, first, k) + x);
-                        k_d += d[first] * g_j;
-                        j_d += d[first] * g_k;
-                        j_u += u[first] * g_k;
+                    if (j > 0 && forbidden(0)) {
+                        Vector g_j = N::at(row3(g3, 0, j) + x), g_k = N::at(row3(g3, 0, k) + x);
+                        k_d += d[0] * g_j;
+                        j_d += d[0] * g_k;
+                        j_u += u[0] * g_k;
                     }
                 }
                 Vector weights[REDUCES];
@@ -478,14 +418,13 @@ template <class N> class MH4 {
 
     template <bool by_arc> void outside() {
         for (int i = 0; i <= n; i++) {
-            gather<by_arc>(i, 0, i);
+            gather<by_arc>(i);
             outside_plane<by_arc>(i);
         }
     }
 
     // The sum of all derivations with weights scaled by `boost`; true if it is right.
     bool sum(double boost) {
-        finite = true;
         prepare();
         tabulate(boost);
         if (scores.arcs)
@@ -495,11 +434,8 @@ template <class N> class MH4 {
         Value z = row(t2, 0)[n + 1];
         if (!N::SCALED || N::is_zero(z))
             return !N::SCALED;
-        double gap = n * boost - N::log(z);
-        if (negligible(gap, NUMBER * n + std::max(0.0, n * boost)))
+        if (scaling.negligible(N::log(z), NUMBER))
             return true;
-        if (!finite)
-            return false;
         Range range;
         for (int i = 0; i <= n; i++)
             for (int l = i + 1; l <= n + 1; l++)
@@ -508,30 +444,20 @@ template <class N> class MH4 {
             for (int i = 0; i < k; i++)
                 for (int l = k + 1; l <= n + 1; l++)
                     range.add(row3(t3, i, k)[l]);
-        return range.fits();
-    }
-
-    // How much more per word would keep items near 1
-    double better_boost() const {
-        for (int i = 0; i <= n; i++) {
-            double sum = N::number(row(t2, i)[n + 1]);
-            if (sum > 1e-290)
-                return sum < 1e290 ? -::log(sum) / (n + 1 - i) : -NUMBER;
-        }
-        return 0;
+        return scaling.finite && range.fits();
     }
 
   public:
     // True if the marginals are right; false if N is not enough for these scores.
     bool find(const Scores &of, Counts &counts) {
         scores = of;
-        if (!sum(0) && !(N::SCALED && sum(better_boost())))
+        if (!sum(0) && !(N::SCALED && sum(better_boost<N>(t2, stride, n, NUMBER))))
             return false;
         Value z = row(t2, 0)[n + 1];
         counts.log_partition = -INFINITY;
         if (N::is_zero(z) || (scores.single_root && n == 0))
             return true;
-        counts.log_partition = N::log(z) + scale;
+        counts.log_partition = N::log(z) + scaling.total;
         row(g2, 0)[n + 1] = N::inverse(z);
         if (scores.arcs)
             outside<true>();

@@ -149,20 +149,4 @@ template <class N> class Memory {
     }
 };
 
-// Whether sums of Doubles lose nothing that matters. Weights do not exceed 1, except by a common factor per word; `gap` is by how
-// much, as a logarithm, the partition function then is below 1, and `number` the logarithm of the number of derivations. An item
-// below e^-700, too small for float64, only has derivations of weight e^-700 or less: together, negligible if gap + number is well
-// below 700. Nor is anything lost if no item is that small, as can be seen if all scores are finite (with -inf, items may be 0).
-static inline bool negligible(double gap, double number) { return gap + number < 640 && number < 640; }
-
-struct Range {
-    double smallest = INFINITY, largest = 0;
-    void add(double item) {
-        smallest = std::min(smallest, item);
-        largest = std::max(largest, item);
-    }
-    void add(Extended) {}
-    bool fits() const { return smallest > 1e-290 && largest < 1e290; }
-};
-
 }  // namespace marginals
