@@ -11,7 +11,7 @@ import dataclasses
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Callable
 
 from mh4.errors import InputError, reason
 
@@ -188,7 +188,7 @@ def _loss(value: str) -> bool:
 _NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a name"}
 
 # Constraints on values, by section or by setting; the default is positive.
-_LIMITS = {
+_LIMITS: dict[str, Callable[[Any], bool]] = {
     "encoder.char_units": _even,
     "encoder.units": _even,
     "dropout": _rate,

@@ -51,7 +51,7 @@ def structured(
 
 
 class Likelihood(NamedTuple):
-    """The negative log-likelihood of a gold tree, `value`, and for each tensor its derivatives by the scores."""
+    """The negative log-likelihood of the target, `value`, and for each tensor its derivatives by the scores."""
 
     derivatives: dict[str, np.ndarray]
     value: float
@@ -60,17 +60,17 @@ class Likelihood(NamedTuple):
 def likelihood(
     marginalize: Callable[..., Marginals], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
 ) -> Likelihood:
-    """-log of the probability of the gold tree `heads`, that of all its derivations together.
+    """-log of the probability of the target `heads`, that of all its derivations together.
 
-    The derivatives are expected counts: over all derivations, minus over those of the gold tree.
+    The derivatives are differences between expected counts: over all derivations, minus over those of the target.
     """
     arcs = np.full((len(heads), len(heads)), -np.inf)
-    of_gold = heads[1:], np.arange(1, len(heads))
-    arcs[of_gold] = tensors["arcs"][of_gold] if "arcs" in tensors else 0
+    of_target = heads[1:], np.arange(1, len(heads))
+    arcs[of_target] = tensors["arcs"][of_target] if "arcs" in tensors else 0
     everything = marginalize(**tensors, single_root=single_root)
-    gold = marginalize(**{**tensors, "arcs": arcs}, single_root=single_root)
-    derivatives = {name: everything.parts[name] - gold.parts[name] for name in tensors}
-    return Likelihood(derivatives, everything.log_partition - gold.log_partition)
+    target = marginalize(**{**tensors, "arcs": arcs}, single_root=single_root)
+    derivatives = {name: everything.parts[name] - target.parts[name] for name in tensors}
+    return Likelihood(derivatives, everything.log_partition - target.log_partition)
 
 
 def stepwise(codes: Sequence[Transition], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
