@@ -161,7 +161,7 @@ WAYS: dict[str, Callable[[Sequence[Opinion]], np.ndarray]] = {
     "votes weighted by the probability of the arc's label": by_label,
     "one vote, and half a vote for the second tree": with_second,
     "softmax of the max-marginals of members' arcs": by_best_tree,
-    "marginals of members' arcs (1ec: one vote for each arc)": by_marginals,
+    "marginal probabilities of arcs": by_marginals,
 }
 
 
