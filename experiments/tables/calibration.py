@@ -74,11 +74,11 @@ def markdown(bank: Treebank, models: Sequence[Run], measured: Sequence[Measured]
         summary(models, measured).markdown(),
         "",
         "ECE: expected calibration error of the predicted arcs in percent, in ten bins, at temperature 1 and at the temperature given.",
-        "NLL: the negative log-likelihood of a gold arc (each at least 0.001), also at both. The temperature, at which NLL is lowest, is fitted on every other",
-        "sentence of the development set, and everything is measured on the rest (%d words). UAS is that of the system's default"
+        "NLL: the negative log-likelihood of a gold arc (whose probability counts as at least 0.001), also at both. The temperature, at",
+        "which NLL is lowest, is fitted on every other sentence of the development set, and everything is measured on the rest",
+        "(%d words). UAS is that of the system's default decoder, mbr that of minimum-Bayes-risk decoding at this temperature."
         % len(measured[0].after[0]),
-        "decoder, mbr that of minimum-Bayes-risk decoding at this temperature. The accuracy of the most probable arcs, in percent, by",
-        "their share of all:",
+        "The accuracy of the most probable arcs, in percent, by their share of all:",
         "",
         by_coverage(models, measured).markdown(),
         "",
