@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mh4.decoders import mh3, mh4, mhk, mst, oneec, plain_mh4
+from mh4.decoders import mh3, mh4, mh5, mhk, mst, oneec, plain_mh4
 from mh4.decoders.mh4_full import VECTOR
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,6 +30,7 @@ SENTENCES = 200  # ... and at most this many
 
 # The longest sentences for decoders that are slow or need much memory.
 LONGEST = {"mhk, k = 4": 99, "1ec": 300, "plain mh4": 99}
+LONGEST.update(dict.fromkeys(["mh5-hybrid", "mh5-hybrid, arcs", "mh5-hybrid, cost"], 150))
 
 
 def compiler_command():
@@ -62,6 +63,7 @@ def tree(rng, n):
 def sentences(n, rng, heads):
     """For each name, a function that decodes one random sentence of n words; `heads` is a tree for it."""
     three, two, hybrid = transitions(rng, n, 2, 1), transitions(rng, n, 6, 1), transitions(rng, n, 6, 2)
+    twelve = transitions(rng, n, 12, 2)
     arcs, cost = random(rng, n + 1, n + 1), hamming_cost(rng, n)
     third_order = [random(rng, n + 1, n + 1) for _ in range(2)] + [random(rng, n + 2, n + 1) for _ in range(2)]
     return {
@@ -74,6 +76,10 @@ def sentences(n, rng, heads):
         "mh4-hybrid, arcs": lambda: mh4.decode(*hybrid, arcs=arcs),
         "mh4-hybrid, cost": lambda: mh4.decode(*hybrid, cost=cost),
         "mh4-hybrid, heads": lambda: mh4.decode(*hybrid, heads=heads),
+        "mh5-hybrid": lambda: mh5.decode(*twelve),
+        "mh5-hybrid, arcs": lambda: mh5.decode(*twelve, arcs=arcs),
+        "mh5-hybrid, cost": lambda: mh5.decode(*twelve, cost=cost),
+        "mh5-hybrid, heads": lambda: mh5.decode(*twelve, heads=heads),
         "1ec": lambda: oneec.decode(*third_order),
         "plain mh4": lambda: plain_mh4.decode(*hybrid, cost),
     }

@@ -1,45 +1,38 @@
 """The commands ``train``, ``parse``, ``ensemble``, ``test``, ``evaluate``, ``compare``, ``info``, ``coverage`` and ``data``.
 
-DyNet is imported only when a command needs a model, so that `--help` and `mh4 data` respond at once.
+Everything else is imported only by the commands that need it (DyNet only by those that need a model), so that `--help` responds
+at once.
 """
 
-import json
 import os
-import sys
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import TYPE_CHECKING, Callable, Optional
 
 import click
 
 import mh4
-from mh4 import config as configuration
-from mh4 import conllu, systems
-from mh4.ensemble import TREES, Ensemble, with_votes
-from mh4.errors import InputError, reason
-from mh4.files import git_blob_id, relative_if_inside
-from mh4.parsing import Parser
-from mh4.progress import TrainingProgress, words_bar
+from mh4.choices import BEAM, DECODING_METHODS, TREES
+from mh4.commands import Commands
+from mh4.errors import InputError
+
+if TYPE_CHECKING:
+    from mh4.conllu import Block, Sentence
+    from mh4.parsing import Parser
 
 
-class Commands(click.Group):
-    """A group whose commands answer bad input with one sentence and exit code 2."""
+class _SystemOption(click.Option):
+    """The option --system, whose help names all systems."""
 
-    def invoke(self, context: click.Context) -> Any:
-        try:
-            return super().invoke(context)
-        except InputError as error:
-            click.echo("mh4: %s" % error, err=True)
-            sys.exit(2)
-        except KeyboardInterrupt:
-            click.echo("mh4: interrupted", err=True)
-            sys.exit(130)
-        except BrokenPipeError:  # the reader of our output has closed it, as in `mh4 parse ... | head`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(141)
-        except OSError as error:  # a full disk, a folder without write permission
-            click.echo("mh4: %s: %s" % (error.filename or "files", reason(error)), err=True)
-            sys.exit(2)
+    def get_help_record(self, context: click.Context) -> Optional[tuple[str, str]]:
+        from mh4.systems import SYSTEMS
+
+        of_paper, beyond = ([s.name for s in SYSTEMS.values() if s.in_paper is paper] for paper in (True, False))
+        self.help = "%s; beyond the paper %s." % (_either(of_paper), _either(beyond))
+        return super().get_help_record(context)
+
+
+def _either(names: list[str]) -> str:
+    return " or ".join(", ".join(names).rsplit(", ", 1))
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -49,15 +42,7 @@ def main() -> None:
 
 
 @main.command()
-@click.option(
-    "--system",
-    required=True,
-    help="%s; beyond the paper %s."
-    % tuple(
-        " or ".join(", ".join(names).rsplit(", ", 1))
-        for names in ([s.name for s in systems.SYSTEMS.values() if s.in_paper is paper] for paper in (True, False))
-    ),
-)
+@click.option("--system", required=True, cls=_SystemOption)
 @click.option("--train", "train_file", required=True, metavar="FILE", help="Training treebank (CoNLL-U).")
 @click.option("--dev", "dev_file", required=True, metavar="FILE", help="Development treebank, for early stopping (CoNLL-U).")
 @click.option("--model", "folder", required=True, metavar="DIR", help="Model folder: a new one, or that of a run to resume.")
@@ -72,6 +57,10 @@ def train(
     DIR always holds the model that is best on dev so far. Run the same command again to resume an interrupted training run,
     with the same result as an uninterrupted one; if training has finished, this only prints the result again.
     """
+    from mh4 import config as configuration
+    from mh4 import conllu, systems
+    from mh4.progress import TrainingProgress
+
     config = configuration.with_settings(configuration.read(config_file) if config_file else configuration.Config(), settings)
     systems.get(system)
     sentences, dev = conllu.read(train_file), conllu.read(dev_file)
@@ -99,10 +88,8 @@ def decoding(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that set how a parser searches."""
     how = "Exact decoding, greedy search, beam search, or minimum Bayes risk (the tree with the highest sum of probabilities "
     how += "of arcs); by default exact, or greedy for greedy systems."
-    command = click.option("--beam", type=int, metavar="WIDTH", help="The width of the beam; by default %d." % systems.BEAM)(
-        command
-    )
-    return click.option("--decode", type=click.Choice(systems.DECODING_METHODS), help=how)(command)
+    command = click.option("--beam", type=int, metavar="WIDTH", help="The width of the beam; by default %d." % BEAM)(command)
+    return click.option("--decode", type=click.Choice(DECODING_METHODS), help=how)(command)
 
 
 def written(command: Callable[..., None]) -> Callable[..., None]:
@@ -111,6 +98,7 @@ def written(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes to parse with."
         ),
+        click.option("--keep-deps", is_flag=True, help="Keep DEPS, although it may contradict the new HEAD and DEPREL."),
         click.option("--tags", is_flag=True, help="Also write the predicted UPOS, XPOS and FEATS."),
         click.option("-o", "--output", "output_file", default="-", metavar="OUT.conllu", help="By default, standard output."),
         click.argument("input_file", metavar="IN.conllu"),
@@ -129,6 +117,7 @@ def parse(
     input_file: str,
     output_file: str,
     tags: bool,
+    keep_deps: bool,
     jobs: int,
     decode: Optional[str],
     beam: Optional[int],
@@ -136,15 +125,18 @@ def parse(
 ) -> None:
     """Parse a CoNLL-U file of any size ("-" is standard input).
 
-    Only HEAD and DEPREL change; everything else, including comments, multiword tokens and empty nodes, is kept byte for byte.
+    Each word gets a new HEAD and DEPREL, and "_" as DEPS, which would otherwise contradict them. Everything else, including
+    comments, multiword tokens and empty nodes, is kept byte for byte.
 
     The probability of an arc is that of all derivations with this arc (or for mst, all trees), after division of the scores by
     the temperature that was best on the development set.
     """
-    from mh4 import calibration, parallel
+    from mh4 import calibration, conllu, parallel
+    from mh4.parsing import Parser
 
-    arguments, blocks = (folder, decode, _width(decode, beam)), conllu.blocks(input_file, trees=False)
-    _write(parallel.parse(Parser.load, arguments, blocks, jobs, confidence=confidence), output_file, tags)
+    arguments = (folder, decode, _width(decode, beam))
+    blocks = conllu.blocks(input_file, trees=False)
+    _write(parallel.parse(Parser.load, arguments, blocks, jobs, confidence=confidence), output_file, tags, keep_deps)
     if confidence and calibration.load(folder) is None:
         click.echo("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, calibration.FILE), err=True)
 
@@ -157,14 +149,22 @@ def parse(
 )
 @written
 def ensemble(
-    folders: tuple[str, ...], files: tuple[str, ...], tree: str, input_file: str, output_file: str, tags: bool, jobs: int
+    folders: tuple[str, ...],
+    files: tuple[str, ...],
+    tree: str,
+    input_file: str,
+    output_file: str,
+    tags: bool,
+    keep_deps: bool,
+    jobs: int,
 ) -> None:
     """Parse a CoNLL-U file with several parsers that vote for one tree.
 
     The tree is the one whose arcs have the most votes; ties go to the members named first, models before files. A file must
     have the same sentences and words as IN.conllu. Everything else is as in `mh4 parse`.
     """
-    from mh4 import parallel
+    from mh4 import conllu, parallel
+    from mh4.ensemble import Ensemble, with_votes
 
     if not folders and not files:
         raise InputError("an ensemble needs a member: --model DIR or --vote FILE.conllu")
@@ -173,7 +173,7 @@ def ensemble(
     if (input_file, *files).count("-") > 1:
         raise InputError("standard input can be read only once, so only one file can be -")
     blocks = with_votes(conllu.blocks(input_file, trees=False), files)
-    _write(parallel.parse(Ensemble.load, (folders, tree), blocks, jobs), output_file, tags)
+    _write(parallel.parse(Ensemble.load, (folders, tree), blocks, jobs), output_file, tags, keep_deps)
 
 
 @main.command()
@@ -182,6 +182,7 @@ def ensemble(
 @decoding
 def test(folder: str, gold_file: str, decode: Optional[str], beam: Optional[int]) -> None:
     """Parse the words of GOLD.conllu and score against its trees: UAS and LAS in percent of all words."""
+    from mh4 import conllu
     from mh4.evaluation import attachment_scores
 
     gold = conllu.read(gold_file)
@@ -208,6 +209,8 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], c
     only with --by deprel. For each metric or relation, gold, system, correct and aligned are counts, and precision, recall, f1
     and aligned_accuracy are percentages.
     """
+    import json
+
     from mh4 import score_tables
 
     results = score_tables.score_files(gold_file, system_files)
@@ -243,6 +246,8 @@ def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: 
     "sentence_length": [...]}}. Each score has a, b, difference, low, high (the bootstrap's 95 % interval), p_bootstrap and
     p_randomisation; each group of arcs has counts for gold and both systems, and the number of correct arcs.
     """
+    import json
+
     from mh4 import comparison
 
     if plot_file:
@@ -261,6 +266,7 @@ def info(folder: str) -> None:
     from mh4.training.trainer import state_of
 
     model = Model.load(folder)
+    training = state_of(folder)
     tables = model.vocabulary
     size = model.parameters.parameter_count()
     click.echo("%s: %s, seed %d, %d parameters" % (folder, model.system.name, model.seed, size))
@@ -268,11 +274,9 @@ def info(folder: str) -> None:
         "knows %d words, %d characters, %d UPOS, %d XPOS, %d FEATS, %d labels"
         % tuple(len(t) - 1 for t in (tables.words, tables.chars, tables.upos, tables.xpos, tables.feats, tables.labels))
     )
-    for line in state_of(folder):
-        click.echo(line)
     if model.temperature is not None:
-        click.echo("probabilities at temperature %.3f" % model.temperature)
-    click.echo("")
+        training.append("probabilities at temperature %.3f" % model.temperature)
+    click.echo("\n".join([*training, ""]))
     click.echo(model.describe().rstrip())
 
 
@@ -291,7 +295,11 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
     sentences, edges, sentence_coverage, edge_coverage), gap_degree, block_degree, well_nested and crossings; the last
     four are counts of sentences.
     """
+    import json
+
+    from mh4 import conllu
     from mh4 import coverage as measuring
+    from mh4.progress import words_bar
 
     if plot_file:
         measuring.check_plot(plot_file)
@@ -321,8 +329,11 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
 @click.option("--source", type=click.Choice(["github", "lindat"]), default="github", show_default=True)
 def data(language: str, to: Optional[str], ud: Optional[str], conll17: bool, source: str) -> None:
     """Fetch and verify a treebank of UD 2.0 ("toy": generate the toy treebank)."""
+    from pathlib import Path
+
     from mh4 import conll17 as shared_task
     from mh4 import treebanks
+    from mh4.files import relative_if_inside
 
     if conll17 and language == treebanks.TOY:
         raise InputError("the shared task has no toy treebank: --conll17 is for the others")
@@ -337,23 +348,33 @@ def data(language: str, to: Optional[str], ud: Optional[str], conll17: bool, sou
 
 
 def _source(path: str) -> dict[str, str]:
+    from mh4.files import git_blob_id
+
     return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
 
 
-def _write(parsed_blocks: Iterable[tuple[conllu.Block, conllu.Sentence]], output_file: str, tags: bool) -> None:
+def _write(parsed_blocks: Iterable[tuple["Block", "Sentence"]], output_file: str, tags: bool, keep_deps: bool) -> None:
     """Write each block with its parse, showing a progress bar."""
+    from mh4 import conllu
+    from mh4.progress import words_bar
+
     with conllu.open_output(output_file) as output, words_bar() as bar:
         task = bar.add_task("parsing", total=None, note="")
         for block, parsed in parsed_blocks:
-            new = columns(parsed, tags)
+            new = columns(parsed, tags, keep_deps)
             if parsed.probabilities is not None:
                 new[conllu.MISC] = block.misc("ArcProb", ["%.4f" % p for p in parsed.probabilities[1:]])
             output.write(block.text(new))
             bar.advance(task, len(parsed))
 
 
-def columns(sentence: conllu.Sentence, tags: bool) -> dict[int, list[str]]:
+def columns(sentence: "Sentence", tags: bool, keep_deps: bool) -> dict[int, list[str]]:
+    """The columns of a parsed sentence to write: HEAD, DEPREL, DEPS unless it is kept, and with `tags`, UPOS, XPOS and FEATS."""
+    from mh4 import conllu
+
     columns = {conllu.HEAD: [str(head) for head in sentence.heads[1:]], conllu.DEPREL: sentence.deprels}
+    if not keep_deps:
+        columns[conllu.DEPS] = ["_"] * len(sentence)
     if tags:
         columns.update({conllu.UPOS: sentence.upos, conllu.XPOS: sentence.xpos, conllu.FEATS: sentence.feats})
     return columns
@@ -363,11 +384,13 @@ def _width(decode: Optional[str], beam: Optional[int]) -> int:
     """The width of the beam; InputError if one is given without --decode beam."""
     if beam is not None and decode != "beam":
         raise InputError("--beam %d only makes sense with --decode beam" % beam)
-    return systems.BEAM if beam is None else beam
+    return BEAM if beam is None else beam
 
 
-def _parse(parser: Parser, sentences: list[conllu.Sentence]) -> list[conllu.Sentence]:
+def _parse(parser: "Parser", sentences: list["Sentence"]) -> list["Sentence"]:
     """Parse, with a progress bar if standard error is a terminal."""
+    from mh4.progress import words_bar
+
     with words_bar() as bar:
         task = bar.add_task("parsing", total=sum(map(len, sentences)), note="")
         return parser.parse(sentences, lambda words: bar.advance(task, words))

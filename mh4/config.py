@@ -11,7 +11,7 @@ import dataclasses
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Callable
+from typing import Any, NamedTuple, Union
 
 from mh4.errors import InputError, reason
 
@@ -117,35 +117,36 @@ def tables(text: str, source: str) -> dict[str, Any]:
     """TOML `text` as a dictionary; InputError, naming `source`, if it is not TOML."""
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # the parent class of its own errors: some numbers and dates raise others
         raise InputError("%s: not TOML: %s" % (source, error)) from None
 
 
 def with_settings(config: Config, assignments: Iterable[str]) -> Config:
     """`config` changed by assignments such as ``"training.learning_rate=0.001"``."""
     for assignment in assignments:
+        source = "--set %s" % (assignment if assignment.isprintable() and len(assignment) <= 80 else shown(assignment))
         name, equals, value = assignment.partition("=")
         section, dot, setting = name.strip().partition(".")
         if not (equals and dot):
-            raise InputError("--set %s: expected section.name=value, such as training.learning_rate=0.001" % assignment)
+            raise InputError("%s: expected section.name=value, such as training.learning_rate=0.001" % source)
         try:
-            parsed = tomllib.loads("value = %s" % value)["value"]
-        except tomllib.TOMLDecodeError:
-            if not isinstance(getattr(getattr(config, section, None), setting, None), str):
-                raise InputError("--set %s: %r is not a number, true or false" % (assignment, value)) from None
-            parsed = value
-        config = override(config, {section: {setting: parsed}}, "--set %s" % assignment)
+            parsed = tomllib.loads("value = %s" % value)
+        except (ValueError, RecursionError):
+            parsed = {"value": value} if isinstance(_ALLOWED.get("%s.%s" % (section, setting)), _OneOf) else {}
+        if list(parsed) != ["value"]:
+            raise InputError("%s: %s is not a number, true or false" % (source, shown(value)))
+        config = override(config, {section: {setting: parsed["value"]}}, source)
     return config
 
 
 def override(config: Config, sections: Mapping[str, Any], source: str) -> Config:
     """`config` with the settings in `sections`; InputError, naming `source`, for unknown settings and bad values."""
+    known = [field.name for field in dataclasses.fields(config)]
     for section, values in sections.items():
-        current = getattr(config, section, None)
-        if not dataclasses.is_dataclass(current) or not isinstance(values, dict):
-            known = ", ".join(f.name for f in dataclasses.fields(config))
-            raise InputError("%s: no section %r; the sections are %s" % (source, section, known))
-        config = dataclasses.replace(config, **{section: _override_section(section, current, values, source)})
+        if section not in known or not isinstance(values, dict):
+            raise InputError("%s: no section %s; the sections are %s" % (source, shown(section), ", ".join(known)))
+        changed = _override_section(section, getattr(config, section), values, source)
+        config = dataclasses.replace(config, **{section: changed})
     return config
 
 
@@ -154,49 +155,75 @@ def _override_section(section: str, current: Any, values: Mapping[str, Any], sou
     changes = {}
     for name, value in values.items():
         if name not in types:
-            raise InputError("%s: no setting %s.%s; there are %s" % (source, section, name, ", ".join(types)))
-        if types[name] is float and type(value) is int:
-            value = float(value)
-        if type(value) is not types[name]:
-            raise InputError("%s: %s.%s is %r, expected %s" % (source, section, name, value, _NAMES[types[name]]))
-        if not _LIMITS.get("%s.%s" % (section, name), _LIMITS.get(section, _positive))(value):
-            raise InputError("%s: %s.%s cannot be %r" % (source, section, name, value))
-        changes[name] = value
+            raise InputError("%s: no setting %s.%s; there are %s" % (source, section, name[:40], ", ".join(types)))
+        allowed = _ALLOWED.get("%s.%s" % (section, name), _ALLOWED.get(section) or _DEFAULT[types[name]])
+        number = type(value) is types[name] or types[name] is float and type(value) is int
+        if not number or not allowed.allows(value):
+            raise InputError("%s: %s.%s cannot be %s, expected %s" % (source, section, name, shown(value), allowed))
+        changes[name] = types[name](value)
     return dataclasses.replace(current, **changes)
 
 
-def _positive(value: Any) -> bool:
-    return isinstance(value, bool) or value > 0
+def shown(value: Any) -> str:
+    """A value as messages show it, cut off if it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # Python refuses to write numbers of thousands of digits
+        return "so large a value"
+    return text if len(text) <= 40 else text[:40] + "..."
 
 
-def _even(value: int) -> bool:
-    return value > 0 and value % 2 == 0
+class _Allowed(NamedTuple):
+    """The values that a setting can have."""
+
+    least: float
+    most: float
+    kind: str = "a whole number"
+    even: bool = False
+
+    def allows(self, value: Any) -> bool:
+        return self.least <= value <= self.most and not (self.even and value % 2)
+
+    def __str__(self) -> str:
+        return self.kind if self.kind == "true or false" else "%s from %s to %s" % (self.kind, self.least, self.most)
 
 
-def _not_negative(value: float) -> bool:
-    return value >= 0
+class _OneOf(NamedTuple):
+    """The names that a setting can have."""
+
+    names: tuple[str, ...]
+
+    def allows(self, value: Any) -> bool:
+        return value in self.names
+
+    def __str__(self) -> str:
+        return " or ".join(self.names)
 
 
-def _rate(value: float) -> bool:
-    return 0 <= value < 1
-
-
-def _loss(value: str) -> bool:
-    return value in LOSSES
-
-
-_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a name"}
-
-# Constraints on values, by section or by setting; the default is positive.
-_LIMITS: dict[str, Callable[[Any], bool]] = {
-    "encoder.char_units": _even,
-    "encoder.units": _even,
-    "dropout": _rate,
-    "dropout.word_embedding": _not_negative,
-    "dropout.char": _not_negative,
-    "training.loss": _loss,
-    "training.upos_weight": _not_negative,
-    "training.xpos_weight": _not_negative,
-    "training.feats_weight": _not_negative,
-    "training.label_weight": _not_negative,
+_SIZE, _EVEN_SIZE = _Allowed(1, 10_000), _Allowed(2, 10_000, "an even number", even=True)
+_LAYERS = _Allowed(1, 20)
+_FROM_0 = _Allowed(0, 1e30, "a number")  # the network computes with numbers below 3e38
+# By type, then by section or by setting.
+_DEFAULT = {
+    int: _Allowed(1, 10**9),
+    float: _Allowed(1e-30, 1e30, "a number"),
+    bool: _Allowed(False, True, "true or false"),
+}
+_ALLOWED: dict[str, Union[_Allowed, _OneOf]] = {
+    "encoder": _SIZE,
+    "encoder.char_layers": _LAYERS,
+    "encoder.char_units": _EVEN_SIZE,
+    "encoder.word_min_count": _DEFAULT[int],
+    "encoder.layers": _LAYERS,
+    "encoder.units": _EVEN_SIZE,
+    "scorer.mlp_units": _SIZE,
+    "dropout": _Allowed(0, 0.999, "a number"),
+    "dropout.word_embedding": _FROM_0,
+    "dropout.char": _FROM_0,
+    "training.loss": _OneOf(LOSSES),
+    "training.batch_tokens": _SIZE,
+    "training.upos_weight": _FROM_0,
+    "training.xpos_weight": _FROM_0,
+    "training.feats_weight": _FROM_0,
+    "training.label_weight": _FROM_0,
 }

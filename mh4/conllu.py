@@ -106,17 +106,21 @@ def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
 
 @contextmanager
 def open_output(path: str) -> Iterator[TextIO]:
-    """Open a text file for writing: `path`, written whole or not at all, or "-" for standard output, written as it comes."""
+    """Open a text file for writing: `path`, or "-" for standard output.
+
+    A regular file is written whole or not at all; standard output, devices and FIFOs are written to as the text comes.
+    """
     if path != "-":
         with files.atomic_file(path) as file:
             yield file
         return
-    file = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
-    try:
-        yield file
-        file.flush()
-    finally:
-        file.detach()  # or standard output would be closed
+    with files.explained("standard output"):
+        file = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
+        try:
+            yield file
+            file.flush()
+        finally:
+            file.detach()  # or standard output would be closed
 
 
 @dataclass(frozen=True)

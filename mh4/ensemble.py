@@ -11,6 +11,7 @@ not on Gothic, and the additional search makes an ensemble slower than running i
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Callable, Optional, Union, overload
@@ -18,17 +19,15 @@ from typing import TYPE_CHECKING, Callable, Optional, Union, overload
 import numpy as np
 
 from mh4 import conllu, trees
+from mh4.choices import BEAM, TREES
 from mh4.conllu import Block, Sentence
 from mh4.errors import InputError
 from mh4.parsing import ROOT, Parser, annotated, as_sentence, best, headed_by_root, in_order
-from mh4.systems import BEAM
 from mh4.vocabulary import TAGS, Table, without_subtype
 
 if TYPE_CHECKING:
     from mh4.model import Scores
     from mh4.network.graph import dy
-
-TREES = {"mst": "any", "mh4": "mh4", "1ec": "1ec"}  # the classes to choose from, and their names in mh4.trees
 
 # A file's label for a different arc says little about this one: it only counts where nothing else is known.
 _OF_ANOTHER_ARC = 1e-3
@@ -47,7 +46,7 @@ class Voted(Sentence):
 
 
 class Ensemble:
-    """Several parsers that vote for one tree.
+    """Several parsers that vote for one tree. What holds for threads, pickling and forks of a Parser holds for an Ensemble.
 
     >>> ensemble = mh4.load(["models/hu-mh4", "models/hu-1ec", "models/hu-mst"])
     >>> ensemble.parse([["Ez", "egy", "mondat", "."]])[0].heads
@@ -93,7 +92,8 @@ class Ensemble:
         for sentence in unparsed:
             if not self.parsers and not _votes(sentence):
                 raise InputError("%s: no votes for it, and the ensemble has no parsers" % (sentence.name or "a sentence"))
-        return in_order(unparsed, self._minibatches(unparsed), self._parse, progress)
+        with self.parsers[0].model.lock if self.parsers else nullcontext():
+            return in_order(unparsed, self._minibatches(unparsed), self._parse, progress)
 
     def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
         """The indices of the sentences of each minibatch, and each model's scores for them."""

@@ -1,45 +1,41 @@
-"""Atomic writing of files, relative paths, and git blob ids, which identify files by content."""
+"""Writing files whole or not at all, locks on folders, relative paths, and git blob ids, which identify files by content."""
 
+import errno
+import fcntl
 import hashlib
 import os
-import tempfile
+import re
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO, Union
+from typing import Optional, TextIO, Union
 
 from mh4.errors import InputError, reason
 
 
 @contextmanager
 def atomic_path(path: str) -> Iterator[str]:
-    """Yield the path of a temporary file next to `path`, which it replaces when the block succeeds.
+    """Yield the path of a temporary file that replaces the file `path`, or the file it is a link to, when the block succeeds.
 
-    If the block raises, `path` is left as it was. Raises InputError if the folder is not writable.
+    If the block raises, `path` is left as it was. Devices, FIFOs and files that are open already (/dev/stdout) are not replaced:
+    for them, `path` itself is yielded, to be appended to. Raises InputError if `path` cannot be written, or the disk is full.
     """
-    folder, name = os.path.split(os.path.abspath(path))
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=".%s." % name, suffix=".part", dir=folder)
-        os.close(handle)
-    except OSError as error:
-        raise InputError("%s: cannot be written: %s" % (path, reason(error))) from None
-    try:
-        yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp creates private files
-        if os.path.isdir(path):
-            raise InputError("%s: cannot be written: it is a folder" % path)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+    with explained(path):
+        status = _status(path)
+        if status and (not stat.S_ISREG(status.st_mode) or _is_open_already(path)):
+            yield path
+            return
+        target = os.path.realpath(path)
+        with _temporary(target, status) as temporary:
+            yield temporary
+            os.replace(temporary, target)
 
 
 @contextmanager
 def atomic_file(path: str) -> Iterator[TextIO]:
-    """Yield a text file, in UTF-8 with line ends unchanged, that replaces `path` when the block succeeds."""
-    with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+    """Yield a text file, in UTF-8 with line ends unchanged, that replaces `path` when the block succeeds; see atomic_path."""
+    with atomic_path(path) as temporary, open(temporary, "a", encoding="utf-8", newline="") as file:
         yield file
 
 
@@ -47,6 +43,110 @@ def write_text(path: str, text: str) -> None:
     """Write `text` to `path` in UTF-8, with line ends unchanged, whole or not at all."""
     with atomic_file(path) as file:
         file.write(text)
+
+
+@contextmanager
+def locked(folder: str) -> Iterator[None]:
+    """Keep other processes (and threads) that lock `folder` from doing so until the end of the block, or of this process.
+
+    Raises InputError if one of them has locked it. On a file system without locks, there is no protection.
+    """
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(
+                "%s: another process is writing to this folder; wait for it to finish or choose another folder" % folder
+            ) from None
+        except OSError:
+            pass
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def explained(path: str) -> Iterator[None]:
+    """Raise InputError if the block fails to write to `path`, except because the reader of a pipe has closed it."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename not in (None, path) and not str(error.filename).endswith(".part"):
+            raise
+        raise InputError("%s: cannot be written: %s" % (path, reason(error))) from None
+
+
+def _status(path: str) -> Optional[os.stat_result]:
+    """The status of the file at `path`, or None if there is none; an error if it may not be written."""
+    if not path:
+        raise InputError("the path of a file to be written is empty")
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        status = None
+    if path.endswith(os.sep) or status and stat.S_ISDIR(status.st_mode):
+        raise InputError("%s: cannot be written: it is a folder" % path)
+    if status and not os.access(path, os.W_OK):  # renaming does not ask the file that it replaces
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+    return status
+
+
+def _is_open_already(path: str) -> bool:
+    """Whether `path` is a link such as /dev/stdout or /dev/fd/3, which leads to an open file by way of /proc."""
+    while os.path.islink(path):
+        folder = os.path.dirname(path)
+        if os.path.realpath(folder).startswith("/proc/"):
+            return True
+        path = os.path.join(folder, os.readlink(path))
+    return False
+
+
+@contextmanager
+def _temporary(target: str, status: Optional[os.stat_result]) -> Iterator[str]:
+    """Yield the path of a new file next to `target`, which is deleted at the end of the block if it still is there.
+
+    It has the owner and the permissions of the file that it may replace, given by its status. It is locked as long as this
+    process exists, which distinguishes it from those that killed processes could not delete; these are deleted first.
+    """
+    folder, name = os.path.split(target)
+    prefix = "." + os.fsdecode(os.fsencode(name)[:200])  # file systems limit the length of names
+    _delete_stale(folder, re.compile(re.escape(prefix) + r"\.[0-9a-f]{8}\.part"))
+    while True:
+        temporary = os.path.join(folder, "%s.%s.part" % (prefix, os.urandom(4).hex()))
+        with suppress(FileExistsError):
+            handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            if os.fstat(handle).st_nlink:  # otherwise another process took it for stale before it was locked
+                break
+            os.close(handle)
+    try:
+        if status:
+            with suppress(OSError):
+                os.fchown(handle, status.st_uid, status.st_gid)
+            os.fchmod(handle, stat.S_IMODE(status.st_mode) & 0o777)
+        yield temporary
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        os.close(handle)
+
+
+def _delete_stale(folder: str, names: "re.Pattern[str]") -> None:
+    """Delete the files with these names that are not locked, if they can be locked."""
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            if names.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with suppress(OSError):
+                    handle = os.open(entry.path, os.O_RDWR | os.O_NOFOLLOW)
+                    try:
+                        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        os.unlink(entry.path)
+                    finally:
+                        os.close(handle)
 
 
 def relative_if_inside(path: Path, folder: Path) -> str:

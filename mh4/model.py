@@ -1,8 +1,10 @@
 """A parser's neural network: encoder, scorer, taggers and labeller over one set of parameters; saving and loading."""
 
+import hashlib
+import math
 import os
-from collections.abc import Iterator, Sequence
-from typing import Optional
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -11,10 +13,10 @@ from mh4 import config as configuration
 from mh4.batching import batches
 from mh4.config import Config
 from mh4.conllu import Sentence
-from mh4.errors import InputError
+from mh4.errors import InputError, reason
 from mh4.files import atomic_path, write_text
 from mh4.network.encoder import Encoder, node_columns
-from mh4.network.graph import dy, forward
+from mh4.network.graph import dy, forward, lock
 from mh4.network.scorer import Labeller, Tagger, TensorScorer
 from mh4.vocabulary import TAGS, Vocabulary
 
@@ -24,8 +26,17 @@ FORMAT = 2  # of the model folder; incremented when an older program could not r
 _BATCH_TOKENS = 500
 
 
+# A network may have at most so many parameters, 40 times the paper's: larger ones would take minutes to begin, then all memory.
+_MOST_PARAMETERS = 100_000_000
+
+
 class Model:
-    """The network of one system, randomly initialised from `seed` (Glorot)."""
+    """The network of one system, randomly initialised from `seed` (Glorot). Raises InputError if it would be too large.
+
+    lock: what a thread must hold while it uses the model, or any other; see mh4.network.graph.
+    """
+
+    lock = lock
 
     def __init__(self, system: str, config: Config, vocabulary: Vocabulary, seed: int) -> None:
         self.system = systems.get(system)
@@ -33,13 +44,26 @@ class Model:
         self.vocabulary = vocabulary
         self.seed = seed
         self.temperature: Optional[float] = None  # for probabilities; None before calibration, which means 1
-        dy.renew_cg()
-        dy.reset_random_seed(seed)
-        self.parameters = dy.ParameterCollection()
-        self.encoder = Encoder(config, vocabulary, self.parameters)
-        self.scorer = TensorScorer(self.system, config, self.parameters)
-        self.taggers = {column: Tagger(len(getattr(vocabulary, column)), config, self.parameters) for column in TAGS}
-        self.labeller = Labeller(len(vocabulary.labels), config, self.parameters)
+        counter = _Counter()
+        self._make(counter)
+        if counter.count > _MOST_PARAMETERS:
+            raise InputError("a network of these sizes has %d parameters, expected up to %d" % (counter.count, _MOST_PARAMETERS))
+        with lock:
+            dy.renew_cg()
+            dy.reset_random_seed(seed)
+            self.parameters = dy.ParameterCollection()
+            self._make(self.parameters)
+
+    def _make(self, parameters: Union["dy.ParameterCollection", "_Counter"]) -> None:
+        """Make the network, whose parameters are added to `parameters`."""
+        config, vocabulary = self.config, self.vocabulary
+        self.encoder = Encoder(config, vocabulary, parameters)
+        self.scorer = TensorScorer(self.system, config, parameters)
+        self.taggers = {column: Tagger(len(getattr(vocabulary, column)), config, parameters) for column in TAGS}
+        self.labeller = Labeller(len(vocabulary.labels), config, parameters)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.system.name, self.config, self.vocabulary, self.seed, self._arrays(), self.temperature)
 
     def build(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> "Scores":
         """A new graph over a minibatch, not yet evaluated. With `rng`, words and units are dropped at random as in training."""
@@ -66,38 +90,69 @@ class Model:
 
     @classmethod
     def load(cls, folder: str) -> "Model":
-        """Load the model saved in `folder`. Raises InputError if there is none, or if its format is another."""
+        """Load the model saved in `folder`. Raises InputError if there is none, if it is damaged, or if its format is another."""
         system, seed, config = description(folder)
         try:
             vocabulary = Vocabulary.from_json(_read(folder, "vocabulary.json"))
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except ValueError:
             raise InputError("%s: vocabulary.json is damaged" % folder) from None
-        model = cls(system, config, vocabulary, seed)
+        try:
+            model = cls(system, config, vocabulary, seed)
+        except InputError as error:
+            raise InputError("%s: %s" % (os.path.join(folder, "config.toml"), error)) from None
         model.load_weights(os.path.join(folder, "weights.npz"))
         found = calibration.load(folder)
         model.temperature = found.temperature if found else None
         return model
 
+    def _arrays(self) -> dict[str, np.ndarray]:
+        """All parameters by name."""
+        with lock:
+            arrays = {"p%d" % k: p.as_array() for k, p in enumerate(self.parameters.parameters_list())}
+            arrays.update(("l%d" % k, p.as_array()) for k, p in enumerate(self.parameters.lookup_parameters_list()))
+        return arrays
+
+    def _set(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Set all parameters from _arrays()."""
+        with lock:
+            for k, parameter in enumerate(self.parameters.parameters_list()):
+                parameter.set_value(arrays["p%d" % k])
+            for k, parameter in enumerate(self.parameters.lookup_parameters_list()):
+                parameter.init_from_array(arrays["l%d" % k])
+
     def save_weights(self, path: str, **extra: np.ndarray) -> None:
-        """Write all parameters to `path` (npz), together with the arrays `extra`."""
-        arrays = {"p%d" % k: p.as_array() for k, p in enumerate(self.parameters.parameters_list())}
-        arrays.update(("l%d" % k, p.as_array()) for k, p in enumerate(self.parameters.lookup_parameters_list()))
+        """Write all parameters to `path` (npz), with the arrays `extra` and checksums of all arrays and of the vocabulary."""
+        arrays = {**self._arrays(), **extra, "vocabulary": np.array(self.vocabulary.checksum())}
         with atomic_path(path) as temporary, open(temporary, "wb") as file:
-            np.savez(file, **arrays, **extra)  # type: ignore[arg-type]
+            np.savez(file, **arrays, checksum=np.array(_checksum(arrays)))  # type: ignore[arg-type]
 
     def load_weights(self, path: str) -> dict[str, np.ndarray]:
-        """Set all parameters from `path`; returns all its arrays."""
+        """Set all parameters from `path`; returns all its arrays.
+
+        Raises InputError if the file is damaged or made for another model. Files of earlier versions have no checksums; of them,
+        only the names, shapes and values of the arrays are checked.
+        """
+        if not os.path.isfile(path):
+            raise InputError("%s: no weights there, expected a trained model" % path)
         try:
             with np.load(path, allow_pickle=False) as file:
+                if sum(member.file_size for member in file.zip.infolist()) > 10**7 + 64 * self.parameters.parameter_count():
+                    raise ValueError("far larger than this model")
                 arrays = dict(file)
-            for k, parameter in enumerate(self.parameters.parameters_list()):
-                parameter.set_value(_same_shape(arrays["p%d" % k], parameter))
-            for k, parameter in enumerate(self.parameters.lookup_parameters_list()):
-                parameter.init_from_array(_same_shape(arrays["l%d" % k], parameter))
-        except OSError:
-            raise InputError("%s: no weights there, expected a trained model" % path) from None
+        except OSError as error:
+            raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
         except Exception:  # zipfile, zlib and numpy each raise their own errors for a damaged file
             raise InputError("%s: damaged, or not the weights of this model" % path) from None
+        shapes = {name: array.shape for name, array in self._arrays().items()}
+        if shapes != {name: array.shape for name, array in arrays.items() if name[:1] in "pl" and name[1:].isdigit()}:
+            raise InputError("%s: damaged, or not the weights of this model" % path)
+        if "checksum" in arrays and str(arrays["checksum"]) != _checksum(arrays):
+            raise InputError("%s: damaged: its content does not match its checksum" % path)
+        if "vocabulary" in arrays and str(arrays["vocabulary"]) != self.vocabulary.checksum():
+            raise InputError("%s: vocabulary.json is damaged, or not that of these weights" % path)
+        if not all(_numbers(arrays[name]) for name in shapes):
+            raise InputError("%s: damaged: some weights are not numbers, or too large" % path)
+        self._set(arrays)
         return arrays
 
 
@@ -132,7 +187,8 @@ def score_with(models: Sequence[Model], sentences: Sequence[Sentence]) -> Iterat
     """Score sentences with several models, a minibatch at a time: yields the sentences' indices, and the Scores of each model.
 
     The models share a graph, as DyNet has only one at a time. It has been evaluated, and is valid until the next minibatch is
-    requested. Sentences of similar length share a minibatch, so that their LSTM steps batch well.
+    requested; the caller must hold Model.lock until then. Sentences of similar length share a minibatch, so that their LSTM
+    steps batch well.
     """
     length = [len(sentence) for sentence in sentences].__getitem__
     for batch in batches(sorted(range(len(sentences)), key=length), length, _BATCH_TOKENS):
@@ -146,26 +202,67 @@ def description(folder: str) -> tuple[str, int, Config]:
     """The system, seed and settings of the model in `folder`. Raises InputError if there is none, or if its format is another."""
     path = os.path.join(folder, "config.toml")
     settings = configuration.tables(_read(folder, "config.toml"), path)
-    about = settings.pop("model", {})
-    if about.get("format") != FORMAT:
+    about = settings.pop("model", None)
+    known = about if isinstance(about, dict) else {}
+    if type(known.get("format")) is not int or known["format"] != FORMAT:
         raise InputError(
             "%s: a model of format %s, but this mh4 reads format %d; retrain it or use the version of mh4 that made it"
-            % (folder, about.get("format", "unknown"), FORMAT)
+            % (folder, configuration.shown(known["format"]) if "format" in known else "unknown", FORMAT)
         )
-    return about.get("system", ""), about.get("seed", 0), configuration.override(Config(), settings, path)
+    system, seed = known.get("system"), known.get("seed")
+    if type(system) is not str or system not in systems.SYSTEMS:
+        names = ", ".join(systems.SYSTEMS)
+        raise InputError("%s: no system %s; there are %s" % (path, configuration.shown(system), names))
+    if type(seed) is not int or not 0 <= seed < 2**31:
+        raise InputError("%s: the seed cannot be %s, expected a whole number" % (path, configuration.shown(seed)))
+    return system, seed, configuration.override(Config(), settings, path)
 
 
-def _same_shape(array: np.ndarray, parameter: "dy.Parameters") -> np.ndarray:
-    if array.shape != parameter.as_array().shape:
-        raise ValueError
-    return array
+class _Counter:
+    """Counts the parameters of a network instead of making them, as dy.ParameterCollection would."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def add_parameters(self, dim: Union[int, tuple[int, ...]], init: Any = None) -> None:
+        self.count += math.prod(dim) if isinstance(dim, tuple) else dim
+
+    add_lookup_parameters = add_parameters
+
+
+def _restored(
+    system: str, config: Config, vocabulary: Vocabulary, seed: int, arrays: Mapping[str, np.ndarray], temperature: Optional[float]
+) -> Model:
+    """A model that was pickled."""
+    model = Model(system, config, vocabulary, seed)
+    model._set(arrays)
+    model.temperature = temperature
+    return model
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
+    """The SHA-256 of the names, types, shapes and values of all arrays except "checksum"."""
+    sha256 = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        if name != "checksum":
+            sha256.update(("%s %s %s\n" % (name, array.dtype.str, array.shape)).encode("utf-8"))
+            sha256.update(np.ascontiguousarray(array).tobytes())
+    return sha256.hexdigest()
+
+
+def _numbers(array: np.ndarray) -> bool:
+    """Whether these are real numbers in the range of float32, with which the network computes."""
+    return array.dtype.kind == "f" and bool((np.abs(array) <= np.finfo(np.float32).max).all())
 
 
 def _read(folder: str, name: str) -> str:
+    path = os.path.join(folder, name)
+    if not os.path.isfile(path):
+        raise InputError("%s: no %s there, expected the folder of a trained model" % (folder, name))
     try:
-        with open(os.path.join(folder, name), encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             return file.read()
-    except OSError:
-        raise InputError("%s: no %s there, expected the folder of a trained model" % (folder, name)) from None
+    except OSError as error:
+        raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
     except UnicodeDecodeError:
         raise InputError("%s: %s is damaged" % (folder, name)) from None

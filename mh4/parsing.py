@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
 import numpy as np
 
+from mh4.choices import BEAM
 from mh4.conllu import Sentence
 from mh4.decoders import Marginals
 from mh4.errors import InputError
-from mh4.systems import BEAM, SYSTEMS, Marginalize
 from mh4.vocabulary import TAGS, Table
 
 if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
     from mh4.model import Model, Scores
+    from mh4.systems import Marginalize
 
 ROOT = "root"  # the label of words headed by the root, and only of those
 Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
@@ -22,6 +23,8 @@ Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
 
 class Parser:
     """A trained parser.
+
+    Threads may share it, or use others in the same process; they parse in turn. It can be pickled, and used after a fork.
 
     >>> parser = mh4.load("models/hu")
     >>> parser.parse([["Ez", "egy", "mondat", "."]])[0].heads
@@ -59,15 +62,22 @@ class Parser:
         if confidence:
             self._marginalize()
         unparsed = [as_sentence(s) for s in sentences]
-        return in_order(unparsed, self.model.score(unparsed), partial(self._parse, confidence=confidence), progress)
+        with self.model.lock:
+            return in_order(unparsed, self.model.score(unparsed), partial(self._parse, confidence=confidence), progress)
 
     def trees(self, scores: "Scores") -> list[np.ndarray]:
-        """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,)."""
+        """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,).
+
+        Raises InputError if they are not numbers, as those of damaged models.
+        """
         single_root = self.model.config.scorer.single_root
         arrays = scores.trees.arrays()
         if self._tempered:
             arrays = [at_temperature(tensors, self.model.temperature or 1) for tensors in arrays]
-        return [self.decode(**tensors, single_root=single_root).heads for tensors in arrays]
+        try:
+            return [self.decode(**tensors, single_root=single_root).heads for tensors in arrays]
+        except ValueError as error:
+            raise InputError("the scores of the model cannot be decoded, so its weights are damaged (%s)" % error) from error
 
     def marginals(self, scores: "Scores") -> list[Marginals]:
         """The marginals of each sentence of a minibatch, at the model's temperature; InputError if the system has none."""
@@ -77,8 +87,10 @@ class Parser:
             for tensors in scores.trees.arrays()
         ]
 
-    def _marginalize(self) -> Marginalize:
+    def _marginalize(self) -> "Marginalize":
         if self.model.system.marginals is None:
+            from mh4.systems import SYSTEMS
+
             raise InputError(
                 "%s gives no probabilities of arcs; the systems that do are %s"
                 % (self.model.system.name, ", ".join(system.name for system in SYSTEMS.values() if system.marginals))

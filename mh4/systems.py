@@ -13,7 +13,8 @@ from typing import Callable, Optional
 import numpy as np
 
 from mh4 import oracle, trees
-from mh4.decoders import Derivation, Marginals, beam, mh3, mh4, mst, oneec
+from mh4.choices import BEAM, DECODING_METHODS, MAX_BEAM
+from mh4.decoders import Derivation, Marginals, beam, mh3, mh4, mh5, mst, oneec
 from mh4.decoders.derivation import from_heads
 from mh4.errors import InputError
 from mh4.training import violation
@@ -21,12 +22,7 @@ from mh4.training.violation import Likelihood, Violation
 from mh4.transitions import MH3, MH4, Transition
 
 Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root; exact decoders also take cost and heads
-
 Marginalize = Callable[..., Marginals]  # takes the tensors by name, and single_root
-
-DECODING_METHODS = ("exact", "greedy", "beam", "mbr")
-BEAM = 8  # the default width of a beam
-MAX_BEAM = 10_000  # any sentence fits into memory with this width
 
 
 @dataclass(frozen=True)
@@ -137,7 +133,9 @@ def _search(decode: Decode) -> dict[str, Decode]:
 
 def _transition_based(name: str, tree_class: str, chart: ModuleType, *tensors: Tensor, in_paper: bool = True) -> System:
     """A global system whose transitions are decoded exactly by a chart parser or approximately by search."""
-    return GlobalSystem(name, tree_class, tensors, {"exact": chart.decode, **_search(beam.decode)}, in_paper, chart.marginals)
+    return GlobalSystem(
+        name, tree_class, tensors, {"exact": chart.decode, **_search(beam.decode)}, in_paper, getattr(chart, "marginals", None)
+    )
 
 
 def _greedy(name: str, tree_class: str, transitions: tuple[Transition, ...], *pairs: tuple[str, str]) -> System:
@@ -146,11 +144,13 @@ def _greedy(name: str, tree_class: str, transitions: tuple[Transition, ...], *pa
     return GreedySystem(name, tree_class, tensors, _search(beam.decode_local), transitions=transitions)
 
 
-# Transitions are scored on stack and buffer positions: the shift, then LA and RA in MH3, six reduces in MH4.
+# Transitions are scored on stack and buffer positions: the shift, then the reduces: two in MH3, six in MH4, twelve in MH5.
 _SHIFT = Tensor("shift", ("s0", "b0"))
 _MH3_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 2)
 _MH4_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 6)
 _MH4_ON_S1S0 = Tensor("reduce_s1s0", ("s1", "s0"), 6)
+_MH5_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 12)
+_MH5_ON_S1S0 = Tensor("reduce_s1s0", ("s1", "s0"), 12)
 # Arcs are scored on head and dependent, where the end of the sentence is neither.
 _ARCS = Tensor("arcs", ("h", "m"), sentinel=(False, False))
 
@@ -181,6 +181,9 @@ SYSTEMS: dict[str, System] = {
         # MH3 and MH4-hybrid plus the {h, m} scores of mst, decoded exactly.
         _transition_based("mh3-arcs", "projective", mh3, _SHIFT, _MH3_ON_S0B0, _ARCS, in_paper=False),
         _transition_based("mh4-arcs", "mh4", mh4, _SHIFT, _MH4_ON_S0B0, _MH4_ON_S1S0, _ARCS, in_paper=False),
+        # MH5 scored as MH4-hybrid, and the same plus the {h, m} scores of mst.
+        _transition_based("mh5-hybrid", "mh5", mh5, _SHIFT, _MH5_ON_S0B0, _MH5_ON_S1S0, in_paper=False),
+        _transition_based("mh5-arcs", "mh5", mh5, _SHIFT, _MH5_ON_S0B0, _MH5_ON_S1S0, _ARCS, in_paper=False),
         # The greedy parsers of Tables 4 and 1, which sum the scores of adjacent positions.
         _greedy("greedy-mh3", "projective", MH3, ("s0", "b0")),
         _greedy("greedy-mh4", "mh4", MH4, ("s0", "b0"), ("s1", "s0"), ("s2", "s1")),

@@ -1,6 +1,6 @@
-"""The MH4 transition system (Section 3.2 of the paper), in plain Python.
+"""The transition systems of MH3, MH4 and MH5 (Section 3.2 of the paper), in plain Python.
 
-With stack ...|s2|s1|s0 and buffer b0|..., the seven transitions are
+With stack ...|s3|s2|s1|s0 and buffer b0|..., the transitions are
 
     code  name  arc made    removed        code  name  arc made    removed
     0     SH    none; b0 moves to the stack
@@ -8,7 +8,12 @@ With stack ...|s2|s1|s0 and buffer b0|..., the seven transitions are
     2     RA    s1 -> s0    s0             5     LA2   b0 -> s1    s1
     3     LA'   s0 -> s1    s1             6     RA2   s2 -> s0    s0
 
-SH, LA and RA by themselves form the arc-hybrid system, which is MH3. Nodes are 0 (the root), 1..n (the words) and n+1, the
+    7     RA3   s3 -> s0    s0             10    LA''  s1 -> s2    s2
+    8     RA'2  s3 -> s1    s1             11    LA''2 s0 -> s2    s2
+    9     RA''  s3 -> s2    s2             12    LA3   b0 -> s2    s2
+
+The first three form the arc-hybrid system, which is MH3, the first seven that of MH4. Those of MH5 are the interpretation of
+its items of five heads, by the same reasoning: s3 is the first head of such an item. Nodes are 0 (the root), 1..n (the words) and n+1, the
 end-of-sentence sentinel: it is only ever b0, never shifted, never a head or a dependent. The root is never a dependent.
 
 The exact decoders and the search list their transitions in this form (``Derivation.transitions``); ``mh4.oracle`` defines the
@@ -33,14 +38,20 @@ class Transition(IntEnum):
     RA_PRIME = 4
     LA2 = 5
     RA2 = 6
+    RA3 = 7
+    RA_PRIME_2 = 8
+    RA_PRIME_PRIME = 9
+    LA_PRIME_PRIME = 10
+    LA_PRIME_PRIME_2 = 11
+    LA3 = 12
 
     def __str__(self) -> str:
-        return self.name.replace("_PRIME", "'")
+        return self.name.replace("_PRIME", "'").replace("_", "")
 
 
-SH, LA, RA, LA_PRIME, RA_PRIME, LA2, RA2 = Transition
-MH3 = (SH, LA, RA)
-MH4 = tuple(Transition)
+SH, LA, RA, LA_PRIME, RA_PRIME, LA2, RA2 = MH4 = tuple(Transition)[:7]
+MH3 = MH4[:3]
+MH5 = tuple(Transition)
 
 # The positions of the head and the dependent of each reduce transition's arc.
 ARC: dict[int, tuple[str, str]] = {
@@ -50,6 +61,12 @@ ARC: dict[int, tuple[str, str]] = {
     RA_PRIME: ("s2", "s1"),
     LA2: ("b0", "s1"),
     RA2: ("s2", "s0"),
+    Transition.RA3: ("s3", "s0"),
+    Transition.RA_PRIME_2: ("s3", "s1"),
+    Transition.RA_PRIME_PRIME: ("s3", "s2"),
+    Transition.LA_PRIME_PRIME: ("s1", "s2"),
+    Transition.LA_PRIME_PRIME_2: ("s0", "s2"),
+    Transition.LA3: ("b0", "s2"),
 }
 
 
@@ -90,6 +107,11 @@ class Configuration:
     def s2(self) -> int:
         """The third node of the stack, or -1."""
         return self._from_top(3)
+
+    @property
+    def s3(self) -> int:
+        """The fourth node of the stack, or -1."""
+        return self._from_top(4)
 
     def _from_top(self, depth: int) -> int:
         return self.stack[-depth] if len(self.stack) >= depth else EMPTY
@@ -166,7 +188,7 @@ def run(transitions: np.ndarray, n: int) -> np.ndarray:
 
 
 def legal(positions: np.ndarray, n: int, single_root: bool = False) -> np.ndarray:
-    """Which transitions can be applied in many configurations over n words at once: bool (7, m), by code.
+    """Which transitions of MH4 can be applied in many configurations over n words at once: bool (7, m), by code.
 
     positions: int array (m, 4) of rows (s2, s1, s0, b0), -1 where a position is empty. As ``Configuration.legal``, but with
     `single_root` an arc from the root is legal only if it completes the tree: with stack [0, s0] and only the sentinel in the
@@ -193,7 +215,7 @@ def score(transitions: np.ndarray, shift: np.ndarray, reduce_s0b0: np.ndarray, r
     """The score of a transition sequence: the sum over its transitions except the first, which shifts the root.
 
     transitions: int array (m, 4) of rows (code, s1, s0, b0). shift: (n+2, n+2), indexed [s0, b0].
-    reduce_s0b0: (2 or 6, n+2, n+2), indexed [code - 1, s0, b0]. reduce_s1s0: the same, indexed [code - 1, s1, s0].
+    reduce_s0b0: (2, 6 or 12, n+2, n+2), indexed [code - 1, s0, b0]. reduce_s1s0: the same, indexed [code - 1, s1, s0].
     Returns a float, summed in double precision. Raises ValueError if a reduce transition has no row in the scores.
     """
     rows = _rows(transitions)

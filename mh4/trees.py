@@ -13,13 +13,15 @@ between two adjacent blocks (Kuhlmann & Nivre, "Mildly Non-Projective Dependency
 """
 
 import re
+import sys
 from collections.abc import Sequence
+from functools import partial
 from math import inf as INFINITY
-from typing import Optional, Union
+from typing import Callable, Optional, Union
 
 import numpy as np
 
-from mh4.decoders import arguments, measures, mh3, mh4, mhk, mst, oneec
+from mh4.decoders import Derivation, arguments, measures, mh3, mh4, mh5, mhk, mst, oneec
 from mh4.decoders.core import core
 from mh4.decoders.degree import smallest_k
 
@@ -128,9 +130,14 @@ def _decode(arcs: np.ndarray, k: Optional[float], single_root: bool) -> np.ndarr
         return oneec.decode(arcs, arcs, zeros, zeros, single_root=single_root).heads
     if k == INFINITY:
         return mst.decode(arcs, single_root=single_root).heads
-    if k > 4:
+    if k > 5:
         return mhk.decode(arcs, int(k), single_root=single_root).heads
-    decode, reduces = (mh3.decode, 2) if k == 3 else (mh4.decode, 6)
+    decoders: dict[int, tuple[Callable[..., Derivation], int]] = {
+        3: (mh3.decode, 2),
+        4: (mh4.decode, 6),
+        5: (partial(mh5.decode, max_bytes=sys.maxsize), 12),
+    }
+    decode, reduces = decoders[int(k)]
     shift, reduce = np.zeros((n + 2, n + 2), np.float32), np.zeros((reduces, n + 2, n + 2), np.float32)
     return decode(shift, reduce, cost=arcs, single_root=single_root).heads
 

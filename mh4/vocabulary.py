@@ -1,5 +1,6 @@
 """The vocabulary of a model: the words, characters, tags and labels of its training treebank, with their counts."""
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -14,6 +15,7 @@ UNKNOWN = 0  # the row of every table for anything not seen in training
 TAGS = ("upos", "xpos", "feats")
 
 _DIGIT = re.compile(r"\d")
+_NOT_IN_A_COLUMN = re.compile("[\t\n\ud800-\udfff]")  # surrogates are not in UTF-8
 
 
 def normalised(word: str) -> str:
@@ -83,5 +85,24 @@ class Vocabulary:
 
     @classmethod
     def from_json(cls, text: str) -> "Vocabulary":
-        tables = json.loads(text)
+        """The vocabulary that to_json wrote. Raises ValueError for any other text."""
+        try:
+            tables = json.loads(text)
+        except RecursionError:
+            raise ValueError("not a vocabulary") from None
+        if not isinstance(tables, dict) or not all(_is_table(tables.get(name)) for name in cls._TABLES):
+            raise ValueError("not a vocabulary")
+        if not all(tables[name] for name in cls._TABLES if name != "words"):  # there may be no frequent words
+            raise ValueError("not a vocabulary: a table is empty")
         return cls(**{name: Table(tables[name]) for name in cls._TABLES})
+
+    def checksum(self) -> str:
+        """The SHA-256 of all strings, in their order, and their counts."""
+        return hashlib.sha256(self.to_json().encode("utf-8")).hexdigest()
+
+
+def _is_table(counts: object) -> bool:
+    """Whether these are counts of strings that can be read from, and written to, a column of CoNLL-U."""
+    return isinstance(counts, dict) and all(
+        type(count) is int and 0 < count < 2**63 and not _NOT_IN_A_COLUMN.search(string) for string, count in counts.items()
+    )

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 import toy
 
@@ -81,15 +82,26 @@ def test_help_and_version_come_without_dynet(tmp_path):
     assert (tmp_path / "toy-ud-train.conllu").exists()
 
 
+def test_help_imports_next_to_nothing():
+    """Neither numpy nor the decoders nor rich, so that it comes at once."""
+    code = "import sys, mh4.cli; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], stdout=-1, env=dict(os.environ, PYTHONPATH=str(toy.ROOT)), check=True)
+    modules = done.stdout.decode().split()
+    ours = {name for name in modules if name.partition(".")[0] == "mh4"}
+    assert ours == {"mh4", "mh4.cli", "mh4.choices", "mh4.commands", "mh4.errors"}
+    assert not {"numpy", "rich", "dynet", "tomllib", "json"} & set(modules)
+
+
 def test_help_names_every_system():
     (option,) = [option for option in cli.train.params if option.name == "system"]
-    assert re.sub(",| or|;|[.]$| beyond the paper", " ", option.help).split() == [
+    _, text = option.get_help_record(click.Context(cli.train))
+    assert re.sub(r",| or|;|[.]| beyond the paper|\[required\]", " ", text).split() == [
         *(name for name, system in SYSTEMS.items() if system.in_paper),
         *(name for name, system in SYSTEMS.items() if not system.in_paper),
     ]
 
 
-def test_parse_changes_head_and_deprel_alone(model, files):
+def test_parse_changes_only_head_deprel_and_deps(model, files):
     gold, out = str(files / "toy-ud-test.conllu"), str(files / "out.conllu")
     assert succeeds("parse", "--model", model, gold, "-o", out) == b""
     with open(gold, "rb") as file:
@@ -100,10 +112,19 @@ def test_parse_changes_head_and_deprel_alone(model, files):
     assert before != after
     for one, two in zip(before.split(b"\n"), after.split(b"\n")):
         one, two = one.split(b"\t"), two.split(b"\t")
-        assert one[:6] == two[:6] and one[8:] == two[8:]
-        if not one[0].isdigit():
+        assert one[:6] == two[:6] and one[9:] == two[9:]
+        if one[0].isdigit():
+            assert two[8] == b"_"  # the old one would contradict the new HEAD
+        else:
             assert one == two
     assert before.count(b"\n") == after.count(b"\n")
+    assert re.search(rb"(?m)^\d+\.\d+\t", before) and re.search(rb"(?m)^(\d+\t.*\t)\d+:\w+\t_$", before)  # empty nodes, DEPS
+
+    # With --keep-deps, DEPS is that of the input.
+    kept = succeeds("parse", "--model", model, gold, "--keep-deps")
+    for one, two, three in zip(*(text.split(b"\n") for text in (before, after, kept))):
+        one, two, three = one.split(b"\t"), two.split(b"\t"), three.split(b"\t")
+        assert three == two[:8] + one[8:]
 
     # The same bytes from standard input to standard output, or with several processes; with tags, three more columns.
     assert succeeds("parse", "--model", model, "-", stdin=before) == after

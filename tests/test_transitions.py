@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mh4 import transitions
-from mh4.transitions import EMPTY, LA, LA2, LA_PRIME, MH3, MH4, RA, RA2, RA_PRIME, SH, Configuration, Transition
+from mh4.transitions import EMPTY, LA, LA2, LA_PRIME, MH3, MH4, MH5, RA, RA2, RA_PRIME, SH, Configuration, Transition
 
 REDUCES = [code for code in Transition if code != SH]
 
@@ -49,9 +49,10 @@ def sequences(n, codes):
 
 
 def test_codes_and_names():
-    assert [int(code) for code in Transition] == [0, 1, 2, 3, 4, 5, 6]
-    assert [str(code) for code in Transition] == ["SH", "LA", "RA", "LA'", "RA'", "LA2", "RA2"]
-    assert MH3 == (SH, LA, RA) and tuple(Transition) == MH4
+    assert [int(code) for code in Transition] == list(range(13))
+    names = ["SH", "LA", "RA", "LA'", "RA'", "LA2", "RA2", "RA3", "RA'2", "RA''", "LA''", "LA''2", "LA3"]
+    assert [str(code) for code in Transition] == names
+    assert MH3 == (SH, LA, RA) and tuple(Transition)[:7] == MH4 and tuple(Transition) == MH5
 
 
 def test_the_start():
@@ -65,17 +66,18 @@ def test_the_start():
 
 @pytest.mark.parametrize(
     "code, head, dependent",
-    [(LA, 4, 3), (RA, 2, 3), (LA_PRIME, 3, 2), (RA_PRIME, 1, 2), (LA2, 4, 2), (RA2, 1, 3)],
+    list(zip(REDUCES, [5, 3, 4, 2, 5, 2, 1, 1, 1, 3, 4, 5], [4, 4, 3, 3, 3, 4, 4, 3, 2, 2, 2, 2])),
     ids=[str(code) for code in REDUCES],
 )
 def test_each_reduce(code, head, dependent):
-    """With stack 0|1|2|3 and buffer 4|5: s2, s1, s0, b0 are 1, 2, 3, 4."""
-    configuration = after(4, [SH] * 4)
-    assert (configuration.s2, configuration.s1, configuration.s0, configuration.b0) == (1, 2, 3, 4)
+    """With stack 0|1|2|3|4 and buffer 5|6: s3, s2, s1, s0, b0 are 1, 2, 3, 4, 5."""
+    configuration = after(5, [SH] * 5)
+    nodes = configuration.s3, configuration.s2, configuration.s1, configuration.s0, configuration.b0
+    assert nodes == (1, 2, 3, 4, 5)
     assert configuration.legal(code) and configuration.arc(code) == (head, dependent)
     configuration.apply(code)
-    assert configuration.stack == [node for node in (0, 1, 2, 3) if node != dependent]
-    assert list(configuration.buffer) == [4, 5]
+    assert configuration.stack == [node for node in (0, 1, 2, 3, 4) if node != dependent]
+    assert list(configuration.buffer) == [5, 6]
     assert np.flatnonzero(configuration.heads != -1).tolist() == [dependent]
     assert configuration.heads[dependent] == head
 
@@ -87,8 +89,8 @@ def test_each_reduce(code, head, dependent):
         (1, {SH}),  # the root is s0: never a dependent
         (2, {SH, LA, RA}),  # the root is s1
         (3, {SH, LA, RA, LA_PRIME, RA_PRIME, LA2, RA2}),  # the root is s2
-        (4, {SH, LA, RA, LA_PRIME, RA_PRIME, LA2, RA2}),
-        (5, {RA, LA_PRIME, RA_PRIME, RA2}),  # b0 is the sentinel: neither shifted nor a head
+        (4, set(Transition)),  # the root is s3
+        (5, set(Transition) - {SH, LA, LA2, Transition.LA3}),  # b0 is the sentinel: neither shifted nor a head
     ],
 )
 def test_what_is_legal(shifts, legal):
@@ -111,6 +113,8 @@ def test_why_a_transition_is_not_legal():
         (2, LA2, "root cannot be a dependent"),
         (2, RA2, "no s2"),
         (2, RA_PRIME, "no s2"),
+        (3, Transition.LA3, "root cannot be a dependent"),
+        (3, Transition.RA3, "no s3"),
         (1, RA, "no s1"),
         (0, LA, "no s0"),
     ]:
@@ -126,7 +130,7 @@ def test_legal_in_many_configurations_at_once(n):
         for step, code in enumerate(done):
             configuration = after(n, done[:step])
             here = (configuration.s2, configuration.s1, configuration.s0, configuration.b0)
-            seen[here] = [configuration.legal(code) for code in Transition]
+            seen[here] = [configuration.legal(code) for code in MH4]
             if brute.has_single_root(heads):
                 rooted.add((here, int(code)))
     rows = np.array(list(seen))
@@ -143,7 +147,7 @@ def test_legal_in_many_configurations_at_once(n):
 
 
 def test_no_such_code():
-    for code in (-1, 7, "SH", None):
+    for code in (-1, 13, "SH", None):
         with pytest.raises(ValueError, match="not a transition code"):
             Configuration(2).apply(code)
         with pytest.raises(ValueError, match="not a transition code"):
@@ -222,7 +226,7 @@ def test_run_refuses():
         (3, (LA_PRIME, 1, 2, 2), r"row 3 has \(s1, s0, b0\) = \(1, 2, 2\), but they are \(1, 2, 3\)"),
         (1, (SH, EMPTY, EMPTY, 1), r"row 1 has .* but they are \(-1, 0, 1\)"),
         (3, (LA, 1, 2, 3), "row 3: LA is not legal .* sentinel cannot be a head"),
-        (3, (7, 1, 2, 3), "row 3: 7 is not a transition code"),
+        (3, (13, 1, 2, 3), "row 3: 13 is not a transition code"),
         (3, (-1, 1, 2, 3), "row 3: -1 is not a transition code"),
     ]:
         bad = good.copy()

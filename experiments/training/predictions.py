@@ -67,5 +67,6 @@ def restored(trees: Path, file: Path) -> str:
     text = []
     for block in conllu.blocks(str(file), trees=False):
         heads, deprels = zip(*(next(rows) for _ in block.sentence.words))
-        text.append(block.text({conllu.HEAD: list(heads), conllu.DEPREL: list(deprels)}))
+        # As in `mh4 parse`, DEPS would contradict the new columns.
+        text.append(block.text({conllu.HEAD: list(heads), conllu.DEPREL: list(deprels), conllu.DEPS: ["_"] * len(heads)}))
     return "".join(text)

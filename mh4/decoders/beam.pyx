@@ -1,11 +1,11 @@
-"""Greedy and beam search in the transition systems MH3 and MH4, in O(n * beam) time.
+"""Greedy and beam search in the transition systems MH3, MH4 and MH5, in O(n * beam) time.
 
 A beam holds the best transition sequences of the current length; each is extended by all its legal transitions, and the best of
 the results form the next beam. A beam of width 1 is the greedy parser. All sequences have 2n+1 transitions, so sequences of
 different lengths are never compared, and there are no dead ends: the result is always a tree.
 
 The search is not exact, but it is not limited to the chart either: it can reach everything that the transition system can,
-including trees that no deduction of MH4 derives (Section 3.2 of the paper).
+for MH4 including trees that no deduction of MH4 derives (Section 3.2 of the paper).
 
 With a single root, only the last transition can make an arc from the root. A word is removed when it gets its head, which is
 still present; so words are removed before their heads, and the only dependent of the root is removed last, from the stack [0, s0]
@@ -22,13 +22,13 @@ from libc.math cimport INFINITY
 from libcpp.algorithm cimport nth_element
 from libcpp.vector cimport vector
 
-from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores, Tensors, dependent_of, derivation, head_of
+from mh4.decoders.replay cimport LA, RA, SH, Scores, Tensors, dependent_of, derivation, head_of
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
 
 cdef enum:
-    TRANSITIONS = 7
+    TRANSITIONS = 13
     MOST = 100 * 1000 * 1000  # hypotheses per sentence, which keeps memory bounded
 
 
@@ -36,10 +36,10 @@ def decode(
     shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: Optional[np.ndarray] = None, *,
     arcs: Optional[np.ndarray] = None, beam: int = 1, single_root: bool = False,
 ) -> Derivation:
-    """A high-scoring transition sequence under the scores of a global model, as for mh3.decode and mh4.decode.
+    """A high-scoring transition sequence under the scores of a global model, as for mh3.decode, mh4.decode and mh5.decode.
 
     shift: float32 (n+2, n+2), indexed [s0, b0].
-    reduce_s0b0: float32 (2 or 6, n+2, n+2), LA and RA or all reduces, indexed [t, s0, b0].
+    reduce_s0b0: float32 (2, 6 or 12, n+2, n+2), the reduces of MH3, MH4 or MH5, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
     beam: the number of sequences kept, at least 1; 1 is greedy search. beam * (2n+1) is limited to 100 million.
@@ -50,7 +50,7 @@ def decode(
     Raises ValueError for wrong shapes, NaN and similar, a beam below 1 or too wide, if all scores within the beam are -inf,
     or if a single root is required of a sentence without words.
     """
-    cdef int reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6))
+    cdef int reduces = _transitions("reduce_s0b0", reduce_s0b0, (2, 6, 12))
     cdef Tensors tensors = Tensors(reduces, shift, reduce_s0b0, reduce_s1s0, arcs, None)
     cdef Scores* scores = &tensors.scores
     cdef Search search = Search(scores.n, 1 + reduces, beam, single_root)
@@ -109,7 +109,8 @@ def _transitions(name, tensor, allowed):
     """The number of transitions that a tensor scores."""
     shape = np.shape(tensor)
     if len(shape) != 3 or shape[0] not in allowed:
-        raise ValueError(f"{name}: expected shape ({allowed[0]} or {allowed[1]}, n+2, n+2) for n words, got {shape}")
+        numbers = " or ".join(map(str, allowed))
+        raise ValueError(f"{name}: expected shape ({numbers}, n+2, n+2) for n words, got {shape}")
     return shape[0]
 
 
@@ -118,7 +119,7 @@ cdef struct Cell:  # a node on a stack, and the cell below it; stacks share thei
 
 
 cdef struct Positions:
-    int s2, s1, s0, b0
+    int s3, s2, s1, s0, b0
 
 
 cdef struct Hypothesis:
@@ -215,7 +216,9 @@ cdef class Search:
         here.s0 = cell.node
         cell = self.cells[cell.below]
         here.s1 = cell.node
-        here.s2 = self.cells[cell.below].node
+        cell = self.cells[cell.below]
+        here.s2 = cell.node
+        here.s3 = self.cells[cell.below].node
         return here
 
     cdef double score(self, int code, Positions here) noexcept nogil:
@@ -226,24 +229,20 @@ cdef class Search:
         if self.on_s2s1[code] != NULL:
             score += self.on_s2s1[code][here.s2 * side + here.s1]
         if self.on_arcs != NULL and code != SH:
-            head = head_of(code, here.s2, here.s1, here.s0, here.b0)
-            score += self.on_arcs[head * (side - 1) + dependent_of(code, here.s1, here.s0)]
+            head = head_of(code, here.s3, here.s2, here.s1, here.s0, here.b0)
+            score += self.on_arcs[head * (side - 1) + dependent_of(code, here.s2, here.s1, here.s0)]
         return score
 
     cdef bint legal(self, int code, Positions here) noexcept nogil:
         """As transitions.Configuration.legal; with a single root, the only arc from the root is the last transition."""
-        cdef int end = self.n + 1
+        cdef int end = self.n + 1, head, dependent
         if code == SH:
             return here.b0 < end
-        if code == LA:
-            return here.s0 > 0 and here.b0 < end
-        if code == LA2:
-            return 0 < here.s1 < end and here.b0 < end
-        if code == LAp:
-            return 0 < here.s1 < end
-        if code == RA:
-            return here.s1 < end and not (self.single and here.s1 == 0 and here.b0 < end)
-        return here.s2 < end and not (self.single and here.s2 == 0)  # RA' and RA2
+        head = head_of(code, here.s3, here.s2, here.s1, here.s0, here.b0)
+        dependent = dependent_of(code, here.s2, here.s1, here.s0)
+        if head == 0 and self.single and (code != RA or here.b0 < end):
+            return False
+        return head < end and 0 < dependent < end
 
     cdef void keep_best(self) noexcept nogil:
         """Make the next beam: the best continuations in the order they were found, among equal ones the first."""
@@ -279,12 +278,18 @@ cdef class Search:
             self.cells.push_back(Cell(b0, top))
             top = <int>self.cells.size() - 1
             b0 += 1
-        elif one.code == LA or one.code == RA or one.code == RA2:
-            top = cell.below
-        else:  # s1 is removed
-            self.cells.push_back(Cell(cell.node, self.cells[cell.below].below))
-            top = <int>self.cells.size() - 1
+        else:
+            top = self.without(top, dependent_of(one.code, 2, 1, 0))
         self.hypotheses.push_back(Hypothesis(top, b0, one.hypothesis, one.code, one.score))
+
+    cdef int without(self, int top, int depth) noexcept nogil:
+        """The top cell of a stack from which the node at a depth is removed: 0 for s0, 1 for s1, 2 for s2."""
+        cdef Cell cell = self.cells[top]
+        if depth == 0:
+            return cell.below
+        cell.below = self.without(cell.below, depth - 1)
+        self.cells.push_back(cell)
+        return <int>self.cells.size() - 1
 
     cdef void trace(self) noexcept nogil:
         """Follow the best hypothesis (the first among equals) back to the start."""
@@ -304,7 +309,7 @@ cdef class Search:
 
     cdef double execute(self, Py_ssize_t[:, ::1] rows, int[::1] heads) noexcept nogil:
         """Record the best sequence, as rows (code, s2, s1, s0, b0), and its heads; returns its score."""
-        cdef int end = self.n + 1, step, code
+        cdef int end = self.n + 1, step, code, head
         cdef double total = 0
         cdef Positions here
         rows[0, 0] = SH
@@ -320,7 +325,8 @@ cdef class Search:
             rows[step, 3] = here.s0
             rows[step, 4] = here.b0
             if code != SH:
-                heads[dependent_of(code, here.s1, here.s0)] = head_of(code, here.s2, here.s1, here.s0, here.b0)
+                head = head_of(code, here.s3, here.s2, here.s1, here.s0, here.b0)
+                heads[dependent_of(code, here.s2, here.s1, here.s0)] = head
         return total
 
 

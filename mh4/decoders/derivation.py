@@ -21,7 +21,7 @@ class Derivation:
         the score without the cost is the sum over tensors of ``tensor[tuple(rows.T)].sum()``.
     transitions: for transition systems, an integer array (2n+1, 4) of rows (code, s1, s0, b0) in order of execution, with
         the stack and buffer before the transition and -1 for an empty position; otherwise None.
-        Codes: 0 SH, 1 LA, 2 RA, 3 LA', 4 RA', 5 LA2, 6 RA2.
+        Codes: see ``mh4.transitions``.
     """
 
     score: float

@@ -40,6 +40,6 @@ cdef inline float reduce_score(const Scores* scores, int code, int s2, int s1, i
     cdef int head, dependent
     if b0 > scores.n and (code == LA or code == LA2):  # the end of the sentence cannot be a head
         return -INFINITY
-    head = head_of(code, s2, s1, s0, b0)
-    dependent = dependent_of(code, s1, s0)
+    head = head_of(code, -1, s2, s1, s0, b0)
+    dependent = dependent_of(code, -1, s1, s0)
     return on_s0b0(scores, code, s0, b0) + on_s1s0(scores, code, s1, s0) + arc_score(scores, head, dependent)

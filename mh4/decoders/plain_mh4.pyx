@@ -97,13 +97,13 @@ def decode(
         k = back // 8  # is removed, by
         code = back % 8
         if j == 0:  # [i,k,l]
-            found[k] = head_of(code, -1, i, k, l)
+            found[k] = head_of(code, -1, -1, i, k, l)
             push(agenda, i, k, l)
             continue
         removed = k
         if k < j:
             j, k = k, j
-        found[removed] = head_of(code, i, j, k, l)  # [i,j,k,l]
+        found[removed] = head_of(code, -1, i, j, k, l)  # [i,j,k,l]
         if back4[i, j, k, l]:
             push(agenda, i, j, k)
             push(agenda, k, 0, l)

@@ -1,7 +1,7 @@
-"""The transition system for mh3 and mh4: scores of transitions, and conversion of a sequence of codes to a Derivation."""
+"""The transition system of mh3, mh4 and mh5: scores of transitions, and conversion of a sequence of codes to a Derivation."""
 
 cdef enum:
-    SH, LA, RA, LAp, RAp, LA2, RA2  # LAp is LA', RAp is RA'
+    SH, LA, RA, LAp, RAp, LA2, RA2, RA3, RAp2, RApp, LApp, LApp2, LA3  # LAp is LA', RApp is RA'', and so on
 
 
 cdef struct Scores:
@@ -40,14 +40,24 @@ cdef inline float arc_score(const Scores* scores, int head, int dependent) noexc
     return scores.by_arc[<size_t> head * (scores.n + 1) + dependent] if scores.by_arc else 0
 
 
-cdef inline int head_of(int code, int s2, int s1, int s0, int b0) noexcept nogil:
+# As ARC in mh4/transitions.py, which the tests compare with them.
+
+cdef inline int head_of(int code, int s3, int s2, int s1, int s0, int b0) noexcept nogil:
     """The head of the arc that a reduce makes."""
-    return b0 if code == LA or code == LA2 else s1 if code == RA else s0 if code == LAp else s2
+    if code == LA or code == LA2 or code == LA3:
+        return b0
+    if code == LAp or code == LApp2:
+        return s0
+    if code == RA or code == LApp:
+        return s1
+    return s2 if code == RA2 or code == RAp else s3
 
 
-cdef inline int dependent_of(int code, int s1, int s0) noexcept nogil:
+cdef inline int dependent_of(int code, int s2, int s1, int s0) noexcept nogil:
     """The dependent of the arc that a reduce makes: the node that it removes."""
-    return s0 if code == LA or code == RA or code == RA2 else s1
+    if code == LA or code == RA or code == RA2 or code == RA3:
+        return s0
+    return s1 if code == LAp or code == RAp or code == LA2 or code == RAp2 else s2
 
 
 cdef object derivation(const int* codes, const Scores* scores)

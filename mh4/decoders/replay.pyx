@@ -45,7 +45,7 @@ cdef object derivation(const int* codes, const Scores* scores):
 
     The first transition, the shift of the root, is not scored.
     """
-    cdef int n = scores.n, step, code, s0 = -1, s1, s2, head, dependent, b0 = 0, shifts = 0, reduces = 0
+    cdef int n = scores.n, step, code, s0 = -1, s1, s2, s3, head, dependent, b0 = 0, shifts = 0, reduces = 0
     cdef size_t arc
     cdef double total = 0
     transitions = np.empty((2 * n + 1, 4), dtype=np.intp)
@@ -62,6 +62,7 @@ cdef object derivation(const int* codes, const Scores* scores):
         code = codes[step]
         s1 = below[s0] if s0 >= 0 else -1
         s2 = below[s1] if s1 >= 0 else -1
+        s3 = below[s2] if s2 >= 0 else -1
         rows[step, 0], rows[step, 1], rows[step, 2], rows[step, 3] = code, s1, s0, b0
         if code == SH:
             if b0 > 0:
@@ -77,8 +78,8 @@ cdef object derivation(const int* codes, const Scores* scores):
         if scores.s1s0:
             rows_s1s0[reduces, 0], rows_s1s0[reduces, 1], rows_s1s0[reduces, 2] = code - LA, s1, s0
             total += on_s1s0(scores, code, s1, s0)
-        head = head_of(code, s2, s1, s0, b0)
-        dependent = dependent_of(code, s1, s0)
+        head = head_of(code, s3, s2, s1, s0, b0)
+        dependent = dependent_of(code, s2, s1, s0)
         arc = <size_t> head * (n + 1) + dependent
         if scores.arcs:
             rows_arcs[reduces, 0], rows_arcs[reduces, 1] = head, dependent
@@ -88,7 +89,9 @@ cdef object derivation(const int* codes, const Scores* scores):
         reduces += 1
         if dependent == s0:
             s0 = s1
-        else:
+        elif dependent == s1:
             below[s0] = s2
+        else:
+            below[s1] = s3
         below[dependent] = head
     return Derivation(total, heads, parts, transitions)

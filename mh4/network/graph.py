@@ -9,6 +9,7 @@ decoders and the commands that need no model start without it.
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -34,7 +35,12 @@ with _quiet_stderr():
     dynet_config.set(autobatch=0, mem=512, random_seed=1)
     import dynet as dy
 
-__all__ = ["dy", "forward", "affine"]
+__all__ = ["dy", "lock", "forward", "affine", "product"]
+
+# DyNet has one graph for the whole process. A thread holds this lock from before it begins a graph until it has all results, and
+# while it makes or changes parameters. A process is not forked while another thread holds it, so a forked child finds it free.
+lock = threading.RLock()
+os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 def forward(last: "dy.Expression") -> None:
@@ -48,3 +54,13 @@ def affine(weights: "dy.Expression", vectors: "dy.Expression", bias: "dy.Express
     (_, *columns), _ = vectors.dim()
     result = dy.affine_transform([bias, weights, vectors])
     return dy.reshape(result, (outputs, 1)) if columns in ([], [1]) else result  # DyNet turns a single column into a vector
+
+
+def product(left: "dy.Expression", right: "dy.Expression") -> "dy.Expression":
+    """left * right, (rows, N).
+
+    DyNet's own product adds 0 times what was in memory, which makes it NaN where an earlier graph, such as that of a damaged
+    model, left NaN or infinity.
+    """
+    (rows, _), _ = left.dim()
+    return affine(left, right, dy.zeros(rows))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mh4.network.graph import affine, dy
+from mh4.network.graph import affine, dy, product
 
 Columns = tuple[int, int]  # [start, stop) of the vectors of a sentence among those of its minibatch
 Pair = tuple["dy.Expression", "dy.Expression"]  # [x; 1] and [y; 1] of every node of a minibatch, as columns
@@ -46,12 +46,12 @@ class Biaffine:
     def __call__(self, pair: Pair, xs: Sequence[Columns], ys: Sequence[Columns]) -> list["dy.Expression"]:
         """All pairs of each sentence, i columns of x and j of y: an (i, matrices * j) expression; see `values`."""
         x, y = pair
-        transformed = self.weights * y
+        transformed = product(self.weights, y)
         tensors = []
         for (x_start, x_stop), (y_start, y_stop) in zip(xs, ys):
             right = dy.pick_range(transformed, y_start, y_stop, 1)
             right = dy.reshape(right, (self.side, self.matrices * (y_stop - y_start)))
-            tensors.append(dy.transpose(dy.pick_range(x, x_start, x_stop, 1)) * right)
+            tensors.append(product(dy.transpose(dy.pick_range(x, x_start, x_stop, 1)), right))
         return tensors
 
     def values(self, tensor: "dy.Expression") -> np.ndarray:
@@ -78,6 +78,6 @@ class Biaffine:
         right = []
         for t in np.unique(matrices):
             weights = dy.pick_range(self.weights, int(t) * self.side, int(t + 1) * self.side, 0)
-            right.append(weights * dy.select_cols(y, ys[matrices == t].tolist()))
+            right.append(product(weights, dy.select_cols(y, ys[matrices == t].tolist())))
         pairs = dy.cmult(dy.select_cols(x, xs.tolist()), dy.concatenate_cols(right))
         return dy.dot_product(dy.sum_dim(pairs, [0]), dy.inputTensor(coefficients))

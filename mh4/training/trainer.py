@@ -21,7 +21,7 @@ from mh4.config import Config
 from mh4.conllu import Sentence
 from mh4.errors import InputError, reason
 from mh4.evaluation import attachment_scores
-from mh4.files import write_text
+from mh4.files import explained, locked, write_text
 from mh4.model import Model, description
 from mh4.network.graph import dy
 from mh4.parsing import Parser
@@ -50,7 +50,9 @@ class Trainer:
 
     train, dev: sentences with trees. sources: a description of where they come from, for summary.json.
     If the folder contains an unfinished run with the same settings and sources, it is resumed; the result is bit for bit the
-    same as without interruption. Raises InputError if the folder contains anything else.
+    same as without interruption. Raises InputError if the folder contains anything else, or if another process is training there.
+
+    DyNet has one random generator, so that a model made or loaded in the same process during training would change the result.
     """
 
     def __init__(
@@ -92,6 +94,14 @@ class Trainer:
 
     def run(self) -> dict[str, Any]:
         """Train until the dev score has converged; returns the summary, immediately if the folder has a finished run."""
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+        except OSError as error:
+            raise InputError("%s: cannot be created: %s" % (self.folder, reason(error))) from None
+        with locked(self.folder):
+            return self._run()
+
+    def _run(self) -> dict[str, Any]:
         if not self._open_folder():
             return _json(self._path("summary.json"))
         settings, progress = self.settings, self.progress
@@ -132,14 +142,14 @@ class Trainer:
         start = time.perf_counter()
         words = sum(len(self.train[k]) for k in batch)
         value = 0.0
+        sentences, trees = [self.train[k] for k in batch], [self.trees[k] for k in batch]
         try:
-            loss = minibatch_loss(
-                self.model, self.settings, [self.train[k] for k in batch], [self.trees[k] for k in batch], self.rng
-            )
-            if loss is not None:
-                value = loss.value()
-                loss.backward()
-                self.optimizer.update()
+            with self.model.lock:
+                loss = minibatch_loss(self.model, self.settings, sentences, trees, self.rng)
+                if loss is not None:
+                    value = loss.value()
+                    loss.backward()
+                    self.optimizer.update()
         except (ValueError, RuntimeError) as error:  # decoders reject NaN, the optimizer non-finite gradients
             raise InputError("%s: training has diverged, try a lower learning rate (%s)" % (self.folder, error)) from error
         self.progress.words += words
@@ -154,22 +164,23 @@ class Trainer:
         """Parse dev with the averaged weights, and save them if they are the best so far."""
         progress = self.progress
         start = time.perf_counter()
-        self.optimizer.swap_params_to_moving_average(bias_correction=True)
-        scores = evaluate(Parser(self.model), self.dev, self.listener.evaluating)
-        progress.evaluation_seconds += time.perf_counter() - start
+        with self.model.lock:
+            self.optimizer.swap_params_to_moving_average(bias_correction=True)
+            scores = evaluate(Parser(self.model), self.dev, self.listener.evaluating)
+            progress.evaluation_seconds += time.perf_counter() - start
+            if scores["uas"] > progress.best:
+                progress.best, progress.stale = scores["uas"], 0
+                self.model.save_weights(self._path("weights.npz"))
+            else:
+                progress.stale += 1
+            self.optimizer.swap_params_to_weights()
         progress.evaluations += 1
         metrics = {"evaluation": progress.evaluations, "updates": progress.updates, **metrics}
         metrics.update(("dev_" + name, score) for name, score in scores.items())
-
-        if scores["uas"] > progress.best:
-            progress.best, progress.stale = scores["uas"], 0
-            self.model.save_weights(self._path("weights.npz"))
-        else:
-            progress.stale += 1
-        self.optimizer.swap_params_to_weights()
         metrics["best_dev_uas"] = progress.best
         metrics["seconds"] = round(progress.seconds + progress.evaluation_seconds, 1)
-        with open(self._path("metrics.jsonl"), "a", encoding="utf-8") as file:
+        path = self._path("metrics.jsonl")
+        with explained(path), open(path, "a", encoding="utf-8") as file:
             file.write(json.dumps(metrics) + "\n")
         self._checkpoint()
         self.listener.evaluation(metrics)
@@ -180,12 +191,8 @@ class Trainer:
         return os.path.join(self.folder, name)
 
     def _open_folder(self) -> bool:
-        """Create or check the folder, and load its checkpoint if it has one; True if there is training to do."""
-        try:
-            os.makedirs(self.folder, exist_ok=True)
-            names = set(os.listdir(self.folder))
-        except OSError as error:
-            raise InputError("%s: cannot be created: %s" % (self.folder, reason(error))) from None
+        """Check the folder, and load its checkpoint if it has one; True if there is training to do."""
+        names = set(os.listdir(self.folder))
         if "config.toml" not in names:
             if names & {"weights.npz", "checkpoint.npz", "metrics.jsonl", "summary.json"}:
                 raise InputError("%s: contains parts of a model but no config.toml; choose another folder" % self.folder)
@@ -194,8 +201,10 @@ class Trainer:
         if description(self.folder) != (self.model.system.name, self.model.seed, self.model.config):
             raise InputError("%s: contains a model with other settings; choose another folder" % self.folder)
         if "summary.json" in names:
-            if _json(self._path("summary.json"))["sources"] != self.sources:
+            if _json(self._path("summary.json")).get("sources") != self.sources:
                 raise InputError("%s: contains a model trained on other files; choose another folder" % self.folder)
+            if "checkpoint.npz" in names:  # killed just before it was deleted
+                os.unlink(self._path("checkpoint.npz"))
             return False
         if "checkpoint.npz" in names:
             self._resume()
@@ -212,6 +221,7 @@ class Trainer:
         self.model.save_weights(self._path("checkpoint.npz"), state=np.array(json.dumps(state)), optimizer=optimizer)
 
     def _resume(self) -> None:
+        self.model.load_weights(self._path("weights.npz"))  # the best so far must be there
         checkpoint = self.model.load_weights(self._path("checkpoint.npz"))
         try:
             state = json.loads(str(checkpoint["state"]))
@@ -225,6 +235,7 @@ class Trainer:
             raise InputError("%s: contains a training run on other files; choose another folder" % self.folder)
         self.progress = progress
         self._keep_metrics(progress.evaluations)
+        write_text(self._path("vocabulary.json"), self.model.vocabulary.to_json())
         self._reseed()
 
     def _reseed(self) -> None:
@@ -235,9 +246,10 @@ class Trainer:
     def _keep_metrics(self, evaluations: int) -> None:
         """Delete the lines of metrics.jsonl that were written after the checkpoint."""
         path = self._path("metrics.jsonl")
+        kept = _lines(path)[:evaluations] if os.path.exists(path) else []
+        if len(kept) < evaluations:
+            raise InputError("%s: damaged: expected a line for each of the %d evaluations so far" % (path, evaluations))
         if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                kept = file.readlines()[:evaluations]
             write_text(path, "".join(kept))
 
     def _finish(self) -> dict[str, Any]:
@@ -248,9 +260,11 @@ class Trainer:
         if found:
             self.model.temperature = found.temperature
             found.save(self.folder)
-        with open(self._path("metrics.jsonl"), encoding="utf-8") as file:
-            evaluations = [json.loads(line) for line in file]
-        best = max(evaluations, key=lambda metrics: metrics["dev_uas"])  # the first, if several
+        try:
+            evaluations = [json.loads(line) for line in _lines(self._path("metrics.jsonl"))]
+            best = max(evaluations, key=lambda metrics: metrics["dev_uas"])  # the first, if several
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise InputError("%s: damaged" % self._path("metrics.jsonl")) from None
         summary = {
             "finished": True,
             "system": self.model.system.name,
@@ -292,25 +306,49 @@ def evaluate(parser: Parser, gold: Sequence[Sentence], progress=lambda words: No
 
 
 def state_of(folder: str) -> list[str]:
-    """A summary of the training recorded in a model folder, in a few lines of text."""
-    if os.path.exists(os.path.join(folder, "summary.json")):
-        summary = _json(os.path.join(folder, "summary.json"))
-        lines = [
-            "trained: dev UAS %(dev_uas).2f, LAS %(dev_las).2f, UPOS %(dev_upos).2f, "
-            "best of %(evaluations)d evaluations, %(updates)d updates, mh4 %(mh4)s" % summary
-        ]
-        for name, source in summary["sources"].items():
-            lines.append("%s: %s (git blob %s)" % (name, source["file"], source["git_blob"]))
-        return lines
-    path = os.path.join(folder, "metrics.jsonl")
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            lines = file.readlines()
+    """A summary of the training recorded in a model folder, in a few lines of text; InputError if the record is damaged."""
+    summary, metrics = os.path.join(folder, "summary.json"), os.path.join(folder, "metrics.jsonl")
+    try:
+        if os.path.exists(summary):
+            return _trained(_json(summary))
+        lines = _lines(metrics) if os.path.exists(metrics) else []
         if lines:
             return ["in training: %(updates)d updates, best dev UAS so far %(best_dev_uas).2f" % json.loads(lines[-1])]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InputError("%s: damaged" % (summary if os.path.exists(summary) else metrics)) from None
     return ["not trained yet"]
 
 
+def _trained(summary: dict[str, Any]) -> list[str]:
+    lines = [
+        "trained: dev UAS %(dev_uas).2f, LAS %(dev_las).2f, UPOS %(dev_upos).2f, "
+        "best of %(evaluations)d evaluations, %(updates)d updates, mh4 %(mh4)s" % summary
+    ]
+    for name, source in summary["sources"].items():
+        lines.append("%s: %s (git blob %s)" % (name, source["file"], source["git_blob"]))
+    return lines
+
+
 def _json(path: str) -> dict[str, Any]:
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    """The object in a JSON file; InputError if there is none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+    except OSError as error:
+        raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise InputError("%s: damaged" % path)
+    return content
+
+
+def _lines(path: str) -> list[str]:
+    """The complete lines of a file; the last may still be being written. InputError if it cannot be read, or is not UTF-8."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return [line for line in file if line.endswith("\n")]
+    except OSError as error:
+        raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
+    except UnicodeDecodeError:
+        raise InputError("%s: damaged" % path) from None

@@ -1,0 +1,97 @@
+"""The MH5 decoder in O(n^5) time and O(n^4) memory (Figure 1 of the paper, with k = 5).
+
+Read mh4 first. Here items have up to five heads; in [i,j,k,l,r] they are s3, s2, s1, s0 and b0, so there are six more reduces:
+
+    RA3 (i->l), RA'2 (i->k), RA'' (i->j), LA'' (k->j), LA''2 (l->j), LA3 (r->j).
+
+An item is the best of Combine and Link, as in MH4; those of five heads are only used by Link and are not stored. They are the best of
+
+    A  [i,j,k,l] + shift[k,l] + [l,r],    B  [i,j,k] + shift[j,k] + [k,l,r],    C  [i,j] + shift[i,j] + [j,k,l,r],
+
+and each of these can lose j, k or l by four reduces. A reduce is scored on k, l and r, by a sum of scores on k, l and on l, r. So if no
+score is on arcs, the maxima over the node removed take O(n^5) only in three cases: A without l, B without k, C without j. All others can
+be taken before a fifth node comes in: over j of A or B and over k of A, whose reduce needs no more of r than a term on l, r; over l of B
+and over k or l of C, which lie in the right part.
+With scores on arcs, O(n^5) takes five cases more: A without j or k by arcs from r, C without k or l by arcs from i (other arcs to them are
+made in [j,k,l,r] itself), and C without j by an arc from i.
+
+The charts are in mh5_chart (their common base, with the trace), mh5_full (all items) and mh5_tree (the items of one tree).
+"""
+
+import threading
+import warnings
+from typing import Optional
+
+import numpy as np
+
+from mh4.decoders.mh5_chart cimport Chart
+from mh4.decoders.replay cimport Tensors, derivation
+
+from mh4.decoders import arguments, mh4
+from mh4.decoders.derivation import Derivation
+from mh4.decoders.mh5_full import FullChart
+from mh4.decoders.mh5_tree import TreeChart
+
+MAX_BYTES = 2 * 10**9  # for about 310 words
+
+
+def decode(
+    shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: Optional[np.ndarray] = None, *,
+    arcs: Optional[np.ndarray] = None, cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None,
+    single_root: bool = False, max_bytes: int = MAX_BYTES,
+) -> Derivation:
+    """The highest-scoring MH5 derivation of a sentence of n words.
+
+    shift: float32 (n+2, n+2), indexed [s0, b0].
+    reduce_s0b0: float32 (12, n+2, n+2), the reduces of MH4, RA3, RA'2, RA'', LA'', LA''2 and LA3, indexed [t, s0, b0].
+    reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
+    arcs, cost, heads, single_root: as for mh4.decode.
+    max_bytes: a sentence that takes more memory is decoded by mh4.decode, with a RuntimeWarning. `heads` takes little memory and is
+        not concerned.
+
+    Returns a Derivation with the parts that mh4.decode returns.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
+    single_root without words); NotInClass if the tree ``heads`` is not in MH5, or lacks the single root required; MemoryError if
+    there is not enough memory.
+    """
+    cdef Tensors tensors = Tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
+    cdef Chart chart
+    if heads is None:
+        chart = workspace(FullChart)
+    else:
+        heads = arguments.tree(heads, tensors.scores.n)
+        arguments.roots(heads, single_root)
+        chart = workspace(TreeChart)
+    chart.scores = tensors.scores
+    cdef size_t needed = chart.prepare(heads, single_root)
+    if heads is None and needed > max_bytes:
+        warnings.warn(
+            f"MH5 takes {float(needed) / 1e9:.3g} GB for a sentence of {tensors.scores.n} words, more than max_bytes, "
+            f"{float(max_bytes) / 1e9:.3g} GB; the sentence is decoded by MH4", RuntimeWarning, stacklevel=2,
+        )
+        return mh4.decode(
+            shift, reduce_s0b0[:6], None if reduce_s1s0 is None else reduce_s1s0[:6], arcs=arcs, cost=cost, single_root=single_root
+        )
+    chart.allocate()
+    cdef bint derived
+    try:
+        with nogil:
+            derived = chart.fill()
+            if derived:
+                chart.trace()
+    finally:
+        chart.release()
+    if not derived:
+        raise arguments.no_derivation(heads, 5)
+    return derivation(chart.codes.data(), &chart.scores)
+
+
+_workspace = threading.local()  # charts per thread, so that their memory is reused and threads can decode in parallel
+
+
+cdef Chart workspace(kind):
+    try:
+        return getattr(_workspace, kind.__name__)
+    except AttributeError:
+        setattr(_workspace, kind.__name__, kind())
+        return getattr(_workspace, kind.__name__)

@@ -1,0 +1,238 @@
+// The items of the MH5 decoder and the order in which they are found; mh5.pyx says what they are and how they are scored.
+//
+// Rows run over r, the last node of an item. The nodes 0 to n+1 are cut into panels of LANES nodes such that the last panel is full;
+// the first one begins with up to LANES - 1 nodes that do not exist. For each panel, t3 and other tables by two nodes x < y have a row
+// for every pair, t4 has one for every triple i < x < y. In a row, lanes of nodes r <= y are -inf. Nodes y at the end of a panel or
+// after it have no rows in it.
+//
+// Items are found by their first node i, from n to 0, in blocks of BLOCK nodes; in a block panel by panel; in a panel again by i, and
+// then by their last inner node y. So all that [i,x,y,R] is made of is found before it:
+//     [j,...,R], j > i        as i decreases;
+//     [i,...,l], l <= y       in an earlier panel or, if l is in R, with an earlier y;
+//     [i,x,y,l], l > y        in an earlier panel or in the same row.
+// Blocks make Combine [i,j] + [j,x,y,R] fast, which reads all of t4: it is done for all i of a block at once, where j is after the
+// block and before the panel.
+#pragma once
+#include <stdlib.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "lanes.h"
+
+namespace mh5 {
+
+enum { BLOCK = 8, TILE = 8 };
+enum Code { SH, LA, RA, LAp, RAp, LA2, RA2, RA3, RAp2, RApp, LApp, LApp2, LA3, CODES };
+
+// The arguments of mh5.decode. s1s0 and by_arc, the sum of arcs and cost, may be NULL.
+struct Scores {
+    int n, side;
+    const float *shifts, *s0b0, *s1s0, *by_arc;
+    bool single;
+
+    float shift(int s0, int b0) const { return shifts[(size_t)s0 * side + b0]; }
+    float on_s0b0(int code, int s0, int b0) const { return s0b0[((size_t)(code - LA) * side + s0) * side + b0]; }
+    float on_s1s0(int code, int s1, int s0) const { return s1s0 ? s1s0[((size_t)(code - LA) * side + s1) * side + s0] : 0; }
+    float arc(int head, int dependent) const { return by_arc ? by_arc[(size_t)head * (n + 1) + dependent] : 0; }
+};
+
+// What is found of the items that start with a node i of the block, as Combine reads them on its left.
+struct Plane {
+    int i;
+    const float *arcs;  // the scores of arcs from i that are not the last transition
+    float *u2;          // [i,x] + shift at x
+    float *best_x3;     // the best [i,j,x] + shift over j, at x
+    float *rows;        // KINDS rows for each y, over x. The first is [i,x,y] + shift; after x = y - 1 come TILE cells of -inf
+    float *current;     // KINDS rows over the nodes of the current panel for each x, which become rows over x for y in the panel
+};
+enum { X3, KINDS = 7 };  // the others depend on what is scored
+
+static inline size_t two(size_t a) { return a < 2 ? 0 : a * (a - 1) / 2; }
+static inline size_t three(size_t a) { return a < 3 ? 0 : a * (a - 1) * (a - 2) / 6; }
+static inline Lanes all(float a) { return a - Lanes(); }
+static inline void put(float *row, Lanes lanes) { *(Lanes *)row = lanes; }
+static inline void raise(float *row, Lanes lanes) { put(row, maximum(at(row), lanes)); }
+
+// The items and their memory, and all of the search but the rows [i,x,y,R] themselves.
+struct Items {
+    Scores scores;
+    int n, pad, panels;
+    size_t stride, width;                // of rows over all nodes, and of the rows of a Plane
+    std::vector<size_t> pairs, triples;  // the number of the first row of each panel
+    int first, last;                     // nodes of the block
+    Plane planes[BLOCK];
+    // rows over all nodes r
+    float *t2;             // [i,r] at i
+    float *s0b0;           // at CODES * s0 + code
+    float *shifts_to;      // shift[x,y] at y, over x
+    float *zeros, *forbidden;  // the scores of arcs from a node: all 0, and all -inf
+    float *la_to, *ra_to;  // LA and RA on x, y, the same
+    // rows over the nodes of a panel
+    float *t3, *t4;
+    // rows over nodes
+    float *column;    // [i,x,y] at x
+    float *lefts;     // [j,x] + shift for all j of the block, at BLOCK * x
+
+    Items() : memory(NULL), capacity(0) {}
+    virtual ~Items() { release(); }
+    Items(const Items &) = delete;
+
+    int low(int R) const { return R * LANES - pad; }
+    int high(int R) const { return low(R) + LANES - 1; }
+    int panel(int r) const { return (r + pad) / LANES; }
+    int lane(int r) const { return (r + pad) % LANES; }
+    size_t pair(int R, int x, int y) const { return (pairs[R] + two(y) + x) * LANES; }
+    size_t triple(int R, int i, int x, int y) const { return (triples[R] + three(y) + two(x) + i) * LANES; }
+    float *span(int i, int R) const { return t2 + i * stride + R * LANES; }
+    const float *on_s0b0(int code, int s0, int R) const { return s0b0 + (CODES * s0 + code) * stride + R * LANES; }
+    static float *current(const Plane &plane, int kind, int x) { return plane.current + (KINDS * x + kind) * LANES; }
+    float *row(const Plane &plane, int kind, int y) const { return plane.rows + (KINDS * y + kind) * width; }
+
+    float item2(int i, int l) const { return t2[i * stride + pad + l]; }
+    float item3(int i, int j, int l) const { return t3[pair(panel(l), i, j) + lane(l)]; }
+    float item4(int i, int j, int k, int l) const { return t4[triple(panel(l), i, j, k) + lane(l)]; }
+
+    void measure(int words) {
+        n = words;
+        pad = (LANES - (n + 2) % LANES) % LANES;
+        panels = (n + 2 + pad) / LANES;
+        stride = panels * LANES;
+        width = n + 1 + TILE;
+        pairs.resize(panels + 1);
+        triples.resize(panels + 1);
+        pairs[0] = triples[0] = 0;
+        for (int R = 0; R < panels; R++) {
+            pairs[R + 1] = pairs[R] + two(high(R));
+            triples[R + 1] = triples[R] + three(high(R));
+        }
+    }
+
+    // Arrange the arrays, in `memory` if it is not NULL.
+    void arrange() {
+        taken = 0;
+        t4 = take(triples[panels] * LANES);
+        t3 = take(pairs[panels] * LANES);
+        t2 = take((n + 1) * stride);
+        s0b0 = take((n + 1) * CODES * stride);
+        shifts_to = take((n + 2) * stride);
+        zeros = take(stride);
+        forbidden = take(stride);
+        la_to = take((n + 2) * stride);
+        ra_to = take((n + 2) * stride);
+        column = take(stride);
+        lefts = take((n + 1) * BLOCK);
+        for (int q = 0; q < BLOCK; q++) {
+            planes[q].u2 = take(stride);
+            planes[q].best_x3 = take(stride);
+            planes[q].rows = take((n + 1) * KINDS * width);
+            planes[q].current = take((n + 1) * KINDS * LANES);
+        }
+        arrange_tables();
+    }
+
+    // Lay out the scores as the loops read them.
+    void tabulate() {
+        std::fill(zeros, zeros + stride, 0);
+        std::fill(forbidden, forbidden + stride, -INFINITY);
+        for (int y = 1; y <= n + 1; y++)
+            for (int x = 0; x < y; x++) {
+                shifts_to[y * stride + x] = scores.shift(x, y);
+                la_to[y * stride + x] = y > n || x == 0 ? -INFINITY : scores.on_s0b0(LA, x, y) + scores.arc(y, x);
+                ra_to[y * stride + x] = x == 0 ? -INFINITY : scores.on_s0b0(RA, x, y);
+            }
+        for (int k = 1; k <= n; k++) {
+            for (int code = LA; code < CODES; code++) {
+                float *row = s0b0 + (CODES * k + code) * stride;
+                std::fill(row, row + pad, 0);
+                for (int r = 0; r <= n + 1; r++)
+                    row[pad + r] = scores.on_s0b0(code, k, r);
+                if (code == LA || code == LA2 || code == LA3)  // the end of the sentence cannot be a head
+                    row[pad + n + 1] = -INFINITY;
+            }
+        }
+    }
+
+    // [i,x,y] and [i,y] for y in the current panel, complete now that all [i,x,k,y] are, and the rows of the Plane for y. Those of
+    // the kinds up to `shifted` are followed by the shift of y.
+    void complete(Plane &plane, int y, int R, int shifted) {
+        const int i = plane.i;
+        float &item = t2[i * stride + pad + y];
+        for (int x = i + 1; x < y; x++)
+            column[x] = current(plane, X3, x)[lane(y)];
+        if (y == i + 1)
+            item = 0;
+        else {
+            const bool last = i == 0 && y > n;  // transition
+            float best = -INFINITY;
+            for (int x = i + 1; x < y; x++) {
+                float la = scores.on_s1s0(LA, i, x) + la_to[y * stride + x];
+                float ra = scores.on_s1s0(RA, i, x) + (last ? scores.arc(i, x) : plane.arcs[x]) + ra_to[y * stride + x];
+                best = maximum(best, column[x] + maximum(la, ra));
+            }
+            item = best;
+        }
+        if (y > n)
+            return;
+        plane.u2[y] = item + scores.shift(i, y);
+        const float *to = shifts_to + y * stride;
+        float best = -INFINITY;
+        for (int x = i + 1; x < y; x++) {
+            float sum = column[x] + to[x];
+            row(plane, X3, y)[x] = sum;
+            best = maximum(best, sum);
+        }
+        plane.best_x3[y] = best;
+        for (int kind = X3 + 1; kind < KINDS; kind++)
+            for (int x = i + 1; x < y; x++)
+                row(plane, kind, y)[x] = current(plane, kind, x)[lane(y)] + (kind <= shifted ? to[x] : 0);
+        for (int x = y; x < y + TILE; x++)
+            row(plane, X3, y)[x] = -INFINITY;
+    }
+
+    // Set the scores of a sentence; returns how many bytes it takes. Nothing else may be called before allocate().
+    size_t set(const Scores &given) {
+        scores = given;
+        measure(given.n);
+        arrange();
+        return taken * sizeof(float);
+    }
+
+    // False if there is not enough memory.
+    bool allocate() {
+        if (taken > capacity) {
+            release();
+            if (posix_memalign((void **)&memory, 64, taken * sizeof(float))) {
+                memory = NULL;
+                return false;
+            }
+            capacity = taken;
+        }
+        arrange();
+        return true;
+    }
+
+    size_t kept() const { return capacity * sizeof(float); }
+    void release() {
+        free(memory);
+        memory = NULL;
+        capacity = 0;
+    }
+
+    // Find all items; false if no derivation has a score above -inf.
+    virtual bool fill() = 0;
+
+   protected:
+    virtual void arrange_tables() = 0;  // take the memory that is needed besides
+
+    float *memory;
+    size_t capacity, taken;  // in floats
+
+    float *take(size_t size) {
+        float *start = memory ? memory + taken : NULL;
+        taken += (size + 15) / 16 * 16;
+        return start;
+    }
+};
+
+}  // namespace mh5

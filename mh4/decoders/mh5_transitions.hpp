@@ -1,0 +1,243 @@
+// The rows [i,x,y,R] of the MH5 decoder when only transitions are scored.
+#pragma once
+#include "mh5_search.hpp"
+
+namespace mh5 {
+
+// Tables of pairs of nodes x < y, with rows over r in a panel.
+struct Tables {
+    bool from_first;        // whether the first node of an item can be a head
+    float *drop_j;          // the best reduce that removes j from [i,j,x,y,r]
+    float *drop_x, *drop_y; // the best reduces that remove x and y from [i,x,y,r]
+    float *b;               // [x,y,r] and the best reduce that removes x from [i,j,x,y,r]
+    float *a;               // shift[x,y] + [y,r] and the best reduce that removes y from [i,j,x,y,r]; see below for the order
+    float *c;               // [x,y,r], or the best [x,y,r] that the first node of [i,x,...] made by removing a node from [i,x,y,k,r]
+    float *e;               // at y: [y,r], or that made by RA2, RA3 from [i,x,y,l,r]
+};
+
+// The kinds of rows of a Plane.
+enum {
+    DROP_J = X3 + 1,  // the best [i,j,x,y] + shift over j
+    DROP_K,           // the best [i,x,k,y] + shift + the score of LA', RA', LA2, RA'2 on k, y over k
+    EXTENDED = DROP_K + 4
+};
+static const Code DROPS_K[] = {LAp, RAp, LA2, RAp2};
+
+struct Transitions : Search<Transitions> {
+    enum { SHIFTED = DROP_J };
+    Tables tables[2];  // of all nodes, and of the root if it cannot be a head before the end
+    float *drop_k;     // shift[k,r] + the score of LA', RA', LA2, RA'2 on k, r
+
+    // rows of Tables::a are ordered by x, then y
+    size_t after(int R, int x, int y) const {
+        return (pairs[R] + (size_t)x * high(R) - two(x + 1) + y - x - 1) * LANES;
+    }
+
+    // The best of some reduces on s1 = x, s0 = y.
+    template <int code>
+    Lanes best(int x, int y, int R) const {
+        return scores.on_s1s0(code, x, y) + at(on_s0b0(code, y, R));
+    }
+    template <int code, int other, int... more>
+    Lanes best(int x, int y, int R) const {
+        return maximum(best<code>(x, y, R), best<other, more...>(x, y, R));
+    }
+
+    void arrange_tables() override {
+        drop_k = take((n + 1) * 4 * stride);
+        for (int k = 0; k < (scores.single ? 2 : 1); k++) {
+            Tables &t = tables[k];
+            t.from_first = k == 0;
+            t.drop_j = take(pairs[panels] * LANES);
+            t.drop_x = take(pairs[panels] * LANES);
+            t.drop_y = take(pairs[panels] * LANES);
+            t.a = take(pairs[panels] * LANES);
+            t.b = take(pairs[panels] * LANES);
+            t.c = take(pairs[panels] * LANES);
+            t.e = take((n + 1) * stride);
+        }
+    }
+
+    void begin() {}
+    void begin_block() {}
+    void begin_rows(const Plane &, int, int, int) {}
+    void complete_left(const Plane &, int) {}
+
+    void tabulate_pairs() {
+        for (int k = 1; k <= n; k++)
+            for (int c = 0; c < 4; c++) {
+                float *row = drop_k + (4 * k + c) * stride;
+                std::fill(row, row + pad, 0);
+                for (int r = 0; r <= n + 1; r++)
+                    row[pad + r] = scores.shift(k, r) + scores.on_s1s0(DROPS_K[c], k, r);
+            }
+        for (int k = 0; k < (scores.single ? 2 : 1); k++)
+            tabulate_pairs(tables[k]);
+    }
+
+    void tabulate_pairs(Tables &t) {
+        for (int R = 0; R < panels; R++)
+            for (int y = 1; y < high(R); y++)
+                for (int x = 1; x < y; x++) {
+                    size_t cell = pair(R, x, y);
+                    Lanes drop_j = best<LApp, LApp2, LA3>(x, y, R), drop_y = best<LA, RA>(x, y, R),
+                          drop_x = best<LAp, LA2>(x, y, R);
+                    if (t.from_first) {
+                        drop_j = maximum(drop_j, best<RApp>(x, y, R));
+                        drop_y = maximum(drop_y, best<RA2>(x, y, R));
+                        drop_x = maximum(drop_x, best<RAp>(x, y, R));
+                    }
+                    put(t.drop_j + cell, drop_j);
+                    put(t.drop_x + cell, drop_x);
+                    put(t.drop_y + cell, drop_y);
+                }
+    }
+
+    void store(const Plane &plane, int R) {
+        if (plane.i > 0)
+            for (int k = 0; k < (scores.single ? 2 : 1); k++)
+                store(tables[k], plane, R);
+    }
+
+    // What the items that start with i and end in R are to others on their left.
+    void store(Tables &t, const Plane &plane, int R) {
+        const int i = plane.i;
+        Lanes e = at(span(i, R));
+        for (int y = i + 1; y < high(R); y++) {
+            Lanes t3 = at(current(plane, X3, y)), b = best<LAp, RAp, LA2>(i, y, R), made = best<RA2>(i, y, R);
+            if (t.from_first) {
+                b = maximum(b, best<RAp2>(i, y, R));
+                made = maximum(made, best<RA3>(i, y, R));
+            }
+            put(t.b + pair(R, i, y), t3 + b);
+            put(t.c + pair(R, i, y), t.from_first ? maximum(t3, at(current(plane, EXTENDED, y))) : t3);
+            e = maximum(e, t3 + made);
+        }
+        put(t.e + i * stride + R * LANES, e);
+        for (int x = 1; x < i; x++) {
+            Lanes a = best<LA, RA, RA2>(x, i, R);
+            if (t.from_first)
+                a = maximum(a, best<RA3>(x, i, R));
+            put(t.a + after(R, x, i), scores.shift(x, i) + at(span(i, R)) + a);
+        }
+    }
+
+    template <int COUNT>
+    void combine(int x, int y, int R) {
+        float *row = t4 + triple(R, 0, x, y);
+        Lanes best[COUNT];
+        for (int q = 0; q < COUNT; q++)
+            best[q] = all(-INFINITY);
+        for (long j = last + 1; j < std::min(x, low(R)); j++) {
+            Lanes right = at(row + j * LANES);
+            for (int q = 0; q < COUNT; q++)
+                best[q] = maximum(best[q], lefts[j * BLOCK + q] + right);
+        }
+        for (int q = 0; q < COUNT; q++)
+            put(row + (first + q) * LANES, best[q]);
+    }
+
+    template <int COUNT>
+    void fill_rows(const Plane &plane, const int x0, const int y, const int R) {
+        const Tables &t = tables[plane.i == 0 && scores.single];
+        const long i = plane.i, start = low(R);
+        float *to[COUNT];
+        to[0] = t4 + triple(R, i, x0, y);
+        for (int x = 1; x < COUNT; x++)
+            to[x] = to[x - 1] + (x0 + x - 1) * LANES;
+        const long ahead = panel(y + 1);
+        for (long L = ahead; L < R; L++) {
+            const float *row = t4 + triple(L, i, x0, y);
+            for (int x = 0; x < COUNT; x++) {
+                __builtin_prefetch(row);
+                row += (x0 + x) * LANES;
+            }
+        }
+        const size_t cell = pair(R, x0, y);
+        const Lanes t2y = at(span(y, R));
+        Lanes best[COUNT];
+        const bool combined = x0 > last;
+        for (int x = 0; x < COUNT; x++)
+            best[x] = combined ? at(to[x]) : all(-INFINITY);
+        if (combined) {
+            for (long j = i + 1; j <= last; j++)
+                for (int x = 0; x < COUNT; x++)
+                    best[x] = maximum(best[x], plane.u2[j] + at(to[x] + (j - i) * LANES));
+            for (long j = std::max(start, (long)last + 1); j < x0; j++)
+                for (int x = 0; x < COUNT; x++)
+                    best[x] = maximum(best[x], plane.u2[j] + at(to[x] + (j - i) * LANES));
+        }
+        if (!combined || x0 + COUNT - 2 >= start)
+            for (int j = 0; j < COUNT - 1; j++)
+                if (!combined || x0 + j >= start)
+                    for (int x = j + 1; x < COUNT; x++)
+                        best[x] = maximum(best[x], plane.u2[x0 + j] + at(to[x] + (x0 + j - i) * LANES));
+        const float *drop_j = row(plane, DROP_J, y) + x0, *x3 = row(plane, X3, y) + x0;
+        const Lanes e = at(t.e + y * stride + R * LANES);
+        for (int x = 0; x < COUNT; x++) {
+            best[x] = maximum(best[x], drop_j[x] + t2y);
+            best[x] = maximum(best[x], plane.best_x3[x0 + x] + at(t3 + cell + x * LANES));
+            best[x] = best[x] + at(t.drop_j + cell + x * LANES);
+            best[x] = maximum(best[x], plane.u2[x0 + x] + at(t.c + cell + x * LANES));
+            best[x] = maximum(best[x], x3[x] + e);
+        }
+        for (int c = 0; c < 4; c++) {
+            if (DROPS_K[c] == RAp2 && !t.from_first)
+                continue;
+            const Lanes right = t2y + at(on_s0b0(DROPS_K[c], y, R));
+            const float *left = row(plane, DROP_K + c, y) + x0;
+            for (int x = 0; x < COUNT; x++)
+                best[x] = maximum(best[x], left[x] + right);
+        }
+        // B without k
+        for (long k = x0 + 1; k < y; k++) {
+            const Lanes right = at(t.b + cell + (k - x0) * LANES);
+            const float *left = row(plane, X3, k) + x0;
+            for (int x = 0; x < COUNT; x++)
+                best[x] = maximum(best[x], left[x] + right);
+        }
+        // A without l
+        alignas(64) float left[COUNT][LANES];
+        const float *right = t.a + after(R, y, y + 1) - (y + 1) * LANES;
+        for (long L = ahead; L < R; L++) {
+            const float *row = t4 + triple(L, i, x0, y);
+            for (int x = 0; x < COUNT; x++) {
+                put(left[x], at(row));
+                row += (x0 + x) * LANES;
+            }
+            for (long l = std::max(low(L), y + 1); l <= high(L); l++) {
+                const Lanes a = at(right + l * LANES);
+                for (int x = 0; x < COUNT; x++)
+                    best[x] = maximum(best[x], left[x][l - low(L)] + a);
+            }
+        }
+        for (long l = std::max(start, (long)y + 1); l < high(R); l++) {
+            const Lanes a = at(right + l * LANES);
+            for (int x = 0; x < COUNT; x++)
+                put(left[x], best[x]);
+            for (int x = 0; x < COUNT; x++)
+                best[x] = maximum(best[x], left[x][l - start] + a);
+        }
+        // Link them
+        Lanes y3 = at(current(plane, X3, y)), y3e = at(current(plane, EXTENDED, y)), yj = at(current(plane, DROP_J, y));
+        const Lanes b7 = at(on_s0b0(RA3, y, R)), b8 = at(on_s0b0(RAp2, y, R));
+        for (int x = 0; x < COUNT; x++) {
+            put(to[x], best[x]);
+            raise(current(plane, X3, x0 + x), best[x] + at(t.drop_y + cell + x * LANES));
+            y3 = maximum(y3, best[x] + at(t.drop_x + cell + x * LANES));
+            raise(current(plane, EXTENDED, x0 + x), best[x] + (scores.on_s1s0(RA3, x0 + x, y) + b7));
+            y3e = maximum(y3e, best[x] + (scores.on_s1s0(RAp2, x0 + x, y) + b8));
+            yj = maximum(yj, best[x]);
+        }
+        put(current(plane, X3, y), y3);
+        put(current(plane, EXTENDED, y), y3e);
+        put(current(plane, DROP_J, y), yj);
+        for (int c = 0; c < 4; c++) {
+            const Lanes more = at(drop_k + (4 * y + c) * stride + R * LANES);
+            for (int x = 0; x < COUNT; x++)
+                raise(current(plane, DROP_K + c, x0 + x), best[x] + more);
+        }
+    }
+};
+
+}  // namespace mh5

@@ -1,0 +1,261 @@
+"""The items of the MH5 decoder in derivations of one given tree, used in training to find gold's best derivation."""
+
+from libc.math cimport INFINITY
+from libcpp.algorithm cimport sort
+from libcpp.utility cimport pair
+from libcpp.vector cimport vector
+
+from mh4.decoders.mh5_chart cimport Chart, Step, better, reduce_score
+from mh4.decoders.replay cimport (
+    LA, LA2, LA3, LAp, LApp, LApp2, RA, RA2, RA3, RAp, RAp2, RApp, SH, shift_score
+)
+
+ctypedef pair[int, int] Inner  # j, k of [i,j,k,l]
+
+cdef int[5][5] CODE  # of a reduce, by the positions of its dependent and head, both counted in the item from its end: b0, s0, s1, ...
+CODE[1][:] = [LA, SH, RA, RA2, RA3]
+CODE[2][:] = [LA2, LAp, SH, RAp, RAp2]
+CODE[3][:] = [LA3, LApp2, LApp, SH, RApp]
+
+cdef enum:
+    KEEP = 1 << 22  # elements of a list that a thread keeps between calls
+
+
+cdef struct Item:  # [i,j,k,l], or [i,j,l] if k is 0
+    int j, k
+    Step best
+
+
+cdef class TreeChart(Chart):
+    """Only the items in derivations of one tree: every Link makes an arc of the tree.
+
+    There are few of these. Words between i and l that are not heads of an item of the span i..l have found their heads in it. So
+    words with a head outside the span are heads of the item, which must not be more than two; and those heads j, k of the item
+    that have their head in the span have it among i, j, k and l.
+    """
+
+    cdef const int* heads
+    cdef vector[int] dependents, first     # of h: dependents[first[h]] to dependents[first[h + 1] - 1], in increasing order
+    cdef vector[Step] t2                   # at i, l
+    cdef vector[size_t] begin, middle, end # at i, l: items[begin] to items[middle - 1] are the items [i,j,k,l], in the order of
+                                           # j, k; from there to items[end - 1] the items [i,j,l], in the order of j
+    cdef vector[Item] items
+    # of the current span
+    cdef vector[int] outside               # words with a head outside the span, in increasing order
+    cdef vector[int] inside                # dependents of i and l, in increasing order
+    cdef vector[Inner] inner
+
+    cdef size_t prepare(self, heads, bint single) except 0:
+        cdef const int[::1] tree = heads
+        self.heads = &tree[0]
+        return 1
+
+    cdef release(self):
+        if self.items.capacity() > KEEP or self.t2.capacity() > KEEP:
+            vector[Item]().swap(self.items)
+            vector[Step]().swap(self.t2)
+            vector[size_t]().swap(self.begin)
+            vector[size_t]().swap(self.middle)
+            vector[size_t]().swap(self.end)
+
+    cdef int fill(self) except -1 nogil:
+        cdef Step underived = Step(SH, 0, 0, -INFINITY)
+        cdef int n = self.scores.n, i, l, x
+        cdef size_t side = self.scores.side
+        self.list_dependents()
+        self.items.clear()
+        self.t2.assign(side * side, underived)
+        self.begin.assign(side * side, 0)
+        self.middle.assign(side * side, 0)
+        self.end.assign(side * side, 0)
+        for i in range(n, -1, -1):
+            self.t2[i * side + i + 1].score = 0
+            self.outside.clear()
+            for l in range(i + 2, n + 2):
+                if self.heads[l - 1] < i or self.heads[l - 1] > l:
+                    self.outside.push_back(l - 1)
+                for x in range(<int> self.outside.size() - 1, -1, -1):
+                    if self.heads[self.outside[x]] == l:
+                        self.outside.erase(self.outside.begin() + x)
+                if self.outside.size() <= 2:
+                    self.fill_span(i, l)
+        return self.t2[n + 1].score > -INFINITY
+
+    cdef int list_dependents(self) except -1 nogil:
+        cdef int n = self.scores.n, h, m
+        self.first.assign(n + 3, 0)
+        self.dependents.resize(n)
+        for m in range(1, n + 1):
+            self.first[self.heads[m] + 1] += 1
+        for h in range(n + 2):
+            self.first[h + 1] += self.first[h]
+        for m in range(n, 0, -1):  # from the end of each list; first[h + 1] becomes its start ...
+            self.first[self.heads[m] + 1] -= 1
+            self.dependents[self.first[self.heads[m] + 1]] = m
+        for h in range(n + 2):     # ... so move the starts to first[h]
+            self.first[h] = self.first[h + 1]
+        self.first[n + 2] = n
+        return 0
+
+    cdef int fill_span(self, int i, int l) except -1 nogil:
+        """All items of the span i..l: those with more heads first, as Link removes one."""
+        cdef size_t span = self.span(i, l), x
+        cdef int j, code
+        self.begin[span] = self.middle[span] = self.end[span] = self.items.size()
+        self.inside.clear()
+        self.append_dependents(i, i, l)
+        self.append_dependents(l, i, l)
+        sort(self.inside.begin(), self.inside.end())
+        self.list_inner(i, l)
+        for x in range(self.inner.size()):
+            self.add4(i, self.inner[x].first, self.inner[x].second, l)
+        self.middle[span] = self.end[span] = self.items.size()
+        if self.outside.size() == 1:
+            self.add3(i, self.outside[0], l)
+        elif self.outside.size() == 0:
+            for x in range(self.inside.size()):
+                self.add3(i, self.inside[x], l)
+        self.end[span] = self.items.size()
+        if self.outside.size() == 0:
+            for x in range(self.middle[span], self.end[span]):
+                j = self.items[x].j
+                code = RA if self.heads[j] == i else LA
+                better(&self.t2[span], self.items[x].best.score + reduce_score(&self.scores, code, -1, -1, i, j, l), code, j, 0)
+        return 0
+
+    cdef size_t span(self, int i, int l) noexcept nogil:
+        return <size_t> i * self.scores.side + l
+
+    cdef int append_dependents(self, int head, int i, int l) except -1 nogil:
+        """Append the dependents of `head` between i and l to `inside`."""
+        cdef int x
+        for x in range(self.first[head], self.first[head + 1]):
+            if i < self.dependents[x] < l:
+                self.inside.push_back(self.dependents[x])
+        return 0
+
+    cdef int list_inner(self, int i, int l) except -1 nogil:
+        """The possible j, k of the items [i,j,k,l]."""
+        cdef size_t count = self.inside.size(), x, y
+        self.inner.clear()
+        if self.outside.size() == 2:
+            self.inner.push_back(Inner(self.outside[0], self.outside[1]))
+        elif self.outside.size() == 1:
+            self.append_dependents(self.outside[0], i, l)
+            for x in range(self.inside.size()):
+                self.append_inner(self.inside[x], self.outside[0])
+            self.inside.resize(count)
+        else:
+            for x in range(count):
+                for y in range(x):
+                    self.append_inner(self.inside[x], self.inside[y])
+                self.append_dependents(self.inside[x], i, l)
+                for y in range(count, self.inside.size()):
+                    self.append_inner(self.inside[x], self.inside[y])
+                self.inside.resize(count)
+        sort(self.inner.begin(), self.inner.end())
+        return 0
+
+    cdef int append_inner(self, int a, int b) except -1 nogil:
+        self.inner.push_back(Inner(min(a, b), max(a, b)))
+        return 0
+
+    cdef int add3(self, int i, int j, int l) except -1 nogil:
+        """Append [i,j,l] if it can be derived."""
+        cdef Item new
+        cdef int[3] nodes
+        nodes[0], nodes[1], nodes[2] = i, j, l
+        new.j, new.k = j, 0
+        new.best = Step(SH, 0, 2, self.item2(i, j) + shift_score(&self.scores, i, j) + self.item2(j, l))
+        self.link(&new.best, nodes, 3)
+        if new.best.score > -INFINITY:
+            self.items.push_back(new)
+        return 0
+
+    cdef int add4(self, int i, int j, int k, int l) except -1 nogil:
+        """Append [i,j,k,l] if it can be derived."""
+        cdef Item new
+        cdef int[4] nodes
+        nodes[0], nodes[1], nodes[2], nodes[3] = i, j, k, l
+        new.j, new.k = j, k
+        new.best = Step(SH, 0, 3, self.item3(i, j, k) + shift_score(&self.scores, j, k) + self.item2(k, l))
+        better(&new.best, self.item2(i, j) + shift_score(&self.scores, i, j) + self.item3(j, k, l), SH, 0, 2)
+        self.link(&new.best, nodes, 4)
+        if new.best.score > -INFINITY:
+            self.items.push_back(new)
+        return 0
+
+    cdef void link(self, Step* best, const int* nodes, int count) noexcept nogil:
+        """Link dependents of the heads `nodes` of an item, to derive it."""
+        cdef int x, h, d, gone, code, left = 0
+        cdef float score
+        cdef int[5] item
+        for h in range(count):
+            for x in range(self.first[nodes[h]], self.first[nodes[h] + 1]):
+                gone = self.dependents[x]
+                if not nodes[0] < gone < nodes[count - 1]:
+                    continue
+                d = 0
+                while nodes[d] < gone:
+                    item[d] = nodes[d]
+                    d += 1
+                if nodes[d] == gone:
+                    continue
+                item[d] = gone
+                while d < count:
+                    item[d + 1] = nodes[d]
+                    d += 1
+                d = 1
+                while item[d] != gone:
+                    d += 1
+                code = CODE[count - d][count - (h if h < d else h + 1)]
+                if count == 3:
+                    score = self.item4(item[0], item[1], item[2], item[3])
+                    score += reduce_score(&self.scores, code, -1, item[0], item[1], item[2], item[3])
+                else:
+                    score = self.score5(item[0], item[1], item[2], item[3], item[4], &left)
+                    score += reduce_score(&self.scores, code, item[0], item[1], item[2], item[3], item[4])
+                better(best, score, code, gone, left)
+
+    cdef float score5(self, int i, int j, int k, int l, int r, int* left) noexcept nogil:
+        """[i,j,k,l,r], and the number of heads in its left part."""
+        cdef float best = self.item4(i, j, k, l) + shift_score(&self.scores, k, l) + self.item2(l, r)
+        cdef float of_three = self.item3(i, j, k) + shift_score(&self.scores, j, k) + self.item3(k, l, r)
+        cdef float of_two = self.item2(i, j) + shift_score(&self.scores, i, j) + self.item4(j, k, l, r)
+        left[0] = 4
+        if of_three > best:
+            best, left[0] = of_three, 3
+        if of_two > best:
+            best, left[0] = of_two, 2
+        return best
+
+    cdef float item2(self, int i, int l) noexcept nogil:
+        return self.t2[self.span(i, l)].score
+
+    cdef float item3(self, int i, int j, int l) noexcept nogil:
+        return self.step3(i, j, l).score
+
+    cdef float item4(self, int i, int j, int k, int l) noexcept nogil:
+        return self.step4(i, j, k, l).score
+
+    cdef Step step2(self, int i, int l) noexcept nogil:
+        return self.t2[self.span(i, l)]
+
+    cdef Step step3(self, int i, int j, int l) noexcept nogil:
+        return self.find(self.middle[self.span(i, l)], self.end[self.span(i, l)], j, 0)
+
+    cdef Step step4(self, int i, int j, int k, int l) noexcept nogil:
+        return self.find(self.begin[self.span(i, l)], self.middle[self.span(i, l)], j, k)
+
+    cdef Step find(self, size_t begin, size_t end, int j, int k) noexcept nogil:
+        """The item with j, k in a part of the list that is sorted."""
+        cdef size_t middle
+        while begin < end:
+            middle = (begin + end) // 2
+            if self.items[middle].j < j or (self.items[middle].j == j and self.items[middle].k < k):
+                begin = middle + 1
+            elif self.items[middle].j == j and self.items[middle].k == k:
+                return self.items[middle].best
+            else:
+                end = middle
+        return Step(SH, 0, 0, -INFINITY)

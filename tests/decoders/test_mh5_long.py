@@ -1,0 +1,356 @@
+"""MH5 on longer sentences: against the chart by whole arrays, mhk and smaller classes, and by what must not change."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import brute
+import dense
+import numpy as np
+import pytest
+from common import KINDS, VARIANTS, TransitionDecoder, costs, hamming_cost, rng_for, sample, tolerance
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mh5_judge import DECODERS, EVERY_KIND, HYBRID, HYBRID_ARCS, TWO, TWO_ARCS, judge, scores_of
+
+from mh4 import trees
+from mh4.decoders import mh3, mh4, mh5, mhk
+
+every_decoder = pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
+small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+seeds = st.integers(0, 2**32 - 1)
+
+
+# ------------------------------------------------------------------------------- longer sentences, against whole arrays
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_the_reference_for_longer_sentences(n):
+    """It finds the best of the enumerated sequences."""
+    for k in (3, 4, 5):
+        for kind in ("normal", "ties"):
+            decoder = TransitionDecoder("reference", None, k, hybrid=True, arcs=True)
+            rng = rng_for("dense", n, kind)
+            scores, derivations = decoder.sample(n, rng, kind), brute.derivations(n, k)
+            for cost in costs(n, rng):
+                candidates = derivations.scores(**scores, cost=cost)
+                assert dense.best_score(n, k, scores, cost) == pytest.approx(candidates.max(), abs=1e-9)
+                tree, of_tree = list(derivations.of_tree.items())[-1]
+                assert dense.best_score(n, k, scores, cost, heads=tree) == pytest.approx(candidates[of_tree].max(), abs=1e-9)
+
+
+@every_decoder
+@settings(max_examples=40)
+@given(n=st.integers(1, 20), seed=seeds, kind=st.sampled_from(EVERY_KIND))
+def test_best_of_longer_sentences(decoder, n, seed, kind):
+    """Its tree being given, the sequence found is found again."""
+    rng = np.random.default_rng(seed)
+    scores = scores_of(decoder, n, rng, kind)
+    cost = costs(n, rng)[seed % 3]
+    derivation = decoder.decode(scores, cost=cost)
+    judge(decoder, derivation, n, scores, cost, dense.best_score(n, 5, scores, cost), kind)
+    assert trees.in_class(derivation.heads, "mh5")
+    again = decoder.decode(scores, cost=cost, heads=derivation.heads)
+    np.testing.assert_array_equal(again.heads, derivation.heads)
+    judge(decoder, again, n, scores, cost, said=f"{kind}, heads= of the tree found")
+    assert abs(again.score - derivation.score) <= 2 * tolerance(n, scores, cost)
+
+
+@pytest.mark.parametrize("decoder", [HYBRID, HYBRID_ARCS], ids=lambda decoder: decoder.name)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["whole", "planted"])
+@pytest.mark.parametrize("n", [14, 15, 16, 17, 24, 30, 31, 32, 33])
+def test_best_at_the_lengths_where_blocks_begin(decoder, n, kind):
+    """Of eight, sixteen or thirty-two nodes, should the chart be filled in such."""
+    rng = rng_for("blocks", n)
+    scores = scores_of(decoder, n, rng, kind)
+    cost = costs(n, rng)[n % 3]
+    judge(decoder, decoder.decode(scores, cost=cost), n, scores, cost, dense.best_score(n, 5, scores, cost))
+
+
+@every_decoder
+@settings(max_examples=15)
+@given(n=st.integers(1, 16), seed=seeds)
+def test_best_sequence_of_a_tree_in_longer_sentences(decoder, n, seed):
+    rng = np.random.default_rng(seed)
+    scores = decoder.sample(n, rng)
+    cost = costs(n, rng)[seed % 3]
+    tree = brute.heads_of(n, brute.random_sequence(n, 5, rng, links=0.9))
+    derivation = decoder.decode(scores, cost=cost, heads=np.array(tree, dtype=np.int32))
+    assert tuple(derivation.heads) == tree
+    judge(decoder, derivation, n, scores, cost, dense.best_score(n, 5, scores, cost, heads=tree), f"heads={tree}")
+    assert derivation.score <= decoder.decode(scores, cost=cost).score + 2 * tolerance(n, scores, cost)
+
+
+@every_decoder
+@settings(max_examples=15)
+@given(n=st.integers(1, 10), seed=seeds)
+def test_best_with_a_single_root_in_longer_sentences(decoder, n, seed):
+    rng = np.random.default_rng(seed)
+    scores = decoder.sample(n, rng)
+    cost = costs(n, rng)[seed % 3]
+    best = max(dense.best_score(n, 5, scores, cost, root=word) for word in range(1, n + 1))
+    derivation = decoder.decode(scores, cost=cost, single_root=True)
+    assert brute.has_single_root(derivation.heads)
+    judge(decoder, derivation, n, scores, cost, best, "single root")
+
+
+@every_decoder
+@settings(max_examples=60)
+@given(n=st.integers(1, 45), seed=seeds)
+def test_finds_a_planted_sequence(decoder, n, seed):
+    rows = brute.random_sequence(n, 5, np.random.default_rng(seed), links=1 if seed % 3 else 0.5)
+    scores, tree = decoder.plant(n, rows), brute.heads_of(n, rows)
+    for options in ({}, {"heads": np.array(tree, dtype=np.int32)}):
+        derivation = decoder.decode(scores, **options)
+        assert derivation.score == n * len(scores), f"{decoder.name} n={n} {list(options)}: does not find {brute.spell(rows)}"
+        judge(decoder, derivation, n, scores)
+    assert tuple(derivation.heads) == tree
+
+
+@settings(max_examples=60)
+@given(n=st.integers(1, 15), seed=seeds, kind=st.sampled_from(KINDS), single_root=st.booleans())
+def test_arc_factored_mh5(n, seed, kind, single_root):
+    """Arc scores given as arcs, as a cost or as some of each, all transitions scored zero, are those of mhk."""
+    rng = np.random.default_rng(seed)
+    arcs, cost = sample((2, n + 1, n + 1), rng, kind)
+    zeros = TWO.sample(n, rng, "zeros")
+    expected = mhk.decode(arcs, 5, cost=cost, single_root=single_root).score
+    both = arcs + cost
+    for options in ({"arcs": arcs, "cost": cost}, {"arcs": both}, {"cost": both}):
+        score = mh5.decode(**zeros, **options, single_root=single_root).score
+        near = 2 * tolerance(n, {"arcs": arcs}, cost)
+        assert abs(score - expected) <= near, f"n={n}, {list(options)}: scores {score}, mhk {expected}"
+
+
+# ---------------------------------------------------------------------------------------------------- beside smaller classes
+
+
+def first_reduces(scores, count, value=None):
+    """The scores of the first reduces only, or all with a value for the others."""
+    changed = dict(scores)
+    for name in set(scores) & {"reduce_s0b0", "reduce_s1s0"}:
+        changed[name] = scores[name][:count].copy()
+        if value is not None:
+            changed[name] = np.concatenate([changed[name], np.full_like(scores[name][count:], value)])
+    return changed
+
+
+@every_decoder
+@settings(max_examples=30)
+@given(n=st.integers(1, 25), seed=seeds)
+def test_scores_no_less_than_mh4(decoder, n, seed):
+    """MH4's reduces by themselves, on items of five heads, are more than MH4; with the others they are more again."""
+    rng = np.random.default_rng(seed)
+    scores = decoder.sample(n, rng)
+    cost = costs(n, rng)[seed % 3]
+    four = mh4.decode(**first_reduces(scores, 6), cost=cost)
+    six = mh5.decode(**first_reduces(scores, 6, -np.inf), cost=cost)
+    twelve = mh5.decode(**scores, cost=cost)
+    assert set(six.transitions[:, 0]) <= set(range(7))
+    near = 2 * tolerance(n, scores, cost)
+    assert four.score <= six.score + near and six.score <= twelve.score + near
+    given_tree = mh5.decode(**first_reduces(scores, 6, -np.inf), cost=cost, heads=four.heads)
+    assert given_tree.score >= four.score - near
+
+
+@pytest.mark.parametrize("count", [2, 6])
+@small
+def test_the_first_reduces_only(count, n):
+    """The other sequences forbidden: the best of the rest, which for n = 5 and six reduces is more than MH4."""
+    derivations = brute.derivations(n, 5)
+    rest = (derivations.reduces[..., 0] <= count).all(axis=1)
+    by_six = {derivations.sequences[d] for d in np.flatnonzero(rest)}
+    assert by_six >= set(brute.derivations(n, {2: 3, 6: 4}[count]).known)
+    for draw in range(10):
+        scores = first_reduces(HYBRID_ARCS.sample(n, rng_for("first", n, draw)), count, -np.inf)
+        best = HYBRID_ARCS.candidate_scores(n, scores).max()
+        judge(HYBRID_ARCS, HYBRID_ARCS.decode(scores), n, scores, best=best, said=f"the first {count} reduces")
+
+
+@settings(max_examples=30)
+@given(n=st.integers(1, 25), seed=seeds)
+def test_is_mh3_with_the_first_two_reduces(n, seed):
+    scores = first_reduces(TWO_ARCS.sample(n, np.random.default_rng(seed)), 2, -np.inf)
+    derivation = TWO_ARCS.decode(scores)
+    judge(TWO_ARCS, derivation, n, scores)
+    assert brute.is_projective(derivation.heads.tolist())
+    three = mh3.decode(**first_reduces(scores, 2))
+    assert abs(three.score - derivation.score) <= 2 * tolerance(n, scores)
+
+
+# ------------------------------------------------------------------------------------------------ how scores and cost add up
+
+
+@every_decoder
+@settings(max_examples=30)
+@given(n=st.integers(1, 25), seed=seeds)
+def test_raising_one_score(decoder, n, seed):
+    """The best score rises by what the best sequence uses of it, or more; and if nothing uses it, not at all."""
+    rng = np.random.default_rng(seed)
+    scores = decoder.sample(n, rng, "whole")
+    before = decoder.decode(scores)
+    for name, rows in before.parts.items():
+        cell = tuple(rows[rng.integers(n)])
+        uses = (rows == cell).all(axis=1).sum()
+        raised = {**scores, name: scores[name].copy()}
+        raised[name][cell] += 1000
+        after = decoder.decode(raised)
+        assert after.score >= before.score + 1000 * uses, (decoder.name, n, name, cell)
+        unused = {**scores, name: scores[name].copy()}
+        others = np.ones(scores[name].shape, dtype=bool)
+        others[tuple(rows.T)] = False
+        unused[name][others] -= 1000
+        assert decoder.decode(unused).score == before.score, (decoder.name, n, name)
+
+
+@every_decoder
+@settings(max_examples=30)
+@given(n=st.integers(1, 25), seed=seeds)
+def test_every_word_is_shifted_and_reduced_once(decoder, n, seed):
+    """A constant on the shifts of a word, or on all arcs to it, changes the score by the constant, and not the sequence."""
+    rng = np.random.default_rng(seed)
+    scores = decoder.sample(n, rng, "whole")
+    cost = sample((n + 1, n + 1), rng, "whole")
+    before = decoder.decode(scores, cost=cost)
+    on_shifts, on_arcs = rng.integers(-1000, 1000, (2, n)).astype(np.float32)
+    scores["shift"][:, 1 : n + 1] += on_shifts
+    cost[:, 1:] += on_arcs
+    after = decoder.decode(scores, cost=cost)
+    judge(decoder, after, n, scores, cost)
+    assert after.score == before.score + on_shifts.sum() + on_arcs.sum()
+    np.testing.assert_array_equal(after.transitions, before.transitions)
+
+
+@every_decoder
+@settings(max_examples=30)
+@given(n=st.integers(1, 25), seed=seeds)
+def test_hamming_cost(decoder, n, seed):
+    """However large it is: as arc scores instead, and of a tree in the class or of another."""
+    rng = np.random.default_rng(seed)
+    scores = decoder.sample(n, rng, "whole")
+    bare = {name: tensor for name, tensor in scores.items() if name != "arcs"}
+    in_class = brute.heads_of(n, brute.random_sequence(n, 5, rng, links=0.9))
+    for gold in (in_class, brute.random_tree(n, rng)):
+        for weight in (1, 100_000):
+            cost = weight * hamming_cost(gold)
+            derivation = decoder.decode(scores, cost=cost)
+            judge(decoder, derivation, n, scores, cost, said="Hamming cost")
+            as_arcs = mh5.decode(**bare, arcs=cost + scores.get("arcs", 0))
+            assert derivation.score == as_arcs.score, f"{decoder.name} n={n}: {weight} for each wrong head of {gold}"
+            assert derivation.score >= decoder.decode(scores).score
+    of_gold = decoder.decode(scores, heads=np.array(in_class), cost=100_000 * hamming_cost(in_class))
+    assert of_gold.score == decoder.decode(scores, heads=np.array(in_class)).score
+
+
+@every_decoder
+def test_two_is_hybrid_with_nothing_on_s1(decoder):
+    for n in (1, 5, 12, 20):
+        scores = decoder.sample(n, rng_for("two", n), "whole")
+        without = {**scores, "reduce_s1s0": None}
+        zero = {**scores, "reduce_s1s0": np.zeros((12, n + 2, n + 2), dtype=np.float32)}
+        two, hybrid = mh5.decode(**without), mh5.decode(**zero)
+        assert two.score == hybrid.score
+        assert set(hybrid.parts) == {*two.parts, "reduce_s1s0"}
+
+
+@every_decoder
+def test_what_is_no_arc_does_not_matter(decoder):
+    """Arcs to the root, and from a word to itself; and of the transitions, what no configuration has."""
+    for n in (1, 4, 17):
+        scores, cost = decoder.sample(n, rng_for("no arc", n)), sample((n + 1, n + 1), rng_for("cost", n), "normal")
+        expected = decoder.decode(scores, cost=cost)
+        below = np.tri(n + 2, dtype=bool)  # s0 >= b0, s1 >= s0
+        for value in (-np.inf, 1e20):
+            for arcs in [cost] + [scores[name] for name in scores if name == "arcs"]:
+                arcs[:, 0] = value
+                np.fill_diagonal(arcs, value)
+            for name in set(scores) - {"arcs"}:
+                scores[name][..., below] = value
+            scores["shift"][:, n + 1] = value  # the end of the sentence is not shifted
+            scores["reduce_s0b0"][[0, 4, 11], :, n + 1] = value  # nor has it a dependent
+            derivation = decoder.decode(scores, cost=cost)
+            assert derivation.score == expected.score, (
+                f"{decoder.name} n={n}: with {value} where there is no arc or no configuration"
+            )
+            np.testing.assert_array_equal(derivation.transitions, expected.transitions)
+
+
+# --------------------------------------------------------------------------------------------------- one call after another
+
+
+@every_decoder
+def test_sentences_do_not_disturb_each_other(decoder):
+    """Long and short sentences with various options in turn: the same forwards, backwards, and in two threads."""
+    rng = rng_for("turns")
+    calls = []
+    for i in range(24):
+        n = int(rng.integers(1, 30))
+        scores = decoder.sample(n, rng)
+        heads = np.array(brute.heads_of(n, brute.random_sequence(n, 5, rng, links=0.9)), dtype=np.int32)
+        calls.append((scores, [{}, {"cost": hamming_cost(heads)}, {"heads": heads}, {"single_root": True}][i % 4]))
+        calls.append(({name: tensor for name, tensor in scores.items() if name in TWO.tensors}, {}))
+
+    def decode(call):
+        scores, options = call
+        derivation = decoder.decode(scores, **options)
+        parts = {name: rows.tolist() for name, rows in derivation.parts.items()}
+        return derivation.score, derivation.transitions.tolist(), parts
+
+    forwards = [decode(call) for call in calls]
+    assert [decode(call) for call in reversed(calls)] == forwards[::-1]
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(3):
+            assert list(pool.map(decode, calls)) == forwards
+
+
+@every_decoder
+def test_arguments_and_results_stay_as_they_are(decoder):
+    rng = rng_for("kept")
+    scores, cost = decoder.sample(9, rng), sample((10, 10), rng, "normal")
+    given_scores, given_cost = {name: tensor.copy() for name, tensor in scores.items()}, cost.copy()
+    derivation = decoder.decode(scores, cost=cost)
+    heads, rows = derivation.heads.copy(), derivation.transitions.copy()
+    decoder.decode(decoder.sample(9, rng))
+    np.testing.assert_array_equal(derivation.heads, heads)
+    np.testing.assert_array_equal(derivation.transitions, rows)
+    np.testing.assert_array_equal(cost, given_cost)
+    for name in scores:
+        np.testing.assert_array_equal(scores[name], given_scores[name])
+
+
+@every_decoder
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_other_layouts_and_precisions_of_the_same_scores(decoder, variant):
+    rng = rng_for("layout")
+    scores, cost = decoder.sample(6, rng), sample((7, 7), rng, "normal")
+    expected = decoder.decode(scores, cost=cost)
+    changed = {name: VARIANTS[variant](tensor) for name, tensor in scores.items()}
+    derivation = decoder.decode(changed, cost=VARIANTS[variant](cost))
+    assert derivation.score == pytest.approx(expected.score, rel=1e-6)
+    np.testing.assert_array_equal(derivation.transitions, expected.transitions)
+    for heads in (expected.heads.tolist(), expected.heads.astype(np.int64), tuple(expected.heads.tolist())):
+        np.testing.assert_array_equal(decoder.decode(scores, heads=heads).heads, expected.heads)
+
+
+@every_decoder
+def test_long_sentences(decoder):
+    """60 words, and a hundred: a planted sequence, random scores with every option."""
+    for n in (60, 100):
+        rng = rng_for("long", n)
+        rows = brute.random_sequence(n, 5, rng, links=0.9)
+        scores, tree = decoder.plant(n, rows), np.array(brute.heads_of(n, rows), dtype=np.int32)
+        for options in ({}, {"heads": tree, "cost": hamming_cost(tree)}):
+            derivation = decoder.decode(scores, **options)
+            assert derivation.score == n * len(scores), f"{decoder.name} n={n} {list(options)}: does not find {brute.spell(rows)}"
+            judge(decoder, derivation, n, scores)
+        scores, cost = decoder.sample(n, rng), hamming_cost(tree)
+        best = decoder.decode(scores, cost=cost)
+        judge(decoder, best, n, scores, cost)
+        single = decoder.decode(scores, cost=cost, single_root=True)
+        judge(decoder, single, n, scores, cost)
+        assert brute.has_single_root(single.heads)
+        of_tree = decoder.decode(scores, cost=cost, heads=tree)
+        judge(decoder, of_tree, n, scores, cost)
+        near = 2 * tolerance(n, scores, cost)
+        assert single.score <= best.score + near and of_tree.score <= best.score + near
+        four = mh4.decode(**first_reduces(scores, 6), cost=cost)
+        assert four.score <= best.score + near
