@@ -62,9 +62,10 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Optional[Calibra
         return None
     chosen = sentences[:: -(-len(sentences) // _SENTENCES)]
     scored = []
-    for batch, scores in model.score(chosen):
-        for k, tensors in zip(batch, scores.trees.arrays()):
-            scored.append(({name: tensor.copy() for name, tensor in tensors.items()}, chosen[k].heads))
+    with model.lock:
+        for batch, scores in model.score(chosen):
+            for k, tensors in zip(batch, scores.trees.arrays()):
+                scored.append(({name: tensor.copy() for name, tensor in tensors.items()}, chosen[k].heads))
 
     def nll(temperature: float) -> float:
         probabilities = [
@@ -80,8 +81,9 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Optional[Calibra
 def of_gold(parser: Parser, gold: Sequence[Sentence]) -> np.ndarray:
     """The probabilities that a parser gives to gold arcs, float64 (words,), of sentences of similar length together."""
     found = []
-    for batch, scores in parser.model.score(gold):
-        found += [of_arcs(each.arcs, gold[k].heads)[1:] for k, each in zip(batch, parser.marginals(scores))]
+    with parser.model.lock:
+        for batch, scores in parser.model.score(gold):
+            found += [of_arcs(each.arcs, gold[k].heads)[1:] for k, each in zip(batch, parser.marginals(scores))]
     return np.concatenate(found)
 
 
