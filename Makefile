@@ -11,6 +11,7 @@ help:
 	@echo '    CONLL17=folder                the shared task'"'"'s segmentation of the test sets, if you have it'
 	@echo 'make features LANG=toy            the rows of Tables 1 and 2: accuracy by feature set'
 	@echo 'make search LANG=toy              greedy, beam and exact decoding with the models trained by make reproduce'
+	@echo 'make calibration LANG=toy         how far the probabilities of their arcs can be trusted'
 	@echo 'make ensemble LANG=toy            ensembles of the models trained by make reproduce, and ways of voting'
 	@echo 'make compare LANG=toy             where one system is better than another: SYSTEMS="mh4-hybrid 1ec"'
 	@echo 'make coverage [UD=folder]         the coverage of the classes of trees, compared with the paper (Table 3), for all'
@@ -86,6 +87,8 @@ features: environment
 	.venv/bin/python experiments/features.py $(call options,SEEDS UD JOBS)
 search: environment
 	.venv/bin/python experiments/search.py $(call options,SYSTEMS SEEDS UD)
+calibration: environment
+	.venv/bin/python experiments/calibration.py $(call options,SYSTEMS SEEDS UD)
 ensemble: environment
 	.venv/bin/python experiments/ensemble.py $(call options,SYSTEMS SEEDS UD CONLL17)
 compare: environment
@@ -97,6 +100,8 @@ features:
 	$(call usage,[SEEDS="1 2"] [UD=folder] [JOBS=2])
 search:
 	$(call usage,[SYSTEMS="mh4-hybrid mh4-two"] [SEEDS="1 2"] [UD=folder])
+calibration:
+	$(call usage,[SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder])
 ensemble:
 	$(call usage,[SYSTEMS="mh4-hybrid 1ec mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder])
 compare:
@@ -117,4 +122,4 @@ clean:
 distclean: clean
 	rm -rf .venv
 
-.PHONY: help setup environment test reproduce features search ensemble compare coverage conll17 sweep sanitize clean distclean
+.PHONY: help setup environment test reproduce features search calibration ensemble compare coverage conll17 sweep sanitize clean distclean

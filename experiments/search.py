@@ -55,12 +55,12 @@ def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Dec
     return decoded
 
 
-def trained(folder: Path, systems: str, seeds: str) -> list[Run]:
-    """The requested finished models in `folder`. Raises InputError if a requested system has none."""
-    wanted = tuple(dict.fromkeys(systems.split())) or DEFAULT_SYSTEMS
+def trained(folder: Path, systems: str, seeds: str, known: Sequence[str], default: Sequence[str]) -> list[Run]:
+    """The requested finished models in `folder`, of `known` systems. Raises InputError if a requested system has none."""
+    wanted = tuple(dict.fromkeys(systems.split())) or default
     for system in wanted:
-        if system not in searched():
-            raise InputError("SYSTEMS: %s is not one of %s" % (system, ", ".join(searched())))
+        if system not in known:
+            raise InputError("SYSTEMS: %s is not one of %s" % (system, ", ".join(known)))
     models = []
     for system in wanted:
         models += [run for run in finished_runs(folder, system) if not seeds or str(run.seed) in seeds.split()]
@@ -101,7 +101,7 @@ def _search(typed, home: Path) -> int:
     except ImportError:
         raise InputError("the plot needs matplotlib, which `make setup` installs") from None
     bank = located(asked.lang, asked.ud)
-    models = trained(home / "runs" / bank.name, typed.systems, typed.seeds)
+    models = trained(home / "runs" / bank.name, typed.systems, typed.seeds, searched(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
     console, measured = Console(highlight=False), {}
     for model in models:

@@ -105,7 +105,8 @@ def train(
 
 def decoding(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that set how a parser searches."""
-    how = "Exact decoding, greedy search or beam search; by default exact, or greedy for greedy systems."
+    how = "Exact decoding, greedy search, beam search, or minimum Bayes risk (the tree with the highest sum of probabilities "
+    how += "of arcs); by default exact, or greedy for greedy systems."
     command = click.option("--beam", type=int, metavar="WIDTH", help="The width of the beam; by default %d." % BEAM)(command)
     return click.option("--decode", type=click.Choice(DECODING_METHODS), help=how)(command)
 
@@ -129,6 +130,7 @@ def written(command: Callable[..., None]) -> Callable[..., None]:
 
 @main.command()
 @click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR")
+@click.option("--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712.")
 @written
 @decoding
 def parse(
@@ -140,6 +142,7 @@ def parse(
     jobs: int,
     decode: Optional[str],
     beam: Optional[int],
+    confidence: bool,
 ) -> None:
     """Parse a CoNLL-U file of any size ("-" is standard input).
 
@@ -148,13 +151,18 @@ def parse(
 
     If a sentence is too long for the memory of the machine, parsing stops with a message that names it, and OUT.conllu is not
     written. Greedy and beam search (--decode) need far less memory than exact decoding.
+
+    The probability of an arc is that of all derivations with this arc (or for mst, all trees), after division of the scores by
+    the temperature that was best on the development set.
     """
-    from mh4 import conllu, parallel
+    from mh4 import calibration, conllu, parallel
     from mh4.parsing import Parser
 
     arguments = (folder, decode, _width(decode, beam))
     blocks = conllu.blocks(input_file, trees=False)
-    _write(parallel.parse(Parser.load, arguments, blocks, jobs), output_file, tags, keep_deps)
+    _write(parallel.parse(Parser.load, arguments, blocks, jobs, confidence=confidence), output_file, tags, keep_deps)
+    if confidence and calibration.load(folder) is None:
+        click.echo("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, calibration.FILE), err=True)
 
 
 @main.command()
@@ -297,6 +305,8 @@ def info(folder: str) -> None:
         "knows %d words, %d characters, %d UPOS, %d XPOS, %d FEATS, %d labels"
         % tuple(len(t) - 1 for t in (tables.words, tables.chars, tables.upos, tables.xpos, tables.feats, tables.labels))
     )
+    if model.temperature is not None:
+        training.append("probabilities at temperature %.3f" % model.temperature)
     click.echo("\n".join([*training, ""]))
     click.echo(model.describe().rstrip())
 
@@ -385,7 +395,10 @@ def _write(parsed_blocks: Iterable[tuple["Block", "Sentence"]], output_file: str
     with conllu.open_output(output_file) as output, words_bar() as bar:
         task = bar.add_task("parsing", total=None, note="")
         for block, parsed in parsed_blocks:
-            output.write(block.text(columns(parsed, tags, keep_deps)))
+            new = columns(parsed, tags, keep_deps)
+            if parsed.probabilities is not None:
+                new[conllu.MISC] = block.misc("ArcProb", ["%.4f" % p for p in parsed.probabilities[1:]])
+            output.write(block.text(new))
             bar.advance(task, len(parsed))
 
 

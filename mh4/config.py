@@ -11,7 +11,7 @@ import dataclasses
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
 
 from mh4.errors import InputError, reason, shown
 
@@ -19,6 +19,9 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+
+LOSSES = ("hinge", "likelihood")
 
 
 @dataclass(frozen=True)
@@ -56,11 +59,12 @@ class Dropout:
 
 @dataclass(frozen=True)
 class Training:
-    """Large-margin training (Section 4.3) with Adam until the dev-set performance converges.
+    """Training with Adam until the dev-set performance converges.
 
     The learning rate is constant: with averaged weights, decay gains nothing further.
     """
 
+    loss: str = "hinge"  # of trees: "hinge", the paper's large margin (Section 4.3), or "likelihood", negative log-likelihood
     batch_tokens: int = 100  # a minibatch has at least this many words
     loss_scale: float = 100.0  # the summed loss of a minibatch is divided by this
     upos_weight: float = 0.2
@@ -128,7 +132,7 @@ def with_settings(config: Config, assignments: Iterable[str]) -> Config:
         try:
             parsed = tomllib.loads("value = %s" % value)
         except (ValueError, RecursionError):
-            parsed = {}
+            parsed = {"value": value} if isinstance(_ALLOWED.get("%s.%s" % (section, setting)), _OneOf) else {}
         if list(parsed) != ["value"]:
             raise InputError("%s: %s is not a number, true or false" % (source, shown(value)))
         config = override(config, {section: {setting: parsed["value"]}}, source)
@@ -152,9 +156,9 @@ def _override_section(section: str, current: Any, values: Mapping[str, Any], sou
     for name, value in values.items():
         if name not in types:
             raise InputError("%s: no setting %s.%s; there are %s" % (source, section, name[:40], ", ".join(types)))
-        allowed = _ALLOWED.get("%s.%s" % (section, name), _ALLOWED.get(section, _DEFAULT[types[name]]))
+        allowed = _ALLOWED.get("%s.%s" % (section, name), _ALLOWED.get(section) or _DEFAULT[types[name]])
         number = type(value) is types[name] or types[name] is float and type(value) is int
-        if not number or not allowed.least <= value <= allowed.most or allowed.even and value % 2:
+        if not number or not allowed.allows(value):
             raise InputError("%s: %s.%s cannot be %s, expected %s" % (source, section, name, shown(value), allowed))
         changes[name] = types[name](value)
     return dataclasses.replace(current, **changes)
@@ -168,8 +172,23 @@ class _Allowed(NamedTuple):
     kind: str = "a whole number"
     even: bool = False
 
+    def allows(self, value: Any) -> bool:
+        return self.least <= value <= self.most and not (self.even and value % 2)
+
     def __str__(self) -> str:
         return self.kind if self.kind == "true or false" else "%s from %s to %s" % (self.kind, self.least, self.most)
+
+
+class _OneOf(NamedTuple):
+    """The names that a setting can have."""
+
+    names: tuple[str, ...]
+
+    def allows(self, value: Any) -> bool:
+        return value in self.names
+
+    def __str__(self) -> str:
+        return " or ".join(self.names)
 
 
 _SIZE, _EVEN_SIZE = _Allowed(1, 10_000), _Allowed(2, 10_000, "an even number", even=True)
@@ -181,7 +200,7 @@ _DEFAULT = {
     float: _Allowed(1e-30, 1e30, "a number"),
     bool: _Allowed(False, True, "true or false"),
 }
-_ALLOWED = {
+_ALLOWED: dict[str, Union[_Allowed, _OneOf]] = {
     "encoder": _SIZE,
     "encoder.char_layers": _LAYERS,
     "encoder.char_units": _EVEN_SIZE,
@@ -192,6 +211,7 @@ _ALLOWED = {
     "dropout": _Allowed(0, 0.999, "a number"),
     "dropout.word_embedding": _FROM_0,
     "dropout.char": _FROM_0,
+    "training.loss": _OneOf(LOSSES),
     "training.batch_tokens": _SIZE,
     "training.upos_weight": _FROM_0,
     "training.xpos_weight": _FROM_0,

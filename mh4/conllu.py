@@ -34,6 +34,7 @@ class Sentence:
     heads: int32 array (n+1,), heads[0] = -1, heads[m] in 0..n; None where the file's HEAD column was not read.
     name: the sentence's location, for messages ("FILE, line 12, sentence 3 (sent_id)").
     rows: the line of each word in its block, counted from 0; None for a sentence that was not read from a file.
+    probabilities: of the arcs to the words, as predicted: float64 (n+1,), probabilities[0] = 1; None if not asked for.
     """
 
     words: list[str]
@@ -45,6 +46,7 @@ class Sentence:
     heads: np.ndarray = None  # type: ignore[assignment]
     name: str = ""
     rows: list[int] = None  # type: ignore[assignment]
+    probabilities: np.ndarray = None  # type: ignore[assignment]
 
     def __len__(self) -> int:
         return len(self.words)
@@ -66,6 +68,15 @@ class Block:
                 cells[column] = values[k] + (_line_end(cells[-1]) if column == MISC else "")
             lines[row] = "\t".join(cells)
         return "".join(lines)
+
+    def misc(self, name: str, values: Sequence[str]) -> list[str]:
+        """Column MISC of each word, with the attribute name=value added, in place of one of the same name if there is one."""
+        column = []
+        for row, value in zip(self.sentence.rows, values):
+            attributes = self.lines[row].rstrip("\r\n").split("\t")[MISC].split("|")
+            kept = [a for a in attributes if a not in ("_", "") and a != name and not a.startswith(name + "=")]
+            column.append("|".join([*kept, "%s=%s" % (name, value)]))
+        return column
 
 
 def read(path: str, *, trees: bool = True) -> list[Sentence]:

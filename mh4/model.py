@@ -8,8 +8,8 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
+from mh4 import calibration, systems
 from mh4 import config as configuration
-from mh4 import systems
 from mh4.batching import batches
 from mh4.config import Config
 from mh4.conllu import Sentence
@@ -43,6 +43,7 @@ class Model:
         self.config = config
         self.vocabulary = vocabulary
         self.seed = seed
+        self.temperature: Optional[float] = None  # for probabilities; None before calibration, which means 1
         counter = _Counter()
         self._make(counter)
         if counter.count > _MOST_PARAMETERS:
@@ -62,7 +63,7 @@ class Model:
         self.labeller = Labeller(len(vocabulary.labels), config, parameters)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.system.name, self.config, self.vocabulary, self.seed, self._arrays())
+        return _restored, (self.system.name, self.config, self.vocabulary, self.seed, self._arrays(), self.temperature)
 
     def build(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> "Scores":
         """A new graph over a minibatch, not yet evaluated. With `rng`, words and units are dropped at random as in training."""
@@ -90,22 +91,7 @@ class Model:
     @classmethod
     def load(cls, folder: str) -> "Model":
         """Load the model saved in `folder`. Raises InputError if there is none, if it is damaged, or if its format is another."""
-        path = os.path.join(folder, "config.toml")
-        description = configuration.tables(_read(folder, "config.toml"), path)
-        about = description.pop("model", None)
-        known = about if isinstance(about, dict) else {}
-        if type(known.get("format")) is not int or known["format"] != FORMAT:
-            raise InputError(
-                "%s: a model of format %s, but this mh4 reads format %d; retrain it or use the version of mh4 that made it"
-                % (folder, shown(known["format"]) if "format" in known else "unknown", FORMAT)
-            )
-        system, seed = known.get("system"), known.get("seed")
-        if type(system) is not str or system not in systems.SYSTEMS:
-            names = ", ".join(systems.SYSTEMS)
-            raise InputError("%s: no system %s; there are %s" % (path, shown(system), names))
-        if type(seed) is not int or not 0 <= seed < 2**31:
-            raise InputError("%s: the seed cannot be %s, expected a whole number" % (path, shown(seed)))
-        config = configuration.override(Config(), description, path)
+        system, seed, config = description(folder)
         try:
             vocabulary = Vocabulary.from_json(_read(folder, "vocabulary.json"))
         except ValueError:
@@ -113,8 +99,10 @@ class Model:
         try:
             model = cls(system, config, vocabulary, seed)
         except InputError as error:
-            raise InputError("%s: %s" % (path, error)) from None
+            raise InputError("%s: %s" % (os.path.join(folder, "config.toml"), error)) from None
         model.load_weights(os.path.join(folder, "weights.npz"))
+        found = calibration.load(folder)
+        model.temperature = found.temperature if found else None
         return model
 
     def _arrays(self) -> dict[str, np.ndarray]:
@@ -210,6 +198,26 @@ def score_with(models: Sequence[Model], sentences: Sequence[Sentence]) -> Iterat
         yield batch, scores
 
 
+def description(folder: str) -> tuple[str, int, Config]:
+    """The system, seed and settings of the model in `folder`. Raises InputError if there is none, or if its format is another."""
+    path = os.path.join(folder, "config.toml")
+    settings = configuration.tables(_read(folder, "config.toml"), path)
+    about = settings.pop("model", None)
+    known = about if isinstance(about, dict) else {}
+    if type(known.get("format")) is not int or known["format"] != FORMAT:
+        raise InputError(
+            "%s: a model of format %s, but this mh4 reads format %d; retrain it or use the version of mh4 that made it"
+            % (folder, shown(known["format"]) if "format" in known else "unknown", FORMAT)
+        )
+    system, seed = known.get("system"), known.get("seed")
+    if type(system) is not str or system not in systems.SYSTEMS:
+        names = ", ".join(systems.SYSTEMS)
+        raise InputError("%s: no system %s; there are %s" % (path, shown(system), names))
+    if type(seed) is not int or not 0 <= seed < 2**31:
+        raise InputError("%s: the seed cannot be %s, expected a whole number" % (path, shown(seed)))
+    return system, seed, configuration.override(Config(), settings, path)
+
+
 class _Counter:
     """Counts the parameters of a network instead of making them, as dy.ParameterCollection would."""
 
@@ -222,10 +230,13 @@ class _Counter:
     add_lookup_parameters = add_parameters
 
 
-def _restored(system: str, config: Config, vocabulary: Vocabulary, seed: int, arrays: Mapping[str, np.ndarray]) -> Model:
+def _restored(
+    system: str, config: Config, vocabulary: Vocabulary, seed: int, arrays: Mapping[str, np.ndarray], temperature: Optional[float]
+) -> Model:
     """A model that was pickled."""
     model = Model(system, config, vocabulary, seed)
     model._set(arrays)
+    model.temperature = temperature
     return model
 
 

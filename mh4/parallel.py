@@ -9,7 +9,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
 from multiprocessing import connection, get_context, parent_process
-from typing import Callable, Union
+from typing import Any, Callable, Union
 
 from mh4.batching import batches
 from mh4.conllu import Block, Sentence
@@ -24,23 +24,26 @@ Arguments = tuple[Hashable, ...]
 CHUNK_WORDS = 10_000
 
 
-def parse(load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int = 1) -> Iterator[tuple[Block, Sentence]]:
+def parse(
+    load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int = 1, **options: Any
+) -> Iterator[tuple[Block, Sentence]]:
     """Parse the sentences of `blocks` with the parser from load(*arguments); yields each block with its new Sentence, in order.
 
     load: Parser.load or Ensemble.load (see there for arguments and exceptions); each process calls it once.
     jobs: the number of processes; with 1, this process does the work. Raises InputError if one of several is killed.
+    options: for the parser's parse().
     """
     chunks = batches(blocks, lambda block: len(block.sentence), CHUNK_WORDS)
     if jobs == 1:
         for chunk in chunks:
-            yield from zip(chunk, _parse(load, arguments, [block.sentence for block in chunk]))
+            yield from zip(chunk, _parse(load, arguments, options, [block.sentence for block in chunk]))
         return
     # Spawned rather than forked, since this process may have threads (a progress bar has one).
     with ProcessPoolExecutor(jobs, get_context("spawn"), _begin) as pool:
         running: deque[tuple[list[Block], Future]] = deque()
         try:
             for chunk in chunks:
-                running.append((chunk, pool.submit(_parse, load, arguments, [block.sentence for block in chunk])))
+                running.append((chunk, pool.submit(_parse, load, arguments, options, [block.sentence for block in chunk])))
                 if len(running) > 2 * jobs:
                     chunk, parsed = running.popleft()
                     yield from zip(chunk, parsed.result())
@@ -54,8 +57,8 @@ def parse(load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int =
                 parsed.cancel()
 
 
-def _parse(load: Load, arguments: Arguments, sentences: list[Sentence]) -> list[Sentence]:
-    return _parser(load, arguments).parse(sentences)
+def _parse(load: Load, arguments: Arguments, options: dict[str, Any], sentences: list[Sentence]) -> list[Sentence]:
+    return _parser(load, arguments).parse(sentences, **options)
 
 
 @lru_cache(maxsize=1)

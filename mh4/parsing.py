@@ -3,17 +3,20 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
 import numpy as np
 
 from mh4.choices import BEAM
 from mh4.conllu import Sentence
+from mh4.decoders import Marginals
 from mh4.errors import InputError, OutOfMemory
 from mh4.vocabulary import TAGS, Table
 
 if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
     from mh4.model import Model, Scores
+    from mh4.systems import Marginalize
 
 ROOT = "root"  # the label of words headed by the root, and only of those
 Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
@@ -31,13 +34,14 @@ class Parser:
     def __init__(self, model: "Model", decode: Optional[str] = None, beam: int = BEAM) -> None:
         self.model = model
         self.decode = model.system.decoder(decode, beam)
+        self._tempered = decode == "mbr"  # whether the result depends on the temperature
 
     @classmethod
     def load(cls, folder: str, decode: Optional[str] = None, beam: int = BEAM) -> "Parser":
         """Load the parser that ``mh4 train`` saved in `folder`; InputError if there is none or its format is another.
 
-        decode: "exact", "greedy" or "beam" (of width `beam`); if None, exact for global models and greedy for greedy ones.
-        Raises InputError if the system does not support this decoding.
+        decode: "exact", "greedy", "beam" (of width `beam`) or "mbr" (see System.minimum_bayes_risk); if None, exact for global
+        models and greedy for greedy ones. Raises InputError if the system does not support this decoding.
         """
         from mh4.model import Model
 
@@ -47,16 +51,21 @@ class Parser:
         self,
         sentences: Sequence[Union[Sentence, Sequence[str]]],
         progress: Callable[[int], None] = lambda words: None,
+        confidence: bool = False,
     ) -> list[Sentence]:
         """Parse sentences, given as lists of words or as Sentence.
 
         Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats
-        as predicted. `progress` is called with the number of words parsed after each minibatch.
-        Raises OutOfMemory, naming the sentence, if one is too long for the memory of the machine.
+        as predicted; with `confidence`, also with the probabilities of their arcs (float64 (n+1,), probabilities[0] = 1), at
+        the model's temperature. `progress` is called with the number of words parsed after each minibatch.
+        Raises InputError if probabilities are asked for and the system has none, and OutOfMemory, naming the sentence, if one is
+        too long for the memory of the machine.
         """
+        if confidence:
+            self._marginalize()
         unparsed = [as_sentence(s) for s in sentences]
         with self.model.lock:
-            return in_order(unparsed, self.model.score(unparsed), self._parse, progress)
+            return in_order(unparsed, self.model.score(unparsed), partial(self._parse, confidence=confidence), progress)
 
     def trees(self, sentences: Sequence[Sentence], scores: "Scores") -> list[np.ndarray]:
         """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,).
@@ -64,8 +73,11 @@ class Parser:
         Raises OutOfMemory as `parse` does, and InputError if the scores are not numbers, as those of damaged models.
         """
         single_root = self.model.config.scorer.single_root
+        arrays = scores.trees.arrays()
+        if self._tempered:
+            arrays = [at_temperature(tensors, self.model.temperature or 1) for tensors in arrays]
         heads = []
-        for sentence, tensors in zip(sentences, scores.trees.arrays()):
+        for sentence, tensors in zip(sentences, arrays):
             try:
                 with _naming(sentence):
                     heads.append(self.decode(**tensors, single_root=single_root).heads)
@@ -73,11 +85,49 @@ class Parser:
                 raise InputError("the scores of the model cannot be decoded, so its weights are damaged (%s)" % error) from error
         return heads
 
-    def _parse(self, sentences: Sequence[Sentence], scores: "Scores") -> list[Sentence]:
+    def marginals(self, sentences: Sequence[Sentence], scores: "Scores") -> list[Marginals]:
+        """The marginals of each sentence of a minibatch, given its scores, at the model's temperature.
+
+        Raises InputError if the system has none, and OutOfMemory as `parse` does.
+        """
+        marginalize, single_root = self._marginalize(), self.model.config.scorer.single_root
+        found = []
+        for sentence, tensors in zip(sentences, scores.trees.arrays()):
+            with _naming(sentence):
+                found.append(marginalize(**at_temperature(tensors, self.model.temperature or 1), single_root=single_root))
+        return found
+
+    def _marginalize(self) -> "Marginalize":
+        if self.model.system.marginals is None:
+            from mh4.systems import SYSTEMS
+
+            raise InputError(
+                "%s gives no probabilities of arcs; the systems that do are %s"
+                % (self.model.system.name, ", ".join(system.name for system in SYSTEMS.values() if system.marginals))
+            )
+        return self.model.system.marginals
+
+    def _parse(self, sentences: Sequence[Sentence], scores: "Scores", confidence: bool = False) -> list[Sentence]:
         vocabulary, heads = self.model.vocabulary, self.trees(sentences, scores)
         columns = {column: best(scores.tags[column].npvalue(), getattr(vocabulary, column)) for column in TAGS}
         columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, headed_by_root(heads))
-        return annotated(sentences, heads, columns)
+        parsed = annotated(sentences, heads, columns)
+        if confidence:
+            for sentence, marginals in zip(parsed, self.marginals(sentences, scores)):
+                sentence.probabilities = of_arcs(marginals.arcs, sentence.heads)
+        return parsed
+
+
+def at_temperature(tensors: Mapping[str, np.ndarray], temperature: float) -> dict[str, np.ndarray]:
+    """Scores divided by a temperature: above 1, probabilities are less extreme."""
+    return {name: tensor / np.float32(temperature) for name, tensor in tensors.items()}
+
+
+def of_arcs(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
+    """The probabilities of the arcs of a tree, float64 (n+1,), 1 at 0; marginals: those of all arcs, (n+1, n+1)."""
+    probabilities = np.ones(len(heads))
+    probabilities[1:] = marginals[heads[1:], np.arange(1, len(heads))]
+    return probabilities
 
 
 def in_order(

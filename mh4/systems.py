@@ -7,19 +7,22 @@ and the reports read.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
 from typing import Callable, Optional
 
 import numpy as np
 
 from mh4 import oracle, trees
 from mh4.choices import BEAM, DECODING_METHODS, MAX_BEAM
-from mh4.decoders import Derivation, beam, mh3, mh4, mh5, mst, oneec
+from mh4.decoders import Derivation, Marginals, beam, mh3, mh4, mh5, mst, oneec
+from mh4.decoders.derivation import from_heads
 from mh4.errors import InputError
 from mh4.training import violation
-from mh4.training.violation import Violation
+from mh4.training.violation import Likelihood, Violation
 from mh4.transitions import MH3, MH4, Transition
 
 Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root; exact decoders also take cost and heads
+Marginalize = Callable[..., Marginals]  # takes the tensors by name, and single_root
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class System:
     tree_class: the class of trees that it learns to produce, by its name in mh4.trees.
     decoders: by name (from DECODING_METHODS), the default first. The one called "beam" also takes the width.
     in_paper: whether it is one of the paper's systems.
+    marginals: the function that computes marginals of its derivations; None if there is none.
     """
 
     name: str
@@ -51,6 +55,7 @@ class System:
     tensors: tuple[Tensor, ...]
     decoders: Mapping[str, Decode]
     in_paper: bool = True
+    marginals: Optional[Marginalize] = None
 
     @property
     def default(self) -> str:
@@ -65,6 +70,8 @@ class System:
         decoding = decoding or self.default
         if decoding not in DECODING_METHODS:
             raise InputError("no decoding %r; there are %s" % (decoding, ", ".join(DECODING_METHODS)))
+        if decoding == "mbr" and self.marginals:
+            return partial(self.minimum_bayes_risk, self.marginals)
         if decoding not in self.decoders:
             raise InputError("%s has no %s decoding, only %s" % (self.name, decoding, " or ".join(self.decoders)))
         if decoding != "beam":
@@ -73,6 +80,15 @@ class System:
             raise InputError("a beam of width %d: expected 1 to %d" % (width, MAX_BEAM))
         return partial(self.decoders["beam"], beam=width)
 
+    def minimum_bayes_risk(self, marginals: Marginalize, *, single_root: bool, **tensors: np.ndarray) -> Derivation:
+        """The tree of the system's class with the highest expected number of correct arcs, which is its score.
+
+        An arc is correct with its probability according to `marginals` (Goodman, ACL 1996).
+        """
+        probabilities = marginals(**tensors, single_root=single_root).arcs.astype(np.float32)
+        heads = trees.best(probabilities, self.tree_class, single_root=single_root)
+        return from_heads(heads, probabilities, None)
+
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
         """The tree to learn: gold, or if the system cannot produce it, the nearest tree of its class."""
         return trees.nearest(heads, self.tree_class, single_root=single_root)
@@ -80,6 +96,11 @@ class System:
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
         """By how much the model violates the margin of the tree `heads`, which training minimises."""
         raise NotImplementedError
+
+    def likelihood(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Likelihood:
+        """The negative log-likelihood of the tree `heads`; only for systems with marginals."""
+        assert self.marginals is not None, "%s has no marginals" % self.name
+        return violation.likelihood(self.marginals, tensors, heads, single_root)
 
 
 class GlobalSystem(System):
@@ -110,9 +131,11 @@ def _search(decode: Decode) -> dict[str, Decode]:
     return {"greedy": partial(decode, beam=1), "beam": decode}
 
 
-def _transition_based(name: str, tree_class: str, decode: Decode, *tensors: Tensor, in_paper: bool = True) -> System:
+def _transition_based(name: str, tree_class: str, chart: ModuleType, *tensors: Tensor, in_paper: bool = True) -> System:
     """A global system whose transitions are decoded exactly by a chart parser or approximately by search."""
-    return GlobalSystem(name, tree_class, tensors, {"exact": decode, **_search(beam.decode)}, in_paper)
+    return GlobalSystem(
+        name, tree_class, tensors, {"exact": chart.decode, **_search(beam.decode)}, in_paper, getattr(chart, "marginals", None)
+    )
 
 
 def _greedy(name: str, tree_class: str, transitions: tuple[Transition, ...], *pairs: tuple[str, str]) -> System:
@@ -135,13 +158,13 @@ SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
         # The projective arc-hybrid parser on {s0, b0} (Shi, Huang & Lee 2017).
-        _transition_based("mh3", "projective", mh3.decode, _SHIFT, _MH3_ON_S0B0),
+        _transition_based("mh3", "projective", mh3, _SHIFT, _MH3_ON_S0B0),
         # Edge-factored maximum spanning trees on {h, m}.
-        GlobalSystem("mst", "any", (_ARCS,), {"exact": mst.decode}),
+        GlobalSystem("mst", "any", (_ARCS,), {"exact": mst.decode}, marginals=mst.marginals),
         # MH4 with everything scored on {s0, b0}.
-        _transition_based("mh4-two", "mh4", mh4.decode, _SHIFT, _MH4_ON_S0B0),
+        _transition_based("mh4-two", "mh4", mh4, _SHIFT, _MH4_ON_S0B0),
         # MH4 with shifts scored on {s0, b0} and reduces on {s1, s0, b0}, as {s1, s0} + {s0, b0} (Section 4.2).
-        _transition_based("mh4-hybrid", "mh4", mh4.decode, _SHIFT, _MH4_ON_S0B0, _MH4_ON_S1S0),
+        _transition_based("mh4-hybrid", "mh4", mh4, _SHIFT, _MH4_ON_S0B0, _MH4_ON_S1S0),
         # Third-order 1-Endpoint-Crossing trees (Pitler, TACL 2014) on {h, m}, {si, m} and {g, m}, and on {h, m} again with
         # separate scores for crossed arcs. The end of the sentence stands for a missing sibling or grandparent.
         GlobalSystem(
@@ -156,11 +179,11 @@ SYSTEMS: dict[str, System] = {
             {"exact": oneec.decode},
         ),
         # MH3 and MH4-hybrid plus the {h, m} scores of mst, decoded exactly.
-        _transition_based("mh3-arcs", "projective", mh3.decode, _SHIFT, _MH3_ON_S0B0, _ARCS, in_paper=False),
-        _transition_based("mh4-arcs", "mh4", mh4.decode, _SHIFT, _MH4_ON_S0B0, _MH4_ON_S1S0, _ARCS, in_paper=False),
+        _transition_based("mh3-arcs", "projective", mh3, _SHIFT, _MH3_ON_S0B0, _ARCS, in_paper=False),
+        _transition_based("mh4-arcs", "mh4", mh4, _SHIFT, _MH4_ON_S0B0, _MH4_ON_S1S0, _ARCS, in_paper=False),
         # MH5 scored as MH4-hybrid, and the same plus the {h, m} scores of mst.
-        _transition_based("mh5-hybrid", "mh5", mh5.decode, _SHIFT, _MH5_ON_S0B0, _MH5_ON_S1S0, in_paper=False),
-        _transition_based("mh5-arcs", "mh5", mh5.decode, _SHIFT, _MH5_ON_S0B0, _MH5_ON_S1S0, _ARCS, in_paper=False),
+        _transition_based("mh5-hybrid", "mh5", mh5, _SHIFT, _MH5_ON_S0B0, _MH5_ON_S1S0, in_paper=False),
+        _transition_based("mh5-arcs", "mh5", mh5, _SHIFT, _MH5_ON_S0B0, _MH5_ON_S1S0, _ARCS, in_paper=False),
         # The greedy parsers of Tables 4 and 1, which sum the scores of adjacent positions.
         _greedy("greedy-mh3", "projective", MH3, ("s0", "b0")),
         _greedy("greedy-mh4", "mh4", MH4, ("s0", "b0"), ("s1", "s0"), ("s2", "s1")),

@@ -9,6 +9,8 @@ from mh4.errors import InputError
 
 def test_toml_round_trip():
     changed = config.with_settings(Config(), ["training.learning_rate=1e-3", "encoder.units=64", "scorer.single_root=false"])
+    changed = config.with_settings(changed, ["training.loss=likelihood"])
+    assert changed == config.with_settings(changed, ["training.loss='likelihood'"]) and changed.training.loss == "likelihood"
     assert changed.training.learning_rate == 0.001 and changed.encoder.units == 64 and not changed.scorer.single_root
     assert config.override(Config(), config.tables(changed.to_toml(), "here"), "here") == changed
 
@@ -33,6 +35,8 @@ def test_a_file_sets_what_it_names_and_leaves_the_rest(tmp_path):
         ("dropout.lstm=1.0", "cannot be 1.0"),
         ("scorer.single_root=1", "expected true or false"),
         ("training.clip=big", "not a number"),
+        ("training.loss=square", "cannot be 'square', expected hinge or likelihood"),
+        ("training.loss=1", "cannot be 1, expected hinge or likelihood"),
         ("training.clip=inf", "cannot be inf, expected a number from 1e-30 to 1e+30"),
         ("training.clip=nan", "cannot be nan"),
         ("training.clip=-0.0", "cannot be -0.0"),

@@ -1,11 +1,13 @@
 """The losses: their values, their gradients against finite differences, and that they vanish where gold wins."""
 
+import brute
 import numpy as np
 import pytest
 import toy
 
 from mh4 import config, oracle, trees
 from mh4.decoders import beam
+from mh4.errors import InputError
 from mh4.network.graph import dy
 from mh4.systems import SYSTEMS, GlobalSystem, GreedySystem
 from mh4.training.loss import hinge, minibatch_loss
@@ -62,15 +64,18 @@ def parameters(model):
         yield p.as_array(), p.init_from_array, p.grad_as_array
 
 
+LOSSES = [(name, loss) for name, system in SYSTEMS.items() for loss in (config.LOSSES if system.marginals else ["hinge"])]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_gradient_equals_finite_differences(system, sample, tmp_path):
+@pytest.mark.parametrize("system, loss", LOSSES)
+def test_gradient_equals_finite_differences(system, loss, sample, tmp_path):
     """Along directions of the whole parameter space, each the gradient mixed with noise.
 
     The loss has kinks. Across one, a finite difference lies between the slopes on its two sides, which the gradients at
     the two ends say: so it must lie between these, and where there is no kink they are equal.
     """
-    learner = trainer(system, sample, tmp_path, "training.loss_scale=1")
+    learner = trainer(system, sample, tmp_path, "training.loss_scale=1", "training.loss=" + loss)
     everything = list(parameters(learner.model))
     start = [values for values, _, _ in everything]
     rng, step = np.random.default_rng(5), 2e-4
@@ -101,10 +106,10 @@ GLOBAL = [name for name, system in SYSTEMS.items() if isinstance(system, GlobalS
 GREEDY = [name for name, system in SYSTEMS.items() if isinstance(system, GreedySystem)]
 
 
-def tree_losses(system, sample, folder):
+def tree_losses(system, sample, folder, *settings):
     """The loss of the sample without tags and labels, and for each sentence its tree and the arrays the decoder sees."""
     weights = ["training.%s_weight=0" % name for name in ("upos", "xpos", "feats", "label")]
-    learner = trainer(system, sample, folder, "training.loss_scale=1", *weights)
+    learner = trainer(system, sample, folder, "training.loss_scale=1", *weights, *settings)
     total = minibatch_loss(learner.model, learner.settings, learner.train, learner.trees).value()
     scores = learner.model.build(learner.train)
     scores.tags["feats"].forward()
@@ -122,6 +127,55 @@ def test_structured_loss_is_cost_plus_score_difference(system, sample, tmp_path)
         assert best.score >= gold.score
         expected += best.score - gold.score
     assert total == pytest.approx(expected, rel=1e-4)
+
+
+WITH_MARGINALS = [name for name, system in SYSTEMS.items() if system.marginals]
+
+
+@pytest.mark.parametrize("system", WITH_MARGINALS)
+def test_likelihood_sums_over_all_and_over_those_of_gold(system, sample, tmp_path):
+    """Recomputed from the arrays the decoder sees, for gold without marginals: its best derivation if it has only one."""
+    total, system, sentences = tree_losses(system, sample, tmp_path, "training.loss=likelihood")
+    expected = 0.0
+    for values, heads in sentences:
+        everything = system.marginals(**values, single_root=True).log_partition
+        best = system.decoders["exact"](**values, heads=heads, single_root=True).score
+        arcs = np.full((len(heads), len(heads)), -np.inf, dtype=np.float32)
+        of_gold = heads[1:], np.arange(1, len(heads))
+        arcs[of_gold] = values["arcs"][of_gold] if "arcs" in values else 0
+        gold = system.marginals(**{**values, "arcs": arcs}, single_root=True).log_partition
+        assert best <= gold + 1e-4 and (gold <= best + 1e-4 or system.name != "mst")
+        expected += everything - gold
+    assert total == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("system", WITH_MARGINALS)
+@pytest.mark.parametrize("single_root", [False, True])
+def test_likelihood_of_small_trees(system, single_root):
+    """The likelihoods of all trees of up to four words add up to 1; derivatives are differences between likelihoods."""
+    system, rng = SYSTEMS[system], np.random.default_rng(3)
+    name = {"any": "all"}.get(system.tree_class, system.tree_class)
+    for n in (1, 2, 3, 4):
+        values = {
+            t.name: rng.normal(size=(() if t.matrices is None else (t.matrices,)) + tuple(n + 1 + end for end in t.sentinel))
+            for t in system.tensors
+        }
+        heads = [np.array(t, np.int32) for t in brute.class_trees(n, name) if not single_root or t.count(0) == 1]
+        found = [system.likelihood(values, tree, single_root) for tree in heads]
+        assert sum(np.exp(-each.value) for each in found) == pytest.approx(1, abs=1e-6)
+        direction = {name: rng.normal(size=tensor.shape) for name, tensor in values.items()}
+        above, below = (
+            system.likelihood({name: values[name] + step * direction[name] for name in values}, heads[-1], single_root).value
+            for step in (1e-4, -1e-4)
+        )
+        slope = sum((found[-1].derivatives[name] * direction[name]).sum() for name in values)
+        assert (above - below) / 2e-4 == pytest.approx(slope, abs=1e-4)
+
+
+@pytest.mark.parametrize("system", ["1ec", "greedy-mh3"])
+def test_likelihood_needs_marginals(system, sample, tmp_path):
+    with pytest.raises(InputError, match="%s cannot be trained with training.loss = likelihood" % system):
+        trainer(system, sample, tmp_path, "training.loss=likelihood")
 
 
 def hinges_along_the_oracle(system, values, heads, single_root):

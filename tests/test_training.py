@@ -96,9 +96,36 @@ def finished(everything, tmp_path_factory):
 SHORT = settings("dropout.lstm=0.3", "dropout.word_embedding=2.5", "training.evaluate_updates=5", "training.max_updates=20")
 
 
+def test_a_folder_that_does_not_mention_a_setting_has_its_default(finished):
+    """As one made before there was this setting; a setting of another value is refused."""
+    folder, learner, summary = finished
+    path = os.path.join(folder, "config.toml")
+    with open(path) as file:
+        text = file.read()
+    (line,) = [line for line in text.splitlines(keepends=True) if line.startswith("loss = ")]
+    for changed, accepted in ((text.replace(line, ""), True), (text.replace(line, "loss = 'likelihood'\n"), False)):
+        with open(path, "w") as file:
+            file.write(changed)
+        again = Trainer("mh4-hybrid", SHORT, learner.train, learner.dev, folder, seed=3)
+        if accepted:
+            assert again.run() == summary
+        else:
+            with pytest.raises(InputError, match="other settings"):
+                again.run()
+    with open(path, "w") as file:
+        file.write(text)
+
+
 def test_folder_of_a_finished_training(finished):
     folder, learner, summary = finished
-    assert sorted(os.listdir(folder)) == ["config.toml", "metrics.jsonl", "summary.json", "vocabulary.json", "weights.npz"]
+    assert sorted(os.listdir(folder)) == [
+        "calibration.json",
+        "config.toml",
+        "metrics.jsonl",
+        "summary.json",
+        "vocabulary.json",
+        "weights.npz",
+    ]
     with open(os.path.join(folder, "metrics.jsonl")) as file:
         lines = [json.loads(line) for line in file]
     assert lines == learner.listener.metrics and [line["updates"] for line in lines] == [5, 10, 15, 20]

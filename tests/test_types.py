@@ -13,6 +13,7 @@ import mh4.decoders
 from mh4 import (
     arcs,
     batching,
+    calibration,
     comparison,
     conll17,
     conllu,
@@ -38,7 +39,7 @@ STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
 
 def public_functions():
     compared = arcs, comparison, evaluation, plots, score_tables, significance, tables
-    parsers = batching, ensemble, parallel, parsing
+    parsers = batching, calibration, ensemble, parallel, parsing
     for module in (*compared, *parsers, conll17, conllu, coverage, fetching, files, oracle, transitions, treebanks, trees):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):
@@ -75,5 +76,9 @@ def test_stubs_say_what_the_compiled_functions_say(stub):
 
 
 def test_every_decoder_has_a_stub():
-    inner = {"replay", "mh4_chart", "mh4_full", "mh4_tree"}  # for other decoders only
+    inner = {
+        "replay",
+        "marginals",
+        *(k + part for k in ("mh4", "mh5") for part in ("_chart", "_full", "_tree")),
+    }  # for other decoders only
     assert {stub.stem for stub in STUBS} == {path.stem for path in STUBS[0].parent.glob("*.pyx")} - inner

@@ -94,6 +94,7 @@ def markdown(bank: Treebank, members: Members, rows: Sequence[Row], ways: Sequen
         "With the models of one seed, on dev, with any tree allowed. The first way is that of `mh4 ensemble`. Ties go to members with",
         "a higher dev UAS. The second tree of a member is the best one if each arc of its first costs 0.5. The max-marginal of an arc is",
         "the score of a member's best tree with the arc; each member's vote for a word is shared among the arcs that members chose.",
+        "Marginals share it among all arcs; a member without them, such as 1ec, votes for the arcs of its tree.",
         "",
         "## Models and data",
         "",

@@ -133,14 +133,14 @@ def markdown(bank: Treebank, models: Sequence[Run], measured: Measured, lengths:
         "",
         "## Models and data",
         "",
-        *("- " + _origin(model) for model in models),
+        *("- " + origin(model) for model in models),
         "- dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"]),
         *command_section([command], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d"))),
     ]
     return lines
 
 
-def _origin(model: Run) -> str:
+def origin(model: Run) -> str:
     """The origin of a model, as text."""
     commits = model.origin().get("commits") or ["unknown"]
     return "%s, seed %d: trained at commit %s" % (model.system, model.seed, ", ".join(commits))

@@ -11,6 +11,7 @@ import numpy as np
 
 from mh4 import ensemble, trees
 from mh4.conllu import Sentence
+from mh4.parsing import at_temperature
 
 if TYPE_CHECKING:
     from mh4.model import Scores
@@ -26,7 +27,8 @@ class Opinion:
 
     heads: its tree, int32 (n+1,); second: the tree it finds if each arc of that one costs _PENALTY; labels: the probability of
     the label of each arc, float32 (n,); best: float32 (n+1, n+1), the score of its best tree with an arc, for the arcs that are
-    in question, -inf elsewhere; uas: its UAS on the development set, in percent.
+    in question, -inf elsewhere; uas: its UAS on the development set, in percent; marginals: float32 (n+1, n+1), the probability of
+    every arc, or if its system has none, 1 for those of its tree.
     """
 
     heads: np.ndarray
@@ -34,6 +36,7 @@ class Opinion:
     labels: np.ndarray
     best: np.ndarray
     uas: float
+    marginals: np.ndarray
 
 
 def opinions(
@@ -82,7 +85,14 @@ def _opinion(
             cost[:, m] = _FORBIDDEN
             cost[head, m] = 0
             best[head, m] = decode(cost).score
-    return Opinion(heads, second, labels, best, uas)
+    if parser.model.system.marginals:
+        single_root = parser.model.config.scorer.single_root
+        tempered = at_temperature(tensors, parser.model.temperature or 1)
+        marginals = parser.model.system.marginals(**tempered, single_root=single_root).arcs.astype(np.float32)
+    else:
+        marginals = np.zeros((n + 1, n + 1), dtype=np.float32)
+        marginals[heads[1:], words] = 1
+    return Opinion(heads, second, labels, best, uas, marginals)
 
 
 def _most(opinions: Sequence[Opinion], votes: Callable[[Opinion], np.ndarray]) -> np.ndarray:
@@ -138,6 +148,12 @@ def by_best_tree(opinions: Sequence[Opinion]) -> np.ndarray:
     return trees.best(total, "any", single_root=True)
 
 
+def by_marginals(opinions: Sequence[Opinion]) -> np.ndarray:
+    """A vote shared among all arcs by their marginal probabilities, at the member's temperature."""
+    total = np.sum([opinion.marginals for opinion in opinions], axis=0, dtype=np.float32)
+    return trees.best(total, "any", single_root=True)
+
+
 WAYS: dict[str, Callable[[Sequence[Opinion]], np.ndarray]] = {
     "one vote for each arc, ties to the first member": in_order,
     "one vote for each arc, ties broken arbitrarily": equal,
@@ -145,6 +161,7 @@ WAYS: dict[str, Callable[[Sequence[Opinion]], np.ndarray]] = {
     "votes weighted by the probability of the arc's label": by_label,
     "one vote, and half a vote for the second tree": with_second,
     "softmax of the max-marginals of members' arcs": by_best_tree,
+    "marginal probabilities of arcs": by_marginals,
 }
 
 

@@ -29,6 +29,11 @@ def float32_scores(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.n
     return float32(scores(name, array, shape))
 
 
+def float64_scores(name: str, array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Scores as a C-contiguous float64 array, not copied if they are one."""
+    return np.ascontiguousarray(scores(name, array, shape), dtype=np.float64)
+
+
 def words(name: str, array: np.ndarray, extra: int) -> int:
     """Number of words n of a square matrix of scores with side n + extra."""
     shape = np.shape(array)

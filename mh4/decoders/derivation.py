@@ -1,4 +1,4 @@
-"""The result of every decoder, and the error for a tree it cannot derive."""
+"""The results of decoders: the best derivation, or marginals of all; and the error for a tree that cannot be derived."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,3 +47,18 @@ def total(
     if cost is not None:
         score += cost[heads[1:], np.arange(1, len(heads))].sum(dtype=np.float64)
     return float(score)
+
+
+@dataclass(eq=False)
+class Marginals:
+    """The distribution over the derivations of a sentence of n words, of probabilities proportional to exp(score).
+
+    log_partition: the logarithm of the sum of exp(score) over all derivations.
+    arcs: the probability of each arc, float64 (n+1, n+1) by head and dependent; columns 1 to n sum to 1, column 0 to 0.
+    parts: for every score tensor, how often a derivation uses each score, on average: float64 arrays of the tensors' shapes.
+        They are the gradient of log_partition.
+    """
+
+    log_partition: float
+    arcs: np.ndarray
+    parts: dict[str, np.ndarray]

@@ -20,6 +20,7 @@ from mh4.decoders.replay cimport LA, RA, SH, Scores, Tensors, arc_score, derivat
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
 from mh4.decoders.memory import out_of_memory
+from mh4.decoders.mh3_marginals import marginals
 
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise

@@ -33,6 +33,7 @@ from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
 from mh4.decoders.memory import out_of_memory
 from mh4.decoders.mh4_full import FullChart
+from mh4.decoders.mh4_marginals import marginals
 from mh4.decoders.mh4_tree import TreeChart
 
 

@@ -20,6 +20,7 @@ from libcpp.vector cimport vector
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation, from_heads
 from mh4.decoders.memory import out_of_memory
+from mh4.decoders.mst_marginals import marginals
 
 cdef extern from *:
     ctypedef double* Row "double *__restrict"  # a row that overlaps no other argument, so that loops vectorise

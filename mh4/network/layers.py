@@ -61,6 +61,12 @@ class Biaffine:
         scores = flat.reshape((flat.shape[0], self.matrices, -1), order="F").transpose(1, 0, 2)
         return np.ascontiguousarray(scores, dtype=np.float32)
 
+    def weighted(self, tensor: "dy.Expression", weights: np.ndarray) -> "dy.Expression":
+        """The sum of all scores of a sentence, each times its weight; weights: an array as from `values`, or without [t]."""
+        rows, columns = weights.shape[-2:]
+        flat = weights.reshape((-1, rows, columns)).transpose(1, 0, 2).reshape((rows, -1), order="F")
+        return dy.sum_elems(dy.cmult(tensor, dy.inputTensor(flat)))
+
     def picked(self, pair: Pair, rows: np.ndarray, coefficients: np.ndarray) -> "dy.Expression":
         """Sum of coefficients times scores of a few pairs, given as rows (t, column of x, column of y).
 

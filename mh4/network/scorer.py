@@ -3,7 +3,7 @@
 Every scorer takes a whole minibatch at once, so that its large products are single nodes of the graph.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -70,6 +70,15 @@ class TensorScores:
             if len(rows):
                 terms.append(self.scorer.biaffines[tensor.name].picked(self._pair(tensor), rows, counts))
         return terms
+
+    def weighted(self, weights: Sequence[Mapping[str, np.ndarray]]) -> "dy.Expression":
+        """The sum of all scores, weighted by arrays like those of `arrays`."""
+        terms = []
+        for tensor in self.scorer.tensors:
+            biaffine = self.scorer.biaffines[tensor.name]
+            for expression, of_sentence in zip(self.expressions[tensor.name], weights):
+                terms.append(biaffine.weighted(expression, of_sentence[tensor.name]))
+        return dy.esum(terms)
 
 
 def _in_minibatch(rows: np.ndarray, start: int) -> np.ndarray:

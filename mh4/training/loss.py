@@ -1,7 +1,8 @@
 """Large-margin losses in the graph (Section 4.3): hinge for trees, structured or along the oracle, and for tags and labels.
 
 Each is the score plus cost of the prediction, for which this sum is highest, minus the score of the target (see violation.py): once
-the prediction is known, a linear function of the scores that only one of the two uses. Only these get a gradient.
+the prediction is known, a linear function of the scores that only one of the two uses. Only these get a gradient. The alternative
+for trees is their negative log-likelihood, whose derivatives are how often scores are used: in expectation, minus by the target.
 """
 
 from collections.abc import Sequence
@@ -35,7 +36,8 @@ def minibatch_loss(
     labels = scores.labels([s.heads for s in sentences])
     forward(labels)  # the newest node, so the whole graph is evaluated: the decoders need the scores as arrays
 
-    terms = [tree_loss(model.system, scores.trees, targets, model.config.scorer.single_root)]
+    loss_of_trees = negative_log_likelihood if settings.loss == "likelihood" else tree_loss
+    terms = [loss_of_trees(model.system, scores.trees, targets, model.config.scorer.single_root)]
     for column in TAGS:
         table, names = getattr(model.vocabulary, column), [name for s in sentences for name in getattr(s, column)]
         terms.append(_weighted(getattr(settings, column + "_weight"), scores.tags[column], table, names))
@@ -55,6 +57,23 @@ def tree_loss(
     violations = [system.violation(tensors, heads, single_root) for tensors, heads in zip(scores.arrays(), targets)]
     differences = scores.differences(violations)
     return dy.esum(differences) + sum(violation.cost for violation in violations) if differences else None
+
+
+def negative_log_likelihood(
+    system: System, scores: TensorScores, targets: Sequence[np.ndarray], single_root: bool
+) -> "dy.Expression":
+    """Sum over sentences of -log of the probability of the target, a tree that the system can produce.
+
+    The graph must have been evaluated. In the graph, the loss is linear in the scores: only its value and gradient are right.
+    """
+    arrays = scores.arrays()
+    found = [system.likelihood(tensors, heads, single_root) for tensors, heads in zip(arrays, targets)]
+    linear = sum(
+        float((each.derivatives[name] * tensor)[each.derivatives[name] != 0].sum())
+        for each, tensors in zip(found, arrays)
+        for name, tensor in tensors.items()
+    )
+    return scores.weighted([each.derivatives for each in found]) + (sum(each.value for each in found) - linear)
 
 
 def hinge(scores: "dy.Expression", gold: Sequence[int]) -> Optional["dy.Expression"]:

@@ -1,7 +1,7 @@
 """Training: minibatches, Adam, evaluation of averaged weights on dev, and a model folder from which it resumes exactly.
 
 The folder contains config.toml, vocabulary.json, weights.npz (the best so far on dev) and metrics.jsonl (one line per
-evaluation); also checkpoint.npz while training is running, and summary.json once it has finished.
+evaluation); also checkpoint.npz while training is running, and calibration.json and summary.json once it has finished.
 """
 
 import json
@@ -14,13 +14,15 @@ from typing import Any, Optional
 import numpy as np
 
 import mh4
+from mh4 import systems
 from mh4.batching import batches
+from mh4.calibration import calibrate
 from mh4.config import Config
 from mh4.conllu import Sentence
 from mh4.errors import InputError, reason
 from mh4.evaluation import attachment_scores
 from mh4.files import explained, locked, write_text
-from mh4.model import Model
+from mh4.model import Model, description
 from mh4.network.graph import dy
 from mh4.parsing import Parser
 from mh4.progress import Listener
@@ -66,6 +68,8 @@ class Trainer:
     ) -> None:
         self.train, self.dev, self.folder = train, dev, folder
         self.settings, self.sources, self.listener = config.training, sources or {}, listener or Listener()
+        if self.settings.loss == "likelihood" and systems.get(system).marginals is None:
+            raise InputError("%s cannot be trained with training.loss = likelihood, as it has no marginals" % system)
         self.model = Model(system, config, Vocabulary.of(train, config.encoder.word_min_count), seed)
         self.trees = [self._training_tree(sentence) for sentence in train]
         self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
@@ -194,9 +198,8 @@ class Trainer:
                 raise InputError("%s: contains parts of a model but no config.toml; choose another folder" % self.folder)
             self.model.save(self.folder)
             return True
-        with open(self._path("config.toml"), encoding="utf-8", errors="replace") as file:
-            if file.read() != self.model.describe():
-                raise InputError("%s: contains a model with other settings; choose another folder" % self.folder)
+        if description(self.folder) != (self.model.system.name, self.model.seed, self.model.config):
+            raise InputError("%s: contains a model with other settings; choose another folder" % self.folder)
         if "summary.json" in names:
             if _json(self._path("summary.json")).get("sources") != self.sources:
                 raise InputError("%s: contains a model trained on other files; choose another folder" % self.folder)
@@ -250,8 +253,13 @@ class Trainer:
             write_text(path, "".join(kept))
 
     def _finish(self) -> dict[str, Any]:
-        """Write summary.json, with the scores of the best evaluation, and delete the checkpoint."""
+        """Calibrate the best model, write summary.json with the scores of its evaluation, and delete the checkpoint."""
         progress = self.progress
+        self.model.load_weights(self._path("weights.npz"))
+        found = calibrate(Parser(self.model), self.dev)
+        if found:
+            self.model.temperature = found.temperature
+            found.save(self.folder)
         try:
             evaluations = [json.loads(line) for line in _lines(self._path("metrics.jsonl"))]
             best = max(evaluations, key=lambda metrics: metrics["dev_uas"])  # the first, if several

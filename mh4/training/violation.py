@@ -3,7 +3,8 @@
 The *target* is the tree to learn, gold or the nearest that the system can produce; the *prediction* is what has the highest score
 plus cost. Once it is known, the violation is linear in the scores: the sum of those that the prediction uses minus the sum of those
 that the target uses, plus the cost, which is a constant. Global parsers predict whole derivations, greedy ones single transitions.
-Nothing here needs DyNet; mh4.training.loss makes it a part of the graph.
+Global parsers can also be trained on the likelihood of the target. Nothing here needs DyNet; mh4.training.loss makes it a part of
+the graph.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from mh4 import oracle, transitions
-from mh4.decoders import Derivation
+from mh4.decoders import Derivation, Marginals
 from mh4.decoders.beam import local_parts
 from mh4.transitions import Transition
 
@@ -47,6 +48,29 @@ def structured(
     predicted = decode(**tensors, cost=hamming_cost(heads), single_root=single_root)
     target = decode(**tensors, heads=heads, single_root=single_root)
     return Violation(predicted.parts, target.parts, float((predicted.heads != heads).sum()))
+
+
+class Likelihood(NamedTuple):
+    """The negative log-likelihood of the target, `value`, and for each tensor its derivatives by the scores."""
+
+    derivatives: dict[str, np.ndarray]
+    value: float
+
+
+def likelihood(
+    marginalize: Callable[..., Marginals], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
+) -> Likelihood:
+    """-log of the probability of the target `heads`, that of all its derivations together.
+
+    The derivatives are differences between expected counts: over all derivations, minus over those of the target.
+    """
+    arcs = np.full((len(heads), len(heads)), -np.inf)
+    of_target = heads[1:], np.arange(1, len(heads))
+    arcs[of_target] = tensors["arcs"][of_target] if "arcs" in tensors else 0
+    everything = marginalize(**tensors, single_root=single_root)
+    target = marginalize(**{**tensors, "arcs": arcs}, single_root=single_root)
+    derivatives = {name: everything.parts[name] - target.parts[name] for name in tensors}
+    return Likelihood(derivatives, everything.log_partition - target.log_partition)
 
 
 def stepwise(codes: Sequence[Transition], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:

@@ -96,13 +96,16 @@ def test_usage(home, capsys):
     assert ensemble.USAGE in capsys.readouterr().out
 
 
-def opinion(heads, second=None, labels=None, best=None, uas=80.0):
+def opinion(heads, second=None, labels=None, best=None, uas=80.0, sure=1.0):
     n = len(heads)
     scores = np.full((n + 1, n + 1), -np.inf, dtype=np.float32)
     for (head, m), score in (best or {}).items():
         scores[head, m] = score
     trees = [np.array([-1, *tree], dtype=np.int32) for tree in (heads, second or heads)]
-    return Opinion(trees[0], trees[1], np.array(labels or [1.0] * n, dtype=np.float32), scores, uas)
+    marginals = np.zeros((n + 1, n + 1), dtype=np.float32)
+    marginals[trees[0][1:], np.arange(1, n + 1)] = sure
+    marginals[trees[1][1:], np.arange(1, n + 1)] += 1 - sure
+    return Opinion(trees[0], trees[1], np.array(labels or [1.0] * n, dtype=np.float32), scores, uas, marginals)
 
 
 def test_ways_of_voting_by_hand():
@@ -120,6 +123,8 @@ def test_ways_of_voting_by_hand():
     assert voting.by_best_tree([opinion(one, best=sure), opinion(other, best=unsure)])[1:].tolist() == one
     assert voting.by_best_tree([opinion(one, best=unsure), opinion(other, best=sure)])[1:].tolist() == one
     assert voting.by_best_tree([opinion(other, best=unsure), opinion(other, best=unsure)])[1:].tolist() == other
+    assert voting.by_marginals([opinion(one, other, sure=0.9), opinion(other, one, sure=0.6)])[1:].tolist() == one
+    assert voting.by_marginals([opinion(one, other, sure=0.6), opinion(other, one, sure=0.9)])[1:].tolist() == other
 
 
 def test_opinions_are_those_of_the_decoders(home, paths):
@@ -135,6 +140,9 @@ def test_opinions_are_those_of_the_decoders(home, paths):
             np.testing.assert_array_equal(member.heads, heads)
             assert member.uas == (70.0, 60.0)[which] and ((0 < member.labels) & (member.labels <= 1)).all()
             others += not np.array_equal(member.second, heads)
+            np.testing.assert_allclose(member.marginals[:, 1:].sum(axis=0), 1, rtol=1e-5)
+            if parsers[which].model.system.marginals is None:
+                assert (member.marginals[heads[1:], np.arange(1, len(heads))] == 1).all()
             other = members[1 - which].heads
             for m in range(1, len(heads)):
                 asked = np.flatnonzero(np.isfinite(member.best[:, m])).tolist()

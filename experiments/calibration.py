@@ -1,0 +1,94 @@
+"""``make calibration LANG=hu``: how far the probabilities that trained models give to their arcs can be trusted.
+
+An experiment that is not in the paper. The models are those trained by ``make reproduce``, of the systems that have marginals. The
+temperature is fitted on every other sentence of the development set, and everything is measured on the rest.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import options
+from provenance import EXPERIMENTS, make_command, shown
+from rich.console import Console
+from search import trained
+from tables import calibration as table
+from tables.calibration import Measured
+from tables.writer import write_pages
+from training.treebank import located
+
+from mh4 import conllu
+from mh4.errors import InputError
+from mh4.systems import SYSTEMS
+
+DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
+
+USAGE = 'usage: make calibration LANG=hu [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder]'
+
+
+def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> Measured:
+    """The arcs predicted by the model in `folder` for every other sentence, calibrated on those in between."""
+    from mh4.calibration import calibrate, negative_log_likelihood, of_gold, predictions
+    from mh4.evaluation import attachment_scores
+    from mh4.parsing import Parser
+
+    parser, fitted, measured = Parser.load(str(folder)), sentences[1::2], sentences[::2]
+    by_temperature = []
+    found = calibrate(parser, fitted)
+    assert found is not None, "only systems with marginals are measured"
+    for temperature in (1.0, found.temperature):
+        parser.model.temperature = temperature
+        nll = negative_log_likelihood(of_gold(parser, measured))
+        by_temperature.append((*predictions(parser, measured), nll))
+    mbr = attachment_scores(measured, Parser(parser.model, "mbr").parse(measured))["uas"]
+    return Measured(found.temperature, *by_temperature, mbr)
+
+
+def calibrated() -> list[str]:
+    """The systems that give probabilities."""
+    return [system.name for system in SYSTEMS.values() if system.marginals]
+
+
+def usage() -> str:
+    """The usage line and the meaning of its variables."""
+    return options.usage(
+        USAGE,
+        SYSTEMS="from %s; by default %s, if trained" % (" ".join(calibrated()), " and ".join(DEFAULT_SYSTEMS)),
+        SEEDS="of the trained models; by default all",
+        UD=options.UD,
+    )
+
+
+def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
+    """The command; exit codes and `home` as in reproduce.main."""
+    typed = options.options(arguments, USAGE, ("lang", "systems", "seeds", "ud"))
+    return options.answered("calibration", usage, typed.help, lambda: _calibration(typed, home))
+
+
+def _calibration(typed, home: Path) -> int:
+    asked = options.request(typed.lang, "", typed.seeds, typed.ud, "")
+    try:
+        import matplotlib  # noqa: F401  before anything is done
+    except ImportError:
+        raise InputError("the plot needs matplotlib, which `make setup` installs") from None
+    bank = located(asked.lang, asked.ud)
+    models = trained(home / "runs" / bank.name, typed.systems, typed.seeds, calibrated(), DEFAULT_SYSTEMS)
+    sentences = conllu.read(str(bank.paths["dev"]))
+    console, measured = Console(highlight=False), []
+    for model in models:
+        console.print("calibrating %s, seed %d, on %s" % (model.system, model.seed, bank.paths["dev"].name), soft_wrap=True)
+        measured.append(measure(model.folder, sentences))
+    results, name = home / "results", bank.name + "-calibration"
+    results.mkdir(parents=True, exist_ok=True)
+    drawing = results / (name + ".png")
+    table.plot(drawing, "%s (%s), development set" % (bank.lang, bank.release), models, measured)
+    repeat = make_command("calibration", LANG=asked.lang, SYSTEMS=typed.systems.split(), SEEDS=typed.seeds.split(), UD=asked.ud)
+    page = table.markdown(bank, models, measured, repeat)
+    written = write_pages(results, name, page, table.as_csv(bank, models, measured))
+    table.summary(models, measured).print(console)
+    console.print("Written: %s" % ", ".join(map(shown, [*written, drawing])), soft_wrap=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

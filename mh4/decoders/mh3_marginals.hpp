@@ -1,0 +1,153 @@
+// Marginals of MH3: the sum over all arc-hybrid derivations (inside), and its derivatives (outside), in O(n^3) time.
+//
+// The chart of mh3.pyx derives each transition sequence in one way, so it only takes sums and products instead of maxima and sums:
+//
+//     t[i,l] = sum over j of u[i,j] (before[j,l] + arc(i->j) after[j,l]),    u[i,j] = t[i,j] shift[i,j],    t[i,i+1] = 1
+//     before[j,l] = t[j,l] LA[j,l] arc(l->j),    after[j,l] = t[j,l] RA[j,l].
+#pragma once
+#include "scaling.h"
+
+namespace marginals {
+
+template <class N> class MH3 {
+    typedef typename N::Value Value;
+    typedef typename N::Vector Vector;
+    enum { WIDTH = N::WIDTH };
+    static constexpr double NUMBER = 2.1;  // the number of derivations of n words is less than e^(2.1 n)
+
+    Scores scores;
+    Memory<N> memory;
+    int n, stride;
+    Scaling scaling;
+    // rows of `stride`
+    Value *t2, *g2, *left, *right, *before, *after;  // at i, l; g2: the derivative by t; left and right: LA and RA
+    Value *g_before, *g_after;
+    Value *shift, *arc;                               // at b0, s0; at dependent, head
+    Value *count_shift, *count_arc;
+
+    Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
+    static int start(int j) { return (j + 1) / WIDTH * WIDTH; }  // of rows over l > j
+
+    void tabulate(double boost) {
+        n = scores.n;
+        stride = (n + 2 + WIDTH - 1) / WIDTH * WIDTH;
+        size_t square = (size_t)(n + 2) * stride;
+        memory.reserve(12 * square);
+        Value *first = memory.take(0);
+        for (Value **table : {&t2, &g2, &left, &right, &before, &after, &g_before, &g_after, &shift, &arc, &count_shift, &count_arc})
+            *table = memory.take(square);
+        std::fill(first, memory.take(0), Value());
+        scaling.find(scores, boost, N::SCALED);
+        for (int j = 1; j <= n; j++) {
+            for (int h = 0; h <= n; h++)
+                if (h != j)
+                    row(arc, j)[h] = N::exponential(scaling.arc(h, j));
+            for (int i = 0; i < j; i++)
+                row(shift, j)[i] = N::exponential(scaling.shift(i, j));
+            for (int l = j + 1; l <= n; l++)
+                row(left, j)[l] = N::exponential(scaling.reduce(LA, j, l)) * row(arc, j)[l];
+            for (int l = j + 1; l <= n + 1; l++)
+                row(right, j)[l] = N::exponential(scaling.reduce(RA, j, l));
+        }
+    }
+
+    Value from(int i, int j) const {  // the weight of i->j in [i,l], l <= n
+        return scores.single_root && i == 0 ? Value() : row(arc, j)[i];
+    }
+
+    void inside() {
+        for (int i = n; i >= 0; i--) {
+            Value *items = row(t2, i);
+            items[i + 1] = N::exponential(0);
+            for (int j = i + 1; j <= n; j++) {
+                Value u = items[j] * row(shift, j)[i], u_arc = u * from(i, j);
+                for (int x = start(j); x < stride; x += WIDTH)
+                    N::put(items + x, N::at(items + x) + u * N::at(row(before, j) + x) + u_arc * N::at(row(after, j) + x));
+                if (scores.single_root && i == 0)
+                    items[n + 1] += u * row(arc, j)[0] * row(after, j)[n + 1];
+            }
+            for (int x = start(i); x < stride; x += WIDTH) {
+                N::put(row(before, i) + x, N::at(items + x) * N::at(row(left, i) + x));
+                N::put(row(after, i) + x, N::at(items + x) * N::at(row(right, i) + x));
+            }
+        }
+    }
+
+    void outside() {
+        for (int i = 0; i <= n; i++) {
+            Value *g = row(g2, i);
+            for (int x = start(i); x < stride; x += WIDTH)
+                N::put(g + x, N::at(g + x) + N::at(row(g_before, i) + x) * N::at(row(left, i) + x) +
+                                  N::at(row(g_after, i) + x) * N::at(row(right, i) + x));
+            for (int j = n; j > i; j--) {
+                Value u = row(t2, i)[j] * row(shift, j)[i], arc_j = from(i, j), u_arc = u * arc_j;
+                Vector by_before = N::zero(), by_after = N::zero();
+                for (int x = start(j); x < stride; x += WIDTH) {
+                    Vector g_l = N::at(g + x);
+                    by_before += g_l * N::at(row(before, j) + x);
+                    by_after += g_l * N::at(row(after, j) + x);
+                    N::put(row(g_before, j) + x, N::at(row(g_before, j) + x) + u * g_l);
+                    N::put(row(g_after, j) + x, N::at(row(g_after, j) + x) + u_arc * g_l);
+                }
+                Value by_arc = arc_j * N::sum(by_after);
+                if (scores.single_root && i == 0) {
+                    by_arc = row(arc, j)[0] * g[n + 1] * row(after, j)[n + 1];
+                    row(g_after, j)[n + 1] += u * row(arc, j)[0] * g[n + 1];
+                }
+                Value by_u = N::sum(by_before) + by_arc;
+                g[j] += by_u * row(shift, j)[i];
+                row(count_shift, j)[i] += by_u * u;
+                row(count_arc, j)[i] += by_arc * u;
+            }
+        }
+    }
+
+    bool sum(double boost) {
+        tabulate(boost);
+        inside();
+        Value z = row(t2, 0)[n + 1];
+        if (!N::SCALED || N::is_zero(z))
+            return !N::SCALED;
+        if (scaling.negligible(N::log(z), NUMBER))
+            return true;
+        Range range;
+        for (int i = 0; i <= n; i++)
+            for (int l = i + 1; l <= n + 1; l++)
+                range.add(row(t2, i)[l]);
+        return scaling.finite && range.fits();
+    }
+
+  public:
+    // True if the marginals are right; false if N is not enough for these scores.
+    bool find(const Scores &of, Counts &counts) {
+        scores = of;
+        if (!sum(0) && !(N::SCALED && sum(better_boost<N>(t2, stride, n, NUMBER))))
+            return false;
+        Value z = row(t2, 0)[n + 1];
+        counts.log_partition = -INFINITY;
+        if (N::is_zero(z) || (scores.single_root && n == 0))
+            return true;
+        counts.log_partition = N::log(z) + scaling.total;
+        row(g2, 0)[n + 1] = N::inverse(z);
+        outside();
+        int side = n + 2;
+        double total = 0;
+        for (int k = 1; k <= n; k++) {
+            for (int j = 0; j < k; j++)
+                total += counts.shift[(size_t)j * side + k] = N::number(row(count_shift, k)[j]);
+            for (int l = k + 1; l <= n + 1; l++) {
+                Value la = row(g_before, k)[l] * row(before, k)[l];
+                row(count_arc, k)[l] += la;
+                total += counts.s0b0[(size_t)k * side + l] = N::number(la);
+                total += counts.s0b0[(size_t)(side + k) * side + l] = N::number(row(g_after, k)[l] * row(after, k)[l]);
+            }
+            for (int h = 0; h <= n; h++)
+                total += counts.arcs[(size_t)h * (n + 1) + k] = N::number(row(count_arc, k)[h]);
+        }
+        return isfinite(total);
+    }
+
+    void release(size_t kept) { memory.release(kept); }
+};
+
+}  // namespace marginals

@@ -1,0 +1,499 @@
+// Marginals of MH4: the sum over all transition sequences (inside), and its derivatives (outside), in O(n^4) time, O(n^3) memory.
+//
+// The items are those of mh4.pyx. Each sequence must be counted once, but the chart derives most in several ways. Two ways to
+// Combine give the same sequence if [i,j,k] is itself a Combine, [i,j] + [j,k]; and a Link of k to j or l makes no difference
+// before or after the Combine with [i,j]. So let d[i,j,k] be only the sequences of [i,j,k] that end in a Link and do not split at j.
+// With t for all sequences of an item, and products for concatenation,
+//
+//     t[i,j,k] = d[i,j,k] + u[i,j] t[j,k]                  u[i,j] = t[i,j] shift[i,j]
+//     [i,j,k,l] without k:  u[i,j] t[j,k,l]                only by RA2 (LA and RA: are in [j,l] of u[i,j] t[j,l])
+//                           d[i,j,k] shift[j,k] t[k,l]     by RA2, RA, LA
+//     [i,j,k,l] without j:  both                           by RA', LA', LA2
+//     d[i,j,l], d[i,k,l] = the sums of these               t[i,l] = sum over j of t[i,j,l] (LA + RA);  t[i,i+1] = 1
+//
+// (A sequence of [i,j,k,l] that splits both at j and at k is [i,j] + [j,k] + [k,l]: if m is what comes between the shifts of j and
+// k, m leaves what is below j alone, as it is part of [j,k,l], and by induction on what follows, it is a sequence of [j,k].)
+//
+// The weight of a reduce is a product of what depends on s1, s0, on s0, b0 and on the arc. Loops run over l in vectors, and the
+// arcs from i are the reason for most of what is kept apart. The derivatives of the partition function by the weights are summed
+// in reverse: for each plane i, what its items are needed for, then for each plane j, what [j,k,l] and [k,l] are needed for in
+// planes i < j (gather).
+#pragma once
+#include "scaling.h"
+
+namespace marginals {
+
+template <class N> class MH4 {
+    typedef typename N::Value Value;
+    typedef typename N::Vector Vector;
+    enum { WIDTH = N::WIDTH };
+
+    static constexpr double NUMBER = 3.3;  // the number of derivations of n words is less than e^(3.3 n)
+
+    Scores scores;
+    Memory<N> memory;
+    std::vector<size_t> place;     // of l = 0 in the row of [0,k,l] in tables by three nodes
+    int n, stride;
+    Scaling scaling;
+    // by three nodes, at k, i, l for [i,k,l]
+    Value *t3, *d3;
+    Value *g3;                     // the derivative by d
+    // by two nodes, rows of `stride`
+    Value *t2, *g2;                // [i,l] at i, l; the derivative by it
+    Value *on_s0b0[REDUCES];       // at s0, b0
+    Value *on_s1s0[REDUCES];       // at s0, s1; including arcs from s1 and s0
+    Value *to_la, *to_ra;          // on_s0b0 of LA and RA at b0, s0
+    Value *shift;                  // at b0, s0
+    Value *arc;                    // at dependent, head
+    Value *u2_to;                  // u[i,j] at j, i
+    Value *by_u2;                  // what u[i,j] is multiplied by to Link [i,j,k,l] to [i,j,l] by RA2 with any k, at j, l; unless by arcs
+    Value *h3;                     // the derivative by t[i,k,l] for the current i, at k, l
+    Value *count_s0b0[REDUCES], *count_s1s0[REDUCES], *count_shift, *count_arc;
+    Value *count_to_la, *count_to_ra;  // LA and RA that lead to [i,l], at b0, s0
+    // by one node, for the current i, or i and k
+    Value *from, *la, *ra, *u2, *g_u2, *d, *count_la, *count_ra, *coefficients, *rows;
+    enum { BY_RA, BY_LA, BY_RA2, T_BY_RA2, T_BY_LAP, T_BY_RAP, T_BY_LA2, BY_LA2, KINDS };
+    Vector *dots;
+
+    Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
+    Value *row3(Value *table, int i, int k) const { return table + place[k] + (size_t)i * (stride - start(k)); }
+    static int start(int k) { return (k + 1) / WIDTH * WIDTH; }  // of rows over l > k
+    bool forbidden(int i) const { return scores.single_root && i == 0; }  // arcs from 0, before the last
+
+    void prepare() {
+        n = scores.n;
+        stride = (n + 2 + WIDTH - 1) / WIDTH * WIDTH;
+        place.resize(n + 1);
+        size_t volume = 0, square = (size_t)(n + 2) * stride;
+        for (int k = 0; k <= n; k++) {
+            place[k] = volume - start(k);
+            volume += (size_t)k * (stride - start(k));
+        }
+        memory.reserve(3 * volume + (13 + 4 * REDUCES) * square + (8 + 2 * KINDS + KINDS * WIDTH) * stride);
+        for (Value **table : {&t3, &d3, &g3})
+            *table = memory.take(volume);
+        Value *first = memory.take(0);
+        for (Value **table : {&t2, &g2, &to_la, &to_ra, &shift, &arc, &u2_to, &by_u2, &count_shift, &count_arc,
+                              &count_to_la, &count_to_ra})
+            *table = memory.take(square);
+        for (auto table : {on_s0b0, on_s1s0, count_s0b0, count_s1s0})
+            for (int t = 0; t < REDUCES; t++)
+                table[t] = memory.take(square);
+        std::fill(first, memory.take(0), Value());
+        h3 = memory.take(square);
+        for (Value **line : {&from, &la, &ra, &u2, &g_u2, &d, &count_la, &count_ra})
+            *line = memory.take(stride);
+        coefficients = memory.take(KINDS * stride);
+        rows = memory.take(KINDS * stride);
+        dots = (Vector *)memory.take(KINDS * WIDTH * stride);
+    }
+
+    // Weights
+
+    void tabulate(double boost) {
+        scaling.find(scores, boost, N::SCALED);
+        for (int m = 1; m <= n; m++)
+            for (int h = 0; h <= n; h++)
+                row(arc, m)[h] = N::exponential(h == m ? 0 : scaling.arc(h, m));
+        for (int k = 1; k <= n; k++) {
+            for (int j = 0; j < k; j++)
+                row(shift, k)[j] = N::exponential(scaling.shift(j, k));
+            for (int t = 0; t < REDUCES; t++) {
+                for (int l = k + 1; l <= Scaling::last_b0(t, n); l++)
+                    row(on_s0b0[t], k)[l] = N::exponential(scaling.on_s0b0(t, k, l));
+                for (int j = 0; j < k; j++)
+                    row(on_s1s0[t], k)[j] = N::exponential(scaling.on_s1s0(t, j, k));
+            }
+            if (scores.arcs) {
+                for (int l = k + 1; l <= n; l++)
+                    row(on_s0b0[LA], k)[l] = row(on_s0b0[LA], k)[l] * row(arc, k)[l];
+                for (int j = 0; j < k; j++)
+                    row(on_s1s0[RA], k)[j] = row(on_s1s0[RA], k)[j] * row(arc, k)[j];
+                for (int j = 1; j < k; j++)
+                    row(on_s1s0[LAp], k)[j] = row(on_s1s0[LAp], k)[j] * row(arc, j)[k];
+            }
+            for (int l = k + 1; l <= n + 1; l++) {
+                row(to_la, l)[k] = row(on_s0b0[LA], k)[l];
+                row(to_ra, l)[k] = row(on_s0b0[RA], k)[l];
+            }
+        }
+    }
+
+    // Inside
+
+    void begin_plane(int i) {
+        for (int j = i + 1; j <= n; j++) {
+            from[j] = forbidden(i) ? Value() : row(arc, j)[i];
+            la[j] = row(on_s1s0[LA], j)[i];
+            ra[j] = forbidden(i) ? Value() : row(on_s1s0[RA], j)[i];
+        }
+    }
+
+    void last_of_plane(int i) {  // the last transition may be an arc from 0
+        for (int j = i + 1; j <= n; j++)
+            ra[j] = row(on_s1s0[RA], j)[i];
+    }
+
+    template <bool by_arc> void inside_plane(int i) {
+        begin_plane(i);
+        Value *t2_i = row(t2, i);
+        for (int k = i + 1; k <= n; k++)
+            std::fill(row3(d3, i, k) + start(k), row3(d3, i, k) + stride, Value());
+        for (int k = i + 1; k <= n + 1; k++) {
+            if (k > n)
+                last_of_plane(i);
+            Value total = k == i + 1 ? N::exponential(0) : Value();
+            for (int j = i + 1; j < k; j++) {
+                d[j] = row3(d3, i, j)[k];
+                total += (d[j] + u2[j] * row(t2, j)[k]) * (la[j] * row(to_la, k)[j] + ra[j] * row(to_ra, k)[j]);
+            }
+            t2_i[k] = total;
+            if (k > n)
+                break;
+            u2[k] = row(u2_to, k)[i] = total * row(shift, k)[i];
+            link<by_arc>(i, k);
+        }
+        for (int x = start(i); x < stride; x += WIDTH)
+            N::put(row(by_u2, i) + x, N::zero());
+        for (int k = i + 1; k <= n; k++)
+            for (int x = start(k); x < stride; x += WIDTH) {
+                Vector t = N::at(row3(d3, i, k) + x) + u2[k] * N::at(row(t2, k) + x);
+                N::put(row3(t3, i, k) + x, t);
+                if (!by_arc && i > 0)
+                    N::put(row(by_u2, i) + x, N::at(row(by_u2, i) + x) +
+                                                  row(on_s1s0[RA2], k)[i] * N::at(row(on_s0b0[RA2], k) + x) * t);
+            }
+    }
+
+    Value *by(int kind) const { return coefficients + kind * stride; }
+
+    // Link all [i,j,k,l] to [i,j,l] and [i,k,l], for given i and k
+    template <bool by_arc> void link(int i, int k) {
+        Value by_lap = Value(), by_rap = Value(), by_la2 = Value();
+        for (int j = i + 1; j < k; j++) {
+            Value left = d[j] * row(shift, k)[j], arc_k = row(on_s1s0[RA2], k)[j] * from[k];
+            Value arc_j = row(on_s1s0[RAp], k)[j] * from[j];
+            by(BY_RA)[j] = left * row(on_s1s0[RA], k)[j];
+            by(BY_LA)[j] = left * row(on_s1s0[LA], k)[j];
+            by(BY_RA2)[j] = left * arc_k;
+            by(BY_LA2)[j] = left * row(on_s1s0[LA2], k)[j];
+            by(T_BY_RA2)[j] = u2[j] * arc_k;
+            by(T_BY_LAP)[j] = u2[j] * row(on_s1s0[LAp], k)[j];
+            by(T_BY_RAP)[j] = u2[j] * arc_j;
+            by(T_BY_LA2)[j] = u2[j] * row(on_s1s0[LA2], k)[j];
+            by_lap += left * row(on_s1s0[LAp], k)[j];
+            by_rap += left * arc_j;
+            by_la2 += by(BY_LA2)[j];
+        }
+        for (int x = start(k); x < stride; x += WIDTH) {
+            Vector kl = N::at(row(t2, k) + x);
+            Vector kl_ra = kl * N::at(row(on_s0b0[RA], k) + x), kl_la = kl * N::at(row(on_s0b0[LA], k) + x);
+            Vector l_ra2 = N::at(row(on_s0b0[RA2], k) + x), kl_ra2 = kl * l_ra2;
+            Vector lap = N::zero(), rap = N::zero(), la2 = N::zero(), arcs_la2 = N::zero();
+            for (int j = i + 1; j < k; j++) {
+                Vector jkl = N::at(row3(t3, j, k) + x);
+                Value *to = row3(d3, i, j) + x;
+                Vector more = by(BY_RA)[j] * kl_ra + by(BY_LA)[j] * kl_la + by(BY_RA2)[j] * kl_ra2;
+                if (by_arc)
+                    more += by(T_BY_RA2)[j] * l_ra2 * jkl;
+                N::put(to, N::at(to) + more);
+                lap += by(T_BY_LAP)[j] * jkl;
+                rap += by(T_BY_RAP)[j] * jkl;
+                if (by_arc) {
+                    Vector arcs = N::at(row(arc, j) + x);
+                    la2 += by(T_BY_LA2)[j] * jkl * arcs;
+                    arcs_la2 += by(BY_LA2)[j] * arcs;
+                } else {
+                    la2 += by(T_BY_LA2)[j] * jkl;
+                }
+            }
+            Value *to = row3(d3, i, k) + x;
+            Vector more = (lap + by_lap * kl) * N::at(row(on_s0b0[LAp], k) + x) +
+                          (rap + by_rap * kl) * N::at(row(on_s0b0[RAp], k) + x) +
+                          (la2 + (by_arc ? arcs_la2 * kl : by_la2 * kl)) * N::at(row(on_s0b0[LA2], k) + x);
+            if (!by_arc && !forbidden(i))
+                more += u2[k] * N::at(row(by_u2, k) + x);
+            N::put(to, N::at(to) + more);
+        }
+    }
+
+    // Outside
+
+    // What the items of plane i are needed for in that plane
+    template <bool by_arc> void outside_plane(int i) {
+        Value *h = h3;
+        begin_plane(i);
+        last_of_plane(i);
+        for (int k = i + 1; k <= n; k++) {
+            std::copy(row(h, k) + start(k), row(h, k) + stride, row3(g3, i, k) + start(k));
+            u2[k] = row(u2_to, k)[i];
+            g_u2[k] = count_la[k] = count_ra[k] = Value();
+        }
+        for (int k = n + 1; k > i; k--) {
+            if (k == n)
+                begin_plane(i);
+            for (int j = i + 1; j < k; j++)
+                d[j] = row3(d3, i, j)[k];
+            Value g = row(g2, i)[k];
+            if (k <= n) {
+                unlink<by_arc>(i, k);
+                Vector sum = N::zero();
+                for (int x = start(k); x < stride; x += WIDTH) {
+                    Vector h_k = N::at(row(h, k) + x), kl = N::at(row(t2, k) + x);
+                    sum += h_k * kl;
+                    N::put(row(g2, k) + x, N::at(row(g2, k) + x) + u2[k] * h_k);
+                }
+                g_u2[k] += N::sum(sum);
+                row(count_shift, k)[i] += g_u2[k] * u2[k];
+                g += g_u2[k] * row(shift, k)[i];
+            }
+            for (int j = i + 1; j < k; j++) {
+                Value by_la = la[j] * row(to_la, k)[j], by_ra = ra[j] * row(to_ra, k)[j];
+                Value t = g * (d[j] + u2[j] * row(t2, j)[k]), of_la = t * by_la, of_ra = t * by_ra;
+                row(h, j)[k] += g * (by_la + by_ra);
+                row3(g3, i, j)[k] += g * (by_la + by_ra);
+                row(count_to_la, k)[j] += of_la;
+                row(count_to_ra, k)[j] += of_ra;
+                count_la[j] += of_la;
+                count_ra[j] += of_ra;
+            }
+        }
+        for (int j = i + 1; j <= n; j++) {
+            row(count_s1s0[LA], j)[i] += count_la[j];
+            row(count_s1s0[RA], j)[i] += count_ra[j];
+            row(count_arc, j)[i] += count_ra[j];
+        }
+    }
+
+    Value *by_l(int kind) const { return rows + kind * stride; }
+
+    // The derivatives by d[i,j,k] and u[i,j] of what `link` made of them
+    template <bool by_arc> void unlink(int i, int k) {
+        const Value *g_k = row3(g3, i, k);
+        Vector by_lap = N::zero(), by_rap = N::zero(), by_la2 = N::zero();
+        for (int x = start(k); x < stride; x += WIDTH) {
+            Vector kl = N::at(row(t2, k) + x), g = N::at(g_k + x);
+            Vector lap = g * N::at(row(on_s0b0[LAp], k) + x), rap = g * N::at(row(on_s0b0[RAp], k) + x);
+            Vector la2 = g * N::at(row(on_s0b0[LA2], k) + x), ra2 = N::at(row(on_s0b0[RA2], k) + x);
+            N::put(by_l(BY_RA) + x, kl * N::at(row(on_s0b0[RA], k) + x));
+            N::put(by_l(BY_LA) + x, kl * N::at(row(on_s0b0[LA], k) + x));
+            N::put(by_l(BY_RA2) + x, kl * ra2);
+            N::put(by_l(T_BY_RA2) + x, ra2);
+            N::put(by_l(T_BY_LAP) + x, lap);
+            N::put(by_l(T_BY_RAP) + x, rap);
+            N::put(by_l(T_BY_LA2) + x, la2);
+            N::put(by_l(BY_LA2) + x, kl * la2);
+            by_lap += kl * lap;
+            by_rap += kl * rap;
+            by_la2 += kl * la2;
+        }
+        Value lap = N::sum(by_lap), rap = N::sum(by_rap), la2 = N::sum(by_la2), from_i = Value();
+        for (int j = i + 1; j < k; j++) {
+            Vector sums[KINDS] = {};
+            const Value *g_row = row3(g3, i, j), *t_row = row3(t3, j, k);
+            for (int x = start(k); x < stride; x += WIDTH) {
+                Vector g_j = N::at(g_row + x), jkl = N::at(t_row + x);
+                sums[BY_RA] += g_j * N::at(by_l(BY_RA) + x);
+                sums[BY_LA] += g_j * N::at(by_l(BY_LA) + x);
+                sums[BY_RA2] += g_j * N::at(by_l(BY_RA2) + x);
+                sums[T_BY_RA2] += g_j * jkl * N::at(by_l(T_BY_RA2) + x);
+                sums[T_BY_LAP] += jkl * N::at(by_l(T_BY_LAP) + x);
+                sums[T_BY_RAP] += jkl * N::at(by_l(T_BY_RAP) + x);
+                if (by_arc) {
+                    Vector arcs = N::at(row(arc, j) + x);
+                    sums[T_BY_LA2] += jkl * N::at(by_l(T_BY_LA2) + x) * arcs;
+                    sums[BY_LA2] += N::at(by_l(BY_LA2) + x) * arcs;
+                } else {
+                    sums[T_BY_LA2] += jkl * N::at(by_l(T_BY_LA2) + x);
+                }
+            }
+            for (int kind = 0; kind < (by_arc ? KINDS : KINDS - 1); kind++)
+                dots[kind * stride + j] = sums[kind];
+        }
+        for (int kind = 0; kind < (by_arc ? KINDS : KINDS - 1); kind++)
+            N::sums(dots + kind * stride, by(kind), i + 1, k);
+        for (int j = i + 1; j < k; j++) {
+            Value s1_rap = row(on_s1s0[RAp], k)[j] * from[j], s1_ra2 = row(on_s1s0[RA2], k)[j] * from[k];
+            Value left = d[j] * row(shift, k)[j];
+            Value g = row(on_s1s0[RA], k)[j] * by(BY_RA)[j] + row(on_s1s0[LA], k)[j] * by(BY_LA)[j] + s1_ra2 * by(BY_RA2)[j] +
+                      row(on_s1s0[LAp], k)[j] * lap + s1_rap * rap +
+                      row(on_s1s0[LA2], k)[j] * (by_arc ? by(BY_LA2)[j] : la2);
+            row3(g3, i, j)[k] += row(shift, k)[j] * g;
+            g_u2[j] += s1_ra2 * by(T_BY_RA2)[j] + row(on_s1s0[LAp], k)[j] * by(T_BY_LAP)[j] + s1_rap * by(T_BY_RAP)[j] +
+                       row(on_s1s0[LA2], k)[j] * by(T_BY_LA2)[j];
+            from_i += s1_ra2 * (left * by(BY_RA2)[j] + u2[j] * by(T_BY_RA2)[j]);
+            row(count_arc, j)[i] += s1_rap * (left * rap + u2[j] * by(T_BY_RAP)[j]);
+        }
+        row(count_arc, k)[i] += from_i;
+    }
+
+    // What [j,k,l] and [k,l] are needed for in [i,j,k,l] of the planes i < j
+    template <bool by_arc> void gather(int j) {
+        Value *h = h3, *d_arc = by(0), *d_arc_k = by(1), *u_arc = by(2), *u_arc_k = by(3), *k_u = by_l(0);
+        const Value *u = row(u2_to, j), *arc_j = row(arc, j);
+        for (int i = 0; i < j; i++)
+            u_arc[i] = forbidden(i) ? Value() : u[i] * arc_j[i];
+        if (!by_arc)
+            for (int x = start(j); x < stride; x += WIDTH) {
+                Vector sum = N::zero();
+                for (int i = 0; i < j; i++)
+                    sum += u_arc[i] * N::at(row3(g3, i, j) + x);
+                N::put(k_u + x, sum);
+            }
+        for (int k = j + 1; k <= n; k++) {
+            const Value *arc_k = row(arc, k);
+            for (int i = 0; i < j; i++) {
+                d[i] = row3(d3, i, j)[k];
+                if (by_arc) {
+                    Value arc_i = forbidden(i) ? Value() : arc_k[i];
+                    d_arc[i] = forbidden(i) ? Value() : d[i] * arc_j[i];
+                    d_arc_k[i] = d[i] * arc_i;
+                    u_arc_k[i] = u[i] * arc_i;
+                }
+            }
+            Vector sums[REDUCES] = {}, shifts = N::zero();
+            Value s = row(shift, k)[j];
+            for (int x = start(k); x < stride; x += WIDTH) {
+                Vector k_d = N::zero(), k_d_arc = N::zero(), k_u_arc = N::zero();                   // for Links of k
+                Vector j_d = N::zero(), j_d_arc = N::zero(), j_u = N::zero(), j_u_arc = N::zero();  // for Links of j
+                for (int i = !by_arc && forbidden(0); i < j; i++) {
+                    Vector g_j = N::at(row3(g3, i, j) + x), g_k = N::at(row3(g3, i, k) + x);
+                    k_d += d[i] * g_j;
+                    j_d += d[i] * g_k;
+                    j_u += u[i] * g_k;
+                    if (by_arc) {
+                        k_d_arc += d_arc_k[i] * g_j;
+                        k_u_arc += u_arc_k[i] * g_j;
+                        j_d_arc += d_arc[i] * g_k;
+                        j_u_arc += u_arc[i] * g_k;
+                    }
+                }
+                if (!by_arc) {
+                    k_d_arc = k_d, j_d_arc = j_d, j_u_arc = j_u, k_u_arc = N::at(k_u + x);
+                    if (j > 0 && forbidden(0)) {
+                        Vector g_j = N::at(row3(g3, 0, j) + x), g_k = N::at(row3(g3, 0, k) + x);
+                        k_d += d[0] * g_j;
+                        j_d += d[0] * g_k;
+                        j_u += u[0] * g_k;
+                    }
+                }
+                Vector weights[REDUCES];
+                for (int t = 0; t < REDUCES; t++)
+                    weights[t] = row(on_s1s0[t], k)[j] * N::at(row(on_s0b0[t], k) + x);
+                if (by_arc)
+                    weights[LA2] = weights[LA2] * N::at(row(arc, j) + x);
+                Vector jkl = N::at(row3(t3, j, k) + x), kl = N::at(row(t2, k) + x), of_shift = s * kl;
+                Vector expected[REDUCES];
+                expected[LA] = weights[LA] * (of_shift * k_d);
+                expected[RA] = weights[RA] * (of_shift * k_d);
+                expected[LAp] = weights[LAp] * (of_shift * j_d + jkl * j_u);
+                expected[RAp] = weights[RAp] * (of_shift * j_d_arc + jkl * j_u_arc);
+                expected[LA2] = weights[LA2] * (of_shift * j_d + jkl * j_u);
+                expected[RA2] = weights[RA2] * (of_shift * k_d_arc + jkl * k_u_arc);
+                for (int t = 0; t < REDUCES; t++) {
+                    sums[t] += expected[t];
+                    N::put(row(count_s0b0[t], k) + x, N::at(row(count_s0b0[t], k) + x) + expected[t]);
+                }
+                N::put(row(count_arc, k) + x, N::at(row(count_arc, k) + x) + expected[LA]);
+                N::put(row(count_arc, j) + x, N::at(row(count_arc, j) + x) + expected[LA2]);
+                Vector g_kl = s * (k_d * (weights[LA] + weights[RA]) + k_d_arc * weights[RA2] +
+                                   j_d * (weights[LAp] + weights[LA2]) + j_d_arc * weights[RAp]);
+                shifts += g_kl * kl;
+                N::put(row(g2, k) + x, N::at(row(g2, k) + x) + g_kl);
+                Vector h_kl = j_u * (weights[LAp] + weights[LA2]) + j_u_arc * weights[RAp] + k_u_arc * weights[RA2];
+                N::put(row(h, k) + x, h_kl);
+            }
+            for (int t = 0; t < REDUCES; t++)
+                row(count_s1s0[t], k)[j] += N::sum(sums[t]);
+            row(count_shift, k)[j] += N::sum(shifts);
+            row(count_arc, k)[j] += N::sum(sums[RA]);
+            row(count_arc, j)[k] += N::sum(sums[LAp]);
+        }
+    }
+
+    template <bool by_arc> void inside() {
+        for (int i = n; i >= 0; i--)
+            inside_plane<by_arc>(i);
+    }
+
+    template <bool by_arc> void outside() {
+        for (int i = 0; i <= n; i++) {
+            gather<by_arc>(i);
+            outside_plane<by_arc>(i);
+        }
+    }
+
+    // The sum of all derivations with weights scaled by `boost`; true if it is right.
+    bool sum(double boost) {
+        prepare();
+        tabulate(boost);
+        if (scores.arcs)
+            inside<true>();
+        else
+            inside<false>();
+        Value z = row(t2, 0)[n + 1];
+        if (!N::SCALED || N::is_zero(z))
+            return !N::SCALED;
+        if (scaling.negligible(N::log(z), NUMBER))
+            return true;
+        Range range;
+        for (int i = 0; i <= n; i++)
+            for (int l = i + 1; l <= n + 1; l++)
+                range.add(row(t2, i)[l]);
+        for (int k = 1; k <= n; k++)
+            for (int i = 0; i < k; i++)
+                for (int l = k + 1; l <= n + 1; l++)
+                    range.add(row3(t3, i, k)[l]);
+        return scaling.finite && range.fits();
+    }
+
+  public:
+    // True if the marginals are right; false if N is not enough for these scores.
+    bool find(const Scores &of, Counts &counts) {
+        scores = of;
+        if (!sum(0) && !(N::SCALED && sum(better_boost<N>(t2, stride, n, NUMBER))))
+            return false;
+        Value z = row(t2, 0)[n + 1];
+        counts.log_partition = -INFINITY;
+        if (N::is_zero(z) || (scores.single_root && n == 0))
+            return true;
+        counts.log_partition = N::log(z) + scaling.total;
+        row(g2, 0)[n + 1] = N::inverse(z);
+        if (scores.arcs)
+            outside<true>();
+        else
+            outside<false>();
+        return write(counts);
+    }
+
+    void release(size_t kept) { memory.release(kept); }
+
+  private:
+    bool write(Counts &counts) {
+        int side = n + 2;
+        size_t square = (size_t)side * side;
+        double total = 0;
+        for (int l = 1; l <= n + 1; l++)
+            for (int j = 1; j < l; j++) {
+                row(count_s0b0[LA], j)[l] += row(count_to_la, l)[j];
+                row(count_s0b0[RA], j)[l] += row(count_to_ra, l)[j];
+                row(count_arc, j)[l] += row(count_to_la, l)[j];
+            }
+        for (int k = 1; k <= n; k++) {
+            for (int j = 0; j < k; j++)
+                total += counts.shift[(size_t)j * side + k] = N::number(row(count_shift, k)[j]);
+            for (int t = 0; t < REDUCES; t++) {
+                for (int l = k + 1; l <= n + 1; l++)
+                    total += counts.s0b0[t * square + (size_t)k * side + l] = N::number(row(count_s0b0[t], k)[l]);
+                for (int j = 0; j < k && counts.s1s0; j++)
+                    total += counts.s1s0[t * square + (size_t)j * side + k] = N::number(row(count_s1s0[t], k)[j]);
+            }
+            for (int h = 0; h <= n; h++)
+                if (h != k)
+                    total += counts.arcs[(size_t)h * (n + 1) + k] = N::number(row(count_arc, k)[h]);
+        }
+        return isfinite(total);
+    }
+};
+
+}  // namespace marginals

@@ -1,0 +1,158 @@
+// Marginals of spanning trees: their sum by the matrix-tree theorem, and its derivatives, in O(n^3) time.
+//
+// The sum over all trees is a determinant (Tutte 1984; for parsing Koo, Globerson, Carreras & Collins, EMNLP 2007, Smith & Smith,
+// EMNLP 2007). Gaussian elimination of this matrix can do without subtractions, so that nothing cancels however different the
+// weights are (Grassmann, Taksar & Heyman, 1985). To eliminate the word v, replace its arcs by detours through it:
+//
+//     total = sum over h of w[h,v],    w[h,m] += w[h,v] w[v,m] / total    for all other h and m,
+//
+// and the partition function is the product of the totals. With a single root, the arcs from 0 are infinitely small compared to
+// others: they count in the total of the last word only. That has to be a word that can be the root.
+#pragma once
+#include "weights.h"
+
+namespace marginals {
+
+template <class N> class MST {
+    typedef typename N::Value Value;
+    typedef typename N::Vector Vector;
+    enum { WIDTH = N::WIDTH };
+
+    Memory<N> memory;
+    int n, stride;
+    bool single_root;
+    Value *weights, *w, *g;       // at head, dependent; w: as they were when head or dependent was eliminated; g: derivatives by w
+    std::vector<Value> totals;
+    std::vector<double> largest;  // of a word: the logarithm of what the weights of arcs to it were divided by
+    double largest_root;          // with a single root, the same for arcs from 0, in addition
+
+    Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
+    bool in_total(int h, int v) const { return !single_root || (h == 0) == (v == 1); }
+
+    static void add(Value *to, const Value *row, Value factor, int count) {
+        int x = 0;
+        for (; x + WIDTH <= count; x += WIDTH)
+            N::put(to + x, N::at(to + x) + factor * N::at(row + x));
+        for (; x < count; x++)
+            to[x] += factor * row[x];
+    }
+    static Value dot(const Value *a, const Value *b, int count) {
+        Vector sum = N::zero();
+        int x = 0;
+        for (; x + WIDTH <= count; x += WIDTH)
+            sum += N::at(a + x) * N::at(b + x);
+        Value total = N::sum(sum);
+        for (; x < count; x++)
+            total += a[x] * b[x];
+        return total;
+    }
+
+    struct LogSum {  // of exponentials
+        double most = -INFINITY, sum = 0;
+        void add(double score) {
+            if (score > most) {
+                sum = sum * exp(most - score) + 1;
+                most = score;
+            } else if (score > -INFINITY) {
+                sum += exp(score - most);
+            }
+        }
+        double value() const { return most == -INFINITY ? 0 : most + log(sum); }
+    };
+
+    // The weights of Doubles are scaled such that those of arcs to a word sum to 1, so that no sum over trees exceeds 1. (With a
+    // single root that is the sum of those from words, and also that of arcs from 0 to all words.)
+    void tabulate(const double *arcs, const int *words) {
+        stride = (n + 1 + WIDTH - 1) / WIDTH * WIDTH;
+        size_t square = (size_t)(n + 1) * stride;
+        memory.reserve(3 * square);
+        for (Value **table : {&weights, &w, &g})
+            *table = memory.take(square);
+        std::fill(weights, weights + 3 * square, Value());
+        totals.resize(n + 1);
+        largest.assign(n + 1, 0);
+        auto score = [&](int h, int m) { return arcs[(size_t)words[h] * (n + 1) + words[m]]; };
+        LogSum roots;
+        for (int m = 1; m <= n && N::SCALED; m++) {
+            LogSum heads;
+            for (int h = single_root; h <= n; h++)
+                if (h != m)
+                    heads.add(score(h, m));
+            largest[m] = heads.value();
+            roots.add(score(0, m) - largest[m]);
+        }
+        largest_root = N::SCALED && single_root ? roots.value() : 0;
+        for (int h = 0; h <= n; h++)
+            for (int m = 1; m <= n; m++)
+                if (h != m)
+                    row(weights, h)[m] = N::exponential(score(h, m) - largest[m] - (h == 0 ? largest_root : 0));
+        std::copy(weights, weights + square, w);
+    }
+
+    bool eliminate() {
+        for (int v = n; v > 0; v--) {
+            Value total = Value();
+            for (int h = 0; h < v; h++)
+                if (in_total(h, v))
+                    total += row(w, h)[v];
+            totals[v] = total;
+            if (N::is_zero(total))
+                return false;
+            for (int h = 0; h < v; h++)
+                add(row(w, h), row(w, v), row(w, h)[v] * N::inverse(total), v);
+        }
+        return true;
+    }
+
+    void differentiate() {
+        std::vector<Value> by_share(n + 1);
+        for (int v = 1; v <= n; v++) {
+            Value inverse = N::inverse(totals[v]), mean = Value(), minus_one = N::exponential(0) * -1;
+            for (int h = 0; h < v; h++) {
+                Value share = row(w, h)[v] * inverse;
+                by_share[h] = dot(row(g, h), row(w, v), v);
+                mean += share * by_share[h];
+                add(row(g, v), row(g, h), share, v);
+            }
+            for (int h = 0; h < v; h++) {
+                Value by_w = by_share[h];
+                if (in_total(h, v))
+                    by_w += (mean + minus_one) * -1;
+                row(g, h)[v] = by_w * inverse;
+            }
+        }
+    }
+
+  public:
+    // log_partition, and the probability of each arc in `counts`, (n + 1, n + 1) by head and dependent.
+    // words: the nodes in the opposite order of elimination: first 0 and, with a single root, a word that can be the root.
+    // True if the result is right, false if N is not enough for these scores.
+    bool find(const double *arcs, int length, const int *words, bool single, double *log_partition, double *counts) {
+        n = length;
+        single_root = single;
+        tabulate(arcs, words);
+        *log_partition = -INFINITY;
+        if (!eliminate())
+            return !N::SCALED;
+        double z = 0;
+        for (int v = 1; v <= n; v++)
+            z += N::log(totals[v]);
+        if (N::SCALED && z < -300)  // an arc of weight e^-700 has a probability of at most e^-400
+            return false;
+        *log_partition = z + largest_root;
+        for (int v = 1; v <= n; v++)
+            *log_partition += largest[v];
+        differentiate();
+        double sum = 0;
+        for (int h = 0; h <= n; h++)
+            for (int m = 1; m <= n; m++) {
+                double expected = N::number(row(weights, h)[m] * row(g, h)[m]);
+                sum += counts[(size_t)words[h] * (n + 1) + words[m]] = std::max(0.0, expected);  // -1e-17, say, is rounding
+            }
+        return isfinite(sum);
+    }
+
+    void release(size_t kept) { memory.release(kept); }
+};
+
+}  // namespace marginals

@@ -1,0 +1,115 @@
+// Scaling the weights of transitions so that sums over derivations fit into float64, and judging whether they did.
+#pragma once
+#include "weights.h"
+
+namespace marginals {
+
+enum { LA, RA, LAp, RAp, LA2, RA2, REDUCES };  // in the order of the tensors; LAp is LA', RAp is RA'; MH3 has the first two
+
+// Logarithms of weights. A weight is divided by the largest of all shifts of the same word, all reduces that remove it or all arcs
+// to it, so that none exceeds 1; and those of shifts are multiplied by e^boost. `total` is by how much the weight of every derivation
+// is divided in all. If not `scaled`, these are the scores.
+class Scaling {
+    Scores scores;
+    int n;
+    double boost;
+    std::vector<double> at_s0[REDUCES], reduces, shifts, arcs;  // the largest scores of a reduce by s0; of all that concern a word
+
+    double part(const double *tensor, int t, int x, int y) const {
+        int side = n + 2;
+        return tensor ? tensor[((size_t)t * side + x) * side + y] : 0;
+    }
+    double arc_score(int h, int m) const { return scores.arcs ? scores.arcs[(size_t)h * (n + 1) + m] : 0; }
+    static int removed(int t, int s1, int s0) { return t == LA || t == RA || t == RA2 ? s0 : s1; }
+    static double less(double score, double largest) { return score == -INFINITY ? score : score - largest; }
+    void include(double &largest, double score) {
+        largest = std::max(largest, score);
+        finite = finite && score > -INFINITY;
+    }
+
+  public:
+    double total;
+    bool finite;  // no score is -inf
+
+    static int last_b0(int t, int n) { return t == LA || t == LA2 ? n : n + 1; }  // the end of the sentence cannot be a head
+
+    void find(const Scores &of, double more, bool scaled) {
+        scores = of;
+        n = of.n;
+        boost = more;
+        total = 0;
+        finite = true;
+        for (auto *largest : {&reduces, &shifts, &arcs})
+            largest->assign(n + 1, scaled ? -INFINITY : 0);
+        for (auto &largest : at_s0)
+            largest.assign(n + 1, scaled ? -INFINITY : 0);
+        if (!scaled)
+            return;
+        for (int t = 0; t < scores.reduces; t++) {
+            for (int k = 1; k <= n; k++)
+                for (int l = k + 1; l <= last_b0(t, n); l++)
+                    include(at_s0[t][k], part(scores.s0b0, t, k, l));
+            for (int j = 0; j < n; j++)
+                for (int k = j + 1; k <= n; k++)
+                    if (k < last_b0(t, n))
+                        include(reduces[removed(t, j, k)], at_s0[t][k] + part(scores.s1s0, t, j, k));
+        }
+        for (int h = 0; h <= n; h++)
+            for (int m = 1; m <= n; m++) {
+                if (h < m)
+                    include(shifts[m], part(scores.shift, 0, h, m));
+                if (h != m)
+                    include(arcs[m], arc_score(h, m));
+            }
+        for (int k = 1; k <= n; k++) {
+            for (auto *largest : {&reduces, &shifts, &arcs}) {
+                if ((*largest)[k] == -INFINITY)
+                    (*largest)[k] = 0;
+                total += (*largest)[k];
+            }
+            total -= boost;
+        }
+    }
+
+    double shift(int s0, int b0) const { return less(part(scores.shift, 0, s0, b0) + boost, shifts[b0]); }
+    double arc(int h, int m) const { return less(arc_score(h, m), arcs[m]); }
+    // The score of a reduce in two parts; their sum is on_s0b0 less what it is less by, so that neither exceeds 0
+    double on_s0b0(int t, int s0, int b0) const { return less(part(scores.s0b0, t, s0, b0), at_s0[t][s0]); }
+    double on_s1s0(int t, int s1, int s0) const {
+        return less(part(scores.s1s0, t, s1, s0) + at_s0[t][s0], reduces[removed(t, s1, s0)]);
+    }
+    // The score of a reduce without s1s0, in one part
+    double reduce(int t, int s0, int b0) const { return less(part(scores.s0b0, t, s0, b0), reduces[s0]); }
+
+    // True if the sum z of scaled derivations, its logarithm given, lost nothing that matters, e^number being more than the factor by
+    // which a word multiplies the number of derivations. `gap` is by how much z would be below 1 without the boost. An item below
+    // e^-700, too small for float64, only has derivations of weight e^-700 or less: together, negligible if gap + number n is well
+    // below 700. Nor is anything lost if no item is that small (Range), as can be seen if all scores are finite: with -inf, items
+    // may really be 0.
+    bool negligible(double log_z, double number) const {
+        double gap = n * boost - log_z;
+        return gap + number * n < 640 && (number + std::max(0.0, boost)) * n < 640;
+    }
+};
+
+struct Range {
+    double smallest = INFINITY, largest = 0;
+    void add(double item) {
+        smallest = std::min(smallest, item);
+        largest = std::max(largest, item);
+    }
+    void add(Extended) {}
+    bool fits() const { return smallest > 1e-290 && largest < 1e290; }
+};
+
+// A boost with which the items [i,n+1], in t2 at i, n+1, are nearer to 1
+template <class N> double better_boost(const typename N::Value *t2, int stride, int n, double number) {
+    for (int i = 0; i <= n; i++) {
+        double sum = N::number(t2[(size_t)i * stride + n + 1]);
+        if (sum > 1e-290)
+            return sum < 1e290 ? -log(sum) / (n + 1 - i) : -number;
+    }
+    return 0;
+}
+
+}  // namespace marginals
