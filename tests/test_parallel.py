@@ -48,7 +48,7 @@ def killed():
 
 def test_a_process_that_is_killed():
     block = conllu.Block([], conllu.Sentence(["w"]))
-    with pytest.raises(InputError, match="^a process was killed while parsing, perhaps for lack of memory; use fewer --jobs$"):
+    with pytest.raises(InputError, match="^a process of --jobs was killed, perhaps because memory ran out"):
         list(parallel.parse(killed, (), [block], 2))
 
 
