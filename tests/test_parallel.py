@@ -1,13 +1,10 @@
 """Parsing files in chunks, and with several processes."""
 
-import os
-import signal
-
 import pytest
 import toy
 
 from mh4 import conllu, parallel
-from mh4.errors import InputError, OutOfMemory
+from mh4.errors import OutOfMemory
 from mh4.parsing import Parser
 from mh4.training.trainer import Trainer
 
@@ -39,17 +36,6 @@ def test_chunks_come_back_in_order(model, monkeypatch, processes):
         assert parsed.words == block.sentence.words and len(parsed.heads) == len(parsed.words) + 1
     assert done == read and len(done) == 80
     assert ahead < 70  # the file is not read whole before there is a result
-
-
-def killed():
-    """Instead of a parser."""
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_a_process_that_is_killed():
-    block = conllu.Block([], conllu.Sentence(["w"]))
-    with pytest.raises(InputError, match="^a process was killed while parsing, perhaps for lack of memory; use fewer --jobs$"):
-        list(parallel.parse(killed, (), [block], 2))
 
 
 def without_memory():
