@@ -11,10 +11,10 @@ from pathlib import Path
 import options
 from provenance import EXPERIMENTS, make_command, shown
 from rich.console import Console
-from search import trained
 from tables import calibration as table
 from tables.calibration import Measured
 from tables.writer import write_pages
+from training.run import requested_models
 from training.treebank import located
 
 from mh4 import conllu
@@ -72,7 +72,7 @@ def _calibration(typed, home: Path) -> int:
     except ImportError:
         raise InputError("the plot needs matplotlib, which `make setup` installs") from None
     bank = located(asked.lang, asked.ud)
-    models = trained(home / "runs" / bank.name, typed.systems, typed.seeds, calibrated(), DEFAULT_SYSTEMS)
+    models = requested_models(home / "runs" / bank.name, typed.systems, typed.seeds, calibrated(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
     console, measured = Console(highlight=False), []
     for model in models:

@@ -16,7 +16,7 @@ from rich.console import Console
 from tables import search as table
 from tables.search import DECODERS, NAMES, ROUNDS, Decoded, label
 from tables.writer import write_pages
-from training.run import Run, finished_runs
+from training.run import requested_models
 from training.treebank import located
 
 from mh4 import conllu
@@ -55,24 +55,6 @@ def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Dec
     return decoded
 
 
-def trained(folder: Path, systems: str, seeds: str, known: Sequence[str], default: Sequence[str]) -> list[Run]:
-    """The requested finished models in `folder`, of `known` systems. Raises InputError if a requested system has none."""
-    wanted = tuple(dict.fromkeys(systems.split())) or default
-    for system in wanted:
-        if system not in known:
-            raise InputError("SYSTEMS: %s is not one of %s" % (system, ", ".join(known)))
-    models = []
-    for system in wanted:
-        models += [run for run in finished_runs(folder, system) if not seeds or str(run.seed) in seeds.split()]
-        if systems and not any(model.system == system for model in models):
-            raise InputError("no trained model of %s in %s: train it first, with make reproduce" % (system, shown(folder)))
-    if not models:
-        raise InputError(
-            "no trained model of %s in %s: train one first, with make reproduce" % (" or ".join(wanted), shown(folder))
-        )
-    return models
-
-
 def searched() -> list[str]:
     """The systems that can be decoded exactly and by search."""
     return [system.name for system in SYSTEMS.values() if {how for how, _ in DECODERS} <= set(system.decoders)]
@@ -101,7 +83,7 @@ def _search(typed, home: Path) -> int:
     except ImportError:
         raise InputError("the plot needs matplotlib, which `make setup` installs") from None
     bank = located(asked.lang, asked.ud)
-    models = trained(home / "runs" / bank.name, typed.systems, typed.seeds, searched(), DEFAULT_SYSTEMS)
+    models = requested_models(home / "runs" / bank.name, typed.systems, typed.seeds, searched(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
     console, measured = Console(highlight=False), {}
     for model in models:

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Optional
 
+from provenance import shown
+
+from mh4.errors import InputError
 from mh4.files import write_text
 
 TRAINER = (sys.executable, "-m", "mh4")  # the command line to which ``train ...`` or ``parse ...`` is appended
@@ -104,6 +107,27 @@ def finished_runs(folder: Path, system: str) -> list[Run]:
     )
     runs = [Run(system, seed, folder / system / ("seed%d" % seed)) for seed in seeds]
     return [run for run in runs if run.summary()]
+
+
+def requested_models(folder: Path, systems: str, seeds: str, known: Sequence[str], default: Sequence[str]) -> list[Run]:
+    """The finished runs in `folder` that SYSTEMS (of those `known`; by default those of `default`) and SEEDS (by default all) ask for.
+
+    Raises InputError if a requested system has none.
+    """
+    wanted = tuple(dict.fromkeys(systems.split())) or default
+    for system in wanted:
+        if system not in known:
+            raise InputError("SYSTEMS: %s is not one of %s" % (system, ", ".join(known)))
+    models = []
+    for system in wanted:
+        models += [run for run in finished_runs(folder, system) if not seeds or str(run.seed) in seeds.split()]
+        if systems and not any(model.system == system for model in models):
+            raise InputError("no trained model of %s in %s: train it first, with make reproduce" % (system, shown(folder)))
+    if not models:
+        raise InputError(
+            "no trained model of %s in %s: train one first, with make reproduce" % (" or ".join(wanted), shown(folder))
+        )
+    return models
 
 
 def environment(lang: str) -> dict[str, str]:

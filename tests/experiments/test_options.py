@@ -74,6 +74,7 @@ def test_nothing_imports_from_a_command():
         "reproduce",
         "features",
         "search",
+        "calibration",
         "compare",
         "ensemble",
         "table3",
