@@ -1,20 +1,7 @@
 """The MH4 decoder in O(n^4) time and O(n^3) memory (Figure 1 of the paper, with k = 4).
 
-Read plain_mh4 first: the same decoder of MH4-hybrid without any optimisation for speed, options and transitions.
-
-An item [h1,...,hm] is a computation that starts with h1 as the first buffer element and ends with h1|...|h(m-1) on
-top of the stack and hm as the first buffer element; in an item of four heads they are s2, s1, s0, b0. With the shift of a node
-scored where the item that ends in it is combined with the item that starts with it,
-
-    [i,j,l]   = best of  Combine  [i,j] + shift[i,j] + [j,l]
-                         Link     [i,j,k,l] without k: RA2 (i->k), RA (j->k), LA (l->k)
-                                  [i,k,j,l] without k: RA' (i->k), LA' (j->k), LA2 (l->k)
-    [i,l]     = best of  Link     [i,j,l] without j: RA (i->j), LA (l->j);   [i,i+1] = 0
-    [i,j,k,l] = best of  Combine  [i,j,k] + shift[j,k] + [k,l],   [i,j] + shift[i,j] + [j,k,l].
-
-The goal is [0,n+1]. Only [i,l] and [i,j,l] are stored, and no backpointers: the trace recomputes the argmaxes along its
-path. A reduce is scored on s1, s0 and b0, which are i, j, l in [i,j,l] and j, k, l in [i,j,k,l] (in the second line of Link,
-where k and j change places, k, j, l).
+Read plain_mh4 first: it has the items, the recurrences, and the same decoder of MH4-hybrid without any optimisation for speed, options
+and transitions. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace recomputes the argmaxes along its path.
 
 The charts are in mh4_chart (their common base, with the trace), mh4_full (all items) and mh4_tree (the items of one tree);
 replay executes the transitions that the trace finds. What plain_mh4 fills by increasing length of the items, mh4_full fills

@@ -1,6 +1,6 @@
 """All items of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for vector instructions.
 
-The recurrences are those of mh4.pyx; the innermost loops are in lanes.h.
+The recurrences are those of plain_mh4.pyx; the innermost loops are in lanes.h.
 """
 
 cimport cython
@@ -41,12 +41,11 @@ cdef enum:
 
 @cython.final
 cdef class FullChart(Chart):
-    """All items, for i from n down and k from i+1 up.
+    """All items, for i from n down and, for each i, k from i+1 up; all items that start further right are then known.
 
-    All that makes [i,j,k] has happened by the time k is reached, since all nodes in the middle come before k: it is made by
-    Combine at j, and by Link at j or the removed node, whichever is later. So at k every [i,j,k] is final: Link them to [i,k].
-    Then compute every [i,j,k,l], by Combine from [i,j,k] and [k,l] or [i,j] and [j,k,l], and push it by Link to [i,j,l] and
-    [i,k,l]; it is not stored.
+    At k, every [i,j,k] is final, since it is made by Combine at j and by Link at j or the removed node, whichever is later, and both
+    come before k. So these items are linked to [i,k]. Then the items [i,k,l] begin by Combine, and for all j < k < l, [i,j,k,l] is
+    computed by Combine from [i,j,k] and [k,l] or [i,j] and [j,k,l], and pushed by Link to [i,j,l] and [i,k,l]; it is not stored.
 
     Rows run over l, the last node of an item: from the multiple of LANES at or below the first possible l, with -inf
     before that l and beyond the sentence. As [j,k,l] is read for one k and all j and l, tables by three nodes are indexed
@@ -63,8 +62,8 @@ cdef class FullChart(Chart):
     cdef vector[float*] rows   # [i,j,l] for the current i, by j
     # tables by three nodes
     cdef float* t3             # [i,k,l] at k, i, l
-    cdef float* links_k        # [i,j,k,l] without k, except by arcs from i, at k, j, l
-    cdef float* links_j        # the same without j
+    cdef float* links_k        # the best score of RA, LA and, unless by_head, RA2 of k in [i,j,k,l], at k, j, l
+    cdef float* links_j        # that of LA', LA2 and, unless by_head, RA' of j
     # tables by two nodes: rows of `stride`
     cdef float* t2             # [i,l] at i, l
     cdef float* s0b0           # six rows at s0, by b0

@@ -64,6 +64,7 @@ oneec_projective.hpp).
 The chart is in C++; read the rules first, then the kernel `near` in the generated file beside them, then the others in this
 order:
 
+    oneec_generate.py        what a kernel is, and which there are
     oneec_recurrences.hpp    the rules for complexes as kernels: not in the repository, but written by oneec_generate.py when
                              the decoders are built (make setup)
     oneec_blocks.hpp         vectors and memory views used by the kernels

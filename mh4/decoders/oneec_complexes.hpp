@@ -225,9 +225,10 @@ struct ComplexesOfWings {
 };
 
 struct Complexes : Projective {
-    // Fill the chart. At each r, a group of l, low to high, take turns, so that the tables of r that they all need stay in the
-    // cache. But then l reaches r = a, another node of the group, before the gaps a b with b > a are known. They are -inf, and
-    // the wings l b a and complexes l b made of them are updated when they are first needed (catch_up).
+    // Fill the chart. If l simply counted down, all gaps a b with a > l would be known when they are needed. Instead a group of l, low
+    // to high, takes turns at each r, so that the tables of r that they all need stay in the cache. So when l reaches r = a, another node
+    // of the group, gaps a b are not known, but -inf. Only wing l b a and complex l b <- spanned l a b, gap a b are made of them;
+    // catch_up makes these again before they are needed.
     void fill() {
         for (int high = n - 1; high >= 0; high -= group) {
             const int low = maximum(high - group + 1, 0);

@@ -276,7 +276,7 @@ def block(kernel, steps, table, targets):
                 known.add(name)
                 lines.append("const auto %s = %s;" % (name, call))
     for step in steps:
-        lines += ["// " + rules.rule_text(step.rule), *updates(kernel, step, table[step.number])]
+        lines += ["// " + step_text(step), *updates(kernel, step, table[step.number])]
     if steps[0].loop:
         lines = ["for (int %s = at.begin; %s < at.end; %s++) {" % ((steps[0].loop,) * 3), *indent(lines), "}"]
     else:
@@ -287,6 +287,15 @@ def block(kernel, steps, table, targets):
     if steps[0].has_two:
         lines[0] = "if (at.may_have_two(at.%s)) %s" % (steps[0].has_two, lines[0])
     return lines
+
+
+def step_text(step):
+    """The rule in the names of the kernel and, if they differ, in its own."""
+    here = step.rule._replace(
+        result=(step.target.item, *step.target.nodes), antecedents=tuple(step.antecedents), arcs=tuple(step.arcs)
+    )
+    text = [rules.rule_text(rule) for rule in dict.fromkeys((here, step.rule))]
+    return text[0] if len(text) == 1 else "%s   (%s)" % tuple(text)
 
 
 def kernel_text(kernel, table):

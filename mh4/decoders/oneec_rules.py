@@ -104,10 +104,10 @@ by an arc, and if no arc leads from strictly between two nodes to beyond them, t
         |    .----|----.             complex l r <- pivot l r v
         l == v    t    w
 
-pivot a b v. Let a-t be the longest arc of a; v-w, with w beyond t, or v-x crosses it. If a has arcs to nodes between v and t,
-these also cross v-w, so all arcs that cross v-w share a, and none on the side of b does: arm a t v, neither t b v. If
-it has none, there is a gap from v to t, as an arc from there would cross a-t without v or cover v; and the arcs that cross v-w
-share t: gap v t, closed t b v.
+pivot a b v. Let a-t be the longest arc of a, which crosses an arc of v: v-w, with w beyond t, or v-x. If a has another arc a-s, with s
+between v and t, it crosses that arc of v, too. So all arcs that cross it share a, and no arc between nodes of t..b does: arm a t v,
+neither t b v. If a has none, there is a gap from v to t, as an arc from there would cross a-t without v or cover v; and as a-t is the
+only arc of a that crosses arcs of v, all arcs that cross these share t: gap v t, closed t b v.
 
 closed a b x. Remove b's arcs to a and x. If b has no other arc to the inside, let t be the last node touched there: between t
 and b there is a gap, and the rest is closed a t x; together they are open a b x. If no node is touched, there is only a gap; b

@@ -66,7 +66,9 @@ struct Layer {
 //                        half_pivot x b a                          [b, x, a, state]
 //     right   b < a < x: closed, open, neither a b x, arm x b a    [a, block of x, b, state, x]
 //
-// and those in Layer only for the current l and the others in its group, see Complexes. Rows over g are in the projective part.
+// and those in Layer only for the current l and the others in its group, see Complexes. Rows over g are in the projective part. An item
+// is stored once for each way in which it is read: closed a b x with x < a < b, for example, in Layer::closed_left for other items with
+// the same l (kernel near), in closed_left(b) for complexes made of wings, and in near_left, for one x, for half_pivots.
 //
 // For a single root, an arc from 0 is allowed only if it is the last one of 0: as the longest arc of a complex that begins with
 // 0, or to the last dependent of 0 in the projective part.

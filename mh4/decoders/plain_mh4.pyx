@@ -1,4 +1,18 @@
-"""A straightforward implementation of MH4: Figure 1 of the paper, item by item. Read this before mh4.
+"""A straightforward implementation of MH4: Figure 1 of the paper with k = 4, item by item. Read this before mh4.
+
+An item [h1,...,hm] is a computation that starts with h1 as the first buffer element and ends with h1|...|h(m-1) on top of the stack
+and hm as the first buffer element: in [i,j,k,l], s2, s1, s0 and b0 are i, j, k and l; in [i,j,l], s1, s0 and b0 are i, j and l. As the
+shift of a node cannot be scored where it happens (Section 4.2), it is scored where the item that ends in the node is combined with the
+one that starts with it:
+
+    [i,j,l]   = best of  Combine  [i,j] + shift[i,j] + [j,l]
+                         Link     [i,j,k,l] without k: RA2 (i->k), RA (j->k), LA (l->k)
+                                  [i,k,j,l] without k: RA' (i->k), LA' (j->k), LA2 (l->k)
+    [i,l]     = best of  Link     [i,j,l] without j: RA (i->j), LA (l->j);   [i,i+1] = 0
+    [i,j,k,l] = best of  Combine  [i,j,k] + shift[j,k] + [k,l],   [i,j] + shift[i,j] + [j,k,l].
+
+The goal is [0,n+1]. A reduce is scored on s1, s0 and b0 of the item that it takes. LA and LA2 have the head l, which cannot be the end of
+the sentence, n+1.
 
 Every item, including those of four heads, has its score and backpointer in a table: O(n^4) time and memory. It is a reference for
 mh4 in the tests, and the baseline for mh4 in the benchmarks.
@@ -14,9 +28,10 @@ from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, head_of
 def decode(
     const float[:, ::1] shift, const float[:, :, ::1] s0b0, const float[:, :, ::1] s1s0, const float[:, ::1] cost
 ) -> tuple[float, np.ndarray]:
-    """The score of the best MH4-hybrid derivation, including cost, and its heads. Arguments as for mh4.decode, in float32.
+    """The score of the best MH4-hybrid derivation, including cost, and its heads.
 
-    s0b0 and s1s0 have the reduces in the order of their codes, at code - LA. Some derivation must have a finite score.
+    shift and cost, which is required, are those of mh4.decode, s0b0 and s1s0 its reduce_s0b0 and reduce_s1s0, with the reduces in
+    the order of their codes (replay.pxd), at code - LA. All are float32. Some derivation must have a finite score.
     """
     cdef int n = shift.shape[0] - 2, side = n + 2, span, i, j, k, l, back, code, removed
     cdef float left, right, value, best

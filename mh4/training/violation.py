@@ -23,7 +23,8 @@ Parts = dict[str, np.ndarray]  # for each tensor, the index rows of the scores u
 class Violation(NamedTuple):
     """The sum of the scores that the prediction uses, minus the sum of those that the target uses, plus the prediction's cost.
 
-    The whole is never negative. `predicted` and `target` are index rows into the score tensors.
+    The whole is never negative, as the target competes for the prediction at no cost. `predicted` and `target` are index rows into the
+    score tensors.
     """
 
     predicted: Parts
@@ -43,7 +44,8 @@ def structured(
 ) -> Violation:
     """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the same over those of the target.
 
-    heads: the target tree, whose derivations cost nothing.
+    heads: the target tree, whose derivations cost nothing. It may have several; where the paper has one
+    gold sequence, here the one counts that the model scores highest.
     """
     predicted = decode(**tensors, cost=hamming_cost(heads), single_root=single_root)
     target = decode(**tensors, heads=heads, single_root=single_root)
