@@ -27,7 +27,7 @@ cdef class Transitions:
 
     cdef result(self):
         if self.counts.log_partition == -np.inf:
-            raise arguments.no_derivation(None, 0)
+            raise arguments.no_derivation()
         return Marginals(self.counts.log_partition, self.arcs, self.parts)
 
 

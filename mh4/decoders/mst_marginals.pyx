@@ -30,7 +30,7 @@ def marginals(arcs: np.ndarray, *, single_root: bool = False) -> Marginals:
     if single_root:
         root = possible_root(arcs)
         if root == 0:
-            raise arguments.no_derivation(None, 0)
+            raise arguments.no_derivation()
         order[1], order[root] = root, 1
     probabilities = np.zeros((n + 1, n + 1))
     cdef const double[:, ::1] scores = arcs
@@ -45,7 +45,7 @@ def marginals(arcs: np.ndarray, *, single_root: bool = False) -> Marginals:
         charts.fast.release(KEEP)
         charts.exact.release(KEEP)
     if log_partition == -np.inf:
-        raise arguments.no_derivation(None, 0)
+        raise arguments.no_derivation()
     return Marginals(log_partition, probabilities, {"arcs": probabilities})
 
 
