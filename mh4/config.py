@@ -156,7 +156,7 @@ def _override_section(section: str, current: Any, values: Mapping[str, Any], sou
     for name, value in values.items():
         if name not in types:
             raise InputError("%s: no setting %s.%s; there are %s" % (source, section, name[:40], ", ".join(types)))
-        allowed = _ALLOWED.get("%s.%s" % (section, name), _ALLOWED.get(section) or _DEFAULT[types[name]])
+        allowed = _ALLOWED.get("%s.%s" % (section, name)) or _ALLOWED.get(section) or _DEFAULT[types[name]]
         number = type(value) is types[name] or types[name] is float and type(value) is int
         if not number or not allowed.allows(value):
             raise InputError("%s: %s.%s cannot be %s, expected %s" % (source, section, name, shown(value), allowed))

@@ -76,5 +76,9 @@ def test_stubs_say_what_the_compiled_functions_say(stub):
 
 
 def test_every_decoder_has_a_stub():
-    inner = {"replay", "marginals", *(k + part for k in ("mh4", "mh5") for part in ("_chart", "_full", "_tree"))}  # for other decoders only
+    inner = {
+        "replay",
+        "marginals",
+        *(k + part for k in ("mh4", "mh5") for part in ("_chart", "_full", "_tree")),
+    }  # for other decoders only
     assert {stub.stem for stub in STUBS} == {path.stem for path in STUBS[0].parent.glob("*.pyx")} - inner
