@@ -1,30 +1,39 @@
-// The rows [i,x,y,R] of the MH5 decoder when arcs are scored too.
+// The rows [i,x,y,R] of the MH5 decoder when arcs are scored too. Names are as in mh5_transitions.hpp; `by_i`, `by_x`, `by_y` and
+// `by_r` say which node is the head of the arc.
 #pragma once
 #include "mh5_search.hpp"
 
 namespace mh5 {
 
+static const Code ON_PAIR[] = {RApp, LApp, LApp2, LA3, RA2, RAp};
+
 struct Arcs : Search<Arcs> {
-    // The kinds of rows of a Plane: the best [i,j,x,y] + shift + the score of i->j, x->j, y->j over j, and the best
-    // [i,x,k,y] + shift + the scores of RA'2, RA', LA' on k, y and of i->k, x->k, y->k over k.
+    // The kinds of rows of a Plane: the best [i,j,x,y] + shift + an arc to j, over j, and the best [i,x,k,y] + shift + an arc to
+    // k + the score on k, y of its reduce, RA'2, RA' or LA', over k.
     enum { J_BY_I = X3 + 1, J_BY_X, J_BY_Y, K_BY_I, K_BY_X, K_BY_Y, SHIFTED = J_BY_Y };
 
     // More of a Plane.
     struct More {
-        float *items4;               // [i,x,k,y] at y, k, x
-        float *j_by_r;               // the best [i,j,x] + shift + the score of r->j over j, at x, r
-        float *j_by_i, *j_by_x;      // the same with i->j, x->j, at x
-        float *b, *b_x, *b_flat, *a, *a_x, *a_flat;    // at k or l for the current y and panel
+        float *items4;           // [i,x,k,y] at y, k, x: for arcs from r to x and k
+        float *j_by_r;           // the best [i,j,x] + shift + r->j over j, at x, over r
+        float *j_by_i, *j_by_x;  // the same with i->j and x->j, at x
+        // rows over r in the panel, for the current y: as Tables::b at k and Tables::a at l, except by an arc from x, by an arc
+        // from x if its score is 0, and both
+        float *b, *b_x, *b_flat, *a, *a_x, *a_flat;
     } more[BLOCK];
 
-    std::vector<int> uneven_before;  // at dependent, h: the number of heads before h for which the score of the arc is not 0
+    std::vector<int> uneven_before;  // at dependent, h: how many arcs from heads before h have a score other than 0
     float *arcs;                     // by_arc, minus a constant for each dependent
-    float *arcs_to;                  // rows over heads r
-    float *k_by_i, *k_by_x, *k_by_y; // rows over r at k: shift[k,r] + the score of RA'2, RA', LA' on k, r; for LA' with r->k
-    float *k_by_r_to, *a8_to, *a4_to;  // at y, k: shift[k,y] + LA2 on k, y; RA'2 on k, y; RA' on k, y
-    float *drop_x, *drop_y;          // by pairs: the best reduce that removes x from [i,x,y,r], or y, except by an arc from i
-    float *e_x, *e_i;                // by pairs h, y: the best [y,l,r] + RA2, RA3 on y, l and the score of h->l over l
     float *from_block;               // arcs from all i of the block, at BLOCK * dependent
+    // rows over r
+    float *arcs_to;                   // r->k at k
+    float *k_by_i, *k_by_x, *k_by_y;  // shift[k,r] + the score on k, r of RA'2, of RA', of LA' and r->k, at k
+    // rows over k
+    float *k_by_r_to, *a8_to, *a4_to;  // shift[k,y] + the score on k, y of LA2; the scores of RA'2 and of RA' on k, y; at y
+    // by pairs
+    float *on_pair;          // the scores of ON_PAIR on x, y
+    float *drop_x, *drop_y;  // rows over r at x, y: the best reduces that remove x and y from [i,x,y,r], except by arcs from i
+    float *e_x, *e_i;        // rows over r at h, y: what RA2 and RA3 make of [y,l,r] if x or i is h, as Tables::e
 
     More &more_of(const Plane &plane) { return more[plane.i - first]; }
     float arc(int head, int dependent) const { return scores.arc(head, dependent); }
@@ -48,6 +57,7 @@ struct Arcs : Search<Arcs> {
         k_by_r_to = take((n + 1) * stride);
         a8_to = take((n + 1) * stride);
         a4_to = take((n + 1) * stride);
+        on_pair = take(two(n + 1) * 8);
         drop_x = take(pairs[panels] * LANES);
         drop_y = take(pairs[panels] * LANES);
         e_x = take(pairs[panels] * LANES);
@@ -67,8 +77,9 @@ struct Arcs : Search<Arcs> {
         }
     }
 
-    // Every word has one head, so a constant may be subtracted from all arcs to it. If most have the same score, this makes it 0. So it
-    // is for the cost in training, and most of the work for arcs from one of several heads can be done once for all of them.
+    // Every word has one head, so a constant may be subtracted from all arcs to it. If most have the same score, as they have for
+    // the cost in training, this makes it 0, and much of what is done for arcs from several heads can be done once for all of
+    // them.
     void begin() {
         for (int m = 0; m <= n; m++) {
             float common = -INFINITY;
@@ -113,6 +124,8 @@ struct Arcs : Search<Arcs> {
                 k_by_r_to[y * stride + k] = scores.shift(k, y) + scores.on_s1s0(LA2, k, y);
                 a8_to[y * stride + k] = scores.on_s1s0(RAp2, k, y);
                 a4_to[y * stride + k] = scores.on_s1s0(RAp, k, y);
+                for (int c = 0; c < 6; c++)
+                    on_pair[(two(y) + k) * 8 + c] = scores.on_s1s0(ON_PAIR[c], k, y);
             }
         }
         for (int R = 0; R < panels; R++)
@@ -125,8 +138,8 @@ struct Arcs : Search<Arcs> {
 
     void begin_block() {
         for (int m = 1; m <= n; m++)
-            for (int q = 0; q <= last - first; q++)
-                from_block[m * BLOCK + q] = planes[q].arcs[m];
+            for (int q = 0; q < BLOCK; q++)
+                from_block[m * BLOCK + q] = q <= last - first ? planes[q].arcs[m] : -INFINITY;
     }
 
     void complete_left(const Plane &plane, int x) {
@@ -182,6 +195,13 @@ struct Arcs : Search<Arcs> {
             put(e_x + pair(R, h, y), by_x);
             put(e_i + pair(R, h, y), by_i);
         }
+        // for the other nodes before it in the block, where their items will be
+        Lanes made[BLOCK];
+        for (int x = y, z = x + 1; x > first && z < high(R); z++) {
+            combine_made<BLOCK>(made, x, z, R);
+            for (int i = first; i < x; i++)
+                put(t4 + triple(R, i, x, z), made[i - first]);
+        }
     }
 
     // The reduces that remove j from [i,j,x,y,R].
@@ -189,24 +209,57 @@ struct Arcs : Search<Arcs> {
         Lanes by_i, by_x, by_y, by_r;
     };
     DropsJ drops_j(int x, int y, int R) const {
-        DropsJ of = {reduce(RApp, x, y, R), reduce(LApp, x, y, R), reduce(LApp2, x, y, R), reduce(LA3, x, y, R)};
+        const float *on_x_y = on_pair + (two(y) + x) * 8, *on_y_r = on_s0b0(0, y, R);
+        DropsJ of = {on_x_y[0] + at(on_y_r + RApp * stride), on_x_y[1] + at(on_y_r + LApp * stride),
+                     on_x_y[2] + at(on_y_r + LApp2 * stride), on_x_y[3] + at(on_y_r + LA3 * stride)};
         return of;
     }
     Lanes not_by_i(const DropsJ &drops, int j, int x, int y, int R) const {
         return maximum(maximum(drops.by_x + arc(x, j), drops.by_y + arc(y, j)), drops.by_r + to(j, R));
     }
 
+    bool flat_from_block(int dependent) const { return (first > 0 || !scores.single) && flat(first, last, dependent); }
+
+    // The best [x,y,R] made from [x,k,y,R] or [x,y,l,R] by an arc from i to k or l, for all i of the block, which combine with
+    // [i,x].
+    template <int COUNT>
+    void combine_made(Lanes *made, int x, int y, int R) const {
+        Lanes any = all(-INFINITY);
+        for (int q = 0; q < COUNT; q++)
+            made[q] = any;
+        const Lanes b8 = b(RAp2, y, R);
+        const float *items = t4 + triple(R, x, x + 1, y);
+        for (long k = x + 1; k < y; k++) {
+            const Lanes right = at(items) + (a8_to[y * stride + k] + b8);
+            items += k * LANES;
+            if (flat_from_block(k))
+                any = maximum(any, right);
+            else
+                for (int q = 0; q < COUNT; q++)
+                    made[q] = maximum(made[q], from_block[k * BLOCK + q] + right);
+        }
+        for (long l = y + 1; l < high(R); l++) {
+            const Lanes right = at(t4 + triple(R, x, y, l)) + reduce(RA3, y, l, R);
+            if (flat_from_block(l))
+                any = maximum(any, right);
+            else
+                for (int q = 0; q < COUNT; q++)
+                    made[q] = maximum(made[q], from_block[l * BLOCK + q] + right);
+        }
+        for (int q = 0; q < COUNT; q++)
+            made[q] = maximum(made[q], any);
+    }
+
     template <int COUNT>
     void combine(int x, int y, int R) {
         float *row = t4 + triple(R, 0, x, y);
         const DropsJ drops = drops_j(x, y, R);
-        const bool all_from_block = first > 0 || !scores.single;
         Lanes best[COUNT];
         for (int q = 0; q < COUNT; q++)
             best[q] = all(-INFINITY);
         for (long j = last + 1; j < std::min(x, low(R)); j++) {
             const Lanes right = at(row + j * LANES), by_i = right + drops.by_i, other = right + not_by_i(drops, j, x, y, R);
-            if (all_from_block && flat(first, last, j)) {
+            if (flat_from_block(j)) {
                 const Lanes any = maximum(other, by_i);
                 for (int q = 0; q < COUNT; q++)
                     best[q] = maximum(best[q], lefts[j * BLOCK + q] + any);
@@ -215,30 +268,10 @@ struct Arcs : Search<Arcs> {
                     best[q] = maximum(best[q], lefts[j * BLOCK + q] + maximum(other, from_block[j * BLOCK + q] + by_i));
         }
         if (x < low(R)) {
-            Lanes inside[COUNT], any = all(-INFINITY);
+            Lanes made[COUNT];
+            combine_made<COUNT>(made, x, y, R);
             for (int q = 0; q < COUNT; q++)
-                inside[q] = all(-INFINITY);
-            const Lanes b8 = b(RAp2, y, R);
-            for (long k = x + 1; k < y; k++) {
-                const Lanes right = at(t4 + triple(R, x, k, y)) + (a8_to[y * stride + k] + b8);
-                if (all_from_block && flat(first, last, k)) {
-                    any = maximum(any, right);
-                    continue;
-                }
-                for (int q = 0; q < COUNT; q++)
-                    inside[q] = maximum(inside[q], from_block[k * BLOCK + q] + right);
-            }
-            for (long l = y + 1; l < high(R); l++) {
-                const Lanes right = at(t4 + triple(R, x, y, l)) + reduce(RA3, y, l, R);
-                if (all_from_block && flat(first, last, l)) {
-                    any = maximum(any, right);
-                    continue;
-                }
-                for (int q = 0; q < COUNT; q++)
-                    inside[q] = maximum(inside[q], from_block[l * BLOCK + q] + right);
-            }
-            for (int q = 0; q < COUNT; q++)
-                best[q] = maximum(best[q], lefts[x * BLOCK + q] + maximum(inside[q], any));
+                best[q] = maximum(best[q], lefts[x * BLOCK + q] + made[q]);
         }
         for (int q = 0; q < COUNT; q++)
             put(row + (first + q) * LANES, best[q]);
@@ -258,18 +291,20 @@ struct Arcs : Search<Arcs> {
             if (j >= x)
                 break;
             const Lanes right = at(cell + j * LANES);
-            best = maximum(best, plane.u2[j] + maximum(right + not_by_i(drops, j, x, y, R), plane.arcs[j] + (right + drops.by_i)));
+            const Lanes other = right + not_by_i(drops, j, x, y, R), by_i = plane.arcs[j] + (right + drops.by_i);
+            best = maximum(best, plane.u2[j] + maximum(other, by_i));
         }
-        if (x <= last || x >= start) {
-            Lanes inside = t3xy;
+        Lanes made = t3xy;
+        if (x <= last)
+            made = maximum(made, at(cell + i * LANES));
+        else if (x >= start) {
             const Lanes b8 = b(RAp2, y, R);
             for (int k = x + 1; k < y; k++)
-                inside = maximum(inside, plane.arcs[k] + (at(t4 + triple(R, x, k, y)) + (a8_to[y * stride + k] + b8)));
+                made = maximum(made, plane.arcs[k] + (at(t4 + triple(R, x, k, y)) + (a8_to[y * stride + k] + b8)));
             for (int l = y + 1; l < high(R); l++)
-                inside = maximum(inside, plane.arcs[l] + (at(t4 + triple(R, x, y, l)) + reduce(RA3, y, l, R)));
-            best = maximum(best, plane.u2[x] + inside);
-        } else
-            best = maximum(best, plane.u2[x] + t3xy);
+                made = maximum(made, plane.arcs[l] + (at(t4 + triple(R, x, y, l)) + reduce(RA3, y, l, R)));
+        }
+        best = maximum(best, plane.u2[x] + made);
         best = maximum(best, row(plane, X3, y)[x] + maximum(t2y, maximum(at(e_x + pair(R, x, y)), at(e_i + pair(R, i, y)))));
         best = maximum(best, drops.by_i + maximum(row(plane, J_BY_I, y)[x] + t2y, own.j_by_i[x] + t3xy));
         best = maximum(best, drops.by_x + maximum(row(plane, J_BY_X, y)[x] + t2y, own.j_by_x[x] + t3xy));
@@ -293,6 +328,8 @@ struct Arcs : Search<Arcs> {
             items[x] = t4 + triple(R, i, x0 + x, y);
             left4[x] = own.items4 + three(y) + two(x0 + x);
             best[x] = all(-INFINITY);
+            for (long L = panel(y + 1); L <= R; L++)
+                __builtin_prefetch(t4 + triple(L, i, x0 + x, y));
         }
         // A without j by r
         const int first_r = std::max((int)start, y + 1), last_r = std::min(high(R), n);
@@ -368,29 +405,38 @@ struct Arcs : Search<Arcs> {
                         put(left[x], best[x]);
             }
         }
-        // Link them
-        float *const y_rows = current(plane, X3, y);
-        const Lanes b6 = b(RA2, y, R), b4 = b(RAp, y, R);
-        const Lanes k_i = at(k_by_i + y * stride + R * LANES) + plane.arcs[y], k_x = at(k_by_x + y * stride + R * LANES),
-                    k_y = at(k_by_y + y * stride + R * LANES);
+        // Link them. Vectors may alias anything, so that members would be read again after every store.
+        float *const of_x = current(plane, X3, x0), *const of_y = current(plane, X3, y);
+        const size_t cell = pair(R, x0, y), next = stride;
+        const float *const of_drop_x = drop_x + cell, *const of_drop_y = drop_y + cell;
+        const float *const on_x_y = on_pair + (two(y) + x0) * 8;
+        const float *const arcs_from_i = plane.arcs, *const arcs_from_y = arcs + (size_t)y * (n + 1) + x0;
+        const float *const to_y = arcs_to + y * stride + pad + x0, *const to_x = arcs_to + x0 * stride + R * LANES;
+        const Lanes b6 = b(RA2, y, R), b4 = b(RAp, y, R), k_i = at(k_by_i + y * stride + R * LANES) + plane.arcs[y],
+                    k_x = at(k_by_x + y * stride + R * LANES), k_y = at(k_by_y + y * stride + R * LANES);
+        Lanes y3 = at(of_y), by_i = at(of_y + J_BY_I * LANES), by_x = at(of_y + J_BY_X * LANES), by_y = at(of_y + J_BY_Y * LANES);
         for (int x = 0; x < COUNT; x++) {
-            const int node = x0 + x;
-            const size_t cell = pair(R, node, y);
-            float *const x_rows = current(plane, X3, node);
+            float *const rows = of_x + x * KINDS * LANES;
             put(items[x], best[x]);
             put(left[x], best[x]);
-            raise(x_rows, best[x] + maximum(at(drop_y + cell), plane.arcs[y] + scores.on_s1s0(RA2, node, y) + b6));
-            raise(y_rows, best[x] + maximum(at(drop_x + cell), plane.arcs[node] + scores.on_s1s0(RAp, node, y) + b4));
-            raise(y_rows + J_BY_I * LANES, best[x] + plane.arcs[node]);
-            raise(y_rows + J_BY_X * LANES, best[x] + arc(y, node));
-            raise(y_rows + J_BY_Y * LANES, best[x] + to(node, R));
-            raise(x_rows + K_BY_I * LANES, best[x] + k_i);
-            raise(x_rows + K_BY_X * LANES, best[x] + (arc(node, y) + k_x));
-            raise(x_rows + K_BY_Y * LANES, best[x] + k_y);
+            raise(rows, best[x] + maximum(at(of_drop_y + x * LANES), arcs_from_i[y] + on_x_y[x * 8 + 4] + b6));
+            raise(rows + K_BY_I * LANES, best[x] + k_i);
+            raise(rows + K_BY_X * LANES, best[x] + (to_y[x] + k_x));
+            raise(rows + K_BY_Y * LANES, best[x] + k_y);
+            y3 = maximum(y3, best[x] + maximum(at(of_drop_x + x * LANES), arcs_from_i[x0 + x] + on_x_y[x * 8 + 5] + b4));
+            by_i = maximum(by_i, best[x] + arcs_from_i[x0 + x]);
+            by_x = maximum(by_x, best[x] + arcs_from_y[x]);
+            by_y = maximum(by_y, best[x] + at(to_x + x * next));
         }
-        for (long l = std::max(start, (long)y + 1); l <= std::min(high(R), n); l++)
+        put(of_y, y3);
+        put(of_y + J_BY_I * LANES, by_i);
+        put(of_y + J_BY_X * LANES, by_x);
+        put(of_y + J_BY_Y * LANES, by_y);
+        for (long l = first_r; l <= last_r; l++) {
+            float *const columns = own.items4 + three(l) + two(y) + x0;
             for (int x = 0; x < COUNT; x++)
-                own.items4[three(l) + two(y) + x0 + x] = left[x][l - start];
+                columns[x] = left[x][l - start];
+        }
     }
 };
 

@@ -9,11 +9,11 @@ from mh4.decoders.replay cimport LA, LA2, LA3, Scores, arc_score, dependent_of, 
 cdef struct Step:  # how the best computation of an item ends
     int code      # of the reduce that made it by Link, or SH if it is a Combine
     int gone      # the node removed by Link
-    int left      # the number of heads in the left part of Combine: that which made the item, or what Link took if it has five heads
+    int left      # the number of heads in the left part of the Combine that made the item, or the five heads that Link took
     float score
 
 
-cdef struct Todo:  # the item [i,j,k,l], [i,j,l] if k is 0, [i,l] if j is too, still to be unfolded; or, if code is not SH, a reduce
+cdef struct Todo:  # still to be unfolded: [i,j,k,l], [i,j,l] if k is 0, [i,l] if j is too; or, if code is not SH, a reduce
     int code, i, j, k, l
 
 

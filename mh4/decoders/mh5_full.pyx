@@ -127,7 +127,9 @@ cdef class FullChart(Chart):
             self.link5(&best, x, i, j, k, x, l, RA3, LA, RA, RA2)
         return best
 
-    cdef void link5(self, Step* best, int gone, int i, int j, int k, int l, int r, int from_i, int a, int b, int c) noexcept nogil:
+    cdef void link5(
+        self, Step* best, int gone, int i, int j, int k, int l, int r, int from_i, int a, int b, int c
+    ) noexcept nogil:
         """Link of [i,j,k,l,r] without `gone` by four reduces, the first of which makes an arc from i."""
         cdef int left = 0
         cdef float score = self.score5(i, j, k, l, r, &left)

@@ -1,17 +1,17 @@
 // The items of the MH5 decoder and the order in which they are found; mh5.pyx says what they are and how they are scored.
 //
-// Rows run over r, the last node of an item. The nodes 0 to n+1 are cut into panels of LANES nodes such that the last panel is full;
-// the first one begins with up to LANES - 1 nodes that do not exist. For each panel, t3 and other tables by two nodes x < y have a row
-// for every pair, t4 has one for every triple i < x < y. In a row, lanes of nodes r <= y are -inf. Nodes y at the end of a panel or
-// after it have no rows in it.
+// Rows run over r, the last node of an item. The nodes 0 to n+1 are cut into panels of LANES nodes such that the last panel is
+// full; the first one begins with up to LANES - 1 nodes that do not exist. For each panel, t3 and other tables by two nodes x < y
+// have a row for every pair, t4 has one for every triple i < x < y. In a row, lanes of nodes r <= y are -inf. Nodes y at the end
+// of a panel or after it have no rows in it.
 //
-// Items are found by their first node i, from n to 0, in blocks of BLOCK nodes; in a block panel by panel; in a panel again by i, and
-// then by their last inner node y. So all that [i,x,y,R] is made of is found before it:
+// Items are found by their first node i, from n to 0, in blocks of BLOCK nodes; in a block panel by panel; in a panel again by i,
+// and then by their last inner node y. So all that [i,x,y,R] is made of is found before it:
 //     [j,...,R], j > i        as i decreases;
 //     [i,...,l], l <= y       in an earlier panel or, if l is in R, with an earlier y;
 //     [i,x,y,l], l > y        in an earlier panel or in the same row.
-// Blocks make Combine [i,j] + [j,x,y,R] fast, which reads all of t4: it is done for all i of a block at once, where j is after the
-// block and before the panel.
+// Blocks make Combine [i,j] + [j,x,y,R] fast, which reads all of t4: it is done for all i of a block at once, where j is after
+// the block and before the panel.
 #pragma once
 #include <stdlib.h>
 
@@ -41,6 +41,8 @@ struct Scores {
 struct Plane {
     int i;
     const float *arcs;  // the scores of arcs from i that are not the last transition
+    float *la_from;     // LA on i, x
+    float *ra_from;     // RA on i, x, with i->x
     float *u2;          // [i,x] + shift at x
     float *best_x3;     // the best [i,j,x] + shift over j, at x
     float *rows;        // KINDS rows for each y, over x. The first is [i,x,y] + shift; after x = y - 1 come TILE cells of -inf
@@ -52,9 +54,24 @@ static inline size_t two(size_t a) { return a < 2 ? 0 : a * (a - 1) / 2; }
 static inline size_t three(size_t a) { return a < 3 ? 0 : a * (a - 1) * (a - 2) / 6; }
 static inline Lanes all(float a) { return a - Lanes(); }
 static inline void put(float *row, Lanes lanes) { *(Lanes *)row = lanes; }
+// The maximum of a row.
+static inline float highest(const float *row, int count) {
+    float best = -INFINITY;
+    int x = 0;
+    if (count >= LANES) {
+        Lanes lanes = all(-INFINITY);
+        for (; x + LANES <= count; x += LANES)
+            lanes = maximum(lanes, loosely_at(row + x));
+        for (int k = 0; k < LANES; k++)
+            best = maximum(best, lanes[k]);
+    }
+    for (; x < count; x++)
+        best = maximum(best, row[x]);
+    return best;
+}
 static inline void raise(float *row, Lanes lanes) { put(row, maximum(at(row), lanes)); }
 
-// The items and their memory, and all of the search but the rows [i,x,y,R] themselves.
+// The items and their memory.
 struct Items {
     Scores scores;
     int n, pad, panels;
@@ -63,16 +80,16 @@ struct Items {
     int first, last;                     // nodes of the block
     Plane planes[BLOCK];
     // rows over all nodes r
-    float *t2;             // [i,r] at i
-    float *s0b0;           // at CODES * s0 + code
-    float *shifts_to;      // shift[x,y] at y, over x
-    float *zeros, *forbidden;  // the scores of arcs from a node: all 0, and all -inf
-    float *la_to, *ra_to;  // LA and RA on x, y, the same
+    float *t2;    // [i,r] at i
+    float *s0b0;  // at CODES * s0 + code
+    // rows over nodes
+    float *shifts_to;          // shift[x,y] at y, over x
+    float *la_to, *ra_to;      // the scores of LA, with y->x, and RA on x, y, the same
+    float *zeros, *forbidden;  // arcs from a node: all 0, all -inf
+    float *column;             // [i,x,y] at x
+    float *lefts;              // [i,j] + shift for all i of the block, at BLOCK * j
     // rows over the nodes of a panel
     float *t3, *t4;
-    // rows over nodes
-    float *column;    // [i,x,y] at x
-    float *lefts;     // [j,x] + shift for all j of the block, at BLOCK * x
 
     Items() : memory(NULL), capacity(0) {}
     virtual ~Items() { release(); }
@@ -123,6 +140,8 @@ struct Items {
         column = take(stride);
         lefts = take((n + 1) * BLOCK);
         for (int q = 0; q < BLOCK; q++) {
+            planes[q].la_from = take(stride);
+            planes[q].ra_from = take(stride);
             planes[q].u2 = take(stride);
             planes[q].best_x3 = take(stride);
             planes[q].rows = take((n + 1) * KINDS * width);
@@ -153,41 +172,50 @@ struct Items {
         }
     }
 
-    // [i,x,y] and [i,y] for y in the current panel, complete now that all [i,x,k,y] are, and the rows of the Plane for y. Those of
-    // the kinds up to `shifted` are followed by the shift of y.
+    void begin_plane(Plane &plane, int i) const {
+        plane.i = i;
+        plane.arcs = i == 0 && scores.single ? forbidden : scores.by_arc ? scores.by_arc + (size_t)i * (n + 1) : zeros;
+        for (int x = i + 1; x <= n; x++) {
+            plane.la_from[x] = scores.on_s1s0(LA, i, x);
+            plane.ra_from[x] = scores.on_s1s0(RA, i, x) + plane.arcs[x];
+        }
+    }
+
+    // [i,x,y] and [i,y] for y in the current panel, complete now that all [i,x,k,y] are, and the rows of the Plane for y. Those
+    // of the kinds up to `shifted` are followed by the shift of y.
     void complete(Plane &plane, int y, int R, int shifted) {
-        const int i = plane.i;
-        float &item = t2[i * stride + pad + y];
-        for (int x = i + 1; x < y; x++)
-            column[x] = current(plane, X3, x)[lane(y)];
-        if (y == i + 1)
-            item = 0;
+        const int i = plane.i, first = i + 1, count = y - first;
+        gather(column + first, plane, X3, first, y, NULL);
+        if (y == first)
+            t2[i * stride + pad + y] = 0;
         else {
-            const bool last = i == 0 && y > n;  // transition
-            float best = -INFINITY;
-            for (int x = i + 1; x < y; x++) {
-                float la = scores.on_s1s0(LA, i, x) + la_to[y * stride + x];
-                float ra = scores.on_s1s0(RA, i, x) + (last ? scores.arc(i, x) : plane.arcs[x]) + ra_to[y * stride + x];
-                best = maximum(best, column[x] + maximum(la, ra));
-            }
-            item = best;
+            if (y > n && i == 0)  // the last transition
+                for (int x = 1; x <= n; x++)
+                    plane.ra_from[x] = scores.on_s1s0(RA, 0, x) + scores.arc(0, x);
+            t2[i * stride + pad + y] = link2(column + first, plane.la_from + first, la_to + y * stride + first,
+                                             plane.ra_from + first, ra_to + y * stride + first, count);
         }
         if (y > n)
             return;
-        plane.u2[y] = item + scores.shift(i, y);
-        const float *to = shifts_to + y * stride;
-        float best = -INFINITY;
-        for (int x = i + 1; x < y; x++) {
-            float sum = column[x] + to[x];
-            row(plane, X3, y)[x] = sum;
-            best = maximum(best, sum);
-        }
-        plane.best_x3[y] = best;
-        for (int kind = X3 + 1; kind < KINDS; kind++)
-            for (int x = i + 1; x < y; x++)
-                row(plane, kind, y)[x] = current(plane, kind, x)[lane(y)] + (kind <= shifted ? to[x] : 0);
-        for (int x = y; x < y + TILE; x++)
-            row(plane, X3, y)[x] = -INFINITY;
+        plane.u2[y] = t2[i * stride + pad + y] + scores.shift(i, y);
+        const float *to = shifts_to + y * stride + first;
+        for (int kind = X3; kind < KINDS; kind++)
+            gather(row(plane, kind, y) + first, plane, kind, first, y, kind <= shifted ? to : NULL);
+        float *x3 = row(plane, X3, y);
+        plane.best_x3[y] = highest(x3 + first, count);
+        std::fill(x3 + y, x3 + y + TILE, -INFINITY);
+    }
+
+    // Row `kind` of a Plane over x from `first` to y - 1, from the cells of y in the current panel.
+    void gather(float *__restrict row, const Plane &plane, int kind, int first, int y, const float *added) const {
+        const float *cell = current(plane, kind, first) + lane(y);
+        const int count = y - first;
+        if (added)
+            for (int x = 0; x < count; x++)
+                row[x] = cell[x * KINDS * LANES] + added[x];
+        else
+            for (int x = 0; x < count; x++)
+                row[x] = cell[x * KINDS * LANES];
     }
 
     // Set the scores of a sentence; returns how many bytes it takes. Nothing else may be called before allocate().

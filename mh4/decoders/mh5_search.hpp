@@ -1,16 +1,19 @@
-// The order in which the MH5 decoder finds the items.
+// The order in which the MH5 decoder finds the items, which mh5_items.hpp explains.
 #pragma once
 #include "mh5_items.hpp"
 
 namespace mh5 {
 
-// Rows is a derived class with what depends on the scores:
-//     SHIFTED                         kinds of rows of a Plane up to this one are followed by a shift
-//     tabulate_pairs()                fill the tables that depend on scores alone
-//     combine<COUNT>(x, y, R)         Combine [i,j] + [j,x,y,R] for the COUNT nodes i of the block, j after it and before R
-//     begin_rows(plane, y, R)         prepare for [i,x,y,R]
-//     fill<COUNT>(plane, x, y, R)     [i,x,y,R] for COUNT nodes x
-//     store(plane, R)                 [i,...,R] are complete: fill the tables that depend on them
+// What depends on whether arcs are scored is left to a derived class, Rows:
+//     SHIFTED                            the last kind of rows of a Plane to which the shift of y is added
+//     begin(), tabulate_pairs()          lay out the scores: before and after Items::tabulate()
+//     begin_block()                      ... those of arcs from the block
+//     combine<COUNT>(x, y, R)            [i,j] + [j,x,y,R] for the COUNT nodes i of the block and all j between the block and
+//                                        the panel, which is kept where [i,x,y,R] will be
+//     begin_rows(plane, from, y, R)      prepare for [i,x,y,R] with x >= from
+//     fill_rows<COUNT>(plane, x, y, R)   [i,x,y,R] for COUNT nodes from x, which are all in the block or all after it
+//     complete_left(plane, y)            [i,...,y] are complete
+//     store(plane, R)                    [i,...,R] are complete
 template <class Rows>
 struct Search : Items {
     bool fill() override {
@@ -21,12 +24,8 @@ struct Search : Items {
         rows()->tabulate_pairs();
         for (last = n; last >= 0; last = first - 1) {
             first = std::max(0, last - BLOCK + 1);
-            for (int i = first; i <= last; i++) {
-                planes[i - first].i = i;
-                planes[i - first].arcs = i == 0 && scores.single ? forbidden
-                                         : scores.by_arc         ? scores.by_arc + (size_t)i * (n + 1)
-                                                                 : zeros;
-            }
+            for (int i = first; i <= last; i++)
+                begin_plane(planes[i - first], i);
             rows()->begin_block();
             for (int R = panel(first + 1); R < panels; R++)
                 fill_panel(R);
@@ -45,7 +44,8 @@ struct Search : Items {
         for (int j = last + 1; j < start; j++)
             for (int q = 0; q <= last - first; q++)
                 lefts[j * BLOCK + q] = planes[q].u2[j];
-        // What does not need the items that start in the block or end in the panel, for all i at once, while it is in the cache
+        // Rows that need nothing that starts in the block, except [j,x,y,R], or ends in the panel: for all i at once, as they
+        // share what they read
         for (int y = last + 2; y < start; y++) {
             for (int i = last; i >= first; i--)
                 rows()->begin_rows(planes[i - first], last + 1, y, R);

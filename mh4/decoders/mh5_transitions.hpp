@@ -1,18 +1,19 @@
-// The rows [i,x,y,R] of the MH5 decoder when only transitions are scored.
+// The rows [i,x,y,R] of the MH5 decoder when only transitions are scored. The item of five heads that Link takes has another node
+// j between i and x, k between x and y, or l between y and r; A, B and C are the ways to it in mh5.pyx.
 #pragma once
 #include "mh5_search.hpp"
 
 namespace mh5 {
 
-// Tables of pairs of nodes x < y, with rows over r in a panel.
+// Right parts of Combine with the best Link, which depends on them alone: rows over r in a panel for pairs of nodes.
 struct Tables {
-    bool from_first;        // whether the first node of an item can be a head
-    float *drop_j;          // the best reduce that removes j from [i,j,x,y,r]
-    float *drop_x, *drop_y; // the best reduces that remove x and y from [i,x,y,r]
-    float *b;               // [x,y,r] and the best reduce that removes x from [i,j,x,y,r]
-    float *a;               // shift[x,y] + [y,r] and the best reduce that removes y from [i,j,x,y,r]; see below for the order
-    float *c;               // [x,y,r], or the best [x,y,r] that the first node of [i,x,...] made by removing a node from [i,x,y,k,r]
-    float *e;               // at y: [y,r], or that made by RA2, RA3 from [i,x,y,l,r]
+    bool from_first;         // whether i can be a head
+    float *drop_j;           // at x, y: the best reduce that removes j from [i,j,x,y,r]
+    float *drop_x, *drop_y;  // at x, y: the best reduces that remove x and y from [i,x,y,r]
+    float *b;                // at k, y: [k,y,r] + the best reduce that removes k: B without k
+    float *a;                // at y, l: shift[y,l] + [l,r] + the best reduce that removes l: A without l
+    float *c;                // at x, y: [x,y,r], or what an arc from i makes it of [x,k,y,r] or [x,y,l,r]: C without k or l
+    float *e;                // at y: [y,r], or what an arc from i or x makes it of [y,l,r]: B without l
 };
 
 // The kinds of rows of a Plane.
@@ -26,9 +27,9 @@ static const Code DROPS_K[] = {LAp, RAp, LA2, RAp2};
 struct Transitions : Search<Transitions> {
     enum { SHIFTED = DROP_J };
     Tables tables[2];  // of all nodes, and of the root if it cannot be a head before the end
-    float *drop_k;     // shift[k,r] + the score of LA', RA', LA2, RA'2 on k, r
+    float *drop_k;     // rows over r at 4 * k: shift[k,r] + the score of LA', RA', LA2, RA'2 on k, r
 
-    // rows of Tables::a are ordered by x, then y
+    // The place of x, y in Tables::a, where it is y that follows one another.
     size_t after(int R, int x, int y) const {
         return (pairs[R] + (size_t)x * high(R) - two(x + 1) + y - x - 1) * LANES;
     }
@@ -99,7 +100,7 @@ struct Transitions : Search<Transitions> {
                 store(tables[k], plane, R);
     }
 
-    // What the items that start with i and end in R are to others on their left.
+    // The tables of what starts with i.
     void store(Tables &t, const Plane &plane, int R) {
         const int i = plane.i;
         Lanes e = at(span(i, R));
@@ -218,25 +219,32 @@ struct Transitions : Search<Transitions> {
             for (int x = 0; x < COUNT; x++)
                 best[x] = maximum(best[x], left[x][l - start] + a);
         }
-        // Link them
-        Lanes y3 = at(current(plane, X3, y)), y3e = at(current(plane, EXTENDED, y)), yj = at(current(plane, DROP_J, y));
+        // Link them. Vectors may alias anything, so that members would be read again after every store.
+        float *const of_x = current(plane, X3, x0), *const of_y = current(plane, X3, y);
+        const float *const drop_x = t.drop_x + cell, *const drop_y = t.drop_y + cell;
+        const float *const more = drop_k + 4 * y * stride + R * LANES;
+        const size_t next = stride;
         const Lanes b7 = at(on_s0b0(RA3, y, R)), b8 = at(on_s0b0(RAp2, y, R));
+        float a7[COUNT], a8[COUNT];
         for (int x = 0; x < COUNT; x++) {
+            a7[x] = scores.on_s1s0(RA3, x0 + x, y);
+            a8[x] = scores.on_s1s0(RAp2, x0 + x, y);
+        }
+        Lanes y3 = at(of_y), y_extended = at(of_y + EXTENDED * LANES), y_drop_j = at(of_y + DROP_J * LANES);
+        for (int x = 0; x < COUNT; x++) {
+            float *const rows = of_x + x * KINDS * LANES;
             put(to[x], best[x]);
-            raise(current(plane, X3, x0 + x), best[x] + at(t.drop_y + cell + x * LANES));
-            y3 = maximum(y3, best[x] + at(t.drop_x + cell + x * LANES));
-            raise(current(plane, EXTENDED, x0 + x), best[x] + (scores.on_s1s0(RA3, x0 + x, y) + b7));
-            y3e = maximum(y3e, best[x] + (scores.on_s1s0(RAp2, x0 + x, y) + b8));
-            yj = maximum(yj, best[x]);
+            raise(rows, best[x] + at(drop_y + x * LANES));
+            for (int c = 0; c < 4; c++)
+                raise(rows + (DROP_K + c) * LANES, best[x] + at(more + c * next));
+            raise(rows + EXTENDED * LANES, best[x] + (a7[x] + b7));
+            y3 = maximum(y3, best[x] + at(drop_x + x * LANES));
+            y_extended = maximum(y_extended, best[x] + (a8[x] + b8));
+            y_drop_j = maximum(y_drop_j, best[x]);
         }
-        put(current(plane, X3, y), y3);
-        put(current(plane, EXTENDED, y), y3e);
-        put(current(plane, DROP_J, y), yj);
-        for (int c = 0; c < 4; c++) {
-            const Lanes more = at(drop_k + (4 * y + c) * stride + R * LANES);
-            for (int x = 0; x < COUNT; x++)
-                raise(current(plane, DROP_K + c, x0 + x), best[x] + more);
-        }
+        put(of_y, y3);
+        put(of_y + EXTENDED * LANES, y_extended);
+        put(of_y + DROP_J * LANES, y_drop_j);
     }
 };
 

@@ -12,7 +12,7 @@ from mh4.decoders.replay cimport (
 
 ctypedef pair[int, int] Inner  # j, k of [i,j,k,l]
 
-cdef int[5][5] CODE  # of a reduce, by the positions of its dependent and head, both counted in the item from its end: b0, s0, s1, ...
+cdef int[5][5] CODE  # of a reduce, by the positions of its dependent and head, counted from the end of the item: b0, s0, s1, ...
 CODE[1][:] = [LA, SH, RA, RA2, RA3]
 CODE[2][:] = [LA2, LAp, SH, RAp, RAp2]
 CODE[3][:] = [LA3, LApp2, LApp, SH, RApp]
