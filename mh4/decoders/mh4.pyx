@@ -3,9 +3,8 @@
 Read plain_mh4 first: it has the items, the recurrences, and the same decoder of MH4-hybrid without any optimisation for speed, options
 and transitions. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace recomputes the argmaxes along its path.
 
-The charts are in mh4_chart (their common base, with the trace), mh4_full (all items) and mh4_tree (the items of one tree);
-replay executes the transitions that the trace finds. What plain_mh4 fills by increasing length of the items, mh4_full fills
-by i and k, pushing each [i,j,k,l] to the items that Link makes of it as soon as it is known: see FullChart there.
+The docstring of FullChart in mh4_full says in which order the items are computed, and trace in mh4_chart how the transitions are found
+again; mh4_tree has the items of one tree (heads=), and replay executes the transitions.
 """
 
 import threading

@@ -61,8 +61,9 @@ With a single root, node 0 may have one dependent only: crossed arcs from it are
 has_two in oneec_rules.py), uncrossed ones where nothing follows (may_have_two and single in oneec_tables.hpp and
 oneec_projective.hpp).
 
-The chart is in C++; read the rules first, then the kernel `near` in the generated file beside them, then the others in this
-order:
+The chart is in C++. Read the rules first, then the kernel `near` in the generated file. Complexes::fill in oneec_complexes.hpp is the
+order in which the chart is filled, and Projective::arcs in oneec_projective.hpp where an uncrossed arc gets its score; the rest is
+memory and speed, except for the trace. In order:
 
     oneec_generate.py        what a kernel is, and which there are
     oneec_recurrences.hpp    the rules for complexes as kernels: not in the repository, but written by oneec_generate.py when
