@@ -4,16 +4,18 @@ Read mh4 first. Here items have up to five heads; in [i,j,k,l,r] they are s3, s2
 
     RA3 (i->l), RA'2 (i->k), RA'' (i->j), LA'' (k->j), LA''2 (l->j), LA3 (r->j).
 
-An item is the best of Combine and Link, as in MH4. Items of five heads are only used by Link and are not stored. They are the best of
+An item is the best of Combine and Link, as in MH4. Items of five heads are only used by Link and are not stored. They are the
+best of
 
     A  [i,j,k,l] + shift[k,l] + [l,r],    B  [i,j,k] + shift[j,k] + [k,l,r],    C  [i,j] + shift[i,j] + [j,k,l,r],
 
-and each of these can lose j, k or l by four reduces, which are scored on k, l and r, by a sum of scores on k, l and on l, r. So if arcs
-are not scored, the maximum over the node that is removed takes O(n^5) in only three of nine cases: A without l, B without k and C
-without j. The others can be taken before the fifth node comes in: over j of A and B, and over k of A, whose reduce needs nothing of r
-but a term on l, r; over l of B, and over k and l of C, in the right part.
-If arcs are scored, five cases more take O(n^5): arcs from r to j or k of A, and from i to j, k or l of C (other arcs to k or l are made
-in [j,k,l,r] itself). mh5_arcs.hpp makes them cheap where most arcs to a word have the same score, as for the cost used in training.
+and each of these can lose j, k or l by four reduces, which are scored on k, l and r, by a sum of scores on k, l and on l, r. So
+if arcs are not scored, the maximum over the node that is removed takes O(n^5) in only three of nine cases: A without l, B without
+k and C without j. The others can be taken before the fifth node comes in: over j of A and B, and over k of A, whose reduce needs
+nothing of r but a term on l, r; over l of B, and over k and l of C, in the right part.
+If arcs are scored, five more cases take O(n^5): arcs from r to j or k of A, and from i to j, k or l of C (other arcs to k or l
+are made in [j,k,l,r] itself). mh5_arcs.hpp makes them cheap where most arcs to a word have the same score, as for the cost used in
+training.
 
 The charts are in mh5_chart (their common base, with the trace), mh5_full (all items) and mh5_tree (the items of one tree).
 """
@@ -46,8 +48,8 @@ def decode(
     reduce_s0b0: float32 (12, n+2, n+2), the reduces of MH4, RA3, RA'2, RA'', LA'', LA''2 and LA3, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
     arcs, cost, heads, single_root: as for mh4.decode.
-    max_bytes: a sentence that takes more memory is decoded by mh4.decode, with a RuntimeWarning. This does not concern `heads`, which
-        takes little.
+    max_bytes: a sentence that takes more memory is decoded by mh4.decode, with a RuntimeWarning. This does not concern `heads`,
+        which takes little.
 
     Returns a Derivation with the parts that mh4.decode returns.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
