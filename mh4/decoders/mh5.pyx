@@ -4,16 +4,18 @@ Read mh4 first. Here items have up to five heads; in [i,j,k,l,r] they are s3, s2
 
     RA3 (i->l), RA'2 (i->k), RA'' (i->j), LA'' (k->j), LA''2 (l->j), LA3 (r->j).
 
-An item is the best of Combine and Link, as in MH4. Items of five heads are only used by Link and are not stored. They are the best of
+An item is the best of Combine and Link, as in MH4. Items of five heads are only used by Link and are not stored. They are the
+best of
 
     A  [i,j,k,l] + shift[k,l] + [l,r],    B  [i,j,k] + shift[j,k] + [k,l,r],    C  [i,j] + shift[i,j] + [j,k,l,r],
 
-and each of these can lose j, k or l by four reduces, which are scored on k, l and r, by a sum of scores on k, l and on l, r. So if arcs
-are not scored, the maximum over the node that is removed takes O(n^5) in only three of nine cases: A without l, B without k and C
-without j. The others can be taken before the fifth node comes in: over j of A and B, and over k of A, whose reduce needs nothing of r
-but a term on l, r; over l of B, and over k and l of C, in the right part.
-If arcs are scored, five cases more take O(n^5): arcs from r to j or k of A, and from i to j, k or l of C (other arcs to k or l are made
-in [j,k,l,r] itself). mh5_arcs.hpp makes them cheap where most arcs to a word have the same score, as for the cost used in training.
+and each of these can lose j, k or l by four reduces, which are scored on k, l and r, by a sum of scores on k, l and on l, r. So
+if arcs are not scored, the maximum over the node that is removed takes O(n^5) in only three of nine cases: A without l, B without
+k and C without j. The others can be taken before the fifth node comes in: over j of A and B, and over k of A, whose reduce needs
+nothing of r but a term on l, r; over l of B, and over k and l of C, in the right part.
+If arcs are scored, five more cases take O(n^5): arcs from r to j or k of A, and from i to j, k or l of C (other arcs to k or l
+are made in [j,k,l,r] itself). mh5_arcs.hpp makes them cheap where most arcs to a word have the same score, as for the cost used in
+training.
 
 The charts are in mh5_chart (their common base, with the trace), mh5_full (all items) and mh5_tree (the items of one tree).
 """
@@ -29,6 +31,7 @@ from mh4.decoders.replay cimport Tensors, derivation
 
 from mh4.decoders import arguments, mh4
 from mh4.decoders.derivation import Derivation
+from mh4.decoders.memory import out_of_memory
 from mh4.decoders.mh5_full import FullChart
 from mh4.decoders.mh5_tree import TreeChart
 
@@ -46,13 +49,13 @@ def decode(
     reduce_s0b0: float32 (12, n+2, n+2), the reduces of MH4, RA3, RA'2, RA'', LA'', LA''2 and LA3, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
     arcs, cost, heads, single_root: as for mh4.decode.
-    max_bytes: a sentence that takes more memory is decoded by mh4.decode, with a RuntimeWarning. This does not concern `heads`, which
-        takes little.
+    max_bytes: a sentence that takes more memory is decoded by mh4.decode, with a RuntimeWarning. This does not concern `heads`,
+        which takes little.
 
     Returns a Derivation with the parts that mh4.decode returns.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
-    single_root without words); NotInClass if the tree ``heads`` is not in MH5, or lacks the single root required; MemoryError if
-    there is not enough memory.
+    single_root without words); NotInClass if the tree ``heads`` is not in MH5, or lacks the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
     """
     cdef Tensors tensors = Tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
     cdef Chart chart
@@ -63,28 +66,38 @@ def decode(
         arguments.roots(heads, single_root)
         chart = workspace(TreeChart)
     chart.scores = tensors.scores
-    cdef size_t needed = chart.prepare(heads, single_root)
-    if heads is None and needed > max_bytes:
+    try:
+        chart.prepare(heads, single_root)
+    except MemoryError:
+        raise without(chart) from None
+    if heads is None and chart.bytes_needed() > max_bytes:
         warnings.warn(
-            f"MH5 takes {float(needed) / 1e9:.3g} GB for a sentence of {tensors.scores.n} words, more than the "
+            f"MH5 takes {chart.bytes_needed() / 1e9:.3g} GB for a sentence of {tensors.scores.n} words, more than the "
             f"{float(max_bytes) / 1e9:.3g} GB allowed (max_bytes); it is decoded by MH4", RuntimeWarning, stacklevel=2,
         )
         return mh4.decode(
             shift, reduce_s0b0[:6], None if reduce_s1s0 is None else reduce_s1s0[:6],
             arcs=arcs, cost=cost, single_root=single_root,
         )
-    chart.allocate()
     cdef bint derived
     try:
+        chart.allocate()
         with nogil:
             derived = chart.fill()
             if derived:
                 chart.trace()
-    finally:
-        chart.release()
+    except MemoryError:
+        raise without(chart) from None
+    chart.release()
     if not derived:
         raise arguments.no_derivation(heads, 5)
     return derivation(chart.codes.data(), &chart.scores)
+
+
+cdef without(Chart chart):
+    """The error for a chart that is too large, which is dropped, as its tables may have different sizes now."""
+    delattr(_workspace, type(chart).__name__)
+    return out_of_memory(chart.scores.n, chart.bytes_needed())
 
 
 _workspace = threading.local()  # charts per thread, so that their memory is reused and threads can decode in parallel
