@@ -31,6 +31,7 @@ from mh4.decoders.replay cimport Tensors, derivation
 
 from mh4.decoders import arguments, mh4
 from mh4.decoders.derivation import Derivation
+from mh4.decoders.memory import out_of_memory
 from mh4.decoders.mh5_full import FullChart
 from mh4.decoders.mh5_tree import TreeChart
 
@@ -53,8 +54,8 @@ def decode(
 
     Returns a Derivation with the parts that mh4.decode returns.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
-    single_root without words); NotInClass if the tree ``heads`` is not in MH5, or lacks the single root required; MemoryError if
-    there is not enough memory.
+    single_root without words); NotInClass if the tree ``heads`` is not in MH5, or lacks the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
     """
     cdef Tensors tensors = Tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
     cdef Chart chart
@@ -65,28 +66,38 @@ def decode(
         arguments.roots(heads, single_root)
         chart = workspace(TreeChart)
     chart.scores = tensors.scores
-    cdef size_t needed = chart.prepare(heads, single_root)
-    if heads is None and needed > max_bytes:
+    try:
+        chart.prepare(heads, single_root)
+    except MemoryError:
+        raise without(chart) from None
+    if heads is None and chart.bytes_needed() > max_bytes:
         warnings.warn(
-            f"MH5 takes {float(needed) / 1e9:.3g} GB for a sentence of {tensors.scores.n} words, more than the "
+            f"MH5 takes {chart.bytes_needed() / 1e9:.3g} GB for a sentence of {tensors.scores.n} words, more than the "
             f"{float(max_bytes) / 1e9:.3g} GB allowed (max_bytes); it is decoded by MH4", RuntimeWarning, stacklevel=2,
         )
         return mh4.decode(
             shift, reduce_s0b0[:6], None if reduce_s1s0 is None else reduce_s1s0[:6],
             arcs=arcs, cost=cost, single_root=single_root,
         )
-    chart.allocate()
     cdef bint derived
     try:
+        chart.allocate()
         with nogil:
             derived = chart.fill()
             if derived:
                 chart.trace()
-    finally:
-        chart.release()
+    except MemoryError:
+        raise without(chart) from None
+    chart.release()
     if not derived:
         raise arguments.no_derivation(heads, 5)
     return derivation(chart.codes.data(), &chart.scores)
+
+
+cdef without(Chart chart):
+    """The error for a chart that is too large, which is dropped, as its tables may have different sizes now."""
+    delattr(_workspace, type(chart).__name__)
+    return out_of_memory(chart.scores.n, chart.bytes_needed())
 
 
 _workspace = threading.local()  # charts per thread, so that their memory is reused and threads can decode in parallel

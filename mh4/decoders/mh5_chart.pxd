@@ -23,7 +23,8 @@ cdef class Chart:
     cdef vector[int] codes
     cdef vector[Todo] agenda
 
-    cdef size_t prepare(self, heads, bint single) except 0
+    cdef prepare(self, heads, bint single)
+    cdef double bytes_needed(self) noexcept
     cdef allocate(self)
     cdef release(self)
     cdef int fill(self) except -1 nogil

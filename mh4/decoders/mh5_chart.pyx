@@ -9,12 +9,15 @@ cdef class Chart:
     As in MH4, a derivation with a single root has no arc from 0 before its last transition, RA from [0,j,n+1].
     """
 
-    cdef size_t prepare(self, heads, bint single) except 0:
-        """Prepare for new scores and options; heads: int32 array, a tree, or None. Returns the bytes needed, at least 1."""
-        return 1
+    cdef prepare(self, heads, bint single):
+        """Prepare for new scores and options; heads: int32 array, a tree, or None."""
+        self.single = single
+
+    cdef double bytes_needed(self) noexcept:
+        """The memory that the chart takes up, at least."""
 
     cdef allocate(self):
-        """Allocate them."""
+        """Allocate it."""
 
     cdef release(self):
         """Free memory that is too large to keep."""

@@ -48,19 +48,24 @@ cdef class FullChart(Chart):
     cdef Transitions transitions
     cdef Arcs arcs
     cdef Items* items  # one of them
+    cdef size_t needed
 
-    cdef size_t prepare(self, heads, bint single) except 0:
-        self.single = single
+    cdef prepare(self, heads, bint single):
+        Chart.prepare(self, heads, single)
         self.items = <Items*> &self.arcs if self.scores.by_arc else <Items*> &self.transitions
         cdef CppScores scores
         scores.n, scores.side, scores.single = self.scores.n, self.scores.side, single
         scores.shifts, scores.s0b0, scores.s1s0 = self.scores.shift, self.scores.s0b0, self.scores.s1s0
         scores.by_arc = self.scores.by_arc
-        return self.items.set(scores)
+        self.needed = 0
+        self.needed = self.items.set(scores)
+
+    cdef double bytes_needed(self) noexcept:
+        return <double> self.needed
 
     cdef allocate(self):
         if not self.items.allocate():
-            raise MemoryError(f"mh5: not enough memory for a sentence of {self.scores.n} words")
+            raise MemoryError()
 
     cdef release(self):
         if self.items.kept() > KEEP:

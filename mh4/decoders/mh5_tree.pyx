@@ -45,10 +45,14 @@ cdef class TreeChart(Chart):
     cdef vector[int] inside                # dependents of i and l, in increasing order
     cdef vector[Inner] inner
 
-    cdef size_t prepare(self, heads, bint single) except 0:
+    cdef prepare(self, heads, bint single):
+        Chart.prepare(self, heads, single)
         cdef const int[::1] tree = heads
         self.heads = &tree[0]
-        return 1
+
+    cdef double bytes_needed(self) noexcept:
+        cdef double spans = <double> self.scores.side * self.scores.side
+        return spans * (sizeof(Step) + 3 * sizeof(size_t)) + self.items.size() * sizeof(Item)
 
     cdef release(self):
         if self.items.capacity() > KEEP or self.t2.capacity() > KEEP:
@@ -64,12 +68,14 @@ cdef class TreeChart(Chart):
         cdef size_t side = self.scores.side
         self.list_dependents()
         self.items.clear()
-        self.t2.assign(side * side, underived)
-        self.begin.assign(side * side, 0)
-        self.middle.assign(side * side, 0)
-        self.end.assign(side * side, 0)
+        self.t2.clear()
+        self.t2.resize(side * side, underived)
+        self.begin.resize(side * side)
+        self.middle.resize(side * side)
+        self.end.resize(side * side)
         for i in range(n, -1, -1):
             self.t2[i * side + i + 1].score = 0
+            self.begin[i * side + i + 1] = self.middle[i * side + i + 1] = self.end[i * side + i + 1] = 0
             self.outside.clear()
             for l in range(i + 2, n + 2):
                 if self.heads[l - 1] < i or self.heads[l - 1] > l:
@@ -77,13 +83,13 @@ cdef class TreeChart(Chart):
                 for x in range(<int> self.outside.size() - 1, -1, -1):
                     if self.heads[self.outside[x]] == l:
                         self.outside.erase(self.outside.begin() + x)
-                if self.outside.size() <= 2:
-                    self.fill_span(i, l)
+                self.fill_span(i, l)
         return self.t2[n + 1].score > -INFINITY
 
     cdef int list_dependents(self) except -1 nogil:
         cdef int n = self.scores.n, h, m
-        self.first.assign(n + 3, 0)
+        self.first.clear()
+        self.first.resize(n + 3, 0)
         self.dependents.resize(n)
         for m in range(1, n + 1):
             self.first[self.heads[m] + 1] += 1
@@ -102,6 +108,8 @@ cdef class TreeChart(Chart):
         cdef size_t span = self.span(i, l), x
         cdef int j, code
         self.begin[span] = self.middle[span] = self.end[span] = self.items.size()
+        if self.outside.size() > 2:
+            return 0
         self.inside.clear()
         self.append_dependents(i, i, l)
         self.append_dependents(l, i, l)
