@@ -76,7 +76,7 @@ def record(folder):
     return weights(folder), [{key: value for key, value in line.items() if key not in timing} for line in lines]
 
 
-FINISHED = ["config.toml", "metrics.jsonl", "summary.json", "vocabulary.json", "weights.npz"]
+FINISHED = ["calibration.json", "config.toml", "metrics.jsonl", "summary.json", "vocabulary.json", "weights.npz"]
 
 
 def names(folder):
