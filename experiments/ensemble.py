@@ -70,7 +70,7 @@ def _ensemble(typed, trainer: Sequence[str], home: Path) -> int:
     rows.append(Row("ensemble", len(systems), of_one_seed))
     if len(by_seed) > 1:
         console.print("combining all models")
-        everything = [run for position in zip(*by_seed.values()) for run in position]
+        everything = sorted((run for runs in by_seed.values() for run in runs), key=dev_uas, reverse=True)
         rows.append(Row("ensemble of all seeds", len(everything), [combiner.combine("all", everything)[0]]))
     rows += _with_outputs(bank, combiner, by_seed, console)
     ways = _ways(bank, by_seed, console)

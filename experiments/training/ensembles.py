@@ -1,6 +1,5 @@
 """Ensembles of finished models: which models there are, parsing and scoring with them, and the record of the scores."""
 
-import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ class Scores:
 
 
 def members(folder: Path, systems: Sequence[str], seeds: Sequence[int]) -> dict[int, list[Run]]:
-    """The finished models in `folder` by seed, those of the systems with the highest mean dev UAS first.
+    """The finished models in `folder` by seed, those with the highest dev UAS first.
 
     seeds: of the models; if empty, all for which every system has one. Raises InputError if a system has no finished model.
     """
@@ -46,9 +45,7 @@ def members(folder: Path, systems: Sequence[str], seeds: Sequence[int]) -> dict[
     common = list(seeds) or sorted(set.intersection(*(set(mine) for mine in runs.values())))
     if not common:
         raise InputError("no seed for which every one of %s has a trained model in %s" % (", ".join(systems), shown(folder)))
-    means = {system: statistics.mean(dev_uas(mine[seed]) for seed in common) for system, mine in runs.items()}
-    order = sorted(systems, key=lambda system: -means[system])
-    return {seed: [runs[system][seed] for system in order] for seed in common}
+    return {seed: sorted((mine[seed] for mine in runs.values()), key=dev_uas, reverse=True) for seed in common}
 
 
 def dev_uas(run: Run) -> float:
