@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from common import DECODERS, rng_for, sample_tensors
 
-from mh4.decoders import beam, oneec, plain_mh4
+from mh4.decoders import beam, mh5, oneec, plain_mh4
 from mh4.decoders.degree import smallest_k
 
 OURS = re.compile("a sentence of [0-9]+ words needs [0-9]+ MB, which is more memory than there is")
@@ -48,6 +48,10 @@ def all_calls(n):
     yield "1ec, single root", lambda: outcome(oneec.decode(*one, single_root=True))
     search = sample_tensors({"shift": (), "reduce_s0b0": (6,), "reduce_s1s0": (6,)}, shorter, rng)
     yield "beam", lambda: outcome(beam.decode(*search.values(), beam=n * 8))
+    five = sample_tensors({"shift": (), "reduce_s0b0": (12,), "reduce_s1s0": (12,), "arcs": ()}, shorter, rng)
+    tree = np.arange(-1, shorter, dtype=np.int32)
+    yield "mh5", lambda: outcome(mh5.decode(**five))
+    yield "mh5, one tree", lambda: outcome(mh5.decode(**five, heads=tree))
     local = sample_tensors({"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, shorter, rng)
     yield "beam, local", lambda: outcome(beam.decode_local(*local.values(), beam=n * 8))
     plain = [*search.values(), np.zeros((shorter + 1, shorter + 1), dtype=np.float32)]
