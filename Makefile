@@ -12,6 +12,7 @@ help:
 	@echo 'make features LANG=toy            the rows of Tables 1 and 2: accuracy by feature set'
 	@echo 'make search LANG=toy              greedy, beam and exact decoding with the models trained by make reproduce'
 	@echo 'make calibration LANG=toy         how far the probabilities of their arcs can be trusted'
+	@echo 'make likelihood LANG=toy          training on likelihood beside the hinge: SYSTEMS, SEEDS and JOBS as above'
 	@echo 'make ensemble LANG=toy            ensembles of the models trained by make reproduce, and ways of voting'
 	@echo 'make compare LANG=toy             where one system is better than another: SYSTEMS="mh4-hybrid 1ec"'
 	@echo 'make coverage [UD=folder]         the coverage of the classes of trees, compared with the paper (Table 3), for all'
@@ -89,6 +90,8 @@ search: environment
 	.venv/bin/python experiments/search.py $(call options,SYSTEMS SEEDS UD)
 calibration: environment
 	.venv/bin/python experiments/calibration.py $(call options,SYSTEMS SEEDS UD)
+likelihood: environment
+	.venv/bin/python experiments/likelihood.py $(call options,SYSTEMS SEEDS UD CONLL17 JOBS)
 ensemble: environment
 	.venv/bin/python experiments/ensemble.py $(call options,SYSTEMS SEEDS UD CONLL17)
 compare: environment
@@ -102,6 +105,8 @@ search:
 	$(call usage,[SYSTEMS="mh4-hybrid mh4-two"] [SEEDS="1 2"] [UD=folder])
 calibration:
 	$(call usage,[SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder])
+likelihood:
+	$(call usage,[SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2])
 ensemble:
 	$(call usage,[SYSTEMS="mh4-hybrid 1ec mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder])
 compare:
@@ -122,4 +127,4 @@ clean:
 distclean: clean
 	rm -rf .venv
 
-.PHONY: help setup environment test reproduce features search calibration ensemble compare coverage conll17 sweep sanitize clean distclean
+.PHONY: help setup environment test reproduce features search calibration likelihood ensemble compare coverage conll17 sweep sanitize clean distclean

@@ -12,8 +12,8 @@ import options
 from provenance import EXPERIMENTS, make_command, shown
 from rich.console import Console
 from tables import calibration as table
-from tables.calibration import Measured
 from tables.writer import write_pages
+from training.calibrating import measure
 from training.run import requested_models
 from training.treebank import located
 
@@ -24,24 +24,6 @@ from mh4.systems import SYSTEMS
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
 
 USAGE = 'usage: make calibration LANG=hu [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder]'
-
-
-def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> Measured:
-    """The arcs predicted by the model in `folder` for every other sentence, calibrated on those in between."""
-    from mh4.calibration import calibrate, negative_log_likelihood, of_gold, predictions
-    from mh4.evaluation import attachment_scores
-    from mh4.parsing import Parser
-
-    parser, fitted, measured = Parser.load(str(folder)), sentences[1::2], sentences[::2]
-    by_temperature = []
-    found = calibrate(parser, fitted)
-    assert found is not None, "only systems with marginals are measured"
-    for temperature in (1.0, found.temperature):
-        parser.model.temperature = temperature
-        nll = negative_log_likelihood(of_gold(parser, measured))
-        by_temperature.append((*predictions(parser, measured), nll))
-    mbr = attachment_scores(measured, Parser(parser.model, "mbr").parse(measured))["uas"]
-    return Measured(found.temperature, *by_temperature, mbr)
 
 
 def calibrated() -> list[str]:

@@ -10,6 +10,7 @@ from typing import Callable, Optional
 
 from provenance import make_command
 from training.grid import Stopped
+from training.run import system_and_loss
 
 from mh4 import treebanks
 from mh4.errors import InputError, reason
@@ -67,8 +68,11 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: st
         raise UsageError("LANG=%s %s" % (lang, why))
     chosen = tuple(dict.fromkeys(systems.split())) or DEFAULT_SYSTEMS
     for system in chosen:
-        if system not in SYSTEMS:
+        name, loss = system_and_loss(system)
+        if name not in SYSTEMS:
             raise InputError("SYSTEMS: no system %s; there are %s" % (system, ", ".join(SYSTEMS)))
+        if loss == "likelihood" and not SYSTEMS[name].marginals:
+            raise InputError("SYSTEMS: %s cannot be trained on likelihood, as it has no marginals" % name)
     numbers = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == treebanks.TOY else DEFAULT_SEEDS).split()))
     for number in numbers:
         if not re.match(r"^[1-9][0-9]{0,8}$", number):

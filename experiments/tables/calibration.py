@@ -5,11 +5,11 @@ This table is not in the paper. It is written to ``results/NAME-calibration.md``
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from provenance import commit
+from training.calibrating import Measured
 from training.run import Run
 from training.treebank import Treebank
 
@@ -20,19 +20,6 @@ from tables.writer import Table, comma_separated, command_section
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95, 1.0)
 
-# The probabilities of predicted arcs, which of them are correct, and the negative log-likelihood of gold's
-Predicted = tuple[np.ndarray, np.ndarray, float]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One model. before, after: at temperature 1 and at the one fitted; mbr: UAS of minimum-Bayes-risk decoding, in percent."""
-
-    temperature: float
-    before: Predicted
-    after: Predicted
-    mbr: float
-
 
 def summary(models: Sequence[Run], measured: Sequence[Measured]) -> Table:
     """A row for each model."""
@@ -41,7 +28,7 @@ def summary(models: Sequence[Run], measured: Sequence[Measured]) -> Table:
     for model, found in zip(models, measured):
         errors = ["%.2f" % (100 * expected_calibration_error(*predicted[:2])) for predicted in (found.before, found.after)]
         likelihoods = ["%.4f" % predicted[2] for predicted in (found.before, found.after)]
-        accuracy = ["%.2f" % (100 * found.after[1].mean()), "%.2f" % found.mbr]
+        accuracy = ["%.2f" % found.exact["uas"], "%.2f" % found.mbr["uas"]]
         body.append([model.system, str(model.seed), "%.3f" % found.temperature, *errors, *likelihoods, *accuracy])
     return Table(header, body, right=1)
 
@@ -104,10 +91,9 @@ def as_csv(bank: Treebank, models: Sequence[Run], measured: Sequence[Measured]) 
         before, after = found.before, found.after
         errors = [100 * expected_calibration_error(*predicted[:2]) for predicted in (before, after)]
         shares = [100 * accuracy_at_coverage(*after[:2], share) for share in COVERAGES]
-        uas = 100 * float(after[1].mean())
+        uas = [found.exact["uas"], found.mbr["uas"]]
         body.append(
-            [bank.lang, bank.release, model.system, model.seed, found.temperature, *errors, before[2], after[2], uas, found.mbr]
-            + shares
+            [bank.lang, bank.release, model.system, model.seed, found.temperature, *errors, before[2], after[2], *uas] + shares
         )
     return comma_separated(header, body)
 

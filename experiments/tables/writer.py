@@ -15,6 +15,8 @@ from rich.table import Table as ConsoleTable
 
 from mh4.files import write_text
 
+WIDE = 1000  # characters: wider than any table
+
 
 @dataclass(frozen=True)
 class Average:
@@ -68,6 +70,8 @@ class Table:
         return "\n".join("| %s |" % " | ".join(line) for line in [self.header, rule, *self.body])
 
     def print(self, console: Console) -> None:
+        if not console.is_terminal:  # only a terminal has a width
+            console = Console(file=console.file, width=WIDE, highlight=False)
         printed = ConsoleTable(box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False, header_style="bold")
         for column, name in enumerate(self.header):
             printed.add_column(name, justify="right" if self._is_number(column) else "left", no_wrap=True)

@@ -16,13 +16,14 @@ from provenance import EXPERIMENTS, commit, shown
 from rich.console import Console
 
 from mh4 import treebanks
+from mh4.config import LOSSES
 from mh4.errors import InputError
 from mh4.evaluation import official
 from mh4.files import relative_if_inside, write_text
 from training import predictions
 from training.grid import ONE_THREAD, train_all
 from training.records import TREES, Records, load
-from training.run import DONE, WAITING, Run, environment, read_json
+from training.run import DONE, WAITING, Run, environment, read_json, system_and_loss
 from training.treebank import Treebank, described
 
 
@@ -44,11 +45,14 @@ class Experiment:
 
     def _run(self, system: str, seed: int) -> Run:
         folder = self.home / "runs" / self.bank.name / system / ("seed%d" % seed)
-        command = [*self.trainer, "train", "--system", system]
+        name, loss = system_and_loss(system)
+        command = [*self.trainer, "train", "--system", name]
         command += ["--train", str(self.bank.paths["train"]), "--dev", str(self.bank.paths["dev"])]
         command += ["--model", relative_if_inside(folder, self.cwd), "--seed", str(seed)]
         if self.settings:
             command += ["--config", relative_if_inside(self.settings, self.cwd)]
+        if loss != LOSSES[0]:
+            command += ["--set", "training.loss=" + loss]
         return Run(system=system, seed=seed, folder=folder, command=command)
 
     def train(self, jobs: int, console: Console, recorded: Callable[[], object], records_count: bool = False) -> None:

@@ -14,10 +14,12 @@ from typing import Optional
 
 from provenance import shown
 
+from mh4.config import LOSSES
 from mh4.errors import InputError
 from mh4.files import write_text
 
 TRAINER = (sys.executable, "-m", "mh4")  # the command line to which ``train ...`` or ``parse ...`` is appended
+LIKELIHOOD = "-likelihood"  # the end of the name of runs that are trained on likelihood, not with the hinge
 LOG_LINES = 8  # number of lines shown of a failed run's log
 
 WAITING, TRAINING, DONE, FAILED = "waiting", "training", "done", "failed"
@@ -98,6 +100,12 @@ class Run:
         except OSError:
             return []
         return [line for line in lines if line.strip()][-LOG_LINES:]
+
+
+def system_and_loss(name: str) -> tuple[str, str]:
+    """The system of the runs of this name, and the loss that it is trained with: mh3 and "likelihood" for mh3-likelihood."""
+    hinge, likelihood = LOSSES
+    return (name[: -len(LIKELIHOOD)], likelihood) if name.endswith(LIKELIHOOD) else (name, hinge)
 
 
 def finished_runs(folder: Path, system: str) -> list[Run]:

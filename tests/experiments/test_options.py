@@ -7,6 +7,7 @@ import options
 import pytest
 from samples import ROOT, calls
 
+from mh4.errors import InputError
 from mh4.systems import SYSTEMS
 
 
@@ -55,6 +56,16 @@ def test_empty_values_mean_the_defaults():
     assert options.request("hu", "mst mst", "2 1 2", "", "9").seeds == (2, 1)
 
 
+def test_systems_may_be_trained_on_likelihood():
+    assert options.request("hu", "mst-likelihood mst", "", "", "").systems == ("mst-likelihood", "mst")
+    for system, sentence in (
+        ("1ec-likelihood", "SYSTEMS: 1ec cannot be trained on likelihood, as it has no marginals"),
+        ("mh6-likelihood", "SYSTEMS: no system mh6"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            options.request("hu", system, "", "", "")
+
+
 def test_the_command_on_record_has_no_absolute_path(tmp_path):
     folder = tmp_path / "ud-2.0"
     folder.mkdir()
@@ -80,6 +91,7 @@ def test_nothing_imports_from_a_command():
         "table3",
         "shared_task",
         "ablations",
+        "likelihood",
         "predictions",
         "report",
     } == commands
