@@ -15,6 +15,7 @@ help:
 	@echo 'make likelihood LANG=toy          training on likelihood beside the hinge: SYSTEMS, SEEDS and JOBS as above'
 	@echo 'make ensemble LANG=toy            ensembles of the models trained by make reproduce, and ways of voting'
 	@echo 'make compare LANG=toy             where one system is better than another: SYSTEMS="mh4-hybrid 1ec"'
+	@echo 'make mh5 LANGS="hu got"            what systems over MH5 trees gain over those over MH4 trees, from recorded trees'
 	@echo 'make coverage [UD=folder]         the coverage of the classes of trees, compared with the paper (Table 3), for all'
 	@echo '                                  treebanks in a folder (by default data/ud-2.0, where mh4 data puts them)'
 	@echo 'make conll17 [UD=folder]          the scores of the shared task'"'"'s systems in the paper (Tables 5 and 6), for all'
@@ -116,6 +117,10 @@ endif
 coverage: environment
 	.venv/bin/python experiments/table3.py $(if $(UD),--ud $(call quoted,$(UD)))
 
+mh5: environment
+	.venv/bin/python experiments/mh5.py $(strip $(if $(LANGS),--langs $(call quoted,$(LANGS))) \
+	  $(if $(SEEDS),--seeds $(call quoted,$(SEEDS))) $(if $(UD),--ud $(call quoted,$(UD))))
+
 conll17: environment
 	.venv/bin/python experiments/shared_task.py $(if $(UD),--ud $(call quoted,$(UD))) $(if $(CONLL17),--conll17 $(call quoted,$(CONLL17)))
 
@@ -127,4 +132,4 @@ clean:
 distclean: clean
 	rm -rf .venv
 
-.PHONY: help setup environment test reproduce features search calibration likelihood ensemble compare coverage conll17 sweep sanitize clean distclean
+.PHONY: help setup environment test reproduce features search calibration likelihood ensemble compare mh5 coverage conll17 sweep sanitize clean distclean

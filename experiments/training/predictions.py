@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from mh4 import conllu
 from mh4.errors import InputError
 from mh4.files import atomic_path, git_blob_id
@@ -53,6 +55,23 @@ def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
 
 def restored(trees: Path, file: Path) -> str:
     """The CoNLL-U `file` with the heads and relations in `trees`. Raises InputError if there are none for exactly this file."""
+    rows = iter(_rows(trees, file))
+    text = []
+    for block in conllu.blocks(str(file), trees=False):
+        heads, deprels = zip(*(next(rows) for _ in block.sentence.words))
+        # As in `mh4 parse`, DEPS would contradict the new columns.
+        text.append(block.text({conllu.HEAD: list(heads), conllu.DEPREL: list(deprels), conllu.DEPS: ["_"] * len(heads)}))
+    return "".join(text)
+
+
+def heads(trees: Path, file: Path, sentences: Sequence[conllu.Sentence]) -> list[np.ndarray]:
+    """The heads in `trees` of each sentence of `file`: int32 (n+1,), -1 at 0. Raises InputError as `restored`."""
+    rows = iter(_rows(trees, file))
+    return [np.array([-1, *(int(next(rows)[0]) for _ in sentence.words)], dtype=np.int32) for sentence in sentences]
+
+
+def _rows(trees: Path, file: Path) -> list[list[str]]:
+    """Head and relation of every word of `file`."""
     try:
         with gzip.open(str(trees), "rt", encoding="utf-8") as lines:
             parts = re.split("(?m)^# ", lines.read())[1:]
@@ -63,10 +82,4 @@ def restored(trees: Path, file: Path) -> str:
     if part is None:
         known = ", ".join(part.partition("\n")[0] for part in parts)
         raise InputError("%s has no trees for %s (git blob %s), only for %s" % (trees, file, blob, known))
-    rows = iter([line.split("\t") for line in part.splitlines()[1:] if line])
-    text = []
-    for block in conllu.blocks(str(file), trees=False):
-        heads, deprels = zip(*(next(rows) for _ in block.sentence.words))
-        # As in `mh4 parse`, DEPS would contradict the new columns.
-        text.append(block.text({conllu.HEAD: list(heads), conllu.DEPREL: list(deprels), conllu.DEPS: ["_"] * len(heads)}))
-    return "".join(text)
+    return [line.split("\t") for line in part.splitlines()[1:] if line]

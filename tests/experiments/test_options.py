@@ -92,6 +92,7 @@ def test_nothing_imports_from_a_command():
         "shared_task",
         "ablations",
         "likelihood",
+        "mh5",
         "predictions",
         "report",
     } == commands

@@ -1,0 +1,78 @@
+"""``make mh5``: does a parser profit from MH5? Systems over MH5 trees beside those over MH4 trees, from recorded trees.
+
+An experiment that is not in the paper. The runs are those of ``make reproduce``. What MH5 could gain is little by little: sentences
+outside MH4, the arcs that no MH4 tree can have; both are counted on the development set. Parsing is timed with the models at hand.
+"""
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Optional
+
+import options
+from provenance import EXPERIMENTS, make_command, shown
+from rich.console import Console
+from tables import mh5 as table
+from tables.writer import write_pages
+from training import predictions
+from training.records import TREES, load
+from training.run import finished_runs
+from training.treebank import Treebank, located
+
+from mh4 import conllu
+
+USAGE = 'usage: make mh5 [LANGS="hu got"] [SEEDS="1 2"] [UD=folder]'
+ROUNDS = 3  # of parsing, of which the fastest counts
+
+
+def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
+    """The command; exit codes and `home` as in reproduce.main."""
+    typed = options.options(arguments, USAGE, ("langs", "seeds", "ud"))
+    return options.answered("mh5", lambda: USAGE, typed.help, lambda: _mh5(typed, home))
+
+
+def _mh5(typed, home: Path) -> int:
+    asked = [options.request(lang, "", typed.seeds or "1 2", typed.ud, "") for lang in typed.langs.split() or ("hu", "got")]
+    console, results, found = Console(highlight=False), home / "results", []
+    for each in asked:
+        bank = located(each.lang, each.ud)
+        records = [record for record in load(bank.name, results) if record["seed"] in each.seeds]
+        gold = conllu.read(str(bank.paths["dev"]))
+        reach = table.Reach.of([sentence.heads for sentence in gold])
+        rows = []
+        for system in table.SYSTEMS:
+            mine = [record for record in records if record["system"] == system]
+            if not mine:
+                console.print("%s: no finished run of %s, which is omitted" % (bank.name, system), soft_wrap=True)
+                continue
+            paths = [results / bank.name / ("%s-seed%d%s" % (system, record["seed"], TREES)) for record in mine]
+            trees = [predictions.heads(path, bank.paths["dev"], gold) for path in paths]
+            console.print("%s: timing %s" % (bank.name, system))
+            rows.append(table.Row.of(system, mine, reach, trees, _speed(bank, system, gold, home)))
+        found.append(table.OfTreebank(bank, reach, rows))
+    repeat = make_command("mh5", LANGS=typed.langs.split(), SEEDS=typed.seeds.split(), UD=asked[0].ud)
+    written = write_pages(results, "mh5", table.markdown(found, repeat), table.as_csv(found))
+    for treebank in found:
+        table.table(treebank).print(console)
+    console.print("Written: %s" % ", ".join(map(shown, written)), soft_wrap=True)
+    return 0
+
+
+def _speed(bank: Treebank, system: str, gold: Sequence[conllu.Sentence], home: Path) -> Optional[float]:
+    """Words per second of parsing the development set with the first model at hand, on one core; None if there is no model."""
+    runs = finished_runs(home / "runs" / bank.name, system)
+    if not runs:
+        return None
+    from mh4.parsing import Parser
+
+    parser, seconds = Parser.load(str(runs[0].folder)), []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        parser.parse(gold)
+        seconds.append(time.process_time() - start)
+    return sum(map(len, gold)) / min(seconds)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
