@@ -11,8 +11,8 @@ from libcpp.vector cimport vector
 from mh4.decoders.mh4_chart cimport Chart, Step, better, reduce_score
 from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores, arc_score, on_s0b0, on_s1s0, shift_score
 
-cdef extern from "<stdlib.h>" nogil:
-    int posix_memalign(void** memory, size_t alignment, size_t size)
+cdef extern from "large_pages.h" nogil:
+    void* large_pages(size_t bytes)
 
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
@@ -104,8 +104,8 @@ cdef class FullChart(Chart):
             free(self.memory)
             self.memory = NULL
             self.capacity = 0
-            if posix_memalign(<void**> &self.memory, 64, self.needed * sizeof(float)):
-                self.memory = NULL
+            self.memory = <float*> large_pages(self.needed * sizeof(float))
+            if self.memory == NULL:
                 raise MemoryError
             self.capacity = self.needed
         self.taken = 0

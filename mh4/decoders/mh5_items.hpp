@@ -13,12 +13,11 @@
 // Blocks make Combine [i,j] + [j,x,y,R] fast, which reads all of t4: it is done for all i of a block at once, where j is after
 // the block and before the panel.
 #pragma once
-#include <stdlib.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "lanes.h"
+#include "large_pages.h"
 
 namespace mh5 {
 
@@ -230,10 +229,9 @@ struct Items {
     bool allocate() {
         if (taken > capacity) {
             release();
-            if (posix_memalign((void **)&memory, 64, taken * sizeof(float))) {
-                memory = NULL;
+            memory = (float *)large_pages(taken * sizeof(float));
+            if (!memory)
                 return false;
-            }
             capacity = taken;
         }
         arrange();

@@ -2,16 +2,12 @@
 
 #pragma once
 
-#include <stdlib.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
 #include <algorithm>
 #include <memory>
 #include <new>
 #include <vector>
 
+#include "large_pages.h"
 #include "oneec_recurrences.hpp"
 
 namespace oneec {
@@ -209,17 +205,12 @@ struct Tables {
         take_tables();
     }
 
-    // Zeroed memory, on large pages if the system has them, since values that are read together lie far apart.
+    // Zeroed memory.
     static float* allocate(size_t floats) {
-        const size_t page = 1 << 21, bytes = floats * sizeof(float), alignment = bytes < page ? sizeof(Block) : page;
-        const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-        void* memory;
-        if (posix_memalign(&memory, alignment, rounded)) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-        if (alignment == page) madvise(memory, rounded, MADV_HUGEPAGE);
-#endif
-        std::fill_n(static_cast<float*>(memory), floats, 0.0f);
-        return static_cast<float*>(memory);
+        float* const memory = static_cast<float*>(large_pages(floats * sizeof(float)));
+        if (!memory) throw std::bad_alloc();
+        std::fill_n(memory, floats, 0.0f);
+        return memory;
     }
 
     void take_tables() {
