@@ -7,9 +7,9 @@ from mh4.decoders.replay cimport LA, LA2, LA3, Scores, arc_score, dependent_of, 
 
 
 cdef struct Step:  # how the best computation of an item ends
-    int code      # of the reduce that made it by Link, or SH if it is a Combine
-    int gone      # the node removed by Link
-    int left      # the number of heads in the left part of the Combine that made the item, or the five heads that Link took
+    int code     # of the reduce that made it by Link, or SH if it is a Combine
+    int removed  # the node removed by Link
+    int left     # the number of heads in the left part of the Combine that made the item, or the five heads that Link took
     float score
 
 
@@ -36,9 +36,9 @@ cdef class Chart:
     cdef int unfold5(self, int i, int j, int k, int l, int r, int left) except -1 nogil
 
 
-cdef inline void better(Step* best, float score, int code, int gone, int left) noexcept nogil:
+cdef inline void better(Step* best, float score, int code, int removed, int left) noexcept nogil:
     if score > best.score:
-        best[0] = Step(code, gone, left, score)
+        best[0] = Step(code, removed, left, score)
 
 
 cdef inline float reduce_score(const Scores* scores, int code, int s3, int s2, int s1, int s0, int b0) noexcept nogil:

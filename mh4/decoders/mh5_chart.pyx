@@ -55,13 +55,13 @@ cdef class Chart:
                     self.agenda.push_back(item(todo.i, 0, 0, todo.j))
                 else:
                     self.agenda.push_back(reduce(step.code))
-                    self.agenda.push_back(item(todo.i, min(todo.j, step.gone), max(todo.j, step.gone), todo.l))
+                    self.agenda.push_back(item(todo.i, min(todo.j, step.removed), max(todo.j, step.removed), todo.l))
             elif todo.l == todo.i + 1:
                 self.codes.push_back(SH)
             else:
                 step = self.step2(todo.i, todo.l)
                 self.agenda.push_back(reduce(step.code))
-                self.agenda.push_back(item(todo.i, step.gone, 0, todo.l))
+                self.agenda.push_back(item(todo.i, step.removed, 0, todo.l))
 
     cdef int unfold4(self, int i, int j, int k, int l) except -1 nogil:
         cdef Step step = self.step4(i, j, k, l)
@@ -74,12 +74,12 @@ cdef class Chart:
                 self.agenda.push_back(item(i, 0, 0, j))
             return 0
         self.agenda.push_back(reduce(step.code))
-        if step.gone < j:
-            self.unfold5(i, step.gone, j, k, l, step.left)
-        elif step.gone < k:
-            self.unfold5(i, j, step.gone, k, l, step.left)
+        if step.removed < j:
+            self.unfold5(i, step.removed, j, k, l, step.left)
+        elif step.removed < k:
+            self.unfold5(i, j, step.removed, k, l, step.left)
         else:
-            self.unfold5(i, j, k, step.gone, l, step.left)
+            self.unfold5(i, j, k, step.removed, l, step.left)
 
     cdef int unfold5(self, int i, int j, int k, int l, int r, int left) except -1 nogil:
         if left == 4:

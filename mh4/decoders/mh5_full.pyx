@@ -1,7 +1,7 @@
 """All items of the MH5 decoder, in O(n^5) time and O(n^4) memory.
 
 They are found in C++: mh5_items.hpp is their layout, mh5_search.hpp the order, and what is added up is in mh5_transitions.hpp
-and mh5_arcs.hpp. Here are the ways to an item, of which the trace takes the best a second time.
+and mh5_arcs.hpp. Here are the ways to an item, which the trace tries again to find the best.
 """
 
 cimport cython
@@ -133,13 +133,13 @@ cdef class FullChart(Chart):
         return best
 
     cdef void link5(
-        self, Step* best, int gone, int i, int j, int k, int l, int r, int from_i, int a, int b, int c
+        self, Step* best, int removed, int i, int j, int k, int l, int r, int from_i, int a, int b, int c
     ) noexcept nogil:
-        """Link of [i,j,k,l,r] without `gone` by four reduces, the first of which makes an arc from i."""
+        """Link of [i,j,k,l,r] without `removed` by four reduces, the first of which makes an arc from i."""
         cdef int left = 0
         cdef float score = self.score5(i, j, k, l, r, &left)
         if i > 0 or not self.single:
-            better(best, score + reduce_score(&self.scores, from_i, i, j, k, l, r), from_i, gone, left)
-        better(best, score + reduce_score(&self.scores, a, i, j, k, l, r), a, gone, left)
-        better(best, score + reduce_score(&self.scores, b, i, j, k, l, r), b, gone, left)
-        better(best, score + reduce_score(&self.scores, c, i, j, k, l, r), c, gone, left)
+            better(best, score + reduce_score(&self.scores, from_i, i, j, k, l, r), from_i, removed, left)
+        better(best, score + reduce_score(&self.scores, a, i, j, k, l, r), a, removed, left)
+        better(best, score + reduce_score(&self.scores, b, i, j, k, l, r), b, removed, left)
+        better(best, score + reduce_score(&self.scores, c, i, j, k, l, r), c, removed, left)

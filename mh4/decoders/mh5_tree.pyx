@@ -195,26 +195,26 @@ cdef class TreeChart(Chart):
 
     cdef void link(self, Step* best, const int* nodes, int count) noexcept nogil:
         """Link dependents of the heads `nodes` of an item, to derive it."""
-        cdef int x, h, d, gone, code, left = 0
+        cdef int x, h, d, removed, code, left = 0
         cdef float score
         cdef int[5] item
         for h in range(count):
             for x in range(self.first[nodes[h]], self.first[nodes[h] + 1]):
-                gone = self.dependents[x]
-                if not nodes[0] < gone < nodes[count - 1]:
+                removed = self.dependents[x]
+                if not nodes[0] < removed < nodes[count - 1]:
                     continue
                 d = 0
-                while nodes[d] < gone:
+                while nodes[d] < removed:
                     item[d] = nodes[d]
                     d += 1
-                if nodes[d] == gone:
+                if nodes[d] == removed:
                     continue
-                item[d] = gone
+                item[d] = removed
                 while d < count:
                     item[d + 1] = nodes[d]
                     d += 1
                 d = 1
-                while item[d] != gone:
+                while item[d] != removed:
                     d += 1
                 code = CODE[count - d][count - (h if h < d else h + 1)]
                 if count == 3:
@@ -223,7 +223,7 @@ cdef class TreeChart(Chart):
                 else:
                     score = self.score5(item[0], item[1], item[2], item[3], item[4], &left)
                     score += reduce_score(&self.scores, code, item[0], item[1], item[2], item[3], item[4])
-                better(best, score, code, gone, left)
+                better(best, score, code, removed, left)
 
     cdef float score5(self, int i, int j, int k, int l, int r, int* left) noexcept nogil:
         """[i,j,k,l,r], and the number of heads in its left part."""

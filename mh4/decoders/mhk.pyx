@@ -165,13 +165,13 @@ cdef class Chart:
                 raise_to(self.score(item, size, x), value + arcs[0, item[x] - 1])
                 item[0] = 1
 
-    cdef double link(self, const double[:, ::1] arcs, const int* item, int size, int gone, int* head) noexcept nogil:
-        """The best arc to item[gone] from another head (except a root limited to one arc), and that head."""
+    cdef double link(self, const double[:, ::1] arcs, const int* item, int size, int removed, int* head) noexcept nogil:
+        """The best arc to item[removed] from another head (except a root limited to one arc), and that head."""
         cdef double value, best = -INFINITY
         cdef int x
         for x in range(size):
-            if x != gone and item[x] <= self.n + 1 and not (self.single and item[x] <= 1):
-                value = arcs[item[x] - 1, item[gone] - 1]
+            if x != removed and item[x] <= self.n + 1 and not (self.single and item[x] <= 1):
+                value = arcs[item[x] - 1, item[removed] - 1]
                 if value > best:
                     best = value
                     head[0] = item[x] - 1
@@ -181,7 +181,7 @@ cdef class Chart:
         """Unfold the goal, recomputing every maximum."""
         cdef vector[vector[int]] agenda
         cdef vector[int] item, larger, best_item
-        cdef int x, y, l, split = 0, head = 0, best_head, gone, best_gone, size
+        cdef int x, y, l, split = 0, head = 0, best_head, removed, best_removed, size
         cdef double value, best
         item.push_back(self.first)
         item.push_back(self.n + 2)
@@ -193,33 +193,33 @@ cdef class Chart:
             if size == 2 and item[1] == item[0] + 1:
                 continue
             best = self.combine(item.data(), size, &split)
-            best_gone = -1
+            best_removed = -1
             larger.resize(size + 1)
             y = 1  # the index for a new head
-            for gone in range(self.interior(item[0]), item[size - 1] if size < self.k else 0):
-                if gone == item[y]:
+            for removed in range(self.interior(item[0]), item[size - 1] if size < self.k else 0):
+                if removed == item[y]:
                     y += 1
                     continue
                 for x in range(size):
                     larger[x + (x >= y)] = item[x]
-                larger[y] = gone
+                larger[y] = removed
                 value = self.value(larger) + self.link(arcs, larger.data(), size + 1, y, &head)
                 if value > best:
-                    best, best_gone, best_head = value, gone, head
+                    best, best_removed, best_head = value, removed, head
                     best_item.assign(larger.begin(), larger.end())
                 if item[0] == 0:
                     larger[0] = 1
-                    value = self.value(larger) + arcs[0, gone - 1]
+                    value = self.value(larger) + arcs[0, removed - 1]
                     if value > best:
-                        best, best_gone, best_head = value, gone, 0
+                        best, best_removed, best_head = value, removed, 0
                         best_item.assign(larger.begin(), larger.end())
-            if best_gone < 0:
+            if best_removed < 0:
                 larger.assign(item.begin(), item.begin() + split + 1)
                 agenda.push_back(larger)
                 item.erase(item.begin(), item.begin() + split)
                 agenda.push_back(item)
             else:
-                heads[best_gone - 1] = best_head
+                heads[best_removed - 1] = best_head
                 agenda.push_back(best_item)
 
     cdef double value(self, vector[int]& item) noexcept nogil:
