@@ -7,7 +7,6 @@ combine, together with the reduce that always follows,
     [i,l] = max over i<j<l of  [i,j] + shift[i,j] + [j,l] + max(LA[j,l] + arc l->j, RA[j,l] + arc i->j).
 """
 
-import threading
 from typing import Optional
 
 cimport cython
@@ -19,7 +18,7 @@ from mh4.decoders.replay cimport LA, RA, SH, Scores, Tensors, arc_score, derivat
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
-from mh4.decoders.memory import out_of_memory
+from mh4.decoders.memory import out_of_memory, workspaces
 from mh4.decoders.mh3_marginals import marginals
 
 cdef extern from *:
@@ -47,7 +46,7 @@ def decode(
     cdef Tensors tensors = Tensors(2, shift, reduce_s0b0, None, arcs, cost)
     cdef const int[::1] tree
     cdef double cells = <double> tensors.scores.side * tensors.scores.side
-    cdef Chart chart = workspace()
+    cdef Chart chart = workspaces.get(Chart)
     chart.scores = tensors.scores
     chart.single = single_root
     chart.heads = NULL
@@ -63,22 +62,11 @@ def decode(
             if derived:
                 chart.trace()
     except MemoryError:
-        del _workspace.chart  # its tables may have different sizes now
+        workspaces.drop(Chart)
         raise out_of_memory(tensors.scores.n, 3 * cells * sizeof(float)) from None
     if not derived:
         raise arguments.no_derivation(heads, 3)
     return derivation(chart.codes.data(), &chart.scores)
-
-
-_workspace = threading.local()  # one chart per thread, so that its memory is reused and threads can decode in parallel
-
-
-cdef Chart workspace():
-    try:
-        return _workspace.chart
-    except AttributeError:
-        _workspace.chart = Chart()
-        return _workspace.chart
 
 
 @cython.final

@@ -7,7 +7,6 @@ The docstring of FullChart in mh4_full says in which order the items are compute
 again; mh4_tree has the items of one tree (heads=), and replay executes the transitions.
 """
 
-import threading
 from typing import Optional
 
 import numpy as np
@@ -17,7 +16,7 @@ from mh4.decoders.replay cimport Tensors, derivation
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
-from mh4.decoders.memory import out_of_memory
+from mh4.decoders.memory import out_of_memory, workspaces
 from mh4.decoders.mh4_full import FullChart
 from mh4.decoders.mh4_marginals import marginals
 from mh4.decoders.mh4_tree import TreeChart
@@ -49,11 +48,11 @@ def decode(
     cdef Chart chart
     cdef const int[::1] tree
     if heads is None:
-        chart = workspace(FullChart)
+        chart = workspaces.get(FullChart)
     else:
         heads = tree = arguments.tree(heads, tensors.scores.n)
         arguments.roots(heads, single_root)
-        chart = workspace(TreeChart)
+        chart = workspaces.get(TreeChart)
         chart.heads = &tree[0]
     chart.scores = tensors.scores
     chart.single = single_root
@@ -65,20 +64,9 @@ def decode(
             if derived:
                 chart.trace()
     except MemoryError:
-        delattr(_workspace, type(chart).__name__)  # its tables may have different sizes now
+        workspaces.drop(type(chart))
         raise out_of_memory(tensors.scores.n, chart.bytes_needed()) from None
     chart.release()
     if not derived:
         raise arguments.no_derivation(heads, 4)
     return derivation(chart.codes.data(), &chart.scores)
-
-
-_workspace = threading.local()  # charts per thread, so that their memory is reused and threads can decode in parallel
-
-
-cdef Chart workspace(kind):
-    try:
-        return getattr(_workspace, kind.__name__)
-    except AttributeError:
-        setattr(_workspace, kind.__name__, kind())
-        return getattr(_workspace, kind.__name__)

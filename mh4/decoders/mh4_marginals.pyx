@@ -1,6 +1,5 @@
 """Marginals of MH4; the algorithm is in mh4_marginals.hpp."""
 
-import threading
 from typing import Optional
 
 cimport cython
@@ -9,6 +8,7 @@ import numpy as np
 from mh4.decoders.marginals cimport KEEP, Counts, Doubles, Extendeds, Scores, Transitions
 
 from mh4.decoders.derivation import Marginals
+from mh4.decoders.memory import workspaces
 
 cdef extern from "mh4_marginals.hpp" namespace "marginals" nogil:
     cdef cppclass MH4[N]:
@@ -30,7 +30,7 @@ def marginals(
     words).
     """
     cdef Transitions transitions = Transitions(6, shift, reduce_s0b0, reduce_s1s0, arcs, single_root)
-    cdef Charts charts = workspace()
+    cdef Charts charts = workspaces.get(Charts)
     with nogil:
         if not charts.fast.find(transitions.scores, transitions.counts):
             charts.exact.find(transitions.scores, transitions.counts)
@@ -43,14 +43,3 @@ def marginals(
 cdef class Charts:
     cdef MH4[Doubles] fast
     cdef MH4[Extendeds] exact  # for scores that float64 is not enough for
-
-
-_workspace = threading.local()  # charts per thread, so that their memory is reused and threads can run in parallel
-
-
-cdef Charts workspace():
-    try:
-        return _workspace.charts
-    except AttributeError:
-        _workspace.charts = Charts()
-        return _workspace.charts

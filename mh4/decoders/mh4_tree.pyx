@@ -11,6 +11,12 @@ cdef extern from "lanes.h" nogil:
     float maximum(float a, float b)
 
 
+cdef extern from "dependents.h" nogil:
+    cppclass Dependents:
+        vector[int] list, first  # of h: list[first[h]] to list[first[h + 1] - 1], in increasing order
+        void find(const int* heads, int n) except +
+
+
 cdef struct Item:  # [i,j,l], in the list of its span i..l
     int j
     Step best
@@ -25,7 +31,7 @@ cdef class TreeChart(Chart):
     since a word that has been removed cannot be a head any more.
     """
 
-    cdef vector[int] dependents, first  # of h: dependents[first[h]] to dependents[first[h + 1] - 1]
+    cdef Dependents dependents
     cdef vector[Step] t2                # at i, l
     cdef vector[int] begin, end         # at i, l: the items [i,j,l] are t3[begin] to t3[end - 1]
     cdef vector[Item] t3
@@ -41,7 +47,7 @@ cdef class TreeChart(Chart):
         cdef Step underived = Step(SH, 0, False, -INFINITY)
         cdef int n = self.scores.n, i, j, l, x, outside, which, code
         cdef size_t side = self.scores.side, span
-        self.list_dependents()
+        self.dependents.find(self.heads, n)
         self.t3.clear()
         self.t2.clear()
         self.t2.resize(side * side, underived)
@@ -55,8 +61,8 @@ cdef class TreeChart(Chart):
                 if self.heads[l - 1] < i or self.heads[l - 1] > l:
                     outside += 1
                     which += l - 1
-                for x in range(self.first[l], self.first[l + 1]):
-                    j = self.dependents[x]
+                for x in range(self.dependents.first[l], self.dependents.first[l + 1]):
+                    j = self.dependents.list[x]
                     if i < j < l - 1:
                         outside -= 1
                         which -= j
@@ -64,32 +70,16 @@ cdef class TreeChart(Chart):
                 if outside == 1:
                     self.add(i, which, l)
                 elif outside == 0:
-                    for x in range(self.first[i], self.first[i + 1]):
-                        self.add(i, self.dependents[x], l)
-                    for x in range(self.first[l], self.first[l + 1]):
-                        self.add(i, self.dependents[x], l)
+                    for x in range(self.dependents.first[i], self.dependents.first[i + 1]):
+                        self.add(i, self.dependents.list[x], l)
+                    for x in range(self.dependents.first[l], self.dependents.first[l + 1]):
+                        self.add(i, self.dependents.list[x], l)
                     for x in range(self.begin[span], self.end[span]):
                         j = self.t3[x].j
                         code = RA if self.heads[j] == i else LA
                         better(&self.t2[span], self.t3[x].best.score + reduce_score(&self.scores, code, -1, i, j, l),
                                code, j, False)
         return self.t2[n + 1].score > -INFINITY
-
-    cdef int list_dependents(self) except -1 nogil:
-        cdef int n = self.scores.n, h, m
-        self.first.clear()
-        self.first.resize(n + 3, 0)
-        self.dependents.resize(n)
-        for m in range(1, n + 1):
-            self.first[self.heads[m] + 1] += 1
-        for h in range(n + 2):
-            self.first[h + 1] += self.first[h]
-        for m in range(n, 0, -1):  # from the end of each list; first[h + 1] becomes its start ...
-            self.first[self.heads[m] + 1] -= 1
-            self.dependents[self.first[self.heads[m] + 1]] = m
-        for h in range(n + 2):     # ... so move the starts to first[h]
-            self.first[h] = self.first[h + 1]
-        self.first[n + 2] = n
 
     cdef int add(self, int i, int j, int l) except -1 nogil:
         """Add [i,j,l] to the list of i..l if j lies between them and the item can be derived."""
@@ -111,8 +101,8 @@ cdef class TreeChart(Chart):
         cdef int x, k, code
         cdef bint splits_at_k
         cdef float score
-        for x in range(self.first[head], self.first[head + 1]):
-            k = self.dependents[x]
+        for x in range(self.dependents.first[head], self.dependents.first[head + 1]):
+            k = self.dependents.list[x]
             if j < k < l:
                 code = RA2 if head == i else RA if head == j else LA
                 score = self.score4(i, j, k, l, &splits_at_k) + reduce_score(&self.scores, code, i, j, k, l)

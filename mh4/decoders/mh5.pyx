@@ -20,7 +20,6 @@ training.
 The charts are in mh5_chart (their common base, with the trace), mh5_full (all items) and mh5_tree (the items of one tree).
 """
 
-import threading
 import warnings
 from typing import Optional
 
@@ -31,7 +30,7 @@ from mh4.decoders.replay cimport Tensors, derivation
 
 from mh4.decoders import arguments, mh4
 from mh4.decoders.derivation import Derivation
-from mh4.decoders.memory import out_of_memory
+from mh4.decoders.memory import out_of_memory, workspaces
 from mh4.decoders.mh5_full import FullChart
 from mh4.decoders.mh5_tree import TreeChart
 
@@ -60,11 +59,11 @@ def decode(
     cdef Tensors tensors = Tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
     cdef Chart chart
     if heads is None:
-        chart = workspace(FullChart)
+        chart = workspaces.get(FullChart)
     else:
         heads = arguments.tree(heads, tensors.scores.n)
         arguments.roots(heads, single_root)
-        chart = workspace(TreeChart)
+        chart = workspaces.get(TreeChart)
     chart.scores = tensors.scores
     try:
         chart.prepare(heads, single_root)
@@ -95,17 +94,6 @@ def decode(
 
 
 cdef without(Chart chart):
-    """The error for a chart that is too large, which is dropped, as its tables may have different sizes now."""
-    delattr(_workspace, type(chart).__name__)
+    """The error for a chart that is too large, which is dropped."""
+    workspaces.drop(type(chart))
     return out_of_memory(chart.scores.n, chart.bytes_needed())
-
-
-_workspace = threading.local()  # charts per thread, so that their memory is reused and threads can decode in parallel
-
-
-cdef Chart workspace(kind):
-    try:
-        return getattr(_workspace, kind.__name__)
-    except AttributeError:
-        setattr(_workspace, kind.__name__, kind())
-        return getattr(_workspace, kind.__name__)

@@ -10,6 +10,12 @@ from mh4.decoders.replay cimport (
     LA, LA2, LA3, LAp, LApp, LApp2, RA, RA2, RA3, RAp, RAp2, RApp, SH, shift_score
 )
 
+cdef extern from "dependents.h" nogil:
+    cppclass Dependents:
+        vector[int] list, first  # of h: list[first[h]] to list[first[h + 1] - 1], in increasing order
+        void find(const int* heads, int n) except +
+
+
 ctypedef pair[int, int] Inner  # j, k of [i,j,k,l]
 
 cdef int[5][5] CODE  # of a reduce, by the positions of its dependent and head, counted from the end of the item: b0, s0, s1, ...
@@ -35,7 +41,7 @@ cdef class TreeChart(Chart):
     """
 
     cdef const int* heads
-    cdef vector[int] dependents, first     # of h: dependents[first[h]] to dependents[first[h + 1] - 1], in increasing order
+    cdef Dependents dependents
     cdef vector[Step] t2                   # at i, l
     cdef vector[size_t] begin, middle, end # at i, l: items[begin] to items[middle - 1] are the items [i,j,k,l], in the order of
                                            # j, k; from there to items[end - 1] the items [i,j,l], in the order of j
@@ -66,7 +72,7 @@ cdef class TreeChart(Chart):
         cdef Step underived = Step(SH, 0, 0, -INFINITY)
         cdef int n = self.scores.n, i, l, x
         cdef size_t side = self.scores.side
-        self.list_dependents()
+        self.dependents.find(self.heads, n)
         self.items.clear()
         self.t2.clear()
         self.t2.resize(side * side, underived)
@@ -85,23 +91,6 @@ cdef class TreeChart(Chart):
                         self.outside.erase(self.outside.begin() + x)
                 self.fill_span(i, l)
         return self.t2[n + 1].score > -INFINITY
-
-    cdef int list_dependents(self) except -1 nogil:
-        cdef int n = self.scores.n, h, m
-        self.first.clear()
-        self.first.resize(n + 3, 0)
-        self.dependents.resize(n)
-        for m in range(1, n + 1):
-            self.first[self.heads[m] + 1] += 1
-        for h in range(n + 2):
-            self.first[h + 1] += self.first[h]
-        for m in range(n, 0, -1):  # from the end of each list; first[h + 1] becomes its start ...
-            self.first[self.heads[m] + 1] -= 1
-            self.dependents[self.first[self.heads[m] + 1]] = m
-        for h in range(n + 2):     # ... so move the starts to first[h]
-            self.first[h] = self.first[h + 1]
-        self.first[n + 2] = n
-        return 0
 
     cdef int fill_span(self, int i, int l) except -1 nogil:
         """All items of the span i..l: those with more heads first, as Link removes one."""
@@ -137,9 +126,9 @@ cdef class TreeChart(Chart):
     cdef int append_dependents(self, int head, int i, int l) except -1 nogil:
         """Append the dependents of `head` between i and l to `inside`."""
         cdef int x
-        for x in range(self.first[head], self.first[head + 1]):
-            if i < self.dependents[x] < l:
-                self.inside.push_back(self.dependents[x])
+        for x in range(self.dependents.first[head], self.dependents.first[head + 1]):
+            if i < self.dependents.list[x] < l:
+                self.inside.push_back(self.dependents.list[x])
         return 0
 
     cdef int list_inner(self, int i, int l) except -1 nogil:
@@ -199,8 +188,8 @@ cdef class TreeChart(Chart):
         cdef float score
         cdef int[5] item
         for h in range(count):
-            for x in range(self.first[nodes[h]], self.first[nodes[h] + 1]):
-                removed = self.dependents[x]
+            for x in range(self.dependents.first[nodes[h]], self.dependents.first[nodes[h] + 1]):
+                removed = self.dependents.list[x]
                 if not nodes[0] < removed < nodes[count - 1]:
                     continue
                 d = 0

@@ -9,7 +9,6 @@ For a single root, an arc from 0 is taken only if there is no other. This amount
 and maximising the score second: no cycle has an arc from 0, so contraction never changes whether an arc counts.
 """
 
-import threading
 from typing import Optional
 
 cimport cython
@@ -19,7 +18,7 @@ from libcpp.vector cimport vector
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation, from_heads
-from mh4.decoders.memory import out_of_memory
+from mh4.decoders.memory import out_of_memory, workspaces
 from mh4.decoders.mst_marginals import marginals
 
 cdef extern from *:
@@ -60,7 +59,7 @@ def best_tree(const double[:, ::1] arcs, bint single_root):
     cdef int n = arcs.shape[0] - 1
     found = np.full(n + 1, -1, dtype=np.int32)
     cdef int[::1] heads = found
-    cdef Contraction contraction = workspace()
+    cdef Contraction contraction = workspaces.get(Contraction)
     cdef bint spanned
     try:
         with nogil:
@@ -68,22 +67,11 @@ def best_tree(const double[:, ::1] arcs, bint single_root):
             if spanned:
                 contraction.expand(heads)
     except MemoryError:
-        del _workspace.contraction  # its tables may have different sizes now
+        workspaces.drop(Contraction)
         raise out_of_memory(n, (2.0 * n + 1) * (n + 1) * sizeof(double)) from None
     if not spanned or (single_root and (found == 0).sum() != 1):
         raise arguments.no_derivation()
     return found
-
-
-_workspace = threading.local()  # per thread, so that its memory is reused and threads can decode in parallel
-
-
-cdef Contraction workspace():
-    try:
-        return _workspace.contraction
-    except AttributeError:
-        _workspace.contraction = Contraction()
-        return _workspace.contraction
 
 
 cdef enum State:

@@ -1,7 +1,5 @@
 """Marginals of spanning trees; the algorithm is in mst_marginals.hpp."""
 
-import threading
-
 cimport cython
 import numpy as np
 
@@ -9,6 +7,7 @@ from mh4.decoders.marginals cimport KEEP, Doubles, Extendeds
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Marginals
+from mh4.decoders.memory import workspaces
 
 cdef extern from "mst_marginals.hpp" namespace "marginals" nogil:
     cdef cppclass MST[N]:
@@ -38,7 +37,7 @@ def marginals(arcs: np.ndarray, *, single_root: bool = False) -> Marginals:
     cdef const int[::1] words = order
     cdef double log_partition
     cdef bint single = single_root
-    cdef Charts charts = workspace()
+    cdef Charts charts = workspaces.get(Charts)
     with nogil:
         if not charts.fast.find(&scores[0, 0], n, &words[0], single, &log_partition, &counts[0, 0]):
             charts.exact.find(&scores[0, 0], n, &words[0], single, &log_partition, &counts[0, 0])
@@ -83,14 +82,3 @@ def descendants(linked: np.ndarray, word: int) -> np.ndarray:
 cdef class Charts:
     cdef MST[Doubles] fast
     cdef MST[Extendeds] exact  # for scores that float64 is not enough for
-
-
-_workspace = threading.local()  # charts per thread, so that their memory is reused and threads can run in parallel
-
-
-cdef Charts workspace():
-    try:
-        return _workspace.charts
-    except AttributeError:
-        _workspace.charts = Charts()
-        return _workspace.charts

@@ -75,7 +75,6 @@ memory and speed, except for the trace. In order:
     oneec_trace.hpp          from the chart to the tree
 """
 
-import threading
 from typing import Optional
 
 cimport cython
@@ -85,7 +84,7 @@ from libcpp.vector cimport vector
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation, NotInClass, total
-from mh4.decoders.memory import out_of_memory
+from mh4.decoders.memory import out_of_memory, workspaces
 
 
 def decode(
@@ -205,9 +204,7 @@ def best_tree(tensors, cost, bint single_root):
     found = np.full(n + 1, -1, dtype=np.int32)
     if n == 0:
         return found, 0.0
-    if not hasattr(_workspace, "chart"):
-        _workspace.chart = Workspace()
-    cdef Workspace workspace = _workspace.chart if n <= LONGEST_KEPT else Workspace()
+    cdef Workspace workspace = workspaces.get(Workspace) if n <= LONGEST_KEPT else Workspace()
     cdef int[::1] heads = found
     cdef float best
     try:
@@ -218,7 +215,8 @@ def best_tree(tensors, cost, bint single_root):
             if best > -INFINITY:
                 workspace.chart.trace(&heads[0])
     except MemoryError:
-        del _workspace.chart  # its tables may have different sizes now
+        if n <= LONGEST_KEPT:
+            workspaces.drop(Workspace)
         raise out_of_memory(n, workspace.chart.bytes_needed()) from None
     if best == -INFINITY:
         raise arguments.no_derivation()
@@ -242,7 +240,6 @@ cdef class Workspace:
     cdef Chart chart
 
 
-_workspace = threading.local()  # one chart per thread, so that its memory is reused and threads can decode in parallel
 LONGEST_KEPT = 100  # words: about 60 MB
 
 
