@@ -81,6 +81,9 @@ def sentences(n, rng, heads):
         "mh5-hybrid, cost": lambda: mh5.decode(*twelve, cost=cost),
         "mh5-hybrid, heads": lambda: mh5.decode(*twelve, heads=heads),
         "1ec": lambda: oneec.decode(*third_order),
+        "mh3, marginals": lambda: mh3.marginals(*three),
+        "mst, marginals": lambda: mst.marginals(arcs),
+        "mh4-hybrid, marginals": lambda: mh4.marginals(*hybrid),
         "plain mh4": lambda: plain_mh4.decode(*hybrid, cost),
     }
 
@@ -132,13 +135,13 @@ def exponents(times):
     return found
 
 
-def table(title, rows):
-    """Markdown; rows: a dict of dicts, the numbers by row label and by decoder."""
-    names = list(next(iter(rows.values())))
-    lines = ["| %s | %s |" % (title, " | ".join(names)), "|---:" * (len(names) + 1) + "|"]
-    for label, row in rows.items():
-        cells = [("%.0f" if row[name] >= 1000 else "%.3g") % row[name] if name in row else "" for name in names]
-        lines.append("| %s | %s |" % (label, " | ".join(cells)))
+def table(columns):
+    """Markdown; columns: the numbers by heading and by decoder."""
+    lines = ["| words | %s |" % " | ".join(map(str, columns)), "|---|" + "---:|" * len(columns)]
+    for name in next(iter(columns.values())):
+        values = [column.get(name) for column in columns.values()]
+        cells = ["" if value is None else "%.0f" % value if value >= 1000 else "%.3g" % value for value in values]
+        lines.append("| %s | %s |" % (name, " | ".join(cells)))
     return "\n".join(lines)
 
 
@@ -164,14 +167,14 @@ def report(times, memory, lengths):
         "    python benchmarks/decoders.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
         "Milliseconds of processor time for a sentence of n words with random scores, the median of 3 to %d sentences. `arcs`: "
         "with additional arc scores. `cost`: with the cost used in training. `heads`: the best derivation of one tree, most of "
-        "whose arcs are short. `plain mh4`: mh4-hybrid with cost by six loops and backpointers, in tables of O(n^4). Last row: "
+        "whose arcs are short. `marginals`: instead of the best derivation. `plain mh4`: mh4-hybrid with cost by six loops and backpointers, in tables of O(n^4). Last column: "
         "the p of n^p, fitted on 40 words or more." % SENTENCES,
-        table("n", milliseconds),
+        table(milliseconds),
         "The same relative to mh4-hybrid:",
-        table("n", ratios),
+        table(ratios),
     ]
     if memory:
-        paragraphs += ["Megabytes in addition to the scores, in a process that decodes one sentence:", table("n", memory)]
+        paragraphs += ["Megabytes in addition to the scores, in a process that decodes one sentence:", table(memory)]
     return "\n\n".join(paragraphs)
 
 
