@@ -167,7 +167,8 @@ def report(times, memory, lengths):
         "    python benchmarks/decoders.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
         "Milliseconds of processor time for a sentence of n words with random scores, the median of 3 to %d sentences. `arcs`: "
         "with additional arc scores. `cost`: with the cost used in training. `heads`: the best derivation of one tree, most of "
-        "whose arcs are short. `marginals`: instead of the best derivation. `plain mh4`: mh4-hybrid with cost by six loops and backpointers, in tables of O(n^4). Last column: "
+        "whose arcs are short. `marginals`: instead of the best derivation. `plain mh4`: mh4-hybrid with "
+        "cost by six loops and backpointers, in tables of O(n^4). Last column: "
         "the p of n^p, fitted on 40 words or more." % SENTENCES,
         table(milliseconds),
         "The same relative to mh4-hybrid:",
