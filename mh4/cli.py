@@ -1,4 +1,4 @@
-"""The commands ``train``, ``parse``, ``ensemble``, ``test``, ``evaluate``, ``compare``, ``info``, ``coverage`` and ``data``.
+"""The commands ``train``, ``parse``, ``ensemble``, ``test``, ``evaluate``, ``compare``, ``info``, ``coverage``, ``data`` and ``view``.
 
 Everything else is imported only by the commands that need it (DyNet only by those that need a model), so that `--help` responds
 at once.
@@ -14,6 +14,7 @@ import mh4
 from mh4.choices import BEAM, DECODING_METHODS, TREES
 from mh4.commands import NAMED_PATH, PATH, Commands, check_standard_input
 from mh4.errors import InputError
+from mh4.viewing.command import view
 
 if TYPE_CHECKING:
     from mh4.conllu import Block, Sentence
@@ -39,6 +40,9 @@ def _either(names: list[str]) -> str:
 @click.version_option(mh4.__version__, prog_name="mh4")
 def main() -> None:
     """Exact global transition-based non-projective dependency parsing (Gómez-Rodríguez, Shi & Lee, ACL 2018)."""
+
+
+main.add_command(view)
 
 
 @main.command()
