@@ -12,11 +12,11 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Optional, TextIO
+from typing import NamedTuple, Optional, TextIO
 
 import numpy as np
 
-from mh4 import conversions, files
+from mh4 import files
 from mh4.errors import InputError, reason, shown
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
@@ -24,6 +24,22 @@ ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
 _BYTE_ORDER_MARK = "\ufeff"
 _LONGEST_LINE = 1 << 27  # bytes; more is no line of CoNLL-U, but perhaps a device that never ends
+
+
+class Word(NamedTuple):
+    """A word of a sentence. id: from 1; head: the id of its head, 0 for the root; probability: that of the arc from its head.
+
+    What the sentence does not have is None.
+    """
+
+    id: int
+    form: str
+    upos: Optional[str]
+    xpos: Optional[str]
+    feats: Optional[str]
+    head: Optional[int]
+    deprel: Optional[str]
+    probability: Optional[float]
 
 
 @dataclass
@@ -53,12 +69,19 @@ class Sentence:
     def __len__(self) -> int:
         return len(self.words)
 
-    def __iter__(self) -> Iterator[conversions.Word]:
-        """The words with their columns: id, form, upos, xpos, feats, head, deprel and probability."""
-        return iter(conversions.words(self))
+    def __iter__(self) -> Iterator[Word]:
+        """The words with their columns."""
+        absent = [None] * len(self)
+        tags = [column or absent for column in (self.upos, self.xpos, self.feats)]
+        heads = absent if self.heads is None else self.heads[1:].tolist()
+        probabilities = absent if self.probabilities is None else self.probabilities[1:].tolist()
+        rows = zip(range(1, len(self) + 1), self.words, *tags, heads, self.deprels or absent, probabilities)
+        return (Word(*row) for row in rows)
 
     def to_conllu(self) -> str:
-        """The words as CoNLL-U; see mh4.conversions for conllu, udapi and spaCy."""
+        """The words as CoNLL-U; see mh4.conversions, also for the objects of other libraries."""
+        from mh4 import conversions
+
         return conversions.to_conllu(self)
 
     def _repr_html_(self) -> Optional[str]:

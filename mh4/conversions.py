@@ -1,50 +1,22 @@
 """Sentences in the form of other libraries: CoNLL-U text, and objects of conllu, udapi and spaCy."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import Any
 
+from mh4.conllu import Sentence
 from mh4.errors import InputError
 
-if TYPE_CHECKING:
-    from mh4.conllu import Sentence
 
-
-class Word(NamedTuple):
-    """A word of a sentence. id: from 1; head: the id of its head, 0 for the root. None where the sentence has no such column.
-
-    probability: that of the arc from its head, if it was asked for.
-    """
-
-    id: int
-    form: str
-    upos: Optional[str]
-    xpos: Optional[str]
-    feats: Optional[str]
-    head: Optional[int]
-    deprel: Optional[str]
-    probability: Optional[float]
-
-
-def words(sentence: "Sentence") -> list[Word]:
-    """The words of a sentence."""
-    absent = [None] * len(sentence)
-    heads = absent if sentence.heads is None else sentence.heads[1:].tolist()
-    probabilities = absent if sentence.probabilities is None else sentence.probabilities[1:].tolist()
-    tags = [column or absent for column in (sentence.upos, sentence.xpos, sentence.feats)]
-    numbers = range(1, len(sentence) + 1)
-    return [Word(*row) for row in zip(numbers, sentence.words, *tags, heads, sentence.deprels or absent, probabilities)]
-
-
-def to_conllu(sentence: "Sentence") -> str:
+def to_conllu(sentence: Sentence) -> str:
     """The words of a sentence as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`."""
     lines = []
-    for word in words(sentence):
+    for word in sentence:
         misc = None if word.probability is None else "ArcProb=%.4f" % word.probability
         cells = [word.id, word.form, None, word.upos, word.xpos, word.feats, word.head, word.deprel, None, misc]
         lines.append("\t".join("_" if cell is None or cell == "" else str(cell) for cell in cells) + "\n")
     return "".join(lines) + "\n"
 
 
-def to_token_list(sentence: "Sentence") -> Any:
+def to_token_list(sentence: Sentence) -> Any:
     """A conllu.TokenList. Raises InputError if conllu is not installed."""
     try:
         from conllu import parse
@@ -53,13 +25,13 @@ def to_token_list(sentence: "Sentence") -> Any:
     return parse(to_conllu(sentence))[0]
 
 
-def to_udapi(sentence: "Sentence") -> Any:
+def to_udapi(sentence: Sentence) -> Any:
     """A udapi tree: a udapi.core.root.Root. Without a tree, all words depend on the root."""
     from udapi.core.root import Root
 
     root = Root()
     nodes = [root]
-    for word in words(sentence):
+    for word in sentence:
         columns = {name: value for name, value in word._asdict().items() if name in ("form", "upos", "xpos", "feats", "deprel")}
         nodes.append(root.create_child(**{name: value for name, value in columns.items() if value}))
         if word.probability is not None:
@@ -70,7 +42,7 @@ def to_udapi(sentence: "Sentence") -> Any:
     return root
 
 
-def to_spacy(sentence: "Sentence", vocab: Any = None) -> Any:
+def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
     """A spacy.tokens.Doc with the words, tags and tree; vocab: a spacy.vocab.Vocab, by default a new one.
 
     Words are separated by single spaces, and spaCy's root, which is its own head, has the label ROOT. Raises InputError if spaCy is

@@ -58,7 +58,8 @@ class Parser:
 
         Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats
         as predicted; with `confidence`, also with the probabilities of their arcs (float64 (n+1,), probabilities[0] = 1), at
-        the model's temperature; with `transitions`, also with those of their derivations, if the system has them. `progress` is called with the number of words parsed after each minibatch.
+        the model's temperature; with `transitions`, also with those of their derivations, if the system has them.
+        `progress` is called with the number of words parsed after each minibatch.
         Raises InputError if probabilities are asked for and the system has none, and OutOfMemory, naming the sentence, if one is
         too long for the memory of the machine.
         """

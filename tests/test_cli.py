@@ -88,7 +88,7 @@ def test_help_imports_next_to_nothing():
     done = subprocess.run([sys.executable, "-c", code], stdout=-1, env=dict(os.environ, PYTHONPATH=str(toy.ROOT)), check=True)
     modules = done.stdout.decode().split()
     ours = {name for name in modules if name.partition(".")[0] == "mh4"}
-    assert ours == {"mh4", "mh4.cli", "mh4.choices", "mh4.commands", "mh4.errors"}
+    assert ours == {"mh4", "mh4.cli", "mh4.choices", "mh4.commands", "mh4.errors", "mh4.viewing", "mh4.viewing.command"}
     assert not {"numpy", "rich", "dynet", "tomllib", "json"} & set(modules)
 
 

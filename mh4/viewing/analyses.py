@@ -1,7 +1,7 @@
 """What there is to show: the sentences of a CoNLL-U file with their trees, and the trees of another file or of a model beside them."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Optional
@@ -11,6 +11,8 @@ import numpy as np
 from mh4 import conllu
 from mh4.conllu import Block, Sentence
 from mh4.errors import InputError
+
+_Numbered = Iterator[tuple[int, tuple[Block, list[Block]]]]  # the number of each sentence, its block and those of other files
 
 PROBABILITY = "ArcProb"  # in MISC, as `mh4 parse --confidence` writes it
 
@@ -52,7 +54,7 @@ def read(path: str, second: Optional[str] = None, model: Optional[str] = None, s
     sentence: show only the sentence of this number, or with this sent_id. Raises InputError for bad files, if the words of the
     two differ, if there is no such sentence, and as mh4.load and Parser.parse do.
     """
-    pairs = enumerate(conllu.in_parallel(conllu.blocks(path), [second] if second else []), start=1)
+    pairs: _Numbered = enumerate(conllu.in_parallel(conllu.blocks(path), [second] if second else []), start=1)
     if sentence:
         pairs = _only(sentence, pairs, conllu.name_of(path))
     if model:
@@ -69,9 +71,7 @@ def of_sentence(sentence: Sentence) -> Shown:
     return Shown(1, "", " ".join(sentence.words), sentence.words, [_of(sentence, [""] * len(sentence))])
 
 
-def _only(
-    wanted: str, pairs: Iterable[tuple[int, tuple[Block, list[Block]]]], file: str
-) -> Iterator[tuple[int, tuple[Block, list[Block]]]]:
+def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
     number = 0
     for number, pair in pairs:
         if wanted in (str(number), pair[0].sent_id):

@@ -63,15 +63,21 @@ function drawTree(sentence, tree, id) {
 function described(sentence, tree, m) {
   const head = tree.heads[m], probability = tree.probabilities && tree.probabilities[m];
   const [upos, xpos, feats] = tree.tags[m];
-  const arc = head ? `${tree.deprels[m]} of ${sentence.words[head - 1]} (${head})` : `${tree.deprels[m]}, headed by the root`;
+  const [form, lemma] = [sentence.words[m], sentence.lemmas[m]];
+  const arc = head ? `${tree.deprels[m]} of ${isolated(sentence.words[head - 1])} (${head})` : `${tree.deprels[m]}, headed by the root`;
   return [
-    `${m + 1} ${sentence.words[m]}` + (known(sentence.lemmas[m]) ? `, lemma ${sentence.lemmas[m]}` : ""),
+    `${m + 1} ${isolated(form)}` + (known(lemma) ? `, lemma ${isolated(lemma)}` : ""),
     [upos, xpos].filter(known).join(" "),
     feats.split("|").filter(known).join(" "),
     arc + (tree.crossed.has(m) ? ", crossed" : ""),
     typeof probability === "number" ? `probability ${probability.toFixed(3)}` : "",
     sentence.differing.has(m) ? "differs" : "",
   ].filter((line) => line).join("\n");
+}
+
+// A word of any script within an English sentence, whose order it must not change.
+function isolated(word) {
+  return `\u2068${word}\u2069`;
 }
 
 function known(value) {

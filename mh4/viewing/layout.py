@@ -107,7 +107,8 @@ def place(words: Sequence[str], heads: np.ndarray, labels: Sequence[str], direct
             label_edge = middles[j] + label_widths[j] / 2 + GAP
     width = int(max(edge, label_edge) - GAP + MARGIN)
     heads_at = np.where(heads[1:] == 0, middles, middles[heads[1:] - 1]) + at_head
-    layout = Layout(width, *(array.round().astype(int) for array in (middles, heads_at, middles + at_dependent)), above)
+    at_word, at_head, at_dependent = (array.round().astype(int) for array in (middles, heads_at, middles + at_dependent))
+    layout = Layout(width, at_word, at_head, at_dependent, above)
     return layout.mirrored() if direction == "rtl" else layout
 
 

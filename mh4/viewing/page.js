@@ -66,7 +66,8 @@ function update() {
     }
   }
   const total = DATA.sentences.length;
-  byId("found").textContent = matches.length === total ? `${total} sentences` : `${matches.length} of ${total} sentences`;
+  const sentences = total === 1 ? "1 sentence" : `${total} sentences`;
+  byId("found").textContent = matches.length === total ? sentences : `${matches.length} of ${sentences}`;
   turnTo(0);
 }
 
@@ -103,7 +104,7 @@ function fill(article) {
   article.style.minHeight = "";
   article.setAttribute("aria-labelledby", id);
   article.append(
-    html("h2", { id }, `${sentence.number}`, sentence.sentId ? `  ${sentence.sentId}` : ""),
+    html("h2", { id }, `${sentence.number}`, sentence.sentId ? ` · ${sentence.sentId}` : ""),
     html("p", { class: "text", dir: DATA.direction }, sentence.text),
   );
   sentence.trees.forEach((tree, k) => {
@@ -185,7 +186,7 @@ function browse(box, drawing, describe) {
   });
   box.addEventListener("pointerleave", () => look(-1));
   box.addEventListener("focusout", () => look(-1));
-  box.addEventListener("scroll", hideTooltip);
+  box.addEventListener("scroll", placeTooltip);
   box.addEventListener("keydown", (event) => {
     const onwards = DATA.direction === "rtl" ? "ArrowLeft" : "ArrowRight";
     const backwards = DATA.direction === "rtl" ? "ArrowRight" : "ArrowLeft";
@@ -198,17 +199,27 @@ function browse(box, drawing, describe) {
   });
 }
 
+let pointedAt = null; // the element that the tooltip is about
+
 function showTooltip(element, text) {
-  const tooltip = byId("tooltip"), box = element.getBoundingClientRect();
+  const tooltip = byId("tooltip");
   tooltip.textContent = text;
   tooltip.hidden = false;
-  const left = Math.min(Math.max(box.left, 4), document.documentElement.clientWidth - tooltip.offsetWidth - 4);
+  pointedAt = element;
+  placeTooltip();
+}
+
+function placeTooltip() {
+  if (!pointedAt) return;
+  const tooltip = byId("tooltip"), box = pointedAt.getBoundingClientRect();
+  const left = Math.min(box.left, document.documentElement.clientWidth - tooltip.offsetWidth - 4);
   const below = box.bottom + 6 + tooltip.offsetHeight < window.innerHeight;
   tooltip.style.left = `${Math.max(left, 4)}px`;
   tooltip.style.top = `${below ? box.bottom + 6 : box.top - tooltip.offsetHeight - 6}px`;
 }
 
 function hideTooltip() {
+  pointedAt = null;
   byId("tooltip").hidden = true;
 }
 
@@ -219,7 +230,7 @@ byId("differing").addEventListener("change", update);
 byId("previous").addEventListener("click", () => turnTo(page - 1));
 byId("next").addEventListener("click", () => turnTo(page + 1));
 window.addEventListener("beforeprint", () => document.querySelectorAll("article").forEach(fill));
-window.addEventListener("scroll", hideTooltip, { passive: true });
+window.addEventListener("scroll", placeTooltip, { passive: true });
 byId("differing-label").hidden = document.querySelector(".key.differs").hidden = DATA.names.length < 2;
 document.querySelector(".key.pale").hidden = !DATA.probable;
 update();

@@ -5,7 +5,6 @@ Everything that depends on what a tree is, such as levels, crossed arcs and tran
 
 import json
 import re
-import warnings
 from collections.abc import Sequence
 from html import escape
 from importlib import resources
@@ -18,6 +17,8 @@ from mh4.decoders import NotInClass, mh5
 from mh4.transitions import ARC, MH5
 from mh4.viewing import layout
 from mh4.viewing.analyses import Analysis, Shown
+
+_LONGEST_FOR_MH5 = 200  # in words; its chart grows with the fourth power
 
 _SCRIPTS = ("draw.js", "steps.js", "page.js")
 
@@ -53,11 +54,11 @@ def transitions(analysis: Analysis) -> tuple[list[int], int]:
     if canonical is not None:
         return canonical[:, 0].tolist(), _CANONICAL
     n = len(analysis.heads) - 1
+    if n > _LONGEST_FOR_MH5:
+        return [], _NONE
     shift, reduce = np.zeros((n + 2, n + 2), np.float32), np.zeros((12, n + 2, n + 2), np.float32)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # for long sentences there is only MH4
-            derivation = mh5.decode(shift, reduce, heads=analysis.heads)
+        derivation = mh5.decode(shift, reduce, heads=analysis.heads)
     except NotInClass:
         return [], _NONE
     assert derivation.transitions is not None
@@ -102,7 +103,7 @@ class _Packer:
         return {
             "heads": analysis.heads[1:].tolist(),
             "deprels": [self._deprels.setdefault(deprel, len(self._deprels)) for deprel in analysis.deprels],
-            "tags": [self._tags.setdefault((*rest,), len(self._tags)) for _, *rest in analysis.tags],
+            "tags": [self._tags.setdefault(tags[1:], len(self._tags)) for tags in analysis.tags],
             "crossed": (np.flatnonzero(trees.crossed_arcs(analysis.heads)) - 1).tolist(),
             "probabilities": _rounded(analysis.probabilities),
             "transitions": "".join(chr(ord("a") + code) for code in codes),

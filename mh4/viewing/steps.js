@@ -81,8 +81,8 @@ function stepPanel(sentence, tree, drawing, id) {
   function move(k) {
     const { name: transition, head, dependent } = DATA.moves[tree.transitions[k]];
     const before = configuration(tree.transitions, k);
-    if (!dependent) return `${transition} shifts ${name(before.b0)}`;
-    const [from, to] = [head, dependent].map((position) => name(nodeAt(position, before.stack, before.b0)));
+    if (!dependent) return `${transition} shifts ${isolated(name(before.b0))}`;
+    const [from, to] = [head, dependent].map((position) => isolated(name(nodeAt(position, before.stack, before.b0))));
     return `${transition} makes ${from} the head of ${to} (${head} → ${dependent}) and removes ${to}`;
   }
 

@@ -44,10 +44,11 @@ def picture(words: list[str], analysis: Analysis) -> str:
         # Not its outline, which keeps the lines apart from it.
         labels.append(group % _text(arc.label_x, arc.label_y, analysis.deprels[m], ' class="label"' + shade % "fill-opacity"))
     written = [_text(x, placed.baseline, word) for x, word in zip(placed.words.tolist(), words)]
-    return (
+    drawing = (
         '<svg xmlns="http://www.w3.org/2000/svg" class="mh4-tree" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" '
         'aria-label="{2}"><style>{3}</style><rect class="background" width="{0}" height="{1}"/>\n{4}\n</svg>\n'
     ).format(placed.width, placed.height, escape(described(words, analysis)), _STYLE, "\n".join(arcs + labels + written))
+    return _in_xml(drawing)
 
 
 def described(words: list[str], analysis: Analysis) -> str:
@@ -72,7 +73,7 @@ def _shade(analysis: Analysis, m: int) -> str:
 
 
 def _text(x: float, y: int, text: str, attributes: str = "") -> str:
-    return '<text x="%g" y="%d"%s>%s</text>' % (x, y, attributes, escape(_in_xml(text)))
+    return '<text x="%g" y="%d"%s>%s</text>' % (x, y, attributes, escape(text))
 
 
 def _in_xml(text: str) -> str:

@@ -9,10 +9,13 @@ import click
 from rich.cells import cell_len
 from udapi.block.write.textmodetrees import TextModeTrees
 
+from mh4 import trees
 from mh4.conllu import Sentence
 from mh4.conversions import to_udapi
 from mh4.errors import InputError, one_line
 from mh4.viewing.analyses import Analysis, Shown
+
+_DEEPEST = 400  # udapi draws trees by recursion
 
 
 def draw(shown: Shown, names: list[str], color: bool = False) -> str:
@@ -55,12 +58,12 @@ def _lines(shown: Shown, analysis: Analysis, color: bool, marked: Optional[list[
         deprels=[one_line(deprel) for deprel in analysis.deprels],
         heads=analysis.heads,
     )
+    deep = trees.depth(analysis.heads)
+    if deep > _DEEPEST:
+        raise InputError("sentence %d: a tree %d arcs deep, too deep to draw as text; --html draws it" % (shown.number, deep))
     output = io.StringIO()
-    try:
-        with redirect_stdout(output):
-            _Drawing(marked or [], color=color).process_tree(to_udapi(sentence))
-    except RecursionError:
-        raise InputError("sentence %d: its tree is too deep to draw" % shown.number) from None
+    with redirect_stdout(output):
+        _Drawing(marked or [], color=color).process_tree(to_udapi(sentence))
     return output.getvalue().splitlines()
 
 
