@@ -26,6 +26,10 @@ _BYTE_ORDER_MARK = "\ufeff"
 _LONGEST_LINE = 1 << 27  # bytes; more is no line of CoNLL-U, but perhaps a device that never ends
 
 
+class NoSentences(InputError):
+    """The file has no sentences."""
+
+
 class Word(NamedTuple):
     """A word of a sentence. id: from 1; head: the id of its head, 0 for the root; probability: that of the arc from its head.
 
@@ -147,10 +151,15 @@ def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
     Raises InputError, naming file, line and sentence, for anything that is not CoNLL-U, not a tree, or not UTF-8.
     """
     name = name_of(path)
+    return parsed(lines(path, name), name, trees=trees)
+
+
+def parsed(text: Iterable[str], name: str, *, trees: bool = True) -> Iterator[Block]:
+    """Read CoNLL-U from lines, which messages say are from file `name`; see blocks. Without sentences, it raises NoSentences."""
     number, first = 0, 0
     lines: list[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
-    for k, line in enumerate(_lines(path, name)):
+    for k, line in enumerate(text):
         if _is_blank(line if k else _without_mark(line)):
             ended = begun
         elif ended:
@@ -161,7 +170,7 @@ def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
             begun = True
         lines.append(line)
     if not begun:
-        raise InputError("%s: no sentences in it, expected CoNLL-U" % name)
+        raise NoSentences("%s: no sentences in it, expected CoNLL-U" % name)
     yield _block(lines, first, name, number + 1, trees)
 
 
@@ -231,8 +240,11 @@ class _Place:
         return "%s, line %d, sentence %d%s" % (self.file, self.first + row + 1, self.sentence, sent_id)
 
 
-def _lines(path: str, name: str) -> Iterator[str]:
-    """The lines of a file with their ends. Only \\n ends a line: U+2028 and similar characters occur inside words."""
+def lines(path: str, name: str) -> Iterator[str]:
+    """The lines of a text file in UTF-8 ("-" is standard input), with their ends; `name` is what messages call it.
+
+    Only \\n ends a line: U+2028 and similar characters occur inside words. Raises InputError if the file cannot be read.
+    """
     if path == "-" and sys.stdin is None:
         raise InputError("standard input is closed")
     try:
