@@ -35,7 +35,7 @@ class Segmenter:
         except OSError as error:
             raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
         self._model = self._udpipe.Model.load(path) if found else None
-        self._tokenizer = self._model and self._model.newTokenizer(self._model.DEFAULT)
+        self._tokenizer: Any = self._model and self._model.newTokenizer(self._model.DEFAULT)
         if not self._tokenizer:
             raise InputError("%s: damaged, or not a segmenter: expected a file that `mh4 segmenter train` has written" % path)
 
