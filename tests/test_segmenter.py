@@ -52,7 +52,9 @@ def test_the_toy_language_is_segmented(trained, files, tmp_path):
     text.write_text("\ufeff" + text_of(conllu.blocks(gold)).replace(" v", "\nv"), encoding="utf-8")
     blocks = list(Segmenter(trained).blocks(str(text)))
     parsed = tmp_path / "segmented.conllu"
-    flat = [{conllu.HEAD: [str(int(m > 0)) for m in range(len(b.sentence))], conllu.DEPREL: ["x"] * len(b.sentence)} for b in blocks]
+    flat = [
+        {conllu.HEAD: [str(int(m > 0)) for m in range(len(b.sentence))], conllu.DEPREL: ["x"] * len(b.sentence)} for b in blocks
+    ]
     parsed.write_text("".join(block.text(columns) for block, columns in zip(blocks, flat)), encoding="utf-8")
     scores = official(gold, str(parsed))
     assert scores["Words"].f1 > 98 and scores["Sentences"].f1 > 95
@@ -86,7 +88,9 @@ def test_raw_text_is_parsed(trained, model, tmp_path, monkeypatch):
     done = CliRunner().invoke(cli.main, [*arguments, "--tags", str(text), "-o", str(out) + "/"])
     assert done.exit_code == 0 and done.output == "", done.output
     first, second = conllu.blocks(str(out / "text.conllu"))
-    assert first.sentence.words == ["Ta", "kaluma", "dorpit", "berodo", "."] and first.comment("text") == "Ta kaluma dorpit berodo."
+    assert (
+        first.sentence.words == ["Ta", "kaluma", "dorpit", "berodo", "."] and first.comment("text") == "Ta kaluma dorpit berodo."
+    )
     assert first.sentence.upos[0] != "_" and (first.sentence.heads[1:] == 0).sum() == 1 and second.sent_id == "2"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.read_bytes())))
     assert text_of(Segmenter(trained).blocks("-")) == text.read_text().strip()
@@ -108,7 +112,9 @@ def test_bad_text(trained, model, tmp_path):
     assert "text.txt, line 1: a character NUL, expected text" in refused(b"a\0b\n")
 
 
-@pytest.mark.parametrize("content", [b"", b"text", b"\x12morphodita_parsito", b"\xff" * 100, "truncated", "changed", "first byte"])
+@pytest.mark.parametrize(
+    "content", [b"", b"text", b"\x12morphodita_parsito", b"\xff" * 100, "truncated", "changed", "first byte"]
+)
 def test_damaged_segmenters(trained, tmp_path, content):
     good = open(trained, "rb").read()
     made = {
