@@ -41,12 +41,14 @@ def main():
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not (chromium and driver):
         sys.exit("no chromium and chromedriver: on Debian, apt install chromium chromium-driver")
-    start = time.perf_counter()
+    start = time.process_time()
     sentences = list(analyses.read(asked.file, asked.second))
     text = page.page(sentences, [Path(file).name for file in (asked.file, asked.second) if file])
     print("| | |\n|---|--:|")
     print("| sentences | %d |\n| words | %d |" % (len(sentences), sum(len(shown.words) for shown in sentences)))
-    print("| page, MB | %.2f |\n| made in, s | %.1f |" % (len(text.encode()) / 1e6, time.perf_counter() - start))
+    print(
+        "| page, MB | %.2f |\n| made in, s of processor time | %.1f |" % (len(text.encode()) / 1e6, time.process_time() - start)
+    )
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
     for option in "--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage".split():
