@@ -190,7 +190,7 @@ def test_differing_trees_and_probabilities(opened, files):
         n = len(shown.texts(article + ".tree:nth-of-type(1) .word"))
         differs = ["differs" in kind for kind in shown.attributes(article + ".label", "class")]
         assert differs == ([False] * (n - 1) + [True]) * 2
-        shades = [float(shade) for shade in shown.attributes(article + ".label", "fill-opacity")]
+        shades = [float(shade) for shade in shown.attributes(article + ".line", "opacity")]
         expected = [layout.PALEST + (1 - layout.PALEST) * round(1 / m, 4) for m in range(1, n + 1)]
         assert shades[:n] == [1] * n and shades[n:] == pytest.approx(expected)
 
@@ -260,6 +260,9 @@ def test_words_by_keyboard_and_pointer(opened, files):
         for part in (sentence.words[1], sentence.upos[1], sentence.deprels[1], "probability 0.500"):
             assert part in tooltip.text and part in shown.all("#s1-0-1")[0].get_attribute("aria-label")
         assert shown.attributes("[aria-selected=true]", "id") == ["s1-0-1"]
+        nodes = shown.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]  # what a screen reader gets
+        names = [node["name"]["value"] for node in nodes if node.get("role", {}).get("value") == "option"]
+        assert [name.split("\u2068")[1].split("\u2069")[0] for name in names[: len(sentence)]] == sentence.words
         box.send_keys(Keys.END)
         assert box.get_attribute("aria-activedescendant") == "s1-0-%d" % (len(sentence) - 1)
         box.send_keys(Keys.ESCAPE)

@@ -55,7 +55,7 @@ def read(path: str, second: Optional[str] = None, model: Optional[str] = None, s
     two differ, if there is no such sentence, and as mh4.load and Parser.parse do.
     """
     pairs: _Numbered = enumerate(conllu.in_parallel(conllu.blocks(path), [second] if second else []), start=1)
-    if sentence:
+    if sentence is not None:
         pairs = _only(sentence, pairs, conllu.name_of(path))
     if model:
         yield from _with_model(model, ((number, block) for number, (block, _) in pairs))

@@ -40,7 +40,7 @@ def view(
 
     if second and folder:
         raise InputError("a second file or --model, not both")
-    if picture_file and (not sentence or page_file or second or folder):
+    if picture_file and (sentence is None or page_file or second or folder):
         raise InputError("--svg draws one tree: it needs --sentence and goes without --html, a second file and --model")
     check_standard_input(file, *([second] if second else []))
     sentences = analyses.read(file, second, folder, sentence)

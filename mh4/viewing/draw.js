@@ -33,7 +33,7 @@ function drawTree(sentence, tree, id) {
   const { palest, wordSize, labelSize } = DATA.layout;
   const picture = svg("svg", { width: tree.width, height: tree.height, viewBox: `0 0 ${tree.width} ${tree.height}`, role: "presentation" });
   const markers = svg("g", {}), arcs = svg("g", { "aria-hidden": "true" }), labels = svg("g", { "aria-hidden": "true" });
-  const words = svg("g", {});
+  const words = svg("g", { role: "none" }); // or its words would not be options of the list box
   const parts = sentence.words.map((form, m) => {
     const kind = (tree.crossed.has(m) ? " crossed" : "") + (sentence.differing.has(m) ? " differs" : "");
     const paths = arcPaths(tree, m), probability = tree.probabilities && tree.probabilities[m];
@@ -43,7 +43,8 @@ function drawTree(sentence, tree, id) {
       svg("path", { class: "line", d: paths.line, opacity: shade }),
       svg("path", { class: "arrowhead", d: paths.arrowhead, opacity: shade }),
     );
-    const label = svg("text", { class: "label" + kind, x: paths.x, y: paths.y, "font-size": labelSize, "fill-opacity": shade }, tree.deprels[m]);
+    const ofLabel = { "font-size": labelSize, "fill-opacity": (1 + shade) / 2 }; // less pale, to be read
+    const label = svg("text", { class: "label" + kind, x: paths.x, y: paths.y, ...ofLabel }, tree.deprels[m]);
     const word = svg(
       "text",
       { class: "word", x: tree.x[m], y: tree.baseline, "font-size": wordSize, id: `${id}-${m}`, role: "option", "aria-selected": "false" },

@@ -39,10 +39,11 @@ def picture(words: list[str], analysis: Analysis) -> str:
     for m in range(len(words)):
         arc, shade = placed.arc(m), _shade(analysis, m + 1)
         group = "<g%s>%%s</g>" % (' class="crossed"' if crossed[m + 1] else "")
+        opacity, of_label = (' opacity="%.2f"' % shade, ' fill-opacity="%.2f"' % ((1 + shade) / 2)) if shade < 1 else ("", "")
         paths = '<path class="line" d="%s"%s/><path class="arrowhead" d="%s"%s/>'
-        arcs.append(group % (paths % (arc.line, shade % "opacity", arc.arrowhead, shade % "opacity")))
-        # Not its outline, which keeps the lines apart from it.
-        labels.append(group % _text(arc.label_x, arc.label_y, analysis.deprels[m], ' class="label"' + shade % "fill-opacity"))
+        arcs.append(group % (paths % (arc.line, opacity, arc.arrowhead, opacity)))
+        # A label is less pale, to be read, and its outline is not, as it keeps the lines apart.
+        labels.append(group % _text(arc.label_x, arc.label_y, analysis.deprels[m], ' class="label"' + of_label))
     written = [_text(x, placed.baseline, word) for x, word in zip(placed.words.tolist(), words)]
     drawing = (
         '<svg xmlns="http://www.w3.org/2000/svg" class="mh4-tree" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" '
@@ -65,11 +66,11 @@ def in_notebook(sentence: Sentence) -> str:
     return '<div style="overflow-x: auto">%s</div>' % picture(shown.words, shown.analyses[0])
 
 
-def _shade(analysis: Analysis, m: int) -> str:
-    """The attribute %%s for the opacity of the arc to word m, if its probability is known."""
+def _shade(analysis: Analysis, m: int) -> float:
+    """The opacity of the arc to word m: 1 if it is certain, or if its probability is unknown."""
     if analysis.probabilities is None or np.isnan(analysis.probabilities[m]):
-        return "%.0s"
-    return ' %%s="%.2f"' % (layout.PALEST + (1 - layout.PALEST) * analysis.probabilities[m])
+        return 1.0
+    return layout.PALEST + (1 - layout.PALEST) * float(analysis.probabilities[m])
 
 
 def _text(x: float, y: int, text: str, attributes: str = "") -> str:
