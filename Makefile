@@ -13,6 +13,7 @@ help:
 	@echo 'make search LANG=toy              greedy, beam and exact decoding with the models trained by make reproduce'
 	@echo 'make calibration LANG=toy         how far the probabilities of their arcs can be trusted'
 	@echo 'make likelihood LANG=toy          training on likelihood beside the hinge: SYSTEMS, SEEDS and JOBS as above'
+	@echo 'make text LANG=toy                accuracy from raw text, with a segmenter trained on the treebank'
 	@echo 'make ensemble LANG=toy            ensembles of the models trained by make reproduce, and ways of voting'
 	@echo 'make compare LANG=toy             where one system is better than another: SYSTEMS="mh4-hybrid 1ec"'
 	@echo 'make mh5 LANGS="hu got"            what systems over MH5 trees gain over those over MH4 trees, from recorded trees'
@@ -93,6 +94,8 @@ calibration: environment
 	.venv/bin/python experiments/calibration.py $(call options,SYSTEMS SEEDS UD)
 likelihood: environment
 	.venv/bin/python experiments/likelihood.py $(call options,SYSTEMS SEEDS UD CONLL17 JOBS)
+text: environment
+	.venv/bin/python experiments/raw_text.py $(call options,SYSTEMS SEEDS UD CONLL17)
 ensemble: environment
 	.venv/bin/python experiments/ensemble.py $(call options,SYSTEMS SEEDS UD CONLL17)
 compare: environment
@@ -108,6 +111,8 @@ calibration:
 	$(call usage,[SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder])
 likelihood:
 	$(call usage,[SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2])
+text:
+	$(call usage,[SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder])
 ensemble:
 	$(call usage,[SYSTEMS="mh4-hybrid 1ec mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder])
 compare:
@@ -132,4 +137,4 @@ clean:
 distclean: clean
 	rm -rf .venv
 
-.PHONY: help setup environment test reproduce features search calibration likelihood ensemble compare mh5 coverage conll17 sweep sanitize clean distclean
+.PHONY: help setup environment test reproduce features search calibration likelihood text ensemble compare mh5 coverage conll17 sweep sanitize clean distclean

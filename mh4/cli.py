@@ -1,4 +1,5 @@
-"""The commands ``train``, ``parse``, ``ensemble``, ``test``, ``evaluate``, ``compare``, ``info``, ``coverage`` and ``data``.
+"""The commands ``train``, ``parse``, ``ensemble``, ``test``, ``evaluate``, ``compare``, ``info``, ``coverage``, ``data``, ``segmenter``
+and ``view``.
 
 Everything else is imported only by the commands that need it (DyNet only by those that need a model), so that `--help` responds
 at once.
@@ -6,6 +7,7 @@ at once.
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Callable, Optional
 
 import click
@@ -14,6 +16,8 @@ import mh4
 from mh4.choices import BEAM, DECODING_METHODS, TREES
 from mh4.commands import NAMED_PATH, PATH, Commands, check_standard_input
 from mh4.errors import InputError
+from mh4.text.command import segmenter
+from mh4.viewing.command import view
 
 if TYPE_CHECKING:
     from mh4.conllu import Block, Sentence
@@ -39,6 +43,10 @@ def _either(names: list[str]) -> str:
 @click.version_option(mh4.__version__, prog_name="mh4")
 def main() -> None:
     """Exact global transition-based non-projective dependency parsing (Gómez-Rodríguez, Shi & Lee, ACL 2018)."""
+
+
+main.add_command(segmenter)
+main.add_command(view)
 
 
 @main.command()
@@ -112,56 +120,75 @@ def decoding(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def written(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the arguments and options of a command that writes a parsed file: input, output, columns and processes."""
+    """Add the options of a command that writes parsed files: output, columns, processes and how much it says."""
     for decorate in (
         click.option(
             "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes to parse with."
         ),
         click.option("--keep-deps", is_flag=True, help="Keep DEPS, although it may contradict the new HEAD and DEPREL."),
         click.option("--tags", is_flag=True, help="Also write the predicted UPOS, XPOS and FEATS."),
-        click.option(
-            "-o", "--output", "output_file", default="-", type=PATH, metavar="OUT.conllu", help="By default, standard output."
-        ),
-        click.argument("input_file", type=PATH, metavar="IN.conllu"),
+        click.option("-o", "--output", "output", default="-", type=PATH, metavar="OUT", help="By default, standard output."),
+        click.option("--quiet", is_flag=True, help="No progress bar and no notes."),
+        click.option("--verbose", is_flag=True, help="Say how much was parsed, and how fast."),
     ):
         command = decorate(command)
     return command
 
 
 @main.command()
+@click.argument("input_files", type=PATH, metavar="IN.conllu...", nargs=-1, required=True)
 @click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR")
+@click.option("--text", is_flag=True, help="The input is raw text in UTF-8, to be segmented into sentences and words.")
+@click.option("--segmenter", "segmenter_file", type=NAMED_PATH, metavar="FILE", help="For --text, from `mh4 segmenter train`.")
 @click.option("--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712.")
 @written
 @decoding
 def parse(
+    input_files: tuple[str, ...],
     folder: str,
-    input_file: str,
-    output_file: str,
+    text: bool,
+    segmenter_file: Optional[str],
+    output: str,
     tags: bool,
     keep_deps: bool,
     jobs: int,
+    quiet: bool,
+    verbose: bool,
     decode: Optional[str],
     beam: Optional[int],
     confidence: bool,
 ) -> None:
-    """Parse a CoNLL-U file of any size ("-" is standard input).
+    """Parse CoNLL-U files of any size ("-" is standard input), or with --text raw text.
 
     Each word gets a new HEAD and DEPREL, and "_" as DEPS, which would otherwise contradict them. Everything else, including
     comments, multiword tokens and empty nodes, is kept byte for byte.
 
-    If a sentence is too long for the memory of the machine, parsing stops with a message that names it, and OUT.conllu is not
+    OUT is a file, or for several files a folder, in which each output has the name of its input. Files are parsed one after another,
+    and each output is written once its file is parsed.
+
+    If a sentence is too long for the memory of the machine, parsing stops with a message that names it, and its output is not
     written. Greedy and beam search (--decode) need far less memory than exact decoding.
 
     The probability of an arc is that of all derivations with this arc (or for mst, all trees), after division of the scores by
     the temperature that was best on the development set.
     """
-    from mh4 import calibration, conllu, parallel
+    from mh4 import calibration, conllu, parallel, writing
     from mh4.parsing import Parser
 
     arguments = (folder, decode, _width(decode, beam))
-    blocks = conllu.blocks(input_file, trees=False)
-    _write(parallel.parse(Parser.load, arguments, blocks, jobs, confidence=confidence), output_file, tags, keep_deps)
-    if confidence and calibration.load(folder) is None:
+    blocks: Callable[[str], Iterable[Block]] = partial(conllu.blocks, trees=False)
+    if text != bool(segmenter_file):
+        raise InputError("--text needs --segmenter FILE" if text else "--segmenter is for raw text: it needs --text")
+    if segmenter_file:
+        from mh4.text.segmenter import Segmenter
+
+        blocks = Segmenter(segmenter_file).blocks
+    _check_verbosity(quiet, verbose)
+    check_standard_input(*input_files)
+    for file, destination in zip(input_files, writing.destinations(input_files, output)):
+        parsed = parallel.parse(Parser.load, arguments, blocks(file), jobs, confidence=confidence)
+        writing.write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
+    if confidence and not quiet and calibration.load(folder) is None:
         click.echo("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, calibration.FILE), err=True)
 
 
@@ -175,32 +202,37 @@ def parse(
 @click.option(
     "--tree", type=click.Choice(list(TREES)), default="mst", show_default=True, help="Class of the output tree; mst: any tree."
 )
+@click.argument("input_file", type=PATH, metavar="IN.conllu")
 @written
 def ensemble(
     folders: tuple[str, ...],
     files: tuple[str, ...],
     tree: str,
     input_file: str,
-    output_file: str,
+    output: str,
     tags: bool,
     keep_deps: bool,
     jobs: int,
+    quiet: bool,
+    verbose: bool,
 ) -> None:
     """Parse a CoNLL-U file with several parsers that vote for one tree.
 
     The tree is the one whose arcs have the most votes; ties go to the members named first, models before files. A file must
     have the same sentences and words as IN.conllu. Everything else is as in `mh4 parse`.
     """
-    from mh4 import conllu, parallel
+    from mh4 import conllu, parallel, writing
     from mh4.ensemble import Ensemble, with_votes
 
     if not folders and not files:
         raise InputError("an ensemble needs a member: --model DIR or --vote FILE.conllu")
     if tags and not folders:
         raise InputError("--tags needs a --model to predict them")
+    _check_verbosity(quiet, verbose)
     check_standard_input(input_file, *files)
     blocks = with_votes(conllu.blocks(input_file, trees=False), files)
-    _write(parallel.parse(Ensemble.load, (folders, tree), blocks, jobs), output_file, tags, keep_deps)
+    parsed = parallel.parse(Ensemble.load, (folders, tree), blocks, jobs)
+    writing.write(parsed, input_file, output, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
 
 
 @main.command()
@@ -387,31 +419,9 @@ def _source(path: str) -> dict[str, str]:
     return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
 
 
-def _write(parsed_blocks: Iterable[tuple["Block", "Sentence"]], output_file: str, tags: bool, keep_deps: bool) -> None:
-    """Write each block with its parse, showing a progress bar."""
-    from mh4 import conllu
-    from mh4.progress import words_bar
-
-    with conllu.open_output(output_file) as output, words_bar() as bar:
-        task = bar.add_task("parsing", total=None, note="")
-        for block, parsed in parsed_blocks:
-            new = columns(parsed, tags, keep_deps)
-            if parsed.probabilities is not None:
-                new[conllu.MISC] = block.misc("ArcProb", ["%.4f" % p for p in parsed.probabilities[1:]])
-            output.write(block.text(new))
-            bar.advance(task, len(parsed))
-
-
-def columns(sentence: "Sentence", tags: bool, keep_deps: bool) -> dict[int, list[str]]:
-    """The columns of a parsed sentence to write: HEAD, DEPREL, DEPS unless it is kept, and with `tags`, UPOS, XPOS and FEATS."""
-    from mh4 import conllu
-
-    columns = {conllu.HEAD: [str(head) for head in sentence.heads[1:]], conllu.DEPREL: sentence.deprels}
-    if not keep_deps:
-        columns[conllu.DEPS] = ["_"] * len(sentence)
-    if tags:
-        columns.update({conllu.UPOS: sentence.upos, conllu.XPOS: sentence.xpos, conllu.FEATS: sentence.feats})
-    return columns
+def _check_verbosity(quiet: bool, verbose: bool) -> None:
+    if quiet and verbose:
+        raise InputError("--quiet and --verbose exclude each other")
 
 
 def _width(decode: Optional[str], beam: Optional[int]) -> int:

@@ -9,10 +9,10 @@ https://universaldependencies.org/format.html
 import io
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TextIO
+from typing import NamedTuple, Optional, TextIO
 
 import numpy as np
 
@@ -26,6 +26,26 @@ _BYTE_ORDER_MARK = "\ufeff"
 _LONGEST_LINE = 1 << 27  # bytes; more is no line of CoNLL-U, but perhaps a device that never ends
 
 
+class NoSentences(InputError):
+    """The file has no sentences."""
+
+
+class Word(NamedTuple):
+    """A word of a sentence. id: from 1; head: the id of its head, 0 for the root; probability: that of the arc from its head.
+
+    What the sentence does not have is None.
+    """
+
+    id: int
+    form: str
+    upos: Optional[str]
+    xpos: Optional[str]
+    feats: Optional[str]
+    head: Optional[int]
+    deprel: Optional[str]
+    probability: Optional[float]
+
+
 @dataclass
 class Sentence:
     """A sentence of n words.
@@ -35,6 +55,7 @@ class Sentence:
     name: the sentence's location, for messages ("FILE, line 12, sentence 3 (sent_id)").
     rows: the line of each word in its block, counted from 0; None for a sentence that was not read from a file.
     probabilities: of the arcs to the words, as predicted: float64 (n+1,), probabilities[0] = 1; None if not asked for.
+    transitions: of the derivation of a predicted tree, as in mh4.decoders.Derivation; None if not asked for, or if there are none.
     """
 
     words: list[str]
@@ -47,9 +68,31 @@ class Sentence:
     name: str = ""
     rows: list[int] = None  # type: ignore[assignment]
     probabilities: np.ndarray = None  # type: ignore[assignment]
+    transitions: np.ndarray = None  # type: ignore[assignment]
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def __iter__(self) -> Iterator[Word]:
+        """The words with their columns."""
+        absent = [None] * len(self)
+        tags = [column or absent for column in (self.upos, self.xpos, self.feats)]
+        heads = absent if self.heads is None else self.heads[1:].tolist()
+        probabilities = absent if self.probabilities is None else self.probabilities[1:].tolist()
+        rows = zip(range(1, len(self) + 1), self.words, *tags, heads, self.deprels or absent, probabilities)
+        return (Word(*row) for row in rows)
+
+    def to_conllu(self) -> str:
+        """The words as CoNLL-U; see mh4.conversions, also for the objects of other libraries."""
+        from mh4 import conversions
+
+        return conversions.to_conllu(self)
+
+    def _repr_html_(self) -> Optional[str]:
+        """In a notebook, the tree as a picture."""
+        from mh4.viewing import svg
+
+        return None if self.heads is None else svg.in_notebook(self)
 
 
 @dataclass
@@ -69,11 +112,27 @@ class Block:
             lines[row] = "\t".join(cells)
         return "".join(lines)
 
+    def column(self, number: int) -> list[str]:
+        """A column of each word."""
+        return [self.lines[row].rstrip("\r\n").split("\t")[number] for row in self.sentence.rows]
+
+    def comment(self, name: str) -> str:
+        """The value of the comment "# name = value", or an empty string."""
+        return _comment(self._unmarked(), name)
+
+    @property
+    def sent_id(self) -> str:
+        """The sent_id, or an empty string."""
+        return _sent_id(self._unmarked())
+
+    def _unmarked(self) -> list[str]:
+        return [_without_mark(self.lines[0]), *self.lines[1:]]
+
     def misc(self, name: str, values: Sequence[str]) -> list[str]:
         """Column MISC of each word, with the attribute name=value added, in place of one of the same name if there is one."""
         column = []
-        for row, value in zip(self.sentence.rows, values):
-            attributes = self.lines[row].rstrip("\r\n").split("\t")[MISC].split("|")
+        for cell, value in zip(self.column(MISC), values):
+            attributes = cell.split("|")
             kept = [a for a in attributes if a not in ("_", "") and a != name and not a.startswith(name + "=")]
             column.append("|".join([*kept, "%s=%s" % (name, value)]))
         return column
@@ -92,10 +151,15 @@ def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
     Raises InputError, naming file, line and sentence, for anything that is not CoNLL-U, not a tree, or not UTF-8.
     """
     name = name_of(path)
+    return parsed(lines(path, name), name, trees=trees)
+
+
+def parsed(text: Iterable[str], name: str, *, trees: bool = True) -> Iterator[Block]:
+    """Read CoNLL-U from lines, which messages say are from file `name`; see blocks. Without sentences, it raises NoSentences."""
     number, first = 0, 0
     lines: list[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
-    for k, line in enumerate(_lines(path, name)):
+    for k, line in enumerate(text):
         if _is_blank(line if k else _without_mark(line)):
             ended = begun
         elif ended:
@@ -106,8 +170,31 @@ def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
             begun = True
         lines.append(line)
     if not begun:
-        raise InputError("%s: no sentences in it, expected CoNLL-U" % name)
+        raise NoSentences("%s: no sentences in it, expected CoNLL-U" % name)
     yield _block(lines, first, name, number + 1, trees)
+
+
+def in_parallel(first: Iterable[Block], files: Sequence[str]) -> Iterator[tuple[Block, list[Block]]]:
+    """Each block of `first`, with those of the same sentence in these CoNLL-U files.
+
+    Raises InputError where a file has no tree, or where its sentences or words differ from those of `first`.
+    """
+    others = [blocks(file) for file in files]
+    last = "the input"
+    for block in first:
+        sentence, same = block.sentence, []
+        for file, other in zip(files, others):
+            found = next(other, None)
+            if found is None:
+                raise InputError("%s: ends before %s, expected the same sentences" % (file, sentence.name))
+            _check_words(found.sentence, sentence)
+            same.append(found)
+        yield block, same
+        last = sentence.name
+    for other in others:
+        found = next(other, None)
+        if found is not None:
+            raise InputError("%s: expected the end of the file, as after %s" % (found.sentence.name, last))
 
 
 def name_of(path: str) -> str:
@@ -153,8 +240,11 @@ class _Place:
         return "%s, line %d, sentence %d%s" % (self.file, self.first + row + 1, self.sentence, sent_id)
 
 
-def _lines(path: str, name: str) -> Iterator[str]:
-    """The lines of a file with their ends. Only \\n ends a line: U+2028 and similar characters occur inside words."""
+def lines(path: str, name: str) -> Iterator[str]:
+    """The lines of a text file in UTF-8 ("-" is standard input), with their ends; `name` is what messages call it.
+
+    Only \\n ends a line: U+2028 and similar characters occur inside words. Raises InputError if the file cannot be read.
+    """
     if path == "-" and sys.stdin is None:
         raise InputError("standard input is closed")
     try:
@@ -185,12 +275,24 @@ def _line_end(line: str) -> str:
     return line[len(line.rstrip("\r\n")) :]
 
 
-def _sent_id(block: Sequence[str]) -> str:
-    for line in block:
+def _comment(lines: Sequence[str], name: str) -> str:
+    for line in lines:
         key, equals, value = line.partition("=")
-        if equals and key.replace(" ", "") in ("#sent_id", "#sentid"):
-            return value.strip()[:100]
+        if equals and key.replace(" ", "") == "#" + name:
+            return value.strip()
     return ""
+
+
+def _sent_id(lines: Sequence[str]) -> str:
+    return (_comment(lines, "sent_id") or _comment(lines, "sentid"))[:100]  # "sentid" in UD 1
+
+
+def _check_words(sentence: Sentence, expected: Sentence) -> None:
+    for k, (word, other) in enumerate(zip(sentence.words, expected.words), start=1):
+        if word != other:
+            raise InputError("%s: word %d is %r, but %r in %s" % (sentence.name, k, word, other, expected.name))
+    if len(sentence) != len(expected):
+        raise InputError("%s: %d words, but %d in %s" % (sentence.name, len(sentence), len(expected), expected.name))
 
 
 def _block(lines: list[str], first: int, name: str, number: int, trees: bool) -> Block:

@@ -137,30 +137,8 @@ def with_votes(blocks: Iterable[Block], files: Sequence[str]) -> Iterator[Block]
 
     Raises InputError where a file has no tree, or where its sentences or words differ from those of the blocks.
     """
-    others = [conllu.blocks(file) for file in files]
-    last = "the input"
-    for block in blocks:
-        sentence, votes = block.sentence, []
-        for file, other in zip(files, others):
-            found = next(other, None)
-            if found is None:
-                raise InputError("%s: ends before %s, expected the same sentences" % (file, sentence.name))
-            _check_words(found.sentence, sentence)
-            votes.append(found.sentence)
-        yield replace(block, sentence=Voted(**vars(sentence), votes=votes))
-        last = sentence.name
-    for other in others:
-        found = next(other, None)
-        if found is not None:
-            raise InputError("%s: expected the end of the file, as after %s" % (found.sentence.name, last))
-
-
-def _check_words(sentence: Sentence, expected: Sentence) -> None:
-    for k, (word, other) in enumerate(zip(sentence.words, expected.words), start=1):
-        if word != other:
-            raise InputError("%s: word %d is %r, but %r in %s" % (sentence.name, k, word, other, expected.name))
-    if len(sentence) != len(expected):
-        raise InputError("%s: %d words, but %d in %s" % (sentence.name, len(sentence), len(expected), expected.name))
+    for block, others in conllu.in_parallel(blocks, files):
+        yield replace(block, sentence=Voted(**vars(block.sentence), votes=[other.sentence for other in others]))
 
 
 def _votes(sentence: Sentence) -> Sequence[Sentence]:

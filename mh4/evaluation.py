@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from mh4 import conllu
+from mh4 import conllu, trees
 from mh4.errors import InputError
 from mh4.vocabulary import without_subtype
 
@@ -134,8 +134,9 @@ def load(path: str) -> File:
     except (ValueError, IndexError):  # it does not validate column DEPS
         raise InputError("%s: the official scorer cannot read its column DEPS" % name) from None
     except RecursionError:
-        deepest = max(sentences, key=_depth)
-        raise InputError("%s: a tree %d arcs deep, too deep for the official scorer" % (deepest.name, _depth(deepest))) from None
+        deepest = max(sentences, key=lambda sentence: trees.depth(sentence.heads))
+        depth = trees.depth(deepest.heads)
+        raise InputError("%s: a tree %d arcs deep, too deep for the official scorer" % (deepest.name, depth)) from None
     for number, word in enumerate(representation.words):
         word.columns[conllu.XPOS] = _Numbered(word.columns[conllu.XPOS], number)
     return File(path, sentences, representation)
@@ -231,16 +232,6 @@ def _difference(gold: File, system: File) -> str:
         return "%s, line %d: %r" % (name, line, text) if text else "%s: the end" % name
 
     return "%s, but %s: the scorer needs the same text in both" % (place(system), place(gold))
-
-
-def _depth(sentence: conllu.Sentence) -> int:
-    """The number of arcs from the root to the word farthest from it."""
-    above = np.maximum(sentence.heads, 0)
-    depths = np.arange(len(above)) > 0
-    while above.any():  # double the steps taken towards the root until every word has reached it
-        depths = depths + np.where(above > 0, depths[above], 0)
-        above = above[above]
-    return int(depths.max())
 
 
 def _check_multiword_tokens(gold: File, system: File) -> None:

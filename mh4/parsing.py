@@ -10,7 +10,7 @@ import numpy as np
 
 from mh4.choices import BEAM
 from mh4.conllu import Sentence
-from mh4.decoders import Marginals
+from mh4.decoders import Derivation, Marginals
 from mh4.errors import InputError, OutOfMemory
 from mh4.vocabulary import TAGS, Table
 
@@ -52,12 +52,14 @@ class Parser:
         sentences: Sequence[Union[Sentence, Sequence[str]]],
         progress: Callable[[int], None] = lambda words: None,
         confidence: bool = False,
+        transitions: bool = False,
     ) -> list[Sentence]:
         """Parse sentences, given as lists of words or as Sentence.
 
         Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats
         as predicted; with `confidence`, also with the probabilities of their arcs (float64 (n+1,), probabilities[0] = 1), at
-        the model's temperature. `progress` is called with the number of words parsed after each minibatch.
+        the model's temperature; with `transitions`, also with those of their derivations, if the system has them.
+        `progress` is called with the number of words parsed after each minibatch.
         Raises InputError if probabilities are asked for and the system has none, and OutOfMemory, naming the sentence, if one is
         too long for the memory of the machine.
         """
@@ -65,10 +67,15 @@ class Parser:
             self._marginalize()
         unparsed = [as_sentence(s) for s in sentences]
         with self.model.lock:
-            return in_order(unparsed, self.model.score(unparsed), partial(self._parse, confidence=confidence), progress)
+            parse = partial(self._parse, confidence=confidence, transitions=transitions)
+            return in_order(unparsed, self.model.score(unparsed), parse, progress)
 
     def trees(self, sentences: Sequence[Sentence], scores: "Scores") -> list[np.ndarray]:
-        """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,).
+        """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,). Raises as `derivations` does."""
+        return [derivation.heads for derivation in self.derivations(sentences, scores)]
+
+    def derivations(self, sentences: Sequence[Sentence], scores: "Scores") -> list[Derivation]:
+        """The best derivation of each sentence of a minibatch, given its scores.
 
         Raises OutOfMemory as `parse` does, and InputError if the scores are not numbers, as those of damaged models.
         """
@@ -76,14 +83,14 @@ class Parser:
         arrays = scores.trees.arrays()
         if self._tempered:
             arrays = [at_temperature(tensors, self.model.temperature or 1) for tensors in arrays]
-        heads = []
+        found = []
         for sentence, tensors in zip(sentences, arrays):
             try:
                 with _naming(sentence):
-                    heads.append(self.decode(**tensors, single_root=single_root).heads)
+                    found.append(self.decode(**tensors, single_root=single_root))
             except ValueError as error:
                 raise InputError("the scores of the model cannot be decoded, so its weights are damaged (%s)" % error) from error
-        return heads
+        return found
 
     def marginals(self, sentences: Sequence[Sentence], scores: "Scores") -> list[Marginals]:
         """The marginals of each sentence of a minibatch, given its scores, at the model's temperature.
@@ -107,14 +114,20 @@ class Parser:
             )
         return self.model.system.marginals
 
-    def _parse(self, sentences: Sequence[Sentence], scores: "Scores", confidence: bool = False) -> list[Sentence]:
-        vocabulary, heads = self.model.vocabulary, self.trees(sentences, scores)
+    def _parse(
+        self, sentences: Sequence[Sentence], scores: "Scores", confidence: bool = False, transitions: bool = False
+    ) -> list[Sentence]:
+        vocabulary, derivations = self.model.vocabulary, self.derivations(sentences, scores)
+        heads = [derivation.heads for derivation in derivations]
         columns = {column: best(scores.tags[column].npvalue(), getattr(vocabulary, column)) for column in TAGS}
         columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, headed_by_root(heads))
         parsed = annotated(sentences, heads, columns)
         if confidence:
             for sentence, marginals in zip(parsed, self.marginals(sentences, scores)):
                 sentence.probabilities = of_arcs(marginals.arcs, sentence.heads)
+        if transitions:
+            for sentence, derivation in zip(parsed, derivations):
+                sentence.transitions = derivation.transitions  # type: ignore[assignment]
         return parsed
 
 

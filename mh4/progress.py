@@ -28,8 +28,8 @@ class _Speed(ProgressColumn):
         return Text("%d tokens/s" % task.speed if task.speed else "")
 
 
-def words_bar() -> Progress:
-    """A progress bar on standard error that counts words; hidden if that is not a terminal."""
+def words_bar(hidden: bool = False) -> Progress:
+    """A progress bar on standard error that counts words; also hidden if that is not a terminal."""
     console = Console(stderr=True, highlight=False)
     return Progress(
         TextColumn("{task.description}"),
@@ -38,7 +38,7 @@ def words_bar() -> Progress:
         _Speed(),
         TextColumn("{task.fields[note]}"),
         console=console,
-        disable=not console.is_terminal,
+        disable=hidden or not console.is_terminal,
         transient=True,
     )
 

@@ -68,6 +68,16 @@ def is_well_nested(heads: Heads) -> bool:
     return measures.well_nested(arguments.tree(heads))
 
 
+def depth(heads: Heads) -> int:
+    """The number of arcs from the root to the word farthest from it."""
+    above = np.maximum(arguments.tree(heads), 0)
+    depths = np.arange(len(above)) > 0
+    while above.any():  # double the steps taken towards the root until every word has reached it
+        depths = depths + np.where(above > 0, depths[above], 0)
+        above = above[above]
+    return int(depths.max())
+
+
 def in_class(heads: Heads, name: str) -> bool:
     """True if the tree is in the class of this name."""
     k = _degree(name)

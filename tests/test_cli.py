@@ -88,7 +88,17 @@ def test_help_imports_next_to_nothing():
     done = subprocess.run([sys.executable, "-c", code], stdout=-1, env=dict(os.environ, PYTHONPATH=str(toy.ROOT)), check=True)
     modules = done.stdout.decode().split()
     ours = {name for name in modules if name.partition(".")[0] == "mh4"}
-    assert ours == {"mh4", "mh4.cli", "mh4.choices", "mh4.commands", "mh4.errors"}
+    assert ours == {
+        "mh4",
+        "mh4.cli",
+        "mh4.choices",
+        "mh4.commands",
+        "mh4.errors",
+        "mh4.text",
+        "mh4.text.command",
+        "mh4.viewing",
+        "mh4.viewing.command",
+    }
     assert not {"numpy", "rich", "dynet", "tomllib", "json"} & set(modules)
 
 
@@ -133,6 +143,37 @@ def test_parse_changes_only_head_deprel_and_deps(model, files):
     for one, two in zip(after.split(b"\n"), tagged.split(b"\n")):
         one, two = one.split(b"\t"), two.split(b"\t")
         assert one[:3] == two[:3] and one[6:] == two[6:]
+
+
+def test_several_files_go_into_a_folder(model, files, tmp_path):
+    test, dev = (str(files / ("toy-ud-%s.conllu" % split)) for split in ("test", "dev"))
+    out = tmp_path / "out"
+    done = mh4("parse", "--model", model, test, dev, "-o", str(out), "--verbose")
+    assert done.returncode == 0 and done.stdout == b""
+    lines = done.stderr.decode().splitlines()
+    assert [line.partition(": 80 sentences, ")[0] for line in lines] == [test, dev] and all("words/s" in line for line in lines)
+    for file in (test, dev):
+        assert (out / Path(file).name).read_bytes() == succeeds("parse", "--model", model, file)
+    assert succeeds("parse", "--model", model, test, "-o", str(out), "--quiet") == b""  # an existing folder
+    assert sorted(path.name for path in out.iterdir()) == ["toy-ud-dev.conllu", "toy-ud-test.conllu"]
+
+    def parse(*arguments):
+        return refuses("parse", "--model", model, *arguments)
+
+    new = tmp_path / "new"
+    assert "several files cannot all go to standard output: name a folder" in parse(test, dev)
+    assert "standard input has no name" in parse(test, "-", "-o", str(new))
+    assert "would both be written to" in parse(test, str(out / "toy-ud-test.conllu"), "-o", str(new))
+    assert "would be replaced by its parse: choose another folder" in parse(test, dev, "-o", str(files))
+    assert "not a folder, as the output of several files has to be" in parse(test, dev, "-o", str(out / "toy-ud-dev.conllu"))
+    assert "--quiet and --verbose exclude each other" in parse(test, "--quiet", "--verbose")
+    assert not new.exists()
+
+
+def test_progress_and_quiet(model, files):
+    test = str(files / "toy-ud-test.conllu")
+    assert b"parsing" in on_a_terminal("parse", "--model", model, test)[1]
+    assert on_a_terminal("parse", "--model", model, "--quiet", test) == (0, b"")
 
 
 def test_test_and_evaluate_agree(model, files):
@@ -235,7 +276,6 @@ def test_bad_input_is_one_sentence_and_exit_code_2(model, files, tmp_path):
     assert "no setting training.rate" in train(good, "mst", "--set", "training.rate=1")
     for jobs in "1", "2":
         assert "no config.toml there" in refuses("parse", "--model", str(tmp_path), good, "--jobs", jobs)
-    assert "it is a folder" in refuses("parse", "--model", model, good, "-o", str(tmp_path))
     assert "cannot be read" in refuses("evaluate", good, str(tmp_path / "none.conllu"))
     assert not (tmp_path / "m").exists() and not (tmp_path / "out").exists()
 

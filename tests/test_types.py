@@ -17,6 +17,7 @@ from mh4 import (
     comparison,
     conll17,
     conllu,
+    conversions,
     coverage,
     ensemble,
     evaluation,
@@ -33,6 +34,7 @@ from mh4 import (
     treebanks,
     trees,
 )
+from mh4.viewing import analyses, layout, page, svg, terminal
 
 STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
 
@@ -40,7 +42,22 @@ STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
 def public_functions():
     compared = arcs, comparison, evaluation, plots, score_tables, significance, tables
     parsers = batching, calibration, ensemble, parallel, parsing
-    for module in (*compared, *parsers, conll17, conllu, coverage, fetching, files, oracle, transitions, treebanks, trees):
+    viewing = analyses, layout, page, svg, terminal
+    for module in (
+        *compared,
+        *parsers,
+        *viewing,
+        conll17,
+        conllu,
+        conversions,
+        coverage,
+        fetching,
+        files,
+        oracle,
+        transitions,
+        treebanks,
+        trees,
+    ):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):
                 yield pytest.param(function, id=f"{module.__name__}.{name}")

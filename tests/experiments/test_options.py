@@ -87,6 +87,7 @@ def test_nothing_imports_from_a_command():
         "search",
         "calibration",
         "compare",
+        "raw_text",
         "ensemble",
         "table3",
         "shared_task",

@@ -99,8 +99,12 @@ class Sweep:
             ["evaluate", given, given, "--by", "deprel"],
             ["evaluate", good, given],
             ["compare", given, given, given],
+            ["view", given, given],
         ):
             self.run(case.name, *arguments, stdin=case.content, succeeds=False if case.tree is False else None)
+        tree = False if case.tree is False else None
+        if self.run(case.name, "view", "-", "--html", str(out), stdin=case.content, succeeds=tree).code == 0:
+            out.unlink()
         if self.left_over(place) != ["case.conllu"]:
             self.fail(case.name, ("*",), "left behind: %s" % self.left_over(place))
         self.run(case.name, *self.training("mst", path, new), succeeds=False if case.tree is False else None)

@@ -82,6 +82,7 @@ def test_standard_input_is_read_once(good):
     assert refused("evaluate", "-", "-", stdin=content) == once
     assert refused("compare", good, "-", "-", stdin=content) == once
     assert refused("ensemble", "--vote", "-", "-", stdin=content) == once
+    assert refused("view", "-", "-", stdin=content) == once
     assert accepted("evaluate", "-", good, stdin=content) == accepted("evaluate", good, good)
     assert accepted("compare", good, "-", good, stdin=content).count(b"100.00") > 0
 
@@ -111,6 +112,11 @@ WITH_PATHS = [
     ["compare", "GOOD", "GOOD", "GOOD", "--plot", "FILE"],
     ["info", "MODEL"],
     ["coverage", "GOOD", "--plot", "FILE"],
+    ["view", "GOOD", "GOOD"],
+    ["view", "GOOD", "--model", "MODEL", "--html", "FILE"],
+    ["view", "GOOD", "--sentence", "1", "--svg", "FILE"],
+    ["segmenter", "train", "GOOD", "--dev", "GOOD", "-o", "FILE"],
+    ["parse", "--model", "MODEL", "--text", "--segmenter", "FILE", "GOOD"],
     ["data", "toy", "--to", "FILE"],
     ["data", "hu", "--ud", "FILE"],
 ]

@@ -35,7 +35,7 @@ BUILD_TOOLS = ["pip>=21.3", "setuptools>=64", "wheel", "cython>=3", "numpy"]
 SCORER = "udtools==0.2.9"
 
 # The optional dependencies in pyproject.toml to install in .venv: those of all commands and targets of the repository.
-EXTRAS = ["test", "plots", "lint"]
+EXTRAS = ["test", "plots", "text", "lint"]
 
 GENERATED = "oneec_recurrences.hpp"  # by setup.py, from oneec_*.py
 

@@ -1,0 +1,1 @@
+"""Raw text: segmenters find the sentences and words that parsers need."""

@@ -1,0 +1,120 @@
+"""What there is to show: the sentences of a CoNLL-U file with their trees, and the trees of another file or of a model beside them."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Optional
+
+import numpy as np
+
+from mh4 import conllu
+from mh4.conllu import Block, Sentence
+from mh4.errors import InputError
+
+_Numbered = Iterator[tuple[int, tuple[Block, list[Block]]]]  # the number of each sentence, its block and those of other files
+
+PROBABILITY = "ArcProb"  # in MISC, as `mh4 parse --confidence` writes it
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A tree of a sentence of n words: heads int32 (n+1,), deprels n strings.
+
+    tags: for each word its lemma, if known, and UPOS, XPOS and FEATS. probabilities: of the arcs, float64 (n+1,), nan where
+    unknown; None if none is known. transitions: of the model's derivation, as in mh4.decoders.Derivation; None without a model.
+    """
+
+    heads: np.ndarray
+    deprels: list[str]
+    tags: list[tuple[str, str, str, str]]
+    probabilities: Optional[np.ndarray] = None
+    transitions: Optional[np.ndarray] = None
+
+    def differing(self, other: "Analysis") -> list[int]:
+        """The words, from 1, whose head or label is another in the other analysis of the same sentence."""
+        same_heads = (self.heads == other.heads).tolist()
+        return [m for m, (a, b) in enumerate(zip(self.deprels, other.deprels), start=1) if a != b or not same_heads[m]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A sentence to show. number: its place in the file, from 1; text: as written, if the file has it; one or two analyses."""
+
+    number: int
+    sent_id: str
+    text: str
+    words: list[str]
+    analyses: list[Analysis]
+
+
+def read(path: str, second: Optional[str] = None, model: Optional[str] = None, sentence: Optional[str] = None) -> Iterator[Shown]:
+    """The sentences of CoNLL-U file `path`, as needed, each with its tree and with that of file `second`, or of a `model`.
+
+    sentence: show only the sentence of this number, or with this sent_id. Raises InputError for bad files, if the words of the
+    two differ, if there is no such sentence, and as mh4.load and Parser.parse do.
+    """
+    pairs: _Numbered = enumerate(conllu.in_parallel(conllu.blocks(path), [second] if second else []), start=1)
+    if sentence is not None:
+        pairs = _only(sentence, pairs, conllu.name_of(path))
+    if model:
+        yield from _with_model(model, ((number, block) for number, (block, _) in pairs))
+        return
+    for number, (block, others) in pairs:
+        yield _shown(number, block, [_analysis(of_file) for of_file in (block, *others)])
+
+
+def of_sentence(sentence: Sentence) -> Shown:
+    """A sentence that was parsed, or that was read with its tree. Raises ValueError if it has no tree."""
+    if sentence.heads is None:
+        raise ValueError("the sentence has no tree")
+    return Shown(1, "", " ".join(sentence.words), sentence.words, [_of(sentence, [""] * len(sentence))])
+
+
+def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
+    number = 0
+    for number, pair in pairs:
+        if wanted in (str(number), pair[0].sent_id):
+            yield number, pair
+            return
+    raise InputError("%s: no sentence %s, expected a number from 1 to %d or a sent_id" % (file, wanted, number))
+
+
+def _with_model(folder: str, blocks: Iterator[tuple[int, Block]]) -> Iterator[Shown]:
+    """The sentences with their own analysis and the model's, parsed some at a time."""
+    from mh4.parsing import Parser
+
+    parser = Parser.load(folder)
+    while chunk := list(islice(blocks, 500)):
+        sentences = [block.sentence for _, block in chunk]
+        parsed = parser.parse(sentences, confidence=parser.model.system.marginals is not None, transitions=True)
+        for (number, block), sentence in zip(chunk, parsed):
+            yield _shown(number, block, [_analysis(block), _of(sentence, block.column(conllu.LEMMA))])
+
+
+def _shown(number: int, block: Block, analyses: list[Analysis]) -> Shown:
+    sentence = block.sentence
+    return Shown(number, block.sent_id, block.comment("text") or " ".join(sentence.words), sentence.words, analyses)
+
+
+def _analysis(block: Block) -> Analysis:
+    analysis = _of(block.sentence, block.column(conllu.LEMMA))
+    probabilities = np.array([1.0, *map(_probability, block.column(conllu.MISC))])
+    return analysis if np.isnan(probabilities[1:]).all() else Analysis(**{**vars(analysis), "probabilities": probabilities})
+
+
+def _of(sentence: Sentence, lemmas: list[str]) -> Analysis:
+    tags = [column if column else [""] * len(sentence) for column in (sentence.upos, sentence.xpos, sentence.feats)]
+    return Analysis(sentence.heads, sentence.deprels, list(zip(lemmas, *tags)), sentence.probabilities, sentence.transitions)
+
+
+def _probability(misc: str) -> float:
+    """The probability of an arc according to MISC, nan if there is none."""
+    for attribute in misc.split("|"):
+        name, _, value = attribute.partition("=")
+        if name == PROBABILITY:
+            try:
+                return float(value) if 0 <= float(value) <= 1 else math.nan
+            except ValueError:
+                return math.nan
+    return math.nan

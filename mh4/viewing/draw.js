@@ -1,0 +1,92 @@
+// Drawing a tree as SVG. Where things are is computed by layout.py; paths are those of Layout.arc.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function svg(name, attributes, text) {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+function html(name, attributes, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+// The paths of the line and the arrowhead of the arc to word m, and the place of its label.
+function arcPaths(tree, m) {
+  const { level, corner } = DATA.layout, bottom = tree.bottom;
+  const start = tree.from[m], end = tree.to[m], top = bottom - level * tree.levels[m];
+  let line = `M${end} ${top}V${bottom - 4}`;
+  if (start !== end) {
+    const r = Math.min(corner, Math.abs(end - start) / 2), across = end > start ? r : -r;
+    line = `M${start} ${bottom}V${top + r}q0 ${-r} ${across} ${-r}H${end - across}q${across} 0 ${across} ${r}V${bottom - 4}`;
+  }
+  return { line, arrowhead: `M${end} ${bottom}l-3.5 -6h7z`, x: (start + end) / 2, y: top + 4 };
+}
+
+// Draws a tree; returns its SVG element and, by word, the elements of the arc to it, its label and the word itself.
+function drawTree(sentence, tree, id) {
+  const { palest, wordSize, labelSize } = DATA.layout;
+  const picture = svg("svg", { width: tree.width, height: tree.height, viewBox: `0 0 ${tree.width} ${tree.height}`, role: "presentation" });
+  const markers = svg("g", {}), arcs = svg("g", { "aria-hidden": "true" }), labels = svg("g", { "aria-hidden": "true" });
+  const words = svg("g", { role: "none" }); // or its words would not be options of the list box
+  const parts = sentence.words.map((form, m) => {
+    const kind = (tree.crossed.has(m) ? " crossed" : "") + (sentence.differing.has(m) ? " differs" : "");
+    const paths = arcPaths(tree, m), probability = tree.probabilities && tree.probabilities[m];
+    const shade = typeof probability === "number" ? palest + (1 - palest) * probability : 1;
+    const arc = svg("g", { class: "arc" + kind });
+    arc.append(
+      svg("path", { class: "line", d: paths.line, opacity: shade }),
+      svg("path", { class: "arrowhead", d: paths.arrowhead, opacity: shade }),
+    );
+    const ofLabel = { "font-size": labelSize, "fill-opacity": (1 + shade) / 2 }; // less pale, to be read
+    const label = svg("text", { class: "label" + kind, x: paths.x, y: paths.y, ...ofLabel }, tree.deprels[m]);
+    const word = svg(
+      "text",
+      { class: "word", x: tree.x[m], y: tree.baseline, "font-size": wordSize, id: `${id}-${m}`, role: "option", "aria-selected": "false" },
+      form,
+    );
+    word.setAttribute("aria-label", described(sentence, tree, m).replaceAll("\n", ", "));
+    arcs.append(arc);
+    labels.append(label);
+    words.append(word);
+    return { arc, label, word };
+  });
+  picture.append(markers, arcs, labels, words);
+  return { picture, markers, parts };
+}
+
+// A word, its tags and its arc in words.
+function described(sentence, tree, m) {
+  const head = tree.heads[m], probability = tree.probabilities && tree.probabilities[m];
+  const [upos, xpos, feats] = tree.tags[m];
+  const [form, lemma] = [sentence.words[m], sentence.lemmas[m]];
+  const arc = head ? `${tree.deprels[m]} of ${isolated(sentence.words[head - 1])} (${head})` : `${tree.deprels[m]}, headed by the root`;
+  return [
+    `${m + 1} ${isolated(form)}` + (known(lemma) ? `, lemma ${isolated(lemma)}` : ""),
+    [upos, xpos].filter(known).join(" "),
+    feats.split("|").filter(known).join(" "),
+    arc + (tree.crossed.has(m) ? ", crossed" : ""),
+    typeof probability === "number" ? `probability ${probability.toFixed(3)}` : "",
+    sentence.differing.has(m) ? "differs" : "",
+  ].filter((line) => line).join("\n");
+}
+
+// A word of any script within an English sentence, whose order it must not change.
+function isolated(word) {
+  return `\u2068${word}\u2069`;
+}
+
+function known(value) {
+  return value && value !== "_";
+}
+
+// A rectangle behind a text element of the drawing.
+function mark(markers, element) {
+  const box = element.getBBox();
+  markers.append(svg("rect", { class: "marker", x: box.x - 2, y: box.y, width: box.width + 4, height: box.height }));
+}

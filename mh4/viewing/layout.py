@@ -1,0 +1,172 @@
+"""Where the words and arcs of a tree are drawn: words in a line, arcs above them at levels according to nesting.
+
+An arc goes up from its head, along its level and down to its dependent; an arc from the root comes straight down from above all
+others, so that it meets exactly the arcs that cross it. Words are as far apart as the labels of their arcs need, so that no two
+labels overlap. There is no font to measure: widths are estimates for a sans-serif font.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+# In pixels, or for a font its size in pixels.
+WORD_SIZE, LABEL_SIZE = 15, 11
+LEVEL = 21  # from one level to the next
+GAP = 14  # between words, at least
+LEG = 5  # between the ends of two arcs on one side of a word, if there is room
+CORNER = 6  # the radius of an arc's corners
+MARGIN = 8
+PALEST = 0.25  # the opacity of an arc of probability 0
+
+_NARROW, _BROAD = frozenset("fijlrtI1|!.,:;'`()[]{} "), frozenset("mwMWQO@%&—…")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The drawing of a tree over n words: where things are, in pixels from the left, except for levels.
+
+    width: of the whole drawing. words: int array (n,), the middle of each word. heads, dependents: int arrays (n,), where the arc
+    to each word leaves its head and where it reaches the word; the same place for an arc from the root. levels: int array (n,),
+    that of each arc, the lowest is 1.
+    """
+
+    width: int
+    words: np.ndarray
+    heads: np.ndarray
+    dependents: np.ndarray
+    levels: np.ndarray
+
+    @property
+    def bottom(self) -> int:
+        """Where arcs end, from the top; words are below."""
+        return MARGIN + LABEL_SIZE // 2 + LEVEL * int(self.levels.max())
+
+    @property
+    def baseline(self) -> int:
+        """Where words stand."""
+        return self.bottom + 3 + WORD_SIZE
+
+    @property
+    def height(self) -> int:
+        """Of the whole drawing."""
+        return self.baseline + 4 + MARGIN
+
+    def arc(self, m: int) -> "Arc":
+        """How to draw the arc to word m, from 0. page.js draws it in the same way."""
+        start, end = int(self.heads[m]), int(self.dependents[m])
+        top, bottom = self.bottom - LEVEL * int(self.levels[m]), self.bottom
+        line = "M%d %dV%d" % (end, top, bottom - 4)
+        if start != end:
+            corner = min(CORNER, abs(end - start) / 2) * (1 if end > start else -1)
+            down, across, up = abs(corner), corner, -abs(corner)
+            line = "M%d %dV%gq0 %g %g %gH%gq%g 0 %g %gV%d" % (
+                *(start, bottom, top + down, up, across, up, end - corner, across, across, down, bottom - 4),
+            )
+        return Arc(line, "M%d %dl-3.5 -6h7z" % (end, bottom), (start + end) / 2, top + 4)
+
+    def mirrored(self) -> "Layout":
+        """The same from right to left."""
+        width = self.width
+        return Layout(width, width - self.words, width - self.heads, width - self.dependents, self.levels)
+
+
+class Arc(NamedTuple):
+    """The paths of an arc's line and of its arrowhead, and where its label stands: its middle and baseline."""
+
+    line: str
+    arrowhead: str
+    label_x: float
+    label_y: int
+
+
+def place(words: Sequence[str], heads: np.ndarray, labels: Sequence[str], direction: str = "ltr") -> Layout:
+    """The layout of a tree. heads: int array (n+1,); labels: n strings; direction: "ltr" or "rtl", see direction_of."""
+    n = len(words)
+    widths = [text_width(word, WORD_SIZE) for word in words]
+    label_widths = [text_width(label, LABEL_SIZE) for label in labels]
+    above = levels(heads)
+    at_head, at_dependent = _legs(heads, above, widths)
+    reaching: list[list[int]] = [[] for _ in words]  # for each word, the dependents of its arcs to and from words on its left
+    for m in range(n):
+        if heads[m + 1]:
+            reaching[max(m, heads[m + 1] - 1)].append(m)
+    middles, edge, label_edge = np.zeros(n), float(MARGIN), float(MARGIN)  # where the words, and the labels of roots, end so far
+    for j in range(n):
+        middles[j] = edge + widths[j] / 2
+        if not heads[j + 1]:
+            middles[j] = max(middles[j], label_edge + label_widths[j] / 2)
+        for m in reaching[j]:
+            h = heads[m + 1] - 1
+            i, legs = (h, at_head[m] - at_dependent[m]) if m == j else (m, at_dependent[m] - at_head[m])
+            middles[j] = max(middles[j], middles[i] + legs + label_widths[m] + LABEL_SIZE)
+        edge = middles[j] + widths[j] / 2 + GAP
+        if not heads[j + 1]:
+            label_edge = middles[j] + label_widths[j] / 2 + GAP
+    width = int(max(edge, label_edge) - GAP + MARGIN)
+    heads_at = np.where(heads[1:] == 0, middles, middles[heads[1:] - 1]) + at_head
+    at_word, at_head, at_dependent = (array.round().astype(int) for array in (middles, heads_at, middles + at_dependent))
+    layout = Layout(width, at_word, at_head, at_dependent, above)
+    return layout.mirrored() if direction == "rtl" else layout
+
+
+def levels(heads: np.ndarray) -> np.ndarray:
+    """The level of the arc to each word, int (n,): one above the shorter arcs that it shares some space with.
+
+    heads: int (n+1,). Arcs from the root are above all others. Arcs on the same level at most touch at their ends.
+    """
+    n = len(heads) - 1
+    left, right = np.sort([heads[1:], np.arange(1, n + 1)], axis=0)
+    highest = np.zeros(n + 1, dtype=int)  # so far, between words k and k + 1
+    found = np.zeros(n, dtype=int)
+    for m in np.argsort(right - left, kind="stable"):
+        if left[m]:
+            between = highest[left[m] : right[m]]
+            between[:] = found[m] = between.max() + 1
+    found[left == 0] = highest.max() + 1
+    return found
+
+
+def direction_of(words: Iterable[str]) -> str:
+    """ "rtl" if most of the letters are of scripts written from right to left, otherwise "ltr"."""
+    kinds = [unicodedata.bidirectional(char) for word in words for char in word]
+    return "rtl" if sum(kind in ("R", "AL") for kind in kinds) > kinds.count("L") else "ltr"
+
+
+def text_width(text: str, size: float) -> float:
+    """The width of text in a sans-serif font of this size, estimated generously."""
+    return size * sum(map(_relative_width, text))
+
+
+def _relative_width(char: str) -> float:
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0.0
+    if unicodedata.east_asian_width(char) in "WF":
+        return 1.05
+    if char in _NARROW:
+        return 0.4
+    return 0.95 if char in _BROAD else 0.75 if char.isupper() else 0.62
+
+
+def _legs(heads: np.ndarray, above: np.ndarray, widths: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """How far from the middle of its head, and of its dependent, each arc ends: two float arrays (n,).
+
+    On each side of a word the highest arc is the innermost, so that arcs at the same word do not cross.
+    """
+    n = len(widths)
+    ends: list[dict[int, list[tuple[int, int, int]]]] = [{-1: [], 1: []} for _ in widths]  # by word and side
+    for m, h in enumerate((heads[1:] - 1).tolist()):
+        if h >= 0:
+            side = 1 if m > h else -1
+            ends[h][side].append((-above[m], 0, m))
+            ends[m][-side].append((-above[m], 1, m))
+    legs = np.zeros((2, n))
+    for k, sides in enumerate(ends):
+        alone = heads[k + 1] > 0 and len(sides[-1]) + len(sides[1]) == 1
+        for side, arcs in sides.items():
+            step = min(LEG, (widths[k] + GAP - 2) / 2 / (len(arcs) + 0.5))
+            for place, (_, end, m) in enumerate(sorted(arcs)):
+                legs[end, m] = 0 if alone else side * step * (place + 0.5 + 0.5 * (heads[k + 1] == 0))
+    return legs[0], legs[1]

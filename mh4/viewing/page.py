@@ -1,0 +1,135 @@
+"""The interactive page: one HTML file that needs nothing else, with all trees as JSON and the scripts that draw them.
+
+Everything that depends on what a tree is, such as levels, crossed arcs and transitions, is computed here; the scripts draw.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from html import escape
+from importlib import resources
+from typing import Any, Optional
+
+import numpy as np
+
+from mh4 import oracle, trees
+from mh4.decoders import NotInClass, mh5
+from mh4.transitions import ARC, MH5
+from mh4.viewing import layout
+from mh4.viewing.analyses import Analysis, Shown
+
+_LONGEST_FOR_MH5 = 200  # in words; its chart grows with the fourth power
+
+_SCRIPTS = ("draw.js", "steps.js", "page.js")
+
+# Where the transitions of a tree come from.
+_OF_MODEL, _CANONICAL, _OF_MH5, _NONE = range(4)
+_SOURCES = (
+    "The derivation that the model chose.",
+    "The canonical derivation of this tree in the transition system of MH4: words are attached as early as possible.",
+    "A derivation of this tree in the transition system of MH5; that of MH4 has none.",
+    "",
+)
+
+
+def page(sentences: Sequence[Shown], names: Sequence[str]) -> str:
+    """The page, in HTML. names: of the files or models that the analyses are from, one or two."""
+    packer = _Packer(sentences, names)
+    # In a script element "<" could begin its end tag; in JSON it can be written otherwise.
+    data = json.dumps(packer.data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    parts = {
+        "title": escape(" and ".join(names)),
+        "style": _text("page.css"),
+        "script": "\n".join(map(_text, _SCRIPTS)),
+        "data": data.encode("utf-8", "replace").decode("utf-8"),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _text("page.html"))
+
+
+def transitions(analysis: Analysis) -> tuple[list[int], int]:
+    """The codes of the transitions to show for a tree, and the index of their source in _SOURCES; no codes if there are none."""
+    if analysis.transitions is not None:
+        return analysis.transitions[:, 0].tolist(), _OF_MODEL
+    canonical = oracle.canonical(analysis.heads)
+    if canonical is not None:
+        return canonical[:, 0].tolist(), _CANONICAL
+    n = len(analysis.heads) - 1
+    if n > _LONGEST_FOR_MH5:
+        return [], _NONE
+    shift, reduce = np.zeros((n + 2, n + 2), np.float32), np.zeros((12, n + 2, n + 2), np.float32)
+    try:
+        derivation = mh5.decode(shift, reduce, heads=analysis.heads)
+    except NotInClass:
+        return [], _NONE
+    assert derivation.transitions is not None
+    return derivation.transitions[:, 0].tolist(), _OF_MH5
+
+
+class _Packer:
+    """The page's data: sentences as short lists, with relations and tags by their number in a table."""
+
+    def __init__(self, sentences: Sequence[Shown], names: Sequence[str]) -> None:
+        self._deprels: dict[str, int] = {}
+        self._tags: dict[tuple[str, str, str], int] = {}
+        direction = layout.direction_of(word for shown in sentences for word in shown.words)
+        packed = [self._sentence(shown, direction) for shown in sentences]
+        self.data = {
+            "names": names,
+            "direction": direction,
+            "layout": {
+                "level": layout.LEVEL,
+                "corner": layout.CORNER,
+                "palest": layout.PALEST,
+                "wordSize": layout.WORD_SIZE,
+                "labelSize": layout.LABEL_SIZE,
+            },
+            "moves": [_move(code) for code in MH5],
+            "sources": _SOURCES,
+            "probable": any(one.probabilities is not None for shown in sentences for one in shown.analyses),
+            "deprels": list(self._deprels),
+            "tags": list(self._tags),
+            "sentences": packed,
+        }
+
+    def _sentence(self, shown: Shown, direction: str) -> list[Any]:
+        lemmas = [lemma for lemma, *_ in shown.analyses[0].tags]
+        text = "" if shown.text == " ".join(shown.words) else shown.text
+        trees_of_it = [self._tree(shown.words, analysis, direction) for analysis in shown.analyses]
+        return [shown.number, shown.sent_id, text, shown.words, lemmas, trees_of_it]
+
+    def _tree(self, words: list[str], analysis: Analysis, direction: str) -> dict[str, Any]:
+        placed = layout.place(words, analysis.heads, analysis.deprels, direction)
+        codes, source = transitions(analysis)
+        return {
+            "heads": analysis.heads[1:].tolist(),
+            "deprels": [self._deprels.setdefault(deprel, len(self._deprels)) for deprel in analysis.deprels],
+            "tags": [self._tags.setdefault(tags[1:], len(self._tags)) for tags in analysis.tags],
+            "crossed": (np.flatnonzero(trees.crossed_arcs(analysis.heads)) - 1).tolist(),
+            "probabilities": _rounded(analysis.probabilities),
+            "transitions": "".join(chr(ord("a") + code) for code in codes),
+            "source": source,
+            "width": placed.width,
+            "height": placed.height,
+            "bottom": placed.bottom,
+            "baseline": placed.baseline,
+            "x": placed.words.tolist(),
+            "from": placed.heads.tolist(),
+            "to": placed.dependents.tolist(),
+            "levels": placed.levels.tolist(),
+        }
+
+
+def _move(code: int) -> dict[str, str]:
+    head, dependent = ARC.get(code, ("", ""))
+    return {"name": str(MH5[code]), "head": head, "dependent": dependent}
+
+
+def _rounded(probabilities: Optional[np.ndarray]) -> Optional[list[Optional[int]]]:
+    """In ten-thousandths, None where unknown."""
+    if probabilities is None:
+        return None
+    return [None if np.isnan(p) else round(10000 * p) for p in probabilities[1:].tolist()]
+
+
+def _text(name: str) -> str:
+    return resources.files("mh4.viewing").joinpath(name).read_text(encoding="utf-8")

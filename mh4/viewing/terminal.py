@@ -1,0 +1,72 @@
+"""Trees as text, drawn by udapi."""
+
+import io
+import os
+from contextlib import redirect_stdout
+from typing import Any, Optional
+
+import click
+from rich.cells import cell_len
+from udapi.block.write.textmodetrees import TextModeTrees
+
+from mh4 import trees
+from mh4.conllu import Sentence
+from mh4.conversions import to_udapi
+from mh4.errors import InputError, one_line
+from mh4.viewing.analyses import Analysis, Shown
+
+_DEEPEST = 400  # udapi draws trees by recursion
+
+
+def draw(shown: Shown, names: list[str], color: bool = False) -> str:
+    """A sentence as text, with a heading. Two analyses are side by side, under the names of the two, with differing arcs marked.
+
+    color: whether to use terminal escapes for colours. Raises InputError if a tree is too deep to draw.
+    """
+    heading = "# %d%s\n# %s\n" % (shown.number, "  " + one_line(shown.sent_id) if shown.sent_id else "", one_line(shown.text))
+    first = shown.analyses[0]
+    if len(shown.analyses) == 1:
+        return heading + "\n".join(_lines(shown, first, color)) + "\n"
+    differing = first.differing(shown.analyses[1])
+    left, right = ([name, *_lines(shown, one, color, differing)] for name, one in zip(map(one_line, names), shown.analyses))
+    width = max(_width(line) for line in left)
+    lines = [
+        "%s%s  %s  %s" % (a, " " * (width - _width(a)), "≠" if k - 1 in differing else " ", b)
+        for k, (a, b) in enumerate(zip(left, right))
+    ]
+    note = "%d of %d arcs differ" % (len(differing), len(shown.words)) if differing else "no arcs differ"
+    return "%s%s\n# %s\n" % (heading, "\n".join(line.rstrip() for line in lines), note)
+
+
+class _Drawing(TextModeTrees):
+    """The lines of a tree: the root's, then one for each word."""
+
+    def __init__(self, marked: list[int], **options: Any) -> None:
+        super().__init__(print_sent_id=False, print_text=False, add_empty_line=False, **options)
+        self._marked = frozenset(marked)
+
+    def is_marked(self, node: Any) -> bool:
+        return node.ord in self._marked
+
+
+def _lines(shown: Shown, analysis: Analysis, color: bool, marked: Optional[list[int]] = None) -> list[str]:
+    if color:
+        os.environ["FORCE_COLOR"] = "1"  # for termcolor, as udapi does it: the output may be a pager
+    sentence = Sentence(
+        [one_line(word) for word in shown.words],
+        upos=[one_line(upos) for _, upos, _, _ in analysis.tags],
+        deprels=[one_line(deprel) for deprel in analysis.deprels],
+        heads=analysis.heads,
+    )
+    deep = trees.depth(analysis.heads)
+    if deep > _DEEPEST:
+        raise InputError("sentence %d: a tree %d arcs deep, too deep to draw as text; --html draws it" % (shown.number, deep))
+    output = io.StringIO()
+    with redirect_stdout(output):
+        _Drawing(marked or [], color=color).process_tree(to_udapi(sentence))
+    return output.getvalue().splitlines()
+
+
+def _width(line: str) -> int:
+    """The columns that a line takes in a terminal."""
+    return cell_len(click.unstyle(line))

@@ -1,0 +1,85 @@
+"""Writing parsed files: which columns change, and where the files go."""
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from mh4 import conllu
+from mh4.conllu import Block, Sentence
+from mh4.errors import InputError, reason
+from mh4.progress import words_bar
+
+
+def write(
+    parsed_blocks: Iterable[tuple[Block, Sentence]],
+    source: str,
+    output_file: str,
+    *,
+    tags: bool,
+    keep_deps: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Write each block with its parse to `output_file` ("-" is standard output), whole or not at all.
+
+    tags, keep_deps: see columns. A progress bar is shown if standard error is a terminal, unless `quiet`; if `verbose`, at the end a
+    line on standard error says how much was parsed of the file `source`, and how fast.
+    """
+    start, sentences, words = time.perf_counter(), 0, 0
+    with conllu.open_output(output_file) as output, words_bar(quiet) as bar:
+        task = bar.add_task("parsing", total=None, note="")
+        for block, parsed in parsed_blocks:
+            new = columns(parsed, tags, keep_deps)
+            if parsed.probabilities is not None:
+                new[conllu.MISC] = block.misc("ArcProb", ["%.4f" % p for p in parsed.probabilities[1:]])
+            output.write(block.text(new))
+            bar.advance(task, len(parsed))
+            sentences, words = sentences + 1, words + len(parsed)
+    if verbose:
+        seconds = time.perf_counter() - start
+        rate = "%d sentences, %d words in %.1f s, %d words/s" % (sentences, words, seconds, words / seconds)
+        click.echo("%s: %s" % (conllu.name_of(source), rate), err=True)
+
+
+def columns(sentence: Sentence, tags: bool, keep_deps: bool) -> dict[int, list[str]]:
+    """The columns of a parsed sentence to write: HEAD, DEPREL, DEPS unless it is kept, and with `tags`, UPOS, XPOS and FEATS."""
+    columns = {conllu.HEAD: [str(head) for head in sentence.heads[1:]], conllu.DEPREL: sentence.deprels}
+    if not keep_deps:
+        columns[conllu.DEPS] = ["_"] * len(sentence)
+    if tags:
+        columns.update({conllu.UPOS: sentence.upos, conllu.XPOS: sentence.xpos, conllu.FEATS: sentence.feats})
+    return columns
+
+
+def destinations(input_files: Sequence[str], output: str) -> list[str]:
+    """Where the parse of each file goes: `output` for a single file, or into the folder `output`, under the name of the input.
+
+    A folder is a path that ends with a slash, or that of an existing folder, or the output of several files; it is made if there is
+    none. Input that is not called .conllu, such as text, gets this extension. Raises InputError if two files would have the same
+    name, if one is standard input and so has no name, or if a file would replace the input itself.
+    """
+    if len(input_files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
+        return [output]
+    if output == "-":
+        raise InputError("several files cannot all go to standard output: name a folder for them, -o FOLDER")
+    if "-" in input_files:
+        raise InputError("standard input has no name, so its parse cannot go into a folder: %s" % output)
+    found: dict[str, str] = {}
+    for file in input_files:
+        path = os.path.join(output, Path(file).with_suffix(".conllu").name)
+        if path in found:
+            raise InputError("%s and %s would both be written to %s" % (found[path], file, path))
+        found[path] = file
+    if os.path.lexists(output) and not os.path.isdir(output):
+        raise InputError("%s: not a folder, as the output of several files has to be" % output)
+    try:
+        os.makedirs(output, exist_ok=True)
+    except OSError as error:
+        raise InputError("%s: this folder cannot be made: %s" % (output, reason(error))) from None
+    for path, file in found.items():
+        if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
+            raise InputError("%s would be replaced by its parse: choose another folder" % file)
+    return list(found)
