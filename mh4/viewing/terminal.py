@@ -2,7 +2,8 @@
 
 import io
 import os
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from typing import Any, Optional
 
 import click
@@ -50,8 +51,6 @@ class _Drawing(TextModeTrees):
 
 
 def _lines(shown: Shown, analysis: Analysis, color: bool, marked: Optional[list[int]] = None) -> list[str]:
-    if color:
-        os.environ["FORCE_COLOR"] = "1"  # for termcolor, as udapi does it: the output may be a pager
     sentence = Sentence(
         [one_line(word) for word in shown.words],
         upos=[one_line(upos) for _, upos, _, _ in analysis.tags],
@@ -62,9 +61,23 @@ def _lines(shown: Shown, analysis: Analysis, color: bool, marked: Optional[list[
     if deep > _DEEPEST:
         raise InputError("sentence %d: a tree %d arcs deep, too deep to draw as text; --html draws it" % (shown.number, deep))
     output = io.StringIO()
-    with redirect_stdout(output):
+    with redirect_stdout(output), _forced_color():
         _Drawing(marked or [], color=color).process_tree(to_udapi(sentence))
     return output.getvalue().splitlines()
+
+
+@contextmanager
+def _forced_color() -> Iterator[None]:
+    """Let termcolor, which udapi uses, colour what is not printed to a terminal."""
+    before = os.environ.get("FORCE_COLOR")
+    os.environ["FORCE_COLOR"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["FORCE_COLOR"]
+        else:
+            os.environ["FORCE_COLOR"] = before
 
 
 def _width(line: str) -> int:
