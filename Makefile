@@ -46,7 +46,7 @@ PYTHON := $(or $(PYTHON),python3)
 quoted = '$(subst ','\'',$(1))'
 # $(call set_up,options)
 set_up = @command -v $(call quoted,$(PYTHON)) >/dev/null || { \
-	  echo mh4: $(call quoted,$(PYTHON)) 'not found: install Python 3.9 to 3.12, on Debian or Ubuntu with' \
+	  echo mh4: $(call quoted,$(PYTHON)) 'not found: install Python 3.9 to 3.13, on Debian or Ubuntu with' \
 	    '`apt install python3-venv python3-dev`, or select one as in `make setup PYTHON=python3.11`.' >&2; exit 2; }; \
 	exec $(call quoted,$(PYTHON)) tools/setup $(if $(PYTHON_NAMED),--this-python) $(if $(JOBS),--jobs $(call quoted,$(JOBS))) $(1)
 

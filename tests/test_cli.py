@@ -59,7 +59,7 @@ def on_a_terminal(*arguments):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
-    toy.generator().write(str(folder))
+    toy.generator.write(str(folder))
     return folder
 
 

@@ -29,6 +29,7 @@ from mh4 import (
     score_tables,
     significance,
     tables,
+    toy,
     transitions,
     treebanks,
     trees,
@@ -40,7 +41,7 @@ STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
 def public_functions():
     compared = arcs, comparison, evaluation, plots, score_tables, significance, tables
     parsers = batching, calibration, ensemble, parallel, parsing
-    for module in (*compared, *parsers, conll17, conllu, coverage, fetching, files, oracle, transitions, treebanks, trees):
+    for module in (*compared, *parsers, conll17, conllu, coverage, fetching, files, oracle, toy, transitions, treebanks, trees):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_"):
                 yield pytest.param(function, id=f"{module.__name__}.{name}")
