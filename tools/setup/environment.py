@@ -26,8 +26,8 @@ from mh4.setup.console import Console, SetupError
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# Build tools stay in .venv: the decoders are compiled against its numpy, and recompiled whenever they change.
-BUILD_TOOLS = ["pip>=21.3", "setuptools>=64", "wheel", "cython>=3", "numpy"]
+# Build tools stay in .venv, since the decoders are recompiled whenever they change: those of pyproject.toml, and numpy for DyNet.
+BUILD_TOOLS = ["pip>=21.3", "setuptools>=77", "cython>=3", "numpy"]
 
 # The official scorer is on PyPI since udtools 0.2, whose metadata requires Python 3.10; the scorer itself runs on any.
 SCORER = "udtools==0.2.9"
