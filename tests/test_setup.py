@@ -102,6 +102,31 @@ def test_a_cached_wheel_is_not_built_again(tmp_path, monkeypatch, console):
     assert dynet_wheel.wheel(console, None, 1, str(tmp_path), {}) == paths[0] and len(built) == 2
 
 
+def test_the_library_is_compiled_once_for_all_pythons(tmp_path, monkeypatch, console):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    compiled = []
+
+    def compile_library(command, env, folder, failure):
+        compiled.append(command)
+        (Path(folder) / "dynet").mkdir()
+        (Path(folder) / "dynet" / "libdynet.so").write_bytes(b"machine code" * 100)
+
+    monkeypatch.setattr(console, "run", compile_library)
+
+    def library(name):
+        (tmp_path / name).mkdir()
+        dynet_wheel.library(console, 1, str(tmp_path / name), {})
+        return (tmp_path / name / "dynet" / "libdynet.so").read_bytes()
+
+    monkeypatch.setattr(dynet_wheel.sysconfig, "get_config_var", lambda _: "cpython-39")
+    one = library("one")
+    monkeypatch.setattr(dynet_wheel.sysconfig, "get_config_var", lambda _: "cpython-313")
+    assert library("another") == one and len(compiled) == 1
+    wheel = dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), dynet_wheel.wheel_folder())
+    dynet_wheel.forget(wheel)  # it may be due to a damaged library
+    assert library("third") == one and len(compiled) == 2 and dynet_wheel.cached(dynet_wheel.wheel_folder()) is None
+
+
 def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch, console):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
@@ -125,7 +150,7 @@ def test_the_versions_of_python_are_the_same_everywhere():
     project = (ROOT / "pyproject.toml").read_text()
     assert re.findall(r'"Programming Language :: Python :: 3\.(\d+)"', project) == [str(minor) for minor in minors]
     assert 'requires-python = ">=3.%d,<3.%d"' % (minors[0], minors[-1] + 1) in project
-    for name in ("README.md", "Makefile"):
+    for name in ("README.md", "CONTRIBUTING.md", "Makefile"):
         assert set(re.findall(r"Python 3\.\d+ to 3\.\d+", (ROOT / name).read_text(encoding="utf-8"))) == {versions.VERSIONS}
 
 
@@ -294,6 +319,11 @@ def test_mh4_is_installed_with_what_its_tests_and_plots_need(place, monkeypatch)
     assert not place.is_ready()
     place.set_up()
     assert place.is_ready() and commands[-1][-2:] == ["--editable", environment.ROOT + "[test,plots]"]
+
+
+def test_what_builds_mh4_is_what_its_metadata_requires():
+    (required,) = re.findall(r"^requires = \[(.*)\]", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert set(re.findall(r'"(.*?)"', required)) <= set(environment.BUILD_TOOLS)
 
 
 def test_what_is_installed_with_mh4_has_a_name_in_its_metadata():
