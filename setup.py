@@ -25,6 +25,34 @@ from setuptools.command.build_ext import build_ext
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VARIANTS = {"avx512": ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"], "avx2": ["-mavx2"]}
 IN_VARIANTS = ["mh4_full", "mh4_marginals", "mh5_full", "oneec"]
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": False,  # the arguments' shapes are checked in Python before a kernel runs
+    "wraparound": False,
+    "cdivision": True,
+    "initializedcheck": False,
+    "annotation_typing": False,  # annotations are for readers and type checkers
+}
+
+wheel = "bdist_wheel" in sys.argv and "MH4_MARCH" not in os.environ
+has_variants = wheel and platform.machine() == "x86_64"
+march = os.environ.get("MH4_MARCH", "" if wheel else "native")
+further = os.environ.get("MH4_CFLAGS", "").split()
+
+
+def extension(name, variant=None):
+    """The extension of a module, or of one of its variants."""
+    # No fused multiply-add: it would round differently from a multiplication and an addition.
+    options = ["-O3", "-g0", "-ffp-contract=off"] + (["-march=" + march] if march else []) + VARIANTS.get(variant, [])
+    return Extension(
+        ".".join(["mh4.decoders"] + ([variant] if variant else []) + [name]),
+        ["mh4/decoders/%s.cpp" % name],
+        depends=glob("mh4/decoders/*.h*"),
+        define_macros=[("MH4_VARIANTS", None)] if has_variants and name == "processor" else [],
+        extra_compile_args=options + further,
+        extra_link_args=(["-s"] if wheel and sys.platform == "linux" else []) + further,
+        language="c++",
+    )
 
 
 def write_recurrences():
@@ -38,50 +66,23 @@ def write_recurrences():
     oneec_generate.write("mh4/decoders/oneec_recurrences.hpp")
 
 
-class BuildVariants(build_ext):
-    """Compiles the variants of a module, which have the same source, into separate object files."""
+class BuildDecoders(build_ext):
+    """Generates the C++ before it is compiled (an sdist needs none), and keeps the object files of variants apart."""
+
+    def build_extensions(self):
+        write_recurrences()
+        cythonize([Extension("mh4.decoders.*", ["mh4/decoders/*.pyx"], language="c++")], compiler_directives=DIRECTIVES)
+        super().build_extensions()
 
     def build_extension(self, extension):
-        own = copy.copy(self)
+        own = copy.copy(self)  # several are built in parallel
         own.build_temp = os.path.join(self.build_temp, extension.name)
         build_ext.build_extension(own, extension)
 
 
-wheel = "bdist_wheel" in sys.argv and "MH4_MARCH" not in os.environ
-march = os.environ.get("MH4_MARCH", "" if wheel else "native")
-further = os.environ.get("MH4_CFLAGS", "").split()
-write_recurrences()
+names = sorted(os.path.splitext(os.path.basename(path))[0] for path in glob("mh4/decoders/*.pyx"))
+extensions = [extension(name) for name in names]
+if has_variants:
+    extensions += [extension(name, variant) for variant in VARIANTS for name in IN_VARIANTS]
 
-extensions = cythonize(
-    [
-        Extension(
-            "mh4.decoders.*",
-            ["mh4/decoders/*.pyx"],
-            depends=glob("mh4/decoders/*.h*"),
-            # No fused multiply-add: it would round differently from a multiplication and an addition.
-            extra_compile_args=["-O3", "-g0", "-ffp-contract=off"] + (["-march=" + march] if march else []) + further,
-            extra_link_args=(["-s"] if wheel and sys.platform == "linux" else []) + further,
-            language="c++",
-        )
-    ],
-    compiler_directives={
-        "language_level": 3,
-        "boundscheck": False,  # the arguments' shapes are checked in Python before a kernel runs
-        "wraparound": False,
-        "cdivision": True,
-        "initializedcheck": False,
-        "annotation_typing": False,  # annotations are for readers and type checkers
-    },
-)
-if wheel and platform.machine() == "x86_64":
-    for extension in list(extensions):
-        name = extension.name.rpartition(".")[2]
-        if name == "processor":
-            extension.define_macros.append(("MH4_VARIANTS", None))
-        for variant, options in VARIANTS.items() if name in IN_VARIANTS else ():
-            other = copy.copy(extension)
-            other.name = "mh4.decoders.%s.%s" % (variant, name)
-            other.extra_compile_args = extension.extra_compile_args + options
-            extensions.append(other)
-
-setup(ext_modules=extensions, cmdclass={"build_ext": BuildVariants}, options={"build_ext": {"parallel": True}})
+setup(ext_modules=extensions, cmdclass={"build_ext": BuildDecoders}, options={"build_ext": {"parallel": True}})
