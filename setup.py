@@ -24,6 +24,7 @@ from setuptools.command.build_ext import build_ext
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 VARIANTS = {"avx512": ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"], "avx2": ["-mavx2"]}
+SHARED = "cython_shared"  # Cython's own code for arrays, once instead of in every module: twice as fast to compile, half the size
 IN_VARIANTS = ["mh4_full", "mh4_marginals", "mh5_full", "oneec"]
 DIRECTIVES = {
     "language_level": 3,
@@ -46,12 +47,12 @@ def extension(name, variant=None):
     options = ["-O3", "-g0", "-ffp-contract=off"] + (["-march=" + march] if march else []) + VARIANTS.get(variant, [])
     return Extension(
         ".".join(["mh4.decoders"] + ([variant] if variant else []) + [name]),
-        ["mh4/decoders/%s.cpp" % name],
+        ["mh4/decoders/%s.%s" % (name, "c" if name == SHARED else "cpp")],
         depends=glob("mh4/decoders/*.h*"),
         define_macros=[("MH4_VARIANTS", None)] if has_variants and name == "processor" else [],
         extra_compile_args=options + further,
         extra_link_args=(["-s"] if wheel and sys.platform == "linux" else []) + further,
-        language="c++",
+        language=None if name == SHARED else "c++",
     )
 
 
@@ -71,7 +72,8 @@ class BuildDecoders(build_ext):
 
     def build_extensions(self):
         write_recurrences()
-        cythonize([Extension("mh4.decoders.*", ["mh4/decoders/*.pyx"], language="c++")], compiler_directives=DIRECTIVES)
+        modules = [extension(SHARED), Extension("mh4.decoders.*", ["mh4/decoders/*.pyx"], language="c++")]
+        cythonize(modules, compiler_directives=DIRECTIVES, shared_utility_qualified_name="mh4.decoders." + SHARED)
         super().build_extensions()
 
     def build_extension(self, extension):
@@ -81,7 +83,7 @@ class BuildDecoders(build_ext):
 
 
 names = sorted(os.path.splitext(os.path.basename(path))[0] for path in glob("mh4/decoders/*.pyx"))
-extensions = [extension(name) for name in names]
+extensions = [extension(name) for name in [SHARED, *names]]
 if has_variants:
     extensions += [extension(name, variant) for variant in VARIANTS for name in IN_VARIANTS]
 

@@ -27,7 +27,7 @@ from mh4.setup.console import Console, SetupError
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # Build tools stay in .venv, since the decoders are recompiled whenever they change: those of pyproject.toml, and numpy for DyNet.
-BUILD_TOOLS = ["pip>=21.3", "setuptools>=77", "cython>=3", "numpy"]
+BUILD_TOOLS = ["pip>=21.3", "setuptools>=77", "cython>=3.1", "numpy"]
 
 # The official scorer is on PyPI since udtools 0.2, whose metadata requires Python 3.10; the scorer itself runs on any.
 SCORER = "udtools==0.2.9"
@@ -197,7 +197,7 @@ class Environment:
             os.rename(self.folder, os.path.join(tempfile.mkdtemp(prefix="old-venv-", dir=self.work), ".venv"))
         for rest in files("build/old-venv-*", "build/lib.*", "build/temp.*"):
             shutil.rmtree(rest, ignore_errors=True)
-        for path in files("mh4/decoders/*.cpp"):
+        for path in files("mh4/decoders/*.cpp", "mh4/decoders/*.c"):
             os.unlink(path)
         self.record = {}
 
