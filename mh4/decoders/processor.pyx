@@ -26,4 +26,5 @@ def variants() -> list[str]:
 
     Empty for a build for one processor, as `make setup` makes it.
     """
-    return ["avx512"] * runs_avx512() + ["avx2"] * runs_avx2() + ["baseline"] * HAS_VARIANTS
+    runs = {"avx512": runs_avx512(), "avx2": runs_avx2(), "baseline": HAS_VARIANTS}
+    return [variant for variant in runs if runs[variant]]
