@@ -23,6 +23,7 @@ help:
 	@echo '             [CONLL17=folder]     their outputs in a folder (by default data/conll17, as for mh4 data --conll17)'
 	@echo 'make sweep [EVERY=10]             run every command on malformed files and damaged models, or on every tenth'
 	@echo 'make sanitize [CALLS=20000]       so many random calls of the decoders, compiled with AddressSanitizer and UBSan'
+	@echo 'make package [PYTHONS="..."]      build an sdist, and a wheel for each of these Pythons, and try them; into dist/'
 	@echo 'make clean                        remove build products; make distclean also removes .venv'
 	@echo 'PYTHON=python3.11 selects the Python to set up with, JOBS=1 the number of parallel compilers.'
 
@@ -47,7 +48,7 @@ PYTHON := $(or $(PYTHON),python3)
 quoted = '$(subst ','\'',$(1))'
 # $(call set_up,options)
 set_up = @command -v $(call quoted,$(PYTHON)) >/dev/null || { \
-	  echo mh4: $(call quoted,$(PYTHON)) 'not found: install Python 3.9 to 3.12, on Debian or Ubuntu with' \
+	  echo mh4: $(call quoted,$(PYTHON)) 'not found: install Python 3.9 to 3.13, on Debian or Ubuntu with' \
 	    '`apt install python3-venv python3-dev`, or select one as in `make setup PYTHON=python3.11`.' >&2; exit 2; }; \
 	exec $(call quoted,$(PYTHON)) tools/setup $(if $(PYTHON_NAMED),--this-python) $(if $(JOBS),--jobs $(call quoted,$(JOBS))) $(1)
 
@@ -73,6 +74,9 @@ sanitize: environment
 	PYTHONPATH=$(SANITIZED)/lib LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  .venv/bin/python tests/hostile/fuzz.py $(if $(CALLS),--calls $(call quoted,$(CALLS))) $(if $(SEEDS),--seed $(call quoted,$(SEEDS)))
+
+package: environment
+	.venv/bin/python tools/package.py $(foreach python,$(PYTHONS),$(call quoted,$(python)))
 
 # $(call options,variables): the given values of the variables, as options of the experiments.
 options = --lang $(call quoted,$(TREEBANK)) $(strip \
@@ -130,11 +134,11 @@ conll17: environment
 	.venv/bin/python experiments/shared_task.py $(if $(UD),--ud $(call quoted,$(UD))) $(if $(CONLL17),--conll17 $(call quoted,$(CONLL17)))
 
 clean:
-	rm -rf build mh4.egg-info .pytest_cache .hypothesis
+	rm -rf build dist mh4.egg-info .pytest_cache .hypothesis
 	find mh4 experiments data tests tools -name __pycache__ -prune -exec rm -rf {} +
-	find mh4 \( -name '*.so' -o -name '*.cpp' -o -name oneec_recurrences.hpp \) -exec rm -f {} +
+	find mh4 \( -name '*.so' -o -name '*.cpp' -o -name '*.c' -o -name oneec_recurrences.hpp \) -exec rm -f {} +
 
 distclean: clean
 	rm -rf .venv
 
-.PHONY: help setup environment test reproduce features search calibration likelihood text ensemble compare mh5 coverage conll17 sweep sanitize clean distclean
+.PHONY: help setup environment test reproduce features search calibration likelihood text ensemble compare mh5 coverage conll17 sweep sanitize package clean distclean

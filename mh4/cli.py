@@ -1,5 +1,5 @@
-"""The commands ``train``, ``parse``, ``ensemble``, ``test``, ``evaluate``, ``compare``, ``info``, ``coverage``, ``data``, ``segmenter``
-and ``view``.
+"""The commands ``train``, ``parse``, ``ensemble``, ``test``, ``evaluate``, ``compare``, ``info``, ``coverage``, ``data``, ``segmenter``,
+``view`` and ``install-dynet``.
 
 Everything else is imported only by the commands that need it (DyNet only by those that need a model), so that `--help` responds
 at once.
@@ -411,6 +411,25 @@ def data(language: str, to: Optional[str], ud: Optional[str], conll17: bool, sou
     if conll17:
         for system, path in shared_task.download(language, to=to, source=source).items():
             click.echo("%-8s  %s  (%s)" % (system, relative_if_inside(path, here), shared_task.SYSTEMS[system]))
+
+
+@main.command("install-dynet")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of compilers to run in parallel; by default all cores."
+)
+def install_dynet(jobs: Optional[int]) -> None:
+    """Compile DyNet for this Python and processor, and install it.
+
+    The neural network needs DyNet, which pip cannot build by itself; the decoders, `coverage`, `evaluate`, `compare` and `data`
+    do not. This takes several minutes, once, and needs a C++ compiler, make and network access.
+    """
+    from mh4.setup.console import SetupError
+    from mh4.setup.install import install
+
+    try:
+        install(jobs)
+    except SetupError as error:
+        raise InputError(str(error)) from None
 
 
 def _source(path: str) -> dict[str, str]:

@@ -14,6 +14,10 @@ class OutOfMemory(InputError, MemoryError):
     """A sentence is too long for the memory of the machine; the message names it."""
 
 
+class NotInstalled(InputError, ImportError):
+    """A package that is not installed; the message says how to install it."""
+
+
 def reason(error: OSError) -> str:
     """The operating system's message."""
     return error.strerror or str(error)

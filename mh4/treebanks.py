@@ -2,23 +2,22 @@
 
 treebanks.tsv, the manifest, lists the Universal Dependencies files of the paper's 20 treebanks with their git blob ids. They are
 fetched from the git tags on GitHub or extracted from the release archives on LINDAT; a file gets its name only when it is
-complete and its blob id is verified. This repository contains no treebank text; data/toy.py generates the toy treebank.
+complete and its blob id is verified. This repository contains no treebank text; toy.py generates the toy treebank.
 """
 
-import runpy
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Optional, Union
 
-from mh4 import fetching
+from mh4 import fetching, toy
 from mh4.errors import InputError, reason
 from mh4.fetching import Source, Wanted, fetch, read_manifest
 from mh4.files import git_blob_id
 
 MANIFEST = Path(__file__).with_name("treebanks.tsv")
 DATA = Path(__file__).resolve().parent.parent / "data"
-if not (DATA / "toy.py").exists():  # an installed package, outside a clone of the repository
+if not (DATA.parent / "pyproject.toml").exists():  # an installed package, outside a clone of the repository
     DATA = Path("data")
 SPLITS = ("train", "dev", "test")
 TOY = "toy"
@@ -134,13 +133,7 @@ def download(
 
 def _toy(folder: Path) -> dict[str, Path]:
     try:
-        write = runpy.run_path(str(DATA / "toy.py"))["write"]
-    except FileNotFoundError as error:
-        raise InputError(
-            "%s is missing: the toy treebank can only be generated inside a clone of the repository" % error.filename
-        ) from None
-    try:
-        return write(folder)
+        return toy.write(folder)
     except OSError as error:
         raise InputError("the toy treebank cannot be written to %s: %s" % (folder, reason(error))) from None
 

@@ -59,7 +59,7 @@ def on_a_terminal(*arguments):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
-    toy.generator().write(str(folder))
+    toy.generator.write(str(folder))
     return folder
 
 
@@ -80,6 +80,18 @@ def test_help_and_version_come_without_dynet(tmp_path):
         done = subprocess.run(COMMAND + arguments, stdout=-1, stderr=-1, env=dict(os.environ, PYTHONPATH=path))
         assert done.returncode == 0, done.stderr.decode()
     assert (tmp_path / "toy-ud-train.conllu").exists()
+
+
+def test_without_dynet_commands_say_how_to_get_it(files, tmp_path):
+    (tmp_path / "dynet_config.py").write_text("raise ModuleNotFoundError('No module named dynet_config')")
+    path = os.pathsep.join([str(tmp_path), str(toy.ROOT)])
+    train, dev = str(files / "toy-ud-train.conllu"), str(files / "toy-ud-dev.conllu")
+    for arguments in (["train", "--system", "mst", "--train", train, "--dev", dev], ["parse", dev], ["test", dev], ["info"]):
+        arguments += [str(tmp_path / "model")] if arguments == ["info"] else ["--model", str(tmp_path / "model")]
+        done = subprocess.run(COMMAND + arguments, stdout=-1, stderr=-1, env=dict(os.environ, PYTHONPATH=path))
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert re.fullmatch("mh4: this needs DyNet, .*`mh4 install-dynet`.*\n", done.stderr.decode())
+    assert not (tmp_path / "model").exists()
 
 
 def test_help_imports_next_to_nothing():

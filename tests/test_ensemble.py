@@ -87,7 +87,7 @@ def test_long_sentences_and_many_members_are_exact():
 @pytest.fixture(scope="module")
 def treebank(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ensemble")
-    toy.generator().write(str(folder))
+    toy.generator.write(str(folder))
     return folder
 
 

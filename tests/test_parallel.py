@@ -20,7 +20,7 @@ def model(tmp_path_factory):
 @pytest.mark.parametrize("processes", [1, 3])
 def test_chunks_come_back_in_order(model, monkeypatch, processes):
     monkeypatch.setattr(parallel, "CHUNK_WORDS", 20)
-    paths = toy.generator().write(model)
+    paths = toy.generator.write(model)
     read = []
 
     def blocks():

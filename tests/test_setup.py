@@ -17,9 +17,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools" / "setup"))
 
-import dynet_wheel  # noqa: E402
 import environment  # noqa: E402
-from console import Console, SetupError  # noqa: E402
+import versions  # noqa: E402
+
+from mh4.setup import compilers, dynet_wheel  # noqa: E402
+from mh4.setup.console import Console, SetupError  # noqa: E402
 
 
 @pytest.fixture
@@ -73,16 +75,16 @@ def test_a_damaged_wheel_is_removed(tmp_path, damage):
 
 def test_the_cache_is_the_users_and_keyed_by_python_and_processor(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    folder = dynet_wheel.cache_folder()
-    assert folder == dynet_wheel.cache_folder()
+    folder = dynet_wheel.wheel_folder()
+    assert folder == dynet_wheel.wheel_folder()
     assert Path(folder).parent == tmp_path / "mh4"
     for part in (dynet_wheel.VERSION, sysconfig.get_config_var("SOABI"), dynet_wheel.processor()):
         assert part in folder
     monkeypatch.setattr(dynet_wheel, "processor", lambda: "x86_64-another")
-    assert dynet_wheel.cache_folder() != folder
+    assert dynet_wheel.wheel_folder() != folder
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert Path(dynet_wheel.cache_folder()).parent == tmp_path / ".cache" / "mh4"
+    assert Path(dynet_wheel.wheel_folder()).parent == tmp_path / ".cache" / "mh4"
 
 
 def test_a_cached_wheel_is_not_built_again(tmp_path, monkeypatch, console):
@@ -100,6 +102,31 @@ def test_a_cached_wheel_is_not_built_again(tmp_path, monkeypatch, console):
     assert dynet_wheel.wheel(console, None, 1, str(tmp_path), {}) == paths[0] and len(built) == 2
 
 
+def test_the_library_is_compiled_once_for_all_pythons(tmp_path, monkeypatch, console):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    compiled = []
+
+    def compile_library(command, env, folder, failure):
+        compiled.append(command)
+        (Path(folder) / "dynet").mkdir()
+        (Path(folder) / "dynet" / "libdynet.so").write_bytes(b"machine code" * 100)
+
+    monkeypatch.setattr(console, "run", compile_library)
+
+    def library(name):
+        (tmp_path / name).mkdir()
+        dynet_wheel.library(console, 1, str(tmp_path / name), {})
+        return (tmp_path / name / "dynet" / "libdynet.so").read_bytes()
+
+    monkeypatch.setattr(dynet_wheel.sysconfig, "get_config_var", lambda _: "cpython-39")
+    one = library("one")
+    monkeypatch.setattr(dynet_wheel.sysconfig, "get_config_var", lambda _: "cpython-313")
+    assert library("another") == one and len(compiled) == 1
+    wheel = dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), dynet_wheel.wheel_folder())
+    dynet_wheel.forget(wheel)  # it may be due to a damaged library
+    assert library("third") == one and len(compiled) == 2 and dynet_wheel.cached(dynet_wheel.wheel_folder()) is None
+
+
 def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch, console):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
@@ -110,21 +137,32 @@ def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch, console):
 # Missing prerequisites
 
 
-@pytest.mark.parametrize("version, word", [((2, 7), "old"), ((3, 8), "old"), ((3, 13), "new")])
-def test_python_too_old_or_too_new(version, word):
-    with pytest.raises(SetupError, match=r"Python %d.%d is too %s.*PYTHON=python3" % (version + (word,))):
-        environment.check_python(version)
+@pytest.mark.parametrize("version, word", [((2, 7), "old"), ((3, 8), "old"), ((3, 14), "new")])
+def test_python_too_old_or_too_new(version, word, monkeypatch):
+    assert re.search(r"^Python %d.%d is too %s, .* PYTHON=python3" % (version + (word,)), versions.complaint(version))
+    monkeypatch.setattr(environment.sys, "version_info", version)
+    with pytest.raises(SetupError, match="is too " + word):
+        environment.check_python()
+
+
+def test_the_versions_of_python_are_the_same_everywhere():
+    minors = range(versions.OLDEST[1], versions.NEWEST[1] + 1)
+    project = (ROOT / "pyproject.toml").read_text()
+    assert re.findall(r'"Programming Language :: Python :: 3\.(\d+)"', project) == [str(minor) for minor in minors]
+    assert 'requires-python = ">=3.%d,<3.%d"' % (minors[0], minors[-1] + 1) in project
+    for name in ("README.md", "CONTRIBUTING.md", "Makefile"):
+        assert set(re.findall(r"Python 3\.\d+ to 3\.\d+", (ROOT / name).read_text(encoding="utf-8"))) == {versions.VERSIONS}
 
 
 def test_python_without_venv(monkeypatch):
     monkeypatch.setattr(environment.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 1))
     with pytest.raises(SetupError, match="apt install python3-venv"):
-        environment.check_python((3, 11))
+        environment.check_python()
 
 
 def test_no_compiler(tmp_path):
     with pytest.raises(SetupError, match=r"no C\+\+ compiler.*apt install g\+\+ python3-dev"):
-        environment.find_compiler({"PATH": str(tmp_path)})
+        compilers.find_compiler({"PATH": str(tmp_path)})
 
 
 def test_a_compiler_that_does_not_work(tmp_path):
@@ -132,15 +170,15 @@ def test_a_compiler_that_does_not_work(tmp_path):
     compiler.write_text("#!/bin/sh\necho 'xcrun: error: invalid active developer path' >&2\nexit 1\n")
     compiler.chmod(0o755)
     with pytest.raises(SetupError, match="does not work .*invalid active developer path"):
-        environment.find_compiler(dict(os.environ, CXX=str(compiler)))
+        compilers.find_compiler(dict(os.environ, CXX=str(compiler)))
     with pytest.raises(SetupError, match="does not work"):
-        environment.find_compiler(dict(os.environ, CXX=str(tmp_path / "nothing here")))
+        compilers.find_compiler(dict(os.environ, CXX=str(tmp_path / "nothing here")))
 
 
 def test_no_headers(tmp_path, monkeypatch):
-    monkeypatch.setattr(environment.sysconfig, "get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr(compilers.sysconfig, "get_path", lambda name: str(tmp_path))
     with pytest.raises(SetupError, match="Python.h .*apt install python3-dev"):
-        environment.find_compiler(dict(os.environ, CC="cc", CXX="c++"))
+        compilers.find_compiler(dict(os.environ, CC="cc", CXX="c++"))
 
 
 @pytest.mark.parametrize(
@@ -271,7 +309,7 @@ def test_a_wheel_that_does_not_run_is_built_again_once(place, tmp_path, monkeypa
 
 def test_mh4_is_installed_with_what_its_tests_and_plots_need(place, monkeypatch):
     commands = []
-    monkeypatch.setattr(place, "find_compiler", lambda env: environment.Compiler("cc", "c++"))
+    monkeypatch.setattr(place, "find_compiler", lambda env: compilers.Compiler("cc", "c++"))
     monkeypatch.setattr(place.console, "run", lambda command, *_, **__: commands.append(command))
     monkeypatch.setattr(environment, "EXTRAS", ["test"])
     complete(place)
@@ -281,6 +319,11 @@ def test_mh4_is_installed_with_what_its_tests_and_plots_need(place, monkeypatch)
     assert not place.is_ready()
     place.set_up()
     assert place.is_ready() and commands[-1][-2:] == ["--editable", environment.ROOT + "[test,plots]"]
+
+
+def test_what_builds_mh4_is_what_its_metadata_requires():
+    (required,) = re.findall(r"^requires = \[(.*)\]", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert set(re.findall(r'"(.*?)"', required)) <= set(environment.BUILD_TOOLS)
 
 
 def test_what_is_installed_with_mh4_has_a_name_in_its_metadata():
@@ -305,7 +348,7 @@ def test_an_environment_of_someone_else_is_left_alone(place):
 
 
 def test_the_environment_of_commands_leads_nowhere_else():
-    env = environment.clean_environment(
+    env = compilers.clean_environment(
         {"PATH": "p", "PYTHONPATH": "x", "MAKEFLAGS": "LANG=eu", "PIP_TARGET": "x", "PIP_INDEX_URL": "u"}
     )
     assert env == {"PATH": "p", "PIP_INDEX_URL": "u"}
@@ -406,4 +449,4 @@ def test_make_alone_says_how(make):
 
 def test_a_python_that_is_not_there(make):
     made = make("setup", "PYTHON=python-of-nowhere")
-    assert made.returncode == 2 and "python-of-nowhere not found: install Python 3.9 to 3.12" in made.stderr
+    assert made.returncode == 2 and "python-of-nowhere not found: install Python 3.9 to 3.13" in made.stderr

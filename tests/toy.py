@@ -1,9 +1,9 @@
 """The toy treebank and a small network, for the tests of model, training and command line."""
 
-import importlib.util
 from pathlib import Path
 
 from mh4 import config, conllu
+from mh4 import toy as generator
 from mh4.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,17 +30,9 @@ SMALL = config.with_settings(
 )
 
 
-def generator():
-    """data/toy.py as a module."""
-    spec = importlib.util.spec_from_file_location("toy_generator", str(ROOT / "data" / "toy.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def sentences(folder, split="train"):
     """The toy treebank's sentences, written into `folder` first."""
     path = Path(folder) / ("toy-ud-%s.conllu" % split)
     if not path.exists():
-        generator().write(str(folder))
+        generator.write(str(folder))
     return conllu.read(str(path))

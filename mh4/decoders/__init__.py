@@ -14,9 +14,24 @@ not fit, and core, degree and measures say which class a tree is in (for mh4.tre
 
 Nodes are 0 for the root, 1..n for the words and n+1 for the end of the sentence, which can be the first buffer
 element but has no arcs. ``heads`` is an int32 array of length n+1 with ``heads[0] == -1``.
+A wheel has the slowest modules compiled for AVX-512 and for AVX2 as well, in folders of these names, from which the first that the
+processor can run is imported. MH4_SIMD=avx512, avx2 or baseline selects another; the results are the same to the bit.
+
 None of the decoders needs DyNet; all but plain_mh4 release the GIL while they search.
 """
 
+import os
+
+from mh4.errors import InputError
+
+from . import processor
 from .derivation import Derivation, Marginals, NotInClass
 
 __all__ = ["Derivation", "Marginals", "NotInClass"]
+
+_variants = processor.variants()
+if _variants:
+    _chosen = os.environ.get("MH4_SIMD", _variants[0])
+    if _chosen not in _variants:
+        raise InputError("MH4_SIMD=%s: expected one of: %s" % (_chosen, " ".join(_variants)))
+    __path__.insert(0, os.path.join(__path__[0], _chosen))

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from mh4.errors import NotInstalled
+
 
 @contextmanager
 def _quiet_stderr() -> Iterator[None]:
@@ -30,7 +32,12 @@ def _quiet_stderr() -> Iterator[None]:
 
 
 with _quiet_stderr():
-    import dynet_config
+    try:
+        import dynet_config
+    except ModuleNotFoundError:
+        raise NotInstalled(
+            "this needs DyNet, which pip cannot build by itself: run `mh4 install-dynet`, which compiles it in a few minutes"
+        ) from None
 
     dynet_config.set(autobatch=0, mem=512, random_seed=1)
     import dynet as dy

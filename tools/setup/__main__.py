@@ -1,13 +1,14 @@
-"""The entry point of `make setup`. Nothing here, including standard-library imports, may need a recent Python: an old one must
-be able to report that it is too old."""
+"""The entry point of `make setup`. Nothing here or in mh4/setup may need a recent Python: an old one must be able to report that it
+is too old, or hand over to that of .venv."""
 
+import os
 import sys
 
+from versions import complaint
+
 if sys.version_info < (3, 6):
-    sys.exit(
-        "mh4: Python %d.%d is too old: install Python 3.9 to 3.12 and select it, as in `make setup PYTHON=python3.11`."
-        % sys.version_info[:2]
-    )
+    sys.exit("mh4: " + complaint(sys.version_info[:2]))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # of mh4.setup
 
 from environment import main  # noqa: E402
 

@@ -10,26 +10,24 @@ import glob
 import hashlib
 import json
 import os
-import re
-import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections import namedtuple
 from contextlib import contextmanager
 
-import dynet_wheel
-from console import Console, SetupError
+from versions import complaint
+
+from mh4.setup import dynet_wheel
+from mh4.setup.compilers import clean_environment, find_compiler, processes
+from mh4.setup.console import Console, SetupError
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-OLDEST, NEWEST = (3, 9), (3, 12)
-VERSIONS = "Python %d.%d to %d.%d" % (OLDEST + NEWEST)
 
-# Build tools stay in .venv: the decoders are compiled against its numpy, and recompiled whenever they change.
-BUILD_TOOLS = ["pip>=21.3", "setuptools>=64", "wheel", "cython>=3", "numpy"]
+# Build tools stay in .venv, since the decoders are recompiled whenever they change: those of pyproject.toml, and numpy for DyNet.
+BUILD_TOOLS = ["pip>=21.3", "setuptools>=77", "cython>=3.1", "numpy"]
 
 # The official scorer is on PyPI since udtools 0.2, whose metadata requires Python 3.10; the scorer itself runs on any.
 SCORER = "udtools==0.2.9"
@@ -39,77 +37,17 @@ EXTRAS = ["test", "plots", "text", "lint"]
 
 GENERATED = "oneec_recurrences.hpp"  # by setup.py, from oneec_*.py
 
-Compiler = namedtuple("Compiler", "c cxx")
 
-
-def check_python(version=sys.version_info[:2]):
+def check_python():
     """Raises SetupError if .venv cannot be created with this Python."""
-    if not OLDEST <= version <= NEWEST:
-        others = ["python3.%d" % minor for minor in range(NEWEST[1], OLDEST[1] - 1, -1)]
-        found = next(filter(shutil.which, others), None)
-        remedy = "select another" if found else "install one of these and select it"
-        raise SetupError(
-            "Python %d.%d is too %s, mh4 runs on %s: %s, as in `make setup PYTHON=%s`."
-            % (version + ("old" if version < OLDEST else "new", VERSIONS, remedy, found or "python3.11"))
-        )
+    problem = complaint(sys.version_info[:2])
+    if problem:
+        raise SetupError(problem)
     for module in ("venv", "ensurepip"):  # Debian packages them separately
         if subprocess.run([sys.executable, "-c", "import " + module], stderr=subprocess.DEVNULL).returncode:
             raise SetupError(
                 "Python's module %s is missing: install it, on Debian or Ubuntu with `apt install python3-venv`." % module
             )
-
-
-def find_compiler(env=os.environ):
-    """The C and C++ compilers to use. Raises SetupError if there are none, or if they cannot compile an extension."""
-    path = env.get("PATH", os.defpath)
-
-    def first(variable, names):
-        if env.get(variable):
-            return env[variable]
-        return next((name for name in names if shutil.which(name, path=path)), None)
-
-    compiler = Compiler(first("CC", ("gcc", "clang", "cc")), first("CXX", ("g++", "clang++", "c++")))
-    if None in compiler:
-        raise SetupError(
-            "there is no C++ compiler, which DyNet and the decoders need: install one, on Debian or Ubuntu with "
-            "`apt install g++ python3-dev`."
-        )
-    headers = sysconfig.get_path("include")
-    if not os.path.exists(os.path.join(headers, "Python.h")):
-        raise SetupError(
-            "the headers of Python %d.%d are missing (no Python.h in %s): install them, on Debian or Ubuntu with "
-            "`apt install python3-dev`." % (sys.version_info[:2] + (headers,))
-        )
-    try:
-        check = subprocess.run(
-            shlex.split(compiler.cxx) + ["-x", "c++", "-std=c++11", "-fsyntax-only", "-I", headers, "-"],
-            input=b"#include <Python.h>\n#include <vector>\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env,
-        )  # fmt: skip
-        answer, works = check.stdout.decode(errors="replace"), check.returncode == 0
-    except OSError as error:
-        answer, works = str(error), False
-    if not works:
-        raise SetupError(
-            "the C++ compiler `%s` does not work (%s): install another, or select one with CXX."
-            % (compiler.cxx, (answer.strip().splitlines() or ["no output"])[-1])
-        )
-    return compiler
-
-
-def processes():
-    """The number of compilers to run in parallel: one per core, but each needs up to 1.5 GB."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
-        return cores
-    return max(1, min(cores, memory // 1500000000))
-
-
-def clean_environment(env):
-    """The environment for the setup's commands, without variables that would redirect them."""
-    unwanted = r"PYTHONPATH|PYTHONHOME|PIP_USER|PIP_TARGET|PIP_PREFIX|VIRTUAL_ENV|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|MAKELEVEL"
-    return {name: value for name, value in env.items() if not re.fullmatch(unwanted, name)}
 
 
 def files(*patterns):
@@ -259,7 +197,7 @@ class Environment:
             os.rename(self.folder, os.path.join(tempfile.mkdtemp(prefix="old-venv-", dir=self.work), ".venv"))
         for rest in files("build/old-venv-*", "build/lib.*", "build/temp.*"):
             shutil.rmtree(rest, ignore_errors=True)
-        for path in files("mh4/decoders/*.cpp"):
+        for path in files("mh4/decoders/*.cpp", "mh4/decoders/*.c"):
             os.unlink(path)
         self.record = {}
 
@@ -275,7 +213,7 @@ class Environment:
                         raise SetupError("DyNet was built but does not run; the full output is in %s." % self.console.log)
                 return
             except SetupError:
-                os.unlink(wheel)  # one in the cache may have been damaged: build it again, once
+                dynet_wheel.forget(wheel)  # one in the cache may have been damaged: build it again, once
                 if attempt == "built just now":
                     raise
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Mapping, Optional, Sequence, TextIO
 
 PERCENT = re.compile(rb"^\[ *(\d+)%\]", re.MULTILINE)  # as cmake's makefiles print it
 NO_NETWORK = re.compile(
@@ -27,17 +28,18 @@ class Console:
     On a terminal, the current step is one line, redrawn; elsewhere it has a line at its beginning and end, and some in between.
     """
 
-    def __init__(self, log, stream=None):
+    def __init__(self, log: str, stream: Optional[TextIO] = None) -> None:
         self.log = log
         self.stream = stream or sys.stdout
         self.terminal = self.stream.isatty()
-        self.label = None
+        self.label: Optional[str] = None
+        self.percent: Optional[int] = None
 
-    def say(self, text):
+    def say(self, text: str) -> None:
         self._clear()
         print(text, file=self.stream, flush=True)
 
-    def step(self, label):
+    def step(self, label: str) -> None:
         """Begins a step, ending the previous one."""
         self.done()
         self.label, self.began, self.next_line, self.percent = label, time.monotonic(), FIRST_LINE, None
@@ -45,17 +47,23 @@ class Console:
             self.say(label)
         self._draw()
 
-    def done(self):
+    def done(self) -> None:
         if self.label is not None:
             self.say("%s: done in %s" % (self.label, duration(time.monotonic() - self.began)))
         self.label = None
 
-    def stop(self):
+    def stop(self) -> None:
         """Abandons a step that was interrupted or failed."""
         self._clear()
         self.label = None
 
-    def run(self, command, env=None, cwd=None, failure="a command failed"):
+    def run(
+        self,
+        command: Sequence[str],
+        env: Optional[Mapping[str, str]] = None,
+        cwd: Optional[str] = None,
+        failure: str = "a command failed",
+    ) -> None:
         """Runs a command; a failure raises SetupError with `failure` and, if known, the reason."""
         with open(self.log, "ab") as log:
             log.write(("\n$ " + " ".join(map(str, command)) + "\n").encode())
@@ -79,12 +87,12 @@ class Console:
         if process.returncode:
             raise SetupError(self._reason(start, failure))
 
-    def _output(self, start):
+    def _output(self, start: int) -> bytes:
         with open(self.log, "rb") as log:
             log.seek(start)
             return log.read()
 
-    def _reason(self, start, failure):
+    def _reason(self, start: int, failure: str) -> str:
         output = self._output(start)
         if NO_NETWORK.search(output):
             return "%s: no network, or the Python package index is unreachable; the full output is in %s." % (failure, self.log)
@@ -94,7 +102,7 @@ class Console:
         first = " (%s)" % errors[0].strip()[:300] if errors else ""
         return "%s%s; the full output is in %s." % (failure, first, self.log)
 
-    def _draw(self, start=None):
+    def _draw(self, start: Optional[int] = None) -> None:
         if self.label is None:
             return
         elapsed = time.monotonic() - self.began
@@ -110,12 +118,12 @@ class Console:
             self.next_line += LINE_EVERY
             self.say("  ... " + state)
 
-    def _clear(self):
+    def _clear(self) -> None:
         if self.terminal:
             self.stream.write("\r\033[K")
 
 
-def end(process):
+def end(process: "subprocess.Popen[bytes]") -> None:
     """Terminates a command and everything it has started."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
@@ -125,5 +133,5 @@ def end(process):
             pass
 
 
-def duration(seconds):
+def duration(seconds: float) -> str:
     return "%.1f s" % seconds if seconds < 10 else "%d:%02d min" % divmod(int(seconds), 60)

@@ -1,6 +1,6 @@
 """The toy treebank: a small artificial language with every kind of crossing, to run everything without network access.
 
-    python data/toy.py [FOLDER]      writes toy-ud-train.conllu, toy-ud-dev.conllu and toy-ud-test.conllu
+    mh4 data toy      writes toy-ud-train.conllu, toy-ud-dev.conllu and toy-ud-test.conllu
 
 Endings mark the structure, so that a parser that reads characters can learn it from 320 sentences. Nouns end in a
 case marker (-a nominative, -o accusative, -i dative, -u genitive), determiners (t-) and adjectives (-l-) agree with
@@ -22,8 +22,11 @@ byte for byte the same with every version of Python.
 
 import os
 import random
-import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Optional, TypeVar, Union
+
+Item = TypeVar("Item")
 
 SEED = 2018
 SIZES = {"train": 320, "dev": 80, "test": 80}
@@ -48,7 +51,9 @@ PATTERNS = {"plain": 27, "fronting": 4, "extraposition": 3, "serial": 2, "both":
 class Word:
     """A word of a sentence; its head is another Word, or None for the root."""
 
-    def __init__(self, form, lemma, upos, xpos, feats, deprel, head=None):
+    def __init__(
+        self, form: str, lemma: str, upos: str, xpos: str, feats: str, deprel: str, head: Optional["Word"] = None
+    ) -> None:
         self.form, self.lemma, self.upos, self.xpos, self.feats = form, lemma, upos, xpos, feats
         self.deprel, self.head = deprel, head
 
@@ -56,21 +61,21 @@ class Word:
 class Grammar:
     """Draws sentences: lists of Words in surface order."""
 
-    def __init__(self, seed):
+    def __init__(self, seed: int) -> None:
         self.random = random.Random(seed).random
 
-    def chance(self, probability):
+    def chance(self, probability: float) -> bool:
         return self.random() < probability
 
-    def pick(self, items):
+    def pick(self, items: Sequence[Item]) -> Item:
         return items[int(self.random() * len(items))]
 
-    def shuffled(self, items):
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
         return sorted(items, key=lambda _: self.random())
 
     # Phrases. `case` is the vowel of the case: "a", "o", "i", or "u" before the vowel of the noun modified.
 
-    def noun(self, case, deprel, head):
+    def noun(self, case: str, deprel: str, head: Word) -> Word:
         feats = "Case=" + CASES[case[0]]
         if self.chance(0.12):
             stem = "".join(self.pick(SYLLABLES) for _ in range(3)).capitalize() + "n"
@@ -78,14 +83,14 @@ class Grammar:
         stem = self.pick(NOUNS)
         return Word(stem + case, stem, "NOUN", "NN" + case, feats, deprel, head)
 
-    def adjective(self, noun, case):
+    def adjective(self, noun: Word, case: str) -> Word:
         stem = self.pick(ADJECTIVES)
         return Word(stem + "l" + case, stem, "ADJ", "JJ" + case, "Case=" + CASES[case], "amod", noun)
 
-    def determiner(self, noun, case):
+    def determiner(self, noun: Word, case: str) -> Word:
         return Word("t" + case, "t", "DET", "DT" + case, "Case=" + CASES[case], "det", noun)
 
-    def noun_phrase(self, case, deprel, head, modified=0.3):
+    def noun_phrase(self, case: str, deprel: str, head: Word, modified: float = 0.3) -> tuple[Word, list[Word]]:
         """[determiner] [adjective] noun [genitive, or "ve" noun]: the head noun, and the words in order."""
         noun = self.noun(case, deprel, head)
         words = [noun]
@@ -101,12 +106,12 @@ class Grammar:
                 words += [Word("ve", "ve", "CCONJ", "CC", "_", "cc", other), other]
         return noun, words
 
-    def oblique(self, verb):
+    def oblique(self, verb: Word) -> list[Word]:
         """ "ke" and a dative; "ke" and the determiner "ti" are written together as "kei"."""
         noun, words = self.noun_phrase("i", "obl", verb)
         return [Word("ke", "ke", "ADP", "IN", "_", "case", noun)] + words
 
-    def verb(self, stems, ending, deprel, head):
+    def verb(self, stems: Sequence[str], ending: str, deprel: str, head: Optional[Word]) -> Word:
         stem = self.pick(stems)
         feats = {
             "et": "Tense=Past|VerbForm=Fin",
@@ -118,13 +123,13 @@ class Grammar:
 
     # Clauses
 
-    def clause(self, pattern, deprel, head):
+    def clause(self, pattern: str, deprel: str, head: Optional[Word]) -> tuple[Word, list[Word]]:
         """The finite verb and the words, in order, of a clause with this pattern."""
         stems = CONTROL_VERBS if pattern.startswith("serial") else VERBS
         verb = self.verb(stems, self.pick(["et", "it"]), deprel, head)
         return verb, getattr(self, pattern)(verb)
 
-    def plain(self, verb):
+    def plain(self, verb: Word) -> list[Word]:
         if self.chance(0.15):  # the subject is dropped
             phrases = [[verb], self.noun_phrase("o", "obj", verb)[1]]
         else:
@@ -138,35 +143,35 @@ class Grammar:
             phrases.append(self.oblique(verb))
         return self.adverb(verb) + sum(phrases, [])
 
-    def fronting(self, verb):
+    def fronting(self, verb: Word) -> list[Word]:
         object_ = self.noun("o", "obj", verb)
         _, subject = self.noun_phrase("a", "nsubj", verb)
         rest = self.pick([[verb, object_], [object_, verb]])
         return [self.adjective(object_, "o")] + subject + rest + self.adverb(verb)
 
-    def extraposition(self, verb):
+    def extraposition(self, verb: Word) -> list[Word]:
         subject = self.noun("a", "nsubj", verb)
         _, object_ = self.noun_phrase("o", "obj", verb)
         return self.adverb(verb) + [subject, verb] + object_ + self.noun_phrase("ua", "nmod", subject)[1]
 
-    def serial(self, verb):
+    def serial(self, verb: Word) -> list[Word]:
         infinitive = self.verb(VERBS, "en", "xcomp", verb)
         _, subject = self.noun_phrase("a", "nsubj", verb)
         _, object_ = self.noun_phrase("o", "obj", infinitive)
         return subject + object_ + [verb, infinitive] + self.adverb(verb)
 
-    def both(self, verb):
+    def both(self, verb: Word) -> list[Word]:
         subject, object_ = self.noun("a", "nsubj", verb), self.noun("o", "obj", verb)
         genitive = self.noun_phrase("ua", "nmod", subject)[1]
         return [subject, self.adjective(object_, "o"), verb, object_] + genitive
 
-    def deep(self, verb):
+    def deep(self, verb: Word) -> list[Word]:
         subject = self.noun("a", "nsubj", verb)
         genitive = self.noun("ua", "nmod", subject)
         object_ = self.noun_phrase("o", "obj", verb)[1] if self.chance(0.6) else []
         return [self.adjective(genitive, "u"), subject, verb] + object_ + [genitive]
 
-    def serial3(self, verb):
+    def serial3(self, verb: Word) -> list[Word]:
         causative = self.verb(CAUSATIVES, "un", "xcomp", verb)
         infinitive = self.verb(VERBS, "en", "xcomp", causative)
         _, subject = self.noun_phrase("a", "nsubj", verb)
@@ -174,7 +179,7 @@ class Grammar:
         object_ = self.noun("o", "obj", infinitive)
         return subject + [causee, object_, verb, causative, infinitive]
 
-    def adverb(self, verb):
+    def adverb(self, verb: Word) -> list[Word]:
         if self.chance(0.75):
             return []
         form = self.pick(ADVERBS)
@@ -182,7 +187,7 @@ class Grammar:
 
     # Sentences
 
-    def sentence(self, pattern):
+    def sentence(self, pattern: str) -> list[Word]:
         """A clause with this pattern, perhaps joined to a plain one by ", ve" or ", da" ("that"); its length is in LENGTHS."""
         while True:
             verb, words = self.clause(pattern, "root", None)
@@ -197,9 +202,9 @@ class Grammar:
                 return words
 
 
-def text_and_tokens(words):
+def text_and_tokens(words: Sequence[Word]) -> tuple[str, list[list[Word]]]:
     """The text, and the tokens: lists of one word, or of the two words of "kei"."""
-    tokens = []
+    tokens: list[list[Word]] = []
     for word in words:
         if word.form == "ti" and tokens and tokens[-1][-1].form == "ke":
             tokens[-1].append(word)
@@ -209,7 +214,7 @@ def text_and_tokens(words):
     return text.replace(" ,", ",").replace(" .", "."), tokens
 
 
-def conllu(words, sent_id):
+def conllu(words: Sequence[Word], sent_id: str) -> str:
     """One sentence in CoNLL-U; a dropped subject of the main verb is an empty node before it, only in DEPS."""
     number = {word: i for i, word in enumerate(words, 1)}
     text, tokens = text_and_tokens(words)
@@ -234,12 +239,13 @@ def conllu(words, sent_id):
     return "\n".join(lines) + "\n\n"
 
 
-def treebank():
+def treebank() -> dict[str, str]:
     """The text of the three files, by split, without duplicate sentences."""
-    grammar, seen, files = Grammar(SEED), set(), {}
+    grammar, files = Grammar(SEED), {}
+    seen: set[str] = set()
     deck = [pattern for pattern, count in PATTERNS.items() for _ in range(count)]
     for split, size in SIZES.items():
-        sentences = []
+        sentences: list[str] = []
         for pattern in sum((grammar.shuffled(deck) for _ in range(size // len(deck))), []):
             words = grammar.sentence(pattern)
             while text_and_tokens(words)[0] in seen:
@@ -250,7 +256,7 @@ def treebank():
     return files
 
 
-def write(folder):
+def write(folder: Union[str, Path]) -> dict[str, Path]:
     """Writes files that are missing or differ to the folder; returns the paths of all, by split."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -263,8 +269,3 @@ def write(folder):
             part.write_bytes(content)
             os.replace(part, path)
     return paths
-
-
-if __name__ == "__main__":
-    for path in write(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "toy").values():
-        print(path)

@@ -2,7 +2,8 @@
 
 The wheels on PyPI end at Python 3.8 and are compiled for any processor; on a later Python, pip would build the source
 distribution, which downloads a version of Eigen that today's compilers reject. Here DyNet is built by the steps of its own
-manual (cmake, make, setup.py) with Eigen from PyPI, in a dedicated build environment.
+manual (cmake, make, setup.py) with Eigen from PyPI, in a dedicated build environment. The C++ library, which takes the time, is
+the same for every Python; it is in the cache, too.
 """
 
 import fcntl
@@ -18,13 +19,17 @@ import sysconfig
 import tarfile
 import tempfile
 import zipfile
+from contextlib import contextmanager
+from typing import Iterator, List, Mapping, Optional
 
-from console import SetupError
+from mh4.setup.compilers import Compiler
+from mh4.setup.console import Console, SetupError
 
 VERSION = "2.1.2"
+FAILURE = "DyNet %s could not be built" % VERSION
 SOURCE = "dyNET==%s --hash=sha256:c1c1de7cdd3a60b6c6491868b0e096b38b88d4ce14ef8bd065cb76bcd9f5a8b9\n" % VERSION
 BUILD_REQUIREMENTS = [
-    "cython<3",  # the bindings use the type `long`, which Cython 3 no longer supports
+    "cython>=3",
     "setuptools>=70.1,<78",  # 78 rejects the dashes in DyNet's setup.cfg; before 70.1, bdist_wheel was not included
     "cmake",
     "patch-ng",
@@ -38,7 +43,8 @@ BUILD_REQUIREMENTS = [
 # - its Python bindings return arrays via Python lists of numbers, which often takes longer than computing them: now directly;
 # - they lack features of its C++ trainers: moving averages of the weights, and saving and restoring the optimizer's state;
 # - that state is written as text, a hundred megabytes for a parser: now in binary;
-# - gradients of embeddings are summed in an order that depends on all previous updates: now only on the last.
+# - gradients of embeddings are summed in an order that depends on all previous updates: now only on the last;
+# - its Python bindings are in Python 2 (`long`, language level 2), which Cython 3, for Python 3.13, has to be told.
 PATCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dynet.patch")
 with open(PATCH, "rb") as _file:
     BUILD = "%s-%s" % (VERSION, hashlib.sha256(_file.read()).hexdigest()[:6])  # the version, and a hash of our changes
@@ -58,7 +64,7 @@ trainer.populate(trainer.save())
 """
 
 
-def processor():
+def processor() -> str:
     """A short name for this processor that determines whether code compiled with -march=native runs on it."""
     text = platform.processor()
     if sys.platform == "darwin":
@@ -73,49 +79,24 @@ def processor():
     return platform.machine() + "-" + hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
-def name():
-    """The name of the matching wheel: the version of DyNet and of our changes, the Python, the machine and its processor."""
-    return "dynet-%s-%s-%s" % (BUILD, sysconfig.get_config_var("SOABI"), processor())
+def wheel_folder() -> str:
+    """The folder of the matching wheel: named by the version of DyNet and of our changes, the Python, the machine and its processor."""
+    return _cache("dynet-%s-%s" % (BUILD, sysconfig.get_config_var("SOABI")))
 
 
-def cache_folder():
-    return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "mh4", name())
+def library_folder() -> str:
+    """The folder of the matching C++ library, in a zip file, which shows damage."""
+    return _cache("libdynet-" + BUILD)
 
 
-def cached(folder):
-    """The intact wheel in the folder, or None. Unreadable remains are removed."""
-    for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*.whl"))):
-        try:
-            with zipfile.ZipFile(path) as wheel:
-                if wheel.testzip() is None:
-                    return path
-        except (zipfile.BadZipFile, EOFError, OSError):
-            pass
-        os.unlink(path)
-    return None
+def _cache(name: str) -> str:
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(cache, "mh4", "%s-%s" % (name, processor()))
 
 
-def place(wheel, folder):
-    """Copies a wheel into the folder, whole or not at all, and returns its path."""
-    os.makedirs(folder, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".incoming-", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as target, open(wheel, "rb") as source:
-            shutil.copyfileobj(source, target)
-            target.flush()
-            os.fsync(target.fileno())
-        os.chmod(temporary, 0o644)
-        path = os.path.join(folder, os.path.basename(wheel))
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return path
-
-
-def wheel(console, compiler, jobs, work, env):
-    """The path of a wheel, built if it is not in the cache; only one setup at a time builds it."""
-    folder = cache_folder()
+@contextmanager
+def locked(folder: str) -> Iterator[None]:
+    """Makes a folder of the cache, and keeps others from filling it at the same time."""
     try:
         os.makedirs(folder, exist_ok=True)
         lock = open(os.path.join(folder, "lock"), "w")
@@ -123,20 +104,82 @@ def wheel(console, compiler, jobs, work, env):
         raise SetupError("the cache folder is not writable (%s): set XDG_CACHE_HOME to a writable folder." % error) from None
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        for rest in _files(folder, ".incoming-*"):
+            os.unlink(rest)
+        yield
+
+
+def _files(folder: str, *patterns: str) -> List[str]:
+    return [path for pattern in patterns for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))]
+
+
+def cached(folder: str) -> Optional[str]:
+    """The intact archive in the folder, or None. Unreadable remains are removed."""
+    for path in _files(folder, "*.whl", "*.zip"):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                if archive.testzip() is None:
+                    return path
+        except (zipfile.BadZipFile, EOFError, OSError):
+            pass
+        os.unlink(path)
+    return None
+
+
+def place(archive: str, folder: str) -> str:
+    """Copies an archive into the folder, whole or not at all, and returns its path."""
+    os.makedirs(folder, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=".incoming-", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as target, open(archive, "rb") as source:
+            shutil.copyfileobj(source, target)
+            target.flush()
+            os.fsync(target.fileno())
+        os.chmod(temporary, 0o644)
+        path = os.path.join(folder, os.path.basename(archive))
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return path
+
+
+def forget(wheel: str) -> None:
+    """Removes a wheel that does not work from the cache, with the library that it was built from."""
+    os.unlink(wheel)
+    shutil.rmtree(library_folder(), ignore_errors=True)
+
+
+def wheel(console: Console, compiler: Compiler, jobs: int, work: str, env: Mapping[str, str]) -> str:
+    """The path of a wheel, built if it is not in the cache; only one setup at a time builds it."""
+    folder = wheel_folder()
+    with locked(folder):
+        return cached(folder) or build(console, compiler, jobs, work, env, folder)
+
+
+def library(console: Console, jobs: int, binaries: str, env: Mapping[str, str]) -> None:
+    """Puts the C++ library into the folder of its build, which cmake has configured: from the cache, or compiled into it."""
+    folder, target = library_folder(), os.path.join(binaries, "dynet")
+    with locked(folder):
         path = cached(folder)
-        if path is None:
-            for rest in glob.glob(os.path.join(glob.escape(folder), ".incoming-*")):
-                os.unlink(rest)
-            path = build(console, compiler, jobs, work, env, folder)
-        return path
+        if path is not None:
+            with zipfile.ZipFile(path) as archive:
+                archive.extractall(target)
+            return
+        console.step("DyNet %s: compiling (takes minutes, once per machine)" % VERSION)
+        console.run(["make", "-j%d" % jobs, "dynet"], env, binaries, FAILURE)
+        path = os.path.join(binaries, "libdynet.zip")
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for part in _files(target, "libdynet.*"):
+                archive.write(part, os.path.basename(part))
+        place(path, folder)
 
 
-def build(console, compiler, jobs, work, env, folder):
+def build(console: Console, compiler: Compiler, jobs: int, work: str, env: Mapping[str, str], folder: str) -> str:
     """Builds the wheel in a new folder under `work` and places it in `folder`."""
-    for rest in glob.glob(os.path.join(glob.escape(work), "dynet-*")):  # remains of a killed build
+    for rest in _files(work, "dynet-*"):  # remains of a killed build
         shutil.rmtree(rest, ignore_errors=True)
     place_of_work = tempfile.mkdtemp(prefix="dynet-", dir=work)
-    failure = "DyNet %s could not be built" % VERSION
     title = "DyNet %s" % VERSION
 
     tools = os.path.join(place_of_work, "tools")
@@ -150,51 +193,50 @@ def build(console, compiler, jobs, work, env, folder):
         CMAKE_POLICY_VERSION_MINIMUM="3.5",  # otherwise CMake 4 rejects files as old as DyNet's
     )
     console.step("%s: tools to build it" % title)
-    console.run([sys.executable, "-m", "venv", tools], env, failure=failure)
+    console.run([sys.executable, "-m", "venv", tools], env, failure=FAILURE)
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2"]
-    console.run(pip + ["install"] + BUILD_REQUIREMENTS, env, failure=failure)
+    console.run(pip + ["install"] + BUILD_REQUIREMENTS, env, failure=FAILURE)
     requirement = os.path.join(place_of_work, "source.txt")
     with open(requirement, "w") as file:
         file.write(SOURCE)
     console.run(
         pip + ["download", "--no-binary=:all:", "--no-deps", "--no-build-isolation", "-d", place_of_work, "-r", requirement],
-        env, failure=failure,
+        env, failure=FAILURE,
     )  # fmt: skip
-    with tarfile.open(glob.glob(os.path.join(glob.escape(place_of_work), "*.tar.gz"))[0]) as archive:
+    with tarfile.open(_files(place_of_work, "*.tar.gz")[0]) as archive:
         archive.extractall(place_of_work)
     source = os.path.join(place_of_work, "dyNET-" + VERSION)
-    console.run([python, "-m", "patch_ng", "--directory=" + source, PATCH], env, failure=failure)
+    console.run([python, "-m", "patch_ng", "--directory=" + source, PATCH], env, failure=FAILURE)
     purelib = subprocess.run(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], stdout=subprocess.PIPE, check=True
     ).stdout.decode()
     eigen = os.path.join(purelib.strip(), "cmeel.prefix", "include", "eigen3")
 
-    console.step("%s: compiling (takes minutes, once per machine and Python)" % title)
-    library = os.path.join(source, "build")
-    bindings = os.path.join(library, "python")
-    os.makedirs(library)
+    binaries = os.path.join(source, "build")
+    bindings = os.path.join(binaries, "python")
+    os.makedirs(binaries)
     console.run(
         ["cmake", source, "-DCMAKE_BUILD_TYPE=Release", "-DEIGEN3_INCLUDE_DIR=" + eigen, "-DPYTHON=" + python],
-        env, library, failure,
+        env, binaries, FAILURE,
     )  # fmt: skip
-    console.run(["make", "-j%d" % jobs, "dynet", "pydynet_precopy"], env, library, failure)
+    library(console, jobs, binaries, env)
 
     console.step("%s: Python bindings" % title)
-    # setup.py looks for the licence of its wheel in the current folder.
-    shutil.copy(os.path.join(source, "LICENSE.txt"), bindings)
+    # As make does for its target pydynet_precopy. And setup.py looks for the licence of its wheel in the current folder.
+    for path in _files(os.path.join(source, "python"), "*.py", "*.pyx", "*.pxd") + [os.path.join(source, "LICENSE.txt")]:
+        shutil.copy(path, bindings)
     env["EIGEN3_INCLUDE_DIR"] = eigen
     console.run(
-        [python, os.path.join(source, "setup.py"), "build", "--build-dir=" + library, "--skip-build",
+        [python, os.path.join(source, "setup.py"), "build", "--build-dir=" + binaries, "--skip-build",
          "bdist_wheel", "--dist-dir=" + place_of_work],
-        env, bindings, failure,
+        env, bindings, FAILURE,
     )  # fmt: skip
-    [built] = glob.glob(os.path.join(glob.escape(place_of_work), "*.whl"))
+    [built] = _files(place_of_work, "*.whl")
     # The bindings look for libdynet in the folders of this build: bundle it, so that the wheel is self-contained.
     repaired = os.path.join(place_of_work, "repaired")
     bundle = ["delocate-wheel"] if sys.platform == "darwin" else [python, "-m", "auditwheel", "repair"]
-    console.run(bundle + ["-w", repaired, built], env, failure=failure)
-    [built] = glob.glob(os.path.join(glob.escape(repaired), "*.whl"))
-    path = place(built, folder)
+    console.run(bundle + ["-w", repaired, built], env, failure=FAILURE)
+    path = place(_files(repaired, "*.whl")[0], folder)
     console.done()
     shutil.rmtree(place_of_work, ignore_errors=True)
     return path

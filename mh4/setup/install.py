@@ -1,0 +1,37 @@
+"""`mh4 install-dynet`: DyNet for an mh4 that was installed by pip."""
+
+import os
+import sys
+from typing import Optional
+
+from mh4.setup import dynet_wheel
+from mh4.setup.compilers import clean_environment, find_compiler, processes
+from mh4.setup.console import Console, SetupError
+
+
+def install(jobs: Optional[int] = None) -> None:
+    """Install DyNet for the Python that runs this, from a wheel that is in the cache or built now, by `jobs` compilers at a time.
+
+    Raises SetupError, leaving nothing half-installed.
+    """
+    env = clean_environment(os.environ)
+    compiler = find_compiler(env)
+    folder = dynet_wheel.wheel_folder()
+    work = os.path.join(folder, "build")
+    with dynet_wheel.locked(folder):
+        os.makedirs(work, exist_ok=True)
+    console = Console(os.path.join(work, "log"))
+    try:
+        wheel = dynet_wheel.wheel(console, compiler, jobs or processes(), work, env)
+        console.step("DyNet %s: installing" % dynet_wheel.VERSION)
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
+        failure = "DyNet could not be installed from %s" % wheel
+        console.run([*pip, "--no-deps", "--no-index", "--force-reinstall", wheel], env, failure=failure)
+        try:
+            console.run([sys.executable, "-c", dynet_wheel.CHECK], env, failure="DyNet was built but does not run")
+        except SetupError:
+            dynet_wheel.forget(wheel)  # it may have been damaged: the next attempt builds it again
+            raise
+        console.done()
+    finally:
+        console.stop()

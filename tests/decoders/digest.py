@@ -1,0 +1,64 @@
+"""A digest of what every decoder returns for random arguments: the same to the bit for every variant and -march.
+
+python tests/decoders/digest.py      prints the number of floats in the vectors of mh4, and the digest
+"""
+
+import hashlib
+
+import numpy as np
+
+from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
+from mh4.decoders.mh4_full import VECTOR
+
+LENGTHS = [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 31, 33, 40, 50, 65, 99]  # around the widths of vectors
+
+
+def arguments(rng, n):
+    """Random scores: transitions of MH3, MH4 and MH5, arcs, costs, and the parts of oneec; rounded, so that some are tied."""
+
+    def scores(*shape):
+        return np.round(rng.normal(size=shape).astype(np.float32), 2 if n % 2 else 7)
+
+    side = n + 2
+    shift = scores(side, side)
+    reduces = {count: (shift, scores(count, side, side), scores(count, side, side)) for count in (2, 6, 12)}
+    parts = [scores(n + 1, n + 1), scores(n + 1, n + 1), scores(side, n + 1), scores(side, n + 1)]
+    return reduces, scores(n + 1, n + 1), scores(n + 1, n + 1), parts
+
+
+def results(n):
+    """What the decoders return for a sentence of n words."""
+    reduces, arcs, cost, parts = arguments(np.random.default_rng(n), n)
+    for single_root in (False, True):
+        options = [{"single_root": single_root}, {"single_root": single_root, "arcs": arcs, "cost": cost}]
+        for more in options:
+            yield mh3.decode(*reduces[2][:2], **more)
+            yield mh4.decode(*reduces[6][:2], **more)
+            best = mh4.decode(*reduces[6], **more)
+            yield best
+            yield mh4.decode(*reduces[6], heads=best.heads, **more)
+            yield mh5.decode(*reduces[12], **more)
+        yield beam.decode(*reduces[6], beam=4, arcs=arcs, single_root=single_root)
+        yield mst.decode(arcs, single_root=single_root)
+        yield mh3.marginals(*reduces[2][:2], single_root=single_root)
+        yield mh4.marginals(*reduces[6], arcs=arcs, single_root=single_root)
+        yield mst.marginals(arcs, single_root=single_root)
+        yield oneec.decode(*parts, single_root=single_root)
+        if n < 20:
+            yield mhk.decode(arcs, 4)
+
+
+def digest():
+    total = hashlib.sha256()
+    for n in LENGTHS:
+        for result in results(n):
+            for name, value in sorted(vars(result).items()):
+                parts = sorted(value.items()) if isinstance(value, dict) else [("", value)]
+                for part, array in parts:
+                    total.update(("%d %s %s " % (n, name, part)).encode())
+                    total.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+    return total.hexdigest()
+
+
+if __name__ == "__main__":
+    print(VECTOR, digest())

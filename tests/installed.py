@@ -1,0 +1,71 @@
+"""Tries mh4 as installed by pip from a wheel, without DyNet and what else the tests need: python tests/installed.py
+
+Prints the digest of the decoders' results, which all variants that the processor can run share.
+"""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+import mh4
+from mh4.decoders import processor
+
+DIGEST = Path(__file__).parent / "decoders" / "digest.py"
+COMMAND = Path(sysconfig.get_path("scripts")) / "mh4"
+GET_DYNET = "mh4: this needs DyNet, which pip cannot build by itself: run `mh4 install-dynet`"
+
+
+def started(*command, code=0, **env):
+    """What a command that exits with this code prints."""
+    done = subprocess.run([str(word) for word in command], env=dict(os.environ, **env), capture_output=True, text=True)
+    assert done.returncode == code, "%s: exit code %d\n%s" % (" ".join(map(str, command)), done.returncode, done.stderr)
+    return done.stdout if code == 0 else done.stderr
+
+
+def check_decoders():
+    """The digest, which is the same for every variant; each has vectors of its own width."""
+    widths, digests = {}, set()
+    for variant in processor.variants():
+        widths[variant], digest = started(sys.executable, DIGEST, MH4_SIMD=variant).split()
+        digests.add(digest)
+    everything = {"avx512": "16", "avx2": "8", "baseline": "4"}
+    assert widths == {variant: everything[variant] for variant in processor.variants()} and widths["baseline"], widths
+    assert len(digests) == 1, digests
+    assert "expected one of: " in started(COMMAND, "coverage", os.devnull, code=2, MH4_SIMD="avx1")
+    print("%s: the same results, digest %s" % (" ".join(widths), *digests))
+
+
+def check_commands(folder):
+    """The commands that need no DyNet work, the others say in one sentence how to get it."""
+    assert mh4.__version__ in started(COMMAND, "--version")
+    assert started(COMMAND, "data", "toy").count("(generated)") == 3 and Path("data/toy").is_dir()
+    assert "no treebank for language 'x', expected one of: " in started(COMMAND, "data", "x", code=2)
+    train, dev = ("data/toy/toy-ud-%s.conllu" % split for split in ("train", "dev"))
+    assert "well-nested" in started(COMMAND, "coverage", train)
+    if sys.version_info >= (3, 10):
+        assert "100.00" in started(COMMAND, "evaluate", dev, dev)
+    else:
+        answer = started(COMMAND, "evaluate", dev, dev, code=2)
+        assert answer.count("\n") == 1 and "pip install --ignore-requires-python --no-deps" in answer
+    (Path(folder) / "model").mkdir()
+    for command in (
+        ["train", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", "new"],
+        ["parse", "--model", "model", dev],
+        ["test", "--model", "model", dev],
+        ["info", "model"],
+    ):
+        answer = started(COMMAND, *command, code=2)
+        assert answer.startswith(GET_DYNET) and answer.count("\n") == 1, answer
+    assert sorted(os.listdir(folder)) == ["data", "model"]
+
+
+if __name__ == "__main__":
+    installed = Path(mh4.__file__).parent
+    assert Path(sysconfig.get_path("platlib")) in installed.parents, "%s is not installed from a wheel" % installed
+    check_decoders()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        check_commands(folder)

