@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn, Optional
 
 import click
+from click.shell_completion import CompletionItem
 
 from mh4.errors import InputError, one_line, reason
 
@@ -113,6 +114,9 @@ class Path(click.ParamType):
         if value == "-" and not self.standard:
             raise InputError("%s: expected a path, as - (standard input) cannot be used here" % given)
         return value
+
+    def shell_complete(self, context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(incomplete, type="file")]
 
 
 PATH, NAMED_PATH = Path(), Path(standard=False)

@@ -114,6 +114,19 @@ def test_help_imports_next_to_nothing():
     assert not {"numpy", "rich", "dynet", "tomllib", "json"} & set(modules)
 
 
+def test_completion_in_the_shell():
+    """Of commands, options and files, as the README sets it up."""
+    assert 'eval "$(_MH4_COMPLETE=bash_source mh4)"' in (toy.ROOT / "README.md").read_text(encoding="utf-8")
+
+    def completed(words):
+        asked = {"_MH4_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), **asked)
+        return subprocess.run(COMMAND, stdout=-1, env=environment, check=True).stdout.decode().split()
+
+    assert completed("mh4 v") == ["plain,view"] and completed("mh4 segmenter t") == ["plain,train"]
+    assert completed("mh4 view --ht") == ["plain,--html"] and completed("mh4 view R") == ["file,R"]
+
+
 def test_help_names_every_system():
     (option,) = [option for option in cli.train.params if option.name == "system"]
     _, text = option.get_help_record(click.Context(cli.train))

@@ -130,7 +130,7 @@ def levels(heads: np.ndarray) -> np.ndarray:
 
 
 def direction_of(words: Iterable[str]) -> str:
-    """ "rtl" if most of the letters are of scripts written from right to left, otherwise "ltr"."""
+    """The direction of a text: "rtl" if most of its letters are of scripts written from right to left, otherwise "ltr"."""
     kinds = [unicodedata.bidirectional(char) for word in words for char in word]
     return "rtl" if sum(kind in ("R", "AL") for kind in kinds) > kinds.count("L") else "ltr"
 
@@ -167,6 +167,6 @@ def _legs(heads: np.ndarray, above: np.ndarray, widths: Sequence[float]) -> tupl
         alone = heads[k + 1] > 0 and len(sides[-1]) + len(sides[1]) == 1
         for side, arcs in sides.items():
             step = min(LEG, (widths[k] + GAP - 2) / 2 / (len(arcs) + 0.5))
-            for place, (_, end, m) in enumerate(sorted(arcs)):
-                legs[end, m] = 0 if alone else side * step * (place + 0.5 + 0.5 * (heads[k + 1] == 0))
+            for rank, (_, end, m) in enumerate(sorted(arcs)):
+                legs[end, m] = 0 if alone else side * step * (rank + 0.5 + 0.5 * (heads[k + 1] == 0))
     return legs[0], legs[1]
