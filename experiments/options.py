@@ -92,13 +92,13 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: st
     )
 
 
-def number_of_jobs(jobs: str) -> int:
-    """The number of parallel runs; by default (empty) the number of cores, at most MOST_JOBS."""
+def number_of_jobs(jobs: str, name: str = "JOBS") -> int:
+    """The number of parallel runs; by default (empty) the number of cores, at most MOST_JOBS. name: that of the variable."""
     if not jobs.strip():
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return min(cores, MOST_JOBS)
     if not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):
-        raise InputError("JOBS: %s is not a positive whole number" % jobs)
+        raise InputError("%s: %s is not a positive whole number" % (name, jobs))
     return int(jobs)
 
 

@@ -3,7 +3,6 @@
 Made only from ``results/``, and written to ``report.md``, ``report.html`` and ``report-*.svg`` (``toy-report...`` for the toy treebank).
 """
 
-import csv
 import json
 import math
 import statistics
@@ -17,7 +16,7 @@ from training import records, shared_task
 from training.run import duration
 
 from mh4 import treebanks
-from tables import document, drawings, table1_2, table4, table5_6
+from tables import document, drawings, table1_2, table3, table4, table5_6
 from tables.document import Figure, Section
 from tables.shared_task import COLUMNS
 from tables.writer import Average, Table, averages
@@ -115,18 +114,14 @@ def _features(runs: Mapping[str, Sequence[dict]]) -> list[Section]:
 
 def _coverage(results: Path) -> Section:
     """Table 3, from the csv that `make coverage` writes."""
-    title, path, columns = "Table 3: coverage", results / "table3.csv", list(next(iter(paper.coverage().values())))[4:]
-    ours: dict[str, dict[str, str]] = {}
-    if path.exists():
-        with open(path, encoding="utf-8", newline="") as lines:
-            ours = {row["lang"]: row for row in csv.DictReader(lines) if (row["split"], row["data"]) == ("train", paper.RELEASE)}
-    body = []
+    columns = [column for column in table3.COLUMNS[2:] if column in next(iter(paper.coverage().values()))]
+    ours, body = table3.recorded(results), []
     for lang, theirs in paper.coverage().items():
         body.append([lang, "ours", *("%.2f" % float(ours[lang][column]) if lang in ours else NONE for column in columns)])
         body.append(["", "paper", *(theirs[column] for column in columns)])
     same = [lang for lang in ours if lang in paper.coverage() and _same_coverage(ours[lang], lang, columns)]
     said = "Identical in all columns: %s." % ", ".join(same) if same else "No training set of this table was available."
-    return Section(title, [Table(["training set", "", *columns], body, right=2), said])
+    return Section("Table 3: coverage", [Table(["training set", "", *columns], body, right=2), said])
 
 
 def _same_coverage(ours: Mapping[str, str], lang: str, columns: Sequence[str]) -> bool:

@@ -5,11 +5,13 @@ What Snakemake is to make is in ``training/Snakefile``. It runs in an environmen
 """
 
 import fcntl
+import hashlib
 import json
 import shlex
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,10 +24,11 @@ from mh4.errors import InputError
 from mh4.files import write_text
 from training.ensembles import MEMBERS, NAME
 from training.records import RECORD, Records
-from training.run import Run, finished_runs
+from training.run import Run, finished_runs, read_json
 from training.treebank import Treebank
 
 SNAKEMAKE = EXPERIMENTS.parent / ".venv-workflow" / "bin" / "snakemake"
+POLL_SECONDS = 1.0
 PROFILES = ("local", "slurm")
 # The disk that a model takes once it is trained, and while it is (with the optimizer's state, twice while it is replaced).
 MODEL_MB, TRAINING_MB = 15, 80
@@ -75,6 +78,11 @@ class Requests:
     minutes: int = 120
 
 
+def disk(trainings: int, at_once: int) -> int:
+    """The MB that trained models take, and those in training."""
+    return trainings * MODEL_MB + min(at_once, trainings) * TRAINING_MB
+
+
 def check(profile: str) -> None:
     """Raises InputError if this profile cannot be used here."""
     if profile not in PROFILES:
@@ -91,7 +99,7 @@ def check(profile: str) -> None:
 def check_disk(grids: Sequence[Grid], jobs: int) -> None:
     """Raises InputError if the models that are still to be trained do not fit on the disk."""
     missing, home = sum(len(grid.missing) for grid in grids), grids[0].home
-    needed = missing * MODEL_MB + min(jobs, missing) * TRAINING_MB
+    needed = disk(missing, jobs)
     home.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(home).free // 1_000_000
     if free < needed:
@@ -132,6 +140,7 @@ def execute(
         "home": str(home),
         "python": sys.executable,
         "single": str(EXPERIMENTS / "single.py"),
+        "cwd": str(EXPERIMENTS.parent),
         "command": command,
         "members": MEMBERS,
         "treebanks": {grid.bank.name: list(grid.options) for grid in grids},
@@ -146,18 +155,44 @@ def execute(
     # The lock is ours, and so a driver that was killed leaves none behind. A record is made again only if it is missing, or was
     # being made when the driver was killed.
     words += ["--directory", str(folder), "--nolock", "--rerun-triggers", "mtime", "--rerun-incomplete", "--keep-going"]
-    words += ["--quiet", "host", "reason", "rules", "--executor", profile, "--jobs", at_once]
+    words += ["--quiet", "all", "--executor", profile, "--jobs", at_once]
     if profile == "slurm":
+        prefix = "mh4-" + hashlib.sha1(str(home).encode()).hexdigest()[:8]
+        _cancel(prefix)
         words += ["--slurm-requeue", "--slurm-logdir", str(folder / "slurm"), "--latency-wait", "60"]
+        words += ["--slurm-jobname-prefix", prefix]
         words += [] if jobs else ["--slurm-array-jobs", "train"]
     else:
         words += ["--cores", at_once]
     process = subprocess.Popen([*words, *shlex.split(more)], pass_fds=[lock])
     try:
-        process.wait()
+        _report(process, grids)
     except KeyboardInterrupt:  # which Snakemake got too: it stops its jobs first
         process.wait()
         raise
+
+
+def _cancel(prefix: str) -> None:
+    """Cancels the jobs that a killed driver has left behind, for which no one waits any more; they resume as new ones."""
+    listed = subprocess.run(["squeue", "--noheader", "--format=%A %j"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    left = {job for job, _, name in (line.partition(" ") for line in listed.splitlines()) if name.startswith(prefix)}
+    if left:
+        subprocess.run(["scancel", *sorted(left)], check=True)
+
+
+def _report(process: subprocess.Popen, grids: Sequence[Grid]) -> None:
+    """Prints a line for each new record until the process ends."""
+    waiting = [(grid, run) for grid in grids for run in grid.missing]
+    all_of_them, ended = len(waiting), False
+    while not ended:
+        ended = process.poll() is not None
+        for grid, run in list(waiting):
+            record = read_json(grid.records.path(run, RECORD))
+            if record:
+                waiting.remove((grid, run))
+                done = "%d of %d" % (all_of_them - len(waiting), all_of_them)
+                print("%s  %s %s: dev UAS %.2f" % (done, grid.bank.name, run.name, record["dev_uas"]), flush=True)
+        time.sleep(0 if ended else POLL_SECONDS)
 
 
 def failure(grid: Grid, run: Run) -> str:
