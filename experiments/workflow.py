@@ -14,7 +14,6 @@ import paper
 import report
 import table3 as coverage
 from provenance import EXPERIMENTS, make_command, shown
-from rich.console import Console
 from tables import table3
 from training import shared_task, workflow
 from training.costs import requests
