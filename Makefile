@@ -134,7 +134,7 @@ slurm-test: environment
 	.venv/bin/python tests/slurm/check.py
 
 report: environment
-	.venv/bin/python experiments/report.py $(LANGS)
+	.venv/bin/python experiments/report.py $(foreach lang,$(LANGS),$(call quoted,$(lang)))
 
 coverage: environment
 	.venv/bin/python experiments/table3.py $(if $(UD),--ud $(call quoted,$(UD)))

@@ -44,7 +44,9 @@ def _plan(typed, home: Path) -> int:
             bank = identified(one.lang, {split: files[split] for split in ("train", "dev")})
             grids.append(Grid(bank, one.systems, one.seeds, (), home))
     if not grids:
-        raise InputError("no training set is here to measure speed on: fetch one, with `mh4 data hu`, or name a folder with UD=folder")
+        raise InputError(
+            "no training set is here to measure speed on: fetch one, with `mh4 data hu`, or name a folder with UD=folder"
+        )
     wanted = tuple(dict.fromkeys(system for one in asked for system in one.systems))
     speeds, lasting = costs.speeds(grids, home, wanted), costs.evaluations(EXPERIMENTS / "results")
     sizes = costs.completed(sizes)
@@ -54,7 +56,9 @@ def _plan(typed, home: Path) -> int:
         toy, size = one.lang == treebanks.TOY, sizes[one.lang]
         times = {system: costs.seconds(system, size, speeds[costs.key(toy, system)], lasting, toy) for system in one.systems}
         trainings = [times[system] for system in one.systems for _ in one.seeds]
-        left = [times[run.system] for run in missing.get(one.lang, ()) if run.system in times] if one.lang in missing else trainings
+        left = (
+            [times[run.system] for run in missing.get(one.lang, ()) if run.system in times] if one.lang in missing else trainings
+        )
         memory = max(speeds[costs.key(toy, system)].memory for system in one.systems)
         rows.append(table.Row(one.lang, size, len(trainings), sum(trainings), len(left), sum(left), memory))
         jobs += trainings

@@ -23,7 +23,9 @@ from training.workflow import SNAKEMAKE, Grid
 from mh4 import treebanks
 from mh4.errors import InputError
 
-USAGE = 'usage: make paper [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [PROFILE=slurm] [UD=folder] [CONLL17=folder] [JOBS=2]'
+USAGE = (
+    'usage: make paper [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [PROFILE=slurm] [UD=folder] [CONLL17=folder] [JOBS=2]'
+)
 NAMES = ("langs", "systems", "seeds", "profile", "ud", "conll17", "jobs", "snakemake", "home")
 SEEDS = "1 2 3 4 5"
 
@@ -55,7 +57,8 @@ def requested(typed) -> list[options.Request]:
     for lang in langs:
         if lang not in (*treebanks.languages(), treebanks.TOY):
             raise InputError(
-                "LANGS: %s is not the code of a treebank; there are %s" % (lang, " ".join([*treebanks.languages(), treebanks.TOY]))
+                "LANGS: %s is not the code of a treebank; there are %s"
+                % (lang, " ".join([*treebanks.languages(), treebanks.TOY]))
             )
     seeds = typed.seeds or (options.TOY_SEEDS if langs == [treebanks.TOY] else SEEDS)
     return [

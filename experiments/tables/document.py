@@ -67,8 +67,8 @@ h1 { font-size: 1.7rem; margin: 1rem 0 .5rem; } h2 { font-size: 1.25rem; margin:
 p { max-width: 52rem; } nav a { margin-right: 1rem; } a { color: var(--link); }
 .wide { overflow-x: auto; margin: 1rem 0; } svg { max-width: 100%; height: auto; }
 table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .6rem; text-align: left; white-space: nowrap; border-bottom: 1px solid var(--line); }
-th { background: var(--soft); } td.number, th.number { text-align: right; }
+th, td { padding: .2rem .6rem; text-align: left; white-space: nowrap; border-top: 1px solid var(--line); }
+tr.continued td { border-top: none; } th { background: var(--soft); } td.number, th.number { text-align: right; }
 figure { margin: 1.5rem 0; } figcaption { color: #555; font-size: 13px; }
 """
 
@@ -94,7 +94,10 @@ def as_html(title: str, sections: Sequence[Section]) -> str:
 def _part(part: Union[str, Table, Figure]) -> str:
     if isinstance(part, Figure):
         drawing = part.svg[part.svg.index("<svg") :]  # without the declarations of an XML file
-        return '<figure>\n<div class="wide">%s</div>\n<figcaption>%s</figcaption>\n</figure>' % (drawing, html.escape(part.caption))
+        return '<figure>\n<div class="wide">%s</div>\n<figcaption>%s</figcaption>\n</figure>' % (
+            drawing,
+            html.escape(part.caption),
+        )
     if isinstance(part, Table):
         head = _row(part, part.header, "th")
         body = "\n".join(_row(part, line, "td") for line in part.body)
@@ -104,4 +107,8 @@ def _part(part: Union[str, Table, Figure]) -> str:
 
 def _row(table: Table, cells: Sequence[str], tag: str) -> str:
     kinds = [' class="number"' if table.is_number(column) else "" for column in range(len(cells))]
-    return "<tr>%s</tr>" % "".join("<%s%s>%s</%s>" % (tag, kind, html.escape(cell), tag) for kind, cell in zip(kinds, cells))
+    continued = ' class="continued"' if not cells[0] else ""  # what the line above begins
+    return "<tr%s>%s</tr>" % (
+        continued,
+        "".join("<%s%s>%s</%s>" % (tag, kind, html.escape(cell), tag) for kind, cell in zip(kinds, cells)),
+    )

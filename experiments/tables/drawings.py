@@ -4,6 +4,8 @@ import io
 import logging
 from collections.abc import Mapping, Sequence
 
+import paper
+
 from mh4.errors import InputError
 
 # Colours that remain distinct to colour-blind readers (Okabe & Ito 2008).
@@ -24,11 +26,12 @@ def curves(runs: Mapping[str, Sequence[Sequence[tuple[int, float]]]]) -> str:
     """Dev UAS over updates: for each system, a curve for each seed, as pairs of both."""
     figure, axes = _figure(8.0, 3.8)
     best = max(uas for mine in runs.values() for curve in mine for _, uas in curve)
-    for k, (system, mine) in enumerate(runs.items()):
+    for system, mine in runs.items():
+        colour = COLOURS[paper.place(system)[0] % len(COLOURS)]
         for curve in mine:
             label = system if curve is mine[0] else None
             updates, scores = zip(*curve)
-            axes.plot([n / 1000 for n in updates], scores, color=COLOURS[k % len(COLOURS)], linewidth=1.2, label=label)
+            axes.plot([n / 1000 for n in updates], scores, color=colour, linewidth=1.2, label=label)
     axes.set_ylim(max(0.0, best - SHOWN), best + 0.5)
     axes.set_xlim(left=0)
     axes.set_xlabel("updates, in thousands")

@@ -41,7 +41,9 @@ def write(names: Sequence[str], results: Path = records.RESULTS) -> list[Path]:
     toy = list(names) == [treebanks.TOY]
     names = [treebanks.TOY] if toy else sorted(set(records.names(results)) - {treebanks.TOY}, key=_place)
     runs = {name: records.load(name, results) for name in names}
-    title = "The toy treebank" if toy else "Global Transition-based Non-projective Dependency Parsing: the paper's tables and ours"
+    title = (
+        "The toy treebank" if toy else "Global Transition-based Non-projective Dependency Parsing: the paper's tables and ours"
+    )
     return document.write(results, "toy-" + NAME if toy else NAME, title, sections(runs, results, toy))
 
 
@@ -101,8 +103,7 @@ def _features(runs: Mapping[str, Sequence[dict]]) -> list[Section]:
         mine = {name: averages(of_name, "dev_uas") for name, of_name in runs.items()}
         names = [name for name in mine if any(system in mine[name] for _, _, system in rows)]
         body = [
-            [features, system, "%.2f" % paper.features()[decoding, features]]
-            + [_ours(mine[name].get(system)) for name in names]
+            [features, system, "%.2f" % paper.features()[decoding, features]] + [_ours(mine[name].get(system)) for name in names]
             for _, features, system in rows
         ]
         header = ["features", "system", "paper, average of 10 treebanks", *names]
@@ -228,7 +229,10 @@ def _speed(runs: Mapping[str, Sequence[dict]]) -> list:
         speeds, cpu = [run["tokens_per_second"] for run in mine], [run["cpu_seconds"] for run in mine if "cpu_seconds" in run]
         numbers = ["%d" % len(mine), "%d" % statistics.median(speeds), "%d to %d" % (min(speeds), max(speeds))]
         numbers += ["%d" % statistics.median(run["updates"] for run in mine)]
-        numbers += [duration(statistics.median(run["seconds"] for run in mine)), duration(statistics.median(cpu)) if cpu else NONE]
+        numbers += [
+            duration(statistics.median(run["seconds"] for run in mine)),
+            duration(statistics.median(cpu)) if cpu else NONE,
+        ]
         body.append([system, *numbers])
     header = ["system", "runs", "tokens/s, median", "range", "updates, median", "wall time, median", "CPU time, median"]
     return [
@@ -246,7 +250,9 @@ def _runs(runs: Mapping[str, Sequence[dict]]) -> list:
             times = [duration(run[key]) if key in run else NONE for key in ("seconds", "cpu_seconds")]
             machines = run.get("machines", [])
             where = ", ".join("%s, Python %s" % (one["processor"], one["python"]) for one in machines) or "not recorded"
-            body.append([name, run["system"], str(run["seed"]), *scores, *times, run.get("commit", ""), run.get("date", ""), where])
+            body.append(
+                [name, run["system"], str(run["seed"]), *scores, *times, run.get("commit", ""), run.get("date", ""), where]
+            )
     header = ["treebank", "system", "seed", "dev UAS", "test LAS", "wall time", "CPU time", "commit", "date", "processor"]
     return [
         Table(header, body, right=2, left_from=7),

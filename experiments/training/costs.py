@@ -86,7 +86,9 @@ def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> di
     known = {name: Speed(**speed) for name, speed in kept["speeds"].items()} if kept.get("machine") == machine() else {}
     # Of usual length: the treebank of median sentence length.
     for toy in (False, True):
-        mine = sorted((grid for grid in grids if (grid.bank.lang == treebanks.TOY) is toy), key=lambda grid: _length(grid.bank.paths))
+        mine = sorted(
+            (grid for grid in grids if (grid.bank.lang == treebanks.TOY) is toy), key=lambda grid: _length(grid.bank.paths)
+        )
         named = {system for grid in mine for system in (*grid.systems, *systems)}
         wanted = sorted((system for system in named if key(toy, system) not in known), key=paper.place)
         for system in wanted:

@@ -38,7 +38,9 @@ def main():
         restarted = trial(cluster, tried)
     differing = [name for name in sorted(names(quiet) | names(tried)) if content(quiet, name) != content(tried, name)]
     if differing or not restarted:
-        raise SystemExit("slurm-test: FAILED: different: %s; see %s" % (" ".join(differing) or "nothing was interrupted", scratch))
+        raise SystemExit(
+            "slurm-test: FAILED: different: %s; see %s" % (" ".join(differing) or "nothing was interrupted", scratch)
+        )
     print("slurm-test: passed: %d files are the same; restarted in mid-training: %s" % (len(names(quiet)), ", ".join(restarted)))
     shutil.rmtree(scratch)
     return 0

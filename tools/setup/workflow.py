@@ -33,7 +33,9 @@ def find_python():
         # The name may be a stand-in that only says which versions there are.
         if name and shutil.which(name) and not subprocess.run([name, "-c", check], stderr=subprocess.DEVNULL).returncode:
             return name
-    raise SetupError("Snakemake needs Python %d.%d or later: install one, or select it as in `make paper PYTHON=python3.12`." % OLDEST)
+    raise SetupError(
+        "Snakemake needs Python %d.%d or later: install one, or select it as in `make paper PYTHON=python3.12`." % OLDEST
+    )
 
 
 def main():
