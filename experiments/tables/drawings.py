@@ -2,6 +2,7 @@
 
 import io
 import logging
+import re
 from collections.abc import Mapping, Sequence
 
 import paper
@@ -71,4 +72,4 @@ def _svg(figure, salt: str) -> str:
     drawn = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none", "font.family": "sans-serif"}):
         figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
-    return drawn.getvalue()
+    return re.sub(r'<g id="[^"]*">', "<g>", drawn.getvalue())  # figure_1, which would be in every figure

@@ -79,7 +79,8 @@ def measure(system: str, train: str, dev: str, settings: str) -> Speed:
 def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> dict[str, Speed]:
     """The speed of each system on this machine, by `key`: "mst", or "toy/mst" for the small network of the toy treebank.
 
-    systems: those to measure in addition to the grids' own. What was measured on this machine before, with the same software, is read from ``runs/workflow/speeds.json``.
+    systems: those to measure in addition to the grids' own. What was measured on this machine before, with the same software, is
+    read from ``runs/workflow/speeds.json``.
     """
     path = home / "runs" / "workflow" / "speeds.json"
     kept = read_json(path)

@@ -120,7 +120,10 @@ def test_what_is_recorded_is_not_made_again_and_ensembles_need_models(make_one, 
     """A seed's models are combined if all of them are here or still to be trained, not if there is only a record of one."""
     members = "mh4-hybrid", "1ec", "mst"
     names = [run.name for run in grid(tmp_path / "home", *members).missing]
-    assert names == ["%s seed %d" % (system, seed) for seed in (1, 2) for system in members] + ["ensemble seed 1", "ensemble seed 2"]
+    assert names == ["%s seed %d" % (system, seed) for seed in (1, 2) for system in members] + [
+        "ensemble seed 1",
+        "ensemble seed 2",
+    ]
     assert make_one("--system", "mst", "--seed", "1") == 0
     made = kept(tmp_path, "toy/mst-seed1")
     record(tmp_path / "home" / "results", "toy", "mst", 2, 80.0, lang="toy", release="toy treebank")
