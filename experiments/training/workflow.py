@@ -49,25 +49,23 @@ class Grid:
     ensembles: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        records, models = Records(self.home / "results", self.bank), self.home / "runs" / self.bank.name
-        records.forget_other_data()
+        self.records, models = Records(self.home / "results", self.bank), self.home / "runs" / self.bank.name
         self.runs = [Run(system, seed, models / system / ("seed%d" % seed)) for seed in self.seeds for system in self.systems]
-        self.missing = [run for run in self.runs if not records.path(run, RECORD).exists()]
+        self.missing = self.unfinished()
         # An ensemble needs models: those that are here, and those that are to be trained.
         there = {(run.system, run.seed) for system in MEMBERS for run in finished_runs(models, system)}
         there |= {(run.system, run.seed) for run in self.missing}
         wanted = [Run(NAME, seed, models / NAME / ("seed%d" % seed)) for seed in self.seeds]
-        recorded = {run.seed for run in wanted if records.path(run, RECORD).exists()}
+        recorded = {run.seed for run in wanted if self.records.has(run)}
         possible = {seed for seed in self.seeds if all((system, seed) in there for system in MEMBERS)}
         self.ensembles = sorted(recorded | possible) if set(MEMBERS) <= set(self.systems) else []
         combined = [run for run in wanted if run.seed in self.ensembles]
         self.missing += [run for run in combined if run.seed not in recorded]
         self.runs += combined
-        self.records = records
 
     def unfinished(self) -> list[Run]:
         """The runs that have no record."""
-        return [run for run in self.runs if not self.records.path(run, RECORD).exists()]
+        return [run for run in self.runs if not self.records.has(run)]
 
 
 @dataclass(frozen=True)
@@ -136,6 +134,8 @@ def execute(
     """
     home = grids[0].home
     folder = home / "runs" / "workflow"
+    for grid in grids:
+        grid.records.forget_other_data()
     config = {
         "home": str(home),
         "python": sys.executable,
