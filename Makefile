@@ -123,14 +123,14 @@ endif
 # Snakemake has an environment of its own.
 WORKFLOW = LANGS SYSTEMS SEEDS UD CONLL17 JOBS
 paper: environment
-	@.venv/bin/python tools/setup/workflow.py
+	@.venv/bin/python tools/setup/workflow_environment.py
 	.venv/bin/python experiments/workflow.py $(call given,$(WORKFLOW) PROFILE SNAKEMAKE)
 
 plan: environment
 	.venv/bin/python experiments/plan.py $(call given,$(WORKFLOW) CORES)
 
 slurm-test: environment
-	@.venv/bin/python tools/setup/workflow.py
+	@.venv/bin/python tools/setup/workflow_environment.py
 	.venv/bin/python tests/slurm/check.py
 
 report: environment

@@ -202,11 +202,12 @@ def _report(process: subprocess.Popen, grids: Sequence[Grid]) -> None:
 
 
 def failure(grid: Grid, run: Run) -> str:
-    """What is known of a run that has no record: the path of the log of its job, with the last line of it."""
+    """What is known of a run that has no record: the path of the log of its job, with the last line of it, except for advice."""
     log = run.folder / "job.log"
     try:
-        lines = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
-    said = ": " + lines[-1].strip() if lines else ", which it has not begun"
+    lines = [line for line in map(str.strip, lines) if line and not line.startswith("(")]
+    said = ": " + lines[-1] if lines else ", which it has not begun"
     return "%s %s: no record; log in %s%s" % (grid.bank.name, run.name, shown(log), said)
