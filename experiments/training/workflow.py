@@ -167,7 +167,8 @@ def execute(
         _cancel(prefix)
         words += ["--slurm-requeue", "--slurm-logdir", str(folder / "slurm"), "--latency-wait", "60"]
         words += ["--slurm-jobname-prefix", prefix]
-        words += [] if jobs else ["--slurm-array-jobs", "train"]
+        # A task takes about 1.6 kB of the command line of its array, which can be 128 kB long.
+        words += [] if jobs else ["--slurm-array-jobs", "train", "--slurm-array-limit", "50"]
     else:
         words += ["--cores", at_once]
     process = subprocess.Popen([*words, *shlex.split(more)], pass_fds=[lock])

@@ -52,6 +52,14 @@ def trial(cluster, home):
     first = driver(home, *options)
     try:
         in_training(cluster, home, "n1")
+    finally:
+        say("killing the driver")
+        os.killpg(first.pid, signal.SIGKILL)
+        first.wait()
+    say("starting the driver again")
+    second = driver(home, *options)
+    try:
+        in_training(cluster, home, "n1")
         say("killing node n1")
         cluster.kill_node("n1")
         job = in_training(cluster, home, "n2")
@@ -60,19 +68,12 @@ def trial(cluster, home):
         wait_for(lambda: not cluster.jobs("RUNNING", "n1"), PATIENCE, "Slurm does not notice that n1 is gone")
         say("starting node n1 again")
         cluster.start_node("n1")
-        in_training(cluster, home, "n2")
-    finally:
-        say("killing the driver")
-        os.killpg(first.pid, signal.SIGKILL)
-        first.wait()
-    say("starting the driver again")
-    second = driver(home, *options)
-    try:
-        if second.wait():
+        if second.wait(PATIENCE):
             raise SystemExit("slurm-test: FAILED: the driver ended with exit code %d; see %s" % (second.returncode, home))
     finally:
         if second.poll() is None:
             os.killpg(second.pid, signal.SIGKILL)
+            second.wait()
     return [
         "%s (%d times)" % (log.parent.relative_to(home / "runs" / "toy"), starts - 1)
         for log in sorted(home.glob("runs/toy/*/seed*/train.log"))
