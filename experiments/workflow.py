@@ -90,7 +90,8 @@ def _paper(typed, home: Path) -> int:
         jobs = asked[0].jobs if profile == "local" or typed.jobs else None
         missing = sum(len(grid.missing) for grid in grids)
         workflow.check_disk(grids, jobs or missing)
-        print("%d records to make, %d already there" % (missing, sum(len(grid.runs) for grid in grids) - missing), flush=True)
+        there = sum(len(grid.runs) for grid in grids) - missing
+        print("records to make: %d, already there: %d" % (missing, there), flush=True)
         if missing:
             needs = requests(grids, home) if profile == "slurm" else workflow.Requests()
             workflow.execute(grids, command, profile, jobs, needs, typed.snakemake, lock)
@@ -103,6 +104,8 @@ def _paper(typed, home: Path) -> int:
             report.write([name for name in names if (home / "results" / name).is_dir()], home / "results")
     for line in failed:
         print(line, file=sys.stderr)
+    if failed:
+        print("logs of Snakemake: %s" % shown(home / "runs" / "workflow" / ".snakemake" / "log"), file=sys.stderr)
     return 1 if failed else 0
 
 

@@ -102,7 +102,7 @@ def check_disk(grids: Sequence[Grid], jobs: int) -> None:
     free = shutil.disk_usage(home).free // 1_000_000
     if free < needed:
         raise InputError(
-            "the disk is too full: %d trainings need about %d MB in %s, and %d MB are free" % (missing, needed, shown(home), free)
+            "the disk is too full: training needs about %d MB in %s, and %d MB are free" % (needed, shown(home), free)
         )
 
 
