@@ -166,7 +166,7 @@ def wall_clock(jobs: Sequence[float], cores: int) -> float:
 
 
 def requests(grids: Sequence[Grid], home: Path) -> Requests:
-    """What every training of these grids can request of a cluster: ample, since all tasks of an array request the same."""
+    """What every training of these grids can request of a cluster: enough for all, and four times the longest that is estimated."""
     known, lasting = speeds(grids, home), evaluations(EXPERIMENTS / "results")
     longest, memory = 0.0, 0
     for grid in grids:

@@ -129,8 +129,9 @@ def execute(
 ) -> None:
     """Has Snakemake make the missing records; afterwards `Grid.unfinished` tells what it did not make.
 
-    command: the command that repeats all of it, for the records. jobs: at a time; None for all at once, as arrays of a cluster.
-    more: further options of Snakemake. lock: of `only_one`; Snakemake inherits it.
+    command: the command that repeats all of it, for the records. jobs: at a time; None for all at once, so that a cluster always has
+    the next one. They are separate jobs of Slurm: a task of an array deletes the record of the array's first task if that has ended
+    (snakemake-executor-plugin-slurm 2.8), and a group of jobs ends with the first that fails. more: further options of Snakemake. lock: of `only_one`; Snakemake inherits it.
     """
     home = grids[0].home
     folder = home / "runs" / "workflow"
@@ -167,8 +168,6 @@ def execute(
         _cancel(prefix)
         words += ["--slurm-requeue", "--slurm-logdir", str(folder / "slurm"), "--latency-wait", "60"]
         words += ["--slurm-jobname-prefix", prefix]
-        # A task takes about 1.6 kB of the command line of its array, which can be 128 kB long.
-        words += [] if jobs else ["--slurm-array-jobs", "train", "--slurm-array-limit", "50"]
     else:
         words += ["--cores", at_once]
     process = subprocess.Popen([*words, *shlex.split(more)], pass_fds=[lock])
