@@ -129,9 +129,11 @@ def execute(
 ) -> None:
     """Has Snakemake make the missing records; afterwards `Grid.unfinished` tells what it did not make.
 
-    command: the command that repeats all of it, for the records. jobs: at a time; None for all at once, so that a cluster always has
-    the next one. They are separate jobs of Slurm: a task of an array deletes the record of the array's first task if that has ended
-    (snakemake-executor-plugin-slurm 2.8), and a group of jobs ends with the first that fails. more: further options of Snakemake. lock: of `only_one`; Snakemake inherits it.
+    command: the command that repeats all of it, for the records. jobs: at a time; None for all at once, so that a cluster always
+    has the next one. more: further options of Snakemake. lock: of `only_one`; Snakemake inherits it.
+
+    On Slurm, trainings are separate jobs. In an array of snakemake-executor-plugin-slurm 2.8, each task deletes the record of the
+    first one, if that has ended; and a group of jobs ends with the first of them that fails.
     """
     home = grids[0].home
     folder = home / "runs" / "workflow"
