@@ -98,8 +98,9 @@ def in_training(cluster, home, node):
             if "train" in words and "--model" in words:
                 folder = ROOT / words[words.index("--model") + 1]
                 evaluated = lines(folder / "metrics.jsonl")
-                if evaluated >= begun.setdefault(folder, evaluated) + 2 and not (folder / "summary.json").exists():
-                    return cluster.jobs("RUNNING", node)[0]
+                running = cluster.jobs("RUNNING", node)
+                if evaluated >= begun.setdefault(folder, evaluated) + 2 and running and not (folder / "summary.json").exists():
+                    return running[0]
         return None
 
     return wait_for(found, PATIENCE, "slurm-test: FAILED: no training on %s; see %s" % (node, home))
