@@ -10,7 +10,6 @@ from pathlib import Path
 
 import options
 import paper
-import workflow
 from provenance import EXPERIMENTS, machine
 from rich.console import Console
 from tables import plan as table
@@ -33,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _plan(typed, home: Path) -> int:
-    asked, cores = workflow.requested(typed), options.number_of_jobs(typed.cores or CORES, "CORES")
+    asked, cores = options.requests(typed), options.number_of_jobs(typed.cores or CORES, "CORES")
     grids, sizes = [], {}
     for one in asked:
         folder = Path(one.ud) if one.ud else treebanks.DATA / ("ud-" + treebanks.RELEASE)

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import options
 from provenance import shown
-from tables import overview, treebank_pages
+from tables import overview
 from training.records import RESULTS, names
 
-from mh4 import treebanks
 from mh4.errors import InputError
 
 USAGE = "usage: .venv/bin/python experiments/report.py [hu eu-ud1.4 ...]    (by default, all with results)"
@@ -29,18 +28,10 @@ def main(arguments: Sequence[str], results: Path = RESULTS) -> int:
         asked = list(arguments) or names(results)
         if not asked:
             raise InputError("no records in %s: train first, with make reproduce or make paper" % shown(results))
-        write(asked, results)
+        print("Written: %s" % ", ".join(map(shown, overview.write_all(asked, results))))
         return 0
 
     return options.answered("report", lambda: USAGE, helped, work)
-
-
-def write(asked: Sequence[str], results: Path) -> None:
-    """Writes the pages of these treebanks, and the report; that on the toy treebank only if it is one of them."""
-    for name in asked:
-        print(" ".join(map(shown, treebank_pages.write(name, results))))
-    for of_toy in sorted({name == treebanks.TOY for name in asked}):
-        print(" ".join(map(shown, overview.write([name for name in asked if (name == treebanks.TOY) is of_toy], results))))
 
 
 if __name__ == "__main__":

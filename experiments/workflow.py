@@ -11,10 +11,8 @@ from typing import Optional
 
 import options
 import paper
-import report
-import table3 as coverage
 from provenance import EXPERIMENTS, make_command, shown
-from tables import table3
+from tables import overview, table3
 from training import shared_task, workflow
 from training.costs import requests
 from training.treebank import located, with_test
@@ -27,7 +25,6 @@ USAGE = (
     'usage: make paper [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [PROFILE=slurm] [UD=folder] [CONLL17=folder] [JOBS=2]'
 )
 NAMES = ("langs", "systems", "seeds", "profile", "ud", "conll17", "jobs", "snakemake", "home")
-SEEDS = "1 2 3 4 5"
 
 
 def usage() -> str:
@@ -35,7 +32,7 @@ def usage() -> str:
     meanings = {
         "LANGS": "from %s toy;\nby default all but toy" % " ".join(treebanks.languages()),
         "SYSTEMS": "by default %s,\nand for the languages of Table 3 those of Tables 1 and 2" % " ".join(paper.systems("")),
-        "SEEDS": "by default %s (%s if only toy is asked for)" % (SEEDS, options.TOY_SEEDS),
+        "SEEDS": "by default %s (%s if only toy is asked for)" % (options.PAPER_SEEDS, options.TOY_SEEDS),
         "PROFILE": "local (default), or slurm: runs are jobs of the cluster, JOBS at a time, by default all",
         "UD": "a folder with treebanks; otherwise they are downloaded. Those that cannot be had are left out",
         "CONLL17": "as for make reproduce",
@@ -51,24 +48,8 @@ def main(arguments: Sequence[str]) -> int:
     return options.answered("paper", usage, typed.help, lambda: _paper(typed, Path(typed.home or EXPERIMENTS).resolve()))
 
 
-def requested(typed) -> list[options.Request]:
-    """The validated request for each language. Raises InputError."""
-    langs = list(dict.fromkeys(typed.langs.split())) or treebanks.languages()
-    for lang in langs:
-        if lang not in (*treebanks.languages(), treebanks.TOY):
-            raise InputError(
-                "LANGS: %s is not the code of a treebank; there are %s"
-                % (lang, " ".join([*treebanks.languages(), treebanks.TOY]))
-            )
-    seeds = typed.seeds or (options.TOY_SEEDS if langs == [treebanks.TOY] else SEEDS)
-    return [
-        options.request(lang, typed.systems or " ".join(paper.systems(lang)), seeds, typed.ud, typed.jobs, typed.conll17)
-        for lang in langs
-    ]
-
-
 def _paper(typed, home: Path) -> int:
-    asked = requested(typed)
+    asked = options.requests(typed)
     profile = typed.profile or "local"
     workflow.check(profile)
     if not SNAKEMAKE.exists():
@@ -85,6 +66,12 @@ def _paper(typed, home: Path) -> int:
         grids, left_out = found(asked, home)
         for lang, why in left_out.items():
             print("left out: %s: %s" % (lang, why), file=sys.stderr)
+        for grid in grids:
+            if grid.not_combined:
+                seeds = ", ".join(map(str, grid.not_combined))
+                print(
+                    "no ensemble of %s with seed %s: models are recorded but not here" % (grid.bank.name, seeds), file=sys.stderr
+                )
         if not grids:
             raise InputError("none of these treebanks can be had")
         jobs = asked[0].jobs if profile == "local" or typed.jobs else None
@@ -101,7 +88,8 @@ def _paper(typed, home: Path) -> int:
         failed = [workflow.failure(grid, run) for grid in grids for run in grid.unfinished()]
         if len(failed) < sum(len(grid.runs) for grid in grids):
             names = [grid.bank.name for grid in grids]
-            report.write([name for name in names if (home / "results" / name).is_dir()], home / "results")
+            written = overview.write_all([name for name in names if (home / "results" / name).is_dir()], home / "results")
+            print("Written: %s" % ", ".join(map(shown, written)))
     for line in failed:
         print(line, file=sys.stderr)
     if failed:
@@ -138,7 +126,7 @@ def _coverage(grids: Sequence[Grid], results: Path) -> None:
     for folder in folders:
         here = {lang for lang in paper.coverage() if (folder / ("%s-ud-train.conllu" % lang)).is_file()}
         if here > kept:
-            coverage.main(["--ud", str(folder)], results.parent)
+            table3.write(table3.measure(folder), results, make_command("coverage", UD=str(folder)))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from training import records, shared_task
 from training.run import duration
 
 from mh4 import treebanks
-from tables import document, drawings, table1_2, table3, table4, table5_6
+from tables import document, drawings, table1_2, table3, table4, table5_6, treebank_pages
 from tables.document import Figure, Section
 from tables.shared_task import COLUMNS
 from tables.writer import Average, Table, averages
@@ -33,6 +33,14 @@ class Line:
     name: str
     ours: Mapping[str, Average]
     paper: Mapping[str, Average]
+
+
+def write_all(names: Sequence[str], results: Path = records.RESULTS) -> list[Path]:
+    """Writes the pages of these treebanks, and the report; that on the toy treebank only if it is one of them."""
+    written = [path for name in names for path in treebank_pages.write(name, results)]
+    for toy in sorted({name == treebanks.TOY for name in names}):
+        written += write([name for name in names if (name == treebanks.TOY) is toy], results)
+    return written
 
 
 def write(names: Sequence[str], results: Path = records.RESULTS) -> list[Path]:

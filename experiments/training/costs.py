@@ -23,7 +23,7 @@ from provenance import EXPERIMENTS, machine
 from mh4 import config, conllu, treebanks
 from mh4.files import write_text
 from training import records
-from training.run import read_json
+from training.run import read_json, system_and_loss
 from training.workflow import Grid, Requests
 
 WARM_UP, MINIBATCHES, PARSED = 5, 40, 100  # minibatches, and sentences of dev
@@ -57,10 +57,11 @@ def measure(system: str, train: str, dev: str, settings: str) -> Speed:
     from mh4.parsing import Parser
     from mh4.training.trainer import Trainer, evaluate, shuffled_minibatches
 
-    chosen = config.read(settings) if settings else config.Config()
+    name, loss = system_and_loss(system)
+    chosen = config.with_settings(config.read(settings) if settings else config.Config(), ["training.loss=" + loss])
     sentences, held_out = conllu.read(train), conllu.read(dev)[:PARSED]
     with tempfile.TemporaryDirectory() as folder:
-        trainer = Trainer(system, chosen, sentences, held_out, folder)
+        trainer = Trainer(name, chosen, sentences, held_out, folder)
         lengths = [len(sentence) for sentence in sentences]
         batches = shuffled_minibatches(lengths, chosen.training.batch_tokens, np.random.default_rng(1))
         for batch in batches[:WARM_UP]:

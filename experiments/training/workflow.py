@@ -38,7 +38,7 @@ MODEL_MB, TRAINING_MB = 15, 80
 class Grid:
     """The runs to be recorded of a treebank, and the options with which ``single.py`` finds its files.
 
-    ensembles: the seeds whose models are to be combined.
+    ensembles: the seeds whose models are combined; not_combined: those whose models are recorded, but not here.
     """
 
     bank: Treebank
@@ -47,6 +47,7 @@ class Grid:
     options: Sequence[str]
     home: Path
     ensembles: list[int] = field(default_factory=list)
+    not_combined: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.records, models = Records(self.home / "results", self.bank), self.home / "runs" / self.bank.name
@@ -58,7 +59,9 @@ class Grid:
         wanted = [Run(NAME, seed, models / NAME / ("seed%d" % seed)) for seed in self.seeds]
         recorded = {run.seed for run in wanted if self.records.has(run)}
         possible = {seed for seed in self.seeds if all((system, seed) in there for system in MEMBERS)}
-        self.ensembles = sorted(recorded | possible) if set(MEMBERS) <= set(self.systems) else []
+        if set(MEMBERS) <= set(self.systems):
+            self.ensembles = sorted(recorded | possible)
+            self.not_combined = sorted(set(self.seeds) - recorded - possible)
         combined = [run for run in wanted if run.seed in self.ensembles]
         self.missing += [run for run in combined if run.seed not in recorded]
         self.runs += combined

@@ -35,13 +35,13 @@ def typed(**given):
 
 
 def test_by_default_it_is_the_whole_paper():
-    asked = {one.lang: one for one in workflow.requested(typed())}
+    asked = {one.lang: one for one in options.requests(typed())}
     assert list(asked) == treebanks.languages() and len(asked) == 20
     of_table_4 = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec", "greedy-mh3", "greedy-mh4")
     assert {one.systems for lang, one in asked.items() if lang not in paper.coverage()} == {of_table_4}
     assert asked["hu"].systems == (*of_table_4, "greedy-mh4-two", "greedy-mh4-three")
     assert {one.seeds for one in asked.values()} == {(1, 2, 3, 4, 5)}
-    assert workflow.requested(typed(langs="toy"))[0].seeds == (1, 2)
+    assert options.requests(typed(langs="toy"))[0].seeds == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_full_disk_is_noticed_before_training(tmp_path, monkeypatch):
 
 
 def test_treebanks_that_cannot_be_had_are_left_out_and_named(hungarian, tmp_path):
-    asked = workflow.requested(typed(langs="hu got", systems="mst", seeds="1", ud=str(hungarian)))
+    asked = options.requests(typed(langs="hu got", systems="mst", seeds="1", ud=str(hungarian)))
     grids, left_out = workflow.found(asked, tmp_path / "home")
     assert [one.bank.name for one in grids] == ["hu"] and list(left_out) == ["got"]
     assert left_out["got"].endswith("has no got-ud-train.conllu and no got-ud-dev.conllu")
@@ -136,6 +136,7 @@ def test_what_is_recorded_is_not_made_again_and_ensembles_need_models(make_one, 
         "1ec seed 2",
         "ensemble seed 1",
     ]
+    assert grid(tmp_path / "home", *members).not_combined == [2]
     assert grid(tmp_path / "home", "mst").missing == []
 
 
