@@ -18,7 +18,7 @@ from training.run import duration
 from mh4 import treebanks
 from tables import document, drawings, table1_2, table3, table4, table5_6, treebank_pages
 from tables.document import Figure, Section
-from tables.shared_task import COLUMNS
+from tables.shared_task import COLUMNS, same_digits
 from tables.writer import Average, Table, averages
 
 NAME = "report"
@@ -99,7 +99,9 @@ def _introduction(runs: Mapping[str, Sequence[dict]], toy: bool) -> list[str]:
         "Scores are in percent: the mean and the sample standard deviation over seeds, and in parentheses the number of seeds, of "
         "which the paper has five. Below ours are the paper's, then the difference, with * where it is beyond two standard errors. "
         "The standard error of the difference of means is that of independent samples; where we have only one seed, the paper's "
-        "standard deviation stands for ours. %s: no score. Only UD 2.0 is compared with the paper." % NONE,
+        "standard deviation stands for ours; the paper's ensemble has none, and so no mark. The last columns of Tables 5 and 6 are the "
+        "outputs of the shared task's systems, scored here (✓: the same to both digits). %s: no score. Only UD 2.0 is compared with "
+        "the paper." % NONE,
     ]
 
 
@@ -197,6 +199,8 @@ def _difference(ours: Optional[Average], theirs: Optional[Average]) -> str:
     if ours is None or theirs is None:
         return ""
     error, difference = standard_error(ours, theirs), ours.mean - theirs.mean
+    if not ours.seeds and same_digits(ours.mean, theirs.mean):
+        return "✓"
     return "%+.2f%s" % (difference, " *" if error is not None and abs(difference) > 2 * error else "")
 
 
