@@ -185,10 +185,10 @@ def execute(
 
 def _cancel(prefix: str) -> None:
     """Cancels the jobs that a killed driver has left behind, for which no one waits any more; they resume as new ones."""
-    listed = subprocess.run(["squeue", "--noheader", "--format=%A %j"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    listed = subprocess.run(["squeue", "--me", "--noheader", "--format=%A %j"], stdout=subprocess.PIPE).stdout.decode()
     left = {job for job, _, name in (line.partition(" ") for line in listed.splitlines()) if name.startswith(prefix)}
     if left:
-        subprocess.run(["scancel", *sorted(left)], check=True)
+        subprocess.run(["scancel", *sorted(left)])
 
 
 def _report(process: subprocess.Popen, grids: Sequence[Grid]) -> None:
