@@ -9,6 +9,11 @@ help:
 	@echo '    SYSTEMS="mh3 mst mh4-hybrid"  the parsers            SEEDS="1 2 3"  the runs of each'
 	@echo '    UD=folder                     existing treebanks     JOBS=2         parallel runs'
 	@echo '    CONLL17=folder                the shared task'"'"'s segmentation of the test sets, if you have it'
+	@echo 'make paper [LANGS="hu got"]       the whole paper, or that on some treebanks: trainings, ensembles, tables and report'
+	@echo '    SYSTEMS= SEEDS= UD= CONLL17=  as above; by default the systems and five seeds of the paper'
+	@echo '    PROFILE=slurm                 as jobs of a cluster           JOBS=2     parallel runs'
+	@echo 'make plan [CORES=16]              what make paper would take, from a short measurement: time, memory, disk'
+	@echo 'make report                       all pages made from experiments/results, and a report of all of it'
 	@echo 'make features LANG=toy            the rows of Tables 1 and 2: accuracy by feature set'
 	@echo 'make search LANG=toy              greedy, beam and exact decoding with the models trained by make reproduce'
 	@echo 'make calibration LANG=toy         how far the probabilities of their arcs can be trusted'
@@ -21,6 +26,7 @@ help:
 	@echo '                                  treebanks in a folder (by default data/ud-2.0, where mh4 data puts them)'
 	@echo 'make conll17 [UD=folder]          the scores of the shared task'"'"'s systems in the paper (Tables 5 and 6), for all'
 	@echo '             [CONLL17=folder]     their outputs in a folder (by default data/conll17, as for mh4 data --conll17)'
+	@echo 'make slurm-test                   the toy treebank through a Slurm of two nodes, started for it on this machine'
 	@echo 'make sweep [EVERY=10]             run every command on malformed files and damaged models, or on every tenth'
 	@echo 'make sanitize [CALLS=20000]       so many random calls of the decoders, compiled with AddressSanitizer and UBSan'
 	@echo 'make package [PYTHONS="..."]      build an sdist, and a wheel for each of these Pythons, and try them; into dist/'
@@ -78,10 +84,10 @@ sanitize: environment
 package: environment
 	.venv/bin/python tools/package.py $(foreach python,$(PYTHONS),$(call quoted,$(python)))
 
-# $(call options,variables): the given values of the variables, as options of the experiments.
-options = --lang $(call quoted,$(TREEBANK)) $(strip \
-	$(foreach name,$(1),$(if $($(name)),--$(call lower,$(name)) $(call quoted,$($(name))))))
-lower = $(subst SYSTEMS,systems,$(subst SEEDS,seeds,$(subst UD,ud,$(subst CONLL17,conll17,$(subst JOBS,jobs,$(1))))))
+# $(call given,variables): the given values of the variables, as options of the experiments.
+given = $(strip $(foreach name,$(1),$(if $($(name)),--$(call lower,$(name)) $(call quoted,$($(name))))))
+options = --lang $(call quoted,$(TREEBANK)) $(call given,$(1))
+lower = $(shell echo $(1) | tr '[:upper:]' '[:lower:]')
 # $(call usage,options after LANG=hu)
 usage = @echo 'usage: make $@ LANG=hu $(1)' >&2; \
 	echo '       (LANG=toy needs no download; give LANG after `make`, as the locale of the shell is not a treebank)' >&2; \
@@ -123,6 +129,22 @@ compare:
 	$(call usage,[SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder])
 endif
 
+# Snakemake has an environment of its own.
+WORKFLOW = LANGS SYSTEMS SEEDS UD CONLL17 JOBS
+paper: environment
+	@.venv/bin/python tools/setup/workflow_environment.py
+	.venv/bin/python experiments/workflow.py $(call given,$(WORKFLOW) PROFILE SNAKEMAKE)
+
+plan: environment
+	.venv/bin/python experiments/plan.py $(call given,$(WORKFLOW) CORES)
+
+slurm-test: environment
+	@.venv/bin/python tools/setup/workflow_environment.py
+	.venv/bin/python tests/slurm/check.py
+
+report: environment
+	.venv/bin/python experiments/report.py $(foreach lang,$(LANGS),$(call quoted,$(lang)))
+
 coverage: environment
 	.venv/bin/python experiments/table3.py $(if $(UD),--ud $(call quoted,$(UD)))
 
@@ -139,6 +161,6 @@ clean:
 	find mh4 \( -name '*.so' -o -name '*.cpp' -o -name '*.c' -o -name oneec_recurrences.hpp \) -exec rm -f {} +
 
 distclean: clean
-	rm -rf .venv
+	rm -rf .venv .venv-workflow
 
-.PHONY: help setup environment test reproduce features search calibration likelihood text ensemble compare mh5 coverage conll17 sweep sanitize package clean distclean
+.PHONY: help setup environment test reproduce features search calibration likelihood text ensemble compare mh5 paper plan slurm-test report coverage conll17 sweep sanitize package clean distclean

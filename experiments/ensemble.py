@@ -17,7 +17,7 @@ from tables import treebank_pages, writer
 from tables.ensemble import Members, Row, Voting
 from tables.shared_task import COLUMNS
 from training import records, voting
-from training.ensembles import NAME, Combiner, Scores, dev_uas, members
+from training.ensembles import MEMBERS, NAME, Combiner, Scores, dev_uas, members
 from training.run import TRAINER
 from training.treebank import Treebank, located, with_test
 
@@ -26,8 +26,6 @@ from mh4.conll17 import SEGMENTATION
 from mh4.errors import InputError
 from mh4.systems import SYSTEMS, GlobalSystem
 
-DEFAULT_SYSTEMS = ("mh4-hybrid", "1ec", "mst")  # the paper's
-
 USAGE = 'usage: make ensemble LANG=hu [SYSTEMS="mh4-hybrid 1ec mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder]'
 
 
@@ -35,7 +33,7 @@ def usage() -> str:
     """The usage line and the meaning of its variables."""
     return options.usage(
         USAGE,
-        SYSTEMS="from %s; by default %s" % (" ".join(_global_systems()), " ".join(DEFAULT_SYSTEMS)),
+        SYSTEMS="from %s; by default %s" % (" ".join(_global_systems()), " ".join(MEMBERS)),
         SEEDS="of the trained models; by default all that every system has",
         UD=options.UD,
         CONLL17="as for make reproduce",
@@ -50,7 +48,7 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path 
 
 def _ensemble(typed, trainer: Sequence[str], home: Path) -> int:
     asked = options.request(typed.lang, typed.systems, typed.seeds, typed.ud, "", typed.conll17)
-    systems = asked.systems if typed.systems else DEFAULT_SYSTEMS
+    systems = asked.systems if typed.systems else MEMBERS
     for system in systems:
         if system not in _global_systems():
             raise InputError("SYSTEMS: %s is not one of %s" % (system, ", ".join(_global_systems())))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Callable, Optional
 
+import paper
 from provenance import make_command
 from training.grid import Stopped
 from training.run import system_and_loss
@@ -20,6 +21,7 @@ from mh4.systems import SYSTEMS
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
 DEFAULT_SEEDS = "1 2 3"
 TOY_SEEDS = "1 2"
+PAPER_SEEDS = "1 2 3 4 5"
 MOST_JOBS = 4
 
 # Options that have the same meaning in every command.
@@ -92,13 +94,25 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: st
     )
 
 
-def number_of_jobs(jobs: str) -> int:
-    """The number of parallel runs; by default (empty) the number of cores, at most MOST_JOBS."""
+def requests(typed: argparse.Namespace) -> list[Request]:
+    """The validated requests of ``make paper``, one for each language of LANGS, by default all; other defaults are the paper's."""
+    known = [*treebanks.languages(), treebanks.TOY]
+    langs = list(dict.fromkeys(typed.langs.split())) or treebanks.languages()
+    for lang in langs:
+        if lang not in known:
+            raise InputError("LANGS: %s is not the code of a treebank; there are %s" % (lang, " ".join(known)))
+    seeds = typed.seeds or (TOY_SEEDS if langs == [treebanks.TOY] else PAPER_SEEDS)
+    systems = {lang: typed.systems or " ".join(paper.systems(lang)) for lang in langs}
+    return [request(lang, systems[lang], seeds, typed.ud, typed.jobs, typed.conll17) for lang in langs]
+
+
+def number_of_jobs(jobs: str, name: str = "JOBS") -> int:
+    """The number of parallel runs; by default (empty) the number of cores, at most MOST_JOBS. name: that of the variable."""
     if not jobs.strip():
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return min(cores, MOST_JOBS)
     if not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):
-        raise InputError("JOBS: %s is not a positive whole number" % jobs)
+        raise InputError("%s: %s is not a positive whole number" % (name, jobs))
     return int(jobs)
 
 

@@ -40,6 +40,12 @@ def dev_uas(lang: str, release: str, system: str) -> Optional[tuple[float, float
     return (float(row["mean"]), float(row["std"])) if row else None
 
 
+def systems(lang: str) -> tuple[str, ...]:
+    """The systems trained on a language: those of Table 4 and, for its languages, those that Table 1 has in addition."""
+    of_table_4 = tuple(dict.fromkeys(row["system"] for row in _rows("table4_dev_uas")))
+    return of_table_4 + (("greedy-mh4-two", "greedy-mh4-three") if lang in coverage() else ())
+
+
 def test_table(lang: str) -> Optional[int]:
     """The table with the test scores of a language: 5, for the non-projective ones, or 6; None if neither."""
     return next((number for number, name in TEST_TABLES.items() if any(row["lang"] == lang for row in _rows(name))), None)

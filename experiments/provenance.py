@@ -1,15 +1,19 @@
 """The location of the experiments, and machine-independent records of files, folders and commands."""
 
 import os
+import platform
 import re
 import subprocess
 from collections.abc import Sequence
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Union
 
 from mh4.files import relative_if_inside
 
 EXPERIMENTS = Path(__file__).resolve().parent
+PACKAGES = ("dyNET", "numpy", "udtools")  # those that scores depend on
 
 
 def shown(path: Path) -> str:
@@ -43,3 +47,31 @@ def commit(folder: Path = EXPERIMENTS) -> str:
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return head.decode().strip()[:12] + ("+changes" if status.strip() else "")
+
+
+@cache
+def machine() -> dict[str, Union[str, int]]:
+    """What may make results differ between machines: the processor and its instruction sets, and the versions of software.
+
+    Nothing here identifies a particular machine. Where there is no /proc/cpuinfo, the flags are missing.
+    """
+    info, fields = Path("/proc/cpuinfo"), {}
+    if info.exists():
+        fields = dict(re.findall(r"^(model name|flags|Features)\s*: (.*)$", info.read_text(), re.MULTILINE))
+    found = {
+        "processor": fields.get("model name") or platform.processor() or platform.machine(),
+        "cores": os.cpu_count() or 1,
+        "system": "%s %s" % (platform.system(), platform.machine()),
+        "python": platform.python_version(),
+        **{name: metadata.version(name) for name in PACKAGES if _is_installed(name)},
+    }
+    flags = fields.get("flags") or fields.get("Features")
+    return {**found, "flags": " ".join(sorted(flags.split()))} if flags else found
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

@@ -1,28 +1,38 @@
-"""Rewrites the pages of Tables 4, 5 and 6 from the records in ``experiments/results/NAME/``, without any model.
+"""``make report``: rewrites all pages that are made from ``experiments/results/`` alone, without any model.
 
-    .venv/bin/python experiments/report.py hu
+    .venv/bin/python experiments/report.py [hu eu-ud1.4 ...]
 
-NAME is the treebank's code, with the release if that is not UD 2.0 (``eu-ud1.4``).
+These are Tables 4, 5 and 6 of each treebank, and the report on all of them. NAME is the treebank's code, with the release if that is
+not UD 2.0 (``eu-ud1.4``).
 """
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
+import options
 from provenance import shown
-from tables import treebank_pages
-from training.records import names
+from tables import overview
+from training.records import RESULTS, names
 
 from mh4.errors import InputError
 
 USAGE = "usage: .venv/bin/python experiments/report.py [hu eu-ud1.4 ...]    (by default, all with results)"
 
+
+def main(arguments: Sequence[str], results: Path = RESULTS) -> int:
+    """The command; returns its exit code: 0, or 2 for bad input."""
+    helped = any(name.startswith("-") for name in arguments)
+
+    def work() -> int:
+        asked = list(arguments) or names(results)
+        if not asked:
+            raise InputError("no records in %s: train first, with make reproduce or make paper" % shown(results))
+        print("Written: %s" % ", ".join(map(shown, overview.write_all(asked, results))))
+        return 0
+
+    return options.answered("report", lambda: USAGE, helped, work)
+
+
 if __name__ == "__main__":
-    asked = sys.argv[1:] or names()
-    if not asked or any(name.startswith("-") for name in asked):
-        print(USAGE, file=sys.stderr)
-        sys.exit(2)
-    try:
-        for name in asked:
-            print(" ".join(map(shown, treebank_pages.write(name))))
-    except InputError as error:
-        print("report: %s" % error, file=sys.stderr)
-        sys.exit(2)
+    sys.exit(main(sys.argv[1:]))

@@ -70,7 +70,7 @@ def wait_for(condition, process):
 
 def record(folder):
     """What a finished training left, apart from times."""
-    timing = ("tokens_per_second", "seconds")
+    timing = ("tokens_per_second", "seconds", "cpu_seconds")
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     lines.append(json.loads((folder / "summary.json").read_text()))
     return weights(folder), [{key: value for key, value in line.items() if key not in timing} for line in lines]

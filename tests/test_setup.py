@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "tools" / "setup"))
 
 import environment  # noqa: E402
 import versions  # noqa: E402
+import workflow_environment  # noqa: E402
 
 from mh4.setup import compilers, dynet_wheel  # noqa: E402
 from mh4.setup.console import Console, SetupError  # noqa: E402
@@ -354,6 +355,23 @@ def test_the_environment_of_commands_leads_nowhere_else():
     assert env == {"PATH": "p", "PIP_INDEX_URL": "u"}
 
 
+# The environment of Snakemake
+
+
+def test_a_python_for_snakemake_is_looked_for(tmp_path, monkeypatch):
+    """One that is too old, or does not run, is passed over."""
+    for name, body in (("python3", "exit 1"), ("python3.13", "echo not found >&2; exit 127"), ("python3.12", "exit 0")):
+        (tmp_path / name).write_text("#!/bin/sh\n%s\n" % body)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python3"))
+    monkeypatch.delenv("PYTHON", raising=False)
+    assert workflow_environment.find_python() == "python3.12"
+    (tmp_path / "python3.12").unlink()
+    with pytest.raises(SetupError, match="Snakemake needs Python 3.11 or later"):
+        workflow_environment.find_python()
+
+
 # The Makefile: LANG names a treebank and a locale
 
 STUB = """#!/bin/sh
@@ -440,6 +458,19 @@ def test_what_needs_no_treebank_takes_folders(make):
     made = make("conll17", "UD=../a b", "CONLL17=../c d")
     assert "run: experiments/shared_task.py --ud ../a b --conll17 ../c d\n" in made.stdout
     assert "run: experiments/shared_task.py\n" in make("conll17").stdout
+
+
+def test_the_whole_paper(make):
+    made = make("paper", "LANGS=hu got", "SEEDS=1", "PROFILE=slurm", "SNAKEMAKE=--default-resources 'a=b c'")
+    assert "run: tools/setup/workflow_environment.py\n" in made.stdout
+    assert (
+        "run: experiments/workflow.py --langs hu got --seeds 1 --profile slurm --snakemake --default-resources 'a=b c'\n"
+        in made.stdout
+    )
+    assert "run: experiments/workflow.py\n" in make("paper").stdout
+    assert "run: experiments/plan.py --cores 16\n" in make("plan", "CORES=16").stdout
+    assert "run: experiments/report.py hu it's\n" in make("report", "LANGS=hu it's").stdout
+    assert "run: tests/slurm/check.py\n" in make("slurm-test").stdout
 
 
 def test_make_alone_says_how(make):

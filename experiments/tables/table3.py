@@ -4,6 +4,7 @@ Measures every LANG-ud-SPLIT.conllu in a folder. ``results/table3.md`` and ``.cs
 sets of UD 2.0 are compared with the paper's numbers; files of other releases never are.
 """
 
+import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Optional
 
 import paper
-from provenance import commit, shown
+from provenance import EXPERIMENTS, commit, shown
 
 from mh4 import conllu, coverage, treebanks
 from mh4.errors import InputError
@@ -179,6 +180,15 @@ def _shapes(found: coverage.Coverage) -> list[float]:
         coverage.grouped(found.crossings, coverage.CROSSINGS),
     )
     return [found.share(count) for count in (*gaps, found.well_nested, *crossings)]
+
+
+def recorded(results: Path = EXPERIMENTS / "results") -> dict[str, dict[str, str]]:
+    """The rows of ``table3.csv`` for training sets of UD 2.0, by language code."""
+    path = results / "table3.csv"
+    if not path.exists():
+        return {}
+    with open(path, encoding="utf-8", newline="") as lines:
+        return {row["lang"]: row for row in csv.DictReader(lines) if (row["split"], row["data"]) == ("train", paper.RELEASE)}
 
 
 def measure(folder: Path) -> list[File]:

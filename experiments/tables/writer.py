@@ -62,11 +62,12 @@ class Table:
     right: int
     left_from: Optional[int] = None
 
-    def _is_number(self, column: int) -> bool:
+    def is_number(self, column: int) -> bool:
+        """Whether a column contains numbers."""
         return self.right <= column < (len(self.header) if self.left_from is None else self.left_from)
 
     def markdown(self) -> str:
-        rule = ["---:" if self._is_number(column) else "---" for column in range(len(self.header))]
+        rule = ["---:" if self.is_number(column) else "---" for column in range(len(self.header))]
         return "\n".join("| %s |" % " | ".join(line) for line in [self.header, rule, *self.body])
 
     def print(self, console: Console) -> None:
@@ -74,7 +75,7 @@ class Table:
             console = Console(file=console.file, width=WIDE, highlight=False)
         printed = ConsoleTable(box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False, header_style="bold")
         for column, name in enumerate(self.header):
-            printed.add_column(name, justify="right" if self._is_number(column) else "left", no_wrap=True)
+            printed.add_column(name, justify="right" if self.is_number(column) else "left", no_wrap=True)
         for line in self.body:
             printed.add_row(*line)
         console.print()

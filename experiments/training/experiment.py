@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable
 
-from provenance import EXPERIMENTS, commit, shown
+from provenance import EXPERIMENTS, commit, machine, shown
 from rich.console import Console
 
 from mh4 import treebanks
@@ -94,15 +94,17 @@ class Experiment:
         return run.summary() is not None and origin.get("finished") is not None and origin.get("inputs") == self._inputs()
 
     def started(self, run: Run) -> None:
-        """Records the inputs of a run, and each commit that contributes to it."""
+        """Records the inputs of a run, and each commit and machine that contributes to it."""
         run.folder.mkdir(parents=True, exist_ok=True)
         origin = run.origin()
         if not origin and (run.folder / "metrics.jsonl").exists():
             origin["commits"] = ["unknown"]  # not started by us
-        commits = origin.get("commits", [])
+        commits, machines = origin.get("commits", []), origin.get("machines", [])
         if run.summary() is None:
             commits = list(dict.fromkeys([*commits, commit()]))
-        run.note_origin({"inputs": self._inputs(), "commits": commits, "command": origin.get("command", self.command)})
+            machines += [machine()] if machine() not in machines else []
+        command = origin.get("command", self.command)
+        run.note_origin({"inputs": self._inputs(), "commits": commits, "machines": machines, "command": command})
 
     def finished(self, run: Run) -> None:
         """Parses with the finished model, and makes its record."""

@@ -5,18 +5,22 @@ its evaluations; and ``.trees.gz``, its trees (``training.predictions``).
 """
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Optional
 
 import paper
 from provenance import EXPERIMENTS, shown, without_machine
 
+from mh4 import config
 from mh4.errors import InputError
 from mh4.files import write_text
 from training.run import Run, read_json
 from training.treebank import Treebank
 
 RESULTS = EXPERIMENTS / "results"
+RESULT = ("dev_uas", "dev_las", "updates", "test_uas", "test_las")  # what the same inputs should give again
 RECORD, EVALUATIONS, TREES = ".json", ".jsonl", ".trees.gz"
 
 
@@ -36,7 +40,10 @@ class Records:
         return all(record.get(split, {}).get("git_blob") == blob for split, blob in self.bank.blobs.items())
 
     def keep(self, run: Run) -> None:
-        """Writes the record of a finished run, without paths of this machine."""
+        """Writes the record of a finished run, without paths of this machine.
+
+        A record of the same inputs that it replaces should be the same; if not, that is reported here and noted in the new one.
+        """
         origin = run.origin()
         record = {
             **run.summary(),
@@ -44,10 +51,16 @@ class Records:
             "date": origin["finished"],
             "command": without_machine(" ".join(["mh4", *run.command[run.command.index("train") :]])),
             "reproduce": origin["command"],
+            **({"machines": origin["machines"]} if origin.get("machines") else {}),
+            **_settings(run),
         }
         record.pop("sources", None)  # redundant
         record.update(read_json(run.folder / "predicted.json"))
         record.update(self._against_the_paper(run))
+        other = self._different(run, record)
+        if other:
+            record["differs_from"] = other
+            print("%s differs from the record of the same inputs, %s" % (run.name, told(other)), file=sys.stderr)
         self.write(run, record)
         write_text(str(self.path(run, EVALUATIONS)), (run.folder / "metrics.jsonl").read_text(encoding="utf-8"))
 
@@ -58,6 +71,15 @@ class Records:
             record[split] = {"path": path.name, "git_blob": self.bank.blobs[split]}
         self.folder.mkdir(parents=True, exist_ok=True)
         write_text(str(self.path(run, RECORD)), json.dumps(record, indent=1, sort_keys=True) + "\n")
+
+    def _different(self, run: Run, record: dict) -> Optional[dict]:
+        """The results and origin of the record of these inputs that is there so far, if its results differ, or of one before it."""
+        before = read_json(self.path(run, RECORD))
+        if not self.has(run) or any(name in before and before[name] != record[name] for name in ("settings",) if name in record):
+            return None
+        if all(before[name] == record[name] for name in RESULT if name in before and name in record):
+            return before.get("differs_from")
+        return {name: before[name] for name in (*RESULT, "commit", "date", "machines") if name in before}
 
     def _against_the_paper(self, run: Run) -> dict:
         """The seconds on one core until dev UAS first reached the paper's mean: null if never, omitted if the paper has none."""
@@ -79,6 +101,23 @@ class Records:
                 path.unlink()
                 for ending in (EVALUATIONS, TREES):
                     path.with_suffix(ending).unlink(missing_ok=True)
+
+
+def _settings(run: Run) -> dict:
+    """The settings of the model, as an entry of its record."""
+    path = run.folder / "config.toml"
+    return {"settings": config.tables(path.read_text(encoding="utf-8"), str(path))} if path.exists() else {}
+
+
+def told(other: dict) -> str:
+    """The origin and results of a record, as in ``differs_from``, in words."""
+    where = ", ".join(machine["processor"] for machine in other.get("machines", [])) or "a machine not recorded"
+    return "of commit %s on %s: dev UAS %.2f after %s updates" % (
+        other.get("commit", "unknown"),
+        where,
+        other["dev_uas"],
+        other.get("updates", "unknown"),
+    )
 
 
 def names(results: Path = RESULTS) -> list[str]:

@@ -43,6 +43,20 @@ class Progress:
     words: int = 0  # trained on, over all epochs
     seconds: float = 0.0  # of training, without evaluation
     evaluation_seconds: float = 0.0
+    cpu_seconds: Optional[float] = 0.0  # of both; None if it was begun by a version that did not measure them
+
+
+class _Clock:
+    """The seconds since it was made: of wall time, and of this process on all cores."""
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
+
+    def wall(self) -> float:
+        return time.perf_counter() - self._wall
+
+    def cpu(self) -> float:
+        return time.process_time() - self._cpu
 
 
 class Trainer:
@@ -139,7 +153,7 @@ class Trainer:
 
     def learn(self, batch: Sequence[int]) -> float:
         """One update, on the sentences with indices `batch`; returns their summed loss."""
-        start = time.perf_counter()
+        start = _Clock()
         words = sum(len(self.train[k]) for k in batch)
         value = 0.0
         sentences, trees = [self.train[k] for k in batch], [self.trees[k] for k in batch]
@@ -153,21 +167,27 @@ class Trainer:
         except (ValueError, RuntimeError) as error:  # decoders reject NaN, the optimizer non-finite gradients
             raise InputError("%s: training has diverged, try a lower learning rate (%s)" % (self.folder, error)) from error
         self.progress.words += words
-        self.progress.seconds += time.perf_counter() - start
+        self.progress.seconds += start.wall()
+        self._add_cpu(start)
         value *= self.settings.loss_scale
         self.listener.update(words, value / words)
         return value
+
+    def _add_cpu(self, start: "_Clock") -> None:
+        if self.progress.cpu_seconds is not None:
+            self.progress.cpu_seconds += start.cpu()
 
     # Evaluation
 
     def _evaluate(self, metrics: dict[str, Any]) -> None:
         """Parse dev with the averaged weights, and save them if they are the best so far."""
         progress = self.progress
-        start = time.perf_counter()
+        start = _Clock()
         with self.model.lock:
             self.optimizer.swap_params_to_moving_average(bias_correction=True)
             scores = evaluate(Parser(self.model), self.dev, self.listener.evaluating)
-            progress.evaluation_seconds += time.perf_counter() - start
+            progress.evaluation_seconds += start.wall()
+            self._add_cpu(start)
             if scores["uas"] > progress.best:
                 progress.best, progress.stale = scores["uas"], 0
                 self.model.save_weights(self._path("weights.npz"))
@@ -225,7 +245,7 @@ class Trainer:
         checkpoint = self.model.load_weights(self._path("checkpoint.npz"))
         try:
             state = json.loads(str(checkpoint["state"]))
-            progress = Progress(**state["progress"])
+            progress = Progress(**{"cpu_seconds": None, **state["progress"]})
             self.optimizer.populate(checkpoint["optimizer"].tobytes())
         except (KeyError, TypeError, ValueError, RuntimeError):
             raise InputError(
@@ -275,6 +295,7 @@ class Trainer:
             "updates": progress.updates,
             "epochs": evaluations[-1]["epoch"],
             "seconds": round(progress.seconds + progress.evaluation_seconds),
+            **({} if progress.cpu_seconds is None else {"cpu_seconds": round(progress.cpu_seconds)}),
             "tokens_per_second": round(progress.words / progress.seconds),
             "mh4": mh4.__version__,
             "sources": self.sources,

@@ -94,6 +94,9 @@ def test_nothing_imports_from_a_command():
         "ablations",
         "likelihood",
         "mh5",
+        "workflow",
+        "plan",
+        "single",
         "predictions",
         "report",
     } == commands

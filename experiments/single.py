@@ -1,0 +1,69 @@
+"""Makes one record of ``make paper``: trains a system with one seed, or combines the models of a seed (``--system ensemble``).
+
+Many of these run side by side, on one machine or many that share the folder, and may be killed and started again at any time: a
+training resumes, and of two for the same record the second waits for the first. Pages are not written.
+"""
+
+import fcntl
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import options
+from provenance import EXPERIMENTS
+from rich.console import Console
+from training import ensembles
+from training.experiment import Experiment
+from training.progress import failures
+from training.run import TRAINER, Run
+from training.treebank import located, with_test
+
+USAGE = """\
+usage: .venv/bin/python experiments/single.py --lang hu --system mst --seed 1
+       [--ud folder] [--conll17 folder] [--command TEXT] [--home folder]"""
+
+
+def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER) -> int:
+    """The command; exit codes and `trainer` as in reproduce.main.
+
+    --command: the command that repeats it, for the record; by default this run's own. --home: the folder of runs and results.
+    """
+    typed = options.options(arguments, USAGE, ("lang", "system", "seed", "ud", "conll17", "command", "home"))
+    home = Path(typed.home or EXPERIMENTS)
+
+    def work() -> int:
+        combined = typed.system == ensembles.NAME
+        systems = " ".join(ensembles.MEMBERS) if combined else typed.system
+        asked = options.request(typed.lang, systems, typed.seed, typed.ud, "1", typed.conll17)
+        bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
+        experiment = Experiment(bank, asked.systems, asked.seeds, typed.command or asked.command(), trainer, home)
+        [seed] = asked.seeds
+        if not combined:
+            [run] = experiment.runs
+            with _alone(run):
+                experiment.train(1, Console(highlight=False), lambda: None)
+            return failures(experiment.runs, Console(highlight=False))
+        models = home / "runs" / bank.name
+        with _alone(Run(ensembles.NAME, seed, models / ensembles.NAME / ("seed%d" % seed))):
+            combiner = ensembles.Combiner(bank, trainer, models / ensembles.NAME)
+            combiner.record(experiment.records, seed, ensembles.members(models, asked.systems, [seed])[seed], experiment.command)
+        return 0
+
+    return options.answered("single", lambda: USAGE, typed.help, work)
+
+
+@contextmanager
+def _alone(run: Run) -> Iterator[None]:
+    """Waits until no other process makes the record of this run, or trains for it although the one that started it is gone."""
+    run.folder.mkdir(parents=True, exist_ok=True)
+    with open(run.folder / "single.lock", "wb") as lock:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with open(run.log, "ab") as log:
+                fcntl.flock(log, fcntl.LOCK_EX)
+        yield
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,191 @@
+"""make paper: what is asked for, what is to be made, and single.py, which makes it. Snakemake itself is not needed here."""
+
+import json
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import options
+import paper
+import plan
+import pytest
+import single
+import workflow
+from samples import ROOT, STAND_IN, calls, kept, record
+from training import workflow as engine
+
+from mh4 import treebanks
+from mh4.errors import InputError
+
+
+@pytest.fixture
+def make_one(told, tmp_path):
+    """Calls single.py with the stand-in, for the toy treebank."""
+
+    def call(*arguments):
+        words = ["--lang", "toy", "--home", str(tmp_path / "home"), *arguments]
+        return single.main(words, trainer=[sys.executable, str(STAND_IN)])
+
+    return call
+
+
+def typed(**given):
+    return SimpleNamespace(**{**dict.fromkeys(workflow.NAMES, ""), **given})
+
+
+def test_by_default_it_is_the_whole_paper():
+    asked = {one.lang: one for one in options.requests(typed())}
+    assert list(asked) == treebanks.languages() and len(asked) == 20
+    of_table_4 = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec", "greedy-mh3", "greedy-mh4")
+    assert {one.systems for lang, one in asked.items() if lang not in paper.coverage()} == {of_table_4}
+    assert asked["hu"].systems == (*of_table_4, "greedy-mh4-two", "greedy-mh4-three")
+    assert {one.seeds for one in asked.values()} == {(1, 2, 3, 4, 5)}
+    assert options.requests(typed(langs="toy"))[0].seeds == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (("--langs", "hu xx"), "paper: LANGS: xx is not the code of a treebank; there are eu ur "),
+        (("--systems", "mh9"), "paper: SYSTEMS: no system mh9; there are mh3, "),
+        (("--seeds", "0"), "paper: SEEDS: 0 is not a positive whole number"),
+        (("--profile", "cloud"), "paper: PROFILE: cloud is neither local nor slurm"),
+        (("--ud", "nowhere"), "paper: UD: nowhere is not a folder"),
+        (("--jobs", "many"), "paper: JOBS: many is not a positive whole number"),
+    ],
+)
+def test_bad_input_gets_one_sentence(tmp_path, capsys, arguments, sentence):
+    assert workflow.main(["--home", str(tmp_path), *arguments]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(sentence) and said.count("\n") == 1
+
+
+def test_the_plan_reads_its_input_likewise(tmp_path, capsys):
+    assert plan.main(["--home", str(tmp_path), "--langs", "hu", "--cores", "no"]) == 2
+    assert capsys.readouterr().err == "plan: CORES: no is not a positive whole number\n"
+    assert plan.main(["--home", str(tmp_path), "--langs", "hu", "--ud", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("plan: no training set is here to measure speed on: ")
+
+
+def test_without_slurm(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert workflow.main(["--home", str(tmp_path), "--langs", "toy", "--profile", "slurm"]) == 2
+    assert capsys.readouterr().err.startswith("paper: PROFILE=slurm: there is no Slurm here (no sbatch)")
+    for name, body in (("sbatch", "exit 0"), ("sinfo", "echo 'slurm_load_partitions: Unable to contact' >&2; exit 1")):
+        (tmp_path / name).write_text("#!/bin/sh\n%s\n" % body)
+        (tmp_path / name).chmod(0o755)
+    assert workflow.main(["--home", str(tmp_path), "--langs", "toy", "--profile", "slurm"]) == 2
+    assert capsys.readouterr().err == "paper: PROFILE=slurm: Slurm does not answer: slurm_load_partitions: Unable to contact\n"
+
+
+def test_only_one_driver_at_a_time_even_if_the_first_was_killed(tmp_path, capsys, monkeypatch):
+    """The lock is that of Snakemake too, which may outlive the driver that started it."""
+    with engine.only_one(tmp_path) as lock:
+        outliving = subprocess.Popen(["sleep", "60"], pass_fds=[lock])
+    monkeypatch.setattr(workflow, "SNAKEMAKE", STAND_IN)
+    try:
+        assert workflow.main(["--home", str(tmp_path), "--langs", "toy"]) == 2
+        assert capsys.readouterr().err.startswith("paper: another make paper is running in ")
+    finally:
+        outliving.kill()
+        outliving.wait()
+    with engine.only_one(tmp_path):
+        pass
+
+
+def grid(home, *systems, seeds=(1, 2)):
+    [asked] = [options.request("toy", " ".join(systems), " ".join(map(str, seeds)), "", "")]
+    grids, left_out = workflow.found([asked], home)
+    assert not left_out
+    return grids[0]
+
+
+def test_a_full_disk_is_noticed_before_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(engine.shutil, "disk_usage", lambda folder: SimpleNamespace(free=100 * 1_000_000))
+    engine.check_disk([grid(tmp_path, "mst", seeds=[1])], 1)
+    with pytest.raises(InputError, match="the disk is too full: training needs about 220 MB in .*, and 100 MB are free"):
+        engine.check_disk([grid(tmp_path, "mst", "mh3")], 2)
+
+
+def test_treebanks_that_cannot_be_had_are_left_out_and_named(hungarian, tmp_path):
+    asked = options.requests(typed(langs="hu got", systems="mst", seeds="1", ud=str(hungarian)))
+    grids, left_out = workflow.found(asked, tmp_path / "home")
+    assert [one.bank.name for one in grids] == ["hu"] and list(left_out) == ["got"]
+    assert left_out["got"].endswith("has no got-ud-train.conllu and no got-ud-dev.conllu")
+    assert grids[0].options == ["--lang", "hu", "--ud", str(hungarian)]
+
+
+def test_what_is_recorded_is_not_made_again_and_ensembles_need_models(make_one, tmp_path):
+    """A seed's models are combined if all of them are here or still to be trained, not if there is only a record of one."""
+    members = "mh4-hybrid", "1ec", "mst"
+    names = [run.name for run in grid(tmp_path / "home", *members).missing]
+    assert names == ["%s seed %d" % (system, seed) for seed in (1, 2) for system in members] + [
+        "ensemble seed 1",
+        "ensemble seed 2",
+    ]
+    assert make_one("--system", "mst", "--seed", "1") == 0
+    made = kept(tmp_path, "toy/mst-seed1")
+    record(tmp_path / "home" / "results", "toy", "mst", 2, 80.0, lang="toy", release="toy treebank")
+    elsewhere = tmp_path / "home" / "results" / "toy" / "mst-seed2.json"
+    elsewhere.write_text(json.dumps({**json.loads(elsewhere.read_text()), "train": made["train"], "dev": made["dev"]}))
+    assert [run.name for run in grid(tmp_path / "home", *members).missing] == [
+        "mh4-hybrid seed 1",
+        "1ec seed 1",
+        "mh4-hybrid seed 2",
+        "1ec seed 2",
+        "ensemble seed 1",
+    ]
+    assert grid(tmp_path / "home", *members).not_combined == [2]
+    assert grid(tmp_path / "home", "mst").missing == []
+
+
+def test_a_record_says_where_and_how_it_was_made(make_one, tmp_path):
+    assert make_one("--system", "mst", "--seed", "3", "--command", "make paper LANGS=toy") == 0
+    made = kept(tmp_path, "toy/mst-seed3")
+    assert made["reproduce"] == "make paper LANGS=toy" and (made["system"], made["seed"]) == ("mst", 3)
+    [machine] = made["machines"]
+    assert {"processor", "cores", "system", "python", "numpy"} <= set(machine)
+    assert os.uname().nodename not in machine.values()
+    assert not list((tmp_path / "home" / "results").glob("*.md"))  # pages are made at the end, by one process
+
+
+def test_a_record_that_differs_from_one_of_the_same_inputs_is_reported(make_one, tmp_path, capsys):
+    assert make_one("--system", "mst", "--seed", "1") == 0
+    path = tmp_path / "home" / "results" / "toy" / "mst-seed1.json"
+    assert make_one("--system", "mst", "--seed", "1") == 0 and "differs" not in capsys.readouterr().err
+    path.write_text(json.dumps({**json.loads(path.read_text()), "dev_uas": 82.0, "commit": "abc"}))
+    assert make_one("--system", "mst", "--seed", "1") == 0
+    assert "mst seed 1 differs from the record of the same inputs, of commit abc on " in capsys.readouterr().err
+    made = json.loads(path.read_text())
+    assert made["dev_uas"] == pytest.approx(82.6) and made["differs_from"]["dev_uas"] == 82.0
+    assert make_one("--system", "mst", "--seed", "1") == 0  # and this is not forgotten
+    assert json.loads(path.read_text())["differs_from"]["dev_uas"] == 82.0
+
+
+SINGLE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import single
+sys.exit(single.main(sys.argv[3:], trainer=[sys.executable, sys.argv[2]]))
+"""
+
+
+def test_of_two_processes_for_one_record_the_second_waits(told, tmp_path):
+    """As when a driver is killed and started again, while a job that the first one started is still training."""
+    words = ["--lang", "toy", "--home", str(tmp_path / "home"), "--system", "mst", "--seed", "1"]
+    command = [sys.executable, "-c", SINGLE, str(ROOT / "experiments"), str(STAND_IN), *words]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for _ in range(3)]
+    outputs = [process.communicate(timeout=60)[0].decode() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0], outputs
+    assert [call["run"] for call in calls(told)] == ["mst-1"]
+
+
+def test_a_run_that_failed_is_named_with_its_log(make_one, told, tmp_path):
+    mine = grid(tmp_path / "home", "mst", seeds=[1])
+    [run] = mine.unfinished()
+    assert engine.failure(mine, run).endswith("job.log, which it has not begun")
+    run.folder.mkdir(parents=True)
+    (run.folder / "job.log").write_text("loading\nmh4: a cycle\n\n")
+    assert engine.failure(mine, run).endswith("runs/toy/mst/seed1/job.log: mh4: a cycle")
+    assert make_one("--system", "mst", "--seed", "1") == 0 and mine.unfinished() == []

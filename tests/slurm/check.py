@@ -1,0 +1,135 @@
+"""``make slurm-test``: the toy treebank through a real Slurm whose node, job and driver are killed, compared with a quiet run.
+
+The tables, the predicted trees and the scores of every evaluation have to be the same, to the bit.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from cluster import Cluster, tasks, wait_for, why_not
+
+ROOT = Path(__file__).resolve().parents[2]
+GRID = {"--langs": "toy", "--systems": "mst mh4-hybrid 1ec", "--seeds": "1 2"}
+# No accounting; and status checks every few seconds, as the trainings are short.
+SNAKEMAKE = "--slurm-no-account --slurm-status-command squeue --slurm-init-seconds-before-status-checks 5"
+SNAKEMAKE += " --default-resources slurm_partition=main --latency-wait 5"
+TIMES = ("seconds", "tokens_per_second")
+PATIENCE = 1800  # seconds
+
+
+def main():
+    reason = why_not()
+    if reason:
+        print("slurm-test: skipped: %s" % reason)
+        return 0
+    scratch = Path(tempfile.mkdtemp(prefix="mh4-slurm-"))
+    quiet, tried = scratch / "quiet", scratch / "tried"
+    say("a quiet run, in %s" % quiet)
+    if driver(quiet, "--jobs", "1").wait():
+        raise SystemExit("slurm-test: the quiet run failed; everything is in %s" % scratch)
+    with Cluster(scratch / "slurm") as cluster:
+        restarted = trial(cluster, tried)
+    differing = [name for name in sorted(names(quiet) | names(tried)) if content(quiet, name) != content(tried, name)]
+    if differing or not restarted:
+        raise SystemExit(
+            "slurm-test: FAILED: different: %s; see %s" % (" ".join(differing) or "nothing was interrupted", scratch)
+        )
+    print("slurm-test: passed: %d files are the same; restarted in mid-training: %s" % (len(names(quiet)), ", ".join(restarted)))
+    shutil.rmtree(scratch)
+    return 0
+
+
+def trial(cluster, home):
+    """Runs the grid on the cluster through all that can happen; returns the runs that were interrupted in mid-training."""
+    options = "--profile", "slurm", "--snakemake", SNAKEMAKE
+    first = driver(home, *options)
+    try:
+        in_training(cluster, home, "n1")
+    finally:
+        say("killing the driver")
+        os.killpg(first.pid, signal.SIGKILL)
+        first.wait()
+    say("starting the driver again")
+    second = driver(home, *options)
+    try:
+        in_training(cluster, home, "n1")
+        say("killing node n1")
+        cluster.kill_node("n1")
+        job = in_training(cluster, home, "n2")
+        say("cancelling job %s, on n2" % job)
+        subprocess.run(["scancel", job], check=True)
+        wait_for(lambda: not cluster.jobs("RUNNING", "n1"), PATIENCE, "Slurm does not notice that n1 is gone")
+        say("starting node n1 again")
+        cluster.start_node("n1")
+        if second.wait(PATIENCE):
+            raise SystemExit("slurm-test: FAILED: the driver ended with exit code %d; see %s" % (second.returncode, home))
+    finally:
+        if second.poll() is None:
+            os.killpg(second.pid, signal.SIGKILL)
+            second.wait()
+    return [
+        "%s (%d times)" % (log.parent.relative_to(home / "runs" / "toy"), starts - 1)
+        for log in sorted(home.glob("runs/toy/*/seed*/train.log"))
+        for starts in [sum(" train --system " in line for line in log.read_text().splitlines())]
+        if starts > 1
+    ]
+
+
+def driver(home, *options):
+    """Starts make paper for the grid in the folder `home`, as a group of processes."""
+    command = [sys.executable, str(ROOT / "experiments" / "workflow.py"), "--home", str(home), *options]
+    command += [word for pair in GRID.items() for word in pair]
+    return subprocess.Popen(command, start_new_session=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+
+
+def in_training(cluster, home, node):
+    """The job that is in mid-training on a node, once there is one: it has evaluated twice since it was started."""
+    begun = {}
+
+    def found():
+        for words in tasks(node).values():
+            if "train" in words and "--model" in words:
+                folder = ROOT / words[words.index("--model") + 1]
+                evaluated = lines(folder / "metrics.jsonl")
+                running = cluster.jobs("RUNNING", node)
+                if evaluated >= begun.setdefault(folder, evaluated) + 2 and running and not (folder / "summary.json").exists():
+                    return running[0]
+        return None
+
+    return wait_for(found, PATIENCE, "slurm-test: FAILED: no training on %s; see %s" % (node, home))
+
+
+def lines(path):
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def names(home):
+    """The tables, and the evaluations and trees of all runs."""
+    results = home / "results"
+    return {str(path.relative_to(results)) for ending in ("csv", "jsonl", "trees.gz") for path in results.rglob("*." + ending)}
+
+
+def content(home, name):
+    """What has to be the same: of evaluations all but times, of anything else every byte."""
+    path = home / "results" / name
+    if not path.exists():
+        return None
+    if path.suffix != ".jsonl":
+        return path.read_bytes()
+    evaluations = [json.loads(line) for line in path.read_text().splitlines()]
+    return [{key: value for key, value in one.items() if key not in TIMES} for one in evaluations]
+
+
+def say(what):
+    print("%s  slurm-test: %s" % (time.strftime("%H:%M:%S"), what), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

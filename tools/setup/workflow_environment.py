@@ -1,0 +1,78 @@
+"""Makes .venv-workflow, the environment of Snakemake, which needs a later Python than mh4: `make paper` runs it when it is missing.
+
+Like the rest of the setup, it is skipped if it is up to date.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+
+from environment import ROOT
+
+from mh4.setup.compilers import clean_environment
+from mh4.setup.console import Console, SetupError
+
+FOLDER = os.path.join(ROOT, ".venv-workflow")
+REQUIREMENTS = ["snakemake>=9.27,<10", "snakemake-executor-plugin-slurm>=2.8,<3"]
+OLDEST = (3, 11)
+DONE = os.path.join(FOLDER, "mh4-requirements.txt")  # written last
+
+
+def is_ready():
+    try:
+        with open(DONE) as file:
+            return file.read().split("\n") == REQUIREMENTS and os.access(os.path.join(FOLDER, "bin", "snakemake"), os.X_OK)
+    except OSError:
+        return False
+
+
+def find_python():
+    """The first Python that runs, is new enough and can make environments."""
+    check = "import sys, ensurepip, venv; sys.exit(sys.version_info < %r)" % (OLDEST,)
+    for name in (os.environ.get("PYTHON"), sys.executable, "python3", "python3.13", "python3.12", "python3.11"):
+        # The name may be a stand-in that only says which versions there are.
+        if name and shutil.which(name) and not subprocess.run([name, "-c", check], stderr=subprocess.DEVNULL).returncode:
+            return name
+    raise SetupError(
+        "Snakemake needs Python %d.%d or later: install one, or select it as in `make paper PYTHON=python3.12`." % OLDEST
+    )
+
+
+def main():
+    if is_ready():
+        return 0
+    work = os.path.join(ROOT, "build")
+    os.makedirs(work, exist_ok=True)
+    console = Console(os.path.join(work, "setup-workflow.log"))
+    open(console.log, "w").close()
+    env = clean_environment(os.environ)
+    lock = open(os.path.join(work, "setup.lock"), "w")
+    fcntl.flock(lock, fcntl.LOCK_EX)  # until this process ends
+    if is_ready():
+        return 0
+    try:
+        python = find_python()
+        console.step("Environment .venv-workflow with Snakemake")
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        failure = "Snakemake could not be installed"
+        console.run([python, "-m", "venv", FOLDER], env, failure=failure)
+        pip = [os.path.join(FOLDER, "bin", "python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2"]
+        console.run(pip + ["install"] + REQUIREMENTS, env, failure=failure)
+        with open(DONE, "w") as file:
+            file.write("\n".join(REQUIREMENTS))
+        console.done()
+        return 0
+    except SetupError as error:
+        console.stop()
+        print("mh4: %s" % error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        console.stop()
+        print("mh4: interrupted; run the same command again.", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
