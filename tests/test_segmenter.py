@@ -20,7 +20,7 @@ udpipe = pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
-    toy.generator().write(str(folder))
+    toy.generator.write(str(folder))
     return folder
 
 

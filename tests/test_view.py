@@ -218,7 +218,7 @@ def test_pictures_are_xml_with_the_crossed_arcs_marked(tmp_path, file):
 
 def test_the_drawings_in_the_readme(tmp_path):
     """Are those of the sentence that it names."""
-    toy.generator().write(str(tmp_path))
+    toy.generator.write(str(tmp_path))
     text, file = (toy.ROOT / "README.md").read_text(encoding="utf-8"), tmp_path / "toy-ud-test.conllu"
     rest = text.partition("mh4 view data/toy/toy-ud-test.conllu --sentence 7\n")[2]
     shown = rest[: rest.index("\n\n")].splitlines()

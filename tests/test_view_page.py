@@ -84,7 +84,7 @@ def opened(chromium, tmp_path):
 def files(tmp_path_factory):
     """The toy treebank's test set, and the same with some other trees."""
     folder = tmp_path_factory.mktemp("files")
-    toy.generator().write(str(folder))
+    toy.generator.write(str(folder))
     gold, other = folder / "toy-ud-test.conllu", folder / "other.conllu"
     blocks = list(conllu.blocks(str(gold)))
     with open(other, "w", encoding="utf-8") as file:
