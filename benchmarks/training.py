@@ -1,6 +1,6 @@
 """The time taken by training: by stage of a minibatch, tokens per second, peak memory.
 
-    .venv/bin/python benchmarks/training.py [--system SYSTEM] [--train FILE.conllu] [--minibatches N]
+    .venv/bin/python benchmarks/training.py [--system SYSTEM] [--train FILE.conllu] [--minibatches N] [--set NAME=VALUE]
 
 measures processor time on the toy treebank or any other CoNLL-U file. DyNet's own settings can be varied with --autobatch,
 --memory and --dense.
@@ -45,6 +45,7 @@ def main():
     parser.add_argument("--autobatch", type=int, choices=[0, 1, 2, 3], help="DyNet's automatic batching, by default as in mh4")
     parser.add_argument("--memory", metavar="MB", help="DyNet's initial memory, by default as in mh4")
     parser.add_argument("--dense", action="store_true", help="update all embeddings, not only those of the minibatch")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as for mh4 train")
     parser.add_argument("--against", metavar="FOLDER", help="another checkout, set up")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the number of runs of each")
     options = parser.parse_args()
@@ -108,7 +109,7 @@ def prepare(options, train, watch):
         return None if value is None else Timed(value, value="forward of the loss", backward="backward")
 
     sentences = watch.timed("reading", conllu.read)(train)
-    settings = config.Config()
+    settings = config.with_settings(config.Config(), options.set)
     with tempfile.TemporaryDirectory() as folder:
         trainer = watch.timed("preparing", training.Trainer)(options.system, settings, sentences, sentences[:1], folder)
     if options.dense:
@@ -147,12 +148,13 @@ def compare(options, train):
 
 def tokens_per_second(checkout, options, train):
     """The tokens per second of training with a checkout's command, excluding reading, evaluation and start-up."""
-    updates = "training.max_updates=%d" % options.minibatches
+    settings = [*options.set, "training.max_updates=%d" % options.minibatches]
     with tempfile.TemporaryDirectory() as folder:
         model, dev = Path(folder) / "model", Path(folder) / "dev.conllu"
         dev.write_text(first_sentence(train), encoding="utf-8")
         command = [str(checkout / ".venv/bin/python"), "-m", "mh4", "train", "--system", options.system, "--train", train]
-        command += ["--dev", str(dev), "--model", str(model), "--set", updates]
+        command += ["--dev", str(dev), "--model", str(model)]
+        command += [word for setting in settings for word in ("--set", setting)]
         subprocess.run(command, cwd=str(checkout), check=True, stdout=subprocess.DEVNULL)
         return json.loads((model / "summary.json").read_text())["tokens_per_second"]
 

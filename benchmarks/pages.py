@@ -1,0 +1,83 @@
+"""Measures training and parsing, and writes the pages training.md and parsing.md in benchmarks/results.
+
+    .venv/bin/python benchmarks/pages.py FOLDER
+
+FOLDER has the Hungarian treebank of UD 2.0. This takes about ten minutes, during which nothing else should run.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from decoders import processor
+
+HERE = Path(__file__).resolve().parent
+SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "mh4-arcs", "mh5-hybrid", "mh5-arcs", "1ec", "greedy-mh4")
+LIKELIHOOD = ("mh3", "mst", "mh4-hybrid", "mh4-arcs")
+
+
+def output(*command):
+    """What one of the benchmarks prints."""
+    print(" ".join(command), file=sys.stderr, flush=True)
+    done = subprocess.run([sys.executable, str(HERE / command[0]), *command[1:]], stdout=subprocess.PIPE, check=True)
+    return done.stdout.decode().strip()
+
+
+def section(heading, *command):
+    """A section of a page: the command, without folders, and what it prints."""
+    shown = " ".join(os.path.basename(word) for word in command)
+    return "## %s\n\n    .venv/bin/python benchmarks/%s\n\n%s" % (heading, shown, output(*command))
+
+
+def speed(*command):
+    """The speed and the memory in the last line that a benchmark prints."""
+    return re.search(r"(\d+) (?:tokens|words)/s, peak memory (\d+) MB", output(*command)).groups()
+
+
+def by_system(train, dev):
+    """A table of both speeds by system, with the speed of training on likelihood as well."""
+    lines = [
+        "| system | training, tokens/s | MB | on likelihood, tokens/s | parsing, words/s | MB |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for system in SYSTEMS:
+        training = ["training.py", "--train", train, "--system", system]
+        likelihood = speed(*training, "--set", "training.loss=likelihood")[0] if system in LIKELIHOOD else ""
+        lines.append(
+            "| %s |" % " | ".join([system, *speed(*training), likelihood, *speed("parsing.py", "--system", system, dev)])
+        )
+    return "\n".join(lines)
+
+
+def write(name, *parts):
+    commit = subprocess.run(["git", "-C", str(HERE), "log", "-1", "--format=%h"], stdout=subprocess.PIPE, check=True).stdout
+    measured = "One core of %s; Hungarian of UD 2.0, default settings; by `benchmarks/pages.py`, at commit %s."
+    text = "\n\n".join(["# " + name.capitalize(), measured % (processor(), commit.decode().strip()), *parts])
+    (HERE / "results" / (name + ".md")).write_text(text + "\n", encoding="utf-8")
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: .venv/bin/python benchmarks/pages.py FOLDER")
+    train, dev = (os.path.join(sys.argv[1], "hu-ud-%s.conllu" % split) for split in ("train", "dev"))
+    write(
+        "training",
+        section("Breakdown", "training.py", "--train", train),
+        section("Breakdown of 1ec", "training.py", "--train", train, "--system", "1ec"),
+        section("Breakdown on the toy treebank", "training.py"),
+        "## By system\n\nThe same with `--system SYSTEM`, and with `--set training.loss=likelihood`; and "
+        "`benchmarks/parsing.py --system SYSTEM hu-ud-dev.conllu`:\n\n" + by_system(train, dev),
+    )
+    write(
+        "parsing",
+        section("Breakdown", "parsing.py", dev),
+        section("Files of any size, processes", "parsing.py", "--command", dev),
+        section("By sentence length", "parsing.py", "--lengths", dev) + "\n\nMilliseconds per sentence; `network` is that of "
+        "mh4-hybrid, from words to scores.\n\n![](lengths.png)",
+    )
+
+
+if __name__ == "__main__":
+    main()
