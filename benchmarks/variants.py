@@ -1,6 +1,6 @@
 """The speed of the variants of the decoders in a wheel, next to a build for this processor.
 
-    .venv/bin/python benchmarks/variants.py PYTHON [LENGTH ...]
+    .venv/bin/python benchmarks/variants.py PYTHON [LENGTH ...] >benchmarks/results/variants.md
 
 PYTHON is that of an environment in which a wheel is installed (`make package` leaves wheels in dist/). The variants and the build of
 the Python that runs this take turns, each in processes of its own, so that other load on the machine affects all of them equally.
@@ -12,28 +12,16 @@ import statistics
 import subprocess
 import sys
 
+import decoders
+
 TURNS = 3
 LENGTHS = [20, 40, 80]
 
 
 def measure(lengths):
     """Seconds for each decoder, by length and name."""
-    import decoders
-
-    from mh4.decoders import mh3, mh4, mst
-
-    def sentences(n, rng, heads):
-        three, hybrid = decoders.transitions(rng, n, 2, 1), decoders.transitions(rng, n, 6, 2)
-        arcs = decoders.random(rng, n + 1, n + 1)
-        made = exact(n, rng, heads)
-        return {
-            **{name: made[name] for name in made if name != "plain mh4"},
-            "mh3, marginals": lambda: mh3.marginals(*three),
-            "mh4-hybrid, marginals": lambda: mh4.marginals(*hybrid),
-            "mst, marginals": lambda: mst.marginals(arcs),
-        }
-
-    exact, decoders.sentences, decoders.SECONDS = decoders.sentences, sentences, 0.2
+    decoders.SECONDS = 0.2
+    decoders.LONGEST["plain mh4"] = 0
     return {n: decoders.seconds(n) for n in lengths}
 
 
@@ -49,7 +37,12 @@ def main(python, lengths):
             command = [executable, __file__, "--measure", *map(str, lengths)]
             done = subprocess.run(command, env={**os.environ, **env}, check=True, stdout=subprocess.PIPE)
             times[name].append(json.loads(done.stdout))
-    print("Milliseconds for a sentence of n words, and how many times as long the variants of the wheel take.\n")
+    print(
+        "# The variants of a wheel\n\n%s, one core.\n\n    python benchmarks/variants.py PYTHON%s\n\nMilliseconds of processor time for a "
+        "sentence of n words with random scores in a build for this processor, and how many times as long the variants of the "
+        "wheel take: medians of %d processes.\n"
+        % (decoders.processor(), "".join(" %d" % n for n in lengths if lengths != LENGTHS), TURNS)
+    )
     print("| decoder | n | %s |\n|---|---:|%s" % (" | ".join(times), "---:|" * len(times)))
     for decoder in times["for this processor"][0][str(lengths[0])]:
         for n in map(str, lengths):

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 from mh4.errors import NotInstalled
 
 
@@ -30,6 +32,9 @@ def _quiet_stderr() -> Iterator[None]:
         os.close(kept)
         os.close(null)
 
+
+# DyNet turns subnormal numbers off. A numpy for Python 3.9 or 3.10 that first looks for the smallest number after that warns of it.
+np.finfo(np.float32), np.finfo(np.float64)
 
 with _quiet_stderr():
     try:
