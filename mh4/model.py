@@ -1,6 +1,7 @@
 """A parser's neural network: encoder, scorer, taggers and labeller over one set of parameters; saving and loading."""
 
 import hashlib
+import io
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -123,8 +124,10 @@ class Model:
     def save_weights(self, path: str, **extra: np.ndarray) -> None:
         """Write all parameters to `path` (npz), with the arrays `extra` and checksums of all arrays and of the vocabulary."""
         arrays = {**self._arrays(), **extra, "vocabulary": np.array(self.vocabulary.checksum())}
+        content = io.BytesIO()  # the zipfile of Python 3.9 complains on standard error if the disk is full
+        np.savez(content, **arrays, checksum=np.array(_checksum(arrays)))  # type: ignore[arg-type]
         with atomic_path(path) as temporary, open(temporary, "wb") as file:
-            np.savez(file, **arrays, checksum=np.array(_checksum(arrays)))  # type: ignore[arg-type]
+            file.write(content.getbuffer())
 
     def load_weights(self, path: str) -> dict[str, np.ndarray]:
         """Set all parameters from `path`; returns all its arrays.
