@@ -114,25 +114,33 @@ def _temporary(target: str, status: Optional[os.stat_result]) -> Iterator[str]:
     folder, name = os.path.split(target)
     prefix = "." + os.fsdecode(os.fsencode(name)[:200])  # file systems limit the length of names
     _delete_stale(folder, re.compile(re.escape(prefix) + r"\.[0-9a-f]{8}\.part"))
-    while True:
-        temporary = os.path.join(folder, "%s.%s.part" % (prefix, os.urandom(4).hex()))
-        with suppress(FileExistsError):
-            handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-            with suppress(OSError):  # a file system without locks
-                fcntl.flock(handle, fcntl.LOCK_EX)
-            if os.fstat(handle).st_nlink:  # otherwise another process took it for stale before it was locked
-                break
-            os.close(handle)
-    try:
+    temporary, handle = "", None
+    try:  # from here on, as a signal may end the process at any time
+        while handle is None:
+            temporary = os.path.join(folder, "%s.%s.part" % (prefix, os.urandom(4).hex()))
+            with suppress(FileExistsError):
+                handle = _locked_file(temporary)
         if status:
             with suppress(OSError):
                 os.fchown(handle, status.st_uid, status.st_gid)
             os.fchmod(handle, stat.S_IMODE(status.st_mode) & 0o777)
         yield temporary
     finally:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):  # it would hide why the block failed
             os.unlink(temporary)
-        os.close(handle)
+        if handle is not None:
+            os.close(handle)
+
+
+def _locked_file(path: str) -> Optional[int]:
+    """A handle of a new file, which is locked; None if another process took it for stale before it was, and has deleted it."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    with suppress(OSError):  # a file system without locks
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    if os.fstat(handle).st_nlink:
+        return handle
+    os.close(handle)
+    return None
 
 
 def _delete_stale(folder: str, names: "re.Pattern[str]") -> None:

@@ -161,6 +161,22 @@ with atomic_path(sys.argv[1]) as temporary:
         process.stdin.close(), process.stdout.close()
 
 
+@pytest.mark.parametrize("where", ["flock", "fchmod"])
+def test_a_signal_while_a_file_is_made_leaves_nothing(tmp_path, monkeypatch, where):
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def interrupted(*arguments):
+        assert len(os.listdir(tmp_path)) == 2
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files.fcntl if where == "flock" else files.os, where, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        files.write_text(str(path), "new")
+    monkeypatch.undo()
+    assert os.listdir(tmp_path) == ["file"] and path.read_text() == "old"
+
+
 def test_many_processes_writing_one_file(tmp_path):
     """Each takes what it finds for stale if it can lock it; none loses its own."""
     code = """
