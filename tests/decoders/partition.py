@@ -177,6 +177,8 @@ def matrix_tree(arcs, single_root=False):
 
 
 def log_determinant(matrix):
+    if not matrix.any(axis=0).all():  # a word that no other may govern: no tree, and no rounding either
+        return -np.inf
     sign, logarithm = np.linalg.slogdet(matrix)
     assert sign > 0, "too ill-conditioned for this reference"
     return logarithm
