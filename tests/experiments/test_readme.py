@@ -5,7 +5,7 @@ from tables import table4, table5_6
 from tables.writer import Table
 from training import records
 
-TREEBANKS = {"hu": "Hungarian", "got": "Gothic", "el": "Greek"}
+TREEBANKS = {"hu": "Hungarian", "got": "Gothic", "el": "Greek", "vi": "Vietnamese"}
 
 
 def table() -> str:
