@@ -20,19 +20,22 @@ sys.path[1:1] = [str(Path(__file__).resolve().parent.parent / "decoders")]
 import brute  # noqa: E402
 import corpus  # noqa: E402
 from common import DECODERS, hamming_cost, parts_score, sample_tensors, tolerance  # noqa: E402
+from marginals_judge import MODELS, marginals, well_formed  # noqa: E402
+from mh5_judge import DECODERS as MH5  # noqa: E402
 
 import mh4  # noqa: E402
 from mh4 import conllu  # noqa: E402
-from mh4.decoders import beam, core, degree, measures, mh3, mst, oneec, plain_mh4  # noqa: E402
+from mh4.decoders import beam, core, degree, measures, mh3, mh5, mst, oneec, plain_mh4  # noqa: E402
 from mh4.decoders import mh4 as exact_mh4  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 
+ALL = [*DECODERS, *MH5]
 KINDS = ("normal", "ties", "zeros", "large")
 FILES = 100  # decoder calls for each changed file
 
 
 def decoder_call(rng, words):
-    decoder = DECODERS[rng.integers(len(DECODERS))]
+    decoder = ALL[rng.integers(len(ALL))]
     n = int(rng.integers(0, 9 if decoder.name in ("mhk-5", "mhk-6") else words))
     scores = decoder.sample(n, rng, KINDS[rng.integers(len(KINDS))])
     checked(rng, n, scores, lambda **options: decoder.decode(scores, **options))
@@ -47,10 +50,8 @@ def one_ec_call(rng, words):
 
 
 def checked(rng, n, scores, decode):
-    """Call with random options; -inf forbids a random part of the scores."""
-    for tensor in scores.values():
-        if rng.random() < 0.2:
-            tensor[rng.random(tensor.shape) < rng.random()] = -np.inf
+    """Call with random options."""
+    forbid(rng, scores)
     options = {"single_root": bool(rng.random() < 0.5)}
     if rng.random() < 0.3:
         options["heads"] = np.array(brute.random_tree(n, rng) if n else (-1,), dtype=np.int32)
@@ -63,6 +64,28 @@ def checked(rng, n, scores, decode):
     except ValueError:
         return
     check(derivation, n, scores, options.get("cost"))
+
+
+def forbid(rng, scores):
+    """-inf in a random part of the scores."""
+    for tensor in scores.values():
+        if rng.random() < 0.2:
+            tensor[rng.random(tensor.shape) < rng.random()] = -np.inf
+
+
+def marginals_call(rng, words):
+    model = MODELS[rng.integers(len(MODELS))]
+    n = int(rng.integers(0, words))
+    scores = model.sample(n, rng, KINDS[rng.integers(len(KINDS))])
+    forbid(rng, scores)
+    options = {"single_root": bool(rng.random() < 0.5)}
+    if rng.random() < 0.1:
+        damage(rng, scores, options)
+    try:
+        found = marginals(model, scores, **options)
+    except ValueError:
+        return
+    well_formed(found, n, scores, near=1e-4)
 
 
 def check(derivation, n, scores, cost=None):
@@ -137,6 +160,10 @@ def long_call(rng, words):
     check(mh3.decode(**scores), n, scores)
     scores = sample_tensors({"shift": (), "reduce_s0b0": (6,), "reduce_s1s0": (6,), "arcs": ()}, n, rng)
     check(exact_mh4.decode(**scores, single_root=True), n, scores)
+    well_formed(exact_mh4.marginals(**scores), n, scores, near=1e-4)
+    if rng.random() < 0.2:  # takes ten times as long
+        scores = MH5[-1].sample(n, rng)
+        check(mh5.decode(**scores), n, scores)
 
 
 def changed_file(rng, folder):
@@ -167,11 +194,13 @@ def main():
             kind = rng.random()
             if kind < 0.0005:
                 long_call(rng, asked.words)
-            elif kind < 0.6:
+            elif kind < 0.55:
                 decoder_call(rng, asked.words)
-            elif kind < 0.75:
+            elif kind < 0.7:
                 one_ec_call(rng, asked.words)
-            elif kind < 0.9:
+            elif kind < 0.85:
+                marginals_call(rng, asked.words)
+            elif kind < 0.95:
                 search_call(rng, asked.words)
             else:
                 tree_call(rng, asked.words)
