@@ -8,6 +8,7 @@ what it reads and without leaving anything behind if it fails; files that are Co
 """
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
@@ -88,6 +89,7 @@ class Sweep:
             out.unlink()
         for arguments in (
             ["parse", "--model", mh4, "--tags", "--decode", "greedy", "-"],
+            ["parse", "--model", mst, "--confidence", "--decode", "mbr", "--keep-deps", "-"],
             ["ensemble", "--model", mst, "--model", mh4, "-"],
         ):
             self.run(case.name, *arguments, stdin=case.content, succeeds=case.readable)
@@ -100,11 +102,13 @@ class Sweep:
             ["evaluate", good, given],
             ["compare", given, given, given],
             ["view", given, given],
+            ["segmenter", "train", given, "--dev", good, "--epochs", "1", "-o", os.devnull],
         ):
             self.run(case.name, *arguments, stdin=case.content, succeeds=False if case.tree is False else None)
         tree = False if case.tree is False else None
-        if self.run(case.name, "view", "-", "--html", str(out), stdin=case.content, succeeds=tree).code == 0:
-            out.unlink()
+        for arguments in (["view", "-"], ["view", "--model", mh4, "-"]):
+            if self.run(case.name, *arguments, "--html", str(out), stdin=case.content, succeeds=tree).code == 0:
+                out.unlink()
         if self.left_over(place) != ["case.conllu"]:
             self.fail(case.name, ("*",), "left behind: %s" % self.left_over(place))
         self.run(case.name, *self.training("mst", path, new), succeeds=False if case.tree is False else None)
@@ -135,6 +139,7 @@ class Sweep:
             ["info", str(place)],
             ["parse", "--model", str(place), str(self.good)],
             ["test", "--model", str(place), str(self.good)],
+            ["view", "--model", str(place), str(self.good)],
             ["ensemble", "--model", str(self.models["mst"]), "--model", str(place), str(self.good)],
         ):
             succeeds = None if arguments[0] == "info" and not done.sound else done.sound  # info may report what is wrong
