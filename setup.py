@@ -23,12 +23,11 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
-# The variants, by folder: the compiler's options, and the modules that they make faster. Not AVX2 for marginals: GCC splits vectors
-# of eight doubles so badly for it that they would take longer.
 VARIANTS = {
-    "avx512": (["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"], ["mh4_full", "mh4_marginals", "mh5_full", "oneec"]),
-    "avx2": (["-mavx2"], ["mh4_full", "mh5_full", "oneec"]),
-}
+    "avx512": ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"],
+    "avx2": ["-mavx2"],
+}  # the compiler's options by folder
+VECTORISED = ["mh4_full", "mh4_marginals", "mh5_full", "oneec"]
 SHARED = "cython_shared"  # Cython's own code for arrays, once instead of in every module: twice as fast to compile, half the size
 DIRECTIVES = {
     "language_level": 3,
@@ -49,7 +48,7 @@ def extension(name, variant=None):
     """The extension of a module, or of one of its variants."""
     # No fused multiply-add: it would round differently from a multiplication and an addition.
     options = ["-O3", "-g0", "-ffp-contract=off"] + (["-march=" + march] if march else [])
-    options += VARIANTS[variant][0] if variant else []
+    options += VARIANTS[variant] if variant else []
     return Extension(
         ".".join(["mh4.decoders"] + ([variant] if variant else []) + [name]),
         ["mh4/decoders/%s.%s" % (name, "c" if name == SHARED else "cpp")],
@@ -90,6 +89,6 @@ class BuildDecoders(build_ext):
 names = sorted(os.path.splitext(os.path.basename(path))[0] for path in glob("mh4/decoders/*.pyx"))
 extensions = [extension(name) for name in [SHARED, *names]]
 if has_variants:
-    extensions += [extension(name, variant) for variant in VARIANTS for name in VARIANTS[variant][1]]
+    extensions += [extension(name, variant) for variant in VARIANTS for name in VECTORISED]
 
 setup(ext_modules=extensions, cmdclass={"build_ext": BuildDecoders}, options={"build_ext": {"parallel": True}})

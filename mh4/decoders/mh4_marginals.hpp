@@ -53,7 +53,6 @@ template <class N> class MH4 {
     // by one node, for the current i, or i and k
     Value *from, *la, *ra, *u2, *g_u2, *d, *count_la, *count_ra, *coefficients, *rows;
     enum { BY_RA, BY_LA, BY_RA2, T_BY_RA2, T_BY_LAP, T_BY_RAP, T_BY_LA2, BY_LA2, KINDS };
-    Vector *dots;
 
     Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
     Value *row3(Value *table, int i, int k) const { return table + place[k] + (size_t)i * (stride - start(k)); }
@@ -69,7 +68,7 @@ template <class N> class MH4 {
             place[k] = volume - start(k);
             volume += (size_t)k * (stride - start(k));
         }
-        memory.reserve(3 * volume + (13 + 4 * REDUCES) * square + (8 + 2 * KINDS + KINDS * WIDTH) * stride);
+        memory.reserve(3 * volume + (13 + 4 * REDUCES) * square + (8 + 2 * KINDS) * stride);
         for (Value **table : {&t3, &d3, &g3})
             *table = memory.take(volume);
         Value *first = memory.take(0);
@@ -85,7 +84,6 @@ template <class N> class MH4 {
             *line = memory.take(stride);
         coefficients = memory.take(KINDS * stride);
         rows = memory.take(KINDS * stride);
-        dots = (Vector *)memory.take(KINDS * WIDTH * stride);
     }
 
     // Weights
@@ -307,22 +305,19 @@ template <class N> class MH4 {
                     sums[T_BY_LA2] += jkl * N::at(by_l(T_BY_LA2) + x);
                 }
             }
+            Value dot[KINDS];
             for (int kind = 0; kind < (by_arc ? KINDS : KINDS - 1); kind++)
-                dots[kind * stride + j] = sums[kind];
-        }
-        for (int kind = 0; kind < (by_arc ? KINDS : KINDS - 1); kind++)
-            N::sums(dots + kind * stride, by(kind), i + 1, k);
-        for (int j = i + 1; j < k; j++) {
+                dot[kind] = N::sum(sums[kind]);
             Value s1_rap = row(on_s1s0[RAp], k)[j] * from[j], s1_ra2 = row(on_s1s0[RA2], k)[j] * from[k];
             Value left = d[j] * row(shift, k)[j];
-            Value g = row(on_s1s0[RA], k)[j] * by(BY_RA)[j] + row(on_s1s0[LA], k)[j] * by(BY_LA)[j] + s1_ra2 * by(BY_RA2)[j] +
+            Value g = row(on_s1s0[RA], k)[j] * dot[BY_RA] + row(on_s1s0[LA], k)[j] * dot[BY_LA] + s1_ra2 * dot[BY_RA2] +
                       row(on_s1s0[LAp], k)[j] * lap + s1_rap * rap +
-                      row(on_s1s0[LA2], k)[j] * (by_arc ? by(BY_LA2)[j] : la2);
+                      row(on_s1s0[LA2], k)[j] * (by_arc ? dot[BY_LA2] : la2);
             row3(g3, i, j)[k] += row(shift, k)[j] * g;
-            g_u2[j] += s1_ra2 * by(T_BY_RA2)[j] + row(on_s1s0[LAp], k)[j] * by(T_BY_LAP)[j] + s1_rap * by(T_BY_RAP)[j] +
-                       row(on_s1s0[LA2], k)[j] * by(T_BY_LA2)[j];
-            from_i += s1_ra2 * (left * by(BY_RA2)[j] + u2[j] * by(T_BY_RA2)[j]);
-            row(count_arc, j)[i] += s1_rap * (left * rap + u2[j] * by(T_BY_RAP)[j]);
+            g_u2[j] += s1_ra2 * dot[T_BY_RA2] + row(on_s1s0[LAp], k)[j] * dot[T_BY_LAP] + s1_rap * dot[T_BY_RAP] +
+                       row(on_s1s0[LA2], k)[j] * dot[T_BY_LA2];
+            from_i += s1_ra2 * (left * dot[BY_RA2] + u2[j] * dot[T_BY_RA2]);
+            row(count_arc, j)[i] += s1_rap * (left * rap + u2[j] * dot[T_BY_RAP]);
         }
         row(count_arc, k)[i] += from_i;
     }

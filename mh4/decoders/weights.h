@@ -3,8 +3,8 @@
 //     Doubles     float64, in vectors of eight. Charts scale the weights so that this usually suffices, and prove it (see fits).
 //     Extendeds   float64 with an exponent of its own, one at a time: right for any scores, but ten times as slow.
 //
-// The charts are templates over these. Vectors always have eight lanes, which the compiler splits for smaller registers, so that
-// sums are taken in the same order, and results are the same, wherever they are compiled.
+// The charts are templates over these. Vectors always have eight lanes, in one or more registers, so that sums are taken in
+// the same order, and results are the same, wherever they are compiled.
 #pragma once
 #include <math.h>
 #include <stdint.h>
@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <vector>
+
+#include "lanes_per_vector.h"
 
 namespace marginals {
 
@@ -67,11 +69,40 @@ struct Extendeds {
     static Extended at(const Extended *x) { return *x; }
     static void put(Extended *to, Extended x) { *to = x; }
     static Extended sum(Extended x) { return x; }
-    static void sums(const Extended *of, Extended *to, int first, int last) { std::copy(of + first, of + last, to + first); }
     static Extended zero() { return Extended{0, 0}; }
 };
 
-typedef double Eight __attribute__((vector_size(64), may_alias));
+// Eight float64, in as many registers as they need on the target processor. (GCC would also split a vector that is larger than a
+// register, but keep it in memory.)
+enum { PART = LANES / 2 };
+
+struct Eight {
+    typedef double Part __attribute__((vector_size(8 * PART), may_alias));
+    enum { PARTS = 8 / PART };
+    Part parts[PARTS];
+
+    double operator[](int lane) const { return parts[lane / PART][lane % PART]; }
+    Eight &operator+=(const Eight &other) {
+        for (int p = 0; p < PARTS; p++)
+            parts[p] += other.parts[p];
+        return *this;
+    }
+    Eight &operator*=(const Eight &other) {
+        for (int p = 0; p < PARTS; p++)
+            parts[p] *= other.parts[p];
+        return *this;
+    }
+    Eight &operator*=(double factor) {
+        for (int p = 0; p < PARTS; p++)
+            parts[p] *= factor;
+        return *this;
+    }
+};
+
+static inline Eight operator+(Eight a, const Eight &b) { return a += b; }
+static inline Eight operator*(Eight a, const Eight &b) { return a *= b; }
+static inline Eight operator*(Eight a, double b) { return a *= b; }
+static inline Eight operator*(double a, Eight b) { return b *= a; }
 
 struct Doubles {
     typedef double Value;
@@ -86,23 +117,6 @@ struct Doubles {
     static Eight at(const double *x) { return *(const Eight *)x; }
     static void put(double *to, Eight x) { *(Eight *)to = x; }
     static double sum(Eight x) { return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])); }
-    // to[j] = the sum of the lanes of of[j], for first <= j < last, and for more j up to multiples of eight
-    static void sums(const Eight *of, double *to, int first, int last) {
-        typedef long long Order __attribute__((vector_size(64)));
-        const Order even = {0, 8, 2, 10, 4, 12, 6, 14}, odd = {1, 9, 3, 11, 5, 13, 7, 15};
-        const Order even2 = {0, 1, 8, 9, 4, 5, 12, 13}, odd2 = {2, 3, 10, 11, 6, 7, 14, 15};
-        const Order left = {0, 1, 2, 3, 8, 9, 10, 11}, right = {4, 5, 6, 7, 12, 13, 14, 15};
-        for (int j = first / 8 * 8; j < last; j += 8) {
-            Eight twos[4], fours[2];
-            for (int x = 0; x < 4; x++)
-                twos[x] = __builtin_shuffle(of[j + 2 * x], of[j + 2 * x + 1], even) +
-                          __builtin_shuffle(of[j + 2 * x], of[j + 2 * x + 1], odd);
-            for (int x = 0; x < 2; x++)
-                fours[x] = __builtin_shuffle(twos[2 * x], twos[2 * x + 1], even2) +
-                           __builtin_shuffle(twos[2 * x], twos[2 * x + 1], odd2);
-            put(to + j, __builtin_shuffle(fours[0], fours[1], left) + __builtin_shuffle(fours[0], fours[1], right));
-        }
-    }
     static Eight zero() { return Eight(); }
 };
 
