@@ -93,6 +93,8 @@ class Sweep:
             ["ensemble", "--model", mst, "--model", mh4, "-"],
         ):
             self.run(case.name, *arguments, stdin=case.content, succeeds=case.readable)
+        segmenter = ["segmenter", "train", given, "--dev", good, "--epochs", "1", "-o", os.devnull]
+        self.run(case.name, *segmenter, succeeds=False if case.readable is False else None)
         self.run(case.name, "coverage", given, succeeds=case.tree)
         self.run(case.name, "coverage", "--json", "-", stdin=case.content, succeeds=case.tree)
         for arguments in (
@@ -102,7 +104,6 @@ class Sweep:
             ["evaluate", good, given],
             ["compare", given, given, given],
             ["view", given, given],
-            ["segmenter", "train", given, "--dev", good, "--epochs", "1", "-o", os.devnull],
         ):
             self.run(case.name, *arguments, stdin=case.content, succeeds=False if case.tree is False else None)
         tree = False if case.tree is False else None
