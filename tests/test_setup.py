@@ -33,6 +33,12 @@ def console(tmp_path):
 # The cache of wheels
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """Not the user's: the setup removes what does not run from it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
 def a_wheel(path):
     with zipfile.ZipFile(path, "w") as wheel:
         wheel.writestr("dynet.py", "x = 1\n" * 1000)
@@ -89,7 +95,6 @@ def test_the_cache_is_the_users_and_keyed_by_python_and_processor(tmp_path, monk
 
 
 def test_a_cached_wheel_is_not_built_again(tmp_path, monkeypatch, console):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     built = []
 
     def build(console, compiler, jobs, work, env, folder):
@@ -104,7 +109,6 @@ def test_a_cached_wheel_is_not_built_again(tmp_path, monkeypatch, console):
 
 
 def test_the_library_is_compiled_once_for_all_pythons(tmp_path, monkeypatch, console):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     compiled = []
 
     def compile_library(command, env, folder, failure):
