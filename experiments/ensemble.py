@@ -14,7 +14,7 @@ from provenance import EXPERIMENTS, make_command, shown
 from rich.console import Console
 from tables import ensemble as page
 from tables import treebank_pages, writer
-from tables.ensemble import Members, Row, Voting
+from tables.ensemble import Members, Row
 from tables.shared_task import COLUMNS
 from training import records, voting
 from training.ensembles import MEMBERS, NAME, Combiner, Scores, dev_uas, members
@@ -71,7 +71,7 @@ def _ensemble(typed, trainer: Sequence[str], home: Path) -> int:
         everything = sorted((run for runs in by_seed.values() for run in runs), key=dev_uas, reverse=True)
         rows.append(Row("ensemble of all seeds", len(everything), [combiner.combine("all", everything)[0]]))
     rows += _with_outputs(bank, combiner, by_seed, console)
-    ways = _ways(bank, by_seed, console)
+    ways = voting.uas_by_way(by_seed, conllu.read(str(bank.paths["dev"])), voting.WAYS, "ways of voting", console)
     written = writer.write_pages(
         results,
         bank.name + "-ensemble",
@@ -110,21 +110,6 @@ def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console:
             print("no %s: %s" % (name, error), file=sys.stderr)
             return []
     return [Row(name, len(next(iter(by_seed.values()))), scores)]
-
-
-def _ways(bank: Treebank, by_seed: Members, console: Console) -> list[Voting]:
-    """The dev UAS of every way of voting, for each seed."""
-    from mh4.parsing import Parser
-
-    gold = conllu.read(str(bank.paths["dev"]))
-    words = sum(map(len, gold))
-    uas: dict[str, list[float]] = {name: [] for name in voting.WAYS}
-    for seed, runs in by_seed.items():
-        console.print("ways of voting, seed %d" % seed)
-        parsers = [Parser.load(str(run.folder)) for run in runs]
-        for name, right in voting.correct(parsers, list(map(dev_uas, runs)), gold).items():
-            uas[name].append(100.0 * right / words)
-    return [Voting(name, scores) for name, scores in uas.items()]
 
 
 if __name__ == "__main__":

@@ -15,12 +15,13 @@ from rich.console import Console
 from tables import likelihood as table
 from tables import treebank_pages
 from tables.writer import write_pages
-from training import ensembles, voting
 from training.calibrating import measure
+from training.ensembles import members
 from training.experiment import Experiment
 from training.progress import failures
-from training.run import LIKELIHOOD, TRAINER, Run, system_and_loss
-from training.treebank import Treebank, located, with_test
+from training.run import LIKELIHOOD, TRAINER, system_and_loss
+from training.treebank import located, with_test
+from training.voting import uas_by_way
 
 from mh4 import conllu
 from mh4.config import LOSSES
@@ -70,7 +71,11 @@ def _likelihood(typed, trainer: Sequence[str], home: Path) -> int:
     for run in experiment.runs:
         console.print("decoding with %s" % run.name, soft_wrap=True)
         measured.append(measure(run.folder, gold))
-    ensembles_of = {loss: _ensembles(bank, experiment.runs, loss, console) for loss in LOSSES} if len(systems) > 1 else {}
+    ensembles = {}
+    for loss in LOSSES if len(systems) > 1 else ():
+        named = [system for system in asked.systems if system_and_loss(system)[1] == loss]
+        by_seed = members(home / "runs" / bank.name, named, asked.seeds)
+        ensembles[loss] = uas_by_way(by_seed, gold, table.VOTES, "voting: " + loss, console)
     repeat = make_command(
         "likelihood",
         LANG=asked.lang,
@@ -80,29 +85,11 @@ def _likelihood(typed, trainer: Sequence[str], home: Path) -> int:
         CONLL17=asked.conll17,
     )
     rows = table.rows(experiment.recorded(), experiment.runs, measured)
-    page = table.markdown(bank, experiment.runs, rows, ensembles_of, repeat)
+    page = table.markdown(bank, experiment.runs, rows, ensembles, repeat)
     written = write_pages(experiment.results, bank.name + "-likelihood", page, table.as_csv(bank, rows))
     table.table(rows).print(console)
     console.print("Written: %s" % ", ".join(map(shown, written)), soft_wrap=True)
     return 0
-
-
-def _ensembles(bank: Treebank, runs: Sequence[Run], loss: str, console: Console) -> dict[str, list[float]]:
-    """The dev UAS, by way of voting, of the ensembles of each seed's models that were trained with this loss."""
-    from mh4.parsing import Parser
-
-    gold = conllu.read(str(bank.paths["dev"]))
-    words = sum(map(len, gold))
-    uas: dict[str, list[float]] = {name: [] for name in table.VOTES}
-    for seed in dict.fromkeys(run.seed for run in runs):
-        mine = [run for run in runs if run.seed == seed and system_and_loss(run.system)[1] == loss]
-        mine.sort(key=ensembles.dev_uas, reverse=True)
-        console.print("voting: %s, seed %d" % (loss, seed))
-        parsers = [Parser.load(str(run.folder)) for run in mine]
-        right = voting.correct(parsers, list(map(ensembles.dev_uas, mine)), gold)
-        for name in uas:
-            uas[name].append(100.0 * right[name] / words)
-    return uas
 
 
 if __name__ == "__main__":

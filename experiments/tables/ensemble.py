@@ -5,7 +5,7 @@ written to ``results/NAME-ensemble.md`` and ``.csv``.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
@@ -18,6 +18,7 @@ from training.treebank import Treebank
 from tables.writer import Average, Table, average, comma_separated, command_section
 
 Members = dict[int, list[Run]]  # by seed
+Voting = Mapping[str, Sequence[float]]  # the dev UAS for each seed, by way of voting
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,6 @@ class Row:
         return average(known) if known else None
 
 
-@dataclass(frozen=True)
-class Voting:
-    """A way of voting, with its dev UAS for each seed."""
-
-    name: str
-    dev_uas: Sequence[float]
-
-
 SCORES = {"dev_uas": "dev UAS", "dev_las": "dev LAS", "test_las": "test LAS"}
 
 
@@ -54,12 +47,12 @@ def table(rows: Sequence[Row]) -> Table:
     return Table(["", "models", *SCORES.values()], body, right=1)
 
 
-def voting(ways: Sequence[Voting]) -> Table:
+def voting(ways: Voting) -> Table:
     """The dev UAS of each way of voting."""
-    return Table(["votes", "dev UAS"], [[way.name, str(average(way.dev_uas))] for way in ways], right=1)
+    return Table(["votes", "dev UAS"], [[name, str(average(uas))] for name, uas in ways.items()], right=1)
 
 
-def markdown(bank: Treebank, members: Members, rows: Sequence[Row], ways: Sequence[Voting], command: str) -> list[str]:
+def markdown(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, command: str) -> list[str]:
     """The lines of the page."""
     systems = [run.system for run in next(iter(members.values()))]
     published = paper.test_las(bank.lang, bank.release, "ensemble")
@@ -104,7 +97,7 @@ def markdown(bank: Treebank, members: Members, rows: Sequence[Row], ways: Sequen
     ]
 
 
-def as_csv(bank: Treebank, members: Members, rows: Sequence[Row], ways: Sequence[Voting]) -> str:
+def as_csv(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting) -> str:
     """Both tables as csv, one line for each score."""
     header = ["lang", "data", "seeds", "ensemble", "models", "score", "mean", "std"]
     seeds, body = " ".join(map(str, members)), []
@@ -113,8 +106,8 @@ def as_csv(bank: Treebank, members: Members, rows: Sequence[Row], ways: Sequence
             mean = row.average(score)
             if mean is not None:
                 body.append([bank.lang, bank.release, seeds, row.name, row.models, score, mean.mean, mean.std])
-    for way in ways:
-        mean = average(way.dev_uas)
+    for name, uas in ways.items():
+        mean = average(uas)
         models = len(next(iter(members.values())))
-        body.append([bank.lang, bank.release, seeds, way.name, models, "dev_uas", mean.mean, mean.std])
+        body.append([bank.lang, bank.release, seeds, name, models, "dev_uas", mean.mean, mean.std])
     return comma_separated(header, body)

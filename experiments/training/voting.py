@@ -3,15 +3,18 @@
 All of them see the same trees and scores of the members, so that they differ in nothing but the votes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Callable
 
 import numpy as np
+from rich.console import Console
 
 from mh4 import ensemble, trees
 from mh4.conllu import Sentence
 from mh4.parsing import at_temperature
+from training.ensembles import dev_uas
+from training.run import Run
 
 if TYPE_CHECKING:
     from mh4.model import Scores
@@ -23,7 +26,7 @@ _FORBIDDEN = -1e6  # a cost larger than any score
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a member thinks of a sentence of n words.
+    """What a member thinks of a sentence of n words. What takes further decoding is a function, called if a way of voting needs it.
 
     heads: its tree, int32 (n+1,); second: the tree it finds if each arc of that one costs _PENALTY; labels: the probability of
     the label of each arc, float32 (n,); best: float32 (n+1, n+1), the score of its best tree with an arc, for the arcs that are
@@ -32,11 +35,11 @@ class Opinion:
     """
 
     heads: np.ndarray
-    second: np.ndarray
+    second: Callable[[], np.ndarray]
     labels: np.ndarray
-    best: np.ndarray
+    best: Callable[[], np.ndarray]
     uas: float
-    marginals: np.ndarray
+    marginals: Callable[[], np.ndarray]
 
 
 def opinions(
@@ -69,29 +72,32 @@ def _opinion(
     parser: "Parser", tensors: dict, heads: np.ndarray, candidates: Sequence[np.ndarray], labels: np.ndarray, uas: float
 ) -> Opinion:
     n = len(heads) - 1
-    words = np.arange(1, n + 1)
+    words, single_root = np.arange(1, n + 1), parser.model.config.scorer.single_root
 
-    def decode(cost: np.ndarray):
-        return parser.decode(**tensors, cost=cost, single_root=parser.model.config.scorer.single_root)
+    def second() -> np.ndarray:
+        cost = np.zeros((n + 1, n + 1), dtype=np.float32)
+        cost[heads[1:], words] = -_PENALTY
+        return parser.decode(**tensors, cost=cost, single_root=single_root).heads
 
-    cost = np.zeros((n + 1, n + 1), dtype=np.float32)
-    cost[heads[1:], words] = -_PENALTY
-    second = decode(cost).heads
-    best = np.full((n + 1, n + 1), -np.inf, dtype=np.float32)
-    for m in words:
-        in_question = {int(tree[m]) for tree in candidates}
-        for head in in_question if len(in_question) > 1 else ():
-            cost = np.zeros((n + 1, n + 1), dtype=np.float32)
-            cost[:, m] = _FORBIDDEN
-            cost[head, m] = 0
-            best[head, m] = decode(cost).score
-    if parser.model.system.marginals:
-        single_root = parser.model.config.scorer.single_root
-        tempered = at_temperature(tensors, parser.model.temperature or 1)
-        marginals = parser.model.system.marginals(**tempered, single_root=single_root).arcs.astype(np.float32)
-    else:
-        marginals = np.zeros((n + 1, n + 1), dtype=np.float32)
-        marginals[heads[1:], words] = 1
+    def best() -> np.ndarray:
+        scores = np.full((n + 1, n + 1), -np.inf, dtype=np.float32)
+        for m in words:
+            in_question = {int(tree[m]) for tree in candidates}
+            for head in in_question if len(in_question) > 1 else ():
+                cost = np.zeros((n + 1, n + 1), dtype=np.float32)
+                cost[:, m] = _FORBIDDEN
+                cost[head, m] = 0
+                scores[head, m] = parser.decode(**tensors, cost=cost, single_root=single_root).score
+        return scores
+
+    def marginals() -> np.ndarray:
+        if parser.model.system.marginals:
+            tempered = at_temperature(tensors, parser.model.temperature or 1)
+            return parser.model.system.marginals(**tempered, single_root=single_root).arcs.astype(np.float32)
+        certain = np.zeros((n + 1, n + 1), dtype=np.float32)
+        certain[heads[1:], words] = 1
+        return certain
+
     return Opinion(heads, second, labels, best, uas, marginals)
 
 
@@ -130,7 +136,7 @@ def with_second(opinions: Sequence[Opinion]) -> np.ndarray:
     total = np.zeros((n + 1, n + 1), dtype=np.float32)
     for opinion in opinions:
         total[opinion.heads[1:], np.arange(1, n + 1)] += 1
-        total[opinion.second[1:], np.arange(1, n + 1)] += 0.5
+        total[opinion.second()[1:], np.arange(1, n + 1)] += 0.5
     return trees.best(total, "any", single_root=True)
 
 
@@ -139,9 +145,9 @@ def by_best_tree(opinions: Sequence[Opinion]) -> np.ndarray:
     n = len(opinions[0].heads) - 1
     total = np.zeros((n + 1, n + 1), dtype=np.float32)
     for opinion in opinions:
-        asked = np.isfinite(opinion.best).any(axis=0)
-        best = opinion.best[:, asked].astype(np.float64)
-        shares = np.exp(best - best.max(axis=0))
+        best = opinion.best().astype(np.float64)
+        asked = np.isfinite(best).any(axis=0)
+        shares = np.exp(best[:, asked] - best[:, asked].max(axis=0))
         total[:, asked] += shares / shares.sum(axis=0)
         agreed = np.flatnonzero(~asked[1:]) + 1
         total[opinion.heads[agreed], agreed] += 1
@@ -150,7 +156,7 @@ def by_best_tree(opinions: Sequence[Opinion]) -> np.ndarray:
 
 def by_marginals(opinions: Sequence[Opinion]) -> np.ndarray:
     """A vote shared among all arcs by their marginal probabilities, at the member's temperature."""
-    total = np.sum([opinion.marginals for opinion in opinions], axis=0, dtype=np.float32)
+    total = np.sum([opinion.marginals() for opinion in opinions], axis=0, dtype=np.float32)
     return trees.best(total, "any", single_root=True)
 
 
@@ -165,10 +171,19 @@ WAYS: dict[str, Callable[[Sequence[Opinion]], np.ndarray]] = {
 }
 
 
-def correct(parsers: Sequence["Parser"], uas: Sequence[float], gold: Sequence[Sentence]) -> dict[str, int]:
-    """The number of words with the correct head, by way of voting."""
-    counts = dict.fromkeys(WAYS, 0)
-    for index, members in opinions(parsers, uas, gold):
-        for name, way in WAYS.items():
-            counts[name] += int((way(members)[1:] == gold[index].heads[1:]).sum())
-    return counts
+def uas_by_way(
+    by_seed: Mapping[int, Sequence[Run]], gold: Sequence[Sentence], ways: Iterable[str], said: str, console: Console
+) -> dict[str, list[float]]:
+    """The dev UAS of these ways of voting, in percent, for each seed. by_seed: the members; said: what is printed with each seed."""
+    from mh4.parsing import Parser
+
+    uas: dict[str, list[float]] = {name: [] for name in ways}
+    for seed, runs in by_seed.items():
+        console.print("%s, seed %d" % (said, seed))
+        right = dict.fromkeys(uas, 0)
+        for index, members in opinions([Parser.load(str(run.folder)) for run in runs], list(map(dev_uas, runs)), gold):
+            for name in right:
+                right[name] += int((WAYS[name](members)[1:] == gold[index].heads[1:]).sum())
+        for name, number in right.items():
+            uas[name].append(100.0 * number / sum(map(len, gold)))
+    return uas
