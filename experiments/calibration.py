@@ -19,23 +19,18 @@ from training.treebank import located
 
 from mh4 import conllu
 from mh4.errors import InputError
-from mh4.systems import SYSTEMS
+from mh4.systems import with_marginals
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
 
 USAGE = 'usage: make calibration LANG=hu [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder]'
 
 
-def calibrated() -> list[str]:
-    """The systems that give probabilities."""
-    return [system.name for system in SYSTEMS.values() if system.marginals]
-
-
 def usage() -> str:
     """The usage line and the meaning of its variables."""
     return options.usage(
         USAGE,
-        SYSTEMS="from %s; by default %s, if trained" % (" ".join(calibrated()), " and ".join(DEFAULT_SYSTEMS)),
+        SYSTEMS="from %s; by default %s, if trained" % (" ".join(with_marginals()), " and ".join(DEFAULT_SYSTEMS)),
         SEEDS="of the trained models; by default all",
         UD=options.UD,
     )
@@ -54,7 +49,7 @@ def _calibration(typed, home: Path) -> int:
     except ImportError:
         raise InputError("the plot needs matplotlib, which `make setup` installs") from None
     bank = located(asked.lang, asked.ud)
-    models = requested_models(home / "runs" / bank.name, typed.systems, typed.seeds, calibrated(), DEFAULT_SYSTEMS)
+    models = requested_models(home / "runs" / bank.name, typed.systems, typed.seeds, with_marginals(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
     console, measured = Console(highlight=False), []
     for model in models:

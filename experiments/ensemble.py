@@ -18,7 +18,7 @@ from tables.ensemble import Members, Row
 from tables.shared_task import COLUMNS
 from training import records, voting
 from training.ensembles import MEMBERS, NAME, Combiner, Scores, dev_uas, members
-from training.run import TRAINER
+from training.run import TRAINER, requested_systems
 from training.treebank import Treebank, located, with_test
 
 from mh4 import conllu
@@ -48,10 +48,7 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path 
 
 def _ensemble(typed, trainer: Sequence[str], home: Path) -> int:
     asked = options.request(typed.lang, typed.systems, typed.seeds, typed.ud, "", typed.conll17)
-    systems = asked.systems if typed.systems else MEMBERS
-    for system in systems:
-        if system not in _global_systems():
-            raise InputError("SYSTEMS: %s is not one of %s" % (system, ", ".join(_global_systems())))
+    systems = requested_systems(typed.systems, _global_systems(), MEMBERS)
     bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
     models = home / "runs" / bank.name
     by_seed = members(models, systems, asked.seeds if typed.seeds else ())

@@ -19,14 +19,13 @@ from training.calibrating import measure
 from training.ensembles import members
 from training.experiment import Experiment
 from training.progress import failures
-from training.run import LIKELIHOOD, TRAINER, system_and_loss
+from training.run import LIKELIHOOD, TRAINER, requested_systems, system_and_loss
 from training.treebank import located, with_test
 from training.voting import uas_by_way
 
 from mh4 import conllu
 from mh4.config import LOSSES
-from mh4.errors import InputError
-from mh4.systems import SYSTEMS
+from mh4.systems import with_marginals
 
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "mh4-arcs")
 DEFAULT_SEEDS = "1 2"
@@ -53,11 +52,7 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path 
 
 
 def _likelihood(typed, trainer: Sequence[str], home: Path) -> int:
-    systems = tuple(dict.fromkeys(typed.systems.split())) or DEFAULT_SYSTEMS
-    for system in systems:
-        if system not in SYSTEMS or not SYSTEMS[system].marginals:
-            known = ", ".join(name for name, each in SYSTEMS.items() if each.marginals)
-            raise InputError("SYSTEMS: %s is not one of %s" % (system, known))
+    systems = requested_systems(typed.systems, with_marginals(), DEFAULT_SYSTEMS)
     both = " ".join(name for system in systems for name in (system, system + LIKELIHOOD))
     asked = options.request(typed.lang, both, typed.seeds or DEFAULT_SEEDS, typed.ud, typed.jobs, typed.conll17)
     console = Console(highlight=False)

@@ -106,11 +106,11 @@ class Parser:
 
     def _marginalize(self) -> "Marginalize":
         if self.model.system.marginals is None:
-            from mh4.systems import SYSTEMS
+            from mh4.systems import with_marginals
 
             raise InputError(
                 "%s gives no probabilities of arcs; the systems that do are %s"
-                % (self.model.system.name, ", ".join(system.name for system in SYSTEMS.values() if system.marginals))
+                % (self.model.system.name, ", ".join(with_marginals()))
             )
         return self.model.system.marginals
 

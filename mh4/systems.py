@@ -193,6 +193,11 @@ SYSTEMS: dict[str, System] = {
 }
 
 
+def with_marginals() -> list[str]:
+    """The names of the systems that have marginals."""
+    return [name for name, system in SYSTEMS.items() if system.marginals]
+
+
 def get(name: str) -> System:
     """The system called `name`; InputError if there is none."""
     if name not in SYSTEMS:

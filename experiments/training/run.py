@@ -117,16 +117,21 @@ def finished_runs(folder: Path, system: str) -> list[Run]:
     return [run for run in runs if run.summary()]
 
 
-def requested_models(folder: Path, systems: str, seeds: str, known: Sequence[str], default: Sequence[str]) -> list[Run]:
-    """The finished runs in `folder` that SYSTEMS (of those `known`; by default those of `default`) and SEEDS (by default all) ask for.
-
-    Raises InputError if a requested system has none.
-    """
-    wanted = tuple(dict.fromkeys(systems.split())) or default
+def requested_systems(systems: str, known: Sequence[str], default: Sequence[str]) -> tuple[str, ...]:
+    """The systems that SYSTEMS asks for, by default those of `default`. Raises InputError if one is not of those `known`."""
+    wanted = tuple(dict.fromkeys(systems.split())) or tuple(default)
     for system in wanted:
         if system not in known:
             raise InputError("SYSTEMS: %s is not one of %s" % (system, ", ".join(known)))
-    models = []
+    return wanted
+
+
+def requested_models(folder: Path, systems: str, seeds: str, known: Sequence[str], default: Sequence[str]) -> list[Run]:
+    """The finished runs in `folder` that SYSTEMS (as in `requested_systems`) and SEEDS (by default all) ask for.
+
+    Raises InputError if a requested system has none.
+    """
+    wanted, models = requested_systems(systems, known, default), []
     for system in wanted:
         models += [run for run in finished_runs(folder, system) if not seeds or str(run.seed) in seeds.split()]
         if systems and not any(model.system == system for model in models):
