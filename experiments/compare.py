@@ -16,7 +16,7 @@ from rich.console import Console
 from tables import compare as page
 from tables.writer import write_pages
 from training.predictions import restored
-from training.records import TREES, load
+from training.records import TREES, load, record_path
 from training.treebank import Treebank, located
 
 from mh4 import comparison
@@ -83,7 +83,7 @@ def _compared(bank: Treebank, systems: Sequence[str], seed: int, folder: Path) -
     with tempfile.TemporaryDirectory() as scratch:
         parsed = [Path(scratch) / system for system in systems]
         for system, path in zip(systems, parsed):
-            write_text(str(path), restored(folder / ("%s-seed%d%s" % (system, seed, TREES)), dev))
+            write_text(str(path), restored(record_path(folder, system, seed, TREES), dev))
         return comparison.compare(str(dev), *map(str, parsed))
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from tables import mh5 as table
 from tables.writer import write_pages
 from training import predictions
-from training.records import TREES, load
+from training.records import TREES, load, record_path
 from training.run import finished_runs
 from training.treebank import Treebank, located
 
@@ -46,7 +46,7 @@ def _mh5(typed, home: Path) -> int:
             if not mine:
                 console.print("%s: no finished run of %s, which is omitted" % (bank.name, system), soft_wrap=True)
                 continue
-            paths = [results / bank.name / ("%s-seed%d%s" % (system, record["seed"], TREES)) for record in mine]
+            paths = [record_path(results / bank.name, system, record["seed"], TREES) for record in mine]
             trees = [predictions.heads(path, bank.paths["dev"], gold) for path in paths]
             console.print("%s: timing %s" % (bank.name, system))
             rows.append(table.Row.of(system, mine, reach, trees, _speed(bank, system, gold, home)))

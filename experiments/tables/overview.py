@@ -221,7 +221,7 @@ def _curves(runs: Mapping[str, Sequence[dict]], results: Path) -> list:
     for name, mine in runs.items():
         drawn: dict[str, list[list[tuple[int, float]]]] = {}
         for run in mine:
-            path = results / name / ("%s-seed%d%s" % (run["system"], run["seed"], records.EVALUATIONS))
+            path = records.record_path(results / name, run["system"], run["seed"], records.EVALUATIONS)
             if path.exists() and path.stat().st_size:
                 lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
                 drawn.setdefault(run["system"], []).append([(line["updates"], line["dev_uas"]) for line in lines])

@@ -24,6 +24,11 @@ RESULT = ("dev_uas", "dev_las", "updates", "test_uas", "test_las")  # what the s
 RECORD, EVALUATIONS, TREES = ".json", ".jsonl", ".trees.gz"
 
 
+def record_path(folder: Path, system: str, seed: int, ending: str) -> Path:
+    """The path of a file of a run's record in `folder`, that of the treebank's records; ending: RECORD, EVALUATIONS or TREES."""
+    return folder / ("%s-seed%d%s" % (system, seed, ending))
+
+
 class Records:
     """The records of a treebank's runs, in the folder `results`."""
 
@@ -32,7 +37,7 @@ class Records:
         self.folder = results / bank.name
 
     def path(self, run: Run, ending: str) -> Path:
-        return self.folder / ("%s-seed%d%s" % (run.system, run.seed, ending))
+        return record_path(self.folder, run.system, run.seed, ending)
 
     def has(self, run: Run) -> bool:
         """True if there is a record of the run on these files, wherever it was trained."""
