@@ -94,13 +94,19 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: st
     )
 
 
-def requests(typed: argparse.Namespace) -> list[Request]:
-    """The validated requests of ``make paper``, one for each language of LANGS, by default all; other defaults are the paper's."""
+def languages(langs: str, default: Sequence[str]) -> list[str]:
+    """The languages of LANGS, by default those of `default`. Raises InputError if one is not the code of a treebank."""
     known = [*treebanks.languages(), treebanks.TOY]
-    langs = list(dict.fromkeys(typed.langs.split())) or treebanks.languages()
-    for lang in langs:
+    wanted = list(dict.fromkeys(langs.split())) or list(default)
+    for lang in wanted:
         if lang not in known:
             raise InputError("LANGS: %s is not the code of a treebank; there are %s" % (lang, " ".join(known)))
+    return wanted
+
+
+def requests(typed: argparse.Namespace) -> list[Request]:
+    """The validated requests of ``make paper``, one for each language of LANGS, by default all; other defaults are the paper's."""
+    langs = languages(typed.langs, treebanks.languages())
     seeds = typed.seeds or (TOY_SEEDS if langs == [treebanks.TOY] else PAPER_SEEDS)
     systems = {lang: typed.systems or " ".join(paper.systems(lang)) for lang in langs}
     return [request(lang, systems[lang], seeds, typed.ud, typed.jobs, typed.conll17) for lang in langs]
