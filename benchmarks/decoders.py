@@ -22,6 +22,7 @@ import numpy as np
 
 from mh4.decoders import mh3, mh4, mh5, mhk, mst, oneec, plain_mh4
 from mh4.decoders.mh4_full import VECTOR
+from mh4.setup import cpu
 
 ROOT = Path(__file__).resolve().parent.parent
 LENGTHS = [10, 20, 40, 60, 99, 150, 200, 300]
@@ -145,14 +146,6 @@ def table(columns):
     return "\n".join(lines)
 
 
-def processor():
-    try:
-        with open("/proc/cpuinfo") as file:
-            return next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
 def report(times, memory, lengths):
     """The tables."""
     compiler = subprocess.run([*compiler_command(), "-dumpfullversion", "-dumpversion"], stdout=subprocess.PIPE)
@@ -163,7 +156,7 @@ def report(times, memory, lengths):
     paragraphs = [
         "# The decoders",
         "%s, one core; Python %s, numpy %s; %s. The decoders add vectors of %d floats."
-        % (processor(), platform.python_version(), np.__version__, compiled, VECTOR),
+        % (cpu.name(), platform.python_version(), np.__version__, compiled, VECTOR),
         "    python benchmarks/decoders.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
         "Milliseconds of processor time for a sentence of n words with random scores, the median of 3 to %d sentences. `arcs`: "
         "with additional arc scores. `cost`: with the cost used in training. `heads`: the best derivation of one tree, most of "

@@ -11,7 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from decoders import processor
+from training import commit
+
+from mh4.setup import cpu
 
 HERE = Path(__file__).resolve().parent
 SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "mh4-arcs", "mh5-hybrid", "mh5-arcs", "1ec", "greedy-mh4")
@@ -52,9 +54,8 @@ def by_system(train, dev):
 
 
 def write(name, *parts):
-    commit = subprocess.run(["git", "-C", str(HERE), "log", "-1", "--format=%h"], stdout=subprocess.PIPE, check=True).stdout
     measured = "One core of %s; Hungarian of UD 2.0, default settings; by `benchmarks/pages.py`, at commit %s."
-    text = "\n\n".join(["# " + name.capitalize(), measured % (processor(), commit.decode().strip()), *parts])
+    text = "\n\n".join(["# " + name.capitalize(), measured % (cpu.name(), commit(HERE)), *parts])
     (HERE / "results" / (name + ".md")).write_text(text + "\n", encoding="utf-8")
 
 

@@ -14,6 +14,8 @@ import sys
 
 import decoders
 
+from mh4.setup import cpu
+
 TURNS = 3
 LENGTHS = [20, 40, 80]
 
@@ -40,8 +42,7 @@ def main(python, lengths):
     print(
         "# The variants of a wheel\n\n%s, one core.\n\n    python benchmarks/variants.py PYTHON%s\n\nMilliseconds of processor time for a "
         "sentence of n words with random scores in a build for this processor, and how many times as long the variants of the "
-        "wheel take: medians of %d processes.\n"
-        % (decoders.processor(), "".join(" %d" % n for n in lengths if lengths != LENGTHS), TURNS)
+        "wheel take: medians of %d processes.\n" % (cpu.name(), "".join(" %d" % n for n in lengths if lengths != LENGTHS), TURNS)
     )
     print("| decoder | n | %s |\n|---|---:|%s" % (" | ".join(times), "---:|" * len(times)))
     for decoder in times["for this processor"][0][str(lengths[0])]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Union
 
 from mh4.files import relative_if_inside
+from mh4.setup import cpu
 
 EXPERIMENTS = Path(__file__).resolve().parent
 PACKAGES = ("dyNET", "numpy", "udtools")  # those that scores depend on
@@ -55,11 +56,9 @@ def machine() -> dict[str, Union[str, int]]:
 
     Nothing here identifies a particular machine. Where there is no /proc/cpuinfo, the flags are missing.
     """
-    info, fields = Path("/proc/cpuinfo"), {}
-    if info.exists():
-        fields = dict(re.findall(r"^(model name|flags|Features)\s*: (.*)$", info.read_text(), re.MULTILINE))
+    fields = cpu.fields()
     found = {
-        "processor": fields.get("model name") or platform.processor() or platform.machine(),
+        "processor": cpu.name(),
         "cores": os.cpu_count() or 1,
         "system": "%s %s" % (platform.system(), platform.machine()),
         "python": platform.python_version(),

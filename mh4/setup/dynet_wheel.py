@@ -22,6 +22,7 @@ import zipfile
 from contextlib import contextmanager
 from typing import Iterator, List, Mapping, Optional
 
+from mh4.setup import cpu
 from mh4.setup.compilers import Compiler
 from mh4.setup.console import Console, SetupError
 
@@ -66,12 +67,10 @@ trainer.populate(trainer.save())
 
 def processor() -> str:
     """A short name for this processor that determines whether code compiled with -march=native runs on it."""
-    text = platform.processor()
+    text, fields = platform.processor(), cpu.fields()
     if sys.platform == "darwin":
         text = subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], stdout=subprocess.PIPE).stdout.decode()
-    elif os.path.exists("/proc/cpuinfo"):
-        with open("/proc/cpuinfo") as file:
-            fields = dict(re.findall(r"^(model name|flags|Features|CPU part|uarch|isa)\s*: (.*)$", file.read(), re.MULTILINE))
+    elif fields:
         # A new kernel may list additional flags; only those for instruction sets matter.
         relevant = r"\b(?:mmx|s?sse|pni|avx|amx|fma|f16c|bmi|abm|popcnt|movbe|adx|aes|sha|gfni)\w*"
         flags = re.findall(relevant, fields.pop("flags", ""))
