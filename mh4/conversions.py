@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mh4.conllu import Sentence
+from mh4.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
 from mh4.errors import InputError
 
 
@@ -10,7 +10,7 @@ def to_conllu(sentence: Sentence) -> str:
     """The words of a sentence as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`."""
     lines = []
     for word in sentence:
-        misc = None if word.probability is None else "ArcProb=%.4f" % word.probability
+        misc = None if word.probability is None else "%s=%s" % (ARC_PROB, ARC_PROB_FORMAT % word.probability)
         cells = [word.id, word.form, None, word.upos, word.xpos, word.feats, word.head, word.deprel, None, misc]
         lines.append("\t".join("_" if cell is None or cell == "" else str(cell) for cell in cells) + "\n")
     return "".join(lines) + "\n"
@@ -35,7 +35,7 @@ def to_udapi(sentence: Sentence) -> Any:
         columns = {name: value for name, value in word._asdict().items() if name in ("form", "upos", "xpos", "feats", "deprel")}
         nodes.append(root.create_child(**{name: value for name, value in columns.items() if value}))
         if word.probability is not None:
-            nodes[-1].misc["ArcProb"] = "%.4f" % word.probability
+            nodes[-1].misc[ARC_PROB] = ARC_PROB_FORMAT % word.probability
     if sentence.heads is not None:
         for node, head in zip(nodes[1:], sentence.heads[1:].tolist()):
             node.parent = nodes[head]

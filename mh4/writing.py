@@ -34,7 +34,7 @@ def write(
         for block, parsed in parsed_blocks:
             new = columns(parsed, tags, keep_deps)
             if parsed.probabilities is not None:
-                new[conllu.MISC] = block.misc("ArcProb", ["%.4f" % p for p in parsed.probabilities[1:]])
+                new[conllu.MISC] = block.misc(conllu.ARC_PROB, [conllu.ARC_PROB_FORMAT % p for p in parsed.probabilities[1:]])
             output.write(block.text(new))
             bar.advance(task, len(parsed))
             sentences, words = sentences + 1, words + len(parsed)

@@ -14,8 +14,6 @@ from mh4.errors import InputError
 
 _Numbered = Iterator[tuple[int, tuple[Block, list[Block]]]]  # the number of each sentence, its block and those of other files
 
-PROBABILITY = "ArcProb"  # in MISC, as `mh4 parse --confidence` writes it
-
 
 @dataclass(frozen=True)
 class Analysis:
@@ -112,7 +110,7 @@ def _probability(misc: str) -> float:
     """The probability of an arc according to MISC, nan if there is none."""
     for attribute in misc.split("|"):
         name, _, value = attribute.partition("=")
-        if name == PROBABILITY:
+        if name == conllu.ARC_PROB:
             try:
                 return float(value) if 0 <= float(value) <= 1 else math.nan
             except ValueError:
