@@ -2,6 +2,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import toy
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent / "decoders"))  # brute.py and common.py, the reference for all decoders
@@ -11,3 +12,11 @@ pytest.register_assert_rewrite("common", "mh5_judge", "marginals_judge")
 # The machine may be busy: no deadlines. Derandomised, so that a failure is the same for everyone.
 settings.register_profile("mh4", deadline=None, derandomize=True, database=None)
 settings.load_profile("mh4")
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory):
+    """A folder of the module's own, with the files of the toy treebank."""
+    folder = tmp_path_factory.mktemp("treebank")
+    toy.generator.write(str(folder))
+    return folder

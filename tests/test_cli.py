@@ -40,13 +40,14 @@ def refuses(*arguments, stdin=None):
     return line
 
 
-def on_a_terminal(*arguments):
-    """The exit code, and the output on standard error when it is a terminal."""
+def on_a_terminal(*arguments, streams=("stderr",)):
+    """The exit code, and the output if these of the standard streams are a terminal; other output is lost."""
     environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), TERM="xterm", COLUMNS="200")
-    terminal, stderr = pty.openpty()
+    terminal, ours = pty.openpty()
+    connected = {"stdout": subprocess.DEVNULL, **dict.fromkeys(streams, ours)}
     shown = b""
-    with subprocess.Popen(COMMAND + list(arguments), stdout=subprocess.DEVNULL, stderr=stderr, env=environment) as process:
-        os.close(stderr)
+    with subprocess.Popen(COMMAND + list(arguments), env=environment, **connected) as process:
+        os.close(ours)
         while True:
             try:
                 shown += os.read(terminal, 4096)
@@ -57,16 +58,9 @@ def on_a_terminal(*arguments):
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("files")
-    toy.generator.write(str(folder))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def model(files):
-    folder = str(files / "model")
-    train, dev = str(files / "toy-ud-train.conllu"), str(files / "toy-ud-dev.conllu")
+def model(treebank):
+    folder = str(treebank / "model")
+    train, dev = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu")
     out = succeeds("train", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", folder, *QUICK.split())
     assert b"mh4-hybrid, seed 1: dev UAS" in out
     return folder
@@ -82,10 +76,10 @@ def test_help_and_version_come_without_dynet(tmp_path):
     assert (tmp_path / "toy-ud-train.conllu").exists()
 
 
-def test_without_dynet_commands_say_how_to_get_it(files, tmp_path):
+def test_without_dynet_commands_say_how_to_get_it(treebank, tmp_path):
     (tmp_path / "dynet_config.py").write_text("raise ModuleNotFoundError('No module named dynet_config')")
     path = os.pathsep.join([str(tmp_path), str(toy.ROOT)])
-    train, dev = str(files / "toy-ud-train.conllu"), str(files / "toy-ud-dev.conllu")
+    train, dev = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu")
     for arguments in (["train", "--system", "mst", "--train", train, "--dev", dev], ["parse", dev], ["test", dev], ["info"]):
         arguments += [str(tmp_path / "model")] if arguments == ["info"] else ["--model", str(tmp_path / "model")]
         done = subprocess.run(COMMAND + arguments, stdout=-1, stderr=-1, env=dict(os.environ, PYTHONPATH=path))
@@ -136,8 +130,8 @@ def test_help_names_every_system():
     ]
 
 
-def test_parse_changes_only_head_deprel_and_deps(model, files):
-    gold, out = str(files / "toy-ud-test.conllu"), str(files / "out.conllu")
+def test_parse_changes_only_head_deprel_and_deps(model, treebank):
+    gold, out = str(treebank / "toy-ud-test.conllu"), str(treebank / "out.conllu")
     assert succeeds("parse", "--model", model, gold, "-o", out) == b""
     with open(gold, "rb") as file:
         before = file.read()
@@ -170,8 +164,8 @@ def test_parse_changes_only_head_deprel_and_deps(model, files):
         assert one[:3] == two[:3] and one[6:] == two[6:]
 
 
-def test_several_files_go_into_a_folder(model, files, tmp_path):
-    test, dev = (str(files / ("toy-ud-%s.conllu" % split)) for split in ("test", "dev"))
+def test_several_files_go_into_a_folder(model, treebank, tmp_path):
+    test, dev = (str(treebank / ("toy-ud-%s.conllu" % split)) for split in ("test", "dev"))
     out = tmp_path / "out"
     done = mh4("parse", "--model", model, test, dev, "-o", str(out), "--verbose")
     assert done.returncode == 0 and done.stdout == b""
@@ -189,20 +183,20 @@ def test_several_files_go_into_a_folder(model, files, tmp_path):
     assert "several files cannot all go to standard output: name a folder" in parse(test, dev)
     assert "standard input has no name" in parse(test, "-", "-o", str(new))
     assert "would both be written to" in parse(test, str(out / "toy-ud-test.conllu"), "-o", str(new))
-    assert "would be replaced by its parse: choose another folder" in parse(test, dev, "-o", str(files))
+    assert "would be replaced by its parse: choose another folder" in parse(test, dev, "-o", str(treebank))
     assert "not a folder, as the output of several files has to be" in parse(test, dev, "-o", str(out / "toy-ud-dev.conllu"))
     assert "--quiet and --verbose exclude each other" in parse(test, "--quiet", "--verbose")
     assert not new.exists()
 
 
-def test_progress_and_quiet(model, files):
-    test = str(files / "toy-ud-test.conllu")
+def test_progress_and_quiet(model, treebank):
+    test = str(treebank / "toy-ud-test.conllu")
     assert b"parsing" in on_a_terminal("parse", "--model", model, test)[1]
     assert on_a_terminal("parse", "--model", model, "--quiet", test) == (0, b"")
 
 
-def test_test_and_evaluate_agree(model, files):
-    gold, out = str(files / "toy-ud-dev.conllu"), str(files / "dev.conllu")
+def test_test_and_evaluate_agree(model, treebank):
+    gold, out = str(treebank / "toy-ud-dev.conllu"), str(treebank / "dev.conllu")
     succeeds("parse", "--model", model, gold, "-o", out)
     own = succeeds("test", "--model", model, gold).decode().split()
     official = succeeds("evaluate", gold, out).decode()
@@ -213,9 +207,9 @@ def test_test_and_evaluate_agree(model, files):
 
 
 @pytest.mark.slow
-def test_ways_to_decode(model, files, tmp_path):
+def test_ways_to_decode(model, treebank, tmp_path):
     """Greedy and beam search: a beam of width 1 is greedy; exact decoding is the default for a global model."""
-    gold = str(files / "toy-ud-test.conllu")
+    gold = str(treebank / "toy-ud-test.conllu")
 
     def parsed(*options, folder=model):
         return succeeds("parse", "--model", folder, gold, *options)
@@ -233,7 +227,7 @@ def test_ways_to_decode(model, files, tmp_path):
     scores = {line.split("|")[0].strip(): line.split("|") for line in succeeds("evaluate", gold, out).decode().splitlines()}
     assert own[1] == scores["UAS"][3].strip()
 
-    train, dev, folder = str(files / "toy-ud-train.conllu"), str(files / "toy-ud-dev.conllu"), str(tmp_path / "greedy-mh4")
+    train, dev, folder = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu"), str(tmp_path / "greedy-mh4")
     succeeds("train", "--system", "greedy-mh4", "--train", train, "--dev", dev, "--model", folder, *QUICK.split())
     assert parsed(folder=folder) == parsed("--decode", "greedy", folder=folder)
     assert parsed("--decode", "beam", folder=folder).count(b"\n") == parsed(folder=folder).count(b"\n")
@@ -256,15 +250,15 @@ def test_info_says_what_the_model_is(model):
     assert "toy-ud-train.conllu (git blob" in text and "max_updates = 30" in text
 
 
-def test_training_a_finished_model_again_says_so(model, files):
-    train, dev = str(files / "toy-ud-train.conllu"), str(files / "toy-ud-dev.conllu")
+def test_training_a_finished_model_again_says_so(model, treebank):
+    train, dev = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu")
     arguments = ["train", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", model]
     assert b"after 30 updates" in succeeds(*arguments, *QUICK.split())
     assert "other settings" in refuses(*arguments)
 
 
-def test_progress_shows_on_a_terminal(files, tmp_path):
-    dev = str(files / "toy-ud-dev.conllu")
+def test_progress_shows_on_a_terminal(treebank, tmp_path):
+    dev = str(treebank / "toy-ud-dev.conllu")
     command = ["train", "--system", "mst", "--train", dev, "--dev", dev, "--model", str(tmp_path / "m"), *QUICK.split()]
     code, shown = on_a_terminal(*command)
     assert code == 0
@@ -273,8 +267,8 @@ def test_progress_shows_on_a_terminal(files, tmp_path):
 
 
 @pytest.mark.slow
-def test_bad_input_is_one_sentence_and_exit_code_2(model, files, tmp_path):
-    good = str(files / "toy-ud-dev.conllu")
+def test_bad_input_is_one_sentence_and_exit_code_2(model, treebank, tmp_path):
+    good = str(treebank / "toy-ud-dev.conllu")
     bad = tmp_path / "bad.conllu"
     word = "%d\tw\t_\t_\t_\t_\t%s\tdep\t_\t_\n"
 
@@ -305,15 +299,15 @@ def test_bad_input_is_one_sentence_and_exit_code_2(model, files, tmp_path):
     assert not (tmp_path / "m").exists() and not (tmp_path / "out").exists()
 
 
-def test_several_roots_in_training_data_name_the_sentence(files, tmp_path):
+def test_several_roots_in_training_data_name_the_sentence(tmp_path):
     bad = tmp_path / "bad.conllu"
     bad.write_text("1\tw\t_\t_\t_\t_\t0\troot\t_\t_\n2\tw\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
     line = refuses("train", "--system", "mst", "--train", str(bad), "--dev", str(bad), "--model", str(tmp_path / "m"))
     assert "bad.conllu, line 1, sentence 1: 2 words have the root as head" in line
 
 
-def test_training_that_diverges_is_one_sentence(files, tmp_path):
-    dev = str(files / "toy-ud-dev.conllu")
+def test_training_that_diverges_is_one_sentence(treebank, tmp_path):
+    dev = str(treebank / "toy-ud-dev.conllu")
     wild = [*QUICK.split(), "--set", "training.learning_rate=1e30"]
     line = refuses("train", "--system", "mh4-two", "--train", dev, "--dev", dev, "--model", str(tmp_path / "m"), *wild)
     assert "training has diverged, try a lower learning rate" in line

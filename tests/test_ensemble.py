@@ -85,13 +85,6 @@ def test_long_sentences_and_many_members_are_exact():
 
 
 @pytest.fixture(scope="module")
-def treebank(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("ensemble")
-    toy.generator.write(str(folder))
-    return folder
-
-
-@pytest.fixture(scope="module")
 def models(treebank):
     """Folders of three models of different systems, trained on different sentences; the last has different labels."""
     sentences = toy.sentences(treebank)

@@ -26,13 +26,11 @@ KILLS = int(os.environ.get("MH4_KILLS", "5"))  # for test_a_training_killed_agai
 
 
 @pytest.fixture(scope="module")
-def treebank(tmp_path_factory):
+def treebank(treebank):
     """The toy treebank, with ten sentences in dev."""
-    folder = tmp_path_factory.mktemp("toy")
-    toy.sentences(folder)
-    dev = folder / "toy-ud-dev.conllu"
+    dev = treebank / "toy-ud-dev.conllu"
     dev.write_text("\n\n".join(dev.read_text(encoding="utf-8").split("\n\n")[:10]) + "\n\n", encoding="utf-8")
-    return folder
+    return treebank
 
 
 # Clipping uses the norm of all gradients, which depends on the order in which those of embeddings are summed.

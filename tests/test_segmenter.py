@@ -18,36 +18,29 @@ udpipe = pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("files")
-    toy.generator.write(str(folder))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def trained(files):
-    path = str(files / "segmenter")
-    train, dev = (str(files / ("toy-ud-%s.conllu" % split)) for split in ("train", "dev"))
+def trained(treebank):
+    path = str(treebank / "segmenter")
+    train, dev = (str(treebank / ("toy-ud-%s.conllu" % split)) for split in ("train", "dev"))
     done = CliRunner().invoke(cli.main, ["segmenter", "train", train, "--dev", dev, "-o", path, "--epochs", "1"])
     assert done.exit_code == 0 and done.output == "", done.output
     return path
 
 
 @pytest.fixture(scope="module")
-def model(files):
-    sentences = conllu.read(str(files / "toy-ud-dev.conllu"))
+def model(treebank):
+    sentences = conllu.read(str(treebank / "toy-ud-dev.conllu"))
     settings = config.with_settings(toy.SMALL, ["training.max_updates=10", "training.evaluate_updates=10"])
-    Trainer("mst", settings, sentences, sentences, str(files / "model")).run()
-    return str(files / "model")
+    Trainer("mst", settings, sentences, sentences, str(treebank / "model")).run()
+    return str(treebank / "model")
 
 
 def text_of(blocks):
     return " ".join(block.comment("text") for block in blocks)
 
 
-def test_the_toy_language_is_segmented(trained, files, tmp_path):
+def test_the_toy_language_is_segmented(trained, treebank, tmp_path):
     """Nearly as in the treebank, whose text it is; on several lines, and with a byte order mark."""
-    gold = str(files / "toy-ud-test.conllu")
+    gold = str(treebank / "toy-ud-test.conllu")
     text = tmp_path / "text.txt"
     text.write_text("\ufeff" + text_of(conllu.blocks(gold)).replace(" v", "\nv"), encoding="utf-8")
     blocks = list(Segmenter(trained).blocks(str(text)))
@@ -135,9 +128,9 @@ def test_no_such_segmenter(tmp_path):
         Segmenter(str(tmp_path))
 
 
-def test_what_cannot_be_trained(files, tmp_path, monkeypatch):
+def test_what_cannot_be_trained(treebank, tmp_path, monkeypatch):
     out, bad = tmp_path / "out", tmp_path / "bad.conllu"
-    good = str(files / "toy-ud-dev.conllu")
+    good = str(treebank / "toy-ud-dev.conllu")
 
     def refused(*arguments):
         done = CliRunner().invoke(cli.main, ["segmenter", "train", *arguments])
@@ -153,8 +146,8 @@ def test_what_cannot_be_trained(files, tmp_path, monkeypatch):
     assert message == "mh4: segmenting text needs ufal.udpipe, which is not installed: pip install mh4[text]\n"
 
 
-def test_text_and_segmenter_need_each_other(trained, model, files):
-    good = str(files / "toy-ud-dev.conllu")
+def test_text_and_segmenter_need_each_other(trained, model, treebank):
+    good = str(treebank / "toy-ud-dev.conllu")
     for option, message in ((["--text"], "--text needs --segmenter FILE"), (["--segmenter", trained], "it needs --text")):
         done = CliRunner().invoke(cli.main, ["parse", "--model", model, *option, good])
         assert done.exit_code == 2 and message in done.output

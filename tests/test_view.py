@@ -1,9 +1,5 @@
 """`mh4 view`: the layout of trees, drawings in the terminal and as SVG, the transitions shown, and the command."""
 
-import os
-import pty
-import subprocess
-import sys
 from xml.dom import minidom
 
 import numpy as np
@@ -11,6 +7,7 @@ import pytest
 import toy
 from click.testing import CliRunner
 from rich.cells import cell_len
+from test_cli import on_a_terminal
 
 from mh4 import cli, config, conllu, trees
 from mh4.conllu import Sentence
@@ -259,23 +256,13 @@ def test_bad_input(file, tmp_path):
     assert run(other, "--html", out).exit_code == 0 and out.stat().st_size > 10_000
 
 
-def test_the_pager_shows_colours_on_a_terminal(file):
+def test_the_pager_shows_colours_on_a_terminal(file, monkeypatch):
     """Which a file or a pipe does not get."""
     assert "\x1b[" not in run(file).output
-    terminal_end, ours = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": str(toy.ROOT), "PAGER": "cat", "TERM": "xterm"}
-    environment.pop("NO_COLOR", None)
-    command = [sys.executable, "-m", "mh4", "view", file]
-    with subprocess.Popen(command, stdin=ours, stdout=ours, stderr=ours, env=environment) as process:
-        os.close(ours)
-        shown = b""
-        while True:
-            try:
-                shown += os.read(terminal_end, 4096)
-            except OSError:  # the terminal is closed
-                break
-    os.close(terminal_end)
-    assert process.returncode == 0 and b"\x1b[" in shown and b"kaluma" in shown
+    monkeypatch.setenv("PAGER", "cat")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    code, shown = on_a_terminal("view", file, streams=("stdin", "stdout", "stderr"))
+    assert code == 0 and b"\x1b[" in shown and b"kaluma" in shown
 
 
 def test_the_terminal_marks_with_colours(file):

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-import toy
 
 from mh4 import conllu, trees
 from mh4.files import write_text
@@ -81,11 +80,9 @@ def opened(chromium, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory):
+def files(treebank):
     """The toy treebank's test set, and the same with some other trees."""
-    folder = tmp_path_factory.mktemp("files")
-    toy.generator.write(str(folder))
-    gold, other = folder / "toy-ud-test.conllu", folder / "other.conllu"
+    gold, other = treebank / "toy-ud-test.conllu", treebank / "other.conllu"
     blocks = list(conllu.blocks(str(gold)))
     with open(other, "w", encoding="utf-8") as file:
         for number, block in enumerate(blocks):

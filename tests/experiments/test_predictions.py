@@ -18,11 +18,9 @@ LABELS = ("nsubj", "nmod:poss", "obl:tmod", "punct")
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory):
+def files(treebank):
     """The toy treebank's dev and test sets, the latter with Windows line ends."""
-    folder = tmp_path_factory.mktemp("files")
-    toy.generator.write(str(folder))
-    paths = {split: folder / ("toy-ud-%s.conllu" % split) for split in ("dev", "test")}
+    paths = {split: treebank / ("toy-ud-%s.conllu" % split) for split in ("dev", "test")}
     paths["test"].write_bytes(paths["test"].read_bytes().replace(b"\n", b"\r\n"))
     return paths
 
