@@ -224,41 +224,24 @@ def decoders_sources():
     return [path for path in sources if os.path.basename(path) != GENERATED]
 
 
-def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="make setup", description="Sets up .venv to run mh4.")
-    parser.add_argument("--this-python", action="store_true", help="recreate .venv if it has another Python")
-    parser.add_argument("--jobs", type=int, help="parallel compilers (default: the number of cores, as memory allows)")
-    parser.add_argument("--quiet", action="store_true", help="print nothing if there is nothing to do")
-    options = parser.parse_args(arguments)
+def exit_code(log, work):
+    """The exit code of `work`, which is given a console with this log; one process at a time works, and a failure is one sentence."""
 
     def interrupted(*_):
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, interrupted)
-    work = os.path.join(ROOT, "build")
-    console = Console(os.path.join(work, "setup.log"))
+    folder = os.path.join(ROOT, "build")
+    console = Console(os.path.join(folder, log))
     try:
-        os.makedirs(work, exist_ok=True)
-        with open(os.path.join(work, "setup.lock"), "w") as lock:
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "setup.lock"), "w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                console.say("Waiting for another `make setup` in this folder ...")
+                console.say("Waiting for another setup in this folder ...")
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            environment = Environment(os.path.join(ROOT, ".venv"), console, jobs=options.jobs)
-            environment.read()
-            python = environment.record.get("python", this_python())
-            if python != this_python() and not options.this_python and os.access(python["executable"], os.X_OK):
-                # Use a Python other than .venv's only if it was selected: a later `make test` need not select it again.
-                lock.close()
-                os.execv(python["executable"], [python["executable"]] + sys.argv)
-            if python == this_python() and environment.is_ready():
-                if not options.quiet:
-                    console.say("mh4 is set up: .venv/bin/mh4 --help")
-                return 0
-            open(console.log, "w").close()
-            environment.set_up()
-            console.say("mh4 is set up: .venv/bin/mh4 --help")
+            work(console)
             return 0
     except SetupError as error:
         console.stop()
@@ -266,5 +249,30 @@ def main(arguments=None):
         return 1
     except KeyboardInterrupt:
         console.stop()
-        print("mh4: interrupted; run `make setup` again.", file=sys.stderr)
+        print("mh4: interrupted; run the same command again.", file=sys.stderr)
         return 130
+
+
+def set_up(console, options):
+    """Makes .venv ready, or hands over to the Python that it was made with."""
+    environment = Environment(os.path.join(ROOT, ".venv"), console, jobs=options.jobs)
+    environment.read()
+    python = environment.record.get("python", this_python())
+    if python != this_python() and not options.this_python and os.access(python["executable"], os.X_OK):
+        # Use a Python other than .venv's only if it was selected: a later `make test` need not select it again.
+        os.execv(python["executable"], [python["executable"]] + sys.argv)  # which releases the lock
+    ready = python == this_python() and environment.is_ready()
+    if not ready:
+        open(console.log, "w").close()
+        environment.set_up()
+    if not (ready and options.quiet):
+        console.say("mh4 is set up: .venv/bin/mh4 --help")
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="make setup", description="Sets up .venv to run mh4.")
+    parser.add_argument("--this-python", action="store_true", help="recreate .venv if it has another Python")
+    parser.add_argument("--jobs", type=int, help="parallel compilers (default: the number of cores, as memory allows)")
+    parser.add_argument("--quiet", action="store_true", help="print nothing if there is nothing to do")
+    options = parser.parse_args(arguments)
+    return exit_code("setup.log", lambda console: set_up(console, options))

@@ -3,16 +3,15 @@
 Like the rest of the setup, it is skipped if it is up to date.
 """
 
-import fcntl
 import os
 import shutil
 import subprocess
 import sys
 
-from environment import ROOT
+from environment import ROOT, exit_code
 
 from mh4.setup.compilers import clean_environment
-from mh4.setup.console import Console, SetupError
+from mh4.setup.console import SetupError
 
 FOLDER = os.path.join(ROOT, ".venv-workflow")
 REQUIREMENTS = ["snakemake>=9.27,<10", "snakemake-executor-plugin-slurm>=2.8,<3"]
@@ -40,39 +39,22 @@ def find_python():
     )
 
 
-def main():
-    if is_ready():
-        return 0
-    work = os.path.join(ROOT, "build")
-    os.makedirs(work, exist_ok=True)
-    console = Console(os.path.join(work, "setup-workflow.log"))
+def set_up(console):
+    if is_ready():  # by now
+        return
     open(console.log, "w").close()
     env = clean_environment(os.environ)
-    lock = open(os.path.join(work, "setup.lock"), "w")
-    fcntl.flock(lock, fcntl.LOCK_EX)  # until this process ends
-    if is_ready():
-        return 0
-    try:
-        python = find_python()
-        console.step("Environment .venv-workflow with Snakemake")
-        shutil.rmtree(FOLDER, ignore_errors=True)
-        failure = "Snakemake could not be installed"
-        console.run([python, "-m", "venv", FOLDER], env, failure=failure)
-        pip = [os.path.join(FOLDER, "bin", "python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2"]
-        console.run(pip + ["install"] + REQUIREMENTS, env, failure=failure)
-        with open(DONE, "w") as file:
-            file.write("\n".join(REQUIREMENTS))
-        console.done()
-        return 0
-    except SetupError as error:
-        console.stop()
-        print("mh4: %s" % error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        console.stop()
-        print("mh4: interrupted; run the same command again.", file=sys.stderr)
-        return 130
+    python = find_python()
+    console.step("Environment .venv-workflow with Snakemake")
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    failure = "Snakemake could not be installed"
+    console.run([python, "-m", "venv", FOLDER], env, failure=failure)
+    pip = [os.path.join(FOLDER, "bin", "python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2"]
+    console.run(pip + ["install"] + REQUIREMENTS, env, failure=failure)
+    with open(DONE, "w") as file:
+        file.write("\n".join(REQUIREMENTS))
+    console.done()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(0 if is_ready() else exit_code("setup-workflow.log", set_up))
