@@ -45,7 +45,7 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER) -> int:
                 experiment.train(1, Console(highlight=False), lambda: None)
             return failures(experiment.runs, Console(highlight=False))
         models = home / "runs" / bank.name
-        with _alone(Run(ensembles.NAME, seed, models / ensembles.NAME / ("seed%d" % seed))):
+        with _alone(Run.at(models, ensembles.NAME, seed)):
             combiner = ensembles.Combiner(bank, trainer, models / ensembles.NAME)
             combiner.record(experiment.records, seed, ensembles.members(models, asked.systems, [seed])[seed], experiment.command)
         return 0

@@ -96,12 +96,13 @@ def _done(command: Sequence[str], **how) -> subprocess.CompletedProcess:
 
 def run_of(plan: Plan, bank: Treebank, change: Change, system: str, seed: int, runs: Path) -> Run:
     """The training run of `system` with `change`, with its model and its code in the folder `runs`."""
-    folder = runs / plan.base / bank.name / change.name / system / ("seed%d" % seed)
-    command = [*TRAINER, "train", "--system", system, "--seed", str(seed), "--model", str(folder)]
+    run = Run.at(runs / plan.base / bank.name / change.name, system, seed)
+    command = [*TRAINER, "train", "--system", system, "--seed", str(seed), "--model", str(run.folder)]
     for split in ("train", "dev"):
         command += ["--" + split, str(bank.paths[split].resolve())]
     lengths = ("training.max_updates=%d" % plan.updates, "training.evaluate_updates=%d" % plan.evaluate_updates)
     for setting in (*lengths, *change.settings):
         command += ["--set", setting]
     # `python -m mh4` takes the package from the folder in which it is started.
-    return Run(system=system, seed=seed, folder=folder, command=command, cwd=code(runs, plan.base, change))
+    run.command, run.cwd = command, code(runs, plan.base, change)
+    return run

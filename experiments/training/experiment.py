@@ -44,16 +44,17 @@ class Experiment:
         self.runs = [self._run(system, seed) for seed in seeds for system in systems]
 
     def _run(self, system: str, seed: int) -> Run:
-        folder = self.home / "runs" / self.bank.name / system / ("seed%d" % seed)
+        run = Run.at(self.home / "runs" / self.bank.name, system, seed)
         name, loss = system_and_loss(system)
         command = [*self.trainer, "train", "--system", name]
         command += ["--train", str(self.bank.paths["train"]), "--dev", str(self.bank.paths["dev"])]
-        command += ["--model", relative_if_inside(folder, self.cwd), "--seed", str(seed)]
+        command += ["--model", relative_if_inside(run.folder, self.cwd), "--seed", str(seed)]
         if self.settings:
             command += ["--config", relative_if_inside(self.settings, self.cwd)]
         if loss != LOSSES[0]:
             command += ["--set", "training.loss=" + loss]
-        return Run(system=system, seed=seed, folder=folder, command=command)
+        run.command = command
+        return run
 
     def train(self, jobs: int, console: Console, recorded: Callable[[], object], records_count: bool = False) -> None:
         """Trains unfinished runs, `jobs` at a time; calls `recorded` after each new record of a run.

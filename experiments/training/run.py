@@ -44,6 +44,11 @@ class Run:
         default=None, init=False, repr=False
     )  # size and time of the metrics file when last read
 
+    @classmethod
+    def at(cls, models: Path, system: str, seed: int) -> "Run":
+        """The run in its folder among `models`."""
+        return cls(system, seed, models / system / ("seed%d" % seed))
+
     @property
     def name(self) -> str:
         return "%s seed %d" % (self.system, self.seed)
@@ -113,7 +118,7 @@ def finished_runs(folder: Path, system: str) -> list[Run]:
     seeds = sorted(
         int(path.name[len("seed") :]) for path in (folder / system).glob("seed*") if path.name[len("seed") :].isdigit()
     )
-    runs = [Run(system, seed, folder / system / ("seed%d" % seed)) for seed in seeds]
+    runs = [Run.at(folder, system, seed) for seed in seeds]
     return [run for run in runs if run.summary()]
 
 

@@ -51,12 +51,12 @@ class Grid:
 
     def __post_init__(self) -> None:
         self.records, models = Records(self.home / "results", self.bank), self.home / "runs" / self.bank.name
-        self.runs = [Run(system, seed, models / system / ("seed%d" % seed)) for seed in self.seeds for system in self.systems]
+        self.runs = [Run.at(models, system, seed) for seed in self.seeds for system in self.systems]
         self.missing = self.unfinished()
         # An ensemble needs models: those that are here, and those that are to be trained.
         there = {(run.system, run.seed) for system in MEMBERS for run in finished_runs(models, system)}
         there |= {(run.system, run.seed) for run in self.missing}
-        wanted = [Run(NAME, seed, models / NAME / ("seed%d" % seed)) for seed in self.seeds]
+        wanted = [Run.at(models, NAME, seed) for seed in self.seeds]
         recorded = {run.seed for run in wanted if self.records.has(run)}
         possible = {seed for seed in self.seeds if all((system, seed) in there for system in MEMBERS)}
         if set(MEMBERS) <= set(self.systems):
