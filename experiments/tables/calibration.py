@@ -3,20 +3,17 @@
 This table is not in the paper. It is written to ``results/NAME-calibration.md``, ``.csv`` and ``.png``.
 """
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from provenance import commit
 from training.calibrating import Measured
 from training.run import Run
 from training.treebank import Treebank
 
 from mh4.calibration import accuracy_at_coverage, expected_calibration_error, reliability
 from mh4.plots import save
-from tables.search import origin
-from tables.writer import Table, comma_separated, command_section
+from tables.writer import Table, comma_separated, models_section, origin
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95, 1.0)
 
@@ -74,11 +71,7 @@ def markdown(bank: Treebank, models: Sequence[Run], measured: Sequence[Measured]
         lines += ["## %s, seed %d" % (model.system, model.seed), "", bins(found).markdown(), ""]
     return [
         *lines,
-        "## Models and data",
-        "",
-        *("- " + origin(model) for model in models),
-        "- dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"]),
-        *command_section([command], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d"))),
+        *models_section(map(origin, models), bank, command),
     ]
 
 

@@ -3,15 +3,13 @@
 This table is not in the paper. It is written to ``results/NAME-A-B.md``, ``.csv`` and ``.png``, and made from the runs' trees.
 """
 
-import time
 from pathlib import Path
 from typing import Optional
 
-from provenance import commit
 from training.treebank import Treebank
 
 from mh4.comparison import DIMENSIONS, MEASURES, Comparison, Dimension
-from tables.writer import Table, comma_separated, command_section
+from tables.writer import Table, comma_separated, models_section
 
 HEADINGS = {
     "length": "length of the dependency",
@@ -80,11 +78,7 @@ def markdown(bank: Treebank, runs: Runs, found: Comparison, drawing: str, comman
         "Unlabelled arcs, in percent. Recall groups them by their properties in the gold tree, precision by those in the predicted tree.",
         "The csv has the counts, those with relations as well.",
         "",
-        "## Models and data",
-        "",
-        *("- %s: trained at commit %s" % pair for pair in zip((a, b), commits)),
-        "- dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"]),
-        *command_section([command], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d"))),
+        *models_section(("%s: trained at commit %s" % pair for pair in zip((a, b), commits)), bank, command),
     ]
 
 

@@ -4,18 +4,16 @@ The ensemble of one seed's models is also a row of Tables 4, 5 and 6 (``tables.t
 written to ``results/NAME-ensemble.md`` and ``.csv``.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
 import paper
-from provenance import commit
 from training.ensembles import Scores, dev_uas
 from training.run import Run
 from training.treebank import Treebank
 
-from tables.writer import Average, Table, average, comma_separated, command_section
+from tables.writer import Average, Table, average, comma_separated, models_section
 
 Members = dict[int, list[Run]]  # by seed
 Voting = Mapping[str, Sequence[float]]  # the dev UAS for each seed, by way of voting
@@ -70,14 +68,13 @@ def markdown(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting
             "The paper's ensemble of MST, MH4-hybrid and 1EC has test LAS %.2f. How it votes, and with how many models, is not said."
             % published[0]
         ]
-    origins = {
-        (run.system, ", ".join(run.origin().get("commits") or ["unknown"])): [] for runs in members.values() for run in runs
-    }
-    for runs in members.values():
-        for run in runs:
-            origins[run.system, ", ".join(run.origin().get("commits") or ["unknown"])].append(
-                "seed %d (dev UAS %.2f)" % (run.seed, dev_uas(run))
-            )
+    origins: dict[tuple[str, str], list[str]] = {}
+    for run in (run for runs in members.values() for run in runs):
+        commits = ", ".join(run.origin().get("commits") or ["unknown"])
+        origins.setdefault((run.system, commits), []).append("seed %d (dev UAS %.2f)" % (run.seed, dev_uas(run)))
+    models = [
+        "%s: %s, trained at commit %s" % (system, ", ".join(seeds), commits) for (system, commits), seeds in origins.items()
+    ]
     return lines + [
         "",
         "## Ways of voting",
@@ -89,11 +86,7 @@ def markdown(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting
         "the score of a member's best tree with the arc; each member's vote for a word is shared among the arcs that members chose.",
         "Marginals share it among all arcs; a member without them, such as 1ec, votes for the arcs of its tree.",
         "",
-        "## Models and data",
-        "",
-        *("- %s: %s, trained at commit %s" % (system, ", ".join(seeds), origin) for (system, origin), seeds in origins.items()),
-        "- dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"]),
-        *command_section([command], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d"))),
+        *models_section(models, bank, command),
     ]
 
 

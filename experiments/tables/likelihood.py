@@ -4,19 +4,16 @@ This table is not in the paper. It is written to ``results/NAME-likelihood.md`` 
 """
 
 import statistics
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from provenance import commit
 from training.calibrating import Measured
 from training.run import Run, system_and_loss
 from training.treebank import Treebank
 from training.voting import WAYS, by_marginals, in_order
 
 from mh4.calibration import expected_calibration_error
-from tables.search import origin
-from tables.writer import Average, Table, average, comma_separated, command_section
+from tables.writer import Average, Table, average, comma_separated, models_section, origin
 
 VOTES = [name for name, way in WAYS.items() if way in (in_order, by_marginals)]
 
@@ -110,11 +107,7 @@ def markdown(
         lines += ["Dev UAS of %s together, those of one seed and loss; mean and standard deviation over seeds." % members, ""]
     return [
         *lines,
-        "## Models and data",
-        "",
-        *("- " + origin(run) for run in runs),
-        "- dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"]),
-        *command_section([command], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d"))),
+        *models_section(map(origin, runs), bank, command),
     ]
 
 

@@ -4,17 +4,15 @@ This table is not in the paper. It is written to ``results/mh5.md`` and ``.csv``
 """
 
 import statistics
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Optional
 
 import numpy as np
-from provenance import commit
 from training.treebank import Treebank
 
 from mh4 import trees
-from tables.writer import Average, Table, average, comma_separated, command_section
+from tables.writer import Average, Table, average, comma_separated, made_now
 
 SYSTEMS = ("mh4-hybrid", "mh5-hybrid", "mh4-arcs", "mh5-arcs")
 PAIRS = (("mh4-hybrid", "mh5-hybrid"), ("mh4-arcs", "mh5-arcs"))
@@ -151,7 +149,7 @@ def markdown(treebanks: Sequence[OfTreebank], command: str) -> list[str]:
         "Mean and standard deviation (n - 1) over seeds, in percent. Arcs beyond MH4 are those missing from the MH4 tree that shares",
         "the most arcs with gold; of several such trees the decoder's. Training speed is that of the records, on machines that may have",
         "been busy; parsing is timed by this command, one model after the other on one core, the best of three rounds.",
-        *command_section([command], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d"))),
+        *made_now(command),
     ]
 
 

@@ -3,20 +3,17 @@
 This table is not in the paper. It is written to ``results/NAME-text.md`` and ``.csv``.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from provenance import commit
 from training.run import Run
 from training.treebank import Treebank, described
 
 from mh4.evaluation import scorer_name
 from mh4.text.segmenter import EPOCHS
-from tables.search import origin
-from tables.writer import Table, comma_separated, command_section, data_section
+from tables.writer import Table, comma_separated, data_section, made_now, origin
 
 METRICS = ("Sentences", "Words", "UAS", "LAS")
 OURS, BASELINE, GOLD = "raw text", "baseline", "gold"  # where sentences and words are from
@@ -61,7 +58,7 @@ def markdown(bank: Treebank, segmenter: Path, rows: Sequence[Row], command: str)
         "## Models",
         "",
         *("- " + origin(model) for model in models.values()),
-        *command_section([command], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d"))),
+        *made_now(command),
     ]
 
 

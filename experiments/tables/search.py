@@ -3,18 +3,16 @@
 This table is not in the paper. It is written to ``results/NAME-search.md``, ``.csv`` and ``.png``.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from provenance import commit
 from training.run import Run
 from training.treebank import Treebank
 
 from mh4.files import atomic_path
-from tables.writer import Table, comma_separated, command_section
+from tables.writer import Table, comma_separated, models_section, origin
 
 DECODERS = (("exact", 1), ("greedy", 1), ("beam", 2), ("beam", 4), ("beam", 8), ("beam", 16), ("beam", 64))
 LENGTHS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 60), (61, 10**9))
@@ -131,19 +129,9 @@ def markdown(bank: Treebank, models: Sequence[Run], measured: Measured, lengths:
         % ROUNDS,
         "random order.",
         "",
-        "## Models and data",
-        "",
-        *("- " + origin(model) for model in models),
-        "- dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"]),
-        *command_section([command], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d"))),
+        *models_section(map(origin, models), bank, command),
     ]
     return lines
-
-
-def origin(model: Run) -> str:
-    """The origin of a model, as text."""
-    commits = model.origin().get("commits") or ["unknown"]
-    return "%s, seed %d: trained at commit %s" % (model.system, model.seed, ", ".join(commits))
 
 
 def as_csv(bank: Treebank, models: Sequence[Run], measured: Measured, words: int) -> str:

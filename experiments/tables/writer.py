@@ -3,15 +3,18 @@
 import csv
 import io
 import statistics
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional, Union
 
-from provenance import shown
+from provenance import commit, shown
 from rich import box
 from rich.console import Console
 from rich.table import Table as ConsoleTable
+from training.run import Run
+from training.treebank import Treebank
 
 from mh4.files import write_text
 
@@ -129,6 +132,23 @@ def data_section(files: Iterable[tuple[str, str]]) -> list[str]:
 def command_section(commands: Iterable[str], *origin: str) -> list[str]:
     """The last lines of a page: the commands that reproduce it, and lines on what it was made from, or when."""
     return ["", "## Command", "", *("    " + command for command in commands), "", *origin]
+
+
+def origin(model: Run) -> str:
+    """The origin of a model, as text."""
+    commits = model.origin().get("commits") or ["unknown"]
+    return "%s, seed %d: trained at commit %s" % (model.system, model.seed, ", ".join(commits))
+
+
+def models_section(models: Iterable[str], bank: Treebank, command: str) -> list[str]:
+    """The last lines of a page that `command` makes now from models, each described in a line, on a development set."""
+    dev = "- dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"])
+    return ["## Models and data", "", *("- " + model for model in models), dev, *made_now(command)]
+
+
+def made_now(command: str) -> list[str]:
+    """The last lines of a page that `command` makes now, with the code as it is."""
+    return command_section([command], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d")))
 
 
 def pages(results: Path, name: str) -> list[Path]:
