@@ -12,13 +12,13 @@ import options
 from provenance import EXPERIMENTS, make_command, shown
 from rich.console import Console
 from tables import calibration as table
+from tables import drawings
 from tables.writer import write_pages
 from training.calibrating import measure
 from training.run import requested_models
 from training.treebank import located
 
 from mh4 import conllu
-from mh4.errors import InputError
 from mh4.systems import with_marginals
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
@@ -44,10 +44,7 @@ def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
 
 def _calibration(typed, home: Path) -> int:
     asked = options.request(typed.lang, "", typed.seeds, typed.ud, "")
-    try:
-        import matplotlib  # noqa: F401  before anything is done
-    except ImportError:
-        raise InputError("the plot needs matplotlib, which `make setup` installs") from None
+    drawings.check()
     bank = located(asked.lang, asked.ud)
     models = requested_models(home / "runs" / bank.name, typed.systems, typed.seeds, with_marginals(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))

@@ -13,6 +13,7 @@ import numpy as np
 import options
 from provenance import EXPERIMENTS, make_command, shown
 from rich.console import Console
+from tables import drawings
 from tables import search as table
 from tables.search import DECODERS, NAMES, ROUNDS, Decoded, label
 from tables.writer import write_pages
@@ -20,7 +21,6 @@ from training.run import requested_models
 from training.treebank import located
 
 from mh4 import conllu
-from mh4.errors import InputError
 from mh4.systems import SYSTEMS
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
@@ -78,10 +78,7 @@ def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
 
 def _search(typed, home: Path) -> int:
     asked = options.request(typed.lang, "", typed.seeds, typed.ud, "")
-    try:
-        import matplotlib  # noqa: F401  before anything is done
-    except ImportError:
-        raise InputError("the plot needs matplotlib, which `make setup` installs") from None
+    drawings.check()
     bank = located(asked.lang, asked.ud)
     models = requested_models(home / "runs" / bank.name, typed.systems, typed.seeds, searched(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
