@@ -15,6 +15,7 @@ from training.run import system_and_loss
 
 from mh4 import treebanks
 from mh4.errors import InputError, reason
+from mh4.setup import cpu
 from mh4.systems import SYSTEMS
 
 # The defaults of `make reproduce`.
@@ -115,8 +116,7 @@ def requests(typed: argparse.Namespace) -> list[Request]:
 def number_of_jobs(jobs: str, name: str = "JOBS") -> int:
     """The number of parallel runs; by default (empty) the number of cores, at most MOST_JOBS. name: that of the variable."""
     if not jobs.strip():
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return min(cores, MOST_JOBS)
+        return min(cpu.cores(), MOST_JOBS)
     if not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):
         raise InputError("%s: %s is not a positive whole number" % (name, jobs))
     return int(jobs)

@@ -9,6 +9,7 @@ import sys
 import sysconfig
 from typing import Dict, Mapping, NamedTuple, Optional, Sequence
 
+from mh4.setup import cpu
 from mh4.setup.console import SetupError
 
 
@@ -58,12 +59,11 @@ def find_compiler(env: Mapping[str, str] = os.environ) -> Compiler:
 
 def processes() -> int:
     """The number of compilers to run in parallel: one per core, but each needs up to 1.5 GB."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
-        return cores
-    return max(1, min(cores, memory // 1500000000))
+        return cpu.cores()
+    return max(1, min(cpu.cores(), memory // 1500000000))
 
 
 def clean_environment(env: Mapping[str, str]) -> Dict[str, str]:

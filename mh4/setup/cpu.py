@@ -1,5 +1,6 @@
-"""The processor of this machine, as /proc/cpuinfo describes it."""
+"""The processor of this machine: its name and features, as /proc/cpuinfo has them, and its cores."""
 
+import os
 import platform
 import re
 from typing import Dict
@@ -17,3 +18,8 @@ def fields() -> Dict[str, str]:
 def name() -> str:
     """The name for people."""
     return fields().get("model name") or platform.processor() or platform.machine()
+
+
+def cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
