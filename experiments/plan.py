@@ -35,7 +35,7 @@ def _plan(typed, home: Path) -> int:
     asked, cores = options.requests(typed), options.number_of_jobs(typed.cores or CORES, "CORES")
     grids, sizes = [], {}
     for one in asked:
-        folder = Path(one.ud) if one.ud else treebanks.DATA / ("ud-" + treebanks.RELEASE)
+        folder = Path(one.ud) if one.ud else treebanks.default_folder()
         files = {split: folder / ("%s-ud-%s.conllu" % (one.lang, split)) for split in ("train", "dev")}
         files = treebanks.locate(one.lang) if one.lang == treebanks.TOY else files
         sizes[one.lang] = costs.size(one.lang, files)

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
 
 def _score(ud: str, outputs: str, results: Path) -> int:
     folders = (
-        Path(ud) if ud else treebanks.DATA / ("ud-" + treebanks.RELEASE),
+        Path(ud) if ud else treebanks.default_folder(),
         Path(outputs) if outputs else conll17.default_folder(),
     )
     for folder in folders:

@@ -23,7 +23,7 @@ def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
 
 def _coverage(typed: str, results: Path) -> int:
     try:
-        measured = table3.measure(Path(typed) if typed else treebanks.DATA / ("ud-" + treebanks.RELEASE))
+        measured = table3.measure(Path(typed) if typed else treebanks.default_folder())
         pages = table3.write(measured, results, make_command("coverage", UD=typed and str(Path(typed))))
     except KeyboardInterrupt:  # nothing to resume
         print("coverage: interrupted", file=sys.stderr)

@@ -82,6 +82,11 @@ def identify_blob(blob: str) -> Optional[ManifestRow]:
     return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
 
 
+def default_folder() -> Path:
+    """Where fetched files are kept: data/ud-2.0 in the repository or, outside a clone, in the current folder."""
+    return DATA / ("ud-" + RELEASE)
+
+
 def locate(
     lang: str,
     ud: Optional[str] = None,
@@ -121,7 +126,7 @@ def download(
     rows = {row.split: row for row in manifest() if row.lang == lang and row.release == RELEASE}
     if not rows:
         raise InputError("no treebank for language %r, expected one of: %s" % (lang, " ".join(languages() + [TOY])))
-    folder = Path(to) if to else DATA / ("ud-" + RELEASE)
+    folder = Path(to) if to else default_folder()
     paths = {}
     for split in splits:
         row = rows[split]
