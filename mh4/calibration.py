@@ -95,12 +95,12 @@ def negative_log_likelihood(probabilities: np.ndarray) -> float:
     return float(-np.log(np.maximum(probabilities, _LOWEST_PROBABILITY)).mean())
 
 
-def golden_section(function: Callable[[float], float], low: float, high: float, tolerance: float = 0.005) -> float:
-    """Where a function with a single minimum between low and high has it, up to the tolerance (Kiefer 1953)."""
+def golden_section(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function with a single minimum between low and high has it, up to 0.005 (Kiefer 1953)."""
     ratio = (math.sqrt(5) - 1) / 2
     a, b = high - ratio * (high - low), low + ratio * (high - low)
     at_a, at_b = function(a), function(b)
-    while high - low > tolerance:
+    while high - low > 0.005:
         if at_a < at_b:
             high, b, at_b = b, a, at_a
             a = high - ratio * (high - low)

@@ -90,15 +90,15 @@ class Grammar:
     def determiner(self, noun: Word, case: str) -> Word:
         return Word("t" + case, "t", "DET", "DT" + case, "Case=" + CASES[case], "det", noun)
 
-    def noun_phrase(self, case: str, deprel: str, head: Word, modified: float = 0.3) -> tuple[Word, list[Word]]:
+    def noun_phrase(self, case: str, deprel: str, head: Word) -> tuple[Word, list[Word]]:
         """[determiner] [adjective] noun [genitive, or "ve" noun]: the head noun, and the words in order."""
         noun = self.noun(case, deprel, head)
         words = [noun]
-        if self.chance(modified):
+        if self.chance(0.3):
             words.insert(0, self.adjective(noun, case[0]))
         if self.chance(0.3):
             words.insert(0, self.determiner(noun, case[0]))
-        if case in "ao" and len(words) == 1 and self.chance(modified):
+        if case in "ao" and len(words) == 1 and self.chance(0.3):
             if self.chance(0.5):
                 words.append(self.noun("u" + case, "nmod", noun))
             else:

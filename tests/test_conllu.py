@@ -50,7 +50,7 @@ def test_words_heads_and_labels(file):
 
 
 @pytest.mark.parametrize("content", [GOOD, GOOD + "\n\n", GOOD.rstrip("\n"), GOOD.replace("\n", "\r\n"), "\n\n" + GOOD])
-def test_what_is_not_replaced_stays_byte_by_byte(file, tmp_path, content):
+def test_what_is_not_replaced_stays_byte_by_byte(file, content):
     path = file(content)
     blocks = list(conllu.blocks(path))
     same = [block.text({conllu.HEAD: [str(h) for h in block.sentence.heads[1:]]}) for block in blocks]

@@ -205,7 +205,7 @@ VOCABULARY = {
 
 @pytest.mark.parametrize("checksums", [True, False])
 @pytest.mark.parametrize("name", VOCABULARY)
-def test_vocabulary(model, name, checksums, sentences):
+def test_vocabulary(model, name, checksums):
     """Without checksums, nothing shows that another string of the same table was meant."""
     if not checksums:
         old(model)
@@ -257,7 +257,7 @@ def test_another_number_does_not_match_the_checksum(model):
     assert "its content does not match its checksum" in refused(lambda: mh4.load(str(model)))
 
 
-def test_weights_of_another_vocabulary(model, sentences, tmp_path):
+def test_weights_of_another_vocabulary(model):
     """With tables of the same sizes, as those of two parts of a treebank may have."""
     edit_vocabulary(model, reordered)
     assert "vocabulary.json is damaged, or not that of these weights" in refused(lambda: mh4.load(str(model)))

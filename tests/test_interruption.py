@@ -37,10 +37,10 @@ def treebank(treebank):
 CHOSEN = "training.evaluate_updates=5 training.patience=20 training.max_updates=90 training.clip=0.1"
 
 
-def training(treebank, folder, *more, settings=CHOSEN):
+def training(treebank, folder, *more):
     """The command line of a toy training, in which epochs end between evaluations."""
     files = ["--train", str(treebank / "toy-ud-train.conllu"), "--dev", str(treebank / "toy-ud-dev.conllu")]
-    options = [option for assignment in settings.split() for option in ("--set", assignment)]
+    options = [option for assignment in CHOSEN.split() for option in ("--set", assignment)]
     small = ["--config", str(toy.ROOT / "experiments" / "toy.toml")]
     return ["train", "--system", "mh4-hybrid", *small, *files, "--model", str(folder), *options, *more]
 
@@ -369,7 +369,7 @@ def place():
     shutil.rmtree(str(folder))
 
 
-def test_what_may_not_be_written_or_read(short, treebank, sentences, place):
+def test_what_may_not_be_written_or_read(short, treebank, place):
     shutil.copytree(str(short), str(place / "model"))
     for name in ("toy-ud-train.conllu", "toy-ud-dev.conllu"):
         shutil.copy(str(treebank / name), str(place))

@@ -314,7 +314,7 @@ def test_a_wheel_that_does_not_run_is_built_again_once(place, tmp_path, monkeypa
 
 def test_mh4_is_installed_with_what_its_tests_and_plots_need(place, monkeypatch):
     commands = []
-    monkeypatch.setattr(place, "find_compiler", lambda env: compilers.Compiler("cc", "c++"))
+    monkeypatch.setattr(environment, "find_compiler", lambda env: compilers.Compiler("cc", "c++"))
     monkeypatch.setattr(place.console, "run", lambda command, *_, **__: commands.append(command))
     monkeypatch.setattr(environment, "EXTRAS", ["test"])
     complete(place)

@@ -305,7 +305,7 @@ def test_folders_with_something_else_are_left_alone(finished, everything, tmp_pa
     assert (tmp_path / "weights.npz").read_bytes() == b"precious"
 
 
-def test_trees_with_several_roots_are_refused_or_allowed(everything, tmp_path):
+def test_trees_with_several_roots_are_refused_or_allowed(tmp_path):
     two_roots = toy.sentences(tmp_path)[:1]
     two_roots[0].heads = np.zeros_like(two_roots[0].heads)
     two_roots[0].heads[0] = -1

@@ -42,8 +42,8 @@ class Page:
     def __init__(self, driver):
         self.driver = driver
 
-    def all(self, selector, within=None):
-        return (within or self.driver).find_elements(By.CSS_SELECTOR, selector)
+    def all(self, selector):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def texts(self, selector):
         return self.driver.execute_script("return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)", selector)
@@ -192,7 +192,7 @@ def test_differing_trees_and_probabilities(opened, files):
         assert shades[:n] == [1] * n and shades[n:] == pytest.approx(expected)
 
 
-def test_transitions_step_by_step(opened, files, tmp_path):
+def test_transitions_step_by_step(opened, files):
     """Of a tree with crossing arcs: stack, buffer and arcs are those of mh4.transitions after each step, forth and back."""
     number, sentence = next(
         (number, s) for number, s in enumerate(conllu.read(str(files[0])), start=1) if trees.crossed_arcs(s.heads).any()

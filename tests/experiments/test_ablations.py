@@ -143,7 +143,7 @@ def test_the_code_of_a_change_is_that_of_the_base_with_its_patch(repository, pla
     assert again == [shout, plain]
 
 
-def test_code_that_cannot_be_made_is_one_sentence(repository, places, capfd):
+def test_code_that_cannot_be_made_is_one_sentence(repository, places):
     with pytest.raises(InputError, match="^git .* archive 0123abcd .: exit code 128$"):
         changes.code(places / "runs", "0123abcd", change("unchanged"))
     (changes.FOLDER / "shout.patch").write_text(SHOUT.replace("b = 2", "b = 4"))

@@ -36,7 +36,7 @@ def test_how_long_trainings_last_is_taken_from_records(tmp_path):
     assert costs.evaluations(tmp_path) == {"": 37, "mst": 44, "1ec": 20}
 
 
-def test_sizes(hungarian, tmp_path):
+def test_sizes(hungarian):
     """Counted if the files are there, else the paper's, else typical."""
     files = {split: hungarian / ("hu-ud-%s.conllu" % split) for split in ("train", "dev")}
     counted = costs.size("hu", files)

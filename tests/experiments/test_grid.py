@@ -14,7 +14,7 @@ from training.progress import LiveTable
 from training.run import TRAINING, Run
 
 
-def test_no_more_than_the_asked_number_at_a_time(run, told, monkeypatch):
+def test_no_more_than_the_asked_number_at_a_time(run, monkeypatch):
     most = []
     start = grid._start
 
@@ -98,7 +98,7 @@ def is_held(path):
         return False
 
 
-def test_the_live_table_fits_the_terminal(told, tmp_path):
+def test_the_live_table_fits_the_terminal(tmp_path):
     """A table that fits the terminal."""
     from rich.console import Console
 

@@ -22,7 +22,7 @@ main()
 
 
 @pytest.mark.slow
-def test_both_losses(tmp_path, capsys):
+def test_both_losses(tmp_path):
     trainer = tmp_path / "trainer.py"
     trainer.write_text(TRAINER)
     home = tmp_path / "home"

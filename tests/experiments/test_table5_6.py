@@ -23,13 +23,13 @@ def add(results, system, seed, las, test=TEST, segmentation=OUTPUTS["udpipe"], n
     record(results, name, system, seed, 80.0, test_las=las, test_uas=las + 5, **files, **more)
 
 
-def references(results, test=TEST, **systems):
+def references(results, **systems):
     """Makes the record of the shared task's systems."""
     (results / "conll17").mkdir()
     entries = {
         system: {"path": "hu-%s.conllu" % system, "git_blob": OUTPUTS[system], **entry} for system, entry in systems.items()
     }
-    content = {"lang": "hu", "test": {"path": "hu-ud-test.conllu", "git_blob": test}, "systems": entries}
+    content = {"lang": "hu", "test": {"path": "hu-ud-test.conllu", "git_blob": TEST}, "systems": entries}
     (results / "conll17" / "hu.json").write_text(json.dumps(content))
 
 

@@ -105,7 +105,7 @@ def downloads(hungarian, segmented, tmp_path, monkeypatch):
     return there, asked
 
 
-def test_what_to_test_on_is_downloaded_as_the_treebank_is(run, told, downloads, tmp_path, capsys):
+def test_what_to_test_on_is_downloaded_as_the_treebank_is(run, downloads, tmp_path, capsys):
     assert run("--lang", "hu", "--systems", "mh3", "--seeds", "1") == 0
     asked = ["hu-ud-train", "hu-ud-dev", "hu-udpipe", "hu-stanford", "hu-c2l2", "hu-ud-test"]
     assert downloads[1] == [name + ".conllu" for name in asked]
@@ -114,7 +114,7 @@ def test_what_to_test_on_is_downloaded_as_the_treebank_is(run, told, downloads, 
 
 
 @pytest.mark.parametrize("name", ["hu-udpipe.conllu", "hu-ud-test.conllu"])
-def test_a_failed_download_does_not_stop_the_training(run, told, downloads, tmp_path, capsys, name):
+def test_a_failed_download_does_not_stop_the_training(run, downloads, tmp_path, capsys, name):
     del downloads[0][name]
     assert run("--lang", "hu", "--systems", "mh3", "--seeds", "1") == 0
     output = capsys.readouterr()
@@ -124,7 +124,7 @@ def test_a_failed_download_does_not_stop_the_training(run, told, downloads, tmp_
     assert ("hu-c2l2.conllu" in downloads[1]) == (name == "hu-ud-test.conllu")  # the segmentation comes first
 
 
-def test_tests_do_without_the_outputs_of_systems(run, told, downloads, tmp_path, capsys):
+def test_tests_do_without_the_outputs_of_systems(run, downloads, tmp_path, capsys):
     del downloads[0]["hu-stanford.conllu"]
     assert run("--lang", "hu", "--systems", "mh3", "--seeds", "1") == 0
     assert capsys.readouterr().err == "no scores for hu-stanford.conllu: no connection to mh4.invalid\n" and "test_las" in kept(
@@ -132,7 +132,7 @@ def test_tests_do_without_the_outputs_of_systems(run, told, downloads, tmp_path,
     )
 
 
-def test_nothing_is_downloaded_when_a_folder_is_named(run, told, downloads, hungarian, segmented, tmp_path, capsys):
+def test_nothing_is_downloaded_when_a_folder_is_named(run, downloads, hungarian, segmented, capsys):
     assert run(*of_hungarian(hungarian)) == 0
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("no scores on the test set: CONLL17 does not name a folder with hu-udpipe.conllu, and ")
@@ -157,7 +157,7 @@ def released(monkeypatch, folder):
     fake_manifest(monkeypatch, {text: row("hu", split, "2.0") for split, text in texts.items()})
 
 
-def test_the_table_of_the_test_set(run, told, hungarian, segmented, tmp_path, capsys, monkeypatch):
+def test_the_table_of_the_test_set(run, hungarian, segmented, tmp_path, capsys, monkeypatch):
     """Together with the paper's scores of the shared task's systems and of its own parsers."""
     outputs = {
         "stanford": (("a", 0, "root"), ("b", 1, "det"), ("cd", 1, "dep")),
@@ -182,7 +182,7 @@ def test_the_table_of_the_test_set(run, told, hungarian, segmented, tmp_path, ca
     assert_nothing_of_this_machine(tmp_path / "home" / "results", tmp_path)
 
 
-def test_a_scorer_that_is_not_there_does_not_stop_the_training(run, told, hungarian, segmented, tmp_path, capsys, monkeypatch):
+def test_a_scorer_that_is_not_there_does_not_stop_the_training(run, hungarian, segmented, tmp_path, capsys, monkeypatch):
     def no_scorer(*_):
         raise InputError("the official scorer needs udtools")
 

@@ -128,8 +128,8 @@ class Cluster:
         words = ["squeue", "--noheader", "--array", "--format=%i", "--states=" + state]
         return self.asked(*words, *(["--nodelist=" + node] if node else [])).split()
 
-    def _wait(self, condition, seconds=60):
-        wait_for(condition, seconds, "Slurm did not start: see %s" % self.folder)
+    def _wait(self, condition):
+        wait_for(condition, 60, "Slurm did not start: see %s" % self.folder)
 
 
 def wait_for(condition, seconds, otherwise):

@@ -74,12 +74,11 @@ def this_python():
 class Environment:
     """The folder .venv and the record of what is complete in it."""
 
-    def __init__(self, folder, console, compiler=find_compiler, jobs=None):
+    def __init__(self, folder, console, jobs=None):
         self.folder = folder
         self.python = os.path.join(folder, "bin", "python")
         self.record_path = os.path.join(folder, "mh4-setup.json")
         self.console = console
-        self.find_compiler = compiler
         self.jobs = jobs or processes()
         self.work = os.path.join(ROOT, "build")
         self.env = clean_environment(os.environ)
@@ -137,7 +136,7 @@ class Environment:
         """Performs the remaining steps, with the Python that runs this. Raises SetupError."""
         check_python()
         wanted = self.wanted()
-        compiler = self.find_compiler(self.env)
+        compiler = find_compiler(self.env)
         os.makedirs(self.work, exist_ok=True)
         trusted = self.is_to_be_trusted(wanted)
         if not trusted:
