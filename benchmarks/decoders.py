@@ -24,7 +24,6 @@ from mh4.decoders import mh3, mh4, mh5, mhk, mst, oneec, plain_mh4
 from mh4.decoders.mh4_full import VECTOR
 from mh4.setup import cpu
 
-ROOT = Path(__file__).resolve().parent.parent
 LENGTHS = [10, 20, 40, 60, 99, 150, 200, 300]
 SECONDS = 0.8  # for each decoder and length, but at least three sentences ...
 SENTENCES = 200  # ... and at most this many

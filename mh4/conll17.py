@@ -7,12 +7,11 @@ has the outputs of all systems in one archive.
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Optional, Union
+from typing import NamedTuple, Optional
 
 from mh4 import fetching, treebanks
 from mh4.errors import InputError
 from mh4.fetching import Source, Wanted, fetch, read_manifest
-from mh4.files import git_blob_id
 
 MANIFEST = Path(__file__).with_name("conll17.tsv")
 SEGMENTATION = "udpipe"  # the baseline, UDPipe 1.1: the input of the paper's parsers
@@ -61,11 +60,6 @@ def manifest() -> tuple[Output, ...]:
 def file_name(lang: str, system: str) -> str:
     """The name of a system's output for a language in a folder of outputs."""
     return "%s-%s.conllu" % (lang, system)
-
-
-def identify(path: Union[str, Path]) -> Optional[Output]:
-    """The manifest row of a file, identified by its content; None if it is not in the manifest."""
-    return identify_blob(git_blob_id(path))
 
 
 def identify_blob(blob: str) -> Optional[Output]:

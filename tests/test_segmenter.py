@@ -14,7 +14,7 @@ from mh4.text import segmenter
 from mh4.text.segmenter import Segmenter
 from mh4.training.trainer import Trainer
 
-udpipe = pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
+pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
 
 
 @pytest.fixture(scope="module")

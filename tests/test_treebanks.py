@@ -393,5 +393,5 @@ def test_real_outputs_are_known_by_their_content():
     files = sorted(Path(os.environ["CONLL17"]).glob("*.conllu"))
     assert files
     for path in files:
-        row = conll17.identify(path)
+        row = conll17.identify_blob(git_blob_id(path))
         assert row is not None and row.file == path.name
