@@ -27,11 +27,18 @@ class Case:
     tree: Optional[bool] = None
 
 
-def word(number, form="w", head="0", deprel="dep", upos="X", deps="_", misc="_"):
-    return "\t".join([str(number), form, form, upos, "_", "_", str(head), deprel, deps, misc])
+def word(number, form="w", head="0", deprel="dep", upos="X", deps="_", misc="_", xpos="_", feats="_"):
+    return "\t".join([str(number), form, form, upos, xpos, feats, str(head), deprel, deps, misc])
 
 
-FIRST = ["# sent_id = one", "1-2\tvamos\t_\t_\t_\t_\t_\t_\t_\t_", word(1, "va", 0, "root"), word(2, "mos", 1), word(3, "al", 2)]
+# Every table of a vocabulary has more than one entry, so that none is the same in another order.
+FIRST = [
+    "# sent_id = one",
+    "1-2\tvamos\t_\t_\t_\t_\t_\t_\t_\t_",
+    word(1, "va", 0, "root", "VERB", xpos="V", feats="Person=1"),
+    word(2, "mos", 1),
+    word(3, "al", 2),
+]
 SECOND = [
     "# sent_id = two",
     word(1, "fin", 0, "root"),

@@ -65,15 +65,18 @@ def _of_any_file(name: str) -> Iterator[Damage]:
     yield rewritten("not UTF-8", lambda content: content[:20] + b"\xff\xfe" + content[20:])
     yield rewritten("UTF-16", lambda content: content.decode("latin-1").encode("utf-16"))
     for share in (0.01, 0.3, 0.5, 0.9, 0.999):
-        yield rewritten(
-            "the first %.1f %%" % (100 * share), lambda content, share=share: content[: int(share * len(content))], unknown
-        )
+        yield rewritten("the first %.1f %%" % (100 * share), lambda content, share=share: _first(share, content), unknown)
     for seed in range(8):
         yield rewritten("a random byte, %d" % seed, lambda content, seed=seed: _flip(content, seed), unknown)
 
 
 def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
     path.write_bytes(change(path.read_bytes()))
+
+
+def _first(share: float, content: bytes) -> bytes:
+    """So much of the content, but for white space at its end, which nobody would miss."""
+    return content[: int(share * len(content.rstrip()))]
 
 
 def _flip(content: bytes, seed: int) -> bytes:
