@@ -1,3 +1,4 @@
+import signal
 import sys
 from pathlib import Path
 
@@ -12,6 +13,14 @@ pytest.register_assert_rewrite("common", "mh5_judge", "marginals_judge")
 # The machine may be busy: no deadlines. Derandomised, so that a failure is the same for everyone.
 settings.register_profile("mh4", deadline=None, derandomize=True, database=None)
 settings.load_profile("mh4")
+
+
+@pytest.fixture
+def hangups():
+    """SIGHUP ends the commands that the test starts, though the tests themselves may have been started by nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture(scope="module")
