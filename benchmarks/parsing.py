@@ -74,7 +74,7 @@ def random_parser(system, path):
 def by_stage(options, path):
     """Print the table of one file."""
     import mh4
-    from mh4 import cli, conllu
+    from mh4 import conllu, writing
     from mh4 import model as model_module
     from mh4.network.scorer import TensorScores
 
@@ -89,7 +89,7 @@ def by_stage(options, path):
     blocks = watch.timed("reading", lambda: list(conllu.blocks(path, trees=False)))()
     sentences = [block.sentence for block in blocks]
     parsed = parse(sentences)
-    write = watch.timed("writing", lambda: "".join(b.text(cli.columns(s, False, False)) for b, s in zip(blocks, parsed)))
+    write = watch.timed("writing", lambda: "".join(b.text(writing.columns(s, False, False)) for b, s in zip(blocks, parsed)))
     write()
     words = sum(map(len, sentences))
     print("%s on %s: %d sentences of %.1f words" % (model.system.name, Path(path).name, len(sentences), words / len(sentences)))
