@@ -1,0 +1,26 @@
+"""The benchmarks run, and print their tables. What they measure is not tested."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import toy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command, last",
+    [
+        (["parsing.py", "--system", "mh3"], r"words/s, peak memory"),
+        (["training.py", "--minibatches", "7"], r"tokens/s, peak memory"),
+        (["training.py", "--minibatches", "7", "--set", "training.loss=likelihood"], r"tokens/s, peak memory"),
+        (["decoders.py", "5", "10"], "| 1ec |"),
+        (["search.py", "10"], "| 10 |"),
+    ],
+    ids=["parsing", "training", "training on likelihood", "decoders", "search"],
+)
+def test_a_benchmark(command, last):
+    script = [sys.executable, str(toy.ROOT / "benchmarks" / command[0]), *command[1:]]
+    done = subprocess.run(script, stdout=-1, stderr=-1, env=dict(os.environ, PYTHONPATH=str(toy.ROOT)))
+    assert done.returncode == 0 and last in done.stdout.decode(), done.stdout.decode() + done.stderr.decode()
