@@ -9,6 +9,8 @@
 // and the partition function is the product of the totals. With a single root, the arcs from 0 are infinitely small compared to
 // others: they count in the total of the last word only. That has to be a word that can be the root.
 #pragma once
+#include <vector>
+
 #include "weights.h"
 
 namespace marginals {

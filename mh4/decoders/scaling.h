@@ -1,5 +1,7 @@
 // Scaling the weights of transitions so that sums over derivations fit into float64, and judging whether they did.
 #pragma once
+#include <vector>
+
 #include "weights.h"
 
 namespace marginals {

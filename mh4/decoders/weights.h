@@ -11,9 +11,10 @@
 #include <string.h>
 
 #include <algorithm>
-#include <vector>
+#include <new>
 
 #include "lanes_per_vector.h"
+#include "large_pages.h"
 
 namespace marginals {
 
@@ -136,30 +137,40 @@ struct Counts {
     double *shift, *s0b0, *s1s0, *arcs;
 };
 
-// Memory for arrays of Values, each aligned to vectors; reused from one sentence to the next.
+// Memory for arrays of Values, each aligned to vectors; reused from one sentence to the next. It is 0 at first, since
+// padding is read that nothing was written to.
 template <class N> class Memory {
     typedef typename N::Value Value;
-    enum { ALIGNMENT = 64 };
-    std::vector<Value> values;
-    Value *next = nullptr;
+    Value *values = nullptr, *next = nullptr;
+    size_t capacity = 0;
 
   public:
+    Memory() = default;
+    Memory(const Memory &) = delete;
+    Memory &operator=(const Memory &) = delete;
+    ~Memory() { free(values); }
+
     void reserve(size_t needed) {
-        if (values.size() < needed + ALIGNMENT) {
-            std::vector<Value>().swap(values);
-            values.resize(needed + ALIGNMENT);
+        if (capacity < needed) {
+            release(0);
+            values = (Value *)large_pages(needed * sizeof(Value));
+            if (!values)
+                throw std::bad_alloc();
+            memset((void *)values, 0, needed * sizeof(Value));
+            capacity = needed;
         }
-        next = values.data();
-        while ((uintptr_t)next % ALIGNMENT)
-            next++;
+        next = values;
     }
     Value *take(size_t count) {  // a multiple of WIDTH
         next += count;
         return next - count;
     }
     void release(size_t kept) {
-        if (values.size() > kept)
-            std::vector<Value>().swap(values);
+        if (capacity > kept) {
+            free(values);
+            values = nullptr;
+            capacity = 0;
+        }
     }
 };
 
