@@ -53,7 +53,7 @@ def error(std: Optional[float], *groups: Sequence[float]) -> Optional[float]:
 
 
 def differences(plan: Plan, scores: Scores, langs: Sequence[str]) -> Table:
-    """The effect of each change on UAS or LAS."""
+    """The effect on UAS or LAS of each change that has been tried."""
     std, body = deviation(scores), []
     for change in plan.changes:
         for system in change.systems:
@@ -64,7 +64,8 @@ def differences(plan: Plan, scores: Scores, langs: Sequence[str]) -> Table:
                 if all(groups):
                     pairs.append(groups)
                     line[-1] = _difference([groups], std)
-            body.append(line + [_difference(pairs, std) if len(pairs) == len(langs) else ""])
+            if pairs:
+                body.append(line + [_difference(pairs, std) if len(pairs) == len(langs) else ""])
     return Table(["change", "system", *langs, "mean"], body, right=2)
 
 
