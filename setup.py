@@ -23,10 +23,10 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
-VARIANTS = {
+VARIANTS = {  # the compiler's options, by folder
     "avx512": ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"],
     "avx2": ["-mavx2"],
-}  # the compiler's options by folder
+}
 VECTORISED = ["mh4_full", "mh4_marginals", "mh5_full", "oneec"]
 SHARED = "cython_shared"  # Cython's own code for arrays, once instead of in every module: twice as fast to compile, half the size
 DIRECTIVES = {

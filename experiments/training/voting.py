@@ -177,6 +177,7 @@ def uas_by_way(
     """The dev UAS of these ways of voting, in percent, for each seed. by_seed: the members; said: what is printed with each seed."""
     from mh4.parsing import Parser
 
+    words = sum(map(len, gold))
     uas: dict[str, list[float]] = {name: [] for name in ways}
     for seed, runs in by_seed.items():
         console.print("%s, seed %d" % (said, seed))
@@ -185,5 +186,5 @@ def uas_by_way(
             for name in right:
                 right[name] += int((WAYS[name](members)[1:] == gold[index].heads[1:]).sum())
         for name, number in right.items():
-            uas[name].append(100.0 * number / sum(map(len, gold)))
+            uas[name].append(100.0 * number / words)
     return uas
