@@ -6,10 +6,11 @@ temperature is fitted on every other sentence of the development set, and everyt
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import options
-from provenance import EXPERIMENTS, make_command, shown
+from provenance import EXPERIMENTS, make_command, report_written
 from rich.console import Console
 from tables import calibration as table
 from tables import drawings
@@ -26,19 +27,10 @@ DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
 USAGE = 'usage: make calibration LANG=hu [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder]'
 
 
-def usage() -> str:
-    """The usage line and the meaning of its variables."""
-    return options.usage(
-        USAGE,
-        SYSTEMS="from %s; by default %s, if trained" % (" ".join(with_marginals()), " and ".join(DEFAULT_SYSTEMS)),
-        SEEDS="of the trained models; by default all",
-        UD=options.UD,
-    )
-
-
 def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
     """The command; exit codes and `home` as in reproduce.main."""
     typed = options.options(arguments, USAGE, ("lang", "systems", "seeds", "ud"))
+    usage = partial(options.usage_with_models, USAGE, with_marginals(), DEFAULT_SYSTEMS)
     return options.answered("calibration", usage, typed.help, lambda: _calibration(typed, home))
 
 
@@ -60,7 +52,7 @@ def _calibration(typed, home: Path) -> int:
     page = table.markdown(bank, models, measured, repeat)
     written = write_pages(results, name, page, table.as_csv(bank, models, measured))
     table.summary(models, measured).print(console)
-    console.print("Written: %s" % ", ".join(map(shown, [*written, drawing])), soft_wrap=True)
+    report_written([*written, drawing])
     return 0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Optional
 
 import options
-from provenance import EXPERIMENTS, make_command, shown
+from provenance import EXPERIMENTS, make_command, report_written
 from rich.console import Console
 from tables import compare as page
 from tables.writer import write_pages
@@ -59,7 +59,7 @@ def _compare(typed, home: Path) -> int:
     written = write_pages(results, name, page.markdown(bank, runs, found, drawing.name, repeat), page.as_csv(bank, runs, found))
     console = Console(highlight=False)
     console.print(comparison.table(found), markup=False, soft_wrap=True)
-    console.print("Written: %s" % ", ".join(map(shown, [*written, drawing])), soft_wrap=True)
+    report_written([*written, drawing])
     return 0
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import options
-from provenance import EXPERIMENTS, make_command, shown
+from provenance import EXPERIMENTS, make_command, report_written
 from rich.console import Console
 from tables import ensemble as page
 from tables import treebank_pages, writer
@@ -78,7 +78,7 @@ def _ensemble(typed, trainer: Sequence[str], home: Path) -> int:
     page.table(rows).print(console)
     page.voting(ways).print(console)
     written += treebank_pages.write(bank.name, results)
-    console.print("Written: %s" % ", ".join(map(shown, written)), soft_wrap=True)
+    report_written(written)
     return 0
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import options
-from provenance import EXPERIMENTS, make_command, shown
+from provenance import EXPERIMENTS, make_command, report_written
 from rich.console import Console
 from tables import likelihood as table
 from tables import treebank_pages
@@ -83,7 +83,7 @@ def _likelihood(typed, trainer: Sequence[str], home: Path) -> int:
     page = table.markdown(bank, experiment.runs, rows, ensembles, repeat)
     written = write_pages(experiment.results, bank.name + "-likelihood", page, table.as_csv(bank, rows))
     table.table(rows).print(console)
-    console.print("Written: %s" % ", ".join(map(shown, written)), soft_wrap=True)
+    report_written(written)
     return 0
 
 

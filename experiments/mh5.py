@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Optional
 
 import options
-from provenance import EXPERIMENTS, make_command, shown
+from provenance import EXPERIMENTS, make_command, report_written
 from rich.console import Console
 from tables import mh5 as table
 from tables.writer import write_pages
@@ -57,7 +57,7 @@ def _mh5(typed, home: Path) -> int:
     written = write_pages(results, "mh5", table.markdown(found, repeat), table.as_csv(found))
     for treebank in found:
         table.table(treebank).print(console)
-    console.print("Written: %s" % ", ".join(map(shown, written)), soft_wrap=True)
+    report_written(written)
     return 0
 
 

@@ -140,6 +140,16 @@ def usage(line: str, toy_takes: str = "", **meanings: str) -> str:
     return "\n".join([line, *lines])
 
 
+def usage_with_models(line: str, systems: Sequence[str], default: Sequence[str]) -> str:
+    """The usage of a command that takes trained models of these systems."""
+    return usage(
+        line,
+        SYSTEMS="from %s; by default %s, if trained" % (" ".join(systems), " and ".join(default)),
+        SEEDS="of the trained models; by default all",
+        UD=UD,
+    )
+
+
 def answered(program: str, usage: Callable[[], str], help_wanted: bool, work: Callable[[], int]) -> int:
     """The exit code of `work` or, after a one-sentence message, of its failure: 2 for bad input, 130 if interrupted."""
     if help_wanted:

@@ -4,7 +4,7 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -20,6 +20,11 @@ PACKAGES = ("dyNET", "numpy", "udtools")  # those that scores depend on
 def shown(path: Path) -> str:
     """The path relative to the repository if it is inside it, otherwise as it is."""
     return relative_if_inside(path, EXPERIMENTS.parent)
+
+
+def report_written(paths: Iterable[Path]) -> None:
+    """Print which files a command has written."""
+    print("Written: %s" % ", ".join(map(shown, paths)))
 
 
 def make_command(target: str, **variables: Union[str, Sequence[str], None]) -> str:

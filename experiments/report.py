@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import options
-from provenance import shown
+from provenance import report_written, shown
 from tables import overview
 from training.records import RESULTS, names
 
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str], results: Path = RESULTS) -> int:
         asked = list(arguments) or names(results)
         if not asked:
             raise InputError("no records in %s: train first, with make reproduce or make paper" % shown(results))
-        print("Written: %s" % ", ".join(map(shown, overview.write_all(asked, results))))
+        report_written(overview.write_all(asked, results))
         return 0
 
     return options.answered("report", lambda: USAGE, helped, work)

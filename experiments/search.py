@@ -7,11 +7,12 @@ and all decoders read the same scores, so that they differ only in the search.
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import options
-from provenance import EXPERIMENTS, make_command, shown
+from provenance import EXPERIMENTS, make_command, report_written
 from rich.console import Console
 from tables import drawings
 from tables import search as table
@@ -60,19 +61,10 @@ def searched() -> list[str]:
     return [system.name for system in SYSTEMS.values() if {how for how, _ in DECODERS} <= set(system.decoders)]
 
 
-def usage() -> str:
-    """The usage line and the meaning of its variables."""
-    return options.usage(
-        USAGE,
-        SYSTEMS="from %s; by default %s, if trained" % (" ".join(searched()), " and ".join(DEFAULT_SYSTEMS)),
-        SEEDS="of the trained models; by default all",
-        UD=options.UD,
-    )
-
-
 def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
     """The command; exit codes and `home` as in reproduce.main."""
     typed = options.options(arguments, USAGE, ("lang", "systems", "seeds", "ud"))
+    usage = partial(options.usage_with_models, USAGE, searched(), DEFAULT_SYSTEMS)
     return options.answered("search", usage, typed.help, lambda: _search(typed, home))
 
 
@@ -98,7 +90,7 @@ def _search(typed, home: Path) -> int:
     for system, decoded in measured.items():
         console.print("\n" + system)
         table.table(decoded, sum(lengths)).print(console)
-    console.print("Written: %s" % ", ".join(map(shown, [*written, drawing])), soft_wrap=True)
+    report_written([*written, drawing])
     return 0
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import options
-from provenance import EXPERIMENTS, make_command, shown
+from provenance import EXPERIMENTS, make_command, report_written
 from tables import table3
 
 from mh4 import coverage, treebanks
@@ -31,7 +31,7 @@ def _coverage(typed: str, results: Path) -> int:
     print(coverage.table([(file.path.name, file.counts) for file in measured]))
     print()
     print("\n".join(table3.agreement(measured)))
-    print("Written: %s" % " and ".join(map(shown, pages)))
+    report_written(pages)
     return 0
 
 

@@ -11,7 +11,7 @@ from typing import Optional
 
 import options
 import paper
-from provenance import EXPERIMENTS, make_command, shown
+from provenance import EXPERIMENTS, make_command, report_written, shown
 from tables import overview, table3
 from training import shared_task, workflow
 from training.costs import requests
@@ -89,7 +89,7 @@ def _paper(typed, home: Path) -> int:
         if len(failed) < sum(len(grid.runs) for grid in grids):
             names = [grid.bank.name for grid in grids]
             written = overview.write_all([name for name in names if (home / "results" / name).is_dir()], home / "results")
-            print("Written: %s" % ", ".join(map(shown, written)))
+            report_written(written)
     for line in failed:
         print(line, file=sys.stderr)
     if failed:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Union
 
-from mh4.errors import InputError, reason, shown
+from mh4.errors import InputError, shown, unreadable
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -107,7 +107,7 @@ def read(path: str) -> Config:
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except OSError as error:
-        raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
+        raise unreadable(path, error) from None
     except UnicodeDecodeError:
         raise InputError("%s: not UTF-8" % path) from None
     return override(Config(), tables(text, path), path)

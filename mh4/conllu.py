@@ -17,7 +17,7 @@ from typing import NamedTuple, Optional, TextIO
 import numpy as np
 
 from mh4 import files
-from mh4.errors import InputError, reason, shown
+from mh4.errors import InputError, shown, unreadable
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 ARC_PROB, ARC_PROB_FORMAT = "ArcProb", "%.4f"  # the probability of the arc to a word, as an attribute in MISC
@@ -259,7 +259,7 @@ def lines(path: str, name: str) -> Iterator[str]:
                     byte = line[error.start]
                     raise InputError("%s, line %d: not UTF-8 (byte 0x%02x)" % (name, k + 1, byte)) from None
     except OSError as error:
-        raise InputError("%s: cannot be read: %s" % (name, reason(error))) from None
+        raise unreadable(name, error) from None
 
 
 def _without_mark(line: str) -> str:

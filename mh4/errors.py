@@ -23,6 +23,11 @@ def reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
+def unreadable(path: str, error: OSError) -> InputError:
+    """The error for a file that the operating system does not let us read."""
+    return InputError("%s: cannot be read: %s" % (path, reason(error)))
+
+
 def shown(value: Any) -> str:
     """A value as messages show it, cut off if it is long."""
     try:

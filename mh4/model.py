@@ -14,7 +14,7 @@ from mh4 import config as configuration
 from mh4.batching import batches
 from mh4.config import Config
 from mh4.conllu import Sentence
-from mh4.errors import InputError, reason, shown
+from mh4.errors import InputError, shown, unreadable
 from mh4.files import atomic_path, write_text
 from mh4.network.encoder import Encoder, node_columns
 from mh4.network.graph import dy, forward, lock
@@ -143,7 +143,7 @@ class Model:
                     raise ValueError("far larger than this model")
                 arrays = dict(file)
         except OSError as error:
-            raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
+            raise unreadable(path, error) from None
         except Exception:  # zipfile, zlib and numpy each raise their own errors for a damaged file
             raise InputError("%s: damaged, or not the weights of this model" % path) from None
         shapes = {name: array.shape for name, array in self._arrays().items()}
@@ -266,6 +266,6 @@ def _read(folder: str, name: str) -> str:
         with open(path, encoding="utf-8") as file:
             return file.read()
     except OSError as error:
-        raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
+        raise unreadable(path, error) from None
     except UnicodeDecodeError:
         raise InputError("%s: %s is damaged" % (folder, name)) from None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional, Union
 
-from provenance import commit, shown
+from provenance import commit, report_written
 from rich import box
 from rich.console import Console
 from rich.table import Table as ConsoleTable
@@ -169,4 +169,4 @@ def show(console: Console, table: Table, note: str, pages: Sequence[Path]) -> No
     """Prints a table, its note, and the paths of its pages."""
     table.print(console)
     console.print(note, soft_wrap=True)
-    console.print("Written: %s" % " and ".join(map(shown, pages)), soft_wrap=True)
+    report_written(pages)

@@ -22,7 +22,7 @@ cdef extern from "weights.h" namespace "marginals" nogil:
 
 
 cdef enum:
-    KEEP = 1 << 25  # numbers that a thread keeps between calls
+    KEEP = 1 << 28  # bytes that a thread keeps between calls
 
 
 cdef class Transitions:

@@ -16,7 +16,7 @@ template <class N> class MH3 {
     static constexpr double NUMBER = 2.1;  // the number of derivations of n words is less than e^(2.1 n)
 
     Scores scores;
-    Memory<N> memory;
+    Memory<Value> memory;
     int n, stride;
     Scaling scaling;
     // rows of `stride`
@@ -28,15 +28,20 @@ template <class N> class MH3 {
     Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
     static int start(int j) { return (j + 1) / WIDTH * WIDTH; }  // of rows over l > j
 
+    void arrange(size_t square) {
+        for (Value **table : {&t2, &g2, &left, &right, &before, &after, &g_before, &g_after, &shift, &arc, &count_shift, &count_arc})
+            *table = memory.take(square);
+    }
+
     void tabulate(double boost) {
         n = scores.n;
         stride = (n + 2 + WIDTH - 1) / WIDTH * WIDTH;
         size_t square = (size_t)(n + 2) * stride;
-        memory.reserve(12 * square);
-        Value *first = memory.take(0);
-        for (Value **table : {&t2, &g2, &left, &right, &before, &after, &g_before, &g_after, &shift, &arc, &count_shift, &count_arc})
-            *table = memory.take(square);
-        std::fill(first, memory.take(0), Value());
+        memory.start();
+        arrange(square);
+        memory.allocate();
+        arrange(square);
+        std::fill(t2, count_arc + square, Value());
         scaling.find(scores, boost, N::SCALED);
         for (int j = 1; j <= n; j++) {
             for (int h = 0; h <= n; h++)

@@ -5,14 +5,18 @@ The recurrences are those of plain_mh4.pyx; the innermost loops are in lanes.h.
 
 cimport cython
 from libc.math cimport INFINITY
-from libc.stdlib cimport free
 from libcpp.vector cimport vector
 
 from mh4.decoders.mh4_chart cimport Chart, Step, better, reduce_score
 from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores, arc_score, on_s0b0, on_s1s0, shift_score
 
-cdef extern from "large_pages.h" nogil:
-    void* large_pages(size_t bytes)
+cdef extern from "chart_memory.hpp" nogil:
+    cppclass Memory[Value]:
+        void start()
+        Value* take(size_t size)
+        size_t bytes()
+        void allocate() except +
+        void release(size_t kept)
 
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
@@ -36,7 +40,7 @@ cdef extern from "lanes.h" nogil:
 VECTOR = LANES  # floats in a vector register of the target processor
 
 cdef enum:
-    KEEP = 1 << 26  # floats that a thread keeps between calls
+    KEEP = 1 << 28  # bytes that a thread keeps between calls
 
 
 @cython.final
@@ -54,9 +58,9 @@ cdef class FullChart(Chart):
     leaves a few additions and maxima for every i, j, k and l.
     """
 
-    cdef float* memory
-    cdef size_t capacity, needed, taken  # in floats
+    cdef Memory[float] memory
     cdef int n, stride
+    cdef size_t volume         # of a table by three nodes
     cdef bint by_head          # arcs from i are not in the tables, as their scores depend on i
     cdef vector[size_t] place  # of l = 0 in the row of [0,k,l] in the tables by three nodes
     cdef vector[float*] rows   # [i,j,l] for the current i, by j
@@ -83,64 +87,50 @@ cdef class FullChart(Chart):
     cdef float* ra2            # RA2 of k in [i,j,k,l] at j: the terms that depend on i, j and k
     cdef float* rap            # RA' of j in [i,j,k,l]: the same
 
-    def __dealloc__(self):
-        free(self.memory)
-
     cdef prepare(self):
         cdef int n = self.scores.n, k
-        cdef size_t stride = (n + 1 + LANES) // LANES * LANES, square = (n + 2) * stride, volume = 0
+        cdef size_t stride = (n + 1 + LANES) // LANES * LANES
         self.n = n
         self.stride = stride
         self.by_head = self.single or self.scores.by_arc  # with a single root, arcs from i are forbidden for i = 0 only
-        for k in range(n + 1):
-            volume += k * (stride - row_start(k))
-        self.needed = 3 * volume + 13 * square + 8 * stride
         self.place.resize(n + 1)
         self.rows.resize(n + 1)
-        self.place[0] = -row_start(0)
-        for k in range(n):
-            self.place[k + 1] = self.place[k] + row_start(k) + k * (stride - row_start(k)) - row_start(k + 1)
-        if self.needed > self.capacity:
-            free(self.memory)
-            self.memory = NULL
-            self.capacity = 0
-            self.memory = <float*> large_pages(self.needed * sizeof(float))
-            if self.memory == NULL:
-                raise MemoryError
-            self.capacity = self.needed
-        self.taken = 0
-        self.t3 = self.take(volume)
-        self.links_k = self.take(volume)
-        self.links_j = self.take(volume)
-        self.t2 = self.take(square)
-        self.s0b0 = self.take(6 * square)
-        self.la_to = self.take(square)
-        self.ra_to = self.take(square)
-        self.shifts = self.take(square)
-        self.ra2_to = self.take(square)
-        self.rap_to = self.take(square)
-        self.arcs_to = self.take(square)
-        self.la_from = self.take(stride)
-        self.ra_from = self.take(stride)
-        self.arcs_from = self.take(stride)
-        self.column = self.take(stride)
-        self.left = self.take(stride)
-        self.right = self.take(stride)
-        self.ra2 = self.take(stride)
-        self.rap = self.take(stride)
+        self.volume = 0
+        for k in range(n + 1):
+            self.place[k] = self.volume - row_start(k)
+            self.volume += k * (stride - row_start(k))
+        self.memory.start()
+        self.arrange()
+        self.memory.allocate()
+        self.arrange()
 
-    cdef float* take(self, size_t size):
-        self.taken += size
-        return self.memory + self.taken - size
+    cdef void arrange(self) noexcept:
+        cdef size_t stride = self.stride, square = (self.n + 2) * stride
+        self.t3 = self.memory.take(self.volume)
+        self.links_k = self.memory.take(self.volume)
+        self.links_j = self.memory.take(self.volume)
+        self.t2 = self.memory.take(square)
+        self.s0b0 = self.memory.take(6 * square)
+        self.la_to = self.memory.take(square)
+        self.ra_to = self.memory.take(square)
+        self.shifts = self.memory.take(square)
+        self.ra2_to = self.memory.take(square)
+        self.rap_to = self.memory.take(square)
+        self.arcs_to = self.memory.take(square)
+        self.la_from = self.memory.take(stride)
+        self.ra_from = self.memory.take(stride)
+        self.arcs_from = self.memory.take(stride)
+        self.column = self.memory.take(stride)
+        self.left = self.memory.take(stride)
+        self.right = self.memory.take(stride)
+        self.ra2 = self.memory.take(stride)
+        self.rap = self.memory.take(stride)
 
     cdef release(self):
-        if self.capacity > KEEP:
-            free(self.memory)
-            self.memory = NULL
-            self.capacity = 0
+        self.memory.release(KEEP)
 
     cdef double bytes_needed(self) noexcept:
-        return <double> self.needed * sizeof(float)
+        return <double> self.memory.bytes()
 
     cdef size_t at(self, int j, int k) noexcept nogil:
         """The position of l = 0 in the row of [j,k,l] in the tables by three nodes."""

@@ -31,7 +31,7 @@ template <class N> class MH4 {
     static constexpr double NUMBER = 3.3;  // the number of derivations of n words is less than e^(3.3 n)
 
     Scores scores;
-    Memory<N> memory;
+    Memory<Value> memory;
     std::vector<size_t> place;     // of l = 0 in the row of [0,k,l] in tables by three nodes
     int n, stride;
     Scaling scaling;
@@ -68,17 +68,22 @@ template <class N> class MH4 {
             place[k] = volume - start(k);
             volume += (size_t)k * (stride - start(k));
         }
-        memory.reserve(3 * volume + (13 + 4 * REDUCES) * square + (8 + 2 * KINDS) * stride);
+        memory.start();
+        arrange(volume, square);
+        memory.allocate();
+        arrange(volume, square);
+        std::fill(t2, h3, Value());
+    }
+
+    void arrange(size_t volume, size_t square) {
         for (Value **table : {&t3, &d3, &g3})
             *table = memory.take(volume);
-        Value *first = memory.take(0);
         for (Value **table : {&t2, &g2, &to_la, &to_ra, &shift, &arc, &u2_to, &by_u2, &count_shift, &count_arc,
                               &count_to_la, &count_to_ra})
             *table = memory.take(square);
         for (auto table : {on_s0b0, on_s1s0, count_s0b0, count_s1s0})
             for (int t = 0; t < REDUCES; t++)
                 table[t] = memory.take(square);
-        std::fill(first, memory.take(0), Value());
         h3 = memory.take(square);
         for (Value **line : {&from, &la, &ra, &u2, &g_u2, &d, &count_la, &count_ra})
             *line = memory.take(stride);

@@ -23,9 +23,8 @@ cdef extern from "mh5_transitions.hpp" namespace "mh5" nogil:
     cppclass Items:
         CppScores scores
         size_t set(const CppScores& scores) except +
-        bint allocate()
-        size_t kept()
-        void release()
+        void allocate() except +
+        void release(size_t kept)
         bint fill()
         float item2(int i, int l)
         float item3(int i, int j, int l)
@@ -64,12 +63,10 @@ cdef class FullChart(Chart):
         return <double> self.needed
 
     cdef allocate(self):
-        if not self.items.allocate():
-            raise MemoryError()
+        self.items.allocate()
 
     cdef release(self):
-        if self.items.kept() > KEEP:
-            self.items.release()
+        self.items.release(KEEP)
 
     cdef int fill(self) except -1 nogil:
         cdef bint derived = self.items.fill()

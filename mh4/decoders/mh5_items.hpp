@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "chart_memory.hpp"
 #include "lanes.h"
-#include "large_pages.h"
 
 namespace mh5 {
 
@@ -90,9 +90,7 @@ struct Items {
     // rows over the nodes of a panel
     float *t3, *t4;
 
-    Items() : memory(NULL), capacity(0) {}
-    virtual ~Items() { release(); }
-    Items(const Items &) = delete;
+    virtual ~Items() = default;
 
     int low(int R) const { return R * LANES - pad; }
     int high(int R) const { return low(R) + LANES - 1; }
@@ -124,9 +122,7 @@ struct Items {
         }
     }
 
-    // Arrange the arrays, in `memory` if it is not NULL.
     void arrange() {
-        taken = 0;
         t4 = take(triples[panels] * LANES);
         t3 = take(pairs[panels] * LANES);
         t2 = take((n + 1) * stride);
@@ -221,29 +217,18 @@ struct Items {
     size_t set(const Scores &given) {
         scores = given;
         measure(given.n);
+        memory.start();
         arrange();
-        return taken * sizeof(float);
+        return memory.bytes();
     }
 
-    // False if there is not enough memory.
-    bool allocate() {
-        if (taken > capacity) {
-            release();
-            memory = (float *)large_pages(taken * sizeof(float));
-            if (!memory)
-                return false;
-            capacity = taken;
-        }
+    // Throws std::bad_alloc.
+    void allocate() {
+        memory.allocate();
         arrange();
-        return true;
     }
 
-    size_t kept() const { return capacity * sizeof(float); }
-    void release() {
-        free(memory);
-        memory = NULL;
-        capacity = 0;
-    }
+    void release(size_t kept) { memory.release(kept); }
 
     // Find all items; false if no derivation has a score above -inf.
     virtual bool fill() = 0;
@@ -251,14 +236,8 @@ struct Items {
    protected:
     virtual void arrange_tables() = 0;  // take the memory that is needed besides
 
-    float *memory;
-    size_t capacity, taken;  // in floats
-
-    float *take(size_t size) {
-        float *start = memory ? memory + taken : NULL;
-        taken += (size + 15) / 16 * 16;
-        return start;
-    }
+    Memory<float> memory;
+    float *take(size_t size) { return memory.take(size); }
 };
 
 }  // namespace mh5

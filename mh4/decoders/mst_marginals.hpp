@@ -20,7 +20,7 @@ template <class N> class MST {
     typedef typename N::Vector Vector;
     enum { WIDTH = N::WIDTH };
 
-    Memory<N> memory;
+    Memory<Value> memory;
     int n, stride;
     bool single_root;
     Value *weights, *w, *g;       // at head, dependent; w: as they were when head or dependent was eliminated; g: derivatives by w
@@ -62,15 +62,21 @@ template <class N> class MST {
         double value() const { return most == -INFINITY ? 0 : most + log(sum); }
     };
 
+    void arrange(size_t square) {
+        for (Value **table : {&weights, &w, &g})
+            *table = memory.take(square);
+    }
+
     // The weights of Doubles are scaled such that those of arcs to a word sum to 1, so that no sum over trees exceeds 1. (With a
     // single root that is the sum of those from words, and also that of arcs from 0 to all words.)
     void tabulate(const double *arcs, const int *words) {
         stride = (n + 1 + WIDTH - 1) / WIDTH * WIDTH;
         size_t square = (size_t)(n + 1) * stride;
-        memory.reserve(3 * square);
-        for (Value **table : {&weights, &w, &g})
-            *table = memory.take(square);
-        std::fill(weights, weights + 3 * square, Value());
+        memory.start();
+        arrange(square);
+        memory.allocate();
+        arrange(square);
+        std::fill(weights, g + square, Value());
         totals.resize(n + 1);
         largest.assign(n + 1, 0);
         auto score = [&](int h, int m) { return arcs[(size_t)words[h] * (n + 1) + words[m]]; };

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
-#include <new>
 #include <vector>
 
-#include "large_pages.h"
+#include "chart_memory.hpp"
 #include "oneec_recurrences.hpp"
 
 namespace oneec {
@@ -154,7 +152,10 @@ struct Tables {
         none = side;
         hidden = side + 1;
         rows = (side + 2 + LANES - 1) / LANES * LANES;
-        lay_out();
+        memory.start();
+        arrange(true);
+        memory.allocate();
+        arrange(false);
         size_t square = (size_t)side * width;
         std::fill_n(longest.to, square, NEVER);
         std::fill_n(longest.from, square, NEVER);
@@ -175,70 +176,42 @@ struct Tables {
         }
     }
 
-    size_t bytes_needed() const { return taken * sizeof(float); }
+    size_t bytes_needed() const { return memory.bytes(); }
 
   private:
     std::vector<Layer> layers;
-    struct Free {
-        void operator()(float* memory) const { free(memory); }
-    };
-    std::unique_ptr<float[], Free> memory;
-    size_t size = 0;  // of the memory, in floats
-    float* begin;
-    size_t taken = 0;
+    Memory<float> memory;
     std::vector<ptrdiff_t> first_left, first_right, first_layer;  // see Tiles: for each node, by block
     std::vector<ptrdiff_t> first_inside;                          // the same for items of a < b and a node in between
     float *closed_left_of, *closed_right_of, *open_right_of, *neither_right_of, *arm_right_of;
     float *near_left_of, *half_pivot_left_of;
 
-    // Assign all tables their place in memory.
-    void lay_out() {
-        begin = nullptr;
-        take_tables();  // only to determine their total size
-        if (size < taken) {
-            memory.reset();
-            size = 0;
-            memory.reset(allocate(taken));
-            size = taken;
-        }
-        begin = memory.get();
-        take_tables();
-    }
-
-    // Zeroed memory.
-    static float* allocate(size_t floats) {
-        float* const memory = static_cast<float*>(large_pages(floats * sizeof(float)));
-        if (!memory) throw std::bad_alloc();
-        std::fill_n(memory, floats, 0.0f);
-        return memory;
-    }
-
-    void take_tables() {
+    // Assign all tables their place in memory, unless it is only to be counted.
+    void arrange(bool only_count) {
         size_t square = (size_t)side * width, cube = (size_t)side * side * rows;
         ptrdiff_t lefts = 0, rights = 0, insides = 0;
-        taken = 0;
-        if (begin) {
+        if (!only_count) {
             first_left.assign(side * blocks, 0);
             first_right.assign(side * blocks, 0);
             first_inside.assign(side * side, 0);
             first_layer.resize(blocks);
         }
         for (int j = 0; j < blocks; j++) {
-            if (begin) first_layer[j] = j * side;
+            if (!only_count) first_layer[j] = j * side;
             for (int i = 0; i < side; i++) {
                 if (j * LANES + 1 < i) {  // a from j * LANES + 1 to b - 1, for b = i
-                    if (begin) first_left[i * blocks + j] = lefts - (j * LANES + 1);
+                    if (!only_count) first_left[i * blocks + j] = lefts - (j * LANES + 1);
                     lefts += i - (j * LANES + 1);
                 }
                 if (block_of(i + 1) <= j && i < n) {  // b from 0 to a - 1, for a = i
-                    if (begin) first_right[i * blocks + j] = rights;
+                    if (!only_count) first_right[i * blocks + j] = rights;
                     rights += i;
                 }
             }
         }
         for (int b = 0; b < side; b++)
             for (int a = 0; a < b; a++) {
-                if (begin) first_inside[b * side + a] = insides - (a + 1);
+                if (!only_count) first_inside[b * side + a] = insides - (a + 1);
                 insides += b - (a + 1);
             }
         closed_left_of = take_tiles(lefts, CLOSED);
@@ -274,11 +247,7 @@ struct Tables {
         pivot_right = take(STATES[PIVOT] * width);
     }
 
-    float* take(size_t size) {
-        size_t at = taken;
-        taken += (size + LANES - 1) / LANES * LANES;
-        return begin ? begin + at : nullptr;
-    }
+    float* take(size_t size) { return memory.take(size); }
     float* take_tiles(size_t tiles, int kind) { return take(tiles * STATES[kind] * LANES); }
     template <int kind> void take_layer(Tiles<kind>& tiles, int shift) {
         tiles = Tiles<kind>{take_tiles((size_t)side * blocks, kind), first_layer.data(), shift};

@@ -11,10 +11,9 @@
 #include <string.h>
 
 #include <algorithm>
-#include <new>
 
+#include "chart_memory.hpp"
 #include "lanes_per_vector.h"
-#include "large_pages.h"
 
 namespace marginals {
 
@@ -135,43 +134,6 @@ struct Scores {
 struct Counts {
     double log_partition;
     double *shift, *s0b0, *s1s0, *arcs;
-};
-
-// Memory for arrays of Values, each aligned to vectors; reused from one sentence to the next. It is 0 at first, since
-// padding is read that nothing was written to.
-template <class N> class Memory {
-    typedef typename N::Value Value;
-    Value *values = nullptr, *next = nullptr;
-    size_t capacity = 0;
-
-  public:
-    Memory() = default;
-    Memory(const Memory &) = delete;
-    Memory &operator=(const Memory &) = delete;
-    ~Memory() { free(values); }
-
-    void reserve(size_t needed) {
-        if (capacity < needed) {
-            release(0);
-            values = (Value *)large_pages(needed * sizeof(Value));
-            if (!values)
-                throw std::bad_alloc();
-            memset((void *)values, 0, needed * sizeof(Value));
-            capacity = needed;
-        }
-        next = values;
-    }
-    Value *take(size_t count) {  // a multiple of WIDTH
-        next += count;
-        return next - count;
-    }
-    void release(size_t kept) {
-        if (capacity > kept) {
-            free(values);
-            values = nullptr;
-            capacity = 0;
-        }
-    }
 };
 
 }  // namespace marginals

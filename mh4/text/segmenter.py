@@ -14,7 +14,7 @@ from typing import Any
 
 from mh4 import conllu
 from mh4.conllu import Block
-from mh4.errors import InputError, reason
+from mh4.errors import InputError, unreadable
 from mh4.files import atomic_path
 
 EPOCHS = 20
@@ -33,7 +33,7 @@ class Segmenter:
             with open(path, "rb") as file:
                 found = file.read(len(_MODEL)) == _MODEL
         except OSError as error:
-            raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
+            raise unreadable(path, error) from None
         self._model = self._udpipe.Model.load(path) if found else None
         self._tokenizer: Any = self._model and self._model.newTokenizer(self._model.DEFAULT)
         if not self._tokenizer:

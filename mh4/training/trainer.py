@@ -19,7 +19,7 @@ from mh4.batching import batches
 from mh4.calibration import calibrate
 from mh4.config import Config
 from mh4.conllu import Sentence
-from mh4.errors import InputError, reason
+from mh4.errors import InputError, reason, unreadable
 from mh4.evaluation import attachment_scores
 from mh4.files import explained, locked, write_text
 from mh4.model import Model, description
@@ -356,7 +356,7 @@ def _json(path: str) -> dict[str, Any]:
         with open(path, encoding="utf-8") as file:
             content = json.load(file)
     except OSError as error:
-        raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
+        raise unreadable(path, error) from None
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
@@ -370,6 +370,6 @@ def _lines(path: str) -> list[str]:
         with open(path, encoding="utf-8") as file:
             return [line for line in file if line.endswith("\n")]
     except OSError as error:
-        raise InputError("%s: cannot be read: %s" % (path, reason(error))) from None
+        raise unreadable(path, error) from None
     except UnicodeDecodeError:
         raise InputError("%s: damaged" % path) from None
