@@ -51,7 +51,8 @@ template <class N> class MH4 {
     Value *count_s0b0[REDUCES], *count_s1s0[REDUCES], *count_shift, *count_arc;
     Value *count_to_la, *count_to_ra;  // LA and RA that lead to [i,l], at b0, s0
     // by one node, for the current i, or i and k
-    Value *from, *la, *ra, *u2, *g_u2, *d, *count_la, *count_ra, *coefficients, *rows;
+    Value *from, *la, *ra, *u2, *d, *count_la, *count_ra, *coefficients, *rows;
+    Value *g_u2, *count_rap;  // the derivative by u[i,j], and RA' with an arc from i to j: vectors whose lanes are still to be added up
     enum { BY_RA, BY_LA, BY_RA2, T_BY_RA2, T_BY_LAP, T_BY_RAP, T_BY_LA2, BY_LA2, KINDS };
 
     Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
@@ -85,8 +86,10 @@ template <class N> class MH4 {
             for (int t = 0; t < REDUCES; t++)
                 table[t] = memory.take(square);
         h3 = memory.take(square);
-        for (Value **line : {&from, &la, &ra, &u2, &g_u2, &d, &count_la, &count_ra})
+        for (Value **line : {&from, &la, &ra, &u2, &d, &count_la, &count_ra})
             *line = memory.take(stride);
+        g_u2 = memory.take(WIDTH * stride);
+        count_rap = memory.take(WIDTH * stride);
         coefficients = memory.take(KINDS * stride);
         rows = memory.take(KINDS * stride);
     }
@@ -230,7 +233,9 @@ template <class N> class MH4 {
         for (int k = i + 1; k <= n; k++) {
             std::copy(row(h, k) + start(k), row(h, k) + stride, row3(g3, i, k) + start(k));
             u2[k] = row(u2_to, k)[i];
-            g_u2[k] = count_la[k] = count_ra[k] = Value();
+            count_la[k] = count_ra[k] = Value();
+            N::put(g_u2 + WIDTH * k, N::zero());
+            N::put(count_rap + WIDTH * k, N::zero());
         }
         for (int k = n + 1; k > i; k--) {
             if (k == n)
@@ -240,15 +245,15 @@ template <class N> class MH4 {
             Value g = row(g2, i)[k];
             if (k <= n) {
                 unlink<by_arc>(i, k);
-                Vector sum = N::zero();
+                Vector sum = N::at(g_u2 + WIDTH * k);
                 for (int x = start(k); x < stride; x += WIDTH) {
                     Vector h_k = N::at(row(h, k) + x), kl = N::at(row(t2, k) + x);
                     sum += h_k * kl;
                     N::put(row(g2, k) + x, N::at(row(g2, k) + x) + u2[k] * h_k);
                 }
-                g_u2[k] += N::sum(sum);
-                row(count_shift, k)[i] += g_u2[k] * u2[k];
-                g += g_u2[k] * row(shift, k)[i];
+                Value g_u = N::sum(sum);
+                row(count_shift, k)[i] += g_u * u2[k];
+                g += g_u * row(shift, k)[i];
             }
             for (int j = i + 1; j < k; j++) {
                 Value by_la = la[j] * row(to_la, k)[j], by_ra = ra[j] * row(to_ra, k)[j];
@@ -264,7 +269,7 @@ template <class N> class MH4 {
         for (int j = i + 1; j <= n; j++) {
             row(count_s1s0[LA], j)[i] += count_la[j];
             row(count_s1s0[RA], j)[i] += count_ra[j];
-            row(count_arc, j)[i] += count_ra[j];
+            row(count_arc, j)[i] += count_ra[j] + N::sum(N::at(count_rap + WIDTH * j));
         }
     }
 
@@ -290,7 +295,7 @@ template <class N> class MH4 {
             by_rap += kl * rap;
             by_la2 += kl * la2;
         }
-        Value lap = N::sum(by_lap), rap = N::sum(by_rap), la2 = N::sum(by_la2), from_i = Value();
+        Vector from_i = N::zero();
         for (int j = i + 1; j < k; j++) {
             Vector sums[KINDS] = {};
             const Value *g_row = row3(g3, i, j), *t_row = row3(t3, j, k);
@@ -310,21 +315,19 @@ template <class N> class MH4 {
                     sums[T_BY_LA2] += jkl * N::at(by_l(T_BY_LA2) + x);
                 }
             }
-            Value dot[KINDS];
-            for (int kind = 0; kind < (by_arc ? KINDS : KINDS - 1); kind++)
-                dot[kind] = N::sum(sums[kind]);
-            Value s1_rap = row(on_s1s0[RAp], k)[j] * from[j], s1_ra2 = row(on_s1s0[RA2], k)[j] * from[k];
             Value left = d[j] * row(shift, k)[j];
-            Value g = row(on_s1s0[RA], k)[j] * dot[BY_RA] + row(on_s1s0[LA], k)[j] * dot[BY_LA] + s1_ra2 * dot[BY_RA2] +
-                      row(on_s1s0[LAp], k)[j] * lap + s1_rap * rap +
-                      row(on_s1s0[LA2], k)[j] * (by_arc ? dot[BY_LA2] : la2);
-            row3(g3, i, j)[k] += row(shift, k)[j] * g;
-            g_u2[j] += s1_ra2 * dot[T_BY_RA2] + row(on_s1s0[LAp], k)[j] * dot[T_BY_LAP] + s1_rap * dot[T_BY_RAP] +
-                       row(on_s1s0[LA2], k)[j] * dot[T_BY_LA2];
-            from_i += s1_ra2 * (left * dot[BY_RA2] + u2[j] * dot[T_BY_RA2]);
-            row(count_arc, j)[i] += s1_rap * (left * rap + u2[j] * dot[T_BY_RAP]);
+            Value s1_ra2 = row(on_s1s0[RA2], k)[j] * from[k], s1_rap = row(on_s1s0[RAp], k)[j] * from[j];
+            Value s1_lap = row(on_s1s0[LAp], k)[j], s1_la2 = row(on_s1s0[LA2], k)[j];
+            Vector g = row(on_s1s0[RA], k)[j] * sums[BY_RA] + row(on_s1s0[LA], k)[j] * sums[BY_LA] + s1_ra2 * sums[BY_RA2] +
+                       s1_lap * by_lap + s1_rap * by_rap + s1_la2 * (by_arc ? sums[BY_LA2] : by_la2);
+            row3(g3, i, j)[k] += row(shift, k)[j] * N::sum(g);
+            Vector g_u = s1_ra2 * sums[T_BY_RA2] + s1_lap * sums[T_BY_LAP] + s1_rap * sums[T_BY_RAP] + s1_la2 * sums[T_BY_LA2];
+            Vector of_rap = s1_rap * (left * by_rap + u2[j] * sums[T_BY_RAP]);
+            N::put(g_u2 + WIDTH * j, N::at(g_u2 + WIDTH * j) + g_u);
+            N::put(count_rap + WIDTH * j, N::at(count_rap + WIDTH * j) + of_rap);
+            from_i += s1_ra2 * (left * sums[BY_RA2] + u2[j] * sums[T_BY_RA2]);
         }
-        row(count_arc, k)[i] += from_i;
+        row(count_arc, k)[i] += N::sum(from_i);
     }
 
     // What [j,k,l] and [k,l] are needed for in [i,j,k,l] of the planes i < j
@@ -403,11 +406,14 @@ template <class N> class MH4 {
                 Vector h_kl = j_u * (weights[LAp] + weights[LA2]) + j_u_arc * weights[RAp] + k_u_arc * weights[RA2];
                 N::put(row(h, k) + x, h_kl);
             }
-            for (int t = 0; t < REDUCES; t++)
-                row(count_s1s0[t], k)[j] += N::sum(sums[t]);
+            Value totals[REDUCES];
+            for (int t = 0; t < REDUCES; t++) {
+                totals[t] = N::sum(sums[t]);
+                row(count_s1s0[t], k)[j] += totals[t];
+            }
             row(count_shift, k)[j] += N::sum(shifts);
-            row(count_arc, k)[j] += N::sum(sums[RA]);
-            row(count_arc, j)[k] += N::sum(sums[LAp]);
+            row(count_arc, k)[j] += totals[RA];
+            row(count_arc, j)[k] += totals[LAp];
         }
     }
 
