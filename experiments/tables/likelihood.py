@@ -98,7 +98,8 @@ def markdown(
         "The other columns are means over seeds, measured on every other sentence of the development set, with the temperature fitted on",
         "the rest. ECE: expected calibration error of the predicted arcs in percent; NLL: negative log-likelihood of a gold arc (whose",
         "probability counts as at least 0.001); both at temperature 1 and at the temperature given. UAS and LAS are those of exact",
-        "decoding, mbr those of minimum-Bayes-risk decoding at this temperature.",
+        "decoding, mbr those of minimum-Bayes-risk decoding at this temperature. The speed of training with either loss is in",
+        "[benchmarks/results/training.md](../../benchmarks/results/training.md).",
         "",
     ]
     if ensembles:
