@@ -14,10 +14,10 @@ from pathlib import Path
 from training import commit
 
 from mh4.setup import cpu
+from mh4.systems import with_marginals
 
 HERE = Path(__file__).resolve().parent
 SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "mh4-arcs", "mh5-hybrid", "mh5-arcs", "1ec", "greedy-mh4")
-LIKELIHOOD = ("mh3", "mst", "mh4-hybrid", "mh4-arcs")
 
 
 def output(*command):
@@ -46,7 +46,7 @@ def by_system(train, dev):
     ]
     for system in SYSTEMS:
         training = ["training.py", "--train", train, "--system", system]
-        likelihood = speed(*training, "--set", "training.loss=likelihood")[0] if system in LIKELIHOOD else ""
+        likelihood = speed(*training, "--set", "training.loss=likelihood")[0] if system in with_marginals() else ""
         lines.append(
             "| %s |" % " | ".join([system, *speed(*training), likelihood, *speed("parsing.py", "--system", system, dev)])
         )
