@@ -13,7 +13,7 @@ from mh4.evaluation import official
 from training import predictions
 from training.grid import ONE_THREAD
 from training.records import TREES, Records
-from training.run import Run, environment, finished_runs
+from training.run import Run, environment, finished_runs, untrained
 from training.treebank import Treebank, described
 
 NAME = "ensemble"  # the system in records, as in the paper's tables
@@ -40,9 +40,7 @@ def members(folder: Path, systems: Sequence[str], seeds: Sequence[int]) -> dict[
         missing = [str(seed) for seed in seeds if seed not in mine]
         if not mine or missing:
             which = " with seed " + ", ".join(missing) if missing else ""
-            raise InputError(
-                "no trained model of %s%s in %s: train it first, with make reproduce" % (system, which, shown(folder))
-            )
+            raise untrained(system + which, folder)
     common = list(seeds) or sorted(set.intersection(*(set(mine) for mine in runs.values())))
     if not common:
         raise InputError("no seed for which every one of %s has a trained model in %s" % (", ".join(systems), shown(folder)))

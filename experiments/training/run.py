@@ -140,12 +140,15 @@ def requested_models(folder: Path, systems: str, seeds: str, known: Sequence[str
     for system in wanted:
         models += [run for run in finished_runs(folder, system) if not seeds or str(run.seed) in seeds.split()]
         if systems and not any(model.system == system for model in models):
-            raise InputError("no trained model of %s in %s: train it first, with make reproduce" % (system, shown(folder)))
+            raise untrained(system, folder)
     if not models:
-        raise InputError(
-            "no trained model of %s in %s: train one first, with make reproduce" % (" or ".join(wanted), shown(folder))
-        )
+        raise untrained(" or ".join(wanted), folder)
     return models
+
+
+def untrained(what: str, folder: Path) -> InputError:
+    """The error for a model that is not in `folder`."""
+    return InputError("no trained model of %s in %s: train one first, with make reproduce" % (what, shown(folder)))
 
 
 def environment(lang: str) -> dict[str, str]:
