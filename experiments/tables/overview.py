@@ -69,11 +69,11 @@ def sections(runs: Mapping[str, Sequence[dict]], results: Path, toy: bool = Fals
         Section("Table 4: UAS on the development sets", [_table(dev), *_differences(dev)]),
         *(_test(number, compared, results) for number in paper.TEST_TABLES),
         *([_other_tests(compared, results)] if toy or any(table5_6_other(name, mine) for name, mine in compared.items()) else []),
-        Section("Learning curves", _curves(runs, results)),
+        Section("Learning curves", _curves(compared, results)),
         Section("Speed", _speed(runs)),
         Section("What was run", _runs(runs)),
         Section("Records of the same inputs that differ", _differing(runs)),
-        Section("What is missing", _missing(runs, langs or list(runs))),
+        Section("What is missing", _missing(compared, langs or list(compared))),
     ]
 
 
