@@ -24,10 +24,19 @@ enum {
 };
 static const Code DROPS_K[] = {LAp, RAp, LA2, RAp2};
 
+// Do something for 0 to COUNT - 1, one copy of it after the other, so that a Lanes[COUNT] of the surrounding code stays in registers.
+template <int COUNT, class Body>
+__attribute__((always_inline)) static inline void each(Body body) {
+#pragma GCC unroll 8
+    for (int x = 0; x < COUNT; x++)
+        body(x);
+}
+
 struct Transitions : Search<Transitions> {
     enum { SHIFTED = DROP_J };
     Tables tables[2];  // of all nodes, and of the root if it cannot be a head before the end
-    float *drop_k;     // rows over r at 4 * k: shift[k,r] + the score of LA', RA', LA2, RA'2 on k, r
+    float *drop_k;            // rows over r at 4 * k: shift[k,r] + the score of LA', RA', LA2, RA'2 on k, r
+    float *ra3_to, *rap2_to;  // rows over x: the scores of RA3 and RA'2 on x, y
 
     // The place of x, y in Tables::a, where it is y that follows one another.
     size_t after(int R, int x, int y) const {
@@ -46,6 +55,8 @@ struct Transitions : Search<Transitions> {
 
     void arrange_tables() override {
         drop_k = take((n + 1) * 4 * stride);
+        ra3_to = take((n + 1) * stride);
+        rap2_to = take((n + 1) * stride);
         for (int k = 0; k < (scores.single ? 2 : 1); k++) {
             Tables &t = tables[k];
             t.from_first = k == 0;
@@ -71,6 +82,11 @@ struct Transitions : Search<Transitions> {
                 std::fill(row, row + pad, 0);
                 for (int r = 0; r <= n + 1; r++)
                     row[pad + r] = scores.shift(k, r) + scores.on_s1s0(DROPS_K[c], k, r);
+            }
+        for (int y = 1; y <= n; y++)
+            for (int x = 1; x < y; x++) {
+                ra3_to[y * stride + x] = scores.on_s1s0(RA3, x, y);
+                rap2_to[y * stride + x] = scores.on_s1s0(RAp2, x, y);
             }
         for (int k = 0; k < (scores.single ? 2 : 1); k++)
             tabulate_pairs(tables[k]);
@@ -127,15 +143,15 @@ struct Transitions : Search<Transitions> {
     void combine(int x, int y, int R) {
         float *row = t4 + triple(R, 0, x, y);
         Lanes best[COUNT];
-        for (int q = 0; q < COUNT; q++)
-            best[q] = all(-INFINITY);
+        // the row of x + 2, as nothing has been written there before: it is in no cache
+        const float *later = row + (two(x + 2) - two(x) + first) * LANES;
+        each<COUNT>([&](int q) { __builtin_prefetch(later + q * LANES, 1); });
+        each<COUNT>([&](int q) { best[q] = all(-INFINITY); });
         for (long j = last + 1; j < std::min(x, low(R)); j++) {
             Lanes right = at(row + j * LANES);
-            for (int q = 0; q < COUNT; q++)
-                best[q] = maximum(best[q], lefts[j * BLOCK + q] + right);
+            each<COUNT>([&](int q) { best[q] = maximum(best[q], lefts[j * BLOCK + q] + right); });
         }
-        for (int q = 0; q < COUNT; q++)
-            put(row + (first + q) * LANES, best[q]);
+        each<COUNT>([&](int q) { put(row + (first + q) * LANES, best[q]); });
     }
 
     template <int COUNT>
@@ -149,24 +165,21 @@ struct Transitions : Search<Transitions> {
         const long ahead = panel(y + 1);
         for (long L = ahead; L < R; L++) {
             const float *row = t4 + triple(L, i, x0, y);
-            for (int x = 0; x < COUNT; x++) {
+            each<COUNT>([&](int x) {
                 __builtin_prefetch(row);
                 row += (x0 + x) * LANES;
-            }
+            });
         }
         const size_t cell = pair(R, x0, y);
         const Lanes t2y = at(span(y, R));
         Lanes best[COUNT];
         const bool combined = x0 > last;
-        for (int x = 0; x < COUNT; x++)
-            best[x] = combined ? at(to[x]) : all(-INFINITY);
+        each<COUNT>([&](int x) { best[x] = combined ? at(to[x]) : all(-INFINITY); });
         if (combined) {
             for (long j = i + 1; j <= last; j++)
-                for (int x = 0; x < COUNT; x++)
-                    best[x] = maximum(best[x], plane.u2[j] + at(to[x] + (j - i) * LANES));
+                each<COUNT>([&](int x) { best[x] = maximum(best[x], plane.u2[j] + at(to[x] + (j - i) * LANES)); });
             for (long j = std::max(start, (long)last + 1); j < x0; j++)
-                for (int x = 0; x < COUNT; x++)
-                    best[x] = maximum(best[x], plane.u2[j] + at(to[x] + (j - i) * LANES));
+                each<COUNT>([&](int x) { best[x] = maximum(best[x], plane.u2[j] + at(to[x] + (j - i) * LANES)); });
         }
         if (!combined || x0 + COUNT - 2 >= start)
             for (int j = 0; j < COUNT - 1; j++)
@@ -175,49 +188,44 @@ struct Transitions : Search<Transitions> {
                         best[x] = maximum(best[x], plane.u2[x0 + j] + at(to[x] + (x0 + j - i) * LANES));
         const float *drop_j = row(plane, DROP_J, y) + x0, *x3 = row(plane, X3, y) + x0;
         const Lanes e = at(t.e + y * stride + R * LANES);
-        for (int x = 0; x < COUNT; x++) {
+        each<COUNT>([&](int x) {
             best[x] = maximum(best[x], drop_j[x] + t2y);
             best[x] = maximum(best[x], plane.best_x3[x0 + x] + at(t3 + cell + x * LANES));
             best[x] = best[x] + at(t.drop_j + cell + x * LANES);
             best[x] = maximum(best[x], plane.u2[x0 + x] + at(t.c + cell + x * LANES));
             best[x] = maximum(best[x], x3[x] + e);
-        }
+        });
         for (int c = 0; c < 4; c++) {
             if (DROPS_K[c] == RAp2 && !t.from_first)
                 continue;
             const Lanes right = t2y + at(on_s0b0(DROPS_K[c], y, R));
             const float *left = row(plane, DROP_K + c, y) + x0;
-            for (int x = 0; x < COUNT; x++)
-                best[x] = maximum(best[x], left[x] + right);
+            each<COUNT>([&](int x) { best[x] = maximum(best[x], left[x] + right); });
         }
         // B without k
         for (long k = x0 + 1; k < y; k++) {
             const Lanes right = at(t.b + cell + (k - x0) * LANES);
             const float *left = row(plane, X3, k) + x0;
-            for (int x = 0; x < COUNT; x++)
-                best[x] = maximum(best[x], left[x] + right);
+            each<COUNT>([&](int x) { best[x] = maximum(best[x], left[x] + right); });
         }
         // A without l
         alignas(64) float left[COUNT][LANES];
         const float *right = t.a + after(R, y, y + 1) - (y + 1) * LANES;
         for (long L = ahead; L < R; L++) {
             const float *row = t4 + triple(L, i, x0, y);
-            for (int x = 0; x < COUNT; x++) {
+            each<COUNT>([&](int x) {
                 put(left[x], at(row));
                 row += (x0 + x) * LANES;
-            }
+            });
             for (long l = std::max(low(L), y + 1); l <= high(L); l++) {
                 const Lanes a = at(right + l * LANES);
-                for (int x = 0; x < COUNT; x++)
-                    best[x] = maximum(best[x], left[x][l - low(L)] + a);
+                each<COUNT>([&](int x) { best[x] = maximum(best[x], left[x][l - low(L)] + a); });
             }
         }
         for (long l = std::max(start, (long)y + 1); l < high(R); l++) {
             const Lanes a = at(right + l * LANES);
-            for (int x = 0; x < COUNT; x++)
-                put(left[x], best[x]);
-            for (int x = 0; x < COUNT; x++)
-                best[x] = maximum(best[x], left[x][l - start] + a);
+            each<COUNT>([&](int x) { put(left[x], best[x]); });
+            each<COUNT>([&](int x) { best[x] = maximum(best[x], left[x][l - start] + a); });
         }
         // Link them. Vectors may alias anything, so that members would be read again after every store.
         float *const of_x = current(plane, X3, x0), *const of_y = current(plane, X3, y);
@@ -225,13 +233,9 @@ struct Transitions : Search<Transitions> {
         const float *const more = drop_k + 4 * y * stride + R * LANES;
         const size_t next = stride;
         const Lanes b7 = at(on_s0b0(RA3, y, R)), b8 = at(on_s0b0(RAp2, y, R));
-        float a7[COUNT], a8[COUNT];
-        for (int x = 0; x < COUNT; x++) {
-            a7[x] = scores.on_s1s0(RA3, x0 + x, y);
-            a8[x] = scores.on_s1s0(RAp2, x0 + x, y);
-        }
+        const float *const a7 = ra3_to + y * stride + x0, *const a8 = rap2_to + y * stride + x0;
         Lanes y3 = at(of_y), y_extended = at(of_y + EXTENDED * LANES), y_drop_j = at(of_y + DROP_J * LANES);
-        for (int x = 0; x < COUNT; x++) {
+        each<COUNT>([&](int x) {
             float *const rows = of_x + x * KINDS * LANES;
             put(to[x], best[x]);
             raise(rows, best[x] + at(drop_y + x * LANES));
@@ -241,7 +245,7 @@ struct Transitions : Search<Transitions> {
             y3 = maximum(y3, best[x] + at(drop_x + x * LANES));
             y_extended = maximum(y_extended, best[x] + (a8[x] + b8));
             y_drop_j = maximum(y_drop_j, best[x]);
-        }
+        });
         put(of_y, y3);
         put(of_y + EXTENDED * LANES, y_extended);
         put(of_y + DROP_J * LANES, y_drop_j);
