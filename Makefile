@@ -21,7 +21,7 @@ help:
 	@echo 'make text LANG=toy                accuracy from raw text, with a segmenter trained on the treebank'
 	@echo 'make ensemble LANG=toy            ensembles of the models trained by make reproduce, and ways of voting'
 	@echo 'make compare LANG=toy             where one system is better than another: SYSTEMS="mh4-hybrid 1ec"'
-	@echo 'make mh5 LANGS="hu got"            what systems over MH5 trees gain over those over MH4 trees, from recorded trees'
+	@echo 'make mh5 LANGS="hu got"           what systems over MH5 trees gain over those over MH4 trees, from recorded trees'
 	@echo 'make coverage [UD=folder]         the coverage of the classes of trees, compared with the paper (Table 3), for all'
 	@echo '                                  treebanks in a folder (by default data/ud-2.0, where mh4 data puts them)'
 	@echo 'make conll17 [UD=folder]          the scores of the shared task'"'"'s systems in the paper (Tables 5 and 6), for all'
