@@ -5,6 +5,8 @@ import csv
 import mh5
 import pytest
 from samples import record
+from tables import mh5 as table
+from tables.writer import Average
 from training import predictions
 
 from mh4 import conllu, treebanks, trees
@@ -62,3 +64,9 @@ def test_what_is_wrong_is_one_sentence(home, capsys):
     ):
         assert mh5.main(arguments, home=home) == 2
         assert capsys.readouterr().err.startswith(sentence)
+
+
+def test_standard_error_of_a_difference():
+    one, other = Average(85.0, 0.3, (1, 2, 3)), Average(84.5, 0.4, (1, 2))
+    assert table._difference(one, other) == "+0.50 ± %.2f" % (0.03 + 0.08) ** 0.5 == "+0.50 ± 0.33"
+    assert table._difference(one, Average(84.5, None, (1,))) == "+0.50"
