@@ -43,7 +43,8 @@ def note(runs: Sequence[dict]) -> str:
             paper.RELEASE,
         )
     if not any(row.paper for row in rows(runs)):
-        return "The paper gives no development-set UAS for this treebank (%s)." % lang
+        in_table = any(paper.dev_uas(lang, release, system) for system in paper.systems(""))
+        return "The paper gives no development-set UAS for %s." % ("these systems" if in_table else "this treebank (%s)" % lang)
     return "The paper's numbers are from Table 4, with 5 seeds, on the same files."
 
 

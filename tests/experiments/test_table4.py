@@ -55,3 +55,9 @@ def test_a_language_of_which_the_paper_has_no_dev_scores(tmp_path):
     record(tmp_path, "ja", "mh3", 1, 90.0, lang="ja")
     text = table4.write("ja", tmp_path)[0].read_text(encoding="utf-8")
     assert "no development-set UAS" in text and "| system | seeds | dev UAS |" in text
+
+
+def test_systems_of_which_the_paper_has_no_dev_scores(tmp_path):
+    record(tmp_path, "hu", "mh5-hybrid", 1, 85.0)
+    text = table4.write("hu", tmp_path)[0].read_text(encoding="utf-8")
+    assert "The paper gives no development-set UAS for these systems." in text
