@@ -24,7 +24,7 @@ enum {
 };
 static const Code DROPS_K[] = {LAp, RAp, LA2, RAp2};
 
-// Do something for 0 to COUNT - 1, one copy of it after the other, so that a Lanes[COUNT] of the surrounding code stays in registers.
+// Do something for 0 to COUNT - 1, unrolled, so that a Lanes[COUNT] of the surrounding code stays in registers.
 template <int COUNT, class Body>
 __attribute__((always_inline)) static inline void each(Body body) {
 #pragma GCC unroll 8
@@ -72,7 +72,10 @@ struct Transitions : Search<Transitions> {
 
     void begin() {}
     void begin_block() {}
-    void begin_rows(const Plane &, int, int, int) {}
+    void begin_rows(const Plane &plane, int, int y, int R) {
+        for (const float *table : {t3, tables[0].b, tables[0].c})
+            __builtin_prefetch(table + pair(R, plane.i, y), 1);
+    }
     void complete_left(const Plane &, int) {}
 
     void tabulate_pairs() {
@@ -143,7 +146,7 @@ struct Transitions : Search<Transitions> {
     void combine(int x, int y, int R) {
         float *row = t4 + triple(R, 0, x, y);
         Lanes best[COUNT];
-        // the row of x + 2, as nothing has been written there before: it is in no cache
+        // The row of x + 2: nothing has been written there yet, so it is in no cache (the same goes for other prefetches to write).
         const float *later = row + (two(x + 2) - two(x) + first) * LANES;
         each<COUNT>([&](int q) { __builtin_prefetch(later + q * LANES, 1); });
         each<COUNT>([&](int q) { best[q] = all(-INFINITY); });
@@ -174,6 +177,8 @@ struct Transitions : Search<Transitions> {
         const Lanes t2y = at(span(y, R));
         Lanes best[COUNT];
         const bool combined = x0 > last;
+        if (!combined)
+            each<COUNT>([&](int x) { __builtin_prefetch(to[x], 1); });
         each<COUNT>([&](int x) { best[x] = combined ? at(to[x]) : all(-INFINITY); });
         if (combined) {
             for (long j = i + 1; j <= last; j++)
