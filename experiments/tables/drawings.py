@@ -28,17 +28,22 @@ def curves(runs: Mapping[str, Sequence[Sequence[tuple[int, float]]]]) -> str:
     figure, axes = _figure(8.0, 3.8)
     best = max(uas for mine in runs.values() for curve in mine for _, uas in curve)
     for system, mine in runs.items():
-        colour = COLOURS[paper.place(system)[0] % len(COLOURS)]
         for curve in mine:
             label = system if curve is mine[0] else None
             updates, scores = zip(*curve)
-            axes.plot([n / 1000 for n in updates], scores, color=colour, linewidth=1.2, label=label)
+            axes.plot([n / 1000 for n in updates], scores, linewidth=1.2, label=label, **appearance(system))
     axes.set_ylim(max(0.0, best - SHOWN), best + 0.5)
     axes.set_xlim(left=0)
     axes.set_xlabel("updates, in thousands")
     axes.set_ylabel("dev UAS, %")
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=8)
     return _svg(figure, " ".join(runs))
+
+
+def appearance(system: str) -> dict[str, str]:
+    """The colour of a system's curves in all figures and, as there are more systems than colours, whether they are dashed."""
+    place = paper.place(system)[0]
+    return {"color": COLOURS[place % len(COLOURS)], "linestyle": "--" if place >= len(COLOURS) else "-"}
 
 
 def differences(rows: Sequence[tuple[str, float, float]]) -> str:

@@ -8,11 +8,12 @@ import shutil
 import pytest
 import report
 from samples import record
-from tables import overview
+from tables import drawings, overview
 from tables.writer import average
 from training import records
 
 from mh4.files import write_text
+from mh4.systems import SYSTEMS
 
 
 @pytest.fixture
@@ -144,3 +145,7 @@ def test_the_page_in_a_browser(results, browser, tmp_path_factory):
     assert len(ids) == len(set(ids))
     width = browser.execute_script("return [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert width[0] <= width[1]
+
+
+def test_curves_of_different_systems_look_different():
+    assert len({tuple(drawings.appearance(system).values()) for system in SYSTEMS}) == len(SYSTEMS)
