@@ -29,7 +29,7 @@ struct Arcs : Search<Arcs> {
     float *arcs_to;                   // r->k at k
     float *k_by_i, *k_by_x, *k_by_y;  // shift[k,r] + the score on k, r of RA'2, of RA', of LA' and r->k, at k
     // rows over k
-    float *k_by_r_to, *a8_to, *a4_to;  // shift[k,y] + the score on k, y of LA2; the scores of RA'2 and of RA' on k, y; at y
+    float *k_by_r_to, *rap_to;  // shift[k,y] + the score on k, y of LA2; the score of RA' on k, y; at y
     // by pairs
     float *on_pair;          // the scores of ON_PAIR on x, y
     float *drop_x, *drop_y;  // rows over r at x, y: the best reduces that remove x and y from [i,x,y,r], except by arcs from i
@@ -55,8 +55,7 @@ struct Arcs : Search<Arcs> {
         k_by_x = take((n + 1) * stride);
         k_by_y = take((n + 1) * stride);
         k_by_r_to = take((n + 1) * stride);
-        a8_to = take((n + 1) * stride);
-        a4_to = take((n + 1) * stride);
+        rap_to = take((n + 1) * stride);
         on_pair = take(two(n + 1) * 8);
         drop_x = take(pairs[panels] * LANES);
         drop_y = take(pairs[panels] * LANES);
@@ -122,8 +121,7 @@ struct Arcs : Search<Arcs> {
             }
             for (int y = k + 1; y <= n; y++) {
                 k_by_r_to[y * stride + k] = scores.shift(k, y) + scores.on_s1s0(LA2, k, y);
-                a8_to[y * stride + k] = scores.on_s1s0(RAp2, k, y);
-                a4_to[y * stride + k] = scores.on_s1s0(RAp, k, y);
+                rap_to[y * stride + k] = scores.on_s1s0(RAp, k, y);
                 for (int c = 0; c < 6; c++)
                     on_pair[(two(y) + k) * 8 + c] = scores.on_s1s0(ON_PAIR[c], k, y);
             }
@@ -166,8 +164,8 @@ struct Arcs : Search<Arcs> {
         const Lanes b8 = b(RAp2, y, R), b4 = b(RAp, y, R);
         for (int k = from + 1; k < y; k++) {
             Lanes t3k = at(t3 + pair(R, k, y));
-            Lanes b = t3k + maximum(at(drop_x + pair(R, k, y)), plane.arcs[k] + a8_to[y * stride + k] + b8);
-            Lanes b_x = t3k + (a4_to[y * stride + k] + b4);
+            Lanes b = t3k + maximum(at(drop_x + pair(R, k, y)), plane.arcs[k] + rap2_to[y * stride + k] + b8);
+            Lanes b_x = t3k + (rap_to[y * stride + k] + b4);
             put(own.b + k * LANES, b);
             put(own.b_x + k * LANES, b_x);
             put(own.b_flat + k * LANES, maximum(b, b_x));
@@ -230,7 +228,7 @@ struct Arcs : Search<Arcs> {
         const Lanes b8 = b(RAp2, y, R);
         const float *items = t4 + triple(R, x, x + 1, y);
         for (long k = x + 1; k < y; k++) {
-            const Lanes right = at(items) + (a8_to[y * stride + k] + b8);
+            const Lanes right = at(items) + (rap2_to[y * stride + k] + b8);
             items += k * LANES;
             if (flat_from_block(k))
                 any = maximum(any, right);
@@ -300,7 +298,7 @@ struct Arcs : Search<Arcs> {
         else if (x >= start) {
             const Lanes b8 = b(RAp2, y, R);
             for (int k = x + 1; k < y; k++)
-                made = maximum(made, plane.arcs[k] + (at(t4 + triple(R, x, k, y)) + (a8_to[y * stride + k] + b8)));
+                made = maximum(made, plane.arcs[k] + (at(t4 + triple(R, x, k, y)) + (rap2_to[y * stride + k] + b8)));
             for (int l = y + 1; l < high(R); l++)
                 made = maximum(made, plane.arcs[l] + (at(t4 + triple(R, x, y, l)) + reduce(RA3, y, l, R)));
         }

@@ -84,6 +84,7 @@ struct Items {
     // rows over nodes
     float *shifts_to;          // shift[x,y] at y, over x
     float *la_to, *ra_to;      // the scores of LA, with y->x, and RA on x, y, the same
+    float *rap2_to;            // the scores of RA'2 on x, y, the same
     float *zeros, *forbidden;  // arcs from a node: all 0, all -inf
     float *column;             // [i,x,y] at x
     float *lefts;              // [i,j] + shift for all i of the block, at BLOCK * j
@@ -132,6 +133,7 @@ struct Items {
         forbidden = take(stride);
         la_to = take((n + 2) * stride);
         ra_to = take((n + 2) * stride);
+        rap2_to = take((n + 2) * stride);
         column = take(stride);
         lefts = take((n + 1) * BLOCK);
         for (int q = 0; q < BLOCK; q++) {
@@ -154,6 +156,7 @@ struct Items {
                 shifts_to[y * stride + x] = scores.shift(x, y);
                 la_to[y * stride + x] = y > n || x == 0 ? -INFINITY : scores.on_s0b0(LA, x, y) + scores.arc(y, x);
                 ra_to[y * stride + x] = x == 0 ? -INFINITY : scores.on_s0b0(RA, x, y);
+                rap2_to[y * stride + x] = scores.on_s1s0(RAp2, x, y);
             }
         for (int k = 1; k <= n; k++) {
             for (int code = LA; code < CODES; code++) {

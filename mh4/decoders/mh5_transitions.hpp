@@ -35,8 +35,8 @@ __attribute__((always_inline)) static inline void each(Body body) {
 struct Transitions : Search<Transitions> {
     enum { SHIFTED = DROP_J };
     Tables tables[2];  // of all nodes, and of the root if it cannot be a head before the end
-    float *drop_k;            // rows over r at 4 * k: shift[k,r] + the score of LA', RA', LA2, RA'2 on k, r
-    float *ra3_to, *rap2_to;  // rows over x: the scores of RA3 and RA'2 on x, y
+    float *drop_k;     // rows over r at 4 * k: shift[k,r] + the score of LA', RA', LA2, RA'2 on k, r
+    float *ra3_to;     // rows over x: the scores of RA3 on x, y
 
     // The place of x, y in Tables::a, where it is y that follows one another.
     size_t after(int R, int x, int y) const {
@@ -56,7 +56,6 @@ struct Transitions : Search<Transitions> {
     void arrange_tables() override {
         drop_k = take((n + 1) * 4 * stride);
         ra3_to = take((n + 1) * stride);
-        rap2_to = take((n + 1) * stride);
         for (int k = 0; k < (scores.single ? 2 : 1); k++) {
             Tables &t = tables[k];
             t.from_first = k == 0;
@@ -87,10 +86,8 @@ struct Transitions : Search<Transitions> {
                     row[pad + r] = scores.shift(k, r) + scores.on_s1s0(DROPS_K[c], k, r);
             }
         for (int y = 1; y <= n; y++)
-            for (int x = 1; x < y; x++) {
+            for (int x = 1; x < y; x++)
                 ra3_to[y * stride + x] = scores.on_s1s0(RA3, x, y);
-                rap2_to[y * stride + x] = scores.on_s1s0(RAp2, x, y);
-            }
         for (int k = 0; k < (scores.single ? 2 : 1); k++)
             tabulate_pairs(tables[k]);
     }
