@@ -40,6 +40,11 @@ def dev_uas(lang: str, release: str, system: str) -> Optional[tuple[float, float
     return (float(row["mean"]), float(row["std"])) if row else None
 
 
+def in_table_4(lang: str, release: str) -> bool:
+    """True if Table 4 has comparable numbers for the treebank."""
+    return any(dev_uas(lang, release, system) for system in systems(""))
+
+
 def systems(lang: str) -> tuple[str, ...]:
     """The systems trained on a language: those of Table 4 and, for its languages, those that Table 1 has in addition."""
     of_table_4 = tuple(dict.fromkeys(row["system"] for row in _rows("table4_dev_uas")))

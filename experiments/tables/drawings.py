@@ -28,10 +28,11 @@ def curves(runs: Mapping[str, Sequence[Sequence[tuple[int, float]]]]) -> str:
     figure, axes = _figure(8.0, 3.8)
     best = max(uas for mine in runs.values() for curve in mine for _, uas in curve)
     for system, mine in runs.items():
+        look = appearance(system)
         for curve in mine:
             label = system if curve is mine[0] else None
             updates, scores = zip(*curve)
-            axes.plot([n / 1000 for n in updates], scores, linewidth=1.2, label=label, **appearance(system))
+            axes.plot([n / 1000 for n in updates], scores, linewidth=1.2, label=label, **look)
     axes.set_ylim(max(0.0, best - SHOWN), best + 0.5)
     axes.set_xlim(left=0)
     axes.set_xlabel("updates, in thousands")

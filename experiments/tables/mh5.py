@@ -3,7 +3,6 @@
 This table is not in the paper. It is written to ``results/mh5.md`` and ``.csv``.
 """
 
-import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 from training.treebank import Treebank
 
 from mh4 import trees
-from tables.writer import Average, Table, average, comma_separated, made_now
+from tables.writer import Average, Table, average, comma_separated, error_of_difference, made_now, plus_minus
 
 SYSTEMS = ("mh4-hybrid", "mh5-hybrid", "mh4-arcs", "mh5-arcs")
 PAIRS = (("mh4-hybrid", "mh5-hybrid"), ("mh4-arcs", "mh5-arcs"))
@@ -126,10 +125,10 @@ def differences(found: OfTreebank) -> list[str]:
 
 def _difference(one: Average, other: Average) -> str:
     """The difference of two means and, if both are of several runs, its standard error."""
-    text = "%+.2f" % (one.mean - other.mean)
-    if one.std is None or other.std is None:
-        return text
-    return text + " ± %.2f" % math.sqrt(one.std**2 / len(one.seeds) + other.std**2 / len(other.seeds))
+    error = None
+    if one.std is not None and other.std is not None:
+        error = error_of_difference(one.std, len(one.seeds), other.std, len(other.seeds))
+    return plus_minus(one.mean - other.mean, error, "%+.2f")
 
 
 def markdown(treebanks: Sequence[OfTreebank], command: str) -> list[str]:

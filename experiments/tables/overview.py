@@ -4,7 +4,6 @@ Made only from ``results/``, and written to ``report.md``, ``report.html`` and `
 """
 
 import json
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from mh4 import treebanks
 from tables import document, drawings, table1_2, table3, table4, table5_6, treebank_pages
 from tables.document import Figure, Section
 from tables.shared_task import COLUMNS, same_digits
-from tables.writer import Average, Table, averages
+from tables.writer import Average, Table, averages, error_of_difference
 
 NAME = "report"
 NONE = "–"  # a cell without a score
@@ -58,7 +57,7 @@ def write(names: Sequence[str], results: Path = records.RESULTS) -> list[Path]:
 def sections(runs: Mapping[str, Sequence[dict]], results: Path, toy: bool = False) -> list[Section]:
     """The sections of the report on the records of these treebanks."""
     langs = [] if toy else list(dict.fromkeys([*paper.coverage(), *treebanks.languages()]))
-    of_table_4 = [lang for lang in langs if any(paper.dev_uas(lang, paper.RELEASE, system) for system in paper.systems(""))]
+    of_table_4 = [lang for lang in langs if paper.in_table_4(lang, paper.RELEASE)]
     hinge = {name: [run for run in mine if not run["system"].endswith(LIKELIHOOD)] for name, mine in runs.items()}
     compared = {name: mine for name, mine in hinge.items() if mine}
     dev = _dev_lines(compared, of_table_4)
@@ -87,7 +86,7 @@ def standard_error(ours: Average, theirs: Average) -> Optional[float]:
     if theirs.std is None:
         return None
     spread = theirs.std if ours.std is None else ours.std
-    return math.sqrt(spread**2 / max(1, len(ours.seeds)) + theirs.std**2 / SEEDS_OF_PAPER)
+    return error_of_difference(spread, max(1, len(ours.seeds)), theirs.std, SEEDS_OF_PAPER)
 
 
 def _introduction(runs: Mapping[str, Sequence[dict]], toy: bool) -> list[str]:

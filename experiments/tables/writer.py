@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import statistics
 import time
 from collections.abc import Iterable, Sequence
@@ -44,6 +45,11 @@ def averages(records: Sequence[dict], score: str) -> dict[str, Average]:
         mine = [record for record in records if record["system"] == system]
         table[system] = average([record[score] for record in mine], [record["seed"] for record in mine])
     return table
+
+
+def error_of_difference(std: float, runs: int, other_std: float, other_runs: int) -> float:
+    """The standard error of the difference of the means of two independent samples."""
+    return math.sqrt(std**2 / runs + other_std**2 / other_runs)
 
 
 def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
