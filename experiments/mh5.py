@@ -54,7 +54,7 @@ def _mh5(typed, home: Path) -> int:
             rows.append(table.Row.of(system, mine, reach, trees, _speed(bank, system, gold, home)))
         found.append(table.OfTreebank(bank, reach, rows))
     repeat = make_command("mh5", LANGS=typed.langs.split(), SEEDS=typed.seeds.split(), UD=asked[0].ud)
-    written = write_pages(results, "mh5", table.markdown(found, repeat), table.as_csv(found))
+    written = write_pages(results, table.page(langs), table.markdown(found, repeat), table.as_csv(found))
     for treebank in found:
         table.table(treebank).print(console)
     report_written(written)

@@ -40,7 +40,7 @@ def test_what_is_outside_mh4(home, capsys):
     missing = [int((a != b).sum()) for a, b in zip(gold, nearest)]
     outside = [k for k, number in enumerate(missing) if number]
     words = sum(len(gold[k]) - 1 for k in outside)
-    with open(home / "results" / "mh5.csv", encoding="utf-8", newline="") as lines:
+    with open(home / "results" / "toy-mh5.csv", encoding="utf-8", newline="") as lines:
         four, five = csv.DictReader(lines)
     assert (four["system"], four["seeds"], five["system"], five["seeds"]) == ("mh4-hybrid", "1 2", "mh5-hybrid", "1")
     assert int(four["arcs_beyond"]) == sum(missing) > 1
@@ -50,7 +50,7 @@ def test_what_is_outside_mh4(home, capsys):
     assert float(four["outside_uas"]) == pytest.approx(expected, abs=1e-3) and float(five["outside_uas"]) == 100
     assert float(four["dev_uas"]) == 91.5 and float(four["training_tokens_per_second"]) == 1500
     assert four["parsing_words_per_second"] == ""  # there is no model
-    page = (home / "results" / "mh5.md").read_text(encoding="utf-8")
+    page = (home / "results" / "toy-mh5.md").read_text(encoding="utf-8")
     assert "%d of %d sentences are outside MH4, with %d of" % (len(outside), len(gold), words) in page
     assert "- mh5-hybrid instead of mh4-hybrid: -0.50 dev UAS, %+.2f on" % (100 - expected) in page
     assert 'make mh5 LANGS="toy"' in page
