@@ -13,6 +13,7 @@ from rich.console import Console
 from tables import table1_2, treebank_pages, writer
 from training.experiment import Experiment
 from training.progress import failures
+from training.records import load
 from training.run import TRAINER
 from training.treebank import located, with_test
 
@@ -41,8 +42,8 @@ def _features(asked: options.Request, trainer: Sequence[str], home: Path) -> int
     console, bank = Console(highlight=False), with_test(located(asked.lang, asked.ud), asked.ud)
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), trainer, home)
     experiment.train(asked.jobs, console, lambda: treebank_pages.write(bank.name, experiment.results), records_count=True)
-    runs = experiment.recorded()
-    if runs:
+    runs = load(bank.name, experiment.results)
+    if table1_2.rows(runs):
         pages = table1_2.write(bank.name, runs, experiment.results)
         writer.show(console, table1_2.table(runs), table1_2.note(runs), pages)
     return failures(experiment.runs, console)

@@ -1,4 +1,4 @@
-"""``make likelihood LANG=hu``: systems trained on likelihood beside the same systems trained with the paper's hinge.
+"""``make likelihood LANG=hu``: systems trained on likelihood compared with the same systems trained with the paper's hinge.
 
 An experiment that is not in the paper. Runs of both are trained as by ``make reproduce``; then every model decodes half of the
 development set exactly and by minimum Bayes risk, with probabilities calibrated on the other half, and the models of each seed vote

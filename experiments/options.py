@@ -73,7 +73,9 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: st
     for system in chosen:
         name, loss = system_and_loss(system)
         if name not in SYSTEMS:
-            raise InputError("SYSTEMS: no system %s; there are %s" % (system, ", ".join(SYSTEMS)))
+            raise InputError(
+                "SYSTEMS: no system %s; there are %s, and of those with marginals NAME-likelihood" % (system, ", ".join(SYSTEMS))
+            )
         if loss == "likelihood" and not SYSTEMS[name].marginals:
             raise InputError("SYSTEMS: %s cannot be trained on likelihood, as it has no marginals" % name)
     numbers = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == treebanks.TOY else DEFAULT_SEEDS).split()))

@@ -1,4 +1,4 @@
-"""``make text LANG=hu``: accuracy from raw text, with a segmenter trained on the treebank, beside that with given segmentations.
+"""``make text LANG=hu``: accuracy from raw text, with a segmenter trained on the treebank, compared with that on given segmentations.
 
 An experiment that is not in the paper, whose parsers read the segmentation of the shared task's baseline. The models are those trained
 by ``make reproduce``. The raw text is rebuilt from the test set as the shared task made it: sentences are separated by a space only,

@@ -1,9 +1,9 @@
-"""``make report``: rewrites all pages that are made from ``experiments/results/`` alone, without any model.
+"""``make report``: rewrites the pages made from the records in ``experiments/results/`` alone, without any model.
 
     .venv/bin/python experiments/report.py [hu eu-ud1.4 ...]
 
-These are Tables 4, 5 and 6 of each treebank, and the report on all of them. NAME is the treebank's code, with the release if that is
-not UD 2.0 (``eu-ud1.4``).
+These are Tables 1, 2, 4, 5 and 6 of each treebank, and the report on all of them. A treebank is named by its code, with the release if
+that is not UD 2.0 (``eu-ud1.4``).
 """
 
 import sys

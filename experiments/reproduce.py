@@ -35,7 +35,8 @@ def usage() -> str:
     return options.usage(
         USAGE,
         toy_takes=" and takes about two minutes",
-        SYSTEMS="from %s; by default %s" % (" ".join(SYSTEMS), " ".join(options.DEFAULT_SYSTEMS)),
+        SYSTEMS="from %s; by default %s; with -likelihood appended, trained on likelihood"
+        % (" ".join(SYSTEMS), " ".join(options.DEFAULT_SYSTEMS)),
         SEEDS=SEEDS % (options.DEFAULT_SEEDS, options.TOY_SEEDS),
         UD=options.UD,
         CONLL17=CONLL17 % (segmentation, " and ".join(others)),

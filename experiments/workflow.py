@@ -34,7 +34,7 @@ def usage() -> str:
         "SYSTEMS": "by default %s,\nand for the languages of Table 3 those of Tables 1 and 2" % " ".join(paper.systems("")),
         "SEEDS": "by default %s (%s if only toy is asked for)" % (options.PAPER_SEEDS, options.TOY_SEEDS),
         "PROFILE": "local (default), or slurm: runs are jobs of the cluster, JOBS at a time, by default all",
-        "UD": "a folder with treebanks; otherwise they are downloaded. Those that cannot be had are left out",
+        "UD": "a folder with treebanks; otherwise they are downloaded. Those that cannot be obtained are left out",
         "CONLL17": "as for make reproduce",
         "JOBS": options.JOBS,
         "SNAKEMAKE": "further options of Snakemake",
@@ -73,7 +73,7 @@ def _paper(typed, home: Path) -> int:
                     "no ensemble of %s with seed %s: models are recorded but not here" % (grid.bank.name, seeds), file=sys.stderr
                 )
         if not grids:
-            raise InputError("none of these treebanks can be had")
+            raise InputError("none of these treebanks can be obtained")
         jobs = asked[0].jobs if profile == "local" or typed.jobs else None
         missing = sum(len(grid.missing) for grid in grids)
         workflow.check_disk(grids, jobs or missing)
@@ -98,7 +98,7 @@ def _paper(typed, home: Path) -> int:
 
 
 def found(asked: Sequence[options.Request], home: Path) -> tuple[list[Grid], dict[str, str]]:
-    """The runs on each treebank that can be had, and by language why others cannot."""
+    """The runs on each treebank that can be obtained, and by language why others cannot."""
     grids, left_out = [], {}
     for one in asked:
         try:

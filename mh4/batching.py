@@ -7,7 +7,7 @@ Item = TypeVar("Item")
 
 
 def batches(items: Iterable[Item], length: Callable[[Item], int], words: int) -> Iterator[list[Item]]:
-    """Cut `items` into runs of at least so many words (the last may have fewer); `length` is the number of words of an item."""
+    """Cut `items` into runs of at least `words` words (the last may have fewer); `length` is the number of words of an item."""
     batch: list[Item] = []
     size = 0
     for item in items:

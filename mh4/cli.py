@@ -160,7 +160,7 @@ def parse(
 ) -> None:
     """Parse CoNLL-U files of any size ("-" is standard input), or with --text raw text.
 
-    Each word gets a new HEAD and DEPREL, and "_" as DEPS, which would otherwise contradict them. Everything else, including
+    Each word gets a new HEAD and DEPREL; DEPS, which would otherwise contradict them, becomes "_". Everything else, including
     comments, multiword tokens and empty nodes, is kept byte for byte.
 
     OUT is a file, or for several files a folder, in which each output has the name of its input. Files are parsed one after another,
@@ -219,7 +219,7 @@ def ensemble(
     """Parse a CoNLL-U file with several parsers that vote for one tree.
 
     The tree is the one whose arcs have the most votes; ties go to the members named first, models before files. A file must
-    have the same sentences and words as IN.conllu. Everything else is as in `mh4 parse`.
+    have the same sentences and words as IN.conllu. The output is written as by `mh4 parse`.
     """
     from mh4 import conllu, parallel, writing
     from mh4.ensemble import Ensemble, with_votes
@@ -387,7 +387,9 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
 
 @main.command()
 @click.argument("language", metavar="LANG")
-@click.option("--to", "to", type=NAMED_PATH, metavar="DIR", help="Where the files go; by default data/ud-2.0 and data/conll17.")
+@click.option(
+    "--to", "to", type=NAMED_PATH, metavar="DIR", help="Where the files go; by default data/ud-2.0, data/conll17 or data/toy."
+)
 @click.option("--ud", type=NAMED_PATH, metavar="FOLDER", help="Use the files in this folder instead of fetching them.")
 @click.option(
     "--conll17", is_flag=True, help="Also fetch the test set's segmentation and outputs from the CoNLL 2017 shared task."
@@ -420,8 +422,8 @@ def data(language: str, to: Optional[str], ud: Optional[str], conll17: bool, sou
 def install_dynet(jobs: Optional[int]) -> None:
     """Compile DyNet for this Python and processor, and install it.
 
-    The neural network needs DyNet, which pip cannot build by itself; the decoders, `coverage`, `evaluate`, `compare` and `data`
-    do not. This takes several minutes, once, and needs a C++ compiler, make and network access.
+    The neural network needs DyNet, which pip cannot build by itself; the decoders and all commands that use no
+    model do not. This takes several minutes, once, and needs a C++ compiler, make and network access.
     """
     from mh4.setup.console import SetupError
     from mh4.setup.install import install

@@ -186,7 +186,8 @@ def load(
 ) -> Union[Parser, Ensemble]:
     """Load the parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
 
-    decode: "exact", "greedy" or "beam" (of width `beam`); if None, exact for global models and greedy for greedy ones.
-    For a list of folders, the ensemble of their parsers, with trees of the class `tree`: "mst" (any), "mh4" or "1ec".
+    decode: "exact", "greedy", "beam" (of width `beam`) or "mbr"; if None, exact for global models and greedy for greedy ones.
+    For a list of folders, the ensemble of their parsers, which decode by their defaults, with trees of the class `tree`: "mst"
+    (any), "mh4" or "1ec".
     """
     return Parser.load(folder, decode, beam) if isinstance(folder, str) else Ensemble.load(folder, tree)

@@ -27,7 +27,7 @@ FORMAT = 2  # of the model folder; incremented when an older program could not r
 _BATCH_TOKENS = 500
 
 
-# A network may have at most so many parameters, 40 times the paper's: larger ones would take minutes to begin, then all memory.
+# A network may have at most this many parameters, 40 times the paper's: larger ones would take minutes to begin, then all memory.
 _MOST_PARAMETERS = 100_000_000
 
 

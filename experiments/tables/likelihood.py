@@ -1,4 +1,4 @@
-"""Training on likelihood beside training with the hinge: accuracy, calibration, and minimum-Bayes-risk decoding.
+"""Training on likelihood compared with training with the hinge: accuracy, calibration, and minimum-Bayes-risk decoding.
 
 This table is not in the paper. It is written to ``results/NAME-likelihood.md`` and ``.csv``.
 """

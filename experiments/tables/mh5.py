@@ -1,4 +1,4 @@
-"""Systems over MH5 trees beside the same systems over MH4 trees: accuracy, also where MH4 cannot be right, and speed.
+"""Systems over MH5 trees compared with the same systems over MH4 trees: accuracy, also where MH4 cannot be right, and speed.
 
 This table is not in the paper. It is written to ``results/mh5.md`` and ``.csv`` (``toy-mh5`` for the toy treebank).
 """
@@ -138,7 +138,7 @@ def page(langs: Sequence[str]) -> str:
 
 def markdown(all_found: Sequence[OfTreebank], command: str) -> list[str]:
     """The lines of the page."""
-    lines = ["# MH5 beside MH4, on development sets", ""]
+    lines = ["# MH5 compared with MH4, on development sets", ""]
     for found in all_found:
         gold = found.reach.gold
         lines += [

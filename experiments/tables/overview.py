@@ -1,4 +1,4 @@
-"""The report: all tables of the paper beside ours for all treebanks, learning curves, coverage, speed, and where every run was made.
+"""The report: all tables of the paper, with our numbers, for all treebanks, learning curves, coverage, speed, and where every run was made.
 
 Made only from ``results/``, and written to ``report.md``, ``report.html`` and ``report-*.svg`` (``toy-report...`` for the toy treebank).
 """

@@ -26,7 +26,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Total:
-    """Processor time and, on so many cores, wall time in seconds; the longest training; disk in MB."""
+    """Processor time and, on that number of cores, wall time in seconds; the longest training; disk in MB."""
 
     seconds: float
     wall: float

@@ -62,7 +62,7 @@ def note(runs: Sequence[dict]) -> str:
 
 def markdown(name: str, runs: Sequence[dict]) -> list[str]:
     """The lines of the page of treebank `name`."""
-    lang, seeds = runs[0]["lang"], [str(seed) for seed in sorted({run["seed"] for run in runs})]
+    lang, seeds = runs[0]["lang"], sorted({seed for row in rows(runs) for seed in row.ours.seeds})
     return [
         "# %s (%s): UAS on the development set, by features" % (lang, runs[0]["release"]),
         "",
@@ -77,7 +77,7 @@ def markdown(name: str, runs: Sequence[dict]) -> list[str]:
         "Every run is in [%s.md](%s.md) and `%s/`, with its data, commit and command. This page is made from them by"
         % (name, name, name),
         "",
-        "    " + make_command("features", LANG=lang, SEEDS=seeds),
+        "    " + make_command("features", LANG=lang, SEEDS=[str(seed) for seed in seeds]),
     ]
 
 

@@ -1,12 +1,15 @@
-"""All pages of a treebank's scores: Table 4, and Table 5 or 6 if models have been tested."""
+"""All pages of a treebank's scores: Table 4, Tables 1 and 2 if they have a greedy parser, and Table 5 or 6 if models have been tested."""
 
 from pathlib import Path
 
-from training.records import RESULTS
+from training.records import RESULTS, load
 
-from tables import table4, table5_6
+from tables import table1_2, table4, table5_6
 
 
 def write(name: str, results: Path = RESULTS) -> list[Path]:
     """Writes the pages of treebank `name` from all its records in the folder `results`; returns their paths."""
-    return table4.write(name, results) + table5_6.write(name, results)
+    written, runs = table4.write(name, results), load(name, results)
+    if any(row.decoding == "local" for row in table1_2.rows(runs)):
+        written += table1_2.write(name, runs, results)
+    return written + table5_6.write(name, results)

@@ -159,7 +159,7 @@ def seconds(system: str, treebank: Size, speed: Speed, lasting: dict[str, float]
 
 
 def wall_clock(jobs: Sequence[float], cores: int) -> float:
-    """The time that jobs of these lengths take on so many cores, if a free core always takes the longest job that is left."""
+    """The time that jobs of these lengths take on this number of cores, if a free core always takes the longest job that is left."""
     free = [0.0] * cores
     for job in sorted(jobs, reverse=True):
         heapq.heapreplace(free, free[0] + job)

@@ -1,4 +1,4 @@
-"""Ways in which the members of an ensemble can vote for arcs. `mh4 ensemble` uses the first; the others were tried beside it.
+"""Ways in which the members of an ensemble can vote for arcs. `mh4 ensemble` uses the first; the others were tried as alternatives.
 
 All of them see the same trees and scores of the members, so that they differ in nothing but the votes.
 """

@@ -14,8 +14,8 @@ not fit, and core, degree and measures say which class a tree is in (for mh4.tre
 
 Nodes are 0 for the root, 1..n for the words and n+1 for the end of the sentence, which can be the first buffer
 element but has no arcs. ``heads`` is an int32 array of length n+1 with ``heads[0] == -1``.
-A wheel has the slowest modules compiled for AVX-512 and for AVX2 as well, in folders of these names, from which the first that the
-processor can run is imported. MH4_SIMD=avx512, avx2 or baseline selects another; the results are the same to the bit.
+A wheel has the modules that gain most from it compiled for AVX-512 and for AVX2 as well, in folders of these names, from which the
+first that the processor can run is imported. MH4_SIMD=avx512, avx2 or baseline selects another; the results are the same to the bit.
 
 None of the decoders needs DyNet; all but plain_mh4 release the GIL while they search.
 """

@@ -34,7 +34,7 @@ from mh4.decoders.memory import out_of_memory, workspaces
 from mh4.decoders.mh5_full import FullChart
 from mh4.decoders.mh5_tree import TreeChart
 
-MAX_BYTES = 2 * 10**9  # for about 310 words
+MAX_BYTES = 2 * 10**9  # for 318 words
 
 
 def decode(

@@ -7,7 +7,7 @@ from mh4.commands import NAMED_PATH, PATH
 
 @click.group()
 def segmenter() -> None:
-    """Train what finds sentences and words in raw text, for `mh4 parse --text`."""
+    """Train segmenters, which find sentences and words in raw text, for `mh4 parse --text`."""
 
 
 @segmenter.command()
@@ -18,8 +18,8 @@ def segmenter() -> None:
 def train(train_file: str, dev_file: str, output_file: str, epochs: int) -> None:
     """Train a segmenter on the words and spaces (SpaceAfter=No) of a treebank.
 
-    It is a tokenizer of UDPipe 1 (pip install mh4[text]); the file has that of the epoch that was best on the development treebank.
-    It takes a minute or a few for a thousand sentences.
+    It is a tokenizer of UDPipe 1 (pip install mh4[text]), that of the epoch with the best result on the development treebank. Training
+    takes one to a few minutes for a thousand sentences.
     """
     from mh4.text.segmenter import train as train_segmenter
 

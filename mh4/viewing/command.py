@@ -33,8 +33,8 @@ def view(
     differ.
 
     The page shows crossed arcs in colour, tags of words, probabilities of arcs if there are any (`mh4 parse --confidence`, or a
-    model that has them) and the transitions of each sentence one by one: those that the model chose, or without a model the
-    canonical ones of the tree.
+    model that has them) and the transitions of each sentence one by one: those that the model chose, if it is
+    transition-based, or canonical ones of the tree.
     """
     from mh4.viewing import analyses
 

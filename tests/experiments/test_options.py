@@ -26,7 +26,10 @@ def test_a_language_that_is_none_gets_the_usage_and_the_codes(run, capsys, lang)
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (("--systems", "mh3 mh9"), "reproduce: SYSTEMS: no system mh9; there are " + ", ".join(SYSTEMS)),
+        (
+            ("--systems", "mh3 mh9"),
+            "reproduce: SYSTEMS: no system mh9; there are %s, and of those with marginals NAME-likelihood" % ", ".join(SYSTEMS),
+        ),
         (("--seeds", "1 two"), 'reproduce: SEEDS: two is not a positive whole number; expected something like SEEDS="1 2 3"'),
         (("--seeds", "0"), 'reproduce: SEEDS: 0 is not a positive whole number; expected something like SEEDS="1 2 3"'),
         (("--seeds", "-1"), 'reproduce: SEEDS: -1 is not a positive whole number; expected something like SEEDS="1 2 3"'),
