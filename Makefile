@@ -85,8 +85,8 @@ package: environment
 	.venv/bin/python tools/package.py $(foreach python,$(PYTHONS),$(call quoted,$(python)))
 
 # $(call given,variables): the given values of the variables, as options of the experiments.
-given = $(strip $(foreach name,$(1),$(if $($(name)),--$(call lower,$(name)) $(call quoted,$($(name))))))
-options = --lang $(call quoted,$(TREEBANK)) $(call given,$(1))
+given = $(strip $(foreach name,$(1),$(if $($(name)),--$(call lower,$(name))=$(call quoted,$($(name))))))
+options = --lang=$(call quoted,$(TREEBANK)) $(call given,$(1))
 lower = $(shell echo $(1) | tr '[:upper:]' '[:lower:]')
 # $(call usage,options after LANG=hu)
 usage = @echo 'usage: make $@ LANG=hu $(1)' >&2; \
@@ -146,14 +146,13 @@ report: environment
 	.venv/bin/python experiments/report.py $(foreach lang,$(LANGS),$(call quoted,$(lang)))
 
 coverage: environment
-	.venv/bin/python experiments/table3.py $(if $(UD),--ud $(call quoted,$(UD)))
+	.venv/bin/python experiments/table3.py $(call given,UD)
 
 mh5: environment
-	.venv/bin/python experiments/mh5.py $(strip $(if $(LANGS),--langs $(call quoted,$(LANGS))) \
-	  $(if $(SEEDS),--seeds $(call quoted,$(SEEDS))) $(if $(UD),--ud $(call quoted,$(UD))))
+	.venv/bin/python experiments/mh5.py $(call given,LANGS SEEDS UD)
 
 conll17: environment
-	.venv/bin/python experiments/shared_task.py $(if $(UD),--ud $(call quoted,$(UD))) $(if $(CONLL17),--conll17 $(call quoted,$(CONLL17)))
+	.venv/bin/python experiments/shared_task.py $(call given,UD CONLL17)
 
 clean:
 	rm -rf build dist mh4.egg-info .pytest_cache .hypothesis

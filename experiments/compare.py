@@ -47,8 +47,8 @@ def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
 def _compare(typed, home: Path) -> int:
     asked = options.request(typed.lang, "", typed.seeds, typed.ud, "")
     systems = tuple(typed.systems.split()) or DEFAULT_SYSTEMS
-    if len(systems) != 2:
-        raise InputError('SYSTEMS: expected two systems, as in SYSTEMS="%s"' % " ".join(DEFAULT_SYSTEMS))
+    if len(systems) != 2 or systems[0] == systems[1]:
+        raise InputError('SYSTEMS: expected two different systems, as in SYSTEMS="%s"' % " ".join(DEFAULT_SYSTEMS))
     bank, results = located(asked.lang, asked.ud), home / "results"
     runs = _common_runs(load(bank.name, results), systems, asked.seeds if typed.seeds else None)
     found = comparison.pooled([_compared(bank, systems, seed, results / bank.name) for seed in runs])

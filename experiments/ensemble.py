@@ -17,7 +17,7 @@ from tables import treebank_pages, writer
 from tables.ensemble import Members, Row
 from tables.shared_task import COLUMNS
 from training import records, voting
-from training.ensembles import MEMBERS, NAME, Combiner, Scores, dev_uas, members
+from training.ensembles import MEMBERS, NAME, Combiner, Scores, dev_uas, members, name_of
 from training.run import TRAINER, requested_systems
 from training.treebank import Treebank, located, with_test
 
@@ -71,7 +71,7 @@ def _ensemble(typed, trainer: Sequence[str], home: Path) -> int:
     ways = voting.uas_by_way(by_seed, conllu.read(str(bank.paths["dev"])), voting.WAYS, "ways of voting", console)
     written = writer.write_pages(
         results,
-        bank.name + "-ensemble",
+        "%s-%s" % (bank.name, name_of(systems)),
         page.markdown(bank, by_seed, rows, ways, repeat),
         page.as_csv(bank, by_seed, rows, ways),
     )

@@ -22,6 +22,7 @@ from training.run import finished_runs
 from training.treebank import Treebank, located
 
 from mh4 import conllu
+from mh4.errors import InputError
 
 USAGE = 'usage: make mh5 [LANGS="hu got"] [SEEDS="1 2"] [UD=folder]'
 ROUNDS = 3  # of parsing; the fastest counts
@@ -49,9 +50,19 @@ def _mh5(typed, home: Path) -> int:
                 console.print("%s: no finished run of %s, which is omitted" % (bank.name, system), soft_wrap=True)
                 continue
             paths = [record_path(results / bank.name, system, record["seed"], TREES) for record in mine]
+            lacking = [record for record in mine if not {"dev_las", "tokens_per_second"} <= record.keys()]
+            if lacking:
+                raise InputError(
+                    "%s: the record of %s seed %d has no dev_las or no tokens_per_second"
+                    % (bank.name, system, lacking[0]["seed"])
+                )
             trees = [predictions.heads(path, bank.paths["dev"], gold) for path in paths]
             console.print("%s: timing %s" % (bank.name, system))
             rows.append(table.Row.of(system, mine, reach, trees, _speed(bank, system, gold, home)))
+        if not rows:
+            raise InputError(
+                "%s: none of these systems has a finished run with seed %s" % (bank.name, " or ".join(map(str, each.seeds)))
+            )
         found.append(table.OfTreebank(bank, reach, rows))
     repeat = make_command("mh5", LANGS=typed.langs.split(), SEEDS=typed.seeds.split(), UD=asked[0].ud)
     written = write_pages(results, table.page(langs), table.markdown(found, repeat), table.as_csv(found))

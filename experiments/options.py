@@ -120,7 +120,7 @@ def number_of_jobs(jobs: str, name: str = "JOBS") -> int:
     if not jobs.strip():
         return min(cpu.cores(), MOST_JOBS)
     if not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):
-        raise InputError("%s: %s is not a positive whole number" % (name, jobs))
+        raise InputError("%s: %s is not a whole number from 1 to 9999" % (name, jobs))
     return int(jobs)
 
 

@@ -42,7 +42,7 @@ def _plan(typed, home: Path) -> int:
         if files["train"].is_file() and files["dev"].is_file():
             bank = identified(one.lang, {split: files[split] for split in ("train", "dev")})
             grids.append(Grid(bank, one.systems, one.seeds, (), home))
-    if not grids:
+    if {one.lang == treebanks.TOY for one in asked} != {grid.bank.lang == treebanks.TOY for grid in grids}:
         raise InputError(
             "no training set is here to measure speed on: fetch one, with `mh4 data hu`, or name a folder with UD=folder"
         )

@@ -22,12 +22,16 @@ USAGE = "usage: .venv/bin/python experiments/report.py [hu eu-ud1.4 ...]    (by 
 
 def main(arguments: Sequence[str], results: Path = RESULTS) -> int:
     """The command; returns its exit code: 0, or 2 for bad input."""
-    helped = any(name.startswith("-") for name in arguments)
+    helped = any(name in ("-h", "--help") for name in arguments)
 
     def work() -> int:
-        asked = list(arguments) or names(results)
-        if not asked:
+        known = names(results)
+        if not known:
             raise InputError("no records in %s: train first, with make reproduce or make paper" % shown(results))
+        asked = list(arguments) or known
+        for name in asked:
+            if name not in known:
+                raise InputError("no records of %s in %s, only of %s" % (name, shown(results), ", ".join(known)))
         report_written(overview.write_all(asked, results))
         return 0
 

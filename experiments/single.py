@@ -19,6 +19,8 @@ from training.progress import failures
 from training.run import TRAINER, Run
 from training.treebank import located, with_test
 
+from mh4.errors import InputError
+
 USAGE = """\
 usage: .venv/bin/python experiments/single.py --lang hu --system mst --seed 1
        [--ud folder] [--conll17 folder] [--command TEXT] [--home folder]"""
@@ -33,6 +35,9 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER) -> int:
     home = Path(typed.home or EXPERIMENTS)
 
     def work() -> int:
+        for name, value in (("system", typed.system), ("seed", typed.seed)):
+            if len(value.split()) != 1:
+                raise InputError("--%s: expected one" % name)
         combined = typed.system == ensembles.NAME
         systems = " ".join(ensembles.MEMBERS) if combined else typed.system
         asked = options.request(typed.lang, systems, typed.seed, typed.ud, "1", typed.conll17)

@@ -4,6 +4,7 @@ The data of every treebank is found or downloaded first; Snakemake then has the 
 and the report are written at the end, from the records that there are. The same command resumes where an earlier one stopped.
 """
 
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ import options
 import paper
 from provenance import EXPERIMENTS, make_command, report_written, shown
 from tables import overview, table3
-from training import shared_task, workflow
+from training import records, shared_task, workflow
 from training.costs import requests
 from training.treebank import located, with_test
 from training.workflow import SNAKEMAKE, Grid
@@ -52,6 +53,7 @@ def _paper(typed, home: Path) -> int:
     asked = options.requests(typed)
     profile = typed.profile or "local"
     workflow.check(profile)
+    further = _words(typed.snakemake)
     if not SNAKEMAKE.exists():
         raise InputError("Snakemake is not set up: %s is missing, which `make paper` makes" % shown(SNAKEMAKE))
     command = make_command(
@@ -63,6 +65,9 @@ def _paper(typed, home: Path) -> int:
         CONLL17=asked[0].conll17 or typed.conll17,
     )
     with workflow.only_one(home) as lock:
+        for name in records.names(home / "results"):  # all of them are needed for the report: damage is better known now
+            if name != treebanks.TOY:
+                records.load(name, home / "results")
         grids, left_out = found(asked, home)
         for lang, why in left_out.items():
             print("left out: %s: %s" % (lang, why), file=sys.stderr)
@@ -76,25 +81,30 @@ def _paper(typed, home: Path) -> int:
             raise InputError("none of these treebanks can be obtained")
         jobs = asked[0].jobs if profile == "local" or typed.jobs else None
         missing = sum(len(grid.missing) for grid in grids)
-        workflow.check_disk(grids, jobs or missing)
+        workflow.check_folders(grids, jobs or missing)
         there = sum(len(grid.runs) for grid in grids) - missing
         print("records to make: %d, already there: %d" % (missing, there), flush=True)
         if missing:
             needs = requests(grids, home) if profile == "slurm" else workflow.Requests()
-            workflow.execute(grids, command, profile, jobs, needs, typed.snakemake, lock)
-        for grid in grids:  # the shared task's columns of Tables 5 and 6
-            shared_task.score_at_hand(grid.bank, home / "results")
-        _coverage(grids, home / "results")
+            workflow.execute(grids, command, profile, jobs, needs, further, lock)
         failed = [workflow.failure(grid, run) for grid in grids for run in grid.unfinished()]
-        if len(failed) < sum(len(grid.runs) for grid in grids):
-            names = [grid.bank.name for grid in grids]
-            written = overview.write_all([name for name in names if (home / "results" / name).is_dir()], home / "results")
-            report_written(written)
-    for line in failed:
-        print(line, file=sys.stderr)
-    if failed:
-        print("logs of Snakemake: %s" % shown(home / "runs" / "workflow" / ".snakemake" / "log"), file=sys.stderr)
+        try:
+            if len(failed) < sum(len(grid.runs) for grid in grids):
+                _pages(grids, home / "results")
+        finally:
+            for line in failed:
+                print(line, file=sys.stderr)
+            if failed:
+                print("the log of Snakemake is %s" % shown(workflow.log(home)), file=sys.stderr)
     return 1 if failed else 0
+
+
+def _words(snakemake: str) -> list[str]:
+    """The options in SNAKEMAKE."""
+    try:
+        return shlex.split(snakemake)
+    except ValueError as error:
+        raise InputError("SNAKEMAKE: %s cannot be split into options: %s" % (snakemake, str(error).lower())) from None
 
 
 def found(asked: Sequence[options.Request], home: Path) -> tuple[list[Grid], dict[str, str]]:
@@ -117,6 +127,17 @@ def found(asked: Sequence[options.Request], home: Path) -> tuple[list[Grid], dic
             given += [name, str(Path(folder).resolve())] if folder else []
         grids.append(Grid(bank, one.systems, one.seeds, given, home))
     return grids, left_out
+
+
+def _pages(grids: Sequence[Grid], results: Path) -> None:
+    """Writes all pages, from the records that there are."""
+    for grid in grids:  # the shared task's columns of Tables 5 and 6
+        shared_task.score_at_hand(grid.bank, results)
+    try:
+        _coverage(grids, results)
+    except InputError as error:  # perhaps in a treebank that was not asked for
+        print("Table 3 is not measured: %s" % error, file=sys.stderr)
+    report_written(overview.write_all([grid.bank.name for grid in grids if grid.records.folder.is_dir()], results))
 
 
 def _coverage(grids: Sequence[Grid], results: Path) -> None:

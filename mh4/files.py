@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Optional, TextIO, Union
 
-from mh4.errors import InputError, reason
+from mh4.errors import InputError, reason, unreadable
 
 
 @contextmanager
@@ -166,8 +166,11 @@ def relative_if_inside(path: Path, folder: Path) -> str:
 
 
 def git_blob_id(path: Union[str, Path]) -> str:
-    """The git blob id of a file: the SHA-1 of "blob", its size and its bytes."""
-    return blob_id(Path(path).read_bytes())
+    """The git blob id of a file: the SHA-1 of "blob", its size and its bytes. Raises InputError if the file cannot be read."""
+    try:
+        return blob_id(Path(path).read_bytes())
+    except OSError as error:
+        raise unreadable(str(path), error) from None
 
 
 def blob_id(content: bytes) -> str:

@@ -28,6 +28,12 @@ def python(code, *arguments, **options):
     return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], env=environment, **options)
 
 
+def test_the_id_of_a_file_that_cannot_be_read(tmp_path):
+    for path in (tmp_path / "none", tmp_path):
+        with pytest.raises(InputError, match="%s: cannot be read: " % path):
+            files.git_blob_id(path)
+
+
 @pytest.mark.parametrize("links", [1, 2])
 @pytest.mark.parametrize("there", [True, False])
 def test_links_are_followed(tmp_path, links, there):

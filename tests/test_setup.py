@@ -430,10 +430,10 @@ def test_options_reach_the_experiment_as_they_are(make):
     made = make("reproduce", "LANG=eu", "SYSTEMS=mh3 mst", "SEEDS=1 2", "UD=../a b", "CONLL17=../c d", "JOBS=2")
     assert "run: tools/setup --this-python --jobs 2 --quiet" in made.stdout
     assert (
-        "run: experiments/reproduce.py --lang eu --systems mh3 mst --seeds 1 2 --ud ../a b --conll17 ../c d --jobs 2"
+        "run: experiments/reproduce.py --lang=eu --systems=mh3 mst --seeds=1 2 --ud=../a b --conll17=../c d --jobs=2"
         in made.stdout
     )
-    assert "run: experiments/reproduce.py --lang eu\n" in make("reproduce", "LANG=eu").stdout
+    assert "run: experiments/reproduce.py --lang=eu\n" in make("reproduce", "LANG=eu").stdout
 
 
 @pytest.mark.parametrize("odd", ["it's", "'", "a'b'c", "a b", "$$HOME", "a;b", 'a"b', "`c`", "*", "é", "-x"])
@@ -441,8 +441,8 @@ def test_values_may_have_any_characters(make, odd):
     shown = odd.replace("$$", "$")  # which make itself reads
     made = make("reproduce", "LANG=" + odd, "SYSTEMS=" + odd, "UD=" + odd, "CONLL17=" + odd)
     assert made.returncode == 0 and made.stderr == ""
-    assert "run: experiments/reproduce.py --lang %s --systems %s --ud %s --conll17 %s\n" % ((shown,) * 4) in made.stdout
-    assert "run: experiments/table3.py --ud %s\n" % shown in make("coverage", "UD=" + odd).stdout
+    assert "run: experiments/reproduce.py --lang=%s --systems=%s --ud=%s --conll17=%s\n" % ((shown,) * 4) in made.stdout
+    assert "run: experiments/table3.py --ud=%s\n" % shown in make("coverage", "UD=" + odd).stdout
     made = make("test", "UD=" + odd)
     assert made.returncode == 0 and made.stderr == ""
     made = make("setup", "PYTHON=" + odd)
@@ -451,8 +451,8 @@ def test_values_may_have_any_characters(make, odd):
 
 def test_the_other_experiments(make):
     made = make("features", "LANG=hu", "SEEDS=1 2", "UD=../a b", "JOBS=2")
-    assert "run: experiments/features.py --lang hu --seeds 1 2 --ud ../a b --jobs 2" in made.stdout
-    assert "run: experiments/search.py --lang hu --systems mh4-two\n" in make("search", "LANG=hu", "SYSTEMS=mh4-two").stdout
+    assert "run: experiments/features.py --lang=hu --seeds=1 2 --ud=../a b --jobs=2" in made.stdout
+    assert "run: experiments/search.py --lang=hu --systems=mh4-two\n" in make("search", "LANG=hu", "SYSTEMS=mh4-two").stdout
     for target in ("features", "search"):
         made = make(target, LANG="hu")
         assert made.returncode == 2 and made.stderr.startswith("usage: make %s LANG=hu " % target)
@@ -460,7 +460,7 @@ def test_the_other_experiments(make):
 
 def test_what_needs_no_treebank_takes_folders(make):
     made = make("conll17", "UD=../a b", "CONLL17=../c d")
-    assert "run: experiments/shared_task.py --ud ../a b --conll17 ../c d\n" in made.stdout
+    assert "run: experiments/shared_task.py --ud=../a b --conll17=../c d\n" in made.stdout
     assert "run: experiments/shared_task.py\n" in make("conll17").stdout
 
 
@@ -468,11 +468,11 @@ def test_the_whole_paper(make):
     made = make("paper", "LANGS=hu got", "SEEDS=1", "PROFILE=slurm", "SNAKEMAKE=--default-resources 'a=b c'")
     assert "run: tools/setup/workflow_environment.py\n" in made.stdout
     assert (
-        "run: experiments/workflow.py --langs hu got --seeds 1 --profile slurm --snakemake --default-resources 'a=b c'\n"
+        "run: experiments/workflow.py --langs=hu got --seeds=1 --profile=slurm --snakemake=--default-resources 'a=b c'\n"
         in made.stdout
     )
     assert "run: experiments/workflow.py\n" in make("paper").stdout
-    assert "run: experiments/plan.py --cores 16\n" in make("plan", "CORES=16").stdout
+    assert "run: experiments/plan.py --cores=16\n" in make("plan", "CORES=16").stdout
     assert "run: experiments/report.py hu it's\n" in make("report", "LANGS=hu it's").stdout
     assert "run: tests/slurm/check.py\n" in make("slurm-test").stdout
 

@@ -3,7 +3,6 @@
 Made only from ``results/``, and written to ``report.md``, ``report.html`` and ``report-*.svg`` (``toy-report...`` for the toy treebank).
 """
 
-import json
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -223,10 +222,9 @@ def _curves(runs: Mapping[str, Sequence[dict]], results: Path) -> list:
     for name, mine in runs.items():
         drawn: dict[str, list[list[tuple[int, float]]]] = {}
         for run in mine:
-            path = records.record_path(results / name, run["system"], run["seed"], records.EVALUATIONS)
-            if path.exists() and path.stat().st_size:
-                lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-                drawn.setdefault(run["system"], []).append([(line["updates"], line["dev_uas"]) for line in lines])
+            evaluations = records.evaluations(results / name, run["system"], run["seed"])
+            if evaluations:
+                drawn.setdefault(run["system"], []).append([(each["updates"], each["dev_uas"]) for each in evaluations])
             elif "members" not in run:  # an ensemble is not trained
                 without.append("%s %s seed %d" % (name, run["system"], run["seed"]))
         if drawn:
@@ -236,7 +234,7 @@ def _curves(runs: Mapping[str, Sequence[dict]], results: Path) -> list:
 
 
 def _speed(runs: Mapping[str, Sequence[dict]]) -> list:
-    trained = [run for mine in runs.values() for run in mine if "tokens_per_second" in run]
+    trained = [run for mine in runs.values() for run in mine if {"tokens_per_second", "updates", "seconds"} <= run.keys()]
     body = []
     for system in sorted({run["system"] for run in trained}, key=paper.place):
         mine = [run for run in trained if run["system"] == system]

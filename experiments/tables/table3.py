@@ -183,12 +183,19 @@ def _shapes(found: coverage.Coverage) -> list[float]:
 
 
 def recorded(results: Path = EXPERIMENTS / "results") -> dict[str, dict[str, str]]:
-    """The rows of ``table3.csv`` for training sets of UD 2.0, by language code."""
+    """The rows of ``table3.csv`` for training sets of UD 2.0, by language code. Raises InputError if it is damaged."""
     path = results / "table3.csv"
     if not path.exists():
         return {}
-    with open(path, encoding="utf-8", newline="") as lines:
-        return {row["lang"]: row for row in csv.DictReader(lines) if (row["split"], row["data"]) == ("train", paper.RELEASE)}
+    try:
+        with open(path, encoding="utf-8", newline="") as lines:
+            rows = [row for row in csv.DictReader(lines) if (row["split"], row["data"]) == ("train", paper.RELEASE)]
+        for row in rows:
+            for column in COLUMNS:
+                float(row[column])
+        return {row["lang"]: row for row in rows}
+    except (ValueError, KeyError, TypeError):
+        raise InputError("%s does not have the columns of Table 3: restore or delete it" % shown(path)) from None
 
 
 def measure(folder: Path) -> list[File]:

@@ -67,7 +67,7 @@ def measure(system: str, train: str, dev: str, settings: str) -> Speed:
         for batch in batches[:WARM_UP]:
             trainer.learn(batch)
         words, start = trainer.progress.words, time.process_time()
-        for batch in batches[WARM_UP : WARM_UP + MINIBATCHES]:
+        for batch in batches[WARM_UP : WARM_UP + MINIBATCHES] or batches:
             trainer.learn(batch)
         trained, middle = trainer.progress.words - words, time.process_time()
         evaluate(Parser(trainer.model), held_out)
@@ -84,8 +84,7 @@ def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> di
     read from ``runs/workflow/speeds.json``.
     """
     path = home / "runs" / "workflow" / "speeds.json"
-    kept = read_json(path)
-    known = {name: Speed(**speed) for name, speed in kept["speeds"].items()} if kept.get("machine") == machine() else {}
+    known = _kept(path)
     # Of usual length: the treebank of median sentence length.
     for toy in (False, True):
         mine = sorted(
@@ -104,6 +103,16 @@ def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> di
             written = {"machine": machine(), "speeds": {name: asdict(speed) for name, speed in known.items()}}
             write_text(str(path), json.dumps(written, indent=1) + "\n")
     return known
+
+
+def _kept(path: Path) -> dict[str, Speed]:
+    """The speeds in a file; none if it is damaged, or from another machine."""
+    kept = read_json(path)
+    try:
+        known = {name: Speed(**speed) for name, speed in kept["speeds"].items()} if kept.get("machine") == machine() else {}
+        return known if all(min(vars(speed).values()) > 0 for speed in known.values()) else {}
+    except (AttributeError, KeyError, TypeError):
+        return {}
 
 
 def key(toy: bool, system: str) -> str:

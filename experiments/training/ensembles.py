@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+import paper
 from provenance import commit, shown, without_machine
 
 from mh4.errors import InputError
@@ -28,6 +29,11 @@ class Scores:
     dev_las: Optional[float]
     test_uas: Optional[float] = None
     test_las: Optional[float] = None
+
+
+def name_of(systems: Sequence[str]) -> str:
+    """The name of an ensemble of these systems in records and pages: "ensemble" for the paper's, "ensemble-mh3-mst" for another."""
+    return NAME if set(systems) == set(MEMBERS) else "-".join([NAME, *sorted(systems, key=paper.place)])
 
 
 def members(folder: Path, systems: Sequence[str], seeds: Sequence[int]) -> dict[int, list[Run]]:
@@ -91,12 +97,12 @@ class Combiner:
     def record(self, records: Records, seed: int, runs: Sequence[Run], reproduce: str) -> Scores:
         """Combines the models of one seed, and writes the record that the tables show, with the trees."""
         scores, parsed = self.combine("seed%d" % seed, runs)
-        run = Run(NAME, seed, self.folder / ("seed%d" % seed))
+        run = Run(name_of([run.system for run in runs]), seed, self.folder / ("seed%d" % seed))
         trees = records.path(run, TREES)
         trees.parent.mkdir(parents=True, exist_ok=True)
         predictions.keep(trees, self.files, parsed)
-        record: dict = {name: score for name, score in vars(scores).items() if score is not None}
-        record.update({name: described(path) for name, path in zip(("test", "segmentation"), self.bank.test or ())})
+        record: dict = {what: score for what, score in vars(scores).items() if score is not None}
+        record.update({what: described(path) for what, path in zip(("test", "segmentation"), self.bank.test or ())})
         record.update(members=[_member(run) for run in runs], commit=commit(), date=time.strftime("%Y-%m-%d"))
         record.update(command=without_machine(" ".join(["mh4", *self.command(runs)])), reproduce=reproduce)
         records.write(run, record)

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from mh4 import conllu
+from mh4.decoders import arguments
 from mh4.errors import InputError
 from mh4.files import atomic_path, git_blob_id
 
@@ -54,24 +55,34 @@ def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
 
 
 def restored(trees: Path, file: Path) -> str:
-    """The CoNLL-U `file` with the heads and relations in `trees`. Raises InputError if there are none for exactly this file."""
-    rows = iter(_rows(trees, file))
+    """The CoNLL-U `file` with the heads and relations in `trees`. Raises InputError if they are not trees for exactly this file."""
+    blocks = list(conllu.blocks(str(file), trees=False))
     text = []
-    for block in conllu.blocks(str(file), trees=False):
-        heads, deprels = zip(*(next(rows) for _ in block.sentence.words))
+    for block, (heads, deprels) in zip(blocks, _trees(trees, file, [len(block.sentence) for block in blocks])):
+        columns = {conllu.HEAD: list(map(str, heads[1:])), conllu.DEPREL: deprels}
         # As in `mh4 parse`, DEPS would contradict the new columns.
-        text.append(block.text({conllu.HEAD: list(heads), conllu.DEPREL: list(deprels), conllu.DEPS: ["_"] * len(heads)}))
+        text.append(block.text({**columns, conllu.DEPS: ["_"] * len(deprels)}))
     return "".join(text)
 
 
 def heads(trees: Path, file: Path, sentences: Sequence[conllu.Sentence]) -> list[np.ndarray]:
     """The heads in `trees` of each sentence of `file`: int32 (n+1,), -1 at 0. Raises InputError as `restored`."""
-    rows = iter(_rows(trees, file))
-    return [np.array([-1, *(int(next(rows)[0]) for _ in sentence.words)], dtype=np.int32) for sentence in sentences]
+    return [heads for heads, _ in _trees(trees, file, list(map(len, sentences)))]
 
 
-def _rows(trees: Path, file: Path) -> list[list[str]]:
-    """Head and relation of every word of `file`."""
+def _trees(trees: Path, file: Path, lengths: Sequence[int]) -> list[tuple[np.ndarray, list[str]]]:
+    """The heads and relations of every sentence of `file`, whose numbers of words are `lengths`."""
+    found = [[line.split("\t") for line in lines.split("\n")] for lines in _part(trees, file).split("\n\n") if lines]
+    if list(map(len, found)) != list(lengths) or any(len(row) != 2 for rows in found for row in rows):
+        raise InputError("%s does not have a head and a relation for every word of %s" % (trees, file))
+    try:
+        return [(arguments.tree([-1, *(int(head) for head, _ in rows)]), [deprel for _, deprel in rows]) for rows in found]
+    except (ValueError, OverflowError):
+        raise InputError("%s does not have a tree for every sentence of %s" % (trees, file)) from None
+
+
+def _part(trees: Path, file: Path) -> str:
+    """The lines for `file`, without the first."""
     try:
         with gzip.open(str(trees), "rt", encoding="utf-8") as lines:
             parts = re.split("(?m)^# ", lines.read())[1:]
@@ -82,4 +93,4 @@ def _rows(trees: Path, file: Path) -> list[list[str]]:
     if part is None:
         known = ", ".join(part.partition("\n")[0] for part in parts)
         raise InputError("%s has no trees for %s (git blob %s), only for %s" % (trees, file, blob, known))
-    return [line.split("\t") for line in part.splitlines()[1:] if line]
+    return part.partition("\n")[2]

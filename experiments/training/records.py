@@ -13,9 +13,10 @@ from typing import Optional
 import paper
 from provenance import EXPERIMENTS, shown, without_machine
 
-from mh4 import config
+from mh4 import config, treebanks
 from mh4.errors import InputError
 from mh4.files import write_text
+from training import fields
 from training.run import Run, read_json
 from training.treebank import Treebank
 
@@ -40,9 +41,9 @@ class Records:
         return record_path(self.folder, run.system, run.seed, ending)
 
     def has(self, run: Run) -> bool:
-        """True if there is a record of the run on these files, wherever it was trained."""
-        record = read_json(self.path(run, RECORD))
-        return all(record.get(split, {}).get("git_blob") == blob for split, blob in self.bank.blobs.items())
+        """True if there is a record of the run on these files, wherever it was trained. Raises InputError if it is damaged."""
+        path = self.path(run, RECORD)
+        return path.exists() and all(_read(path)[split]["git_blob"] == blob for split, blob in self.bank.blobs.items())
 
     def keep(self, run: Run) -> None:
         """Writes the record of a finished run, without paths of this machine.
@@ -79,8 +80,11 @@ class Records:
 
     def _different(self, run: Run, record: dict) -> Optional[dict]:
         """The results and origin of the record of these inputs that is there so far, if its results differ, or of one before it."""
-        before = read_json(self.path(run, RECORD))
-        if not self.has(run) or any(name in before and before[name] != record[name] for name in ("settings",) if name in record):
+        try:
+            before = _read(self.path(run, RECORD)) if self.has(run) else {}
+        except InputError:  # damaged, and replaced now
+            before = {}
+        if not before or ("settings" in before and "settings" in record and before["settings"] != record["settings"]):
             return None
         if all(before[name] == record[name] for name in RESULT if name in before and name in record):
             return before.get("differs_from")
@@ -96,6 +100,8 @@ class Records:
 
     def forget_other_data(self) -> None:
         """Removes records of an older toy treebank; all other names identify the content."""
+        if self.bank.lang != treebanks.TOY:
+            return
         for path in self.folder.glob("*" + RECORD):
             try:
                 kept = json.loads(path.read_text(encoding="utf-8"))
@@ -137,17 +143,40 @@ def load(name: str, results: Path = RESULTS) -> list[dict]:
     """
     records = []
     for path in (results / name).glob("*-seed*" + RECORD):
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-            record["system"], record["release"], record["lang"], int(record["seed"]), float(record["dev_uas"]), files(record)
-        except (OSError, ValueError, KeyError, TypeError):
-            raise InputError("%s is not the record of a finished run" % shown(path)) from None
+        record = _read(path)
+        if path != record_path(path.parent, record["system"], record["seed"], RECORD):
+            raise InputError("%s has the record of %s seed %d" % (shown(path), record["system"], record["seed"]))
         records.append(record)
     if not records:
         raise InputError("no finished run of %s in %s: train one first, with make reproduce" % (name, shown(results)))
     if len({tuple(blob for _, _, blob in files(record)) for record in records}) > 1:
         raise InputError("the runs in %s were trained or evaluated on different files" % shown(results / name))
     return sorted(records, key=lambda record: (paper.place(record["system"]), record["seed"]))
+
+
+def _read(path: Path) -> dict:
+    """The record in a file. Raises InputError if there is none, or if it is damaged."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        wrong = fields.complaint(record)
+    except (OSError, ValueError) as error:
+        wrong = str(error)
+    if wrong:
+        raise InputError("%s is not the record of a finished run (%s): restore or delete it" % (shown(path), wrong))
+    return record
+
+
+def evaluations(folder: Path, system: str, seed: int) -> list[dict]:
+    """The evaluations of a run whose record is in `folder`; empty if they were not recorded. Raises InputError if they are damaged."""
+    path = record_path(folder, system, seed, EVALUATIONS)
+    try:
+        found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+        whole = all(map(fields.EVALUATION, found))
+    except (OSError, ValueError):
+        whole = False
+    if not whole:
+        raise InputError("%s does not have the evaluations of a run: restore or delete it" % shown(path))
+    return found
 
 
 def commands(records: Sequence[dict]) -> list[str]:

@@ -14,6 +14,7 @@ from mh4 import conll17, treebanks
 from mh4.errors import InputError
 from mh4.evaluation import official, scorer_name
 from mh4.files import git_blob_id, write_text
+from training import fields
 from training.treebank import Treebank, described
 
 FOLDER = "conll17"  # in results; not the name of a treebank
@@ -81,10 +82,10 @@ def load(lang: str, results: Path) -> Optional[dict]:
         return None
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        for entry in (record["test"], *record["systems"].values()):
-            entry["path"], entry["git_blob"]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise InputError("%s is not a record of the shared task's scores" % shown(path)) from None
+    except (OSError, ValueError):
+        record = None
+    if not fields.SHARED_TASK(record):
+        raise InputError("%s is not a record of the shared task's scores: restore or delete it" % shown(path))
     return record
 
 

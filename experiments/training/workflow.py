@@ -7,8 +7,9 @@ What Snakemake is to make is in ``training/Snakefile``. It runs in an environmen
 import fcntl
 import hashlib
 import json
-import shlex
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -89,16 +90,24 @@ def check(profile: str) -> None:
     if profile not in PROFILES:
         raise InputError("PROFILE: %s is neither %s" % (profile, " nor ".join(PROFILES)))
     if profile == "slurm":
-        if not shutil.which("sbatch"):
-            raise InputError("PROFILE=slurm: there is no Slurm here (no sbatch); use PROFILE=local, or a machine of the cluster")
+        lacking = [name for name in ("sbatch", "sinfo", "squeue", "scancel", "sacct") if not shutil.which(name)]
+        if lacking:
+            raise InputError(
+                "PROFILE=slurm: there is no Slurm here (no %s); use PROFILE=local, or a machine of the cluster"
+                % ", ".join(lacking)
+            )
         asked = subprocess.run(["sinfo", "--noheader"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if asked.returncode:
             why = (asked.stderr.decode(errors="replace").strip().splitlines() or ["sinfo failed"])[-1]
             raise InputError("PROFILE=slurm: Slurm does not answer: %s" % why)
 
 
-def check_disk(grids: Sequence[Grid], jobs: int) -> None:
-    """Raises InputError if the models that are still to be trained do not fit on the disk."""
+def check_folders(grids: Sequence[Grid], jobs: int) -> None:
+    """Raises InputError if records cannot be written, or if the models that are still to be trained do not fit on the disk."""
+    for grid in grids:
+        grid.records.folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(grid.records.folder, os.W_OK):
+            raise InputError("%s: records cannot be written there" % shown(grid.records.folder))
     missing, home = sum(len(grid.missing) for grid in grids), grids[0].home
     needed = disk(missing, jobs)
     home.mkdir(parents=True, exist_ok=True)
@@ -128,7 +137,7 @@ def only_one(home: Path) -> Iterator[int]:
 
 
 def execute(
-    grids: Sequence[Grid], command: str, profile: str, jobs: Optional[int], requests: Requests, more: str, lock: int
+    grids: Sequence[Grid], command: str, profile: str, jobs: Optional[int], requests: Requests, more: Sequence[str], lock: int
 ) -> None:
     """Has Snakemake make the missing records; afterwards `Grid.unfinished` tells what it did not make.
 
@@ -167,7 +176,7 @@ def execute(
     # The lock is ours, and so a driver that was killed leaves none behind. A record is made again only if it is missing, or was
     # being made when the driver was killed.
     words += ["--directory", str(folder), "--nolock", "--rerun-triggers", "mtime", "--rerun-incomplete", "--keep-going"]
-    words += ["--quiet", "all", "--executor", profile, "--jobs", at_once]
+    words += ["--quiet", "host", "progress", "reason", "rules", "--executor", profile, "--jobs", at_once]
     if profile == "slurm":
         prefix = "mh4-" + hashlib.sha1(str(home).encode()).hexdigest()[:8]
         _cancel(prefix)
@@ -175,11 +184,14 @@ def execute(
         words += ["--slurm-jobname-prefix", prefix]
     else:
         words += ["--cores", at_once]
-    process = subprocess.Popen([*words, *shlex.split(more)], pass_fds=[lock])
+    with open(log(home), "wb") as said:
+        process = subprocess.Popen([*words, *more], pass_fds=[lock], stdout=said, stderr=subprocess.STDOUT)
     try:
         _report(process, grids)
-    except KeyboardInterrupt:  # which Snakemake got too: it stops its jobs first
-        process.wait()
+    except BaseException as error:
+        if not isinstance(error, KeyboardInterrupt):  # which Snakemake got too
+            process.send_signal(signal.SIGINT)
+        process.wait()  # it stops its jobs first
         raise
 
 
@@ -198,21 +210,28 @@ def _report(process: subprocess.Popen, grids: Sequence[Grid]) -> None:
     while not ended:
         ended = process.poll() is not None
         for grid, run in list(waiting):
-            record = read_json(grid.records.path(run, RECORD))
-            if record:
+            if grid.records.has(run):
+                record = read_json(grid.records.path(run, RECORD))
                 waiting.remove((grid, run))
                 done = "%d of %d" % (all_of_them - len(waiting), all_of_them)
                 print("%s  %s %s: dev UAS %.2f" % (done, grid.bank.name, run.name, record["dev_uas"]), flush=True)
         time.sleep(0 if ended else POLL_SECONDS)
 
 
+def log(home: Path) -> Path:
+    """What Snakemake said, since it was last started."""
+    return home / "runs" / "workflow" / "snakemake.log"
+
+
 def failure(grid: Grid, run: Run) -> str:
     """What is known of a run that has no record: the path of the log of its job, with the last line of it, except for advice."""
-    log = run.folder / "job.log"
+    path = run.folder / "job.log"
     try:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        begun = path.stat().st_mtime >= (grid.home / "runs" / "workflow" / "config.json").stat().st_mtime
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if begun else []
     except OSError:
-        lines = []
+        begun, lines = False, []
+    if not begun:
+        return "%s %s: no record; its job was not begun" % (grid.bank.name, run.name)
     lines = [line for line in map(str.strip, lines) if line and not line.startswith("(")]
-    said = ": " + lines[-1] if lines else ", which it has not begun"
-    return "%s %s: no record; log in %s%s" % (grid.bank.name, run.name, shown(log), said)
+    return "%s %s: no record; log in %s%s" % (grid.bank.name, run.name, shown(path), ": " + lines[-1] if lines else "")

@@ -248,8 +248,8 @@ def test_a_training_that_fails_is_named_and_trained_the_next_time(train, told, p
     [
         (["--changes", "nonsense"], "ablations: no change 'nonsense' in the plan; there are unchanged "),
         (["--changes", "arcs nonsense"], "ablations: no change 'nonsense' in the plan; "),
-        (["--jobs", "0"], "ablations: JOBS: 0 is not a positive whole number"),
-        (["--jobs", "many"], "ablations: JOBS: many is not a positive whole number"),
+        (["--jobs", "0"], "ablations: JOBS: 0 is not a whole number from 1 to 9999"),
+        (["--jobs", "many"], "ablations: JOBS: many is not a whole number from 1 to 9999"),
         (["--langs", "xx"], "ablations: no treebank for language 'xx'"),
         (["--ud", "no/such/folder"], "ablations: no/such/folder is not a folder"),
     ],

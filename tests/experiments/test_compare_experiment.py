@@ -69,7 +69,8 @@ def test_it_counts_what_mh4_compare_counts(home, tmp_path, capsys):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--systems", "mh3"], 'compare: SYSTEMS: expected two systems, as in SYSTEMS="mh4-hybrid 1ec"\n'),
+        (["--systems", "mh3"], 'compare: SYSTEMS: expected two different systems, as in SYSTEMS="mh4-hybrid 1ec"\n'),
+        (["--systems", "mst mst"], 'compare: SYSTEMS: expected two different systems, as in SYSTEMS="mh4-hybrid 1ec"\n'),
         (["--systems", "mh3 1ec"], "compare: no finished run of 1ec in the results: train it first, with make reproduce\n"),
         (["--systems", "mh3 mst", "--seeds", "2 3"], "compare: no finished run of mh3 with seed 3 in the results: "),
         (["--systems", "mh3 mst", "--seeds", "0"], "compare: SEEDS: 0 is not a positive whole number"),

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import plan
 import pytest
-from samples import record
+from provenance import EXPERIMENTS
+from samples import as_conllu, record
 from training import costs
 from training.costs import Size, Speed
 
@@ -52,9 +53,9 @@ def test_a_speed_that_is_known_is_not_measured_again(hungarian, tmp_path, monkey
     """The plan as it is printed; of Hungarian one of four trainings is already recorded."""
     home = tmp_path / "home"
     known = {system: {"training": 1000.0, "parsing": 5000.0, "memory": 700} for system in ("mst", "1ec")}
-    path = home / "runs" / "workflow" / "speeds.json"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"machine": costs.machine(), "speeds": known}))
+    speeds = home / "runs" / "workflow" / "speeds.json"
+    speeds.parent.mkdir(parents=True)
+    speeds.write_text(json.dumps({"machine": costs.machine(), "speeds": known}))
     (home / "results").mkdir()
     blobs = {split: git_blob_id(hungarian / ("hu-ud-%s.conllu" % split)) for split in ("train", "dev")}
     files = {split: {"path": split, "git_blob": blob} for split, blob in blobs.items()}
@@ -72,6 +73,21 @@ def test_a_speed_that_is_known_is_not_measured_again(hungarian, tmp_path, monkey
     row = next(line.split() for line in shown.splitlines() if line.startswith("hu "))
     assert row[:4] == ["hu", "2", "2", "4"] and row[5] == "3" and row[7] == "700"
     assert "in training: mst 1000, 1ec 1000." in shown
+    assert plan.main(["--home", str(home), "--langs", "hu toy", "--systems", "mst", "--ud", str(tmp_path / "home")]) == 2
+    assert capsys.readouterr().err.startswith(
+        "plan: no training set is here to measure speed on: "
+    )  # that of toy says nothing of hu
+    for damaged in (
+        [],
+        {"mst": 1},
+        {"mst": {"training": 1.0}},
+        {"mst": dict(known["mst"], training="x")},
+        {"mst": dict(known["mst"], parsing=0)},
+    ):
+        speeds.write_text(json.dumps({"machine": costs.machine(), "speeds": damaged}))
+        with pytest.raises(AssertionError, match="measured"):
+            plan.main(words)
+    speeds.write_text(json.dumps({"machine": costs.machine(), "speeds": known}))
     monkeypatch.setattr(costs, "machine", lambda: {"processor": "another"})
     with pytest.raises(AssertionError, match="measured"):
         plan.main(words)
@@ -90,5 +106,10 @@ def test_speed_is_measured(tmp_path):
     assert measured["toy/mst"].training > 100 and measured["toy/mst"].parsing > 100 and measured["toy/mst"].memory > 50
     needs = costs.requests(grids, tmp_path)
     assert needs.memory > measured["toy/mst"].memory and needs.minutes >= 30
+    tiny = tmp_path / "tiny.conllu"
+    tiny.write_text(as_conllu(("a", 0, "root"), ("b", 1, "obj")))
+    assert (
+        costs.measure("mst", str(tiny), str(tiny), str(EXPERIMENTS / "toy.toml")).training > 0
+    )  # fewer minibatches than warm it up
     slower = {**measured, "toy/mst": replace(measured["toy/mst"], training=1.0)}
     assert costs.seconds("mst", Size(100, 1000, 100), slower["toy/mst"], {}, toy=True) > 1000

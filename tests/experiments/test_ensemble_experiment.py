@@ -10,7 +10,7 @@ import toy
 from samples import record
 from tables.ensemble import Row
 from training import predictions, voting
-from training.ensembles import Scores
+from training.ensembles import Scores, name_of
 from training.voting import WAYS, Opinion
 
 import mh4
@@ -49,31 +49,36 @@ def test_the_pages_and_the_records(home, paths, capsys):
     pytest.importorskip("udtools")
     assert ensemble.main(["--lang", "toy", "--systems", "mst mh3"], home=home) == 0
     out, results = capsys.readouterr().out, home / "results"
-    with open(results / "toy-ensemble.csv", encoding="utf-8", newline="") as lines:
+    with open(results / "toy-ensemble-mh3-mst.csv", encoding="utf-8", newline="") as lines:
         table = {(row["ensemble"], row["score"]): float(row["mean"]) for row in csv.DictReader(lines)}
     dev = conllu.read(str(paths["dev"]))
     members = [(s, json.loads((results / "toy" / ("%s-seed1.json" % s)).read_text())["dev_uas"]) for s in SYSTEMS]
     uas = []
     for seed in (1, 2):
-        kept = json.loads((results / "toy" / ("ensemble-seed%d.json" % seed)).read_text())
+        kept = json.loads((results / "toy" / ("ensemble-mh3-mst-seed%d.json" % seed)).read_text())
         folders = [str(home / "runs" / "toy" / one["system"] / ("seed%d" % seed)) for one in kept["members"]]
         parsed = mh4.load(folders).parse(dev)
         scores = attachment_scores(dev, parsed)
         assert (kept["dev_uas"], kept["dev_las"]) == pytest.approx((scores["uas"], scores["las"]))
         uas.append(scores["uas"])
         restored = home / "restored.conllu"
-        restored.write_text(predictions.restored(results / "toy" / ("ensemble-seed%d.trees.gz" % seed), paths["test"]))
+        restored.write_text(predictions.restored(results / "toy" / ("ensemble-mh3-mst-seed%d.trees.gz" % seed), paths["test"]))
         assert kept["test_las"] == official(str(paths["test"]), str(restored))["LAS"].f1
         assert str(home) not in json.dumps(kept)
     assert table["ensemble", "dev_uas"] == pytest.approx(np.mean(uas), abs=1e-4)
     assert table[next(iter(WAYS)), "dev_uas"] == pytest.approx(np.mean(uas), abs=1e-4)  # the way of `mh4 ensemble`
     assert table["mst", "test_las"] == table["mh3", "test_las"] == 51.5
     assert ("ensemble of all seeds", "test_las") in table and len(members) == 2
-    page = (results / "toy-ensemble.md").read_text(encoding="utf-8")
+    page = (results / "toy-ensemble-mh3-mst.md").read_text(encoding="utf-8")
     assert 'make ensemble LANG=toy SYSTEMS="mst mh3"' in page and str(home) not in page
     assert all("| %s | " % way in page for way in WAYS) and "ensemble of all seeds" in out
     tables = [(results / name).read_text(encoding="utf-8") for name in ("toy.md", "toy-test.md")]
-    assert all("| ensemble | 1 2 | " in text for text in tables)
+    assert all("| ensemble-mh3-mst | 1 2 | " in text for text in tables)
+
+
+def test_only_the_papers_ensemble_has_its_name():
+    assert name_of(["mst", "1ec", "mh4-hybrid"]) == "ensemble"
+    assert name_of(["mst", "mh4-hybrid"]) == "ensemble-mst-mh4-hybrid" and name_of(["mst"]) == "ensemble-mst"
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,7 @@ def test_what_is_outside_mh4(home, capsys):
 def test_what_is_wrong_is_one_sentence(home, capsys):
     for arguments, sentence in (
         (["--langs", "toy", "--seeds", "0"], "mh5: SEEDS: 0 is not a positive whole number"),
+        (["--langs", "toy", "--seeds", "9"], "mh5: toy: none of these systems has a finished run with seed 9\n"),
         (["--langs", "xx"], "mh5: LANGS: xx is not the code of a treebank; there are "),
     ):
         assert mh5.main(arguments, home=home) == 2

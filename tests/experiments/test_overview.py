@@ -8,10 +8,11 @@ import shutil
 import pytest
 import report
 from samples import record
-from tables import drawings, overview
+from tables import drawings, overview, table3
 from tables.writer import average
 from training import records
 
+from mh4.errors import InputError
 from mh4.files import write_text
 from mh4.systems import SYSTEMS
 
@@ -106,6 +107,26 @@ def test_the_committed_report_is_that_of_the_committed_records(tmp_path):
 def test_without_records(tmp_path, capsys):
     assert report.main([], tmp_path) == 2
     assert capsys.readouterr().err.startswith("report: no records in ")
+    record(tmp_path, "hu", "mst", 1, 84.5)
+    for name in ("hu/", "eu", "-x"):
+        assert report.main([name], tmp_path) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("report: no records of %s in " % name) and said.endswith(", only of hu\n")
+    assert not (tmp_path / "hu.md").exists()
+
+
+@pytest.mark.parametrize(
+    "damage", [("lang,", "a,"), ("sent_mh4,", "b,"), ("UD 2.0,100", "UD 2.0,x"), ("UD 2.0,100,1000", "UD 2.0,100")]
+)
+def test_a_damaged_csv_of_coverage_is_named(tmp_path, damage):
+    row = ["got", "train", "UD 2.0", "100", "1000", *["50.0"] * (len(table3.COLUMNS) - 2)]
+    text = ",".join(["lang", "split", "data", *table3.COLUMNS]) + "\n" + ",".join(row) + "\n"
+    (tmp_path / "table3.csv").write_text(text)
+    assert table3.recorded(tmp_path)["got"]["sentences"] == "100"
+    assert text.replace(*damage) != text
+    (tmp_path / "table3.csv").write_text(text.replace(*damage))
+    with pytest.raises(InputError, match="table3.csv does not have the columns of Table 3"):
+        table3.recorded(tmp_path)
 
 
 @pytest.fixture

@@ -110,6 +110,26 @@ def test_damaged_trees_are_refused(files, trees, tmp_path):
         assert "\n" not in str(error.value)
 
 
+def test_trees_that_are_none_are_refused(files, trees, tmp_path):
+    """The checksum of gzip is right here."""
+    text, damaged = gzip.decompress(trees.read_bytes()).decode("utf-8"), tmp_path / "damaged.gz"
+    first, head = text.split("\n")[0], text.split("\n")[1].partition("\t")[0]
+    sentences = text.split("\n\n")
+    for bad in [
+        first + "\n",
+        "\n\n".join(sentences[:3]) + "\n\n",
+        text.replace("\n\n", "\n", 1),
+        text.replace("\n%s\t" % head, "\n%s\n" % head, 1),
+        text.replace("\n\n", "\n1\tdep\n\n", 1),
+        *(text.replace("\n%s\t" % head, "\n%s\t" % other, 1) for other in ("x", "-1", "1", "9999", "99999999999999999999", "")),
+    ]:
+        damaged.write_bytes(gzip.compress(bad.encode("utf-8")))
+        for read in (predictions.restored, lambda *paths: predictions.heads(*paths, conllu.read(str(files["dev"])))):
+            with pytest.raises(InputError, match="damaged.gz does not have a (tree|head and a relation) for every ") as error:
+                read(damaged, files["dev"])
+            assert "\n" not in str(error.value)
+
+
 def test_what_is_not_there_is_one_sentence(files, trees, tmp_path):
     for arguments in ((tmp_path / "none.gz", files["dev"]), (trees, tmp_path / "none.conllu")):
         done = restored(*arguments)

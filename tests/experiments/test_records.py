@@ -28,6 +28,59 @@ def test_a_broken_record_is_named(tmp_path, content):
         table4.write("eu", tmp_path)
 
 
+@pytest.mark.parametrize(
+    "damage, said",
+    [
+        ({"dev_uas": "99.1"}, "dev_uas is '99.1'"),
+        ({"dev_uas": float("nan")}, "dev_uas is nan"),
+        ({"dev_uas": True}, "dev_uas is True"),
+        ({"seed": "1"}, "seed is '1'"),
+        ({"release": None}, "release is None"),
+        ({"train": "x"}, "train is 'x'"),
+        ({"dev": {"path": "d.conllu"}}, "dev is {'path': 'd.conllu'}"),
+        ({"test": {}}, "test is {}"),
+        ({"test_las": "x"}, "test_las is 'x'"),
+        ({"seconds": None}, "seconds is None"),
+        ({"updates": 1.5}, "updates is 1.5"),
+        ({"evaluations": "x"}, "evaluations is 'x'"),
+        ({"date": 5}, "date is 5"),
+        ({"machines": [{}]}, "machines is [{}]"),
+        ({"members": [1]}, "members is [1]"),
+        ({"differs_from": {}}, "differs_from is {}"),
+        ({"differs_from": {"dev_uas": 80, "machines": 1}}, "differs_from is {'dev_uas': 80, 'machines': 1}"),
+    ],
+)
+def test_a_wrong_field_is_named(tmp_path, damage, said):
+    record(tmp_path, "eu", "mh3", 1, 80.0)
+    path = tmp_path / "eu" / "mh3-seed1.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **damage}))
+    with pytest.raises(InputError) as error:
+        records.load("eu", tmp_path)
+    assert str(error.value).endswith("mh3-seed1.json is not the record of a finished run (%s): restore or delete it" % said)
+
+
+def test_a_copy_is_not_another_run(tmp_path):
+    record(tmp_path, "eu", "mh3", 1, 80.0)
+    original = tmp_path / "eu" / "mh3-seed1.json"
+    (tmp_path / "eu" / "mh3-seed1 (copy).json").write_text(original.read_text())
+    with pytest.raises(InputError, match="copy..json has the record of mh3 seed 1$"):
+        records.load("eu", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content", [b'{"updates": 500, "dev_', b"[]", b'{"updates": 500}', b'{"updates": 500, "dev_uas": "x"}', b"\xff"]
+)
+def test_damaged_evaluations_are_named(tmp_path, content):
+    record(tmp_path, "eu", "mh3", 1, 80.0)
+    assert records.evaluations(tmp_path / "eu", "mh3", 1) == []
+    path = tmp_path / "eu" / "mh3-seed1.jsonl"
+    path.write_bytes(b'{"updates": 500, "dev_uas": 80.0, "loss": 1.0}\n')
+    assert [each["updates"] for each in records.evaluations(tmp_path / "eu", "mh3", 1)] == [500]
+    path.write_bytes(path.read_bytes() + content)
+    with pytest.raises(InputError, match="mh3-seed1.jsonl does not have the evaluations of a run"):
+        records.evaluations(tmp_path / "eu", "mh3", 1)
+
+
 def test_no_runs_no_table(tmp_path):
     with pytest.raises(InputError, match="no finished run of eu"):
         table4.write("eu", tmp_path)

@@ -140,7 +140,10 @@ def test_nothing_to_score(folders, tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().err == "conll17: the official scorer needs udtools\n" and not home.exists()
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"test": {"path": "", "git_blob": ""}, "systems": {"c2l2": 1}}'])
+DAMAGED = '{"test": {"path": "", "git_blob": ""}, "systems": {"c2l2": {"path": "", "git_blob": "", "uas": 1, "las": "x"}}}'
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"test": {"path": "", "git_blob": ""}, "systems": {"c2l2": 1}}', DAMAGED])
 def test_a_broken_record_is_named(tmp_path, content):
     (tmp_path / "conll17").mkdir()
     (tmp_path / "conll17" / "hu.json").write_text(content)

@@ -52,7 +52,7 @@ def test_by_default_it_is_the_whole_paper():
         (("--seeds", "0"), "paper: SEEDS: 0 is not a positive whole number"),
         (("--profile", "cloud"), "paper: PROFILE: cloud is neither local nor slurm"),
         (("--ud", "nowhere"), "paper: UD: nowhere is not a folder"),
-        (("--jobs", "many"), "paper: JOBS: many is not a positive whole number"),
+        (("--jobs", "many"), "paper: JOBS: many is not a whole number from 1 to 9999"),
     ],
 )
 def test_bad_input_gets_one_sentence(tmp_path, capsys, arguments, sentence):
@@ -63,7 +63,7 @@ def test_bad_input_gets_one_sentence(tmp_path, capsys, arguments, sentence):
 
 def test_the_plan_reads_its_input_likewise(tmp_path, capsys):
     assert plan.main(["--home", str(tmp_path), "--langs", "hu", "--cores", "no"]) == 2
-    assert capsys.readouterr().err == "plan: CORES: no is not a positive whole number\n"
+    assert capsys.readouterr().err == "plan: CORES: no is not a whole number from 1 to 9999\n"
     assert plan.main(["--home", str(tmp_path), "--langs", "hu", "--ud", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith("plan: no training set is here to measure speed on: ")
 
@@ -71,8 +71,9 @@ def test_the_plan_reads_its_input_likewise(tmp_path, capsys):
 def test_without_slurm(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert workflow.main(["--home", str(tmp_path), "--langs", "toy", "--profile", "slurm"]) == 2
-    assert capsys.readouterr().err.startswith("paper: PROFILE=slurm: there is no Slurm here (no sbatch)")
-    for name, body in (("sbatch", "exit 0"), ("sinfo", "echo 'slurm_load_partitions: Unable to contact' >&2; exit 1")):
+    assert capsys.readouterr().err.startswith("paper: PROFILE=slurm: there is no Slurm here (no sbatch, sinfo, ")
+    others = [(name, "exit 0") for name in ("sbatch", "squeue", "scancel", "sacct")]
+    for name, body in (*others, ("sinfo", "echo 'slurm_load_partitions: Unable to contact' >&2; exit 1")):
         (tmp_path / name).write_text("#!/bin/sh\n%s\n" % body)
         (tmp_path / name).chmod(0o755)
     assert workflow.main(["--home", str(tmp_path), "--langs", "toy", "--profile", "slurm"]) == 2
@@ -103,9 +104,70 @@ def grid(home, *systems, seeds=(1, 2)):
 
 def test_a_full_disk_is_noticed_before_training(tmp_path, monkeypatch):
     monkeypatch.setattr(engine.shutil, "disk_usage", lambda folder: SimpleNamespace(free=100 * 1_000_000))
-    engine.check_disk([grid(tmp_path, "mst", seeds=[1])], 1)
+    engine.check_folders([grid(tmp_path, "mst", seeds=[1])], 1)
     with pytest.raises(InputError, match="the disk is too full: training needs about 220 MB in .*, and 100 MB are free"):
-        engine.check_disk([grid(tmp_path, "mst", "mh3")], 2)
+        engine.check_folders([grid(tmp_path, "mst", "mh3")], 2)
+
+
+def test_that_records_cannot_be_written_is_noticed_before_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(engine.os, "access", lambda path, mode: False)  # as for a file system that is read-only
+    with pytest.raises(InputError, match="results/toy: records cannot be written there"):
+        engine.check_folders([grid(tmp_path, "mst")], 1)
+
+
+@pytest.fixture
+def without_snakemake(monkeypatch):
+    """`make paper` up to the start of Snakemake, and after it."""
+    started = []
+    monkeypatch.setattr(workflow, "SNAKEMAKE", STAND_IN)
+    monkeypatch.setattr(engine, "execute", lambda *arguments: started.append(arguments))
+    return started
+
+
+def test_a_damaged_record_is_named_before_training(make_one, without_snakemake, tmp_path, capsys):
+    """One that is to be made, or any other, as all of them are needed for the report."""
+    home, words = tmp_path / "home", ["--home", str(tmp_path / "home"), "--langs", "toy", "--systems", "mst", "--seeds", "1"]
+    assert make_one("--system", "mst", "--seed", "1") == 0
+    record(home / "results", "hu", "mh3", 1, 80.0)
+    mine, other = (home / "results" / name for name in ("toy/mst-seed1.json", "hu/mh3-seed1.json"))
+    for path in (mine, other):
+        whole = path.read_text()
+        path.write_text(whole[:100])
+        assert workflow.main(words) == 2
+        said = capsys.readouterr().err
+        assert "%s/%s is not the record of a finished run (" % (path.parent.name, path.name) in said and said.count("\n") == 1
+        path.write_text(whole)
+    record(home / "results", "hu", "mst", 1, 80.0, train="other")
+    assert workflow.main(words) == 2
+    assert "hu were trained or evaluated on different files" in capsys.readouterr().err
+    assert (home / "results" / "hu" / "mst-seed1.json").exists() and not without_snakemake
+
+
+def test_what_snakemake_cannot_be_told(without_snakemake, tmp_path, capsys):
+    assert workflow.main(["--home", str(tmp_path), "--langs", "toy", "--snakemake='"]) == 2
+    assert capsys.readouterr().err == "paper: SNAKEMAKE: ' cannot be split into options: no closing quotation\n"
+
+
+def test_failed_runs_are_named_even_if_the_pages_cannot_be_written(make_one, without_snakemake, tmp_path, capsys):
+    assert make_one("--system", "mst", "--seed", "1") == 0
+    (tmp_path / "home" / "results" / "toy" / "mst-seed1.jsonl").write_text("half a line")
+    words = ["--langs", "toy", "--systems", "mst", "--seeds", "1 2"]
+    assert workflow.main(["--home", str(tmp_path / "home"), *words]) == 2
+    failed, log, why = capsys.readouterr().err.splitlines()
+    assert failed == "toy mst seed 2: no record; its job was not begun" and log.endswith("snakemake.log")
+    assert why.endswith("mst-seed1.jsonl does not have the evaluations of a run: restore or delete it")
+    assert without_snakemake
+
+
+def test_one_record_at_a_time(make_one, capsys):
+    for words in (
+        ["--seed", "1"],
+        ["--system", "mst"],
+        ["--system", "mst mh3", "--seed", "1"],
+        ["--system", "mst", "--seed", "1 2"],
+    ):
+        assert make_one(*words) == 2
+        assert capsys.readouterr().err in ("single: --system: expected one\n", "single: --seed: expected one\n")
 
 
 def test_treebanks_that_cannot_be_had_are_left_out_and_named(hungarian, tmp_path):
@@ -184,8 +246,14 @@ def test_of_two_processes_for_one_record_the_second_waits(told, tmp_path):
 def test_a_run_that_failed_is_named_with_its_log(make_one, told, tmp_path):
     mine = grid(tmp_path / "home", "mst", seeds=[1])
     [run] = mine.unfinished()
-    assert engine.failure(mine, run).endswith("job.log, which it has not begun")
-    run.folder.mkdir(parents=True)
+    assert engine.failure(mine, run) == "toy mst seed 1: no record; its job was not begun"
+    started = tmp_path / "home" / "runs" / "workflow" / "config.json"
+    for folder in (run.folder, started.parent):
+        folder.mkdir(parents=True)
     (run.folder / "job.log").write_text("loading\nmh4: a cycle\n\n")
+    started.write_text("{}")
+    os.utime(run.folder / "job.log", (0, 0))  # of an earlier driver
+    assert engine.failure(mine, run) == "toy mst seed 1: no record; its job was not begun"
+    os.utime(run.folder / "job.log")
     assert engine.failure(mine, run).endswith("runs/toy/mst/seed1/job.log: mh4: a cycle")
     assert make_one("--system", "mst", "--seed", "1") == 0 and mine.unfinished() == []
