@@ -210,8 +210,8 @@ def _report(process: subprocess.Popen, grids: Sequence[Grid]) -> None:
     while not ended:
         ended = process.poll() is not None
         for grid, run in list(waiting):
-            if grid.records.has(run):
-                record = read_json(grid.records.path(run, RECORD))
+            record = read_json(grid.records.path(run, RECORD))
+            if "dev_uas" in record:
                 waiting.remove((grid, run))
                 done = "%d of %d" % (all_of_them - len(waiting), all_of_them)
                 print("%s  %s %s: dev UAS %.2f" % (done, grid.bank.name, run.name, record["dev_uas"]), flush=True)
