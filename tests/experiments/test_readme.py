@@ -10,7 +10,7 @@ from training.run import LIKELIHOOD
 
 from mh4.config import LOSSES
 
-TREEBANKS = {"hu": "Hungarian", "got": "Gothic", "el": "Greek", "vi": "Vietnamese"}
+TREEBANKS = {"hu": "Hungarian", "got": "Gothic", "el": "Greek", "vi": "Vietnamese", "id": "Indonesian"}
 
 
 def results() -> str:
