@@ -10,7 +10,14 @@ from training.run import LIKELIHOOD
 
 from mh4.config import LOSSES
 
-TREEBANKS = {"hu": "Hungarian", "got": "Gothic", "el": "Greek", "vi": "Vietnamese", "id": "Indonesian"}
+TREEBANKS = {
+    "hu": "Hungarian",
+    "got": "Gothic",
+    "el": "Greek",
+    "vi": "Vietnamese",
+    "id": "Indonesian",
+    "eu-ud1.4": "Basque (UD 1.4)",
+}
 
 
 def results() -> str:
