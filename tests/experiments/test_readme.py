@@ -25,7 +25,8 @@ def results() -> str:
     body = []
     for lang, name in TREEBANKS.items():
         runs = records.load(lang)
-        test = {row.system: row for row in table5_6.rows(table5_6.tested(lang, runs, records.RESULTS))}
+        scores = table5_6.tested(lang, runs, records.RESULTS)
+        test = {row.system: row for row in table5_6.rows(scores)} if scores else {}
         for row in table4.rows(runs):
             if row.system.endswith(LIKELIHOOD):
                 continue
