@@ -15,7 +15,7 @@ import options
 from provenance import EXPERIMENTS, make_command, report_written
 from rich.console import Console
 from tables import mh5 as table
-from tables.writer import write_pages
+from tables.writer import page_name, write_pages
 from training import predictions
 from training.records import TREES, load, record_path
 from training.run import finished_runs
@@ -65,7 +65,7 @@ def _mh5(typed, home: Path) -> int:
             )
         found.append(table.OfTreebank(bank, reach, rows))
     repeat = make_command("mh5", LANGS=typed.langs.split(), SEEDS=typed.seeds.split(), UD=asked[0].ud)
-    written = write_pages(results, table.page(langs), table.markdown(found, repeat), table.as_csv(found))
+    written = write_pages(results, page_name("mh5", langs), table.markdown(found, repeat), table.as_csv(found))
     for treebank in found:
         table.table(treebank).print(console)
     report_written(written)

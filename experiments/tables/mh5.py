@@ -11,7 +11,7 @@ from typing import Optional
 import numpy as np
 from training.treebank import Treebank
 
-from mh4 import treebanks, trees
+from mh4 import trees
 from tables.writer import Average, Table, average, comma_separated, error_of_difference, made_now, plus_minus
 
 SYSTEMS = ("mh4-hybrid", "mh5-hybrid", "mh4-arcs", "mh5-arcs")
@@ -131,15 +131,10 @@ def _difference(one: Average, other: Average) -> str:
     return plus_minus(one.mean - other.mean, error, "%+.2f")
 
 
-def page(langs: Sequence[str]) -> str:
-    """The name of the page on these treebanks."""
-    return "toy-mh5" if list(langs) == [treebanks.TOY] else "mh5"
-
-
-def markdown(all_found: Sequence[OfTreebank], command: str) -> list[str]:
+def markdown(treebanks: Sequence[OfTreebank], command: str) -> list[str]:
     """The lines of the page."""
     lines = ["# MH5 compared with MH4, on development sets", ""]
-    for found in all_found:
+    for found in treebanks:
         gold = found.reach.gold
         lines += [
             "## %s (%s)" % (found.bank.lang, found.bank.release),
@@ -167,7 +162,7 @@ def markdown(all_found: Sequence[OfTreebank], command: str) -> list[str]:
     ]
 
 
-def as_csv(all_found: Sequence[OfTreebank]) -> str:
+def as_csv(treebanks: Sequence[OfTreebank]) -> str:
     """The tables as csv."""
     header = [
         "lang",
@@ -186,7 +181,7 @@ def as_csv(all_found: Sequence[OfTreebank]) -> str:
         [found.bank.lang, found.bank.release, row.system, row.uas.seeds_listed]
         + [value for each in (row.uas, row.las, row.outside) for value in (each.mean, each.std)]
         + [len(found.reach.beyond()), float(row.recalled), float(row.predicted), float(row.training), row.parsing]
-        for found in all_found
+        for found in treebanks
         for row in found.rows
     ]
     return comma_separated(header, body)

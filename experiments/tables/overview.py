@@ -17,7 +17,7 @@ from mh4 import treebanks
 from tables import document, drawings, table1_2, table3, table4, table5_6, treebank_pages
 from tables.document import Figure, Section
 from tables.shared_task import COLUMNS, same_digits
-from tables.writer import Average, Table, averages, error_of_difference
+from tables.writer import Average, Table, averages, error_of_difference, page_name
 
 NAME = "report"
 NONE = "–"  # a cell without a score
@@ -50,7 +50,7 @@ def write(names: Sequence[str], results: Path = records.RESULTS) -> list[Path]:
     title = (
         "The toy treebank" if toy else "Global Transition-based Non-projective Dependency Parsing: the paper's tables and ours"
     )
-    return document.write(results, "toy-" + NAME if toy else NAME, title, sections(runs, results, toy))
+    return document.write(results, page_name(NAME, names), title, sections(runs, results, toy))
 
 
 def sections(runs: Mapping[str, Sequence[dict]], results: Path, toy: bool = False) -> list[Section]:

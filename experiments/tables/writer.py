@@ -17,6 +17,7 @@ from rich.table import Table as ConsoleTable
 from training.run import Run
 from training.treebank import Treebank
 
+from mh4 import treebanks
 from mh4.files import write_text
 
 WIDE = 1000  # characters: wider than any table
@@ -160,6 +161,11 @@ def made_now(command: str) -> list[str]:
 def pages(results: Path, name: str) -> list[Path]:
     """The paths of a table's pages."""
     return [results / (name + ".md"), results / (name + ".csv")]
+
+
+def page_name(name: str, treebanks_shown: Sequence[str]) -> str:
+    """The name of a page on these treebanks: toy-NAME if they are only toy, so that it is kept apart from that on real ones."""
+    return "toy-" + name if list(treebanks_shown) == [treebanks.TOY] else name
 
 
 def write_pages(results: Path, name: str, markdown: Sequence[str], csv_text: str) -> list[Path]:

@@ -24,7 +24,7 @@ from mh4 import config, conllu, treebanks
 from mh4.files import write_text
 from training import records
 from training.run import read_json, system_and_loss
-from training.workflow import Grid, Requests
+from training.workflow import Grid, Requests, folder_of
 
 WARM_UP, MINIBATCHES, PARSED = 5, 40, 100  # minibatches, and sentences of dev
 START_UP = 20  # seconds: loading, fitting the temperature, parsing, scoring
@@ -83,7 +83,7 @@ def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> di
     systems: those to measure in addition to the grids' own. What was measured on this machine before, with the same software, is
     read from ``runs/workflow/speeds.json``.
     """
-    path = home / "runs" / "workflow" / "speeds.json"
+    path = folder_of(home) / "speeds.json"
     known = _kept(path)
     # Of usual length: the treebank of median sentence length.
     for toy in (False, True):

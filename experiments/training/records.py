@@ -42,8 +42,12 @@ class Records:
 
     def has(self, run: Run) -> bool:
         """True if there is a record of the run on these files, wherever it was trained. Raises InputError if it is damaged."""
+        return self._record(run) is not None
+
+    def _record(self, run: Run) -> Optional[dict]:
         path = self.path(run, RECORD)
-        return path.exists() and all(_read(path)[split]["git_blob"] == blob for split, blob in self.bank.blobs.items())
+        record = _read(path) if path.exists() else None
+        return record if record and all(record[split]["git_blob"] == blob for split, blob in self.bank.blobs.items()) else None
 
     def keep(self, run: Run) -> None:
         """Writes the record of a finished run, without paths of this machine.
@@ -81,10 +85,10 @@ class Records:
     def _different(self, run: Run, record: dict) -> Optional[dict]:
         """The results and origin of the record of these inputs that is there so far, if its results differ, or of one before it."""
         try:
-            before = _read(self.path(run, RECORD)) if self.has(run) else {}
+            before = self._record(run)
         except InputError:  # damaged, and replaced now
-            before = {}
-        if not before or ("settings" in before and "settings" in record and before["settings"] != record["settings"]):
+            before = None
+        if before is None or ("settings" in before and "settings" in record and before["settings"] != record["settings"]):
             return None
         if all(before[name] == record[name] for name in RESULT if name in before and name in record):
             return before.get("differs_from")

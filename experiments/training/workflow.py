@@ -80,6 +80,11 @@ class Requests:
     minutes: int = 120
 
 
+def folder_of(home: Path) -> Path:
+    """The folder of the driver: its lock and configuration, logs, and measured speeds."""
+    return home / "runs" / "workflow"
+
+
 def disk(trainings: int, at_once: int) -> int:
     """The MB that trained models take, and those in training."""
     return trainings * MODEL_MB + min(at_once, trainings) * TRAINING_MB
@@ -124,9 +129,8 @@ def only_one(home: Path) -> Iterator[int]:
 
     Raises InputError if another driver has it.
     """
-    folder = home / "runs" / "workflow"
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "lock", "wb") as lock:
+    folder_of(home).mkdir(parents=True, exist_ok=True)
+    with open(folder_of(home) / "lock", "wb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -148,7 +152,7 @@ def execute(
     first one, if that has ended; and a group of jobs ends with the first of them that fails.
     """
     home = grids[0].home
-    folder = home / "runs" / "workflow"
+    folder = folder_of(home)
     for grid in grids:
         grid.records.forget_other_data()
     config = {
@@ -220,14 +224,14 @@ def _report(process: subprocess.Popen, grids: Sequence[Grid]) -> None:
 
 def log(home: Path) -> Path:
     """What Snakemake said, since it was last started."""
-    return home / "runs" / "workflow" / "snakemake.log"
+    return folder_of(home) / "snakemake.log"
 
 
 def failure(grid: Grid, run: Run) -> str:
     """What is known of a run that has no record: the path of the log of its job, with the last line of it, except for advice."""
     path = run.folder / "job.log"
     try:
-        begun = path.stat().st_mtime >= (grid.home / "runs" / "workflow" / "config.json").stat().st_mtime
+        begun = path.stat().st_mtime >= (folder_of(grid.home) / "config.json").stat().st_mtime
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if begun else []
     except OSError:
         begun, lines = False, []

@@ -74,9 +74,8 @@ def test_a_speed_that_is_known_is_not_measured_again(hungarian, tmp_path, monkey
     assert row[:4] == ["hu", "2", "2", "4"] and row[5] == "3" and row[7] == "700"
     assert "in training: mst 1000, 1ec 1000." in shown
     assert plan.main(["--home", str(home), "--langs", "hu toy", "--systems", "mst", "--ud", str(tmp_path / "home")]) == 2
-    assert capsys.readouterr().err.startswith(
-        "plan: no training set is here to measure speed on: "
-    )  # that of toy says nothing of hu
+    said = capsys.readouterr().err  # the speed on toy says nothing of hu
+    assert said.startswith("plan: no training set is here to measure speed on: ")
     for damaged in (
         [],
         {"mst": 1},
@@ -108,8 +107,7 @@ def test_speed_is_measured(tmp_path):
     assert needs.memory > measured["toy/mst"].memory and needs.minutes >= 30
     tiny = tmp_path / "tiny.conllu"
     tiny.write_text(as_conllu(("a", 0, "root"), ("b", 1, "obj")))
-    assert (
-        costs.measure("mst", str(tiny), str(tiny), str(EXPERIMENTS / "toy.toml")).training > 0
-    )  # fewer minibatches than warm it up
+    fewer_than_warm_up = costs.measure("mst", str(tiny), str(tiny), str(EXPERIMENTS / "toy.toml"))
+    assert fewer_than_warm_up.training > 0
     slower = {**measured, "toy/mst": replace(measured["toy/mst"], training=1.0)}
     assert costs.seconds("mst", Size(100, 1000, 100), slower["toy/mst"], {}, toy=True) > 1000
