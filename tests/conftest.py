@@ -16,11 +16,13 @@ settings.load_profile("mh4")
 
 
 @pytest.fixture
-def hangups():
-    """SIGHUP ends the commands that the test starts, though the tests themselves may have been started by nohup."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def ending_signals():
+    """SIGHUP and SIGINT end the commands that the test starts, though the tests may have been started by nohup, or with &."""
+    defaults = {signal.SIGHUP: signal.SIG_DFL, signal.SIGINT: signal.default_int_handler}
+    before = {number: signal.signal(number, handler) for number, handler in defaults.items()}
     yield
-    signal.signal(signal.SIGHUP, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="module")

@@ -168,7 +168,7 @@ def test_a_training_killed_again_and_again_ends_with_the_same_weights(treebank, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-@pytest.mark.usefixtures("hangups")
+@pytest.mark.usefixtures("ending_signals")
 def test_a_training_that_is_told_to_end_leaves_nothing_half_written(treebank, whole, tmp_path, number):
     folder = tmp_path / "model"
     process = start(training(treebank, folder), stderr=subprocess.PIPE)

@@ -209,7 +209,7 @@ def wait_for(condition):
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="needs /proc")
 @pytest.mark.parametrize("whom", ["parent by SIGTERM", "parent by SIGHUP", "parent by SIGKILL", "worker by SIGKILL"])
-@pytest.mark.usefixtures("hangups")
+@pytest.mark.usefixtures("ending_signals")
 def test_killing_parsing_processes(folders, tmp_path, whom):
     """None outlives its parent, none is missed, and the output stays as it was."""
     toy.sentences(tmp_path)
