@@ -49,7 +49,7 @@ def train_all(
     Raises Stopped, after all children have exited, if the user interrupts.
     """
     show, children = display(runs, console, cwd), []
-    with _ending_signals(_interrupt), show:
+    with ending_signals(_interrupt), show:
         try:
             while any(run.state in (WAITING, TRAINING) for run in runs):
                 for child in list(children):
@@ -146,7 +146,7 @@ def _signal(children: Sequence[_Child], number: int) -> None:
 
 
 @contextmanager
-def _ending_signals(handler: Callable[[int, Any], None]) -> Iterator[None]:
+def ending_signals(handler: Callable[[int, Any], None]) -> Iterator[None]:
     """Lets `handler` handle Ctrl-C, SIGTERM and SIGHUP (a closed terminal) until the end of the block."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     heard = {number: old for number, old in before.items() if old is not signal.SIG_IGN}  # nohup sets SIGHUP to be ignored
@@ -168,7 +168,7 @@ def _interrupt(number: int, frame: Any) -> None:
 def _signals_wait() -> Iterator[None]:
     """Defers signals until the end of the block."""
     came: list[int] = []
-    with _ending_signals(lambda number, frame: came.append(number)):
+    with ending_signals(lambda number, frame: came.append(number)):
         yield
     for number in came[:1]:
         os.kill(os.getpid(), number)

@@ -17,13 +17,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 from provenance import EXPERIMENTS, shown
 
 from mh4.errors import InputError
 from mh4.files import write_text
 from training.ensembles import MEMBERS, NAME
+from training.grid import Stopped, ending_signals
 from training.records import RECORD, Records
 from training.run import Run, finished_runs, read_json
 from training.treebank import Treebank
@@ -150,6 +151,8 @@ def execute(
 
     On Slurm, trainings are separate jobs. In an array of snakemake-executor-plugin-slurm 2.8, each task deletes the record of the
     first one, if that has ended; and a group of jobs ends with the first of them that fails.
+
+    Raises Stopped on SIGTERM and SIGHUP, once Snakemake has stopped its jobs.
     """
     home = grids[0].home
     folder = folder_of(home)
@@ -189,14 +192,27 @@ def execute(
     else:
         words += ["--cores", at_once]
     with open(log(home), "wb") as said:
-        process = subprocess.Popen([*words, *more], pass_fds=[lock], stdout=said, stderr=subprocess.STDOUT)
-    try:
-        _report(process, grids)
-    except BaseException as error:
-        if not isinstance(error, KeyboardInterrupt):  # which Snakemake got too
-            process.send_signal(signal.SIGINT)
-        process.wait()  # it stops its jobs first
-        raise
+        process = subprocess.Popen(
+            [*words, *more], pass_fds=[lock], stdout=said, stderr=subprocess.STDOUT, preexec_fn=_hear_interrupts
+        )
+    with ending_signals(_stop):
+        try:
+            _report(process, grids)
+        except BaseException as error:
+            if not isinstance(error, KeyboardInterrupt):  # which Snakemake got too
+                process.send_signal(signal.SIGINT)
+            process.wait()  # it stops its jobs first
+            raise
+
+
+def _hear_interrupts() -> None:
+    """Lets Snakemake be interrupted, which is how it is told to stop, even if Ctrl-C is ignored: in a script, after &."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _stop(number: int, frame: Any) -> None:
+    """Makes SIGTERM and SIGHUP stop Snakemake and its jobs, as Ctrl-C does."""
+    raise KeyboardInterrupt if number == signal.SIGINT else Stopped
 
 
 def _cancel(prefix: str) -> None:

@@ -115,7 +115,7 @@ def test_the_live_table_fits_the_terminal(tmp_path):
 def test_nohup_is_respected():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with grid._ending_signals(grid._interrupt):
+        with grid.ending_signals(grid._interrupt):
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
     finally:
