@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import options
@@ -241,6 +243,47 @@ def test_of_two_processes_for_one_record_the_second_waits(told, tmp_path):
     outputs = [process.communicate(timeout=60)[0].decode() for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], outputs
     assert [call["run"] for call in calls(told)] == ["mst-1"]
+
+
+DRIVER = """
+import signal
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import workflow
+from training import workflow as engine
+workflow.SNAKEMAKE = engine.SNAKEMAKE = Path(sys.argv[2])
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a script, after &
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+sys.exit(workflow.main(sys.argv[3:]))
+"""
+
+SNAKEMAKE = """#!%s
+import time
+from pathlib import Path
+try:
+    Path(%r).touch()
+    time.sleep(60)
+except KeyboardInterrupt:
+    Path(%r).touch()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_driver_that_is_told_to_end_interrupts_snakemake_first(tmp_path, number):
+    snakemake, began, interrupted = (tmp_path / name for name in ("snakemake", "began", "interrupted"))
+    snakemake.write_text(SNAKEMAKE % (sys.executable, str(began), str(interrupted)))
+    snakemake.chmod(0o755)
+    words = ["--home", str(tmp_path / "home"), "--langs", "toy", "--jobs", "1"]
+    command = [sys.executable, "-c", DRIVER, str(ROOT / "experiments"), str(snakemake), *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not began.exists() and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(number)
+    out, error = process.communicate(timeout=30)
+    assert process.returncode == 130 and error == b""
+    assert out.endswith(b"stopped; run the same command again to resume\n")
+    assert interrupted.exists()
 
 
 def test_a_run_that_failed_is_named_with_its_log(make_one, told, tmp_path):
