@@ -31,13 +31,10 @@ def test_no_more_than_the_asked_number_at_a_time(run, monkeypatch):
 
 
 DRIVER = """
-import signal
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import reproduce
-signal.signal(signal.SIGINT, signal.default_int_handler)  # they may be ignored in the environment of the tests
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
 sys.exit(reproduce.main(sys.argv[4:], trainer=[sys.executable, sys.argv[2]], home=Path(sys.argv[3])))
 """
 
@@ -61,6 +58,7 @@ def start_and_wait_for(told, tmp_path, run_name, *arguments):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.usefixtures("ending_signals")
 def test_stopped_and_started_again_it_goes_on_from_there(run, told, tmp_path, number):
     process = start_and_wait_for(told, tmp_path, "mst-1", *toy("--seeds", "1 2", "--jobs", "1"))
     process.send_signal(number)

@@ -254,7 +254,6 @@ import workflow
 from training import workflow as engine
 workflow.SNAKEMAKE = engine.SNAKEMAKE = Path(sys.argv[2])
 signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a script, after &
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
 sys.exit(workflow.main(sys.argv[3:]))
 """
 
@@ -270,6 +269,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.usefixtures("ending_signals")
 def test_a_driver_that_is_told_to_end_interrupts_snakemake_first(tmp_path, number):
     snakemake, began, interrupted = (tmp_path / name for name in ("snakemake", "began", "interrupted"))
     snakemake.write_text(SNAKEMAKE % (sys.executable, str(began), str(interrupted)))
