@@ -8,7 +8,9 @@ help:
 	@echo '    LANG=hu                       its language (toy: a small generated one, no download)'
 	@echo '    SYSTEMS="mh3 mst mh4-hybrid"  the parsers            SEEDS="1 2 3"  the runs of each'
 	@echo '    UD=folder                     existing treebanks     JOBS=2         parallel runs'
+	@echo '    SOURCE=lindat                 download from there, not from GitHub, as for mh4 data --source'
 	@echo '    CONLL17=folder                the shared task'"'"'s segmentation of the test sets, if you have it'
+	@echo '    SETTINGS=authors              the settings of the authors'"'"' runs, not ours'
 	@echo 'make paper [LANGS="hu got"]       the whole paper, or that on some treebanks: trainings, ensembles, tables and report'
 	@echo '    SYSTEMS= SEEDS= UD= CONLL17=  as above; by default the systems and five seeds of the paper'
 	@echo '    PROFILE=slurm                 as jobs of a cluster           JOBS=2     parallel runs'
@@ -18,6 +20,9 @@ help:
 	@echo 'make search LANG=toy              greedy, beam and exact decoding with the models trained by make reproduce'
 	@echo 'make calibration LANG=toy         how far the probabilities of their arcs can be trusted'
 	@echo 'make likelihood LANG=toy          training on likelihood and with the hinge: SYSTEMS, SEEDS and JOBS as above'
+	@echo 'make ablations                    what each difference between the authors'"'"' settings and ours changes, in short trainings'
+	@echo '    LANGS= SYSTEMS= SEEDS= UD=    as for make paper; by default hu and got, and three seeds'
+	@echo '    ROWS="word-boundaries"        some of the differences        LENGTH=full    the largest ones at full length'
 	@echo 'make text LANG=toy                accuracy from raw text, with a segmenter trained on the treebank'
 	@echo 'make ensemble LANG=toy            ensembles of the models trained by make reproduce, and ways of voting'
 	@echo 'make compare LANG=toy             where one system is better than another: SYSTEMS="mh4-hybrid 1ec"'
@@ -33,10 +38,29 @@ help:
 	@echo 'make clean                        remove build products; make distclean also removes .venv'
 	@echo 'PYTHON=python3.11 selects the Python to set up with, JOBS=1 the number of parallel compilers.'
 
+# Variables mean what was typed, as in UD='/a$b': make would expand what is in them, wherever they are used and for the environment of
+# what it starts. A line break would end the command that it is in.
+define newline
+
+
+endef
+literal = $(if $(findstring $(newline),$(value $(1))),$(error $(1) has a line break)) \
+  $(eval override $(if $(filter command,$(firstword $(origin $(1)))),export) $(1) := $$(value $(1)))
+GIVEN := CALLS CONLL17 CORES EVERY JOBS LANGS LENGTH PROFILE PYTEST PYTHON PYTHONS ROWS SEEDS SETTINGS SNAKEMAKE SYSTEMS UD
+$(foreach name,$(GIVEN),$(if $(filter-out undefined,$(origin $(name))),$(call literal,$(name))))
+
+ifeq ($(firstword $(origin SOURCE)),command)
+  export MH4_DATA_SOURCE := $(value SOURCE)
+endif
+
 # LANG is also the variable of the locale. The treebank is the LANG given after `make`; no command started here may take it for a
 # locale, so LANG is reset to the value in the shell, as far as make lets us see it: before version 4.4 in the environment of
 # $(shell), later in that of make itself if there is /proc. Nested makes get no variables.
-TREEBANK := $(if $(filter command,$(firstword $(origin LANG))),$(LANG))
+TREEBANK :=
+ifeq ($(firstword $(origin LANG)),command)
+  $(call literal,LANG)
+  TREEBANK := $(LANG)
+endif
 ifneq ($(TREEBANK),)
   LOCALE := $(shell (tr '\0' '\n' </proc/$$PPID/environ) 2>/dev/null | sed -n 's/^LANG=//p')
   ifeq ($(LOCALE),)
@@ -49,14 +73,14 @@ MAKEOVERRIDES :=
 unexport MAKEFLAGS MFLAGS MAKEOVERRIDES
 
 PYTHON_NAMED := $(PYTHON)
-PYTHON := $(or $(PYTHON),python3)
+override PYTHON := $(or $(PYTHON),python3)
 # $(call quoted,text) is the text as one word of the shell, which may have apostrophes.
 quoted = '$(subst ','\'',$(1))'
 # $(call set_up,options)
-set_up = @command -v $(call quoted,$(PYTHON)) >/dev/null || { \
-	  echo mh4: $(call quoted,$(PYTHON)) 'not found: install Python 3.9 to 3.13, on Debian or Ubuntu with' \
+set_up = @command -v -- $(call quoted,$(PYTHON)) >/dev/null || { \
+	  printf '%s %s %s\n' 'mh4: '$(call quoted,$(PYTHON)) 'not found: install Python 3.11 to 3.13, on Debian or Ubuntu with' \
 	    '`apt install python3-venv python3-dev`, or select one as in `make setup PYTHON=python3.11`.' >&2; exit 2; }; \
-	exec $(call quoted,$(PYTHON)) tools/setup $(if $(PYTHON_NAMED),--this-python) $(if $(JOBS),--jobs $(call quoted,$(JOBS))) $(1)
+	exec $(call quoted,$(PYTHON)) tools/setup $(if $(PYTHON_NAMED),--this-python) $(if $(JOBS),--jobs=$(call quoted,$(JOBS))) $(1)
 
 setup:
 	$(call set_up)
@@ -65,12 +89,12 @@ environment:
 	$(call set_up,--quiet)
 
 test: environment
-	$(strip $(if $(UD),UD=$(call quoted,$(UD))) $(if $(CONLL17),CONLL17=$(call quoted,$(CONLL17))) .venv/bin/python -m pytest $(PYTEST))
+	$(if $(UD),UD=$(call quoted,$(UD)) )$(if $(CONLL17),CONLL17=$(call quoted,$(CONLL17)) ).venv/bin/python -m pytest $(PYTEST)
 
 # Slower checks that are not part of the tests.
 
 sweep: environment
-	.venv/bin/python tests/hostile/sweep.py $(if $(EVERY),--every $(call quoted,$(EVERY)))
+	.venv/bin/python tests/hostile/sweep.py $(if $(EVERY),--every=$(call quoted,$(EVERY)))
 
 # The decoders are compiled again, with the sanitizers, into build/sanitize. Python itself is not, so leaks are not looked for.
 SANITIZED = build/sanitize
@@ -79,13 +103,13 @@ sanitize: environment
 	  .venv/bin/python setup.py -q build --build-base $(SANITIZED) --build-lib $(SANITIZED)/lib
 	PYTHONPATH=$(SANITIZED)/lib LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	  .venv/bin/python tests/hostile/fuzz.py $(if $(CALLS),--calls $(call quoted,$(CALLS))) $(if $(SEEDS),--seed $(call quoted,$(SEEDS)))
+	  .venv/bin/python tests/hostile/fuzz.py $(if $(CALLS),--calls=$(call quoted,$(CALLS))) $(if $(SEEDS),--seed=$(call quoted,$(SEEDS)))
 
 package: environment
-	.venv/bin/python tools/package.py $(foreach python,$(PYTHONS),$(call quoted,$(python)))
+	.venv/bin/python tools/package.py -- $(foreach python,$(PYTHONS),$(call quoted,$(python)))
 
 # $(call given,variables): the given values of the variables, as options of the experiments.
-given = $(strip $(foreach name,$(1),$(if $($(name)),--$(call lower,$(name))=$(call quoted,$($(name))))))
+given = $(foreach name,$(1),$(if $($(name)),--$(call lower,$(name))=$(call quoted,$($(name)))))
 options = --lang=$(call quoted,$(TREEBANK)) $(call given,$(1))
 lower = $(shell echo $(1) | tr '[:upper:]' '[:lower:]')
 # $(call usage,options after LANG=hu)
@@ -95,7 +119,7 @@ usage = @echo 'usage: make $@ LANG=hu $(1)' >&2; \
 
 ifneq ($(TREEBANK),)
 reproduce: environment
-	.venv/bin/python experiments/reproduce.py $(call options,SYSTEMS SEEDS UD CONLL17 JOBS)
+	.venv/bin/python experiments/reproduce.py $(call options,SYSTEMS SEEDS UD CONLL17 JOBS SETTINGS)
 features: environment
 	.venv/bin/python experiments/features.py $(call options,SEEDS UD JOBS)
 search: environment
@@ -112,7 +136,7 @@ compare: environment
 	.venv/bin/python experiments/compare.py $(call options,SYSTEMS SEEDS UD)
 else
 reproduce:
-	$(call usage,[SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2 3"] [UD=folder] [CONLL17=folder] [JOBS=2])
+	$(call usage,[SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2 3"] [UD=folder] [CONLL17=folder] [JOBS=2] [SETTINGS=authors])
 features:
 	$(call usage,[SEEDS="1 2"] [UD=folder] [JOBS=2])
 search:
@@ -133,7 +157,7 @@ endif
 WORKFLOW = LANGS SYSTEMS SEEDS UD CONLL17 JOBS
 paper: environment
 	@.venv/bin/python tools/setup/workflow_environment.py
-	.venv/bin/python experiments/workflow.py $(call given,$(WORKFLOW) PROFILE SNAKEMAKE)
+	.venv/bin/python experiments/workflow.py $(call given,$(WORKFLOW) SETTINGS PROFILE SNAKEMAKE)
 
 plan: environment
 	.venv/bin/python experiments/plan.py $(call given,$(WORKFLOW) CORES)
@@ -147,6 +171,9 @@ report: environment
 
 coverage: environment
 	.venv/bin/python experiments/table3.py $(call given,UD)
+
+ablations: environment
+	.venv/bin/python experiments/ablations.py $(call given,LANGS ROWS SYSTEMS SEEDS LENGTH UD JOBS)
 
 mh5: environment
 	.venv/bin/python experiments/mh5.py $(call given,LANGS SEEDS UD)
@@ -162,4 +189,4 @@ clean:
 distclean: clean
 	rm -rf .venv .venv-workflow
 
-.PHONY: help setup environment test reproduce features search calibration likelihood text ensemble compare mh5 paper plan slurm-test report coverage conll17 sweep sanitize package clean distclean
+.PHONY: help setup environment test reproduce features search calibration likelihood text ensemble compare ablations mh5 paper plan slurm-test report coverage conll17 sweep sanitize package clean distclean

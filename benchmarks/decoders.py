@@ -22,6 +22,7 @@ import numpy as np
 
 from mh4.decoders import mh3, mh4, mh5, mhk, mst, oneec, plain_mh4
 from mh4.decoders.mh4_full import VECTOR
+from mh4.processes import with_parent
 from mh4.setup import cpu
 
 LENGTHS = [10, 20, 40, 60, 99, 150, 200, 300]
@@ -122,7 +123,7 @@ def own_memory(name, n):
 def megabytes(name, n):
     """The same, measured in a separate process."""
     command = [sys.executable, __file__, str(n), "--memory-of", name]
-    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, preexec_fn=with_parent()).stdout)
 
 
 def exponents(times):

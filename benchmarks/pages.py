@@ -1,10 +1,13 @@
 """Measures training and parsing, and writes the pages training.md and parsing.md in benchmarks/results.
 
-    .venv/bin/python benchmarks/pages.py FOLDER
+    .venv/bin/python benchmarks/pages.py FOLDER [--against CHECKOUT] [--udpipe MODEL [--model DIR]]
 
-FOLDER has the Hungarian treebank of UD 2.0. This takes about ten minutes, during which nothing else should run.
+FOLDER has the Hungarian treebank of UD 2.0. This takes about ten minutes, during which nothing else should run; with --against, which
+compares training with another checkout, ten more. --udpipe compares parsing with UDPipe 1, as in parsing.py, ours with the model
+--model.
 """
 
+import argparse
 import os
 import re
 import subprocess
@@ -13,6 +16,7 @@ from pathlib import Path
 
 from training import commit
 
+from mh4.processes import with_parent
 from mh4.setup import cpu
 from mh4.systems import with_marginals
 
@@ -23,7 +27,8 @@ SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "mh4-arcs", "mh5-hybrid", "mh5
 def output(*command):
     """What one of the benchmarks prints."""
     print(" ".join(command), file=sys.stderr, flush=True)
-    done = subprocess.run([sys.executable, str(HERE / command[0]), *command[1:]], stdout=subprocess.PIPE, check=True)
+    started = [sys.executable, str(HERE / command[0]), *command[1:]]
+    done = subprocess.run(started, stdout=subprocess.PIPE, check=True, preexec_fn=with_parent())
     return done.stdout.decode().strip()
 
 
@@ -59,25 +64,49 @@ def write(name, *parts):
     (HERE / "results" / (name + ".md")).write_text(text + "\n", encoding="utf-8")
 
 
+def against(checkout, train):
+    """A table of the speed of training of both checkouts."""
+    lines = ["| system | tokens/s | %s | ratio |" % commit(Path(checkout)), "|---|--:|--:|--:|"]
+    for system in ("mh3", "mst", "mh4-hybrid", "1ec"):
+        said = output("training.py", "--train", train, "--system", system, "--against", checkout)
+        here, there, ratio = (line.split("|")[2].strip() for line in said.splitlines()[-3:])
+        lines.append("| %s | %s | %s | %s |" % (system, here, there, ratio))
+    return "\n".join(lines)
+
+
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: .venv/bin/python benchmarks/pages.py FOLDER")
-    train, dev = (os.path.join(sys.argv[1], "hu-ud-%s.conllu" % split) for split in ("train", "dev"))
-    write(
-        "training",
+    parser = argparse.ArgumentParser(description="Write the pages on the speed of training and parsing.")
+    parser.add_argument("folder", metavar="FOLDER", help="has the Hungarian treebank")
+    parser.add_argument("--against", metavar="CHECKOUT", help="another checkout, to compare training with")
+    parser.add_argument("--udpipe", metavar="MODEL", help="a model of UDPipe 1, to compare parsing with")
+    parser.add_argument("--model", metavar="DIR", help="our model to compare with that; by default one with random weights")
+    options = parser.parse_args()
+    train, dev = (os.path.join(options.folder, "hu-ud-%s.conllu" % split) for split in ("train", "dev"))
+    training = [
         section("Breakdown", "training.py", "--train", train),
         section("Breakdown of 1ec", "training.py", "--train", train, "--system", "1ec"),
         section("Breakdown on the toy treebank", "training.py"),
         "## By system\n\nThe same with `--system SYSTEM`, and with `--set training.loss=likelihood`; and "
         "`benchmarks/parsing.py --system SYSTEM hu-ud-dev.conllu`:\n\n" + by_system(train, dev),
-    )
-    write(
-        "parsing",
+    ]
+    if options.against:
+        text = (
+            "## Against an earlier version\n\nThe tokens per second of processor time of this version and another, measured in turns, by "
+            "`--system SYSTEM --against CHECKOUT`:\n\n"
+        )
+        training.append(text + against(options.against, train))
+    write("training", *training)
+    parsing = [
         section("Breakdown", "parsing.py", dev),
         section("Files of any size, processes", "parsing.py", "--command", dev),
         section("By sentence length", "parsing.py", "--lengths", dev) + "\n\nMilliseconds per sentence; `network` is that of "
         "mh4-hybrid, from words to scores.\n\n![](lengths.png)",
-    )
+    ]
+    if options.udpipe:
+        model = ["--model", options.model] if options.model else []
+        ours = section("Against UDPipe 1", "parsing.py", "--udpipe", options.udpipe, "--train", train, *model, dev)
+        parsing.append(ours + "\n\nBoth read CoNLL-U, predict tags and trees, and write CoNLL-U, on one core, in turns.")
+    write("parsing", *parsing)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,12 @@ runs `mh4 parse` on the file and on N concatenated copies of it, with one proces
 of wall time, including start-up and files, and its memory; with --against also with one process of another checkout, set up in
 FOLDER.
 
+    .venv/bin/python benchmarks/parsing.py --udpipe MODEL [--train FILE.conllu] [--rounds N] ...
+
+parses the file alternately with mh4 and with a tagger and parser of UDPipe 1, from CoNLL-U to CoNLL-U, and reports words per second of
+processor time. If there is no UDPipe model of that name, it is trained on --train, with UDPipe's default settings but in two iterations,
+and kept.
+
     .venv/bin/python benchmarks/parsing.py --lengths ...
 
 measures network and decoders on sentences of 10 to 300 words, made of words from the file, and draws the plot
@@ -28,6 +34,8 @@ from pathlib import Path
 import numpy as np
 from stopwatch import Stopwatch, peak_memory
 
+from mh4.processes import with_parent
+
 ROOT = Path(__file__).resolve().parent.parent
 STAGES = ("reading", "graph", "forward", "scores out of DyNet", "decoding", "labels and tags", "writing")
 LENGTHS = (10, 15, 20, 30, 40, 60, 80, 100, 150, 200, 300)
@@ -43,12 +51,17 @@ def main():
     parser.add_argument("--copies", type=int, default=20, metavar="N", help="the number of copies in the long file of --command")
     parser.add_argument("--against", metavar="FOLDER", help="another checkout, for --command")
     parser.add_argument("--lengths", action="store_true", help="measure by sentence length")
+    parser.add_argument("--udpipe", metavar="MODEL", help="compare with a model of UDPipe 1")
+    parser.add_argument("--train", metavar="FILE.conllu", help="what to train the UDPipe model on")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the number of times to parse with each, for --udpipe")
     options = parser.parse_args()
     path = options.file or str(toy())
     if options.lengths:
         by_length(path)
     elif options.command:
         command(options, path)
+    elif options.udpipe:
+        against_udpipe(options, path)
     else:
         by_stage(options, path)
 
@@ -68,7 +81,7 @@ def random_parser(system, path):
     from mh4.vocabulary import Vocabulary
 
     config = Config()
-    return Parser(Model(system, config, Vocabulary.of(conllu.read(path), config.encoder.word_min_count), 1))
+    return Parser(Model(system, config, Vocabulary.of(conllu.read(path), config), 1))
 
 
 def by_stage(options, path):
@@ -95,6 +108,61 @@ def by_stage(options, path):
     print("%s on %s: %d sentences of %.1f words" % (model.system.name, Path(path).name, len(sentences), words / len(sentences)))
     print("per sentence:\n\n%s\n" % watch.table(STAGES, len(sentences)))
     print("%d words/s, peak memory %d MB" % (words / sum(watch.seconds.values()), peak_memory()))
+
+
+def against_udpipe(options, path):
+    """Print the words per second of mh4 and of UDPipe 1."""
+    from ufal.udpipe import Model, Pipeline, ProcessingError
+
+    import mh4
+    from mh4 import conllu, writing
+
+    if not os.path.exists(options.udpipe):
+        train_udpipe(options.train, options.udpipe)
+    text = Path(path).read_text(encoding="utf-8")
+    model = Model.load(options.udpipe)  # the pipeline does not keep it alive
+    pipeline = Pipeline(model, "conllu", Pipeline.DEFAULT, Pipeline.DEFAULT, "conllu")
+    parser = mh4.load(options.model) if options.model else random_parser(options.system, path)
+
+    def ours():
+        blocks = list(conllu.blocks(path, trees=False))
+        parsed = parser.parse([block.sentence for block in blocks])
+        return "".join(block.text(writing.columns(sentence, True, False)) for block, sentence in zip(blocks, parsed))
+
+    def theirs():
+        error = ProcessingError()
+        parsed = pipeline.process(text, error)
+        assert not error.occurred(), error.message
+        return parsed
+
+    words = sum(line.split("\t")[0].isdigit() for line in text.splitlines())
+    speeds = {parser.model.system.name: [], "UDPipe": []}
+    for _ in range(options.rounds + 1):
+        for name, parse in zip(speeds, (ours, theirs)):
+            start = time.process_time()
+            parse()
+            speeds[name].append(round(words / (time.process_time() - start)))
+    print("| with tags, on %s | words/s, median | all |" % Path(path).name)
+    print("|---|--:|---|")
+    for name, (_, *measured) in speeds.items():  # the first was to warm up
+        print("| %s | %d | %s |" % (name, np.median(measured), " ".join(map(str, measured))))
+    print("| ratio | %.2f | |" % np.divide(*(np.median(measured[1:]) for measured in speeds.values())))
+
+
+def train_udpipe(train, path):
+    """Train UDPipe's tagger and parser, in fewer iterations than by default (20 and 10): speed does not depend on them."""
+    from ufal.udpipe import InputFormat, ProcessingError, Sentence, Trainer
+
+    reader, error = InputFormat.newConlluInputFormat(), ProcessingError()
+    reader.setText(Path(train).read_text(encoding="utf-8"))
+    sentences = [Sentence()]
+    while reader.nextSentence(sentences[-1], error):
+        sentences.append(Sentence())
+    settings = (Trainer.NONE, "iterations=2", "iterations=2")
+    trained = Trainer.train("morphodita_parsito", sentences[:-1], [], *settings, error)
+    if error.occurred():
+        sys.exit("UDPipe: " + error.message)
+    Path(path).write_bytes(trained)
 
 
 def command(options, path):
@@ -124,14 +192,14 @@ def command(options, path):
 
 def run(checkout, arguments):
     """The seconds taken by `mh4 parse` of a checkout, and the peak memory of one of its processes, in MB."""
-    program = "import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], check=True)\n"
-    program += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     start = time.perf_counter()
-    python = str(checkout / ".venv/bin/python")
-    command = [python, "-c", program, python, "-m", "mh4", "parse", "--model"] + arguments
-    done = subprocess.run(command, cwd=str(checkout), stdout=subprocess.PIPE, check=True)
-    memory = int(done.stdout) / (1 << 20 if sys.platform == "darwin" else 1 << 10)
-    return time.perf_counter() - start, memory
+    command = [str(checkout / ".venv/bin/python"), "-m", "mh4", "parse", "--model"] + arguments
+    process = subprocess.Popen(command, cwd=str(checkout), preexec_fn=with_parent())
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return time.perf_counter() - start, usage.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 def by_length(path):

@@ -14,6 +14,7 @@ import sys
 
 import decoders
 
+from mh4.processes import with_parent
 from mh4.setup import cpu
 
 TURNS = 3
@@ -37,7 +38,9 @@ def main(python, lengths):
     for _ in range(TURNS):
         for name, executable, env in builds:
             command = [executable, __file__, "--measure", *map(str, lengths)]
-            done = subprocess.run(command, env={**os.environ, **env}, check=True, stdout=subprocess.PIPE)
+            done = subprocess.run(
+                command, env={**os.environ, **env}, check=True, stdout=subprocess.PIPE, preexec_fn=with_parent()
+            )
             times[name].append(json.loads(done.stdout))
     print(
         "# The variants of a wheel\n\n%s, one core.\n\n    python benchmarks/variants.py PYTHON%s\n\nMilliseconds of processor time for a "

@@ -1,89 +1,87 @@
-"""Ablations: the effect of each change by itself, in short training runs of equal length that differ in nothing else.
+"""``make ablations``: what each difference between the authors' runs and ours changes by itself.
 
-``experiments/ablations/plan.toml`` lists the changes: settings, a patch in the same folder, or another system; changes that do
-not help leave no trace in the code. Each finished run is a row of ``results/ablations.csv``, from which ``results/ablations.md``
-is made.
-
-    .venv/bin/python experiments/ablations.py --langs "hu got" --ud FOLDER
-
-trains the runs that are not in the csv; `--changes "NAME ..."` restricts it to these changes.
+By default short runs of equal length, with our settings except for those of one row of ``experiments/ablations.toml``, which are the
+authors'. With LENGTH=full, the rows with the largest effects at full length: the authors' settings within ours, and ours within the
+authors'; the runs they are compared with are those of ``make reproduce``. Runs already recorded are not repeated.
 """
 
-import os
-import statistics
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional
 
 import options
-from provenance import EXPERIMENTS, shown
+from provenance import EXPERIMENTS, make_command, report_written
 from rich.console import Console
 from tables import ablations as table
-from training import changes
-from training.changes import Change, Plan
-from training.grid import train_all
-from training.run import FAILED, Run
+from tables import differences
+from training.ablations import OURS, PLAN, SHORT, THEIRS, Plan, variant, wanted
+from training.experiment import Experiment, train_together
+from training.progress import failures
+from training.run import TRAINER, alone, requested_systems
 from training.treebank import located
 
+from mh4 import treebanks
 from mh4.errors import InputError
 
-USAGE = 'usage: .venv/bin/python experiments/ablations.py --langs "hu got" [--changes "NAME ..."] [--ud FOLDER] [--jobs 2]'
+USAGE = """\
+usage: make ablations [LANGS="hu got"] [ROWS="word-boundaries labels"] [SYSTEMS="mh4-hybrid"] [SEEDS="1 2"] [LENGTH=full]
+       [UD=folder] [JOBS=2]"""
 
 
-def train(
-    plan: Plan, langs: Sequence[str], wanted: Sequence[Change], ud: Optional[str], jobs: int, console: Console, home: Path
-) -> list[Run]:
-    """Trains the runs that have no row in the csv, the first seed of all changes first; returns the runs that failed."""
-    models, results = home / "runs" / "ablations", home / "results"
-    rows = table.read(results)
-    known = {table.key(row) for row in rows}
-    runs: dict[Path, tuple[Run, dict[str, str]]] = {}
-    banks = [located(lang, ud) for lang in langs]
-    for seed in plan.seeds:
-        for bank in banks:
-            for change in wanted:
-                for system in change.systems:
-                    row = {"base": plan.base, "lang": bank.name, "system": system, "change": change.name, "seed": str(seed)}
-                    if table.key(row) not in known:
-                        run = changes.run_of(plan, bank, change, system, seed, models)
-                        runs[run.folder] = run, row
-
-    def done(run: Run) -> None:
-        rows.append({**runs[run.folder][1], **score(run)})
-        table.write(plan, rows, results)
-
-    console.print("%d to train" % len(runs))
-    waiting = [run for run, _ in runs.values()]
-    train_all(waiting, jobs, lambda run: None, done, console, Path.cwd(), dict(os.environ, PYTHONUTF8="1"))
-    return [run for run in waiting if run.state == FAILED]
+def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path = EXPERIMENTS, plan: Path = PLAN) -> int:
+    """The command; exit codes, `trainer` and `home` as in reproduce.main. plan: the file of rows."""
+    typed = options.options(arguments, USAGE, ("langs", "rows", "systems", "seeds", "length", "ud", "jobs"))
+    return options.answered("ablations", lambda: USAGE, typed.help, lambda: _ablations(typed, Plan.read(plan), trainer, home))
 
 
-def score(run: Run) -> dict[str, str]:
-    """The scores in the row of a finished run: means over the last evaluations."""
-    lines = run.evaluations()
-    row = {name: "%.4f" % statistics.mean(line["dev_" + name] for line in lines[-table.LAST :]) for name in ("uas", "las")}
-    return {**row, "updates": str(lines[-1]["updates"]), "seconds": "%.0f" % lines[-1]["seconds"]}
-
-
-def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
-    """The command; exit codes and `home` as in reproduce.main."""
-    typed = options.options(arguments, USAGE, ("langs", "changes", "ud", "jobs"))
-    return options.answered("ablations", lambda: USAGE, typed.help, lambda: _ablations(typed, home))
-
-
-def _ablations(typed, home: Path) -> int:
-    plan = Plan.read()
-    known = {change.name: change for change in (plan.unchanged(), *plan.changes)}
-    for name in typed.changes.split():
+def _ablations(typed, plan: Plan, trainer: Sequence[str], home: Path) -> int:
+    if typed.length not in ("", "full"):
+        raise InputError("LENGTH: %s is not full; leave it out for short runs" % typed.length)
+    full = typed.length == "full"
+    known = {row.name: row for row in plan.rows if full or row.short}
+    names = typed.rows.split() or (plan.full if full else list(known))
+    for name in names:
         if name not in known:
-            raise InputError("no change %r in the plan; there are %s" % (name, " ".join(known)))
-    wanted = [known[name] for name in typed.changes.split() or known]
-    langs, jobs = typed.langs.split() or ["hu", "got"], options.number_of_jobs(typed.jobs or "2")
-    failed = train(plan, langs, wanted, typed.ud or None, jobs, Console(highlight=False), home)
-    for run in failed:
-        print("%s failed: %s (%s)" % (run.name, run.failure, shown(run.log)), file=sys.stderr)
-    return 1 if failed else 0
+            raise InputError("ROWS: no row %s in %s runs; there are %s" % (name, "full" if full else "short", " ".join(known)))
+    rows = [known[name] for name in dict.fromkeys(names)]
+    tried = list(dict.fromkeys(system for row in rows for system in row.systems))
+    systems = requested_systems(typed.systems, tried, tried)
+    langs = options.languages(typed.langs, plan.langs)
+    seeds = typed.seeds or " ".join(map(str, plan.seeds))
+    asked = [options.request(lang, " ".join(systems), seeds, typed.ud, typed.jobs) for lang in langs]
+    command = make_command(
+        "ablations",
+        LANGS=langs,
+        ROWS=typed.rows.split(),
+        SYSTEMS=typed.systems.split(),
+        SEEDS=seeds.split(),
+        LENGTH=typed.length,
+        UD=asked[0].ud,
+    )
+    experiments = []
+    for one in asked:
+        bank = located(one.lang, one.ud)
+        for within in (OURS, THEIRS) if full else (SHORT,):
+            for row, system in wanted(rows, systems, within):
+                changed = variant(plan, bank, within, row, system)
+                experiment = Experiment(changed, [system], one.seeds, command, trainer, home, trees=False)
+                for run in experiment.runs:
+                    run.prefix = changed.name[len("ablations/") :] + " "
+                experiments.append(experiment)
+    console, models, toy = Console(highlight=False), home / "runs" / "ablations", langs == [treebanks.TOY]
+
+    def write() -> list[Path]:
+        with alone(models / "pages.lock"):  # others may be writing theirs
+            everything, documented = table.measured(plan, home / "results", toy), home.parent / "docs" / "differences.md"
+            written = table.write(plan, everything, home / "results", toy)
+            if documented.exists() and not toy:
+                differences.update(documented, plan, everything)
+                written.append(documented)
+        return written
+
+    train_together(experiments, "ablations", models, asked[0].jobs, console, write, records_count=True)
+    report_written(write())
+    return failures([run for experiment in experiments for run in experiment.runs], console)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from training.run import requested_models
 from training.treebank import located
 
 from mh4 import conllu
+from mh4.files import make_folder
 from mh4.systems import with_marginals
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
@@ -45,7 +46,7 @@ def _calibration(typed, home: Path) -> int:
         console.print("calibrating %s, seed %d, on %s" % (model.system, model.seed, bank.paths["dev"].name), soft_wrap=True)
         measured.append(measure(model.folder, sentences))
     results, name = home / "results", bank.name + "-calibration"
-    results.mkdir(parents=True, exist_ok=True)
+    make_folder(results)
     drawing = results / (name + ".png")
     table.plot(drawing, "%s (%s), development set" % (bank.lang, bank.release), models, measured)
     repeat = make_command("calibration", LANG=asked.lang, SYSTEMS=typed.systems.split(), SEEDS=typed.seeds.split(), UD=asked.ud)

@@ -17,7 +17,7 @@ from tables import treebank_pages, writer
 from tables.ensemble import Members, Row
 from tables.shared_task import COLUMNS
 from training import records, voting
-from training.ensembles import MEMBERS, NAME, Combiner, Scores, dev_uas, members, name_of
+from training.ensembles import MEMBERS, NAME, Combiner, Scores, dev_uas, members, name_of, record_all_seeds
 from training.run import TRAINER, requested_systems
 from training.treebank import Treebank, located, with_test
 
@@ -77,6 +77,8 @@ def _ensemble(typed, trainer: Sequence[str], home: Path) -> int:
     )
     page.table(rows).print(console)
     page.voting(ways).print(console)
+    if set(systems) == set(MEMBERS):
+        record_all_seeds(bank, kept, systems, repeat)
     written += treebank_pages.write(bank.name, results)
     report_written(written)
     return 0

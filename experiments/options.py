@@ -1,20 +1,22 @@
 """Common parts of the commands: options as passed by ``make``, their validation, usage, and exit codes."""
 
 import argparse
+import io
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Callable, Optional
+from typing import Optional
 
 import paper
 from provenance import make_command
 from training.grid import Stopped
 from training.run import system_and_loss
+from training.treebank import SETTINGS as SETTINGS_FOLDER
 
-from mh4 import treebanks
-from mh4.errors import InputError, reason
+from mh4 import streams, treebanks
+from mh4.errors import InputError, one_line, reason
 from mh4.setup import cpu
 from mh4.systems import SYSTEMS
 
@@ -26,7 +28,8 @@ PAPER_SEEDS = "1 2 3 4 5"
 MOST_JOBS = 4
 
 # Options that have the same meaning in every command.
-UD = "a folder that already has the treebank's files; otherwise they are downloaded"
+SETTINGS = "a file in experiments/settings, by its name: authors, those of the authors' runs; by default ours"
+UD = "a folder that already has the treebank's files; otherwise they are downloaded, from github or SOURCE=lindat"
 JOBS = "number of parallel runs, each on one core; by default the number of cores, at most %d" % MOST_JOBS
 
 
@@ -44,6 +47,7 @@ class Request:
     jobs: int
     ud: Optional[str]
     conll17: Optional[str] = None
+    settings: str = ""
 
     def command(self) -> str:
         """The command to repeat it, without anything specific to this machine (JOBS, and absolute paths of folders)."""
@@ -51,13 +55,14 @@ class Request:
             "reproduce",
             LANG=self.lang,
             SYSTEMS=self.systems if self.systems != DEFAULT_SYSTEMS else None,
+            SETTINGS=self.settings or None,
             SEEDS=[str(seed) for seed in self.seeds],
             UD=self.ud,
             CONLL17=self.conll17,
         )
 
 
-def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: str = "") -> Request:
+def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: str = "", settings: str = "") -> Request:
     """Validates the arguments; empty means default. Raises UsageError for LANG and InputError for the others."""
     if not lang.strip():
         raise UsageError("LANG is missing")
@@ -94,7 +99,16 @@ def request(lang: str, systems: str, seeds: str, ud: str, jobs: str, conll17: st
         jobs=at_a_time,
         ud=None if lang == treebanks.TOY else ud or None,  # the toy treebank is always our own
         conll17=None if lang == treebanks.TOY else conll17 or None,
+        settings=settings_named(settings),
     )
+
+
+def settings_named(name: str) -> str:
+    """The name of a file in settings/, empty for the defaults. Raises InputError if there is none."""
+    known = sorted(path.stem for path in SETTINGS_FOLDER.glob("*.toml"))
+    if name and name not in known:
+        raise InputError("SETTINGS: no settings %s; there are %s" % (name, ", ".join(known)))
+    return name
 
 
 def languages(langs: str, default: Sequence[str]) -> list[str]:
@@ -112,7 +126,7 @@ def requests(typed: argparse.Namespace) -> list[Request]:
     langs = languages(typed.langs, treebanks.languages())
     seeds = typed.seeds or (TOY_SEEDS if langs == [treebanks.TOY] else PAPER_SEEDS)
     systems = {lang: typed.systems or " ".join(paper.systems(lang)) for lang in langs}
-    return [request(lang, systems[lang], seeds, typed.ud, typed.jobs, typed.conll17) for lang in langs]
+    return [request(lang, systems[lang], seeds, typed.ud, typed.jobs, typed.conll17, typed.settings) for lang in langs]
 
 
 def number_of_jobs(jobs: str, name: str = "JOBS") -> int:
@@ -154,18 +168,23 @@ def usage_with_models(line: str, systems: Sequence[str], default: Sequence[str])
 
 def answered(program: str, usage: Callable[[], str], help_wanted: bool, work: Callable[[], int]) -> int:
     """The exit code of `work` or, after a one-sentence message, of its failure: 2 for bad input, 130 if interrupted."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as standard error: paths need not be UTF-8
     if help_wanted:
         print(usage())
         return 0
     try:
-        return work()
+        streams.open_standard()
+        code = work()
+        streams.finish()
+        return code
     except (Stopped, KeyboardInterrupt):
         print("stopped; run the same command again to resume")
         return 130
     except UsageError as error:
-        print("%s\n%s" % (error, usage()), file=sys.stderr)
+        print("%s\n%s" % (one_line(str(error)), usage()), file=sys.stderr)
     except InputError as error:
-        print("%s: %s" % (program, error), file=sys.stderr)
+        print("%s: %s" % (program, one_line(str(error))), file=sys.stderr)
     except OSError as error:  # a full disk, a folder without write permission
-        print("%s: %s: %s" % (program, error.filename or "files", reason(error)), file=sys.stderr)
+        print("%s: %s: %s" % (program, one_line(str(error.filename or "files")), reason(error)), file=sys.stderr)
     return 2

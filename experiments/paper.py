@@ -6,6 +6,7 @@ from typing import Optional
 
 from provenance import EXPERIMENTS
 
+from mh4 import treebanks
 from mh4.systems import SYSTEMS
 
 TEST_TABLES = {5: "table5_test_las_nonprojective", 6: "table6_test_las_projective"}
@@ -64,13 +65,20 @@ def test_languages(number: int) -> list[str]:
 def test_las(lang: str, release: str, system: str) -> Optional[tuple[float, Optional[float]]]:
     """Mean and standard deviation (None for single numbers) in Tables 5 and 6; None if they have no comparable numbers.
 
-    system: the name of one of our systems, "ensemble", or one of the shared task's systems (``mh4.conll17``).
+    system: the name of one of our systems, "ensemble" or "ensemble-all" (the paper does not say which of them is its ensemble), or
+    one of the shared task's systems (``mh4.conll17``).
     """
     if release != RELEASE or lang == "avg":
         return None
-    column = TEST_COLUMNS.get(system, system)
+    column = "ensemble" if system == "ensemble-all" else TEST_COLUMNS.get(system, system)
     rows = [row for name in TEST_TABLES.values() for row in _rows(name) if (row["lang"], row["system"]) == (lang, column)]
     return (float(rows[0]["mean"]), float(rows[0]["std"]) if rows[0]["std"] else None) if rows else None
+
+
+def treebank_place(name: str) -> tuple[int, str]:
+    """The sort key for names of treebanks: the order of Table 3, then that of Tables 5 and 6; any others come last."""
+    order = list(dict.fromkeys([*coverage(), *treebanks.languages()]))
+    return (order.index(name) if name in order else len(order), name)
 
 
 def place(system: str) -> tuple[int, str]:

@@ -21,7 +21,7 @@ from mh4 import treebanks
 from mh4.errors import InputError
 
 USAGE = 'usage: make plan [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [UD=folder] [CORES=16]'
-NAMES = ("langs", "systems", "seeds", "ud", "conll17", "jobs", "cores", "home")
+NAMES = ("langs", "systems", "seeds", "ud", "conll17", "jobs", "settings", "cores", "home")
 CORES = "16"
 
 

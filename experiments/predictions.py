@@ -8,6 +8,7 @@ from pathlib import Path
 
 from training.predictions import restored
 
+from mh4 import conllu, streams
 from mh4.errors import InputError
 
 USAGE = "usage: .venv/bin/python experiments/predictions.py SYSTEM-seedN.trees.gz FILE.conllu > PARSED.conllu"
@@ -17,7 +18,9 @@ if __name__ == "__main__":
         print(USAGE, file=sys.stderr)
         sys.exit(2)
     try:
-        sys.stdout.buffer.write(restored(Path(sys.argv[1]), Path(sys.argv[2])).encode("utf-8"))
+        streams.open_standard()
+        with conllu.open_output("-") as output:
+            output.write(restored(Path(sys.argv[1]), Path(sys.argv[2])))
     except (InputError, OSError) as error:
         print("predictions: %s" % error, file=sys.stderr)
         sys.exit(2)

@@ -3,13 +3,14 @@
 import os
 import platform
 import re
+import shlex
 import subprocess
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Union
 
+from mh4.errors import one_line
 from mh4.files import relative_if_inside
 from mh4.setup import cpu
 
@@ -27,12 +28,12 @@ def report_written(paths: Iterable[Path]) -> None:
     print("Written: %s" % ", ".join(map(shown, paths)))
 
 
-def make_command(target: str, **variables: Union[str, Sequence[str], None]) -> str:
-    """``make TARGET`` with the variables that have a value: lists in quotes, absolute paths reduced to the folder's name."""
+def make_command(target: str, **variables: str | Sequence[str] | None) -> str:
+    """``make TARGET`` with the variables that have a value: absolute paths reduced to the folder's name, and what needs it in quotes."""
     parts = ["make " + target]
     for name, value in variables.items():
         if isinstance(value, str) and value:
-            parts.append("%s=%s" % (name, Path(value).name if os.path.isabs(value) else value))
+            parts.append("%s=%s" % (name, shlex.quote(one_line(Path(value).name if os.path.isabs(value) else value))))
         elif value:
             parts.append('%s="%s"' % (name, " ".join(value)))
     return " ".join(parts)
@@ -44,9 +45,9 @@ def without_machine(command: str) -> str:
 
 
 def commit(folder: Path = EXPERIMENTS) -> str:
-    """The commit of the code, with "+changes" if the work tree differs (except for the results, which runs write)."""
-    git = ["git", "-C", str(folder)]
-    changed = ["status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)experiments/results"]
+    """The commit of the code, with "+changes" if the work tree differs (except for the results and documentation, which runs write)."""
+    git, written = ["git", "-C", str(folder)], ("experiments/results", "docs")
+    changed = ["status", "--porcelain", "--untracked-files=no", "--", ":/", *(":(top,exclude)" + each for each in written)]
     try:
         head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
         status = subprocess.run([*git, *changed], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
@@ -56,7 +57,7 @@ def commit(folder: Path = EXPERIMENTS) -> str:
 
 
 @cache
-def machine() -> dict[str, Union[str, int]]:
+def machine() -> dict[str, str | int]:
     """What may make results differ between machines: the processor and its instruction sets, and the versions of software.
 
     Nothing here identifies a particular machine. Where there is no /proc/cpuinfo, the flags are missing.

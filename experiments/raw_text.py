@@ -69,13 +69,12 @@ def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path)
     if segmented != test:  # the toy treebank has no baseline
         inputs[BASELINE] = list(conllu.blocks(str(segmented), trees=False))
     inputs[GOLD] = list(conllu.blocks(str(test), trees=False))
-    gold = evaluation.load(str(test))
     for model in models:
         parser = Parser.load(str(model.folder))
         for name, blocks in inputs.items():
             sentences = parser.parse([block.sentence for block in blocks])
             write_text(str(parsed), "".join(b.text(columns(s, False, False)) for b, s in zip(blocks, sentences)))
-            scores = evaluation.percentages(evaluation.evaluate(gold, evaluation.load(str(parsed))).counts)
+            scores = evaluation.official(str(test), str(parsed))
             yield Row(model, name, {metric: scores[metric].f1 for metric in table.METRICS})
 
 

@@ -2,8 +2,8 @@
 
     .venv/bin/python experiments/report.py [hu eu-ud1.4 ...]
 
-These are Tables 1, 2, 4, 5 and 6 of each treebank, and the report on all of them. A treebank is named by its code, with the release if
-that is not UD 2.0 (``eu-ud1.4``).
+These are Tables 1, 2, 4, 5 and 6 of each treebank, the report on all of them, and the table of all results, which is also in README. A
+treebank is named by its code, with the release if that is not UD 2.0 (``eu-ud1.4``).
 """
 
 import sys
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import options
 from provenance import report_written, shown
-from tables import overview
+from tables import overview, summary
 from training.records import RESULTS, names
 
 from mh4.errors import InputError
@@ -32,7 +32,10 @@ def main(arguments: Sequence[str], results: Path = RESULTS) -> int:
         for name in asked:
             if name not in known:
                 raise InputError("no records of %s in %s, only of %s" % (name, shown(results), ", ".join(known)))
-        report_written(overview.write_all(asked, results))
+        written = overview.write_all(asked, results)
+        if results == RESULTS:
+            written += summary.write_into(summary.README)
+        report_written(written)
         return 0
 
     return options.answered("report", lambda: USAGE, helped, work)

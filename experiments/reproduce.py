@@ -21,7 +21,9 @@ from mh4.conll17 import SYSTEMS as SYSTEMS_OF_TASK
 from mh4.conll17 import file_name
 from mh4.systems import SYSTEMS
 
-USAGE = 'usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]'
+USAGE = """\
+usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]
+       [SETTINGS=authors]"""
 SEEDS = "positive whole numbers; by default %s (%s for toy; the paper ran five)"
 CONLL17 = """\
 a folder with files of the shared task: the segmentation of the test set, %s,
@@ -41,6 +43,7 @@ def usage() -> str:
         UD=options.UD,
         CONLL17=CONLL17 % (segmentation, " and ".join(others)),
         JOBS=options.JOBS,
+        SETTINGS=options.SETTINGS,
     )
 
 
@@ -49,10 +52,10 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path 
 
     `trainer` is the command line to which ``train ...`` is appended, `home` the folder of runs and results.
     """
-    typed = options.options(arguments, USAGE, ("lang", "systems", "seeds", "ud", "conll17", "jobs"))
+    typed = options.options(arguments, USAGE, ("lang", "systems", "seeds", "ud", "conll17", "jobs", "settings"))
 
     def work() -> int:
-        asked = options.request(typed.lang, typed.systems, typed.seeds, typed.ud, typed.jobs, typed.conll17)
+        asked = options.request(typed.lang, typed.systems, typed.seeds, typed.ud, typed.jobs, typed.conll17, typed.settings)
         return _reproduce(asked, trainer, home)
 
     return options.answered("reproduce", usage, typed.help, work)
@@ -60,7 +63,7 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER, home: Path 
 
 def _reproduce(asked: options.Request, trainer: Sequence[str], home: Path) -> int:
     console = Console(highlight=False)
-    bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
+    bank = with_test(located(asked.lang, asked.ud, asked.settings), asked.ud, asked.conll17)
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), trainer, home)
     shared_task.score_at_hand(bank, experiment.results)
     experiment.train(asked.jobs, console, lambda: treebank_pages.write(bank.name, experiment.results))

@@ -22,6 +22,7 @@ from training.run import requested_models
 from training.treebank import located
 
 from mh4 import conllu
+from mh4.files import make_folder
 from mh4.systems import SYSTEMS
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
@@ -81,7 +82,7 @@ def _search(typed, home: Path) -> int:
         )
         measured.setdefault(model.system, []).append(measure(model.folder, sentences))
     lengths, results, name = [len(sentence) for sentence in sentences], home / "results", bank.name + "-search"
-    results.mkdir(parents=True, exist_ok=True)
+    make_folder(results)
     drawing = results / (name + ".png")
     table.plot(drawing, "%s (%s), development set" % (bank.lang, bank.release), measured, lengths)
     repeat = make_command("search", LANG=asked.lang, SYSTEMS=typed.systems.split(), SEEDS=typed.seeds.split(), UD=asked.ud)

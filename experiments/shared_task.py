@@ -13,7 +13,7 @@ from tables import shared_task as page
 from tables import writer
 from training import shared_task
 
-from mh4 import conll17, treebanks
+from mh4 import conll17, progress, treebanks
 from mh4.errors import InputError
 from mh4.files import git_blob_id
 
@@ -39,7 +39,7 @@ def _score(ud: str, outputs: str, results: Path) -> int:
         if not folder.is_dir():
             raise InputError("%s is not a folder: %s" % (shown(folder), HOW))
     missing, scored = {}, False
-    with Console(stderr=True).status("") as status:
+    with progress.console().status("") as status:
         for lang in treebanks.languages():
             files, lacking = at_hand(lang, *folders)
             if "test" in files and len(files) > 1:

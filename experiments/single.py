@@ -4,10 +4,9 @@ Many of these run side by side, on one machine or many that share the folder, an
 training resumes, and of two for the same record the second waits for the first. Pages are not written.
 """
 
-import fcntl
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import options
@@ -16,14 +15,14 @@ from rich.console import Console
 from training import ensembles
 from training.experiment import Experiment
 from training.progress import failures
-from training.run import TRAINER, Run
+from training.run import TRAINER, Run, alone
 from training.treebank import located, with_test
 
 from mh4.errors import InputError
 
 USAGE = """\
 usage: .venv/bin/python experiments/single.py --lang hu --system mst --seed 1
-       [--ud folder] [--conll17 folder] [--command TEXT] [--home folder]"""
+       [--ud folder] [--conll17 folder] [--settings authors] [--command TEXT] [--home folder]"""
 
 
 def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER) -> int:
@@ -31,7 +30,7 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER) -> int:
 
     --command: the command that repeats it, for the record; by default this run's own. --home: the folder of runs and results.
     """
-    typed = options.options(arguments, USAGE, ("lang", "system", "seed", "ud", "conll17", "command", "home"))
+    typed = options.options(arguments, USAGE, ("lang", "system", "seed", "ud", "conll17", "settings", "command", "home"))
     home = Path(typed.home or EXPERIMENTS)
 
     def work() -> int:
@@ -40,8 +39,8 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER) -> int:
                 raise InputError("--%s: expected one" % name)
         combined = typed.system == ensembles.NAME
         systems = " ".join(ensembles.MEMBERS) if combined else typed.system
-        asked = options.request(typed.lang, systems, typed.seed, typed.ud, "1", typed.conll17)
-        bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
+        asked = options.request(typed.lang, systems, typed.seed, typed.ud, "1", typed.conll17, typed.settings)
+        bank = with_test(located(asked.lang, asked.ud, asked.settings), asked.ud, asked.conll17)
         experiment = Experiment(bank, asked.systems, asked.seeds, typed.command or asked.command(), trainer, home)
         [seed] = asked.seeds
         if not combined:
@@ -61,12 +60,9 @@ def main(arguments: Sequence[str], trainer: Sequence[str] = TRAINER) -> int:
 @contextmanager
 def _alone(run: Run) -> Iterator[None]:
     """Waits until no other process makes the record of this run, or trains for it although the one that started it is gone."""
-    run.folder.mkdir(parents=True, exist_ok=True)
-    with open(run.folder / "single.lock", "wb") as lock:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            with open(run.log, "ab") as log:
-                fcntl.flock(log, fcntl.LOCK_EX)
+    with alone(run.folder / "single.lock"):
+        with alone(run.log):
+            pass
         yield
 
 

@@ -14,7 +14,7 @@ import options
 import paper
 from provenance import EXPERIMENTS, make_command, report_written, shown
 from tables import overview, table3
-from training import records, shared_task, workflow
+from training import ensembles, records, shared_task, workflow
 from training.costs import requests
 from training.treebank import located, with_test
 from training.workflow import SNAKEMAKE, Grid
@@ -25,7 +25,7 @@ from mh4.errors import InputError
 USAGE = (
     'usage: make paper [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [PROFILE=slurm] [UD=folder] [CONLL17=folder] [JOBS=2]'
 )
-NAMES = ("langs", "systems", "seeds", "profile", "ud", "conll17", "jobs", "snakemake", "home")
+NAMES = ("langs", "systems", "seeds", "profile", "ud", "conll17", "jobs", "snakemake", "settings", "home")
 
 
 def usage() -> str:
@@ -38,6 +38,7 @@ def usage() -> str:
         "UD": "a folder with treebanks; otherwise they are downloaded. Those that cannot be obtained are left out",
         "CONLL17": "as for make reproduce",
         "JOBS": options.JOBS,
+        "SETTINGS": options.SETTINGS,
         "SNAKEMAKE": "further options of Snakemake",
     }
     return "\n".join([USAGE, *("  %-9s  %s" % (name, said.replace("\n", "\n" + " " * 13)) for name, said in meanings.items())])
@@ -61,6 +62,7 @@ def _paper(typed, home: Path) -> int:
         LANGS=typed.langs.split(),
         SYSTEMS=typed.systems.split(),
         SEEDS=typed.seeds.split(),
+        SETTINGS=typed.settings or None,
         UD=asked[0].ud or typed.ud,
         CONLL17=asked[0].conll17 or typed.conll17,
     )
@@ -90,7 +92,7 @@ def _paper(typed, home: Path) -> int:
         failed = [workflow.failure(grid, run) for grid in grids for run in grid.unfinished()]
         try:
             if len(failed) < sum(len(grid.runs) for grid in grids):
-                _pages(grids, home / "results")
+                _pages(grids, home / "results", command)
         finally:
             for line in failed:
                 print(line, file=sys.stderr)
@@ -112,7 +114,7 @@ def found(asked: Sequence[options.Request], home: Path) -> tuple[list[Grid], dic
     grids, left_out = [], {}
     for one in asked:
         try:
-            bank = located(one.lang, one.ud)
+            bank = located(one.lang, one.ud, one.settings)
         except InputError as error:
             left_out[one.lang] = str(error)
             continue
@@ -122,17 +124,19 @@ def found(asked: Sequence[options.Request], home: Path) -> tuple[list[Grid], dic
         except InputError as error:  # no test scores, then
             print("%s: %s" % (one.lang, error), file=sys.stderr)
             conll17 = None
-        given = ["--lang", one.lang]
+        given = ["--lang", one.lang, *(["--settings", one.settings] if one.settings else [])]
         for name, folder in (("--ud", one.ud), ("--conll17", conll17)):
             given += [name, str(Path(folder).resolve())] if folder else []
         grids.append(Grid(bank, one.systems, one.seeds, given, home))
     return grids, left_out
 
 
-def _pages(grids: Sequence[Grid], results: Path) -> None:
-    """Writes all pages, from the records that there are."""
+def _pages(grids: Sequence[Grid], results: Path, command: str) -> None:
+    """Writes all pages, from the records that there are, and first the record of the ensemble of all seeds."""
     for grid in grids:  # the shared task's columns of Tables 5 and 6
         shared_task.score_at_hand(grid.bank, results)
+        if set(ensembles.MEMBERS) <= set(grid.systems):
+            ensembles.record_all_seeds(grid.bank, grid.records, ensembles.MEMBERS, command)
     try:
         _coverage(grids, results)
     except InputError as error:  # perhaps in a treebank that was not asked for

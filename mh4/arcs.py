@@ -1,11 +1,12 @@
-"""The arcs of a whole CoNLL-U file as arrays, one arc per word, and which of a system's arcs are correct.
+"""The arcs of a CoNLL-U file, or of a chunk of it, as arrays, one arc per word, and which of a system's arcs are correct.
 
-Words are numbered consecutively through the file, from 0, so that files that are segmented differently can be compared
+Words are numbered consecutively through the chunk, from 0, so that files that are segmented differently can be compared
 through an alignment of their words.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ ROOT = -1
 class Arcs:
     """The incoming arcs of w words: arrays (w,).
 
-    heads: int64, the number of the head, ROOT for the root. labels: str, without subtypes, as in the shared tasks.
+    heads: int64, the number of the head, ROOT for the root. labels: of strings, without subtypes, as in the shared tasks.
     sentences: int64, the number of the word's sentence, from 0. lengths: int64, |dependent - head|, 0 for arcs from the root.
     depths: int64, the number of arcs from the root to the word, 1 for the root's dependents. crossed: bool, whether the arc is
     crossed by another, as in mh4.trees.crossed_arcs. sentence_lengths: int64, the number of words in the word's sentence.
@@ -29,7 +30,7 @@ class Arcs:
     heads: np.ndarray
     labels: np.ndarray
     sentences: np.ndarray
-    crossed: np.ndarray
+    trees: Sequence[np.ndarray]  # the heads in each sentence, as in mh4.trees
 
     @classmethod
     def of(cls, sentences: Sequence[conllu.Sentence]) -> "Arcs":
@@ -40,9 +41,9 @@ class Arcs:
         in_sentence = np.concatenate([sentence.heads[1:] for sentence in sentences]).astype(np.int64)
         return cls(
             heads=np.where(in_sentence > 0, in_sentence - 1 + first, ROOT),
-            labels=np.array([without_subtype(label) for sentence in sentences for label in sentence.deprels]),
+            labels=np.array([without_subtype(label) for sentence in sentences for label in sentence.deprels], dtype=object),
             sentences=numbers,
-            crossed=np.concatenate([trees.crossed_arcs(sentence.heads)[1:] for sentence in sentences]),
+            trees=[sentence.heads for sentence in sentences],
         )
 
     def __len__(self) -> int:
@@ -52,7 +53,11 @@ class Arcs:
     def lengths(self) -> np.ndarray:
         return np.where(self.heads == ROOT, 0, np.abs(self.heads - np.arange(len(self))))
 
-    @property
+    @cached_property
+    def crossed(self) -> np.ndarray:
+        return np.concatenate([trees.crossed_arcs(heads)[1:] for heads in self.trees])
+
+    @cached_property
     def depths(self) -> np.ndarray:
         depths, above = np.ones(len(self), dtype=np.int64), self.heads
         while (above != ROOT).any():  # double the steps taken towards the root until every word has reached it

@@ -1,7 +1,7 @@
 """Batches of about the same number of words: minibatches of sentences, and chunks of a file."""
 
-from collections.abc import Iterable, Iterator
-from typing import Callable, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 Item = TypeVar("Item")
 

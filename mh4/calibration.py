@@ -8,16 +8,17 @@ gold arcs is kept in calibration.json, in the model folder.
 import json
 import math
 import os
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Callable, Optional
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, astuple, dataclass
+from typing import Optional
 
 import numpy as np
 
+from mh4 import reading
 from mh4.conllu import Sentence
 from mh4.errors import InputError
 from mh4.files import write_text
-from mh4.parsing import Parser, at_temperature, of_arcs
+from mh4.parsing import Parser, at_temperature, longest, naming, of_arcs
 
 FILE = "calibration.json"
 _LOWEST, _HIGHEST = 0.02, 50.0  # temperatures to choose from
@@ -42,14 +43,13 @@ class Calibration:
 def load(folder: str) -> Optional[Calibration]:
     """The calibration of the model in `folder`; None if it has none. Raises InputError if it is damaged."""
     path = os.path.join(folder, FILE)
-    try:
-        with open(path, encoding="utf-8") as file:
-            found = Calibration(**json.load(file))
-        if not 0 < found.temperature < math.inf:
-            raise ValueError
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return None
-    except (ValueError, TypeError):
+    try:
+        found = Calibration(**json.loads(reading.text(path)))
+        if not all(type(number) in (int, float) for number in astuple(found)) or not 1e-6 < found.temperature < 1e6:
+            raise ValueError
+    except (ValueError, TypeError, RecursionError):
         raise InputError("%s: damaged, expected the calibration of a model" % path) from None
     return found
 
@@ -61,17 +61,17 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Optional[Calibra
     if marginalize is None:
         return None
     chosen = sentences[:: -(-len(sentences) // _SENTENCES)]
-    scored = []
-    with model.lock:
+    scored: list[tuple[dict[str, np.ndarray], Sentence]] = []
+    with model.lock, naming(longest(chosen), "calibrate on"):
         for batch, scores in model.score(chosen):
-            for k, tensors in zip(batch, scores.trees.arrays()):
-                scored.append(({name: tensor.copy() for name, tensor in tensors.items()}, chosen[k].heads))
+            scored += zip(scores.trees.arrays(), (chosen[k] for k in batch))
 
     def nll(temperature: float) -> float:
-        probabilities = [
-            of_arcs(marginalize(**at_temperature(tensors, temperature), single_root=single_root).arcs, heads)[1:]
-            for tensors, heads in scored
-        ]
+        probabilities = []
+        for tensors, sentence in scored:
+            with naming(sentence, "calibrate on"):
+                found = marginalize(**at_temperature(tensors, temperature), single_root=single_root)
+            probabilities.append(of_arcs(found.arcs, sentence.heads)[1:])
         return negative_log_likelihood(np.concatenate(probabilities))
 
     best = math.exp(golden_section(lambda x: nll(math.exp(x)), math.log(_LOWEST), math.log(_HIGHEST)))
@@ -81,7 +81,7 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Optional[Calibra
 def of_gold(parser: Parser, gold: Sequence[Sentence]) -> np.ndarray:
     """The probabilities that a parser gives to gold arcs, float64 (words,), of sentences of similar length together."""
     found = []
-    with parser.model.lock:
+    with parser.model.lock, naming(longest(gold), "parse"):
         for batch, scores in parser.model.score(gold):
             found += [
                 of_arcs(each.arcs, gold[k].heads)[1:]

@@ -6,15 +6,17 @@ at once.
 """
 
 import os
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Callable, Optional
+from typing import TYPE_CHECKING, Optional
 
 import click
 
 import mh4
 from mh4.choices import BEAM, DECODING_METHODS, TREES
-from mh4.commands import NAMED_PATH, PATH, Commands, check_standard_input
+from mh4.commands import NAMED_OUTPUT, NAMED_PATH, OUTPUT, PATH, Commands, check_outputs, say
 from mh4.errors import InputError
 from mh4.text.command import segmenter
 from mh4.viewing.command import view
@@ -70,11 +72,16 @@ main.add_command(view)
 )
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True)
 @click.option(
-    "--config", "config_file", type=NAMED_PATH, metavar="FILE.toml", help="Settings, as in the config.toml of any model."
+    "--config",
+    "config_files",
+    multiple=True,
+    type=NAMED_PATH,
+    metavar="FILE.toml",
+    help="Settings, as in the config.toml of any model; may be repeated.",
 )
 @click.option("--set", "settings", multiple=True, metavar="SECTION.NAME=VALUE", help="One setting; may be repeated.")
 def train(
-    system: str, train_file: str, dev_file: str, folder: str, seed: int, config_file: Optional[str], settings: list[str]
+    system: str, train_file: str, dev_file: str, folder: str, seed: int, config_files: tuple[str, ...], settings: list[str]
 ) -> None:
     """Train a parser.
 
@@ -85,8 +92,8 @@ def train(
     from mh4 import conllu, systems
     from mh4.progress import TrainingProgress
 
-    config = configuration.with_settings(configuration.read(config_file) if config_file else configuration.Config(), settings)
     systems.get(system)
+    config = configuration.with_settings(configuration.read_all(config_files, system), settings)
     for path in (train_file, dev_file):
         if os.path.exists(path) and not os.path.isfile(path):
             raise InputError("%s: not a file; training reads its files more than once" % path)
@@ -97,18 +104,8 @@ def train(
         sources = {"train": _source(train_file), "dev": _source(dev_file)}
         trainer = Trainer(system, config, sentences, dev, folder, seed, sources, listener)
         summary = trainer.run()
-    click.echo(
-        "%s: %s, seed %d: dev UAS %.2f, LAS %.2f after %d updates, %d tokens/s"
-        % (
-            folder,
-            system,
-            seed,
-            summary["dev_uas"],
-            summary["dev_las"],
-            summary["updates"],
-            summary["tokens_per_second"],
-        )
-    )
+    reached = "dev UAS %(dev_uas).2f, LAS %(dev_las).2f after %(updates)d updates, %(tokens_per_second)d tokens/s" % summary
+    say("%s: %s, seed %d: %s" % (folder, system, seed, reached))
 
 
 def decoding(command: Callable[..., None]) -> Callable[..., None]:
@@ -127,7 +124,7 @@ def written(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option("--keep-deps", is_flag=True, help="Keep DEPS, although it may contradict the new HEAD and DEPREL."),
         click.option("--tags", is_flag=True, help="Also write the predicted UPOS, XPOS and FEATS."),
-        click.option("-o", "--output", "output", default="-", type=PATH, metavar="OUT", help="By default, standard output."),
+        click.option("-o", "--output", "output", default="-", type=OUTPUT, metavar="OUT", help="By default, standard output."),
         click.option("--quiet", is_flag=True, help="No progress bar and no notes."),
         click.option("--verbose", is_flag=True, help="Say how much was parsed, and how fast."),
     ):
@@ -183,13 +180,14 @@ def parse(
         from mh4.text.segmenter import Segmenter
 
         blocks = Segmenter(segmenter_file).blocks
-    _check_verbosity(quiet, verbose)
-    check_standard_input(*input_files)
-    for file, destination in zip(input_files, writing.destinations(input_files, output)):
-        parsed = parallel.parse(Parser.load, arguments, blocks(file), jobs, confidence=confidence)
-        writing.write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
+    _set_verbosity(quiet, verbose)
+    destinations = writing.destinations(input_files, output)
+    check_outputs(destinations)
+    for file, destination in zip(input_files, destinations):
+        with closing(parallel.parse(Parser.load, arguments, blocks(file), jobs, confidence=confidence)) as parsed:
+            writing.write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
     if confidence and not quiet and calibration.load(folder) is None:
-        click.echo("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, calibration.FILE), err=True)
+        say("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, calibration.FILE), err=True)
 
 
 @main.command()
@@ -228,11 +226,10 @@ def ensemble(
         raise InputError("an ensemble needs a member: --model DIR or --vote FILE.conllu")
     if tags and not folders:
         raise InputError("--tags needs a --model to predict them")
-    _check_verbosity(quiet, verbose)
-    check_standard_input(input_file, *files)
+    _set_verbosity(quiet, verbose)
     blocks = with_votes(conllu.blocks(input_file, trees=False), files)
-    parsed = parallel.parse(Ensemble.load, (folders, tree), blocks, jobs)
-    writing.write(parsed, input_file, output, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
+    with closing(parallel.parse(Ensemble.load, (folders, tree), blocks, jobs)) as parsed:
+        writing.write(parsed, input_file, output, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
 
 
 @main.command()
@@ -248,7 +245,7 @@ def test(folder: str, gold_file: str, decode: Optional[str], beam: Optional[int]
     parsed = _parse(mh4.load(folder, decode, _width(decode, beam)), gold)
     scores = attachment_scores(gold, parsed)
     words = sum(map(len, gold))
-    click.echo("UAS %.2f  LAS %.2f  (%d sentences, %d words)" % (scores["uas"], scores["las"], len(gold), words))
+    say("UAS %.2f  LAS %.2f  (%d sentences, %d words)" % (scores["uas"], scores["las"], len(gold), words))
 
 
 @main.command()
@@ -272,14 +269,13 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], c
 
     from mh4 import score_tables
 
-    check_standard_input(gold_file, *system_files)
     results = score_tables.score_files(gold_file, system_files)
     if as_json:
         click.echo(json.dumps(score_tables.record(gold_file, results, relations=bool(by)), indent=1))
         return
-    click.echo(score_tables.metric_table(results, counts))
+    say(*score_tables.metric_table(results, counts).split("\n"))
     if by:
-        click.echo("\n" + score_tables.relation_table(results, counts))
+        say("", *score_tables.relation_table(results, counts).split("\n"))
 
 
 @main.command()
@@ -288,7 +284,7 @@ def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], c
 @click.argument("b_file", type=PATH, metavar="B.conllu")
 @click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
 @click.option(
-    "--plot", "plot_file", type=NAMED_PATH, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
+    "--plot", "plot_file", type=NAMED_OUTPUT, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
 )
 def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: Optional[str]) -> None:
     """Show where parsed file A is better than B, and whether the difference may be due to chance.
@@ -312,13 +308,15 @@ def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: 
 
     from mh4 import comparison
 
-    check_standard_input(gold_file, a_file, b_file)
     if plot_file:
         comparison.check_plot(plot_file)
     found = comparison.compare(gold_file, a_file, b_file)
     if plot_file:
         comparison.plot(plot_file, found)
-    click.echo(json.dumps(comparison.record(found), indent=1) if as_json else comparison.table(found))
+    if as_json:
+        click.echo(json.dumps(comparison.record(found), indent=1))
+    else:
+        say(*comparison.table(found).split("\n"))
 
 
 @main.command()
@@ -332,22 +330,21 @@ def info(folder: str) -> None:
     training = state_of(folder)
     tables = model.vocabulary
     size = model.parameters.parameter_count()
-    click.echo("%s: %s, seed %d, %d parameters" % (folder, model.system.name, model.seed, size))
-    click.echo(
+    say("%s: %s, seed %d, %d parameters" % (folder, model.system.name, model.seed, size))
+    say(
         "knows %d words, %d characters, %d UPOS, %d XPOS, %d FEATS, %d labels"
         % tuple(len(t) - 1 for t in (tables.words, tables.chars, tables.upos, tables.xpos, tables.feats, tables.labels))
     )
     if model.temperature is not None:
         training.append("probabilities at temperature %.3f" % model.temperature)
-    click.echo("\n".join([*training, ""]))
-    click.echo(model.describe().rstrip())
+    say(*training, "", *model.describe().rstrip().split("\n"))
 
 
 @main.command()
 @click.argument("files", type=PATH, metavar="FILE...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
 @click.option(
-    "--plot", "plot_file", type=NAMED_PATH, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
+    "--plot", "plot_file", type=NAMED_OUTPUT, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
 )
 def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) -> None:
     """Measure how much of the trees in CoNLL-U files ("-" is standard input) each class of trees covers.
@@ -357,8 +354,10 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
     well-nestedness and the number of pairs of crossing arcs. Each file has a row; several files also have a total.
 
     With --json, {"files": [{"file": ...}, ...], "total": {...}}, each with sentences, words, classes (by name:
-    sentences, edges, sentence_coverage, edge_coverage), gap_degree, block_degree, well_nested and crossings; the last
-    four are counts of sentences.
+    sentences, edges, sentence_coverage, edge_coverage), gap_degree, block_degree, well_nested, crossings and left_out; the
+    last five are counts of sentences.
+
+    Sentences in which the arcs of more than 200 words are entangled are left out, since their nearest trees would take too long.
     """
     import json
 
@@ -366,14 +365,14 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
     from mh4 import coverage as measuring
     from mh4.progress import words_bar
 
-    check_standard_input(*files)
     if plot_file:
         measuring.check_plot(plot_file)
     with words_bar() as bar:
-        task = bar.add_task("reading", total=None, note="")
-        treebanks = [(name, [sentence.heads for sentence in conllu.read(name)]) for name in files]
-        bar.reset(task, description="measuring", total=sum(len(heads) - 1 for _, trees in treebanks for heads in trees))
-        rows = [(name, measuring.measure_coverage(trees, lambda words: bar.advance(task, words))) for name, trees in treebanks]
+        task = bar.add_task("measuring", total=None, note="")
+        rows = []
+        for name in files:
+            trees = (block.sentence.heads for block in conllu.blocks(name))
+            rows.append((name, measuring.measure_coverage(trees, lambda words: bar.advance(task, words))))
     total = measuring.total(rows)
     shown = measuring.short_names(rows) + ([("total", total)] if len(rows) > 1 else [])
     if plot_file:
@@ -382,20 +381,24 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) ->
         records = [{"file": name, **measuring.record(row)} for name, row in rows]
         click.echo(json.dumps({"files": records, "total": measuring.record(total)}, indent=1))
     else:
-        click.echo(measuring.table(shown))
+        say(*measuring.table(shown).split("\n"))
 
 
 @main.command()
 @click.argument("language", metavar="LANG")
 @click.option(
-    "--to", "to", type=NAMED_PATH, metavar="DIR", help="Where the files go; by default data/ud-2.0, data/conll17 or data/toy."
+    "--to", "to", type=NAMED_OUTPUT, metavar="DIR", help="Where the files go; by default data/ud-2.0, data/conll17 or data/toy."
 )
 @click.option("--ud", type=NAMED_PATH, metavar="FOLDER", help="Use the files in this folder instead of fetching them.")
 @click.option(
     "--conll17", is_flag=True, help="Also fetch the test set's segmentation and outputs from the CoNLL 2017 shared task."
 )
-@click.option("--source", type=click.Choice(["github", "lindat"]), default="github", show_default=True)
-def data(language: str, to: Optional[str], ud: Optional[str], conll17: bool, source: str) -> None:
+@click.option(
+    "--source",
+    type=click.Choice(["github", "lindat"]),
+    help="Where from; by default github, or what the environment variable MH4_DATA_SOURCE says.",
+)
+def data(language: str, to: Optional[str], ud: Optional[str], conll17: bool, source: Optional[str]) -> None:
     """Fetch and verify a treebank of UD 2.0 ("toy": generate the toy treebank)."""
     from pathlib import Path
 
@@ -409,10 +412,10 @@ def data(language: str, to: Optional[str], ud: Optional[str], conll17: bool, sou
     for split, path in treebanks.locate(language, ud=ud, to=to, source=source).items():
         row = treebanks.identify(path)
         release = "UD %s" % row.release if row else "generated" if language == treebanks.TOY else "not a file of UD 2.0"
-        click.echo("%-5s  %s  (%s)" % (split, relative_if_inside(path, here), release))
+        say("%-5s  %s  (%s)" % (split, relative_if_inside(path, here), release))
     if conll17:
         for system, path in shared_task.download(language, to=to, source=source).items():
-            click.echo("%-8s  %s  (%s)" % (system, relative_if_inside(path, here), shared_task.SYSTEMS[system]))
+            say("%-8s  %s  (%s)" % (system, relative_if_inside(path, here), shared_task.SYSTEMS[system]))
 
 
 @main.command("install-dynet")
@@ -440,9 +443,11 @@ def _source(path: str) -> dict[str, str]:
     return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
 
 
-def _check_verbosity(quiet: bool, verbose: bool) -> None:
+def _set_verbosity(quiet: bool, verbose: bool) -> None:
     if quiet and verbose:
         raise InputError("--quiet and --verbose exclude each other")
+    if quiet:
+        warnings.simplefilter("ignore")
 
 
 def _width(decode: Optional[str], beam: Optional[int]) -> int:

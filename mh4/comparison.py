@@ -6,9 +6,9 @@ These properties are taken from the gold tree for recall and from the system's o
 official scorer aligns them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class System:
     """A parsed file compared with gold.
 
     words: its number of words; aligned: how many of them are aligned with gold. groups: for the key of each dimension, its groups
-    in order, each (unlabelled, labelled). sentences: int64 (gold sentences, measures, 2), correct and total counts by each of
+    in order, each (unlabelled, labelled). sentences: int32 (gold sentences, measures, 2), correct and total counts by each of
     MEASURES, as significance.compare takes them.
     """
 
@@ -100,11 +100,14 @@ class Comparison:
 
 def compare(gold_path: str, a_path: str, b_path: str) -> Comparison:
     """Compare CoNLL-U files `a_path` and `b_path` against gold. Raises InputError for files that the official scorer rejects."""
-    gold = evaluation.load(gold_path)
-    gold_arcs = Arcs.of(gold.sentences)
-    a, b = (_system(gold, gold_arcs, evaluation.load(path)) for path in (a_path, b_path))
+    found = _Counting(a_path), _Counting(b_path)
+    for gold, systems in evaluation.chunks(gold_path, [a_path, b_path]):
+        gold_arcs = Arcs.of(gold.sentences)
+        for counting, system in zip(found, systems):
+            counting.add(gold, gold_arcs, system)
+    a, b = (counting.system() for counting in found)
     differences = dict(zip(MEASURES, significance.compare(a.sentences, b.sentences)))
-    return Comparison(gold_path, len(gold.sentences), len(gold_arcs), (a, b), differences)
+    return Comparison(gold_path, len(a.sentences), found[0].gold_words, (a, b), differences)
 
 
 def pooled(runs: Sequence[Comparison]) -> Comparison:
@@ -129,35 +132,55 @@ def _summed(systems: Sequence[System]) -> System:
     return System(systems[0].path, words, in_gold, groups, np.sum([system.sentences for system in systems], axis=0))
 
 
-def _system(gold: evaluation.File, gold_arcs: Arcs, system: evaluation.File) -> System:
-    _, gold_words = evaluation.evaluate(gold, system)
-    system_arcs = Arcs.of(system.sentences)
-    correct = correct_arcs(gold_arcs, system_arcs, gold_words)
-    recovered = recovered_arcs(gold_arcs, correct, gold_words)
-    groups = {dimension.key: _groups(dimension, gold_arcs, system_arcs, recovered, correct) for dimension in DIMENSIONS}
-    # An unaligned word belongs to the gold sentence in which it begins.
-    starts = gold.starts()
-    first = starts[np.searchsorted(gold_arcs.sentences, np.arange(len(gold.sentences)))]
-    places = np.where(gold_words >= 0, gold_arcs.sentences[gold_words], np.searchsorted(first, system.starts(), side="right") - 1)
-    sentences = by_sentence(gold_arcs.sentences, places, correct)
-    return System(system.path, len(system_arcs), int((gold_words >= 0).sum()), groups, sentences)
+class _Counting:
+    """A System and the number of gold words, summed over the chunks of a file."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.gold_words = self.words = self.aligned = 0
+        self._groups = {dimension.key: np.zeros((2, len(dimension.names), 4), dtype=np.int64) for dimension in DIMENSIONS}
+        self._sentences: list[np.ndarray] = []
+
+    def add(self, gold: evaluation.Chunk, gold_arcs: Arcs, system: evaluation.Chunk) -> None:
+        _, gold_words = evaluation.evaluate(gold, system)
+        system_arcs = Arcs.of(system.sentences)
+        correct = correct_arcs(gold_arcs, system_arcs, gold_words)
+        recovered = recovered_arcs(gold_arcs, correct, gold_words)
+        for dimension in DIMENSIONS:
+            self._groups[dimension.key] += _groups(dimension, gold_arcs, system_arcs, recovered, correct)
+        # An unaligned word belongs to the gold sentence in which it begins.
+        starts = gold.starts()
+        first = starts[np.searchsorted(gold_arcs.sentences, np.arange(len(gold.sentences)))]
+        begun = np.searchsorted(first, system.starts(), side="right") - 1
+        places = np.where(gold_words >= 0, gold_arcs.sentences[gold_words], begun)
+        self._sentences.append(by_sentence(gold_arcs.sentences, places, correct))
+        self.gold_words += len(gold_arcs)
+        self.words += len(system_arcs)
+        self.aligned += int((gold_words >= 0).sum())
+
+    def system(self) -> System:
+        groups = {
+            key: [(Group(*one), Group(*other)) for one, other in zip(*counts.tolist())] for key, counts in self._groups.items()
+        }
+        return System(self.path, self.words, self.aligned, groups, np.concatenate(self._sentences))
 
 
-def _groups(dimension: Dimension, gold: Arcs, system: Arcs, recovered: Correct, correct: Correct) -> list[tuple[Group, Group]]:
+def _groups(dimension: Dimension, gold: Arcs, system: Arcs, recovered: Correct, correct: Correct) -> np.ndarray:
+    """int64 (2, groups, 4): the counts of each Group, unlabelled and labelled."""
     in_gold, in_system = dimension.groups(gold), dimension.groups(system)
 
-    def counts(groups: np.ndarray) -> list[int]:
-        return np.bincount(groups, minlength=len(dimension.names)).tolist()
+    def counts(groups: np.ndarray) -> np.ndarray:
+        return np.bincount(groups, minlength=len(dimension.names))
 
-    unlabelled, labelled = (
-        [Group(*row) for row in zip(counts(in_gold), counts(in_system), counts(in_gold[one]), counts(in_system[other]))]
-        for one, other in zip(recovered, correct)
-    )
-    return list(zip(unlabelled, labelled))
+    def columns(recalled: np.ndarray, precise: np.ndarray) -> np.ndarray:
+        each = (in_gold, in_system, in_gold[recalled], in_system[precise])
+        return np.stack([counts(groups) for groups in each], axis=1)
+
+    return np.stack([columns(*pair) for pair in zip(recovered, correct)])
 
 
 def by_sentence(gold: np.ndarray, system: np.ndarray, correct: Correct) -> np.ndarray:
-    """Correct and total counts for each of s gold sentences: int64 (s, measures, 2), MEASURES in order.
+    """Correct and total counts for each of s gold sentences: int32 (s, measures, 2), MEASURES in order.
 
     gold, system: int64 (words,), the gold sentence of each gold word and of each system word. correct: for the system's words. For
     UAS and LAS the total is the words of gold and system together, so that 2 * correct / total is F1; for exact match it is 2
@@ -168,7 +191,7 @@ def by_sentence(gold: np.ndarray, system: np.ndarray, correct: Correct) -> np.nd
     heads, labelled = (np.bincount(system[one], minlength=s) for one in correct)
     two = np.full(s, 2)
     pairs = [(heads, there), (labelled, there), (2 * heads == there, two), (2 * labelled == there, two)]
-    return np.stack([np.stack(pair, axis=1) for pair in pairs], axis=1).astype(np.int64)
+    return np.stack([np.stack(pair, axis=1) for pair in pairs], axis=1).astype(np.int32)
 
 
 def table(found: Comparison) -> str:

@@ -76,13 +76,14 @@ def download(
     lang: str,
     systems: Sequence[str] = tuple(SYSTEMS),
     to: Optional[str] = None,
-    source: str = "github",
+    source: Optional[str] = None,
     base_url: Optional[str] = None,
 ) -> dict[str, Path]:
     """Fetch systems' outputs for a language into the folder `to` (by default data/conll17), skipping files already there.
 
     Returns their paths by system. source: one of SOURCES: "github" (raw files) or "lindat" (the archive, kept for other languages).
-    base_url: replaces the source's own; by default the environment variable MH4_DATA_URL, if set.
+    By default, the environment variable MH4_DATA_SOURCE names it. base_url: replaces the source's own; by default the environment
+    variable MH4_DATA_URL, if set.
     Raises InputError, leaving at most a .part file, from which the next attempt resumes.
     """
     rows = {row.system: row for row in manifest() if row.lang == lang}

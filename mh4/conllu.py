@@ -23,6 +23,7 @@ ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 ARC_PROB, ARC_PROB_FORMAT = "ArcProb", "%.4f"  # the probability of the arc to a word, as an attribute in MISC
 
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
+_CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")  # control characters other than tabs and line ends
 _BYTE_ORDER_MARK = "\ufeff"
 _LONGEST_LINE = 1 << 27  # bytes; more is no line of CoNLL-U, but perhaps a device that never ends
 
@@ -75,13 +76,15 @@ class Sentence:
         return len(self.words)
 
     def __iter__(self) -> Iterator[Word]:
-        """The words with their columns."""
+        """The words with their columns. Raises InputError if a column has more or fewer entries than there are words."""
         absent = [None] * len(self)
         tags = [column or absent for column in (self.upos, self.xpos, self.feats)]
         heads = absent if self.heads is None else self.heads[1:].tolist()
         probabilities = absent if self.probabilities is None else self.probabilities[1:].tolist()
-        rows = zip(range(1, len(self) + 1), self.words, *tags, heads, self.deprels or absent, probabilities)
-        return (Word(*row) for row in rows)
+        columns = [self.words, *tags, heads, self.deprels or absent, probabilities]
+        if {len(column) for column in columns} != {len(self)}:
+            raise InputError("%s: a column has more or fewer entries than there are words" % (self.name or "the sentence"))
+        return (Word(*row) for row in zip(range(1, len(self) + 1), *columns))
 
     def to_conllu(self) -> str:
         """The words as CoNLL-U; see mh4.conversions, also for the objects of other libraries."""
@@ -207,7 +210,8 @@ def name_of(path: str) -> str:
 def open_output(path: str) -> Iterator[TextIO]:
     """Open a text file for writing: `path`, or "-" for standard output.
 
-    A regular file is written whole or not at all; standard output, devices and FIFOs are written to as the text comes.
+    A regular file is written whole or not at all; standard output, devices and FIFOs are written to as the text comes. If standard
+    output is a terminal, characters that would control it are made visible.
     """
     if path != "-":
         with files.atomic_file(path) as file:
@@ -216,12 +220,18 @@ def open_output(path: str) -> Iterator[TextIO]:
     if sys.stdout is None:
         raise InputError("standard output is closed")
     with files.explained("standard output"):
-        file = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
+        kind = _OnTerminal if sys.stdout.isatty() else io.TextIOWrapper
+        file = kind(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
         try:
             yield file
             file.flush()
         finally:
             file.detach()  # or standard output would be closed
+
+
+class _OnTerminal(io.TextIOWrapper):
+    def write(self, text: str) -> int:
+        return super().write(_CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text))
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,32 @@
 """Sentences in the form of other libraries: CoNLL-U text, and objects of conllu, udapi and spaCy."""
 
+import re
 from typing import Any
 
 from mh4.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
-from mh4.errors import InputError
+from mh4.errors import InputError, shown
+
+_NOT_IN_CONLLU = re.compile("[\t\n\r\ud800-\udfff]")  # the ends of columns and lines, and what is not in UTF-8
 
 
 def to_conllu(sentence: Sentence) -> str:
-    """The words of a sentence as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`."""
+    """The words of a sentence as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`.
+
+    Raises InputError, naming the word, for what CoNLL-U cannot have: a word that is empty, or tabs, line breaks and lone surrogates in
+    any column; also for a sentence without words.
+    """
+    where = sentence.name or "the sentence"
+    if not sentence.words:
+        raise InputError("%s: cannot be written as CoNLL-U: it has no words" % where)
     lines = []
     for word in sentence:
         misc = None if word.probability is None else "%s=%s" % (ARC_PROB, ARC_PROB_FORMAT % word.probability)
         cells = [word.id, word.form, None, word.upos, word.xpos, word.feats, word.head, word.deprel, None, misc]
-        lines.append("\t".join("_" if cell is None or cell == "" else str(cell) for cell in cells) + "\n")
+        row = ["_" if cell is None or cell == "" else str(cell) for cell in cells]
+        wrong = "an empty word" if word.form == "" else next((shown(cell) for cell in row if _NOT_IN_CONLLU.search(cell)), "")
+        if wrong:
+            raise InputError("%s: word %d cannot be written as CoNLL-U: %s" % (where, word.id, wrong))
+        lines.append("\t".join(row) + "\n")
     return "".join(lines) + "\n"
 
 

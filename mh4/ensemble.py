@@ -10,20 +10,23 @@ The paper does not describe how its ensemble (Section 5) is built. This method w
 not on Gothic, and the additional search makes an ensemble slower than running its members one after another.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Callable, Optional, Union, overload
+from typing import TYPE_CHECKING, Optional, cast, overload
 
 import numpy as np
 
-from mh4 import conllu, trees
+from mh4 import conllu, memory, trees
 from mh4.choices import BEAM, TREES
 from mh4.conllu import Block, Sentence
-from mh4.errors import InputError
-from mh4.parsing import ROOT, Parser, annotated, as_sentence, best, headed_by_root, in_order
-from mh4.vocabulary import TAGS, Table, without_subtype
+from mh4.decoders import arguments
+from mh4.errors import InputError, shown
+from mh4.parsing import ROOT, Parser, Unparsed, annotated, as_sentences, best, headed_by_root, in_order, items_of, naming
+from mh4.reading import Path, path_of
+from mh4.vocabulary import TAGS, Table, without_subtype, written
 
 if TYPE_CHECKING:
     from mh4.model import Scores
@@ -57,48 +60,52 @@ class Ensemble:
 
         tree: the class of trees to choose from, one of TREES. Raises InputError for any other.
         """
-        if tree not in TREES:
-            raise InputError("no class of trees %r; there are %s" % (tree, ", ".join(TREES)))
-        self.parsers, self.tree = list(parsers), tree
+        if not isinstance(tree, str) or tree not in TREES:
+            raise InputError("no class of trees %s; there are %s" % (shown(tree), ", ".join(TREES)))
+        members = items_of(parsers)
+        if members is None or not all(isinstance(parser, Parser) for parser in members):
+            raise InputError("no ensemble can be made of %s, expected a list of parsers" % shown(parsers))
+        self.parsers: list[Parser] = members
+        self.tree = tree
 
     @classmethod
-    def load(cls, folders: Sequence[str], tree: str = "mst") -> "Ensemble":
+    def load(cls, folders: Iterable[Path], tree: str = "mst") -> "Ensemble":
         """The ensemble of the parsers in these folders.
 
         Raises InputError if a folder has no parser, or if the first and another have no labels in common and so cannot agree.
         """
-        parsers = [Parser.load(folder) for folder in folders]
+        paths = list(map(path_of, folders))
+        parsers = [Parser.load(path) for path in paths]
         labels = [{without_subtype(label) for label in parser.model.vocabulary.labels.strings} - {"", ROOT} for parser in parsers]
-        for folder, others in zip(folders[1:], labels[1:]):
+        for path, others in zip(paths[1:], labels[1:]):
             if labels[0] and others and not labels[0] & others:
                 raise InputError(
                     "%s and %s have no label in common except %s: the models of an ensemble need the same set of labels"
-                    % (folders[0], folder, ROOT)
+                    % (paths[0], path, ROOT)
                 )
         return cls(parsers, tree)
 
     def parse(
         self,
-        sentences: Sequence[Union[Sentence, Sequence[str]]],
+        sentences: Unparsed,
         progress: Callable[[int], None] = lambda words: None,
     ) -> list[Sentence]:
-        """Parse sentences, given as lists of words, as Sentence, or as Voted, whose trees vote after those of the parsers.
+        """Parse sentences, given as lists (or other iterables) of words, as Sentence, or as Voted, whose trees vote last.
 
         Returns new Sentences, as Parser.parse does, all with a single root; without parsers, their tags are unchanged.
-        Raises InputError for a sentence without votes, and OutOfMemory as Parser.parse does. `progress` is called with the
-        number of words parsed after each minibatch.
+        Raises InputError for a sentence without words or votes, or with votes that are not trees over its words, and OutOfMemory as
+        Parser.parse does. `progress` is called with the number of words parsed after each minibatch.
         """
-        unparsed = [as_sentence(s) for s in sentences]
+        unparsed = as_sentences(sentences)
         for sentence in unparsed:
-            if not self.parsers and not _votes(sentence):
-                raise InputError("%s: no votes for it, and the ensemble has no parsers" % (sentence.name or "a sentence"))
+            _check_votes(sentence, self.parsers)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
             return in_order(unparsed, self._minibatches(unparsed), self._parse, progress)
 
     def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
         """The indices of the sentences of each minibatch, and each model's scores for them."""
         if not self.parsers:
-            return iter([(list(range(len(sentences))), [])])
+            return iter([(list(range(len(sentences))), [])] if sentences else [])
         from mh4.model import score_with
 
         return score_with([parser.model for parser in self.parsers], sentences)
@@ -106,12 +113,19 @@ class Ensemble:
     def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"]) -> list[Sentence]:
         trees_of_members = [parser.trees(sentences, of_member) for parser, of_member in zip(self.parsers, scores)]
         trees_of_files = [[other.heads for other in _votes(sentence)] for sentence in sentences]
-        heads = [vote([*(member[k] for member in trees_of_members), *files], self.tree) for k, files in enumerate(trees_of_files)]
+        heads = []
+        for k, (sentence, files) in enumerate(zip(sentences, trees_of_files)):
+            with naming(sentence, "parse"):
+                heads.append(vote([*(member[k] for member in trees_of_members), *files], self.tree))
         labels = [_opinion(parser, "labels", of_member.labels(heads)) for parser, of_member in zip(self.parsers, scores)]
         columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], headed_by_root(heads))}
-        for column in TAGS if scores else ():
-            tags = [_opinion(parser, column, of_member.tags[column]) for parser, of_member in zip(self.parsers, scores)]
-            columns[column] = _most_probable(tags)
+        for column in TAGS:
+            able = [(parser, each.tags[column]) for parser, each in zip(self.parsers, scores) if column in each.tags]
+            if able:
+                settings = able[0][0].model.config.scorer  # members that predict something else in this column have no say in it
+                alike = [each for each in able if each[0].model.config.scorer.xpos_with_upos == settings.xpos_with_upos]
+                predicted = _most_probable([_opinion(parser, column, tags) for parser, tags in alike])
+                columns[column] = written(column, predicted, settings)
         return annotated(sentences, heads, columns)
 
 
@@ -120,10 +134,15 @@ def vote(votes: Sequence[np.ndarray], tree: str = "mst") -> np.ndarray:
 
     votes: m trees over the same n words, heads (n+1,). Ties are broken in favour of early voters: among trees with the most
     votes, the result minimises the sum, over its arcs, of the number of the earliest voter for the arc. This is exact for
-    n * m < 4096, beyond which the float32 of the decoders of "mh4" and "1ec" may not hold both sums.
+    n * m < 4096, beyond which the float32 of the decoders of "mh4" and "1ec" may not hold both sums. Raises ValueError if there are
+    no votes, or if one is not a tree over as many words as the others.
     """
+    if not len(votes):
+        raise ValueError("no votes")
+    votes = [arguments.tree(heads, len(votes[0]) - 1) for heads in votes]
     m, n = len(votes), len(votes[0]) - 1
     words = np.arange(1, n + 1)
+    memory.require(16 * (n + 1) ** 2, "the vote")
     number, earliest = np.zeros((2, n + 1, n + 1), dtype=np.float32)
     for k, heads in reversed(list(enumerate(votes))):
         number[heads[1:], words] += 1
@@ -143,6 +162,21 @@ def with_votes(blocks: Iterable[Block], files: Sequence[str]) -> Iterator[Block]
 
 def _votes(sentence: Sentence) -> Sequence[Sentence]:
     return sentence.votes if isinstance(sentence, Voted) else ()
+
+
+def _check_votes(sentence: Sentence, parsers: Sequence[Parser]) -> None:
+    where, votes = sentence.name or "a sentence", _votes(sentence)
+    if not isinstance(votes, Sequence) or not all(isinstance(other, Sentence) for other in votes):
+        raise InputError("%s: its votes cannot be %s, expected a list of Sentence" % (where, shown(votes)))
+    if not parsers and not votes:
+        raise InputError("%s: no votes for it, and the ensemble has no parsers" % where)
+    for number, other in enumerate(votes, start=1):
+        try:
+            arguments.tree(other.heads, len(sentence))
+        except ValueError as error:
+            raise InputError("%s: vote %d is not a tree over its words: %s" % (where, number, error)) from None
+        if other.deprels is None or len(other.deprels) != len(sentence) or not all(isinstance(d, str) for d in other.deprels):
+            raise InputError("%s: vote %d has not a relation for each of its words" % (where, number))
 
 
 def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
@@ -178,16 +212,23 @@ def _most_probable(opinions: Sequence[Opinion], roots: Optional[np.ndarray] = No
 
 
 @overload
-def load(folder: str, decode: Optional[str] = None, beam: int = BEAM) -> Parser: ...
+def load(folder: Path, decode: Optional[str] = None, beam: int = BEAM) -> Parser: ...  # type: ignore[overload-overlap]
 @overload
-def load(folder: Union[list[str], tuple[str, ...]], *, tree: str = "mst") -> Ensemble: ...
+def load(folder: Iterable[Path], *, tree: str = "mst") -> Ensemble: ...
 def load(
-    folder: Union[str, list[str], tuple[str, ...]], decode: Optional[str] = None, beam: int = BEAM, *, tree: str = "mst"
-) -> Union[Parser, Ensemble]:
+    folder: Path | Iterable[Path], decode: Optional[str] = None, beam: int = BEAM, *, tree: str = "mst"
+) -> Parser | Ensemble:
     """Load the parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
 
     decode: "exact", "greedy", "beam" (of width `beam`) or "mbr"; if None, exact for global models and greedy for greedy ones.
     For a list of folders, the ensemble of their parsers, which decode by their defaults, with trees of the class `tree`: "mst"
     (any), "mh4" or "1ec".
     """
-    return Parser.load(folder, decode, beam) if isinstance(folder, str) else Ensemble.load(folder, tree)
+    folders = None if isinstance(folder, os.PathLike) else items_of(folder)
+    if folders is None:
+        return Parser.load(cast(Path, folder), decode, beam)
+    if decode is not None or beam != BEAM:
+        raise InputError("the parsers of an ensemble decode by their defaults: decode and beam are for a single one")
+    if not folders:
+        raise InputError("no model to load: expected the path of its folder, or several for an ensemble")
+    return Ensemble.load(folders, tree)

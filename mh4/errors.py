@@ -1,5 +1,8 @@
 """Errors in the user's input, explained in one sentence."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 
@@ -23,6 +26,11 @@ def reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
+def because(error: BaseException) -> str:
+    """The message of an error after a colon, if it has one: not all libraries do."""
+    return ": %s" % error if str(error) not in ("", "std::bad_alloc") else ""
+
+
 def unreadable(path: str, error: OSError) -> InputError:
     """The error for a file that the operating system does not let us read."""
     return InputError("%s: cannot be read: %s" % (path, reason(error)))
@@ -34,9 +42,28 @@ def shown(value: Any) -> str:
         text = repr(value)
     except (ValueError, RecursionError):  # Python refuses to write numbers of thousands of digits
         return "so large a value"
+    text = text[:41].replace("\n", " ")  # as in those of arrays
     return text if len(text) <= 40 else text[:40] + "..."
 
 
 def one_line(message: str) -> str:
     """A message with line breaks, terminal escapes and similar characters, which may come from a file, made visible."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in message)
+
+
+_place: ContextVar[str] = ContextVar("place", default="")
+
+
+@contextmanager
+def working_on(place: str) -> Iterator[None]:
+    """Say in warnings that they concern this place in the input, such as the name of a sentence."""
+    token = _place.set(place)
+    try:
+        yield
+    finally:
+        _place.reset(token)
+
+
+def placed(warning: object) -> str:
+    """The text of a warning, with the place that is being worked on."""
+    return ": ".join(filter(None, [_place.get(), str(warning)]))

@@ -2,15 +2,21 @@
 
 Development scores use gold segmentation and count every word, including punctuation (Section 5 of the paper). Scores on predicted
 segmentation need an alignment of words, which is left to the official scorer as shipped by `udtools`.
+
+The scorer needs about 30 KB for a sentence. Its scores come from counts, and these are sums over parts of the text, if the files are
+cut where all of them end a sentence; see `chunks`.
 """
 
-import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
+from itertools import chain, repeat
+from types import SimpleNamespace
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
+from udtools import udeval
 
 from mh4 import conllu, trees
 from mh4.errors import InputError
@@ -37,6 +43,10 @@ class Counts(NamedTuple):
     correct: int
     aligned: Optional[int] = None
 
+    def plus(self, other: "Counts") -> "Counts":
+        """The counts in two parts of the text together."""
+        return Counts(*(None if one is None else one + more for one, more in zip(self, other)))  # type: ignore[arg-type, operator]
+
     def score(self) -> Score:
         """Percentages by the scorer's formulas: 0 where there is nothing to count."""
 
@@ -56,29 +66,38 @@ class Counts(NamedTuple):
 # of their words in the two files. Those of UD have fewer than ten words; with this many pairs, it takes several seconds.
 _MOST_PAIRS = 4_000_000
 
+_CHUNK = 1500  # words, of which all pairs are fewer than these
+
 
 def percentages(counts: dict[str, Counts]) -> dict[str, Score]:
     """The score of each metric."""
     return {metric: one.score() for metric, one in counts.items()}
 
 
+def add(totals: dict[str, Counts], counts: dict[str, Counts]) -> None:
+    """Add counts to the totals of the same names, or begin with them."""
+    for name, count in counts.items():
+        totals[name] = totals[name].plus(count) if name in totals else count
+
+
 @dataclass(frozen=True)
-class File:
-    """A CoNLL-U file read by the official scorer: its sentences, with trees, and the scorer's representation of it."""
+class Chunk:
+    """Consecutive sentences of a CoNLL-U file, with trees, and the official scorer's representation of them."""
 
     path: str
     sentences: list[conllu.Sentence]
     representation: Any
 
     def starts(self) -> np.ndarray:
-        """int64 (words,): where each word, or the multiword token that it is part of, begins in the text without spaces."""
+        """int64 (words,): where each word, or the multiword token that it is part of, begins in the file's text without spaces."""
         return np.array([word.span.start for word in self.representation.words], dtype=np.int64)
 
 
 class Evaluation(NamedTuple):
-    """The scorer's results: the counts of each of METRICS, and the alignment of words.
+    """The scorer's results for a chunk: the counts of each of METRICS, and the alignment of words.
 
-    gold_words: int64 (system words,), the number of the gold word that each system word is aligned with, from 0; -1 for none.
+    gold_words: int64 (system words,), the number of the gold word that each system word is aligned with, from 0 in the chunk; -1 for
+    none.
     """
 
     counts: dict[str, Counts]
@@ -114,45 +133,38 @@ def official(gold: str, system: str) -> dict[str, Score]:
     The words may differ, but not the text. Raises InputError for files the scorer rejects: not CoNLL-U, not a tree, several
     roots, a different text.
     """
-    return percentages(evaluate(load(gold), load(system)).counts)
+    totals: dict[str, Counts] = {}
+    for chunk, (of_system,) in chunks(gold, [system]):
+        add(totals, evaluate(chunk, of_system).counts)
+    return percentages(totals)
 
 
-def load(path: str) -> File:
-    """Read CoNLL-U file `path` ("-" is standard input) for the official scorer.
+def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk, list[Chunk]]]:
+    """Read CoNLL-U files of the same text ("-" is standard input) in corresponding chunks, whose counts add up to those of the files.
 
-    Raises InputError for files it rejects: not CoNLL-U, not a tree, several roots.
+    A chunk has some thousand words. It only has more, up to the whole files, if they have no sentence end in common for as long as
+    that, or none where the scorer's alignment of words begins afresh. Raises InputError for files that the scorer rejects: not
+    CoNLL-U, not a tree, several roots, a different text.
     """
-    scorer = _scorer()
-    name = conllu.name_of(path)
-    blocks = list(conllu.blocks(path))  # unlike the scorer, its errors name the line and the sentence
-    sentences = [block.sentence for block in blocks]
-    text = "".join(line for block in blocks for line in block.lines).lstrip("\ufeff")
-    try:
-        representation = scorer.load_conllu(io.StringIO(text), name, {})
-    except scorer.UDError as error:
-        raise InputError("%s: the official scorer rejects it: %s" % (name, str(error)[:300].rstrip("."))) from None
-    except (ValueError, IndexError):  # it does not validate column DEPS
-        raise InputError("%s: the official scorer cannot read its column DEPS" % name) from None
-    except RecursionError:
-        deepest = max(sentences, key=lambda sentence: trees.depth(sentence.heads))
-        depth = trees.depth(deepest.heads)
-        raise InputError("%s: a tree %d arcs deep, too deep for the official scorer" % (deepest.name, depth)) from None
-    for number, word in enumerate(representation.words):
-        word.columns[conllu.XPOS] = _Numbered(word.columns[conllu.XPOS], number)
-    return File(path, sentences, representation)
+    gold, *systems = (_Reader(path) for path in (gold_path, *system_paths))
+    while not gold.done:
+        gold.read(max(_CHUNK, gold.words()))  # twice as much as the last time, if that could not be cut
+        for system in systems:
+            system.read_to(gold.end + gold.done)
+            _check_same_text(gold, system)
+        cut = gold.end if gold.done else _meeting(gold, systems)
+        if cut > gold.start:
+            yield gold.take(cut), [system.take(cut) for system in systems]
 
 
-def evaluate(gold: File, system: File) -> Evaluation:
-    """The official scorer's counts and its alignment of words. Raises InputError if the two texts are not the same."""
-    scorer = _scorer()
+def evaluate(gold: Chunk, system: Chunk) -> Evaluation:
+    """The official scorer's counts and its alignment of words, for corresponding chunks of two files."""
+
     _check_multiword_tokens(gold, system)
     tags = [word.columns[conllu.XPOS] for word in system.representation.words]
     for tag in tags:
         tag.partner = -1
-    try:
-        scores = scorer.evaluate(gold.representation, system.representation)
-    except scorer.UDError:
-        raise InputError(_difference(gold, system)) from None
+    scores = udeval.evaluate(gold.representation, system.representation)
     found = {name: scores[name] for name in METRICS}
     counts = {name: Counts(one.gold_total, one.system_total, one.correct, one.aligned_total) for name, one in found.items()}
     gold_words = np.array([tag.partner for tag in tags], dtype=np.int64)
@@ -162,13 +174,12 @@ def evaluate(gold: File, system: File) -> Evaluation:
 
 
 def scorer_name() -> str:
-    """The name and version of the installed official scorer. Raises InputError if there is none."""
-    _scorer()
+    """The name and version of the installed official scorer."""
     return "udtools " + metadata.version("udtools")
 
 
 class _Numbered(str):
-    """The XPOS of a word, together with the word's number in the file.
+    """The XPOS of a word, together with the word's number in its chunk.
 
     The scorer does not expose its alignment of words, but to score XPOS it compares the tag of every gold word with the tag of
     the word aligned with it: at that point, the latter records its partner.
@@ -210,41 +221,179 @@ def format_counts(counts: dict[str, Counts]) -> str:
     return "\n".join(lines)
 
 
-def _scorer() -> Any:
-    try:
-        from udtools import udeval
-    except (ImportError, OSError):  # OSError: udtools 0.1, without its data files
-        raise InputError(
-            "the official scorer needs udtools 0.2.9 or later: pip install --ignore-requires-python --no-deps 'udtools>=0.2.9'"
-        ) from None
-    return udeval
+class _Read(NamedTuple):
+    """A sentence and what the scorer makes of it. Its spans are in the file's text without spaces; line: what to add to their lines."""
+
+    sentence: conllu.Sentence
+    text: str
+    span: Any
+    tokens: list[Any]
+    words: list[Any]
+    line: int
 
 
-def _difference(gold: File, system: File) -> str:
-    """A message stating where the two texts diverge."""
-    texts = gold.representation.characters, system.representation.characters
-    start = next((i for i, (a, b) in enumerate(zip(*texts)) if a != b), min(map(len, texts)))
+class _Reader:
+    """A CoNLL-U file, which the scorer reads as far as is asked for.
 
-    def place(file: File) -> str:
-        line: Any = next((token.line for token in file.representation.tokens if token.end > start), None)
-        text = "".join(file.representation.characters[start : start + 20])
-        name = conllu.name_of(file.path)
-        return "%s, line %d: %r" % (name, line, text) if text else "%s: the end" % name
+    start, end: which part of its text without spaces has been read, but not taken yet. done: whether the file has been read to its
+    end.
+    """
 
-    return "%s, but %s: the scorer needs the same text in both" % (place(system), place(gold))
+    def __init__(self, path: str) -> None:
+        self.path, self.name = path, conllu.name_of(path)
+        self.start = self.end = 0
+        self.done = False
+        self._blocks = conllu.blocks(path)  # unlike the scorer, its errors name the line and the sentence
+        self._sentences: list[_Read] = []
+        self._lines = 0  # how many have been read
+
+    def words(self) -> int:
+        """How many there are in the sentences that have been read, but not taken yet."""
+        return sum(len(read.words) for read in self._sentences)
+
+    def text(self) -> str:
+        """Of these sentences, without spaces."""
+        return "".join(read.text for read in self._sentences)
+
+    def ends(self) -> dict[int, tuple[int, bool]]:
+        """Where these sentences end; where the last token before that begins, and whether a multiword token may come next."""
+        return {
+            read.span.end: (read.tokens[-1].start, following is None or following.words[0].is_multiword)
+            for read, following in zip(self._sentences, [*self._sentences[1:], None])
+        }
+
+    def line(self, place: int) -> int:
+        """The line of the token that has the character at this place of the text."""
+        return next(read.line + token.line for read in self._sentences for token in read.tokens if token.end > place)
+
+    def read_to(self, place: int) -> None:
+        """Read up to this place in the text, or to the end."""
+        while self.end < place and not self.done:
+            self.read(_CHUNK)
+
+    def read(self, words: int) -> None:
+        """Read sentences of at least this many words, or to the end."""
+        blocks: list[conllu.Block] = []
+        while words > 0 and not self.done:
+            block = next(self._blocks, None)
+            if block is None:
+                self.done = True
+            else:
+                blocks.append(block)
+                words -= len(block.sentence)
+        if blocks:
+            self._add(blocks)
+
+    def _add(self, blocks: Sequence[conllu.Block]) -> None:
+        lines = [line for block in blocks for line in block.lines]
+        read = self._represented([block.sentence for block in blocks], lines)
+        words, tokens = iter(read.words), iter(read.tokens)
+        for block, span in zip(blocks, read.sentences):
+            text = "".join(read.characters[span.start : span.end])
+            of_sentence, place = [], span.start
+            while place < span.end:
+                of_sentence.append(next(tokens))
+                place = of_sentence[-1].end
+            for one in (span, *of_sentence):
+                one.start += self.end
+                one.end += self.end
+            its_words = [next(words) for _ in block.sentence.words]
+            self._sentences.append(_Read(block.sentence, text, span, of_sentence, its_words, self._lines))
+        self.end += len(read.characters)
+        self._lines += len(lines)
+
+    def _represented(self, sentences: Sequence[conllu.Sentence], lines: list[str]) -> Any:
+        """The scorer's representation of the next sentences. Raises InputError for what it rejects."""
+        if not self._lines:
+            lines = [lines[0].lstrip("\ufeff"), *lines[1:]]
+        try:
+            try:
+                return self._load(lines)
+            except udeval.UDError:
+                return self._load(
+                    chain(repeat("#\n", self._lines), lines)
+                )  # now its message has the number of the line in the file
+        except udeval.UDError as error:
+            raise InputError("%s: the official scorer rejects it: %s" % (self.name, str(error)[:300].rstrip("."))) from None
+        except (ValueError, IndexError):  # it does not validate column DEPS
+            raise InputError("%s: the official scorer cannot read its column DEPS" % self.name) from None
+        except RecursionError:
+            deepest = max(sentences, key=lambda sentence: trees.depth(sentence.heads))
+            depth = trees.depth(deepest.heads)
+            raise InputError("%s: a tree %d arcs deep, too deep for the official scorer" % (deepest.name, depth)) from None
+
+    def _load(self, lines: Iterable[str]) -> Any:
+        return udeval.load_conllu(SimpleNamespace(readline=partial(next, iter(lines), "")), self.name, {})
+
+    def take(self, end: int) -> Chunk:
+        """The sentences up to this place in the text."""
+        count = sum(read.span.end <= end for read in self._sentences)
+        taken, self._sentences, self.start = self._sentences[:count], self._sentences[count:], end
+        words = [word for read in taken for word in read.words]
+        for number, word in enumerate(words):
+            word.columns[conllu.XPOS] = _Numbered(word.columns[conllu.XPOS], number)
+        representation = SimpleNamespace(
+            path=self.name,
+            characters="".join(read.text for read in taken),
+            sentences=[read.span for read in taken],
+            tokens=[token for read in taken for token in read.tokens],
+            words=words,
+        )
+        return Chunk(self.path, [read.sentence for read in taken], representation)
 
 
-def _check_multiword_tokens(gold: File, system: File) -> None:
+def _meeting(gold: _Reader, systems: Sequence[_Reader]) -> int:
+    """The last place where the files can be cut, or where they begin if there is none.
+
+    All have to end a sentence there: no span, no arc and no multiword token crosses it. The scorer goes through the words of two
+    files in step, but where a token of one is several of the other, one side can get ahead; if it comes to a multiword token, this
+    is aligned with what the other side has not yet passed, even if that is in another sentence. So either no multiword token follows,
+    or the last tokens of both begin together: then none gets ahead.
+    """
+    ends, others = gold.ends(), [system.ends() for system in systems]
+
+    def afresh(place: int, other: dict[int, tuple[int, bool]]) -> bool:
+        if place not in other:
+            return False
+        (last, multiword), (its_last, its_multiword) = ends[place], other[place]
+        return last == its_last or not (multiword or its_multiword)
+
+    return max((place for place in ends if all(afresh(place, other) for other in others)), default=gold.start)
+
+
+def _check_same_text(gold: _Reader, system: _Reader) -> None:
+    """Raise InputError, stating where they diverge, unless the texts that have been read are the same, as far as both go."""
+    texts = gold.text(), system.text()
+    both = min(map(len, texts))
+    if texts[0][:both] == texts[1][:both] and not any(
+        file.done and len(text) < len(other) for file, text, other in zip((gold, system), texts, reversed(texts))
+    ):
+        return
+    start = gold.start + next((i for i, (a, b) in enumerate(zip(*texts)) if a != b), both)
+
+    def place(file: _Reader) -> str:
+        file.read_to(start + 20)
+        text = file.text()[start - file.start :][:20]
+        return "%s, line %d: %r" % (file.name, file.line(start), text) if text else "%s: the end" % file.name
+
+    raise InputError("%s, but %s: the scorer needs the same text in both" % (place(system), place(gold)))
+
+
+def _check_multiword_tokens(gold: Chunk, system: Chunk) -> None:
     """Raise InputError where multiword tokens overlap so much that the scorer would take hours, or all memory."""
     files = (gold, system)
-    tokens = sorted({(w.span.start, w.span.end) for file in files for w in file.representation.words if w.is_multiword})
     starts = [file.starts() for file in files]
+    if len(starts[0]) * len(starts[1]) <= _MOST_PAIRS:
+        return
+    tokens = sorted({(w.span.start, w.span.end) for file in files for w in file.representation.words if w.is_multiword})
     begin = end = 0  # of multiword tokens that overlap
     for start, stop in tokens:
         if start >= end:
             begin = start
         end = max(end, stop)
-        words = [int(np.searchsorted(of_file, end) - np.searchsorted(of_file, begin)) for of_file in starts]
+        # With what the scorer may not yet have passed (see _meeting): it is not before the last token of the other file.
+        before = [of_file[max(np.searchsorted(of_file, begin) - 1, 0)] for of_file in reversed(starts)]
+        words = [int(np.searchsorted(of_file, end) - np.searchsorted(of_file, at)) for of_file, at in zip(starts, before)]
         if words[0] * words[1] > _MOST_PAIRS:
             raise InputError(
                 "%s: %d words in multiword tokens that overlap with those of %s, too many for the official scorer"

@@ -1,30 +1,37 @@
 """Fetching files with known git blob ids: a file gets its name only when it is complete and its content is verified.
 
-Interrupted downloads are resumed from a .part file. Files are fetched individually or extracted from an archive, which is kept.
+Interrupted downloads are resumed from a .part file, which one process at a time writes to; the others wait for it. Files are
+fetched individually or extracted from an archive, which is kept once it has proved to have one of them. A server may send anything
+at all, for as long as it likes: what is taken from it is limited in size, in time and in the memory that it needs.
 The files of a collection, with their blob ids, are listed in a manifest.
 """
 
 import csv
+import fcntl
 import gzip
+import hashlib
 import os
+import stat
 import sys
 import tarfile
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from http.client import HTTPException
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from http.client import HTTPException, InvalidURL
 from pathlib import Path
-from typing import Any, Callable, NamedTuple, Optional, TypeVar
+from typing import IO, Any, NamedTuple, Optional, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
 from mh4.errors import InputError, reason
-from mh4.files import atomic_path, blob_id, git_blob_id
+from mh4.files import atomic_path, git_blob_id, give_name, make_folder
+from mh4.web import ADDRESSES, send
 
-TIMEOUT = 30  # seconds without a byte
 WAITS = (1, 3)  # seconds before the second and the third attempt
+# Bytes of a file, of an archive, and of what is in an archive: several times what the largest have.
+FILE, ARCHIVE, UNPACKED = 200_000_000, 10_000_000_000, 40_000_000_000
+CHUNK = 1 << 16
 
 Row = TypeVar("Row")
 
@@ -46,12 +53,15 @@ class Source(NamedTuple):
     place: Callable[[Any], tuple[str, Sequence[str]]]
 
 
-def locate(sources: Mapping[str, Source], name: str, row: object, base_url: Optional[str] = None) -> tuple[str, Sequence[str]]:
+def locate(
+    sources: Mapping[str, Source], name: Optional[str], row: object, base_url: Optional[str] = None
+) -> tuple[str, Sequence[str]]:
     """The URL of a file, given its manifest row, at the source called `name`, and its possible names if that is an archive.
 
-    base_url replaces the source's address; by default the environment variable MH4_DATA_URL, if set. Raises InputError for an
-    unknown source.
+    name: by default that in the environment variable MH4_DATA_SOURCE, if set, otherwise the first. base_url replaces the source's
+    address; by default the environment variable MH4_DATA_URL, if set. Raises InputError for an unknown source.
     """
+    name = name or os.environ.get("MH4_DATA_SOURCE") or next(iter(sources))
     if name not in sources:
         raise InputError("unknown source %r, expected one of: %s" % (name, " ".join(sources)))
     rest, members = sources[name].place(row)
@@ -78,117 +88,260 @@ def fetch(wanted: Wanted, url: str, members: Sequence[str] = ()) -> None:
     members: possible names of the file in the archive, without leading folders; empty if `url` is the file itself.
     Raises InputError, leaving at most a .part file, from which the next attempt resumes.
     """
-    path = wanted.path
-    if path.exists():
-        if git_blob_id(path) != wanted.blob:
-            raise InputError(
-                "%s exists but is not the file of %s: move it away, or choose another folder" % (path, wanted.collection)
-            )
-        return
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if members:
-            _extract(wanted, url, members)
-        else:
-            _fetch_file(wanted, url)
+        if not _is_there(wanted):
+            make_folder(wanted.path.parent)
+            if members:
+                _fetch_from_archive(wanted, url, members)
+            else:
+                _fetch_file(wanted, url)
     except OSError as error:  # from the disk: network errors are already InputErrors
-        raise InputError("%s cannot be written: %s" % (path, reason(error))) from None
+        raise InputError("%s cannot be written: %s" % (error.filename or wanted.path, reason(error))) from None
+
+
+def _is_there(wanted: Wanted) -> bool:
+    """Whether the file has been fetched. Raises InputError if there is something else in its place."""
+    path = wanted.path
+    if not path.exists():
+        return False
+    if not path.is_file() or path.stat().st_size > FILE or git_blob_id(path) != wanted.blob:
+        raise InputError(
+            "%s exists but is not the file of %s: move it away, or choose another folder" % (path, wanted.collection)
+        )
+    return True
 
 
 def _fetch_file(wanted: Wanted, url: str) -> None:
-    part = wanted.path.with_name(wanted.path.name + ".part")
-    resumed = part.exists()
-    _fetch(url, part, wanted.at_hand)
-    blob = git_blob_id(part)
-    if blob == wanted.blob:
-        os.replace(part, wanted.path)
-        return
-    part.unlink()
-    if resumed:  # the fault may be in what was there before
-        return _fetch_file(wanted, url)
-    raise InputError(
-        "%s is not the file of %s (git blob id %s, expected %s): deleted" % (url, wanted.collection, blob, wanted.blob)
-    )
+    with _part_of(wanted.path) as part:
+        if _is_there(wanted):  # fetched by the process that we have waited for
+            return
+
+        def complaint() -> str:
+            size = part.seek(0, os.SEEK_END)
+            part.seek(0)
+            blob = _keep(part, size, wanted)
+            return blob and "is not the file of %s (git blob id %s, expected %s)" % (wanted.collection, blob, wanted.blob)
+
+        _fetch_until(complaint, url, part, FILE, wanted.at_hand)
+        part.truncate(0)
 
 
-def _extract(wanted: Wanted, url: str, members: Sequence[str]) -> None:
-    path = wanted.path
-    archive = path.with_name(url.rpartition("/")[2])
-    if not archive.exists():
-        part = archive.with_name(archive.name + ".part")
-        _fetch(url, part, wanted.at_hand)
-        os.replace(part, archive)
-    blobs, endings = [], tuple("/" + name for name in members)
+def _fetch_from_archive(wanted: Wanted, url: str, members: Sequence[str]) -> None:
+    archive = wanted.path.with_name(url.rpartition("/")[2])
+    if archive.exists() and not archive.is_file():
+        raise InputError("%s is not a file: move it away, or choose another folder" % archive)
+    with _part_of(archive) as part:
+        if _is_there(wanted):
+            return
+        if archive.exists():
+            with open(archive, "rb") as kept:
+                if not _extract(wanted, kept, members):
+                    return
+        _fetch_until(lambda: _extract(wanted, part, members), url, part, ARCHIVE, wanted.at_hand)
+        give_name(part.fileno(), part.name, str(archive))
+
+
+@contextmanager
+def _part_of(path: Path) -> Iterator[IO[bytes]]:
+    """Open `path`.part, perhaps with what an earlier attempt has received, without a buffer; wait until no one else has it open.
+
+    At the end it is deleted if it is empty. On a file system without locks, several processes may write to it, none of which then
+    receives what is expected.
+    """
+    name = str(path) + ".part"
+    mine = False
+    while not mine:
+        with suppress(FileNotFoundError):
+            if not stat.S_ISREG(os.lstat(name).st_mode):  # looked at once, as others come and go
+                raise InputError("%s is not a plain file: move it away, or choose another folder" % name)
+        with open(name, "r+b", buffering=0, opener=_opened) as part:
+            handle = part.fileno()
+            _lock(handle, path.name)
+            mine = _leads_to(name, handle)  # not if the one we have waited for has renamed or deleted it
+            if mine:
+                try:
+                    yield part
+                finally:
+                    if not os.fstat(handle).st_size and _leads_to(name, handle):
+                        os.unlink(name)
+
+
+def _opened(name: str, _: int) -> int:
+    return os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+
+
+def _lock(handle: int, name: str) -> None:
     try:
-        with tarfile.open(archive, "r:gz") as tar:
-            for member in tar:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        if sys.stderr.isatty():
+            print("waiting for another process that fetches %s" % name, file=sys.stderr)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError:
+        pass  # a file system without locks
+
+
+def _leads_to(name: str, handle: int) -> bool:
+    """Whether `name` is that of the open file."""
+    try:
+        return os.path.samestat(os.lstat(name), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+def _keep(content: IO[bytes], size: int, wanted: Wanted) -> str:
+    """Copy the next `size` bytes to the path of the file if they are its content; otherwise return their git blob id.
+
+    What is verified is what is written here, to a file that no other process knows of, and that then gets the name.
+    """
+    digest = hashlib.sha1(b"blob %d\0" % size)
+    try:
+        with atomic_path(str(wanted.path)) as temporary, open(temporary, "wb") as file:
+            while size and (chunk := content.read(min(size, CHUNK))):
+                size -= len(chunk)
+                digest.update(chunk)
+                file.write(chunk)
+            if digest.hexdigest() != wanted.blob:
+                raise _OtherContent
+    except _OtherContent:
+        return digest.hexdigest()
+    return ""
+
+
+class _OtherContent(Exception):
+    """What has been copied is not the file."""
+
+
+def _extract(wanted: Wanted, archive: IO[bytes], members: Sequence[str]) -> str:
+    """Copy the file from the .tar.gz to its path, or return what is wrong with the archive."""
+    archive.seek(0)
+    found, endings = [], tuple("/" + name for name in members)
+    try:
+        with tarfile.open(fileobj=_Unpacked(fileobj=archive), mode="r:") as tar:
+            while True:
+                member = tar.next()
+                tar.members.clear()  # type: ignore[attr-defined]  # it would remember all of them
+                if member is None:
+                    break
                 if member.isfile() and member.name.endswith(endings):
-                    content = tar.extractfile(member).read()  # type: ignore[union-attr]  # it is a file
-                    blobs.append(blob_id(content))
-                    if blobs[-1] == wanted.blob:
-                        with atomic_path(str(path)) as temporary:
-                            Path(temporary).write_bytes(content)
-                        return
-    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
-        archive.unlink()
-        raise InputError("%s is not a readable archive (%s): deleted" % (url, error)) from None
-    found = "git blob id %s, expected %s" % (" and ".join(blobs), wanted.blob) if blobs else "no file of that name"
-    raise InputError("%s does not contain %s of %s: %s" % (archive, path.name, wanted.collection, found))
+                    if member.size > FILE:
+                        found.append("%d bytes" % member.size)
+                        continue
+                    blob = _keep(tar.extractfile(member), member.size, wanted)  # type: ignore[arg-type]  # it is a file
+                    if not blob:
+                        return ""
+                    found.append("git blob id " + blob)
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # tarfile has many, not all of which are its own
+        return "is not a readable archive (%s)" % error
+    what = " and ".join(found) + ", expected git blob id " + wanted.blob if found else "no file of that name"
+    return "does not contain %s of %s (%s)" % (wanted.path.name, wanted.collection, what)
+
+
+class _Unpacked(gzip.GzipFile):
+    """The content of an archive: limited, and in parts as small as those of an honest one."""
+
+    def read(self, size: Optional[int] = -1) -> bytes:
+        if size is None or not 0 <= size <= CHUNK:
+            raise tarfile.ReadError("a header of %s bytes" % size)
+        try:
+            return super().read(size)
+        except (OSError, EOFError, zlib.error) as error:
+            raise tarfile.ReadError(str(error)) from None
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        if offset > UNPACKED:
+            raise tarfile.ReadError("it contains more than %d bytes" % UNPACKED)
+        try:
+            return super().seek(offset, whence)
+        except (EOFError, zlib.error) as error:
+            raise tarfile.ReadError(str(error)) from None
 
 
 class _Interrupted(Exception):
     """A failure that another attempt may overcome, as a message."""
 
 
-def _fetch(url: str, part: Path, at_hand: str) -> None:
+def _fetch_until(complaint: Callable[[], str], url: str, part: IO[bytes], limit: int, at_hand: str) -> None:
+    """Fetch url into `part`, as far as it is not there, until `complaint` has nothing to say about the content.
+
+    If it was resumed, the fault may be in what was there before: then it is fetched anew, once. Raises InputError, with `part` empty.
+    """
+    resumed = part.seek(0, os.SEEK_END) > 0
+    while True:
+        _fetch(url, part, limit, at_hand)
+        complained = complaint()
+        if not complained:
+            return
+        part.seek(0)
+        page = part.read(CHUNK).lstrip()[:14].lower().startswith((b"<!doctype html", b"<html"))
+        part.truncate(0)
+        if not resumed:
+            hint = ", but a web page, perhaps of a network that asks for a login" if page else ""
+            raise InputError("%s %s%s: deleted" % (url, complained, hint))
+        resumed = False
+
+
+def _fetch(url: str, part: IO[bytes], limit: int, at_hand: str) -> None:
     """Fetch url into `part`, resuming from its content. Raises InputError, leaving what has been received in `part`."""
     for wait in WAITS + (None,):
         try:
-            return _attempt(url, part, at_hand)
+            return _attempt(url, part, limit, at_hand)
         except _Interrupted as error:
             if wait is None:
                 raise InputError(str(error)) from None
             time.sleep(wait)
 
 
-def _attempt(url: str, part: Path, at_hand: str) -> None:
-    have = part.stat().st_size if part.exists() else 0
+def _attempt(url: str, part: IO[bytes], limit: int, at_hand: str) -> None:
+    if not url.startswith(ADDRESSES):
+        raise InputError("%s is not a valid address: it begins with neither %s" % (url, " nor ".join(ADDRESSES)))
+    if part.seek(0, os.SEEK_END) > limit:
+        part.truncate(0)
+    have = part.seek(0, os.SEEK_END)
     headers = {"User-Agent": "mh4", "Range": "bytes=%d-" % have} if have else {"User-Agent": "mh4"}
     try:
-        reply = urlopen(Request(url, headers=headers), timeout=TIMEOUT)
+        reply = send(url, headers)
     except HTTPError as error:
         error.close()
         if error.code == 416 and have:  # nothing left to fetch: the caller checks the content
             return
         kind = _Interrupted if error.code == 429 or error.code >= 500 else InputError
-        raise kind("%s: the server answered %d %s" % (url, error.code, error.reason)) from None
+        raise kind("%s: the server answered %d %s" % (url, error.code, " ".join(str(error.reason).split()))) from None
+    except (InvalidURL, ValueError) as error:
+        raise InputError("%s is not a valid address: %s" % (url, error)) from None
     except (URLError, HTTPException, OSError) as error:
         why = getattr(error, "reason", error)
         raise _Interrupted(
             "no connection to %s (%s): check the network, or give a folder that has the files (%s)"
             % (urlsplit(url).netloc, why, at_hand)
         ) from None
-    except ValueError as error:
-        raise InputError("%s is not a valid address: %s" % (url, error)) from None
     with reply:
         resumed = reply.status == 206 and reply.headers.get("Content-Range", "").startswith("bytes %d-" % have)
         done = have if resumed else 0  # a server that ignores Range sends the whole file
-        length = reply.headers.get("Content-Length")
-        total = done + int(length) if length else None
-        with open(part, "ab" if resumed else "wb") as file, _progress(part.stem, done, total) as advance:
-            while True:
+        total = None if reply.length is None else done + reply.length  # Content-Length, if that is a number
+        why = ""
+        part.truncate(done)
+        part.seek(done)
+        with _progress(Path(part.name).stem, done, total) as advance:
+            while max(done, total or 0) <= limit and (total is None or done < total):
                 try:
-                    chunk = reply.read(1 << 16)
-                except (HTTPException, OSError):  # cut off, even if the length is unknown
-                    total = total or done + 1
+                    chunk = reply.read1(CHUNK)
+                except (HTTPException, OSError) as error:  # cut off, even if the length is unknown
+                    why = " (%s)" % error
                     break
                 if not chunk:
                     break
-                file.write(chunk)
                 done += len(chunk)
                 advance(len(chunk))
-    if total and done < total:
-        raise _Interrupted("%s: the connection was cut after %d bytes; the next attempt resumes from there" % (url, done))
+                while chunk:
+                    chunk = chunk[part.write(chunk) :]
+    if max(done, total or 0) > limit:
+        part.truncate(0)
+        raise InputError("%s has more than %d bytes: it cannot be what is wanted" % (url, limit))
+    if why or total and done < total:
+        raise _Interrupted("%s: the connection was cut after %d bytes%s; the next attempt resumes from there" % (url, done, why))
 
 
 @contextmanager

@@ -1,4 +1,8 @@
-"""Writing files whole or not at all, locks on folders, relative paths, and git blob ids, which identify files by content."""
+"""Writing files whole or not at all, locks on folders, relative paths, and git blob ids, which identify files by content.
+
+What was written lasts: a file is on the disk before it gets its name, and the name before the block that writes it ends, so that not
+even a loss of power leaves less than the old file or the new one.
+"""
 
 import errno
 import fcntl
@@ -9,7 +13,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Optional, TextIO, Union
+from typing import Optional, TextIO
 
 from mh4.errors import InputError, reason, unreadable
 
@@ -27,9 +31,16 @@ def atomic_path(path: str) -> Iterator[str]:
             yield path
             return
         target = os.path.realpath(path)
-        with _temporary(target, status) as temporary:
+        with _temporary(target, status) as (temporary, handle):
             yield temporary
-            os.replace(temporary, target)
+            give_name(handle, temporary, target)
+
+
+def give_name(handle: int, temporary: str, path: str) -> None:
+    """Rename a file, open as `handle`, so that after a loss of power there is the whole of it under its new name, or the one before."""
+    _sync(handle)
+    os.replace(temporary, path)
+    _sync_folder(os.path.dirname(path) or os.curdir)
 
 
 @contextmanager
@@ -43,6 +54,32 @@ def write_text(path: str, text: str) -> None:
     """Write `text` to `path` in UTF-8, with line ends unchanged, whole or not at all."""
     with atomic_file(path) as file:
         file.write(text)
+
+
+def append_line(path: str, line: str) -> None:
+    """Add a line to a text file in UTF-8, which is made if there is none. Raises InputError if it cannot be written."""
+    with explained(path):
+        new = not os.path.exists(path)
+        with open(path, "a", encoding="utf-8", newline="") as file:
+            file.write(line + "\n")
+            file.flush()
+            _sync(file.fileno())
+        if new:
+            _sync_folder(os.path.dirname(path) or os.curdir)
+
+
+def make_folder(path: str | Path) -> None:
+    """Make a folder, and those that it is in, unless they are there. Raises InputError if that fails."""
+    new, folder = [], os.fspath(path)
+    while folder and not os.path.isdir(folder):
+        new.append(folder)
+        folder = os.path.dirname(folder)
+    try:
+        os.makedirs(path, exist_ok=True)
+        for folder in new:
+            _sync_folder(os.path.dirname(folder) or os.curdir)
+    except OSError as error:
+        raise InputError("%s: this folder cannot be made: %s" % (path, reason(error))) from None
 
 
 @contextmanager
@@ -105,8 +142,8 @@ def _is_open_already(path: str) -> bool:
 
 
 @contextmanager
-def _temporary(target: str, status: Optional[os.stat_result]) -> Iterator[str]:
-    """Yield the path of a new file next to `target`, which is deleted at the end of the block if it still is there.
+def _temporary(target: str, status: Optional[os.stat_result]) -> Iterator[tuple[str, int]]:
+    """Yield the path of a new file next to `target`, which is deleted at the end of the block if it still is there, and a handle of it.
 
     It has the owner and the permissions of the file that it may replace, given by its status. It is locked as long as this
     process exists, which distinguishes it from those that killed processes could not delete; these are deleted first.
@@ -124,7 +161,7 @@ def _temporary(target: str, status: Optional[os.stat_result]) -> Iterator[str]:
             with suppress(OSError):
                 os.fchown(handle, status.st_uid, status.st_gid)
             os.fchmod(handle, stat.S_IMODE(status.st_mode) & 0o777)
-        yield temporary
+        yield temporary, handle
     finally:
         with suppress(OSError):  # it would hide why the block failed
             os.unlink(temporary)
@@ -141,6 +178,26 @@ def _locked_file(path: str) -> Optional[int]:
         return handle
     os.close(handle)
     return None
+
+
+def _sync(handle: int) -> None:
+    """Wait until what was written to a file, or the names in a folder, are on the disk."""
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # of a file system that cannot, for folders or at all
+            raise
+
+
+def _sync_folder(folder: str) -> None:
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # one may write to a folder that one may not read
+        return
+    try:
+        _sync(handle)
+    finally:
+        os.close(handle)
 
 
 def _delete_stale(folder: str, names: "re.Pattern[str]") -> None:
@@ -165,7 +222,7 @@ def relative_if_inside(path: Path, folder: Path) -> str:
         return str(path)
 
 
-def git_blob_id(path: Union[str, Path]) -> str:
+def git_blob_id(path: str | Path) -> str:
     """The git blob id of a file: the SHA-1 of "blob", its size and its bytes. Raises InputError if the file cannot be read."""
     try:
         return blob_id(Path(path).read_bytes())

@@ -9,16 +9,16 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from mh4 import calibration, systems
+from mh4 import calibration, memory, reading, systems
 from mh4 import config as configuration
 from mh4.batching import batches
 from mh4.config import Config
 from mh4.conllu import Sentence
-from mh4.errors import InputError, shown, unreadable
+from mh4.errors import InputError, OutOfMemory, shown, unreadable
 from mh4.files import atomic_path, write_text
 from mh4.network.encoder import Encoder, node_columns
 from mh4.network.graph import dy, forward, lock
-from mh4.network.scorer import Labeller, Tagger, TensorScorer
+from mh4.network.scorer import Labeller, Tagger, scorer_of
 from mh4.vocabulary import TAGS, Vocabulary
 
 FORMAT = 2  # of the model folder; incremented when an older program could not read it or would parse differently
@@ -29,10 +29,13 @@ _BATCH_TOKENS = 500
 
 # A network may have at most this many parameters, 40 times the paper's: larger ones would take minutes to begin, then all memory.
 _MOST_PARAMETERS = 100_000_000
+_MORE_ARRAYS = 10  # that a file of weights may have: checksums, and the state of training
 
 
 class Model:
-    """The network of one system, randomly initialised from `seed` (Glorot). Raises InputError if it would be too large.
+    """The network of one system, randomly initialised from `seed` (Glorot).
+
+    Raises InputError if it would be too large for anyone, and MemoryError if it is too large for the memory that there is.
 
     lock: what a thread must hold while it uses the model, or any other; see mh4.network.graph.
     """
@@ -40,7 +43,7 @@ class Model:
     lock = lock
 
     def __init__(self, system: str, config: Config, vocabulary: Vocabulary, seed: int) -> None:
-        self.system = systems.get(system)
+        self.system = systems.get(system).configured(config)
         self.config = config
         self.vocabulary = vocabulary
         self.seed = seed
@@ -49,19 +52,27 @@ class Model:
         self._make(counter)
         if counter.count > _MOST_PARAMETERS:
             raise InputError("a network of these sizes has %d parameters, expected up to %d" % (counter.count, _MOST_PARAMETERS))
+        memory.require(8 * counter.count, "a network of %d parameters" % counter.count)  # they, and their gradients
         with lock:
             dy.renew_cg()
             dy.reset_random_seed(seed)
             self.parameters = dy.ParameterCollection()
             self._make(self.parameters)
+            if config.scorer.orthogonal:
+                self.scorer.make_orthogonal()
 
     def _make(self, parameters: Union["dy.ParameterCollection", "_Counter"]) -> None:
         """Make the network, whose parameters are added to `parameters`."""
         config, vocabulary = self.config, self.vocabulary
         self.encoder = Encoder(config, vocabulary, parameters)
-        self.scorer = TensorScorer(self.system, config, parameters)
+        self.scorer = scorer_of(self.system, config, parameters)
         self.taggers = {column: Tagger(len(getattr(vocabulary, column)), config, parameters) for column in TAGS}
         self.labeller = Labeller(len(vocabulary.labels), config, parameters)
+
+    @property
+    def predicted_tags(self) -> list[str]:
+        """The columns of tags that the model has learned to predict."""
+        return [column for column in TAGS if getattr(self.config.training, column + "_weight") > 0]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.system.name, self.config, self.vocabulary, self.seed, self._arrays(), self.temperature)
@@ -90,8 +101,9 @@ class Model:
         return head + self.config.to_toml()
 
     @classmethod
-    def load(cls, folder: str) -> "Model":
+    def load(cls, folder: reading.Path) -> "Model":
         """Load the model saved in `folder`. Raises InputError if there is none, if it is damaged, or if its format is another."""
+        folder = reading.path_of(folder)
         system, seed, config = description(folder)
         try:
             vocabulary = Vocabulary.from_json(_read(folder, "vocabulary.json"))
@@ -124,7 +136,7 @@ class Model:
     def save_weights(self, path: str, **extra: np.ndarray) -> None:
         """Write all parameters to `path` (npz), with the arrays `extra` and checksums of all arrays and of the vocabulary."""
         arrays = {**self._arrays(), **extra, "vocabulary": np.array(self.vocabulary.checksum())}
-        content = io.BytesIO()  # the zipfile of Python 3.9 complains on standard error if the disk is full
+        content = io.BytesIO()  # zipfile complains on standard error if the disk is full
         np.savez(content, **arrays, checksum=np.array(_checksum(arrays)))  # type: ignore[arg-type]
         with atomic_path(path) as temporary, open(temporary, "wb") as file:
             file.write(content.getbuffer())
@@ -137,16 +149,24 @@ class Model:
         """
         if not os.path.isfile(path):
             raise InputError("%s: no weights there, expected a trained model" % path)
+        shapes = {name: array.shape for name, array in self._arrays().items()}
+        most = 10**7 + 64 * self.parameters.parameter_count()  # bytes
         try:
+            if os.path.getsize(path) > most:
+                raise ValueError("far larger than this model")
             with np.load(path, allow_pickle=False) as file:
-                if sum(member.file_size for member in file.zip.infolist()) > 10**7 + 64 * self.parameters.parameter_count():
+                members = file.zip.infolist()
+                if len(members) > len(shapes) + _MORE_ARRAYS or sum(member.file_size for member in members) > most:
                     raise ValueError("far larger than this model")
                 arrays = dict(file)
+            if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+                raise ValueError("numpy returns the bytes of what is no array")
         except OSError as error:
             raise unreadable(path, error) from None
+        except MemoryError:
+            raise OutOfMemory("%s: damaged, or there is not enough memory for it" % path) from None
         except Exception:  # zipfile, zlib and numpy each raise their own errors for a damaged file
             raise InputError("%s: damaged, or not the weights of this model" % path) from None
-        shapes = {name: array.shape for name, array in self._arrays().items()}
         if shapes != {name: array.shape for name, array in arrays.items() if name[:1] in "pl" and name[1:].isdigit()}:
             raise InputError("%s: damaged, or not the weights of this model" % path)
         if "checksum" in arrays and str(arrays["checksum"]) != _checksum(arrays):
@@ -162,7 +182,8 @@ class Model:
 class Scores:
     """The network's scores for the sentences of one minibatch, added to the current graph.
 
-    trees: the score tensors of derivations; tags: by column, (tags, words of the minibatch). With `rng`, dropout is applied.
+    trees: the score tensors of derivations; tags: by column, (tags, words of the minibatch), of the columns that the model predicts;
+    last: the newest expression of them. With `rng`, dropout is applied.
     """
 
     def __init__(self, model: Model, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> None:
@@ -171,7 +192,9 @@ class Scores:
         self._vectors, self._columns = layers[-1], node_columns(sentences)
         words = [column for start, stop in self._columns for column in range(start + 1, stop - 1)]
         self.trees = model.scorer(layers[-1], self._columns, self._training)
-        self.tags = {column: tagger(layers[0], words, self._training) for column, tagger in model.taggers.items()}
+        tagged = layers[-1 if model.config.scorer.tags_from == "last" else 0]
+        self.tags = {column: model.taggers[column](tagged, words, self._training) for column in model.predicted_tags}
+        self.last = dy.zeros(1)
 
     def labels(self, heads: Sequence[np.ndarray]) -> "dy.Expression":
         """Label scores for the arcs of given trees, one heads array per sentence: (labels, words of the minibatch).
@@ -197,14 +220,14 @@ def score_with(models: Sequence[Model], sentences: Sequence[Sentence]) -> Iterat
     for batch in batches(sorted(range(len(sentences)), key=length), length, _BATCH_TOKENS):
         dy.renew_cg()
         scores = [Scores(model, [sentences[k] for k in batch]) for model in models]
-        forward(scores[-1].tags[TAGS[-1]])
+        forward(scores[-1].last)
         yield batch, scores
 
 
 def description(folder: str) -> tuple[str, int, Config]:
     """The system, seed and settings of the model in `folder`. Raises InputError if there is none, or if its format is another."""
     path = os.path.join(folder, "config.toml")
-    settings = configuration.tables(_read(folder, "config.toml"), path)
+    settings = configuration.tables(_read(folder, "config.toml", configuration.MOST), path)
     about = settings.pop("model", None)
     known = about if isinstance(about, dict) else {}
     if type(known.get("format")) is not int or known["format"] != FORMAT:
@@ -227,7 +250,7 @@ class _Counter:
     def __init__(self) -> None:
         self.count = 0
 
-    def add_parameters(self, dim: Union[int, tuple[int, ...]], init: Any = None) -> None:
+    def add_parameters(self, dim: int | tuple[int, ...], init: Any = None) -> None:
         self.count += math.prod(dim) if isinstance(dim, tuple) else dim
 
     add_lookup_parameters = add_parameters
@@ -258,14 +281,8 @@ def _numbers(array: np.ndarray) -> bool:
     return array.dtype.kind == "f" and bool((np.abs(array) <= np.finfo(np.float32).max).all())
 
 
-def _read(folder: str, name: str) -> str:
+def _read(folder: str, name: str, most: int = reading.MOST) -> str:
     path = os.path.join(folder, name)
     if not os.path.isfile(path):
         raise InputError("%s: no %s there, expected the folder of a trained model" % (folder, name))
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except UnicodeDecodeError:
-        raise InputError("%s: %s is damaged" % (folder, name)) from None
+    return reading.text(path, most)

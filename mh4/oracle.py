@@ -1,10 +1,8 @@
-"""The static oracle: the canonical transition sequence of a tree, on which greedy parsers are trained.
+"""Static oracles: from a tree to the transition sequence that a parser learns.
 
-A tree has many transition sequences. The canonical one attaches a word as early as possible: when the word has all its
-dependents and is s0 or s1, and its head is b0 or among s0, s1 and s2. Where both s0 and s1 can be attached, s1 is attached first.
-The paper does not state which sequences it trains on, but its Table 1 implies this choice: a parser that sees only {s0, b0}
-fails, as it must if s1 is removed repeatedly while s0 and b0 stay the same. With s0 first, a projective tree would have the
-sequence of the arc-hybrid system, and such a parser would do as well as greedy MH3.
+A tree has many transition sequences, and the paper does not say which it trains on. The canonical one attaches a word as early as
+possible: when the word has all its dependents and is s0 or s1, and its head is b0 or among s0, s1 and s2. Where both s0 and s1 can be
+attached, s1 is attached first. Greedy parsers learn it by default.
 
 Attaching early is always safe. A word without further dependents is needed only for its own arc, and once it is removed, all
 other nodes of the stack are at least as close to the top as before. A reduce transition of MH4 joins s0 or s1 to any of s0, s1,
@@ -12,6 +10,9 @@ s2 and b0, so an arc that could be made can still be made with its ends closer t
 tree, minus the transition that removes the word, is a valid continuation, and the oracle finds a sequence for every tree that
 the transition system can produce (more trees than the MH4 chart derives). The same holds for MH3, where only s0 is removed and
 its head is s1 or b0; its trees are the projective ones.
+
+The authors' parsers learned other sequences: those of MH3, exact and greedy, shift as long as they can (`late`); those of greedy MH4
+are what a chart finds first among the derivations of the tree (`first_of_chart`).
 """
 
 from collections.abc import Sequence
@@ -19,8 +20,8 @@ from typing import Optional
 
 import numpy as np
 
-from mh4.decoders import arguments
-from mh4.transitions import LA, LA2, LA_PRIME, MH4, RA, RA2, RA_PRIME, SH, Transition
+from mh4.decoders import arguments, first_mh4
+from mh4.transitions import LA, LA2, LA_PRIME, MH3, MH4, RA, RA2, RA_PRIME, SH, Transition
 from mh4.trees import Heads
 
 
@@ -54,3 +55,56 @@ def canonical(heads: Heads, codes: Sequence[Transition] = MH4) -> Optional[np.nd
             dependent = stack.pop() if code in (LA, RA, RA2) else stack.pop(-2)
             missing[heads[dependent]] -= 1
     return np.array(rows, dtype=np.intp)
+
+
+def late(heads: Heads, codes: Sequence[Transition] = MH3) -> Optional[np.ndarray]:
+    """The sequence of MH3 that shifts as long as it can, as `canonical` gives it; None if the tree is not projective."""
+    heads = arguments.tree(heads).tolist()
+    n = len(heads) - 1
+    has_dependents_left = [0] * (n + 2)  # among the nodes of the stack
+    stack, b0 = [-1], 0
+    sequence: list[int] = []
+    while len(sequence) < 2 * n + 1:
+        s0 = stack[-1]
+        if b0 <= n and not has_dependents_left[b0] and (b0 == 0 or heads[b0] == s0 or heads[b0] > b0):
+            code, head = SH, heads[b0]
+            if head > b0:
+                has_dependents_left[head] += 1
+            stack.append(b0)
+            b0 += 1
+        else:
+            code = LA if heads[s0] == b0 else RA
+            if s0 <= 0 or code == RA and heads[s0] != stack[-2]:
+                return None
+            if code == LA:
+                has_dependents_left[b0] -= 1
+            stack.pop()
+        sequence.append(int(code))
+    return rows(sequence)
+
+
+def first_of_chart(heads: Heads, codes: Sequence[Transition] = MH4) -> Optional[np.ndarray]:
+    """The sequence of MH4 that the chart of mh4.decoders.first_mh4 finds first, as `canonical` gives it.
+
+    None if the chart does not derive the tree.
+    """
+    heads = arguments.tree(heads)
+    arcs = np.full((len(heads), len(heads)), -np.inf, dtype=np.float32)
+    arcs[heads[1:], np.arange(1, len(heads))] = 0
+    try:
+        return rows(first_mh4.decode(arcs)[1])
+    except ValueError:
+        return None
+
+
+def rows(sequence: Sequence[int] | np.ndarray) -> np.ndarray:
+    """The transitions with these codes, of MH4, as `canonical` gives them: with the positions before each of them."""
+    stack, b0, found = [-1, -1, -1], 0, []
+    for code in sequence:
+        found.append((code, *stack[-3:], b0))
+        if code == SH:
+            stack.append(b0)
+            b0 += 1
+        else:
+            stack.pop(-1 if code in (LA, RA, RA2) else -2)
+    return np.array(found, dtype=np.intp)

@@ -1,23 +1,26 @@
 """Parsing: the best tree according to the decoder, then its labels."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
 import numpy as np
 
+from mh4 import memory
 from mh4.choices import BEAM
 from mh4.conllu import Sentence
 from mh4.decoders import Derivation, Marginals
-from mh4.errors import InputError, OutOfMemory
-from mh4.vocabulary import TAGS, Table
+from mh4.errors import InputError, OutOfMemory, because, shown, working_on
+from mh4.reading import Path
+from mh4.vocabulary import Table, written
 
 if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
     from mh4.model import Model, Scores
     from mh4.systems import Marginalize
 
+Unparsed = Iterable[Sentence | Iterable[str]]
 ROOT = "root"  # the label of words headed by the root, and only of those
 Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
 
@@ -32,12 +35,14 @@ class Parser:
     """
 
     def __init__(self, model: "Model", decode: Optional[str] = None, beam: int = BEAM) -> None:
+        if not hasattr(model, "system"):
+            raise InputError("no parser can be made of %s; load one from the folder of a model, by mh4.load" % shown(model))
         self.model = model
         self.decode = model.system.decoder(decode, beam)
         self._tempered = decode == "mbr"  # whether the result depends on the temperature
 
     @classmethod
-    def load(cls, folder: str, decode: Optional[str] = None, beam: int = BEAM) -> "Parser":
+    def load(cls, folder: Path, decode: Optional[str] = None, beam: int = BEAM) -> "Parser":
         """Load the parser that ``mh4 train`` saved in `folder`; InputError if there is none or its format is another.
 
         decode: "exact", "greedy", "beam" (of width `beam`) or "mbr" (see System.minimum_bayes_risk); if None, exact for global
@@ -49,23 +54,24 @@ class Parser:
 
     def parse(
         self,
-        sentences: Sequence[Union[Sentence, Sequence[str]]],
+        sentences: Unparsed,
         progress: Callable[[int], None] = lambda words: None,
         confidence: bool = False,
         transitions: bool = False,
     ) -> list[Sentence]:
-        """Parse sentences, given as lists of words or as Sentence.
+        """Parse sentences, given as lists (or other iterables) of words or as Sentence.
 
         Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats
-        as predicted; with `confidence`, also with the probabilities of their arcs (float64 (n+1,), probabilities[0] = 1), at
-        the model's temperature; with `transitions`, also with those of their derivations, if the system has them.
+        as predicted (a model that does not predict one of them leaves it as it is); with `confidence`, also with the
+        probabilities of their arcs (float64 (n+1,), probabilities[0] = 1), at the model's temperature; with `transitions`,
+        also with those of their derivations, if the system has them.
         `progress` is called with the number of words parsed after each minibatch.
-        Raises InputError if probabilities are asked for and the system has none, and OutOfMemory, naming the sentence, if one is
-        too long for the memory of the machine.
+        Raises InputError for a sentence without words, or if probabilities are asked for and the system has none; and
+        OutOfMemory, naming the sentence, if one is too long for the memory of the machine.
         """
         if confidence:
             self._marginalize()
-        unparsed = [as_sentence(s) for s in sentences]
+        unparsed = as_sentences(sentences)
         with self.model.lock:
             parse = partial(self._parse, confidence=confidence, transitions=transitions)
             return in_order(unparsed, self.model.score(unparsed), parse, progress)
@@ -86,7 +92,7 @@ class Parser:
         found = []
         for sentence, tensors in zip(sentences, arrays):
             try:
-                with _naming(sentence):
+                with naming(sentence, "parse"), working_on(sentence.name):
                     found.append(self.decode(**tensors, single_root=single_root))
             except ValueError as error:
                 raise InputError("the scores of the model cannot be decoded, so its weights are damaged (%s)" % error) from error
@@ -100,7 +106,7 @@ class Parser:
         marginalize, single_root = self._marginalize(), self.model.config.scorer.single_root
         found = []
         for sentence, tensors in zip(sentences, scores.trees.arrays()):
-            with _naming(sentence):
+            with naming(sentence, "parse"):
                 found.append(marginalize(**at_temperature(tensors, self.model.temperature or 1), single_root=single_root))
         return found
 
@@ -119,8 +125,13 @@ class Parser:
     ) -> list[Sentence]:
         vocabulary, derivations = self.model.vocabulary, self.derivations(sentences, scores)
         heads = [derivation.heads for derivation in derivations]
-        columns = {column: best(scores.tags[column].npvalue(), getattr(vocabulary, column)) for column in TAGS}
-        columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, headed_by_root(heads))
+        settings = self.model.config.scorer
+        columns = {
+            column: written(column, best(tags.npvalue(), getattr(vocabulary, column)), settings)
+            for column, tags in scores.tags.items()
+        }
+        roots = headed_by_root(heads) if settings.root_label else None
+        columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, roots)
         parsed = annotated(sentences, heads, columns)
         if confidence:
             for sentence, marginals in zip(parsed, self.marginals(sentences, scores)):
@@ -132,7 +143,8 @@ class Parser:
 
 
 def at_temperature(tensors: Mapping[str, np.ndarray], temperature: float) -> dict[str, np.ndarray]:
-    """Scores divided by a temperature: above 1, probabilities are less extreme."""
+    """Scores divided by a temperature: above 1, probabilities are less extreme. Raises MemoryError if there is too little."""
+    memory.require(sum(tensor.nbytes for tensor in tensors.values()), "scores at a temperature")
     return {name: tensor / np.float32(temperature) for name, tensor in tensors.items()}
 
 
@@ -156,7 +168,7 @@ def in_order(
     If memory runs out, OutOfMemory names the sentence or, if it runs out in the network, the longest one.
     """
     parsed: dict[int, Sentence] = {}
-    with _naming(max(sentences, key=len, default=Sentence([]))):
+    with naming(longest(sentences), "parse"):
         for batch, scores in minibatches:
             parsed.update(zip(batch, parse([sentences[k] for k in batch], scores)))
             progress(sum(len(sentences[k]) for k in batch))
@@ -164,17 +176,23 @@ def in_order(
 
 
 @contextmanager
-def _naming(sentence: Sentence) -> Iterator[None]:
-    """Within the block, running out of memory is an OutOfMemory that names this sentence, unless it names one already."""
+def naming(sentence: Sentence, doing: str) -> Iterator[None]:
+    """Within the block, running out of memory is an OutOfMemory that names this sentence, unless it names one already.
+
+    doing: what there is not enough memory to do, such as "parse".
+    """
     try:
         yield
     except OutOfMemory:
         raise
-    except (MemoryError, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and "memory allocation failed" not in str(error):  # DyNet has no MemoryError
-            raise
+    except MemoryError as error:
         where = sentence.name or "a sentence"
-        raise OutOfMemory("%s: not enough memory to parse %d words: %s" % (where, len(sentence), error)) from None
+        raise OutOfMemory("%s: not enough memory to %s %d words%s" % (where, doing, len(sentence), because(error))) from None
+
+
+def longest(sentences: Sequence[Sentence]) -> Sentence:
+    """The first of the longest sentences; one without words if there are none."""
+    return max(sentences, key=len, default=Sentence([]))
 
 
 def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], columns: Mapping[str, list[str]]) -> list[Sentence]:
@@ -193,13 +211,30 @@ def headed_by_root(heads: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([tree[1:] for tree in heads]) == 0
 
 
-def as_sentence(words: Union[Sentence, Sequence[str]]) -> Sentence:
-    """A Sentence as it is, or one made from a list of words; InputError for anything else."""
-    if isinstance(words, Sentence):
-        return words
-    if isinstance(words, str) or not words or not all(isinstance(word, str) and word for word in words):
-        raise InputError("cannot parse %r: expected a list of words, each a non-empty string" % (words,))
-    return Sentence(list(words))
+def as_sentences(given: Unparsed) -> list[Sentence]:
+    """Sentences as they are, or made from words; InputError if one has no words, or if anything is something else."""
+    sentences = None if isinstance(given, Sentence) else items_of(given)
+    if sentences is None:
+        raise InputError("cannot parse %s: expected a list of sentences" % shown(given))
+    return [_as_sentence(sentence) for sentence in sentences]
+
+
+def _as_sentence(given: Sentence | Iterable[str]) -> Sentence:
+    name, words = (given.name, given.words) if isinstance(given, Sentence) else ("", given)
+    found = items_of(words)
+    if not found or not all(isinstance(word, str) and word for word in found):
+        where = "%s: " % name if name else ""
+        raise InputError("%scannot parse %s: expected a list of words, each a non-empty string" % (where, shown(words)))
+    return given if isinstance(given, Sentence) else Sentence(list(map(str, found)))  # numpy's strings are of a type of its own
+
+
+def items_of(given: Any) -> Optional[list[Any]]:
+    """The items of a list, an iterator, an array or the like; None for a string, or what has no items."""
+    try:
+        items = None if isinstance(given, (str, bytes)) else iter(given)
+    except TypeError:
+        return None
+    return None if items is None else list(items)  # its errors are those of the user's code
 
 
 def best(scores: np.ndarray, table: Table, roots: Optional[np.ndarray] = None) -> list[str]:

@@ -1,5 +1,6 @@
 """Progress bars, shown only on a terminal."""
 
+import sys
 from typing import Any, Optional
 
 from rich.console import Console
@@ -28,17 +29,22 @@ class _Speed(ProgressColumn):
         return Text("%d tokens/s" % task.speed if task.speed else "")
 
 
+def console() -> Console:
+    """Standard error. It is a terminal if it really is one, whatever FORCE_COLOR and TTY_COMPATIBLE say: it may be a log."""
+    return Console(stderr=True, highlight=False, force_terminal=sys.stderr.isatty())
+
+
 def words_bar(hidden: bool = False) -> Progress:
     """A progress bar on standard error that counts words; also hidden if that is not a terminal."""
-    console = Console(stderr=True, highlight=False)
+    shown_on = console()
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TimeRemainingColumn(),
         _Speed(),
         TextColumn("{task.fields[note]}"),
-        console=console,
-        disable=hidden or not console.is_terminal,
+        console=shown_on,
+        disable=hidden or not shown_on.is_terminal,
         transient=True,
     )
 

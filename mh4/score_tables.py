@@ -11,6 +11,7 @@ from mh4.evaluation import Counts
 from mh4.tables import aligned, short_names
 
 TOTAL = "total"
+_LONGEST_NAME = 60  # of a relation, in a table
 
 
 class Result(NamedTuple):
@@ -23,27 +24,32 @@ class Result(NamedTuple):
 
 def score_files(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
     """Score CoNLL-U files against gold. Raises InputError for files that the official scorer rejects."""
-    gold = evaluation.load(gold_path)
-    gold_arcs = arcs.Arcs.of(gold.sentences)
-    results = []
-    for path in system_paths:
-        system = evaluation.load(path)
-        metrics, gold_words = evaluation.evaluate(gold, system)
-        results.append(Result(path, metrics, by_relation(gold_arcs, arcs.Arcs.of(system.sentences), gold_words)))
-    return results
+    metrics: list[dict[str, Counts]] = [{} for _ in system_paths]
+    relations: list[dict[str, Counts]] = [{} for _ in system_paths]
+    for gold, systems in evaluation.chunks(gold_path, system_paths):
+        gold_arcs = arcs.Arcs.of(gold.sentences)
+        for system, of_metrics, of_relations in zip(systems, metrics, relations):
+            counts, gold_words = evaluation.evaluate(gold, system)
+            evaluation.add(of_metrics, counts)
+            evaluation.add(of_relations, by_relation(gold_arcs, arcs.Arcs.of(system.sentences), gold_words))
+    return [Result(path, *counts) for path, *counts in zip(system_paths, metrics, map(_by_frequency, relations))]
 
 
 def by_relation(gold: arcs.Arcs, system: arcs.Arcs, gold_words: np.ndarray) -> dict[str, Counts]:
     """Counts for LAS by relation, without subtypes: its arcs in gold, in the system, and in both.
 
-    Sorted by decreasing gold count. aligned counts the aligned gold words with the relation; gold_words is as in arcs.correct_arcs.
+    aligned counts the aligned gold words with the relation; gold_words is as in arcs.correct_arcs.
     """
     labelled = arcs.correct_arcs(gold, system, gold_words).labelled
     in_gold, in_system = Counter(gold.labels.tolist()), Counter(system.labels.tolist())
     correct = Counter(system.labels[labelled].tolist())
     pairs = Counter(gold.labels[gold_words[gold_words >= 0]].tolist())
-    names = sorted(in_gold | in_system, key=lambda name: (-in_gold[name], name))
-    return {name: Counts(in_gold[name], in_system[name], correct[name], pairs[name]) for name in names}
+    return {name: Counts(in_gold[name], in_system[name], correct[name], pairs[name]) for name in in_gold | in_system}
+
+
+def _by_frequency(relations: dict[str, Counts]) -> dict[str, Counts]:
+    """Sorted by decreasing gold count."""
+    return dict(sorted(relations.items(), key=lambda item: (-item[1].gold, item[0])))
 
 
 def metric_table(results: Sequence[Result], counts: bool = False) -> str:
@@ -84,7 +90,7 @@ def relation_table(results: Sequence[Result], counts: bool = False) -> str:
             body.append(_counts(of_all))
         else:
             body.append(["%d" % of_all[0].gold] + ["%.2f" % one.score().f1 for one in of_all])
-    return aligned("", groups, rows, body)
+    return aligned("", groups, [name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "..." for name in rows], body)
 
 
 def record(gold_path: str, results: Sequence[Result], relations: bool = False) -> dict[str, Any]:

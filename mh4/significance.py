@@ -17,6 +17,7 @@ import numpy as np
 SAMPLES = 10_000
 SEED = 1
 _AT_A_TIME = 2**18  # random numbers in memory at once
+_BLOCK = 2**14  # sentences whose counts are in memory as floating-point numbers at once
 _EQUAL = 1e-9  # differences of percentages closer than this are rounding errors
 
 
@@ -46,7 +47,7 @@ def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SE
     if a.shape != b.shape or not a[:, :, 1].any(axis=0).all() or not b[:, :, 1].any(axis=0).all():
         raise ValueError("expected counts of the same sentences and measures, with positive totals")
     measures = a.shape[1]
-    both = np.concatenate([a, b], axis=1).astype(np.float64)  # whole numbers: their sums are exact
+    both = np.concatenate([a, b], axis=1)
     observed = _scores(both.sum(axis=0)[None])[0]
     difference = observed[:measures] - observed[measures:]
     resampled, exchanged = (
@@ -72,18 +73,29 @@ def _bootstrap(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray
     for count in _parts(samples, n):
         drawn = rng.integers(0, n, size=(count, n), dtype=np.int32)
         times = np.bincount((drawn + np.arange(0, count * n, n)[:, None]).ravel(), minlength=count * n).reshape(count, n)
-        yield _scores(np.tensordot(times.astype(np.float64), both, axes=1))
+        yield _scores(_totals(times, both))
 
 
 def _exchanges(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
     """The scores (some samples, 2m) after A and B have swapped about half of their sentences."""
     rng, n = np.random.default_rng([seed, 1]), len(both)
     measures = both.shape[1] // 2
-    more = both[:, :measures] - both[:, measures:]
+    more, total = both[:, :measures] - both[:, measures:], both.sum(axis=0)
     for count in _parts(samples, n):
-        exchanged = rng.integers(0, 2, size=(count, n), dtype=np.uint8).astype(np.float64)
-        moved = np.tensordot(exchanged, more, axes=1)
-        yield _scores(both.sum(axis=0) + np.concatenate([-moved, moved], axis=1))
+        moved = _totals(rng.integers(0, 2, size=(count, n), dtype=np.uint8), more)
+        yield _scores(total + np.concatenate([-moved, moved], axis=1))
+
+
+def _totals(times: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The counts (n, ...) of n sentences summed, each as many times as each row of `times` (samples, n) says: (samples, ...).
+
+    In floating point, since that is fast; sums of whole numbers are exact.
+    """
+    total = np.zeros((len(times), *counts.shape[1:]))
+    for start in range(0, len(counts), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        total += np.tensordot(times[:, block].astype(np.float64), counts[block].astype(np.float64), axes=1)
+    return total
 
 
 def _parts(samples: int, n: int) -> Iterator[int]:

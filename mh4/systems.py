@@ -4,25 +4,34 @@ Tensors are named after the decoders' parameters. To add a system, add an entry 
 and the reports read.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
-from typing import Callable, Optional
+from typing import TYPE_CHECKING, Optional, TypeVar
 
 import numpy as np
 
-from mh4 import oracle, trees
+from mh4 import first_found, oracle, transitions, trees
 from mh4.choices import BEAM, DECODING_METHODS, MAX_BEAM
-from mh4.decoders import Derivation, Marginals, beam, mh3, mh4, mh5, mst, oneec
+from mh4.decoders import Derivation, Marginals, beam, joint, mh3, mh4, mh5, mst, oneec
 from mh4.decoders.derivation import from_heads
-from mh4.errors import InputError
+from mh4.errors import InputError, shown
 from mh4.training import violation
 from mh4.training.violation import Likelihood, Violation
 from mh4.transitions import MH3, MH4, Transition
 
+if TYPE_CHECKING:
+    from mh4.config import Config
+
 Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root; exact decoders also take cost and heads
 Marginalize = Callable[..., Marginals]  # takes the tensors by name, and single_root
+Nearest = Callable[..., np.ndarray]  # from heads, class and single_root to heads
+Sequence = Callable[[np.ndarray, tuple[Transition, ...]], Optional[np.ndarray]]  # from heads and transitions to rows
+
+Configured = TypeVar("Configured", bound="System")
+
+NEAREST: dict[str, Nearest] = {"fewest-roots": trees.nearest, "first": first_found.nearest}
 
 
 @dataclass(frozen=True)
@@ -32,12 +41,14 @@ class Tensor:
     positions: the two positions that are scored; all tensors of a system share the MLP of a position.
     matrices: the number of matrices (one per transition) in the tensor, or None for a single matrix.
     sentinel: whether node n+1, the end of the sentence, is among the first nodes, and whether it is among the second.
+    biaffine: whether nodes have scores of their own in both positions, otherwise only in the first.
     """
 
     name: str
     positions: tuple[str, str]
     matrices: Optional[int] = None
     sentinel: tuple[bool, bool] = (True, True)
+    biaffine: bool = True
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,8 @@ class System:
     decoders: by name (from DECODING_METHODS), the default first. The one called "beam" also takes the width.
     in_paper: whether it is one of the paper's systems.
     marginals: the function that computes marginals of its derivations; None if there is none.
+    nearest: of a tree outside the class, by heads, class and single_root, the tree of the class to learn.
+    end_before_mlp: whether a learned vector of the end of the sentence goes through the MLPs, as in the authors' mh3.
     """
 
     name: str
@@ -56,6 +69,20 @@ class System:
     decoders: Mapping[str, Decode]
     in_paper: bool = True
     marginals: Optional[Marginalize] = None
+    nearest: Nearest = trees.nearest
+    end_before_mlp: bool = False
+
+    def configured(self: Configured, config: "Config") -> Configured:
+        """This system with the settings that change what it scores or learns."""
+        system = replace(self, nearest=NEAREST[config.training.nearest], end_before_mlp=self.tree_class == "projective")
+        if config.scorer.arcs == "bilinear":
+            system = replace(system, tensors=tuple(replace(t, biaffine=t.name != "arcs") for t in system.tensors))
+        return system
+
+    @property
+    def positions(self) -> tuple[str, ...]:
+        """The positions that are scored."""
+        return tuple(dict.fromkeys(position for tensor in self.tensors for position in tensor.positions))
 
     @property
     def default(self) -> str:
@@ -67,17 +94,17 @@ class System:
 
         decoding: one of DECODING_METHODS, or None for the default; width: of the beam. Raises InputError if the system lacks it.
         """
-        decoding = decoding or self.default
-        if decoding not in DECODING_METHODS:
-            raise InputError("no decoding %r; there are %s" % (decoding, ", ".join(DECODING_METHODS)))
+        decoding = self.default if decoding is None else decoding
+        if not isinstance(decoding, str) or decoding not in DECODING_METHODS:
+            raise InputError("no decoding %s; there are %s" % (shown(decoding), ", ".join(DECODING_METHODS)))
         if decoding == "mbr" and self.marginals:
             return partial(self.minimum_bayes_risk, self.marginals)
         if decoding not in self.decoders:
             raise InputError("%s has no %s decoding, only %s" % (self.name, decoding, " or ".join(self.decoders)))
         if decoding != "beam":
             return self.decoders[decoding]
-        if not 1 <= width <= MAX_BEAM:
-            raise InputError("a beam of width %d: expected 1 to %d" % (width, MAX_BEAM))
+        if not isinstance(width, (int, np.integer)) or not 1 <= width <= MAX_BEAM:
+            raise InputError("a beam of width %s: expected 1 to %d" % (shown(width), MAX_BEAM))
         return partial(self.decoders["beam"], beam=width)
 
     def minimum_bayes_risk(self, marginals: Marginalize, *, single_root: bool, **tensors: np.ndarray) -> Derivation:
@@ -91,7 +118,7 @@ class System:
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
         """The tree to learn: gold, or if the system cannot produce it, the nearest tree of its class."""
-        return trees.nearest(heads, self.tree_class, single_root=single_root)
+        return self.nearest(heads, self.tree_class, single_root=single_root)
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
         """By how much the model violates the margin of the tree `heads`, which training minimises."""
@@ -103,27 +130,69 @@ class System:
         return violation.likelihood(self.marginals, tensors, heads, single_root)
 
 
+@dataclass(frozen=True)
 class GlobalSystem(System):
-    """A system trained on whole derivations, through its exact decoder (Section 4)."""
+    """A system trained on whole derivations, through its exact decoder (Section 4).
+
+    derivation: the sequence of a tree to learn, int array (2n+1, 5) as from mh4.oracle; None to learn the one that the model scores
+    highest.
+    """
+
+    derivation: Optional[Sequence] = None
+
+    def configured(self, config: "Config") -> "GlobalSystem":
+        system = super().configured(config)
+        late = config.training.sequences == "late" and self.name == "mh3"
+        return replace(system, derivation=oracle.late if late else None)
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
-        return violation.structured(self.decoders["exact"], tensors, heads, single_root)
+        sequence = self.derivation(heads, MH3) if self.derivation else None
+        return violation.structured(self.decoders["exact"], tensors, heads, single_root, sequence)
 
 
 @dataclass(frozen=True)
 class GreedySystem(System):
-    """A system trained on single transitions, following the static oracle (the greedy columns of Tables 1 and 4)."""
+    """A system trained on single transitions, following a static oracle (the greedy columns of Tables 1 and 4).
+
+    transitions: its transitions. sequence: the one of a tree to learn, as from mh4.oracle; None if the transitions do not produce it.
+    legal_rivals: whether its transitions only have to score higher than those that are legal.
+    joint: whether all positions are scored by one layer, not by sums over tensors.
+    """
 
     transitions: tuple[Transition, ...] = ()
+    sequence: Sequence = oracle.canonical
+    legal_rivals: bool = True
+    joint: bool = False
+
+    def configured(self, config: "Config") -> "GreedySystem":
+        system = super().configured(config)
+        mh4 = self.transitions == MH4
+        if config.training.sequences == "late":
+            system = replace(system, sequence=oracle.first_of_chart if mh4 else oracle.late)
+        if mh4 and config.scorer.greedy == "joint":
+            system = replace(system, joint=True, decoders={"greedy": joint.decode})
+        return replace(system, legal_rivals=not (mh4 and config.training.illegal_rivals))
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
         # Greedy MH4 parsers produce some trees that no chart derives (Section 3.2).
-        if oracle.canonical(heads, self.transitions) is not None:
+        if self.sequence(heads, self.transitions) is not None:
             return heads
         return super().training_tree(heads, single_root)
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
-        return violation.stepwise(self.transitions, tensors, heads, single_root)
+        return violation.stepwise(tensors, *self.steps(heads, single_root))
+
+    def steps(self, heads: np.ndarray, single_root: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The sequence of a tree to learn, and which transitions compete with it in each configuration but the first.
+
+        heads: a tree from training_tree. Returns int (2n+1, 5), rows (code, s2, s1, s0, b0), and bool (codes, 2n).
+        """
+        rows = self.sequence(heads, self.transitions)
+        assert rows is not None, "greedy parsers are only trained on trees that they can produce"
+        rivals = np.ones((len(self.transitions), len(rows) - 1), dtype=bool)
+        if self.legal_rivals:
+            rivals = transitions.legal(rows[1:, 1:], len(heads) - 1, single_root)[: len(self.transitions)]
+        return rows, rivals
 
 
 def _search(decode: Decode) -> dict[str, Decode]:
@@ -138,10 +207,10 @@ def _transition_based(name: str, tree_class: str, chart: ModuleType, *tensors: T
     )
 
 
-def _greedy(name: str, tree_class: str, transitions: tuple[Transition, ...], *pairs: tuple[str, str]) -> System:
+def _greedy(name: str, tree_class: str, codes: tuple[Transition, ...], *pairs: tuple[str, str]) -> System:
     """A greedy parser that scores all its transitions on each of `pairs` of positions."""
-    tensors = tuple(Tensor(first + second, (first, second), len(transitions)) for first, second in pairs)
-    return GreedySystem(name, tree_class, tensors, _search(beam.decode_local), transitions=transitions)
+    tensors = tuple(Tensor(first + second, (first, second), len(codes)) for first, second in pairs)
+    return GreedySystem(name, tree_class, tensors, _search(beam.decode_local), transitions=codes)
 
 
 # Transitions are scored on stack and buffer positions: the shift, then the reduces: two in MH3, six in MH4, twelve in MH5.

@@ -3,13 +3,15 @@
 import os
 from collections.abc import Sequence
 
+from mh4.errors import one_line
+
 
 def aligned(corner: str, groups: Sequence[tuple[str, list[str]]], names: Sequence[str], body: Sequence[list[str]]) -> str:
     """The text of a table whose columns are grouped under titles; every column but the first is right-aligned.
 
     corner: the header of the first column; groups: (title, names of the columns); names, body: the name and cells of each row.
     """
-    header = [name for _, columns in groups for name in columns]
+    header, names = [name for _, columns in groups for name in columns], list(map(one_line, names))
     widths = [max(map(len, column)) for column in zip(header, *body)]
     first = max(map(len, [corner, *names]))
     above, column = " " * first, 0
@@ -28,10 +30,9 @@ def aligned(corner: str, groups: Sequence[tuple[str, list[str]]], names: Sequenc
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """File names without their folders, if these remain distinct; the full paths otherwise."""
+    """File names without their folders, if these remain distinct; the full paths otherwise. All are printable."""
     short = [os.path.basename(path) for path in paths]
-    names = short if len(set(short)) == len(short) else paths
-    return [name.encode("utf-8", "replace").decode() for name in names]  # not every name is UTF-8
+    return list(map(one_line, short if len(set(short)) == len(short) else paths))
 
 
 def group_names(starts: Sequence[int]) -> list[str]:

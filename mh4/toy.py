@@ -20,11 +20,13 @@ The generator only draws from random.Random.random, whose sequence Python guaran
 byte for byte the same with every version of Python.
 """
 
-import os
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional, TypeVar, Union
+from typing import Optional, TypeVar
+
+from mh4.errors import InputError
+from mh4.files import make_folder, write_text
 
 Item = TypeVar("Item")
 
@@ -256,16 +258,18 @@ def treebank() -> dict[str, str]:
     return files
 
 
-def write(folder: Union[str, Path]) -> dict[str, Path]:
-    """Writes files that are missing or differ to the folder; returns the paths of all, by split."""
+def write(folder: str | Path) -> dict[str, Path]:
+    """Writes files that are missing or differ to the folder, each whole or not at all; returns the paths of all, by split.
+
+    Raises InputError if something else is in the place of a file.
+    """
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     paths = {}
     for split, text in treebank().items():
         path = paths[split] = folder / f"toy-ud-{split}.conllu"
-        content = text.encode("utf-8")
-        if not (path.is_file() and path.read_bytes() == content):
-            part = path.with_name(f"{path.name}.{os.getpid()}.part")
-            part.write_bytes(content)
-            os.replace(part, path)
+        if path.exists() and not path.is_file():
+            raise InputError("%s is not a file: move it away, or choose another folder" % path)
+        if not (path.exists() and path.read_bytes() == text.encode("utf-8")):
+            write_text(str(path), text)
     return paths

@@ -8,7 +8,7 @@ complete and its blob id is verified. This repository contains no treebank text;
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Optional, Union
+from typing import NamedTuple, Optional
 
 from mh4 import fetching, toy
 from mh4.errors import InputError, reason
@@ -72,7 +72,7 @@ def languages() -> list[str]:
     return list(dict.fromkeys(row.lang for row in manifest() if row.release == RELEASE))
 
 
-def identify(path: Union[str, Path]) -> Optional[ManifestRow]:
+def identify(path: str | Path) -> Optional[ManifestRow]:
     """The manifest row (release, language, split) of a file, identified by its content; None if it is not in the manifest."""
     return identify_blob(git_blob_id(path))
 
@@ -92,7 +92,7 @@ def locate(
     ud: Optional[str] = None,
     to: Optional[str] = None,
     splits: Optional[Sequence[str]] = None,
-    source: str = "github",
+    source: Optional[str] = None,
     base_url: Optional[str] = None,
 ) -> dict[str, Path]:
     """The files of a treebank, by split: from the folder `ud` if given, otherwise generated ("toy") or fetched into `to`.
@@ -114,13 +114,14 @@ def download(
     lang: str,
     splits: Sequence[str] = SPLITS,
     to: Optional[str] = None,
-    source: str = "github",
+    source: Optional[str] = None,
     base_url: Optional[str] = None,
 ) -> dict[str, Path]:
     """Fetch UD 2.0 files of a language into the folder `to` (default as in `locate`), skipping files already there.
 
     source: one of SOURCES: "github" (raw files at the release's git tags) or "lindat" (archives, kept for other languages).
-    base_url: replaces the source's own; by default the environment variable MH4_DATA_URL, if set.
+    By default, the environment variable MH4_DATA_SOURCE names it. base_url: replaces the source's own; by default the environment
+    variable MH4_DATA_URL, if set.
     Raises InputError, leaving at most a .part file, from which the next attempt resumes.
     """
     rows = {row.split: row for row in manifest() if row.lang == lang and row.release == RELEASE}

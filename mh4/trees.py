@@ -14,10 +14,10 @@ between two adjacent blocks (Kuhlmann & Nivre, "Mildly Non-Projective Dependency
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf as INFINITY
-from typing import Callable, Optional, Union
+from typing import Optional
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from mh4.decoders import Derivation, arguments, measures, mh3, mh4, mh5, mhk, ms
 from mh4.decoders.core import core
 from mh4.decoders.degree import smallest_k
 
-Heads = Union[np.ndarray, Sequence[int]]
+Heads = np.ndarray | Sequence[int]
 
 _DEGREES: dict[str, Optional[float]] = {"projective": 3, "1ec": None, "any": INFINITY}
 
@@ -37,17 +37,17 @@ def is_projective(heads: Heads) -> bool:
 
 def is_one_endpoint_crossing(heads: Heads) -> bool:
     """True if for every crossed arc the arcs crossing it share an endpoint."""
-    return measures.one_endpoint_crossing(arguments.tree(heads))
+    return measures.one_endpoint_crossing(heads)
 
 
 def crossed_arcs(heads: Heads) -> np.ndarray:
     """Which arcs are crossed: bool array (n+1,), True at m if some arc crosses the arc to word m; False at 0."""
-    return measures.crossings(arguments.tree(heads)) > 0
+    return measures.crossings(heads) > 0
 
 
 def number_of_crossings(heads: Heads) -> int:
     """The number of pairs of arcs that cross."""
-    return int(measures.crossings(arguments.tree(heads)).sum()) // 2  # each pair is counted at both of its arcs
+    return int(measures.crossings(heads).sum()) // 2  # each pair is counted at both of its arcs
 
 
 def gap_degree(heads: Heads) -> int:
@@ -57,7 +57,7 @@ def gap_degree(heads: Heads) -> int:
 
 def block_degree(heads: Heads) -> int:
     """The largest number of blocks in the yield of a node: the gap degree + 1 (Kuhlmann 2013)."""
-    return int(measures.blocks(arguments.tree(heads)).max())
+    return int(measures.blocks(heads).max())
 
 
 def is_well_nested(heads: Heads) -> bool:
@@ -65,7 +65,7 @@ def is_well_nested(heads: Heads) -> bool:
 
     They do if there are nodes a < b < c < d with a and c in one subtree, b and d in the other.
     """
-    return measures.well_nested(arguments.tree(heads))
+    return measures.well_nested(heads)
 
 
 def depth(heads: Heads) -> int:

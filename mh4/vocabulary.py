@@ -6,6 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
+from mh4.config import Config, Scorer
 from mh4.conllu import Sentence
 
 UNKNOWN = 0  # the row of every table for anything not seen in training
@@ -28,6 +31,22 @@ def without_subtype(deprel: str) -> str:
     return deprel.partition(":")[0]
 
 
+def learned(sentence: Sentence, column: str, settings: Scorer) -> list[str]:
+    """What a model learns to predict as a column ("upos", "xpos", "feats" or "deprels"), a string for each word."""
+    if column == "xpos" and settings.xpos_with_upos:
+        return ["%s|%s" % pair for pair in zip(sentence.upos, sentence.xpos)]
+    if column == "deprels" and not settings.label_subtypes:
+        return [without_subtype(deprel) for deprel in sentence.deprels]
+    return getattr(sentence, column)
+
+
+def written(column: str, predicted: list[str], settings: Scorer) -> list[str]:
+    """What a model writes in a column where it predicts these strings."""
+    if column == "xpos" and settings.xpos_with_upos:
+        return [pair.partition("|")[2] for pair in predicted]
+    return predicted
+
+
 class Table:
     """Strings numbered from 1 (0 is unknown), in order of decreasing count; `counts[i]` is how often string i was seen."""
 
@@ -48,6 +67,11 @@ class Table:
     def __getitem__(self, string: str) -> int:
         return self._numbers.get(string, UNKNOWN)
 
+    def numbers(self, strings: Iterable[str]) -> np.ndarray:
+        """The number of each string."""
+        number = self._numbers.get
+        return np.array([number(string, UNKNOWN) for string in strings], dtype=int)
+
     def to_json(self) -> dict[str, int]:
         return dict(zip(self.strings[1:], self.counts[1:]))
 
@@ -56,7 +80,7 @@ class Vocabulary:
     """The tables of one training treebank.
 
     words: normalised words seen at least `word_min_count` times; chars: characters of the words as written;
-    upos, xpos, feats: tags (features as one string); labels: dependency labels with their subtypes.
+    upos, xpos, feats: tags (features as one string); labels: dependency labels. Both as `learned` gives them.
     """
 
     _TABLES = ("words", "chars", "upos", "xpos", "feats", "labels")
@@ -65,13 +89,13 @@ class Vocabulary:
         self.words, self.chars, self.upos, self.xpos, self.feats, self.labels = (tables[name] for name in self._TABLES)
 
     @classmethod
-    def of(cls, sentences: Sequence[Sentence], word_min_count: int) -> "Vocabulary":
+    def of(cls, sentences: Sequence[Sentence], config: Config) -> "Vocabulary":
         def all_of(column: str) -> list[str]:
-            return [value for sentence in sentences for value in getattr(sentence, column)]
+            return [value for sentence in sentences for value in learned(sentence, column, config.scorer)]
 
-        words = all_of("words")
+        words = [word for sentence in sentences for word in sentence.words]
         return cls(
-            words=Table.count(map(normalised, words), at_least=word_min_count),
+            words=Table.count(map(normalised, words), at_least=config.encoder.word_min_count),
             chars=Table.count(char for word in words for char in word),
             upos=Table.count(all_of("upos")),
             xpos=Table.count(all_of("xpos")),

@@ -5,11 +5,11 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import click
-
 from mh4 import conllu
+from mh4.commands import say
 from mh4.conllu import Block, Sentence
-from mh4.errors import InputError, reason
+from mh4.errors import InputError
+from mh4.files import make_folder
 from mh4.progress import words_bar
 
 
@@ -41,7 +41,7 @@ def write(
     if verbose:
         seconds = time.perf_counter() - start
         rate = "%d sentences, %d words in %.1f s, %d words/s" % (sentences, words, seconds, words / seconds)
-        click.echo("%s: %s" % (conllu.name_of(source), rate), err=True)
+        say("%s: %s" % (conllu.name_of(source), rate), err=True)
 
 
 def columns(sentence: Sentence, tags: bool, keep_deps: bool) -> dict[int, list[str]]:
@@ -59,7 +59,7 @@ def destinations(input_files: Sequence[str], output: str) -> list[str]:
 
     A folder is a path that ends with a slash, or that of an existing folder, or the output of several files; it is made if there is
     none. Input that is not called .conllu, such as text, gets this extension. Raises InputError if two files would have the same
-    name, if one is standard input and so has no name, or if a file would replace the input itself.
+    name, or if one is standard input and so has no name.
     """
     if len(input_files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
         return [output]
@@ -75,11 +75,5 @@ def destinations(input_files: Sequence[str], output: str) -> list[str]:
         found[path] = file
     if os.path.lexists(output) and not os.path.isdir(output):
         raise InputError("%s: not a folder, as the output of several files has to be" % output)
-    try:
-        os.makedirs(output, exist_ok=True)
-    except OSError as error:
-        raise InputError("%s: this folder cannot be made: %s" % (output, reason(error))) from None
-    for path, file in found.items():
-        if os.path.exists(path) and os.path.exists(file) and os.path.samefile(path, file):
-            raise InputError("%s would be replaced by its parse: choose another folder" % file)
+    make_folder(output)
     return list(found)

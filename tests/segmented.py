@@ -38,7 +38,8 @@ def segmentations(draw, text):
         end = min(len(text), start + draw(st.integers(1, 3)))
         several = st.lists(st.sampled_from(["a", "b", "ab"]), min_size=2, max_size=3)
         forms = draw(several) if draw(st.integers(0, 3)) == 0 else None
-        tokens.append((text[start:end], forms))
+        space = draw(st.sampled_from([""] * 8 + [" ", "\u3000"]))  # within the token
+        tokens.append((space.join(text[start:end]), forms))
         start = end
         if start == len(text) or draw(st.integers(0, 4)) == 0:
             sentences.append(draw(trees(tokens)))

@@ -36,7 +36,7 @@ def sample_scores(system, n, rng):
 
 
 def untrained(system, sentences, folder=None):
-    model = Model(system, toy.SMALL, Vocabulary.of(sentences, 2), 1)
+    model = Model(system, toy.SMALL, Vocabulary.of(sentences, toy.SMALL), 1)
     if folder:
         os.makedirs(folder, exist_ok=True)
         model.save(str(folder))

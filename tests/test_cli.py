@@ -100,6 +100,7 @@ def test_help_imports_next_to_nothing():
         "mh4.choices",
         "mh4.commands",
         "mh4.errors",
+        "mh4.streams",
         "mh4.text",
         "mh4.text.command",
         "mh4.viewing",
@@ -183,7 +184,7 @@ def test_several_files_go_into_a_folder(model, treebank, tmp_path):
     assert "several files cannot all go to standard output: name a folder" in parse(test, dev)
     assert "standard input has no name" in parse(test, "-", "-o", str(new))
     assert "would both be written to" in parse(test, str(out / "toy-ud-test.conllu"), "-o", str(new))
-    assert "would be replaced by its parse: choose another folder" in parse(test, dev, "-o", str(treebank))
+    assert "would overwrite %s, which is read: choose another output" % test in parse(test, dev, "-o", str(treebank))
     assert "not a folder, as the output of several files has to be" in parse(test, dev, "-o", str(out / "toy-ud-dev.conllu"))
     assert "--quiet and --verbose exclude each other" in parse(test, "--quiet", "--verbose")
     assert not new.exists()
@@ -193,6 +194,17 @@ def test_progress_and_quiet(model, treebank):
     test = str(treebank / "toy-ud-test.conllu")
     assert b"parsing" in on_a_terminal("parse", "--model", model, test)[1]
     assert on_a_terminal("parse", "--model", model, "--quiet", test) == (0, b"")
+
+
+def test_a_parse_on_a_terminal_cannot_control_it(model, tmp_path):
+    """A pipe gets every byte."""
+    odd = "\x1b[31m\x07\x9b2J\r\x7f"
+    path = tmp_path / "odd.conllu"
+    path.write_bytes(("# text = %s\n1\té%s\t_\t_\t_\t_\t_\t_\t_\t_\r\n\n" % (odd, odd)).encode("utf-8"))
+    code, shown = on_a_terminal("parse", "--model", model, str(path), streams=("stdout",))
+    assert code == 0 and shown.count(b"\\x1b[31m\\x07\\x9b2J\\r\\x7f") == 2 and "é".encode() in shown
+    assert not re.search(b"[^\r\n\t -~\x80-\xff]|\xc2[\x80-\x9f]|\r[^\r\n]", shown) and shown.count(b"\n") == 3
+    assert succeeds("parse", "--model", model, str(path)).count(odd.encode("utf-8")) == 2
 
 
 def test_test_and_evaluate_agree(model, treebank):

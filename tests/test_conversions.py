@@ -1,6 +1,7 @@
 """Sentences as CoNLL-U and as objects of conllu, udapi and spaCy, and their words."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,6 +41,52 @@ def test_conllu_text(tmp_path):
     path.write_text("".join(sentence.to_conllu() for sentence in sentences), encoding="utf-8")
     for sentence, again in zip(sentences, conllu.read(str(path))):
         assert list(sentence) == list(again)
+
+
+def sentence(**changed):
+    columns = {"words": ["a", "b"], "upos": ["X", "Y"], "xpos": ["_", "_"], "feats": ["_", "_"], "deprels": ["root", "dep"]}
+    return Sentence(**{**columns, "heads": np.array([-1, 0, 1], dtype=np.int32), **changed})
+
+
+@pytest.mark.parametrize("column", ["words", "upos", "xpos", "feats", "deprels"])
+@pytest.mark.parametrize("text", ["\t", "a\tb", "a\n", "\n\n", "a\rb", "\r\n", "a\ud800"])
+def test_what_would_break_a_row(column, text):
+    broken = sentence(**{column: ["x", text]})
+    with pytest.raises(InputError) as error:
+        broken.to_conllu()
+    assert str(error.value) == "the sentence: word 2 cannot be written as CoNLL-U: %r" % text
+    with pytest.raises(InputError, match="^FILE, line 7: word 2 cannot be written"):
+        conversions.to_conllu(replace(broken, name="FILE, line 7"))
+
+
+def test_words_that_are_empty_or_missing(tmp_path):
+    """An empty tag is unspecified; an empty word would be read as the word _."""
+    with pytest.raises(InputError, match="the sentence: word 1 cannot be written as CoNLL-U: an empty word"):
+        sentence(words=["", "b"]).to_conllu()
+    with pytest.raises(InputError, match="the sentence: cannot be written as CoNLL-U: it has no words"):
+        Sentence([]).to_conllu()
+    assert sentence(upos=["", "Y"]).to_conllu() == sentence(upos=["_", "Y"]).to_conllu()
+
+
+@pytest.mark.parametrize(
+    "changed", [{"upos": ["X"]}, {"deprels": ["x"] * 3}, {"heads": np.array([-1, 0])}, {"probabilities": np.ones(4)}]
+)
+def test_columns_of_different_lengths(changed):
+    """Words that have no entry are not left out in silence."""
+    for use in (list, conversions.to_conllu, conversions.to_udapi):
+        with pytest.raises(InputError, match="the sentence: a column has more or fewer entries than there are words"):
+            use(sentence(**changed))
+
+
+@pytest.mark.parametrize(
+    "text", ["_", " ", "#", "a b", "\u2028", "\x85", "\x0b", "\x0c", "\x1b[31m", "\x00", "\ufeff", "a\u00a0b"]
+)
+def test_what_looks_odd_but_breaks_no_row(tmp_path, text):
+    path = tmp_path / "again.conllu"
+    odd = sentence(words=[text, "b"], deprels=["root", text])
+    path.write_bytes(odd.to_conllu().encode("utf-8"))
+    (again,) = conllu.read(str(path))
+    assert list(again) == list(odd)
 
 
 def test_objects_of_conllu():

@@ -62,6 +62,22 @@ def test_percentages_and_sums():
     assert empty.sentence_coverage("mh4") == empty.edge_coverage("mh4") == empty.share(0) == 0
 
 
+def test_trees_with_too_large_a_core_are_left_out(tmp_path):
+    """Here the odd words are a chain, and so are the even ones: nothing can be taken away. Long sentences as such are counted."""
+
+    def two_chains(n):
+        return (-1, 0, 0, *range(1, n - 1))
+
+    path = tmp_path / "bank.conllu"
+    path.write_text(as_conllu(two_chains(1000), PROJECTIVE, (-1, *range(1000)), two_chains(201), two_chains(10)))
+    first, second, said = succeeds("coverage", str(path)).decode().split("\n\n")
+    assert first.splitlines()[2].split()[:3] == ["bank.conllu", "3", "1013"]
+    assert said.startswith("Sentences left out, as arcs of more than 200 words") and said.endswith(": 2 of bank.conllu\n")
+    found = json.loads(succeeds("coverage", str(path), "--json"))["total"]
+    assert (found["sentences"], found["left_out"], found["classes"]["mh5"]["sentences"]) == (3, 2, 3)
+    assert coverage.measure_coverage([int32(two_chains(200))]).left_out == 0
+
+
 def test_groups_of_numbers():
     counts = Counter({0: 5, 1: 1, 4: 2, 5: 3, 9: 4, 10: 1, 77: 1})
     assert coverage.group_names((0, 1, 2, 5, 10)) == ["0", "1", "2-4", "5-9", "10+"]

@@ -4,8 +4,12 @@ import io
 import json
 import os
 import random
+import re
 import shutil
+import socket
+import threading
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -140,7 +144,7 @@ CONFIG = {
     "a seed in quotes": ([("seed = 1", 'seed = "1"')], "the seed cannot be '1'"),
     "a seed of a truth value": ([("seed = 1", "seed = true")], "the seed cannot be True"),
     "a negative seed": ([("seed = 1", "seed = -1")], "the seed cannot be -1"),
-    "a huge seed": ([("seed = 1", "seed = 0x" + "f" * 9000)], "the seed cannot be so large a value"),
+    "a huge seed": ([("seed = 1", "seed = 0x" + "f" * 3900)], "the seed cannot be so large a value"),
     "no seed": ([("seed = 1\n", "")], "the seed cannot be None"),
     "a system that is a number": ([('"mh4-hybrid"', "4")], "no system 4; there are mh3, "),
     "a system that is a list": ([('"mh4-hybrid"', '["mst"]')], "no system ['mst']; there are mh3, "),
@@ -164,7 +168,12 @@ CONFIG = {
     "a date": ([("\nunits = 16", "\nunits = 1979-05-27")], "encoder.units cannot be datetime.date(1979, 5, 27)"),
     "no date": ([("\nunits = 16", "\nunits = 1979-99-27")], "not TOML"),
     "a number of digits": ([("\nunits = 16", "\nunits = 1" + "0" * 5000)], "config.toml: "),
-    "a nest": ([("\nunits = 16", "\nunits = " + NESTED)], "not TOML"),
+    "a nest": ([("\nunits = 16", "\nunits = " + NESTED)], "damaged: larger than 64 KB"),
+    "a small nest": ([("\nunits = 16", "\nunits = " + NESTED[:3000])], "not TOML"),
+    "a key of many parts": ([("\nunits = 16", "\n%s = 16" % ".".join("a" * 30_000))], "not TOML: a line of 60004 characters"),
+    "many keys of many parts": ([("\nunits = 16", ("\n" + ".".join("a" * 1900) + " = 16") * 16)], "not TOML"),
+    "a key of very many parts": ([("\nunits = 16", "\n%s = 16" % ".".join("a" * 200_000))], "damaged: larger than 64 KB"),
+    "a comment of 100 KB": ([("\nunits = 16", "\n# %s\nunits = 16" % ("x" * 100_000))], "damaged: larger than 64 KB"),
 }
 
 
@@ -287,7 +296,20 @@ NO_ARCHIVE = {
     "a FIFO": lambda folder: ((folder / "weights.npz").unlink(), os.mkfifo(folder / "weights.npz")),
     "a link into nowhere": lambda folder: ((folder / "weights.npz").unlink(), (folder / "weights.npz").symlink_to("none")),
     "one array more": lambda folder: old(folder, p999=np.zeros((2, 2))),
+    "a member that is no array": lambda folder: add(folder, "p0", b"not an array"),
+    "another member that is no array": lambda folder: add(folder, "notes.txt", b""),
+    "an array that is no file of numpy": lambda folder: add(folder, "notes.npy", b"x" * 1000),
+    "many members": lambda folder: add(folder, *["%d" % k for k in range(3000)]),
+    "very many members": lambda folder: add(folder, *["%d" % k for k in range(30_000)]),
 }
+
+
+def add(folder, *names_and_content):
+    """Add a member with this content to the archive, or empty ones with these names."""
+    *names, content = names_and_content if isinstance(names_and_content[-1], bytes) else (*names_and_content, b"")
+    with zipfile.ZipFile(folder / "weights.npz", "a") as file:
+        for name in names:
+            file.writestr(name, content)
 
 
 @pytest.mark.parametrize("name", NO_ARCHIVE)
@@ -345,12 +367,146 @@ def test_info_survives_any_record(model, text):
     assert code == 2 and "metrics.jsonl: damaged" in said
 
 
-@pytest.mark.parametrize("change", [{"sources": None}, {"sources": {"train": "x"}}, {"dev_uas": None}, {"updates": "many"}])
+# By name: what a file of a model may be instead of a file, or of a reasonable one.
+NO_FILE = {
+    "a FIFO": os.mkfifo,
+    "a folder": os.mkdir,
+    "a device that never ends": lambda path: os.symlink("/dev/zero", path),
+    "an empty device": lambda path: os.symlink("/dev/null", path),
+    "a link to itself": lambda path: os.symlink(os.path.basename(path), path),
+    "a huge file": lambda path: sparse(path, 1 << 40),
+    "not UTF-8": lambda path: Path(path).write_bytes(b"\xff"),
+    "empty": lambda path: Path(path).write_bytes(b""),
+    "a nest": lambda path: Path(path).write_text(NESTED),
+    "a nest of objects": lambda path: Path(path).write_text('{"a":' * 100_000),
+    "a number": lambda path: Path(path).write_text("9" * 5000),
+}
+
+
+def sparse(path, size):
+    with open(path, "wb") as file:
+        file.truncate(size)
+
+
+@pytest.mark.parametrize("damage", NO_FILE)
+@pytest.mark.parametrize("name", ["config.toml", "vocabulary.json", "weights.npz", "calibration.json"])
+def test_no_file_of_a_model(model, name, damage):
+    """Refused at once: nothing waits for the end of a device, or for a writer."""
+    with suppress(FileNotFoundError):
+        (model / name).unlink()
+    NO_FILE[damage](str(model / name))
+    message = refused(lambda: mh4.load(model))
+    assert name in message or "a model of format unknown" in message
+    assert info(model) == (2, "mh4: %s\n" % message)
+
+
+@pytest.mark.parametrize("damage", NO_FILE)
+@pytest.mark.parametrize("name", ["summary.json", "metrics.jsonl"])
+def test_no_file_of_a_record(model, name, damage):
+    (model / "summary.json").unlink()
+    with suppress(FileNotFoundError):
+        (model / name).unlink()
+    NO_FILE[damage](str(model / name))
+    code, said = info(model)
+    if (name, damage) in {("metrics.jsonl", what) for what in ("empty", "a nest", "a nest of objects", "a number")}:
+        assert code == 0 and "not trained yet" in said  # there is no whole line
+    else:
+        assert code == 2 and name in said
+
+
+CALIBRATION = {
+    "a list": "[1, 2, 3]",
+    "nothing": "{}",
+    "strings": '{"temperature": "1", "nll": "1", "uncalibrated_nll": "1"}',
+    "lists": '{"temperature": 1, "nll": [], "uncalibrated_nll": {}}',
+    "a truth value": '{"temperature": true, "nll": 1, "uncalibrated_nll": 1}',
+    "no number": '{"temperature": NaN, "nll": 1, "uncalibrated_nll": 1}',
+    "infinity": '{"temperature": Infinity, "nll": 1, "uncalibrated_nll": 1}',
+    "nothing to divide by": '{"temperature": 0, "nll": 1, "uncalibrated_nll": 1}',
+    "too little": '{"temperature": 1e-300, "nll": 1, "uncalibrated_nll": 1}',
+    "too much": '{"temperature": 1e300, "nll": 1, "uncalibrated_nll": 1}',
+    "more": '{"temperature": 1, "nll": 1, "uncalibrated_nll": 1, "more": 1}',
+}
+
+
+@pytest.mark.parametrize("what", CALIBRATION)
+def test_calibration(model, what):
+    (model / "calibration.json").write_text(CALIBRATION[what])
+    assert "calibration.json: damaged, expected the calibration of a model" in refused(lambda: mh4.load(model))
+
+
+def test_settings_from_a_pipe(tmp_path):
+    """As in `--config <(...)`; bounded, too."""
+    assert (
+        CliRunner()
+        .invoke(cli.main, ["train", *TRAIN, "--config", "/dev/zero"])
+        .output.startswith("mh4: /dev/zero: cannot be read: not a file")
+    )
+    os.mkfifo(tmp_path / "fifo")
+    for text, said in (("[nonsense]\n", "no section 'nonsense'"), ("#" * 10**6, "larger than 64 KB")):
+        writer = threading.Thread(target=write, args=(tmp_path / "fifo", text))
+        writer.start()
+        message = CliRunner().invoke(cli.main, ["train", *TRAIN, "--config", str(tmp_path / "fifo")]).output
+        writer.join()
+        assert said in message and message.count("\n") == 1
+
+
+TRAIN = ["--system", "mst", "--train", "none", "--dev", "none", "--model", "none"]
+
+
+def write(path, text):
+    with suppress(BrokenPipeError):
+        path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    "change", [{"updates": float("inf")}, {"sources": None}, {"sources": {"train": "x"}}, {"dev_uas": None}, {"updates": "many"}]
+)
 def test_info_survives_a_record_of_wrong_types(model, change):
     summary = json.loads((model / "summary.json").read_text())
     (model / "summary.json").write_text(json.dumps({**summary, **change}))
     code, said = info(model)
     assert code == 2 and "summary.json: damaged" in said
+
+
+HUGE = ["Infinity", "-Infinity", "NaN", "1e999", "1" + "0" * 400, "1" + "0" * 5000, "true", '"x"', "[]", "{}", "null"]
+
+
+@pytest.mark.parametrize("number", HUGE, ids=lambda number: number[:12])
+@pytest.mark.parametrize("name", ["dev_uas", "updates", "evaluations", "mh4", "sources"])
+def test_info_survives_any_number(model, name, number):
+    summary = json.loads((model / "summary.json").read_text())
+    text = json.dumps({**summary, name: "HERE"}).replace('"HERE"', number)
+    (model / "summary.json").write_text(text)
+    info(model)
+    (model / "summary.json").unlink()
+    metrics = {"updates": 10, "best_dev_uas": 50.0, **({"best_dev_uas": "HERE"} if name == "dev_uas" else {"updates": "HERE"})}
+    (model / "metrics.jsonl").write_text(json.dumps(metrics).replace('"HERE"', number) + "\n")
+    info(model)
+
+
+NEVER_END = {
+    "a FIFO": os.mkfifo,
+    "/dev/zero": lambda path: path.symlink_to("/dev/zero"),
+    "a folder": os.mkdir,
+    "a socket": lambda path: socket.socket(socket.AF_UNIX).bind(os.path.relpath(path)),
+}
+
+
+@pytest.mark.parametrize("name", ["summary.json", "metrics.jsonl"])
+@pytest.mark.parametrize("kind", NEVER_END)
+def test_records_that_never_end(model, sentences, monkeypatch, name, kind):
+    """Neither read nor written to, whether the model is described or trained."""
+    monkeypatch.chdir(model)
+    (model / "summary.json").unlink()
+    (model / name).unlink(missing_ok=True)
+    NEVER_END[kind](model / name)
+    code, said = info(model)
+    assert code == 2 and re.search(name + ": cannot be read: (not a file|Is a directory|No such device or address)\n", said)
+    settings = config.with_settings(toy.SMALL, ["training.max_updates=20", "training.evaluate_updates=10", "encoder.units=16"])
+    sources = {"train": {"file": "a.conllu", "git_blob": "0" * 40}}
+    trainer = Trainer("mh4-hybrid", settings, sentences[:30], sentences[30:40], str(model), sources=sources)
+    assert name + ": cannot be read: " in refused(trainer.run)
 
 
 def test_info_of_a_run_whose_last_line_is_being_written(model):

@@ -190,6 +190,23 @@ def test_labels_of_files_count_for_the_arcs_that_they_have():
         Ensemble([], "mh9")
 
 
+def test_votes_that_are_none():
+    good = sentence([-1, 0, 1, 1], ["root", "x", "y"])
+    assert len(Ensemble([]).parse([Voted(good.words, votes=(good,))])) == 1 and Ensemble([]).parse([]) == []
+    for votes in (None, 1, "x", {}, iter([good]), [None], [["root"]], [good, 1], [good.heads]):
+        with pytest.raises(InputError, match="its votes cannot be .*, expected a list of Sentence$"):
+            Ensemble([]).parse([Voted(good.words, votes=votes)])
+    for heads in ([-1, 0], [-1, 0, 1, 1, 1], [-1, 2, 1, 0], [-1, 0, 1, 9], [0, 0, 1, 1], [-1, 0, 1, -1], [[-1, 0, 1, 1]], []):
+        with pytest.raises(InputError, match="vote 2 is not a tree over its words"):
+            Ensemble([]).parse([Voted(good.words, votes=[good, sentence(heads, good.deprels)])])
+    for heads in (None, "x", np.array([-1, 0, 1, 1.0]), [-1, 0, "x", 1], np.array([-1, 0, 1, None], dtype=object)):
+        with pytest.raises(InputError, match="vote 1 is not a tree over its words"):
+            Ensemble([]).parse([Voted(good.words, votes=[replace(good, heads=heads)])])
+    for deprels in (None, [], ["root"] * 2, ["root", "x", None], ["root", "x", ["y"]]):
+        with pytest.raises(InputError, match="vote 1 has not a relation for each of its words"):
+            Ensemble([]).parse([Voted(good.words, votes=[replace(good, deprels=deprels)])])
+
+
 def test_models_and_files_vote_together(models, treebank):
     """Two files outvote a model; one file and a model leave the model its tree."""
     sentences = toy.sentences(treebank, "test")[:20]

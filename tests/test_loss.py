@@ -1,5 +1,7 @@
 """The losses: their values, their gradients against finite differences, and that they vanish where gold wins."""
 
+from types import SimpleNamespace
+
 import brute
 import numpy as np
 import pytest
@@ -7,10 +9,10 @@ import toy
 
 from mh4 import config, oracle, trees
 from mh4.decoders import beam
-from mh4.errors import InputError
+from mh4.errors import InputError, placed
 from mh4.network.graph import dy
 from mh4.systems import SYSTEMS, GlobalSystem, GreedySystem
-from mh4.training.loss import hinge, minibatch_loss
+from mh4.training.loss import hinge, minibatch_loss, tree_loss
 from mh4.training.trainer import Trainer
 from mh4.training.violation import coefficients, hamming_cost
 from mh4.transitions import EMPTY, Configuration
@@ -34,8 +36,8 @@ def test_hinge_is_the_margin_summed_over_columns():
     scores = np.array([[2.0, 0.0, 1.0], [0.5, 0.3, 3.0], [0.0, 0.1, 1.0]])
     # gold 0: margin kept; gold 0: best wrong is 1, 1 + 0.3 - 0; gold 2: best wrong is 1, 1 + 3 - 1
     expression = dy.inputTensor(scores)
-    assert hinge(expression, [0, 0, 2]).value() == pytest.approx(1.3 + 3.0, abs=1e-6)
-    assert hinge(dy.inputTensor(scores[:, :1]), [0]) is None
+    assert hinge(expression, np.array([0, 0, 2])).value() == pytest.approx(1.3 + 3.0, abs=1e-6)
+    assert hinge(dy.inputTensor(scores[:, :1]), np.array([0])) is None
 
 
 @pytest.fixture(scope="module")
@@ -112,8 +114,18 @@ def tree_losses(system, sample, folder, *settings):
     learner = trainer(system, sample, folder, "training.loss_scale=1", *weights, *settings)
     total = minibatch_loss(learner.model, learner.settings, learner.train, learner.trees).value()
     scores = learner.model.build(learner.train)
-    scores.tags["feats"].forward()
+    scores.last.forward()
     return total, learner.model.system, list(zip(scores.trees.arrays(), learner.trees))
+
+
+def test_warnings_of_decoders_name_the_sentence():
+    """Such as that a sentence is too long for MH5."""
+    said = []
+    system = SimpleNamespace(violation=lambda tensors, heads, single_root: said.append(placed("too long")))
+    scores = SimpleNamespace(arrays=lambda: [{}, {}, {}], differences=lambda violations: None)
+    trees = [np.array([-1, 0]), None, np.array([-1, 0])]
+    assert tree_loss(["a.conllu, line 1", "a.conllu, line 4", "a.conllu, line 8"], system, scores, trees, True) is None
+    assert said == ["a.conllu, line 1: too long", "a.conllu, line 8: too long"]
 
 
 @pytest.mark.parametrize("system", GLOBAL)

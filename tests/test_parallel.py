@@ -38,6 +38,37 @@ def test_chunks_come_back_in_order(model, monkeypatch, processes):
     assert ahead < 70  # the file is not read whole before there is a result
 
 
+def test_as_many_processes_as_make_sense(model, monkeypatch):
+    """Not more than there are cores, nor than there are chunks."""
+    started = []
+
+    class Counted(parallel.Child):
+        def __init__(self):
+            started.append(self)
+            super().__init__()
+
+    monkeypatch.setattr(parallel, "Child", Counted)
+    blocks = [conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(10)]
+    assert len(list(parallel.parse(Parser.load, (model,), blocks, 99_999_999_999))) == 10
+    assert len(started) <= 1
+    monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
+    monkeypatch.setattr(parallel, "_cores", lambda: 3)
+    assert len(list(parallel.parse(Parser.load, (model,), blocks, 99_999_999_999))) == 10
+    assert 3 <= len(started) <= 4
+
+
+def test_an_iteration_that_is_given_up_ends_its_processes(model, monkeypatch):
+    monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
+    monkeypatch.setattr(parallel, "_cores", lambda: 2)
+    blocks = (conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(10**9))
+    parsed = parallel.parse(Parser.load, (model,), blocks, 2)
+    next(parsed)
+    children = parsed.gi_frame.f_locals["children"]
+    assert len(children) == 2
+    parsed.close()
+    assert not any(child._kill.alive for child in children)
+
+
 def without_memory():
     raise OutOfMemory("FILE, line 1, sentence 1: not enough memory")
 

@@ -1,11 +1,14 @@
 """Labels: "root" is only for words headed by the root, and subtypes are restored; trees of systems with arc scores."""
 
+import os
+
 import numpy as np
 import pytest
 import toy
 
 import mh4
 from mh4 import config
+from mh4.conllu import Sentence
 from mh4.errors import InputError, OutOfMemory
 from mh4.evaluation import attachment_scores
 from mh4.network.graph import forward
@@ -103,18 +106,129 @@ def test_running_out_of_memory_names_the_sentence(tmp_path, monkeypatch):
 
     parser.decode = decode
     with monkeypatch.context() as patch:
-        patch.setattr(parser.model, "encoder", lambda *arguments: fails("CPU memory allocation failed"))  # as DyNet does
-        with pytest.raises(OutOfMemory, match="not enough memory to parse %d words" % max(map(len, sentences))):
-            parser.parse(sentences)
-        patch.setattr(parser.model, "encoder", lambda *arguments: fails("something else"))
+        most = max(map(len, sentences))
+        for message, said in (("the network needs 5 MB", ": the network needs 5 MB"), ("std::bad_alloc", ""), ("", "")):
+            patch.setattr(parser.model, "encoder", raising(MemoryError(message)))
+            with pytest.raises(OutOfMemory, match="not enough memory to parse %d words%s$" % (most, said)):
+                parser.parse(sentences)
+        patch.setattr(parser.model, "encoder", raising(RuntimeError("something else")))
         with pytest.raises(RuntimeError, match="something else"):
             parser.parse(sentences)
     assert len(parser.parse(sentences)) == len(sentences)
     assert parser.parse([]) == []
 
 
-def fails(message):
-    raise RuntimeError(message)
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """The folder of a parser."""
+    folder = tmp_path_factory.mktemp("saved")
+    sentences = toy.sentences(folder)[:30]
+    Trainer("mst", toy.SMALL, sentences, sentences[:5], str(folder / "model")).model.save(str(folder))
+    return folder
+
+
+def test_paths_of_models(saved, monkeypatch):
+    """Of any kind; an empty one is not the current folder."""
+
+    class Elsewhere:
+        def __fspath__(self):
+            return os.fsencode(saved)
+
+    for path in (str(saved), saved, bytes(saved), Elsewhere()):
+        assert isinstance(mh4.load(path), Parser) and isinstance(Parser.load(path), Parser)
+        for several in ([path, saved], (path,), iter([path, path])):
+            assert isinstance(mh4.load(several), mh4.Ensemble)
+    monkeypatch.chdir(saved)
+    for path in ("", b"", None, 1, 1.5, bytearray(b"x"), [""], [None], [[saved]], [], {}, object()):
+        with pytest.raises(InputError, match="^no model (can be loaded from|to load)"):
+            mh4.load(path)
+    for path in ("\0", "a\nb", b"\xff", "x" * 10_000, saved / "config.toml"):
+        with pytest.raises(InputError, match="no config.toml there"):
+            mh4.load(path)
+
+
+def test_options_of_load(saved):
+    for how in ("best", "", 1, ["exact"], b"exact", "mbr "):
+        with pytest.raises(InputError, match="no decoding"):
+            mh4.load(saved, how)
+    for tree in ("", "any", None, 1, ["mst"]):
+        with pytest.raises(InputError, match="no class of trees"):
+            mh4.load([saved], tree=tree)
+    with pytest.raises(InputError, match="an ensemble decode by their defaults"):
+        mh4.load([saved], "exact")
+
+
+def test_anything_with_words_is_parsed(saved):
+    """Sentences and words from lists, tuples, iterators, generators and arrays."""
+    words = [["ta", "kaluma", "."], ["ta", "zenita", "."]]
+    for parser in (mh4.load(saved), mh4.load([saved])):
+        expected = [(s.words, s.heads.tolist(), s.deprels) for s in parser.parse(words)]
+        assert [found[0] for found in expected] == words
+        for given in (
+            iter(words),
+            map(iter, words),
+            (list(sentence) for sentence in words),
+            ((word for word in sentence) for sentence in words),
+            tuple(map(tuple, words)),
+            np.array(words),
+            np.array(words, dtype=object),
+            [np.array(sentence) for sentence in words],
+            dict.fromkeys(map(tuple, words)),
+            [dict.fromkeys(sentence) for sentence in words],
+            [Sentence(sentence) for sentence in words],
+            map(Sentence, map(tuple, words)),
+            [words[0], Sentence(words[1])],
+        ):
+            parsed = parser.parse(given)
+            assert [(list(s.words), s.heads.tolist(), s.deprels) for s in parsed] == expected
+            assert all(type(word) is str for sentence in parsed for word in sentence.words)
+        for nothing in ([], (), iter([]), np.zeros((0, 3), str), {}, set()):
+            assert parser.parse(nothing) == []
+
+
+NO_WORDS = [
+    [], (), "", "ta", b"ta", bytearray(b"ta"), None, 1, [""], ["ta", ""], ["ta", None], ["ta", 1], ["ta", ["."]], [b"ta"], iter([]),
+    np.array([]), np.array([1, 2]), np.array("ta"), np.array([["ta"]]), np.array([["ta"], ["."]]), object(), type, 1.5, [["ta"]],
+    Sentence([]), Sentence([""]), Sentence(["ta", None]), Sentence("ta"), Sentence(None), Sentence([1]), Sentence(["ta"] * 9 + [1]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", range(len(NO_WORDS)))
+def test_what_is_no_sentence(saved, place):
+    """Alone or among others; all errors fit a line."""
+    for parser in (mh4.load(saved), mh4.load([saved]), mh4.Ensemble([])):
+        for given in ([NO_WORDS[place]], [["ta"], NO_WORDS[place]], (each for each in [NO_WORDS[place]])):
+            with pytest.raises(InputError, match="cannot parse .*: expected a list of words, each a non-empty string") as error:
+                parser.parse(given)
+            assert "\n" not in str(error.value) and len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize(
+    "given", ["ta kaluma", "", b"ta", Sentence(["ta"]), Sentence([]), None, 1, object(), np.array("ta"), 1.5]
+)
+def test_what_are_no_sentences(saved, given):
+    for parser in (mh4.load(saved), mh4.load([saved])):
+        with pytest.raises(InputError, match="cannot parse "):
+            parser.parse(given)
+
+
+def test_errors_of_those_who_give_sentences_are_theirs(saved):
+    def failing():
+        yield ["ta"]
+        raise KeyError("mine")
+
+    parser = mh4.load(saved)
+    for given in (failing(), [failing()], [["ta"], (1 / 0 for _ in "x")]):
+        with pytest.raises((KeyError, ZeroDivisionError)):
+            parser.parse(given)
+    assert len(parser.parse([["ta"]])) == 1
+
+
+def raising(error):
+    def fail(*arguments):
+        raise error
+
+    return fail
 
 
 @pytest.mark.parametrize("system, without", [("mh3-arcs", "mh3"), ("mh4-arcs", "mh4-hybrid")])

@@ -35,7 +35,7 @@ def test_one_system_gets_the_scorers_own_table(paths):
 
 
 def test_arcs_that_are_right(paths):
-    gold, a, b = map(evaluation.load, paths)
+    ((gold, (a, b)),) = evaluation.chunks(paths[0], paths[1:])
     gold_arcs = arcs.Arcs.of(gold.sentences)
     assert gold_arcs.heads.tolist() == [2, -1, 1, 1, -1, 4]
     assert gold_arcs.labels.tolist() == ["det", "root", "obj", "punct", "root", "punct"]
@@ -169,7 +169,8 @@ def test_agrees_with_the_scorer_on_any_segmentation(texts):
         paths = [Path(folder) / name for name in ("gold", "system")]
         for path, text in zip(paths, texts):
             path.write_text(text)
-        agrees_with_the_scorer(*(evaluation.load(str(path)) for path in paths))
+        for gold, (system,) in evaluation.chunks(str(paths[0]), [str(paths[1])]):
+            agrees_with_the_scorer(gold, system)
 
 
 @given(segmented.same_text())
@@ -186,6 +187,6 @@ def test_a_file_against_itself(texts):
 @pytest.mark.slow
 def test_agrees_with_the_scorer_on_the_shared_task():
     for gold, systems in segmented.shared_task_files().items():
-        loaded = evaluation.load(gold)
-        for system in systems:
-            agrees_with_the_scorer(loaded, evaluation.load(system))
+        for chunk, of_systems in evaluation.chunks(gold, systems):
+            for system in of_systems:
+                agrees_with_the_scorer(chunk, system)

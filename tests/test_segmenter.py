@@ -1,6 +1,8 @@
 """Raw text: training segmenters, segmenting, and `mh4 parse --text`, on the toy language."""
 
 import io
+import os
+import shutil
 import sys
 
 import pytest
@@ -119,6 +121,26 @@ def test_damaged_segmenters(trained, tmp_path, content):
     path.write_bytes(made.get(content, content))
     with pytest.raises(InputError, match="damaged, or not a segmenter: expected a file that `mh4 segmenter train` has written"):
         Segmenter(str(path))
+
+
+@pytest.mark.parametrize("name", [b"\xff\xfe", b"a\nb", b"\x1b[31m", "é".encode(), b"-"])
+def test_names_of_any_bytes(trained, model, tmp_path, monkeypatch, name):
+    """Also of the text and its parse; UDPipe itself takes names in UTF-8 only."""
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(name)
+    shutil.copy(trained, name)
+    (tmp_path / ("text" + name)).write_text("Ta kaluma dorpit berodo.\n", encoding="utf-8")
+    arguments = ["parse", "--text", "--segmenter", "./" + name, "--model", model, "text" + name, "-o", "parsed" + name]
+    done = CliRunner().invoke(cli.main, arguments)
+    assert done.exit_code == 0 and done.output == "", done.output
+    assert (tmp_path / ("parsed" + name)).read_bytes().count(b"\n") == 10
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("/dev/zero", path)], ids=["FIFO", "/dev/zero"])
+def test_what_never_ends_is_no_segmenter(tmp_path, make):
+    make(tmp_path / "odd")
+    with pytest.raises(InputError, match="odd: cannot be read: not a file"):
+        Segmenter(str(tmp_path / "odd"))
 
 
 def test_no_such_segmenter(tmp_path):

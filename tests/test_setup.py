@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
 import zipfile
 from pathlib import Path
@@ -21,7 +22,7 @@ import environment  # noqa: E402
 import versions  # noqa: E402
 import workflow_environment  # noqa: E402
 
-from mh4.setup import compilers, dynet_wheel  # noqa: E402
+from mh4.setup import compilers, dynet_wheel, install  # noqa: E402
 from mh4.setup.console import Console, SetupError  # noqa: E402
 
 
@@ -82,11 +83,17 @@ def test_a_damaged_wheel_is_removed(tmp_path, damage):
 
 def test_the_cache_is_the_users_and_keyed_by_python_and_processor(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("MH4_MARCH", raising=False)
     folder = dynet_wheel.wheel_folder()
     assert folder == dynet_wheel.wheel_folder()
     assert Path(folder).parent == tmp_path / "mh4"
     for part in (dynet_wheel.VERSION, sysconfig.get_config_var("SOABI"), dynet_wheel.processor()):
         assert part in folder
+    monkeypatch.setenv("MH4_MARCH", "x86-64-v3")
+    assert dynet_wheel.wheel_folder() != folder and dynet_wheel.wheel_folder().endswith("-x86-64-v3")
+    assert dynet_wheel.library_folder().endswith("-x86-64-v3")
+    monkeypatch.setenv("MH4_MARCH", "native")
+    assert dynet_wheel.wheel_folder() == folder
     monkeypatch.setattr(dynet_wheel, "processor", lambda: "x86_64-another")
     assert dynet_wheel.wheel_folder() != folder
     monkeypatch.delenv("XDG_CACHE_HOME")
@@ -128,7 +135,7 @@ def test_the_library_is_compiled_once_for_all_pythons(tmp_path, monkeypatch, con
     monkeypatch.setattr(dynet_wheel.sysconfig, "get_config_var", lambda _: "cpython-313")
     assert library("another") == one and len(compiled) == 1
     wheel = dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), dynet_wheel.wheel_folder())
-    dynet_wheel.forget(wheel)  # it may be due to a damaged library
+    dynet_wheel.forget(wheel, console)  # it may be due to a damaged library
     assert library("third") == one and len(compiled) == 2 and dynet_wheel.cached(dynet_wheel.wheel_folder()) is None
 
 
@@ -139,10 +146,105 @@ def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch, console):
         dynet_wheel.wheel(console, None, 1, str(tmp_path), {})
 
 
+@pytest.mark.parametrize("xdg", [None, "", "relative", "~/x", "./x"])
+@pytest.mark.parametrize("home", ["", "relative", "~"])
+def test_a_cache_without_a_home(tmp_path, monkeypatch, xdg, home):
+    """A relative XDG_CACHE_HOME is to be ignored, and there is no folder named ~."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    if xdg is not None:
+        monkeypatch.setenv("XDG_CACHE_HOME", xdg)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert Path(dynet_wheel.wheel_folder()).parent == tmp_path / "home" / ".cache" / "mh4"
+    monkeypatch.setenv("HOME", home)
+    with pytest.raises(SetupError, match="no place for the cache.*set HOME, or XDG_CACHE_HOME to the absolute path"):
+        dynet_wheel.wheel_folder()
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as for a user who is in no list
+    with pytest.raises(SetupError, match="no place for the cache"):
+        dynet_wheel.wheel_folder()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert Path(dynet_wheel.wheel_folder()).parent == tmp_path / "mh4" and os.listdir(str(tmp_path)) == []
+
+
+@pytest.mark.parametrize("home, said", [("", "no place for the cache"), ("FILE", "the cache folder is not writable")])
+def test_a_setup_without_a_cache_does_not_begin(place, tmp_path, monkeypatch, home, said):
+    monkeypatch.setattr(environment, "find_compiler", lambda env: compilers.Compiler("cc", "c++"))
+    monkeypatch.setattr(place.console, "run", lambda *_, **__: pytest.fail("something was run"))
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HOME", home.replace("FILE", str(tmp_path / "file")))
+    with pytest.raises(SetupError, match=said):
+        place.set_up()
+    assert not os.path.exists(place.folder)
+
+
+def test_one_at_a_time_fills_the_cache(tmp_path, console):
+    """The others wait, and say so; what a killed one has left is deleted."""
+    folder = str(tmp_path / "folder")
+    code = "import sys; from mh4.setup import console, dynet_wheel\n"
+    code += "with dynet_wheel.locked(%r, console.Console('')):\n    open(%r, 'w'); print('locked', flush=True); sys.stdin.read()"
+    rest = os.path.join(folder, ".incoming-rest")
+    one = subprocess.Popen(
+        [sys.executable, "-c", code % (folder, rest)], cwd=str(ROOT), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert one.stdout.readline() == b"locked\n" and os.path.exists(rest)
+    threading.Timer(0.3, one.kill).start()
+    with dynet_wheel.locked(folder, console):
+        assert not os.path.exists(rest)
+    assert console.stream.getvalue() == "Waiting for another setup ...\n"
+    one.communicate()
+
+
+def test_a_wheel_is_forgotten_but_not_its_lock(tmp_path, console):
+    """Else two could hold it."""
+    wheel = dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), dynet_wheel.wheel_folder())
+    for _ in range(2):  # as two that find it does not work
+        dynet_wheel.forget(wheel, console)
+    for folder in (dynet_wheel.wheel_folder(), dynet_wheel.library_folder()):
+        assert os.listdir(folder) == ["lock"]
+
+
+@pytest.mark.parametrize("jobs", ["0", "-1", "many", "99999999999", "1.5", "", "1\n", "١"])
+def test_a_number_of_compilers_that_is_none(jobs):
+    with pytest.raises(SetupError, match="^JOBS: %s is not a whole number from 1 to 9999.$" % re.escape(jobs)):
+        compilers.processes(jobs)
+    with pytest.raises(SetupError, match="^JOBS: 99999999999 is not a whole number"):
+        install.install(99999999999)
+    assert compilers.processes("3") == compilers.processes(3) == 3 and compilers.processes() > 0
+
+
+@pytest.mark.parametrize(
+    "error, said",
+    [
+        (OSError(28, "No space left on device", "/x/y"), "mh4: /x/y: No space left on device\n"),
+        (PermissionError(13, "Permission denied"), "mh4: BUILD: Permission denied\n"),
+        (SetupError("no."), "mh4: no.\n"),
+    ],
+)
+def test_whatever_fails_is_one_sentence(tmp_path, monkeypatch, capsys, ending_signals, error, said):
+    monkeypatch.setattr(environment, "ROOT", str(tmp_path))
+    before = signal.getsignal(signal.SIGTERM)
+
+    def work(console):
+        raise error
+
+    try:
+        assert environment.exit_code("log", work) == 1
+        assert capsys.readouterr().err == said.replace("BUILD", str(tmp_path / "build"))
+        (tmp_path / "build" / "setup.lock").unlink()
+        (tmp_path / "build").rmdir()
+        (tmp_path / "build").write_text("a file")
+        assert environment.exit_code("log", work) == 1
+        assert capsys.readouterr().err == "mh4: %s: File exists\n" % (tmp_path / "build")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 # Missing prerequisites
 
 
-@pytest.mark.parametrize("version, word", [((2, 7), "old"), ((3, 8), "old"), ((3, 14), "new")])
+@pytest.mark.parametrize("version, word", [((2, 7), "old"), ((3, 10), "old"), ((3, 14), "new")])
 def test_python_too_old_or_too_new(version, word, monkeypatch):
     assert re.search(r"^Python %d.%d is too %s, .* PYTHON=python3" % (version + (word,)), versions.complaint(version))
     monkeypatch.setattr(environment.sys, "version_info", version)
@@ -178,6 +280,8 @@ def test_a_compiler_that_does_not_work(tmp_path):
         compilers.find_compiler(dict(os.environ, CXX=str(compiler)))
     with pytest.raises(SetupError, match="does not work"):
         compilers.find_compiler(dict(os.environ, CXX=str(tmp_path / "nothing here")))
+    with pytest.raises(SetupError, match="does not work .*quotation"):
+        compilers.find_compiler(dict(os.environ, CXX="it's"))
 
 
 def test_no_headers(tmp_path, monkeypatch):
@@ -233,6 +337,36 @@ def test_an_interrupted_command_ends_with_all_it_has_started(console, tmp_path):
             break
         time.sleep(0.1)
     assert not is_running(pid)
+
+
+@pytest.mark.skipif(not shutil.which("ps"), reason="there is no ps to look for processes with")
+def test_what_a_killed_setup_has_started_ends(tmp_path):
+    """So that it does not write to .venv while the next setup does."""
+    file = tmp_path / "pid"
+    code = "from mh4.setup.console import Console; Console(%r).run(['sh', '-c', 'sleep 600 & echo $! > %s; wait'])"
+    setup = subprocess.Popen([sys.executable, "-c", code % (str(tmp_path / "log"), file)], cwd=str(ROOT))
+    for _ in range(1000):
+        if file.exists() and file.read_text().endswith("\n"):
+            break
+        time.sleep(0.01)
+    pid = int(file.read_text())
+    assert is_running(pid)
+    setup.kill()
+    setup.wait()
+    for _ in range(1000):
+        if not is_running(pid):
+            break
+        time.sleep(0.01)
+    assert not is_running(pid)
+
+
+def test_commands_are_given_as_they_are(console):
+    """With bytes that are not UTF-8, and with no input."""
+    odd = ["a b", "$HOME", "'", "", "*", "\udcff\n"]
+    check = "import os, sys; print(sys.argv[1:]); raise SystemExit(sys.argv[1:] != %r or sys.stdin.read() != '')" % odd
+    console.run([sys.executable, "-c", check, *odd])
+    with pytest.raises(SetupError, match="it broke .*no-such-command: not found.*; the full output is in"):
+        console.run(["no-such-command"], failure="it broke")
 
 
 @pytest.fixture
@@ -379,8 +513,7 @@ def test_a_python_for_snakemake_is_looked_for(tmp_path, monkeypatch):
 # The Makefile: LANG names a treebank and a locale
 
 STUB = """#!/bin/sh
-echo "run: $*"
-echo "LANG is ${LANG-unset}"
+printf '%s\\n' "run: $*" "LANG is ${LANG-unset}" "UD is ${UD-unset}" "PYTHON is ${PYTHON-unset}"
 env | grep -q eu_probe && env | grep eu_probe
 exit 0
 """
@@ -402,7 +535,7 @@ def make(tmp_path):
         clean = {"PATH": os.environ["PATH"]}
         return subprocess.run(
             ["make", "PYTHON=./stub"] + list(arguments), cwd=str(tmp_path), env=dict(clean, **env), stdin=subprocess.DEVNULL,
-            capture_output=True, text=True,
+            capture_output=True, encoding="utf-8", errors="surrogateescape",
         )  # fmt: skip
 
     return run
@@ -422,13 +555,14 @@ def test_a_locale_is_not_a_treebank(make, env):
 def test_a_treebank_is_not_a_locale(make, target, env, locale):
     made = make(target, "LANG=eu_probe", **env)
     assert made.returncode == 0, made.stderr
-    shown = [line for line in made.stdout.splitlines() if not line.startswith((".venv", "run:"))]
+    shown = [line for line in made.stdout.splitlines() if line.startswith("LANG is ")]
+    assert "eu_probe" not in "".join(line for line in made.stdout.splitlines() if not line.startswith((".venv", "run:")))
     assert shown and set(shown) == {"LANG is " + locale}  # and eu_probe nowhere in the environment
 
 
 def test_options_reach_the_experiment_as_they_are(make):
     made = make("reproduce", "LANG=eu", "SYSTEMS=mh3 mst", "SEEDS=1 2", "UD=../a b", "CONLL17=../c d", "JOBS=2")
-    assert "run: tools/setup --this-python --jobs 2 --quiet" in made.stdout
+    assert "run: tools/setup --this-python --jobs=2 --quiet" in made.stdout
     assert (
         "run: experiments/reproduce.py --lang=eu --systems=mh3 mst --seeds=1 2 --ud=../a b --conll17=../c d --jobs=2"
         in made.stdout
@@ -436,17 +570,45 @@ def test_options_reach_the_experiment_as_they_are(make):
     assert "run: experiments/reproduce.py --lang=eu\n" in make("reproduce", "LANG=eu").stdout
 
 
-@pytest.mark.parametrize("odd", ["it's", "'", "a'b'c", "a b", "$$HOME", "a;b", 'a"b', "`c`", "*", "é", "-x"])
-def test_values_may_have_any_characters(make, odd):
-    shown = odd.replace("$$", "$")  # which make itself reads
-    made = make("reproduce", "LANG=" + odd, "SYSTEMS=" + odd, "UD=" + odd, "CONLL17=" + odd)
-    assert made.returncode == 0 and made.stderr == ""
-    assert "run: experiments/reproduce.py --lang=%s --systems=%s --ud=%s --conll17=%s\n" % ((shown,) * 4) in made.stdout
-    assert "run: experiments/table3.py --ud=%s\n" % shown in make("coverage", "UD=" + odd).stdout
+ODD = [
+    "it's", "'", "a'b'c", "a b", "a  b ", "/a$b", "$$HOME", "$(HOME)", "${HOME}", "$(shell touch ran)", "`touch ran`", "$", "$(",
+    "a;touch ran", "a&b|c>d<e", 'a"b', "a\\b", "a\\", "*", "~", "a#b", "a=b", "a:=b", "a,b)c(d", "%",
+    "é", "\udcff", "-x", "--help", "@x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_values_may_have_any_characters(make, tmp_path, odd):
+    """Those of the command line and those of the environment, whether they mean something to make, to the shell, or nothing."""
+    for given in ({"LANG": odd, "SYSTEMS": odd, "UD": odd, "CONLL17": odd}, {"LANG": odd}):
+        made = make("reproduce", *map("%s=%s".__mod__, given.items()), SYSTEMS=odd, UD=odd, CONLL17=odd)
+        assert made.returncode == 0 and made.stderr == ""
+        assert "run: experiments/reproduce.py --lang=%s --systems=%s --ud=%s --conll17=%s\n" % ((odd,) * 4) in made.stdout
+    assert "run: experiments/table3.py --ud=%s\n" % odd in make("coverage", "UD=" + odd).stdout
+    assert "run: tests/hostile/sweep.py --every=%s\n" % odd in make("sweep", "EVERY=" + odd).stdout
     made = make("test", "UD=" + odd)
-    assert made.returncode == 0 and made.stderr == ""
+    assert made.returncode == 0 and made.stderr == "" and "\nUD is %s\n" % odd in made.stdout
     made = make("setup", "PYTHON=" + odd)
-    assert made.returncode == 2 and "mh4: %s not found" % shown in made.stderr
+    assert made.returncode == 2 and made.stderr.startswith("mh4: %s not found: install Python 3.11 to 3.13, on Debian" % odd)
+    assert made.stderr.count("\n") == 2  # the second is make's
+    made = make("setup", "JOBS=" + odd)
+    assert "run: tools/setup --this-python --jobs=%s\n" % odd in made.stdout
+    words = " ".join(odd.split())  # as of a list
+    assert "run: tools/package.py -- %s\n" % words in make("package", "PYTHONS=" + odd).stdout
+    assert "run: experiments/report.py %s\n" % words in make("report", "LANGS=" + odd).stdout
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["UD", "LANG", "JOBS", "PYTHON", "LANGS"])
+def test_a_line_break_would_end_the_command(make, tmp_path, name):
+    made = make("reproduce", "LANG=hu", name + "=x\ntouch ran")
+    assert made.returncode == 2 and "%s has a line break." % name in made.stderr and "run:" not in made.stdout
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_selected_python_is_known_to_what_is_started(make):
+    """workflow_environment.py looks there."""
+    assert "PYTHON is ./stub\n" in make("paper").stdout
 
 
 def test_the_other_experiments(make):
@@ -484,4 +646,4 @@ def test_make_alone_says_how(make):
 
 def test_a_python_that_is_not_there(make):
     made = make("setup", "PYTHON=python-of-nowhere")
-    assert made.returncode == 2 and "python-of-nowhere not found: install Python 3.9 to 3.13" in made.stderr
+    assert made.returncode == 2 and "python-of-nowhere not found: install Python 3.11 to 3.13" in made.stderr

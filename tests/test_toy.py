@@ -2,6 +2,9 @@
 
 import collections
 import hashlib
+import multiprocessing
+import os
+import time
 
 import conllu as independent
 import pytest
@@ -39,8 +42,42 @@ def test_only_what_is_missing_or_differs_is_written(paths, tmp_path):
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="toy treebank cannot be written"):
+    with pytest.raises(InputError, match="folder: this folder cannot be made: Not a directory"):
         treebanks.locate("toy", to=str(tmp_path / "file" / "folder"))
+
+
+def test_many_write_it_at_once(paths, tmp_path):
+    """Some of them are killed: the next deletes what these have left."""
+    fork = multiprocessing.get_context("fork")
+
+    def write():
+        while True:
+            for path in treebanks.locate("toy", to=str(tmp_path)).values():
+                path.unlink(missing_ok=True)
+
+    writers = [fork.Process(target=write, daemon=True) for _ in range(4)]
+    for writer in writers:
+        writer.start()
+    time.sleep(0.5)
+    for _ in range(5):
+        again = treebanks.locate("toy", to=str(tmp_path))
+        read = {split: path.read_bytes() for split, path in again.items() if path.exists()}
+        assert all(content == paths[split].read_bytes() for split, content in read.items())
+    for writer in writers:
+        writer.kill()
+        writer.join()
+    again = treebanks.locate("toy", to=str(tmp_path))
+    assert all(path.read_bytes() == paths[split].read_bytes() for split, path in again.items())
+    for path in again.values():  # what is complete is not written, and so nothing deleted
+        path.unlink()
+    treebanks.locate("toy", to=str(tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in again.values())
+
+
+def test_something_else_in_its_place(tmp_path):
+    os.mkfifo(tmp_path / "toy-ud-dev.conllu")
+    with pytest.raises(InputError, match="toy-ud-dev.conllu is not a file: move it away"):
+        treebanks.locate("toy", to=str(tmp_path))
 
 
 @pytest.mark.parametrize("split", SIZES)

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 
 import brute
 import numpy as np
@@ -28,6 +30,18 @@ def everything(tmp_path_factory):
 
 def settings(*assignments):
     return config.with_settings(toy.SMALL, assignments)
+
+
+def test_another_build_of_dynet(tmp_path):
+    """A sentence says what is missing, whatever needs the network."""
+    (tmp_path / "dynet_config.py").write_text("def set(**settings): pass\n")
+    (tmp_path / "dynet.py").write_text("class Expression: pass\nclass ComputationGraph: pass\n")
+    toy.generator.write(str(tmp_path))
+    environment = dict(os.environ, PYTHONPATH="%s%s%s" % (tmp_path, os.pathsep, toy.ROOT))
+    command = [sys.executable, "-m", "mh4", "parse", "--model", str(tmp_path), str(tmp_path / "toy-ud-dev.conllu")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "mh4: this needs mh4's build of DyNet, and another one is installed: run `mh4 install-dynet`\n"
 
 
 class Cut(Listener):

@@ -1,20 +1,27 @@
 """Fetching treebanks and outputs of the shared task, against a server on this machine that misbehaves on request."""
 
+import errno
+import gzip
 import io
+import multiprocessing
 import os
 import re
+import resource
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import tarfile
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from mh4 import cli, conll17, fetching, treebanks
+from mh4 import cli, conll17, fetching, treebanks, web
 from mh4.errors import InputError
 from mh4.files import blob_id, git_blob_id
 
@@ -24,15 +31,20 @@ TEST_ROW = ROW._replace(split="test", tag="r2.0-test", file="hu-ud-test.conllu")
 OUTPUT = conll17.Output(
     "hu", "c2l2", "o/r", "0123abc", "runs/task/C2L2/2017-05-12/output/hu.conllu", "hu-c2l2.conllu", blob_id(CONTENT)
 )
+ARCHIVE = "/11234/1-1983/ud-treebanks-v2.0.tgz"
 ADDRESS = "/UD_Hungarian-Szeged/r2.0/hu-ud-train.conllu"
 
 
 class Server(ThreadingHTTPServer):
-    """Serves `files`; `cuts` are the numbers of bytes after which to drop the connection in each of the next requests."""
+    """Serves `files`; `cuts` are the numbers of bytes after which to drop the connection in each of the next requests.
+
+    pause: seconds between the parts of a file. answers: by path, functions that write an answer of their own, headers included.
+    """
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.files, self.cuts, self.statuses, self.ranges, self.seen = {}, [], [], True, []
+        self.pause, self.answers = 0.0, {}
         self.url = "http://127.0.0.1:%d" % self.server_port
 
 
@@ -42,6 +54,8 @@ class Handler(BaseHTTPRequestHandler):
         server.seen.append(wanted)
         if server.statuses:
             return self.send_error(server.statuses.pop(0))
+        if self.path in server.answers:
+            return server.answers[self.path](self.wfile.write)
         if self.path not in server.files:
             return self.send_error(404)
         content, start = server.files[self.path], 0
@@ -55,10 +69,20 @@ class Handler(BaseHTTPRequestHandler):
             self.send_response(200)
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
-        self.wfile.write(content[start:][: server.cuts.pop(0) if server.cuts else None])
+        content = content[start:][: server.cuts.pop(0) if server.cuts else None]
+        step = 10000 if server.pause else len(content) or 1
+        for place in range(0, len(content), step):
+            self.wfile.write(content[place : place + step])
+            time.sleep(server.pause)
 
     def log_message(self, *_):
         pass
+
+    def handle(self):
+        try:
+            super().handle()
+        except ConnectionError:  # the other side has had enough
+            pass
 
 
 @pytest.fixture
@@ -70,6 +94,7 @@ def server(monkeypatch):
     )
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.delenv("MH4_DATA_URL", raising=False)
+    monkeypatch.delenv("MH4_DATA_SOURCE", raising=False)
     server = Server()
     server.files[ADDRESS] = CONTENT
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
@@ -102,6 +127,18 @@ def test_a_good_file(server, tmp_path, capfd):
 def test_the_address_can_come_from_the_environment(server, tmp_path, monkeypatch):
     monkeypatch.setenv("MH4_DATA_URL", server.url + "/")
     assert fetch(server, tmp_path, base_url=None)["train"].read_bytes() == CONTENT
+
+
+def test_the_source_can_come_from_the_environment(server, tmp_path, monkeypatch):
+    server.files[ARCHIVE] = archive({"a/hu-ud-train.conllu": CONTENT})
+    monkeypatch.setenv("MH4_DATA_SOURCE", "lindat")
+    fetch(server, tmp_path)
+    assert names(tmp_path) == ["hu-ud-train.conllu", "ud-treebanks-v2.0.tgz"]
+    fetch(server, tmp_path / "other", source="github")  # what is asked for counts
+    assert names(tmp_path / "other") == ["hu-ud-train.conllu"]
+    monkeypatch.setenv("MH4_DATA_SOURCE", "nowhere")
+    with pytest.raises(InputError, match="unknown source 'nowhere', expected one of: github lindat"):
+        fetch(server, tmp_path / "third")
 
 
 def test_a_corrupted_file(server, tmp_path):
@@ -191,8 +228,285 @@ def test_another_file_of_that_name_is_left_alone(server, tmp_path):
 
 def test_a_folder_that_cannot_be_made(server, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="cannot be made"):
         fetch(server, tmp_path / "file" / "folder")
+
+
+# A server may answer anything
+
+
+def answering(*parts, end=b"", pause=0.0):
+    """An answer of these parts, and then of `end` again and again."""
+
+    def answer(write):
+        for part in parts:
+            write(part)
+        while end:
+            write(end)
+            time.sleep(pause)
+
+    return answer
+
+
+OK = b"HTTP/1.0 200 OK\r\n"
+MANY = 300_000
+
+
+@pytest.mark.parametrize(
+    "length", [b"many", b"-1", b"-99999999999999999999", b"", b"0x10", b"1e9", b"\xff", pytest.param(b"9" * 5000, id="digits")]
+)
+def test_a_length_that_is_none(server, tmp_path, length):
+    server.answers[ADDRESS] = answering(OK + b"Content-Length: " + length + b"\r\n\r\n", CONTENT)
+    if length.isdigit() and not hasattr(sys, "set_int_max_str_digits"):  # a number, to such a Python
+        with pytest.raises(InputError, match="has more than"):
+            fetch(server, tmp_path)
+    else:
+        assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+
+
+def test_a_length_that_is_wrong(server, tmp_path):
+    server.answers[ADDRESS] = answering(OK + b"Content-Length: %d\r\n\r\n" % (len(CONTENT) + 1), CONTENT)
+    with pytest.raises(InputError, match="cut after %d bytes" % len(CONTENT)):
+        fetch(server, tmp_path)
+    server.answers[ADDRESS] = answering(OK + b"Content-Length: 100\r\n\r\n", CONTENT)
+    with pytest.raises(InputError, match="is not the file of UD 2.0"):
+        fetch(server, tmp_path)
+    server.answers[ADDRESS] = answering(OK + b"Content-Length: 10000000000000000000000\r\n\r\n", CONTENT)
+    with pytest.raises(InputError, match="has more than 200000000 bytes"):
+        fetch(server, tmp_path)
+    assert names(tmp_path) == []
+    del server.answers[ADDRESS]
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("source, limit, path", [("github", "FILE", ADDRESS), ("lindat", "ARCHIVE", ARCHIVE)])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_server_that_sends_forever(server, tmp_path, monkeypatch, source, limit, path, chunked):
+    monkeypatch.setattr(fetching, limit, MANY)
+    kind = OK.replace(b"1.0", b"1.1") + b"Transfer-Encoding: chunked\r\n\r\n" if chunked else OK + b"\r\n"
+    server.answers[path] = answering(kind, end=b"8\r\n1\tszo\t_\n\r\n" * 1000)
+    with pytest.raises(InputError, match="has more than %d bytes" % MANY):
+        fetch(server, tmp_path, source=source)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "parts, message",
+    [
+        ([OK + b"\r\n"], "too slow"),
+        ([OK + b"Content-Length: 1000\r\n\r\n"], "too slow"),
+        ([OK + b"Transfer-Encoding: chunked\r\n\r\n"], "too slow"),  # the size of the first chunk never ends
+        ([b"HTTP/1.0 200 "], "no connection to .*too slow"),
+        ([OK + b"X: "], "no connection to .*too slow"),
+        ([], "no connection to .*too slow"),
+    ],
+)
+def test_a_server_that_is_too_slow(server, tmp_path, monkeypatch, parts, message):
+    monkeypatch.setattr(web, "PATIENCE", 0.2)
+    server.answers[ADDRESS] = answering(*parts, end=b"0", pause=0.02)
+    with pytest.raises(InputError, match=message):
+        fetch(server, tmp_path)
+
+
+def test_headers_without_an_end(server, tmp_path):
+    server.answers[ADDRESS] = answering(b"", end=b"HTTP/1.1 100 Continue\r\n\r\n" * 1000)
+    with pytest.raises(InputError, match="no connection .*headers of more than"):
+        fetch(server, tmp_path)
+    assert names(tmp_path) == []
+
+
+def test_redirections(server, tmp_path):
+    """To other addresses on the web, only; what is said meanwhile is not read."""
+    elsewhere = b"HTTP/1.0 302 Found\r\nLocation: %s\r\n\r\n"
+    server.files["/there"] = CONTENT
+    server.answers[ADDRESS] = answering(elsewhere % b"/there", end=b"moved " * 1000)
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    secret = tmp_path / "secret"
+    secret.write_bytes(CONTENT)
+    for target, message in (
+        (b"file://" + bytes(secret), "302 Found.*not allowed"),
+        (b"ftp://127.0.0.1/hu.conllu", "redirects to ftp://.*, which is not an address on the web"),
+        (b"data:text/plain,x", "not allowed"),
+        (ADDRESS.encode(), "302 .*infinite loop"),
+        (b"http://[", "not a valid address"),
+    ):
+        server.answers[ADDRESS] = answering(elsewhere % target)
+        with pytest.raises(InputError, match=message) as error:
+            fetch(server, tmp_path / "other")
+        assert "\n" not in str(error.value) and names(tmp_path / "other") == []
+    with pytest.raises(InputError, match="not a valid address: it begins with neither http:// nor https://"):
+        fetch(server, tmp_path / "other", base_url="file://" + str(tmp_path))
+
+
+def test_a_web_page_instead_of_a_file(server, tmp_path):
+    server.files[ADDRESS] = b"\n<!DOCTYPE html><html>welcome to our network</html>"
+    with pytest.raises(
+        InputError, match="is not the file of UD 2.0 .*, but a web page, perhaps of a network that asks for a login"
+    ):
+        fetch(server, tmp_path)
+
+
+# The folder may have anything, too
+
+
+@pytest.mark.parametrize(
+    "name", ["hu-ud-train.conllu.part", "hu-ud-train.conllu", "ud-treebanks-v2.0.tgz", "ud-treebanks-v2.0.tgz.part"]
+)
+@pytest.mark.parametrize("what", ["pipe", "folder", "link", "device"])
+def test_what_is_no_file(server, tmp_path, name, what):
+    path, other = tmp_path / name, tmp_path / "other"
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what == "folder":
+        path.mkdir()
+    elif what == "device":
+        path.symlink_to("/dev/zero")
+    elif name.endswith(".part"):
+        other.write_bytes(CONTENT[:100])
+        path.symlink_to(other)
+    else:
+        return
+    message = "move it away, or choose another folder$"
+    with pytest.raises(InputError, match=re.escape(str(path)) + ".*" + message):
+        fetch(server, tmp_path, source="lindat" if ".tgz" in name else "github")
+    assert server.seen == [] and (not other.exists() or other.read_bytes() == CONTENT[:100])
+    assert names(tmp_path) == sorted([name, *(["other"] if other.exists() else [])])
+
+
+def test_a_full_disk(server, tmp_path):
+    """What has been received stays."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(InputError, match="hu-ud-train.conllu cannot be written: File too large"):
+            fetch(server, tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (tmp_path / "hu-ud-train.conllu.part").read_bytes() == CONTENT[:100_000]
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT and server.seen == [None, "bytes=100000-"]
+
+
+# Many processes at once
+
+FORK = multiprocessing.get_context("fork")  # which inherits the manifest of this test
+
+
+def started(server, folder, **options):
+    process = FORK.Process(target=fetch, args=(server, folder), kwargs=options, daemon=True)
+    process.start()
+    return process
+
+
+def ended(processes):
+    """Their exit codes."""
+    for process in processes:
+        process.join(60)
+    return [process.exitcode for process in processes]
+
+
+def eventually(condition):
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+@pytest.mark.parametrize("number", [2, 4, 12])
+@pytest.mark.parametrize("before", [None, 100_000])
+def test_many_at_once(server, tmp_path, number, before):
+    """One fetches it, the others wait."""
+    if before:
+        (tmp_path / "hu-ud-train.conllu.part").write_bytes(CONTENT[:before])
+    server.pause = 0.005
+    assert ended([started(server, tmp_path) for _ in range(number)]) == [0] * number
+    assert (tmp_path / "hu-ud-train.conllu").read_bytes() == CONTENT
+    assert names(tmp_path) == ["hu-ud-train.conllu"]
+    assert server.seen == ["bytes=%d-" % before if before else None]
+
+
+def test_many_at_once_of_which_some_are_killed(server, tmp_path):
+    part = tmp_path / "hu-ud-train.conllu.part"
+    server.pause = 0.02
+    first = started(server, tmp_path)
+    eventually(lambda: part.exists() and part.stat().st_size > 50_000)
+    waiting = [started(server, tmp_path) for _ in range(4)]
+    time.sleep(0.1)
+    os.kill(waiting[0].pid, signal.SIGKILL)
+    os.kill(first.pid, signal.SIGKILL)
+    assert ended([first, *waiting]) == [-signal.SIGKILL] * 2 + [0] * 3
+    assert (tmp_path / "hu-ud-train.conllu").read_bytes() == CONTENT and names(tmp_path) == ["hu-ud-train.conllu"]
+    assert len(server.seen) == 2 and int(server.seen[1][len("bytes=") : -1]) > 50_000  # resumed by another
+
+
+def test_a_killed_download_is_resumed_by_the_next_run(server, tmp_path):
+    part = tmp_path / "hu-ud-train.conllu.part"
+    server.pause = 0.02
+    for size in (30_000, 100_000):
+        process = started(server, tmp_path)
+        eventually(lambda size=size: part.exists() and part.stat().st_size > size)
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+    server.pause = 0
+    assert ended([started(server, tmp_path)]) == [0]
+    assert (tmp_path / "hu-ud-train.conllu").read_bytes() == CONTENT and names(tmp_path) == ["hu-ud-train.conllu"]
+    assert server.seen[0] is None and all(server.seen[1:])
+
+
+def test_many_at_once_where_the_first_fails(server, tmp_path):
+    part, changed = tmp_path / "hu-ud-train.conllu.part", threading.Event()
+
+    def wrong(write):
+        write(OK + b"\r\nnot what is wanted")
+        changed.wait()
+
+    server.answers[ADDRESS] = wrong
+    first = started(server, tmp_path)
+    eventually(lambda: part.exists() and part.stat().st_size)
+    others = [started(server, tmp_path) for _ in range(3)]
+    del server.answers[ADDRESS]
+    changed.set()
+    assert ended([first, *others]) == [1, 0, 0, 0]
+    assert (tmp_path / "hu-ud-train.conllu").read_bytes() == CONTENT and names(tmp_path) == ["hu-ud-train.conllu"]
+
+
+def test_many_at_once_from_one_archive(server, tmp_path, monkeypatch):
+    """Two languages, and each twice."""
+    rows = [ROW, ROW._replace(lang="el", file="el-ud-train.conllu", git_blob_sha1=blob_id(b"greek"))]
+    monkeypatch.setattr(treebanks, "manifest", lambda: rows)
+    server.files[ARCHIVE] = archive(
+        {"a/el-ud-train.conllu": b"greek", "a/noise": os.urandom(200_000), "a/hu-ud-train.conllu": CONTENT}
+    )
+    server.pause = 0.01
+
+    def one(lang):
+        treebanks.download(lang, ["train"], str(tmp_path), "lindat", server.url)
+
+    processes = [FORK.Process(target=one, args=(lang,), daemon=True) for lang in ("hu", "el") * 2]
+    for process in processes:
+        process.start()
+    assert ended(processes) == [0] * 4 and len(server.seen) == 1
+    assert (tmp_path / "hu-ud-train.conllu").read_bytes() == CONTENT and (
+        tmp_path / "el-ud-train.conllu"
+    ).read_bytes() == b"greek"
+    assert names(tmp_path) == ["el-ud-train.conllu", "hu-ud-train.conllu", "ud-treebanks-v2.0.tgz"]
+
+
+def test_many_at_once_without_locks(server, tmp_path, monkeypatch):
+    """Never is a file wrong that has its name: what is verified is a copy that no other process knows of."""
+
+    def none(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fetching.fcntl, "flock", none)
+    server.pause = 0.005
+    for _ in range(3):
+        codes = ended([started(server, tmp_path) for _ in range(4)])
+        assert set(codes) <= {0, 1}
+        path = tmp_path / "hu-ud-train.conllu"
+        assert not path.exists() or path.read_bytes() == CONTENT
+    server.pause = 0
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
 
 
 def archive(members):
@@ -233,19 +547,71 @@ def test_lindat(server, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content, kept, message",
+    "content, message",
     [
-        (archive({"a/hu-ud-train.conllu": b"other"}), True, "git blob id " + blob_id(b"other")),
-        (archive({"a/el-ud-train.conllu": CONTENT}), True, "no file of that name"),
-        (archive({"a/hu-ud-train.conllu": CONTENT})[:-50], False, "not a readable archive"),
-        (b"<html>welcome to our network</html>", False, "not a readable archive"),
+        (archive({"a/hu-ud-train.conllu": b"other"}), "git blob id " + blob_id(b"other")),
+        (archive({"a/el-ud-train.conllu": CONTENT}), "no file of that name"),
+        (archive({"a/hu-ud-train.conllu": CONTENT})[:-50], "not a readable archive"),
+        (b"<html>welcome to our network</html>", "not a readable archive .*, but a web page, perhaps of a network that asks for"),
+        (b"", "not a readable archive"),
+        (gzip.compress(b"\xff" * 5000), "not a readable archive"),
     ],
 )
-def test_lindat_archives_that_will_not_do(server, tmp_path, content, kept, message):
+def test_lindat_archives_that_will_not_do(server, tmp_path, content, message):
+    """They are not kept: the next attempt would meet them again."""
+    server.files["/11234/1-1983/ud-treebanks-v2.0.tgz"] = content
+    for _ in range(2):
+        with pytest.raises(InputError, match=message + ".*: deleted$"):
+            fetch(server, tmp_path, source="lindat")
+        assert names(tmp_path) == []
+    mine = tmp_path / "ud-treebanks-v2.0.tgz"  # of an earlier version of mh4, or damaged since
+    mine.write_bytes(content)
+    with pytest.raises(InputError, match=message + ".*: deleted$"):
+        fetch(server, tmp_path, source="lindat")
+    assert mine.read_bytes() == content and names(tmp_path) == [mine.name]
+    server.files["/11234/1-1983/ud-treebanks-v2.0.tgz"] = archive({"a/hu-ud-train.conllu": CONTENT})
+    assert fetch(server, tmp_path, source="lindat")["train"].read_bytes() == CONTENT
+    assert names(tmp_path) == ["hu-ud-train.conllu", mine.name] and mine.read_bytes() != content
+
+
+def with_header(header, length):
+    """A .tgz of a file with a header of so many bytes that tarfile reads at once."""
+    info = tarfile.TarInfo("header")
+    info.type, info.size = header, length
+    return gzip.compress(info.tobuf(tarfile.USTAR_FORMAT) + bytes(length), 1)
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (with_header(tarfile.XHDTYPE, 2_000_000), "a header of 2000"),
+        (with_header(tarfile.GNUTYPE_LONGNAME, 2_000_000), "a header of 2000"),
+        (archive({"a/hu-ud-train.conllu": bytes(1_000_000)}), "1000000 bytes, expected"),
+        (archive({"a/large": bytes(30_000_000), "a/hu-ud-train.conllu": CONTENT}), "contains more than 20000000 bytes"),
+    ],
+)
+def test_an_archive_takes_little_memory_and_time(server, tmp_path, monkeypatch, content, message):
+    """Whatever it contains: the large parts are neither read whole nor, beyond a limit, at all."""
+    monkeypatch.setattr(fetching, "FILE", len(CONTENT))
+    monkeypatch.setattr(fetching, "UNPACKED", 20_000_000)
+    asked = []
+    real = gzip.GzipFile.read
+    monkeypatch.setattr(gzip.GzipFile, "read", lambda self, size: asked.append(size) or real(self, size))
     server.files["/11234/1-1983/ud-treebanks-v2.0.tgz"] = content
     with pytest.raises(InputError, match=message):
         fetch(server, tmp_path, source="lindat")
-    assert names(tmp_path) == (["ud-treebanks-v2.0.tgz"] if kept else [])
+    assert names(tmp_path) == [] and max(asked) <= 1 << 16
+
+
+def test_an_archive_of_very_many_files(server, tmp_path, monkeypatch):
+    """tarfile would remember the header of each."""
+    monkeypatch.setattr(fetching, "_keep", lambda content, size, wanted: lengths.append(len(opened[-1].members)) or "other")
+    opened, lengths, real = [], [], tarfile.open
+    monkeypatch.setattr(tarfile, "open", lambda *a, **k: opened.append(real(*a, **k)) or opened[-1])
+    server.files["/11234/1-1983/ud-treebanks-v2.0.tgz"] = archive({"%d/hu-ud-train.conllu" % i: b"" for i in range(200)})
+    with pytest.raises(InputError, match="git blob id other"):
+        fetch(server, tmp_path, source="lindat")
+    assert len(lengths) == 200 and max(lengths) <= 1
 
 
 def test_outputs_of_the_shared_task(server, tmp_path, monkeypatch):
@@ -280,7 +646,8 @@ def test_outputs_of_the_shared_task_from_lindat(server, tmp_path):
         paths = conll17.download("hu", ["c2l2"], to=str(tmp_path), source="lindat", base_url=server.url)
         assert paths["c2l2"].read_bytes() == CONTENT and len(server.seen) == 1
         paths["c2l2"].unlink()
-    (tmp_path / "conll2017-test-runs-v3.tgz").write_bytes(archive(others))
+    server.files["/11234/1-2424/conll2017-test-runs-v3.tgz"] = archive(others)
+    (tmp_path / "conll2017-test-runs-v3.tgz").unlink()
     with pytest.raises(InputError, match="no file of that name"):
         conll17.download("hu", ["c2l2"], to=str(tmp_path), source="lindat", base_url=server.url)
 
@@ -302,6 +669,22 @@ def test_the_command(server, tmp_path, monkeypatch):
     assert [line.split()[0] for line in done.output.splitlines()] == ["train", "dev", "test", "udpipe", "stanford", "c2l2"]
     done = data("toy", "--to", str(tmp_path), "--conll17")
     assert done.exit_code == 2 and "no toy treebank" in done.output
+
+
+@pytest.mark.parametrize("name", [b"\xff\xfe", b"a b", b"%s{0}", b"-x", b"~", "é".encode()])
+def test_folders_may_have_any_name(tmp_path, name):
+    """A tilde in quotes is a name as any other."""
+    environment = dict(os.environ, PYTHONPATH=str(Path(cli.__file__).parents[1]), HOME="", XDG_CACHE_HOME="")
+    for arguments in (["toy", b"--to=" + name], ["hu", b"--ud=" + name]):
+        command = [sys.executable, "-m", "mh4", "data", *arguments]
+        done = subprocess.run(command, cwd=str(tmp_path), env=environment, capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"") and done.stdout.count(b"\n") == 3
+        assert os.listdir(bytes(tmp_path)) == [name]
+        for split in treebanks.SPLITS:
+            shutil.copy(
+                tmp_path / os.fsdecode(name) / ("toy-ud-%s.conllu" % split),
+                tmp_path / os.fsdecode(name) / ("hu-ud-%s.conllu" % split),
+            )
 
 
 def test_unknown_language_or_source(tmp_path):

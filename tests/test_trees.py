@@ -114,6 +114,55 @@ def test_measures_of_random_trees(n, seed):
     assert_measures(brute.heads_of(n, brute.random_sequence(n, 4, rng)))
 
 
+@settings(max_examples=50)
+@given(n=st.integers(15, 80), changes=st.integers(0, 4), seed=seeds)
+def test_blocks_and_nesting_of_nearly_projective_trees(n, changes, seed):
+    """Which may be well-nested, unlike most random trees of this size."""
+    rng = np.random.default_rng(seed)
+    tree = brute.heads_of(n, brute.random_sequence(n, 3, rng))
+    for _ in range(changes):
+        word, head = rng.integers(1, n + 1), rng.integers(0, n + 1)
+        if word not in path_to_root(tree, head):
+            tree = (*tree[:word], int(head), *tree[word + 1 :])
+    heads, sets = int32(tree), yields(tree)
+    assert trees.block_degree(heads) == naive_block_degree(tree)
+    apart = [(one, two) for one, two in combinations(sets, 2) if not one & two]
+    assert trees.is_well_nested(heads) == (not any(interleave(*pair) for pair in apart))
+
+
+def path_to_root(tree, node):
+    path = {node}
+    while node > 0:
+        node = tree[node]
+        path.add(node)
+    return path
+
+
+def interleave(one, two):
+    sequence = [node in one for node in sorted(one | two)]
+    return sum(a != b for a, b in zip(sequence, sequence[1:])) > 2
+
+
+@pytest.mark.parametrize("n", [12, 1_000_000])
+def test_measures_of_long_sentences(n):
+    """In about O(n log n) time, which the square of the longer one is far from."""
+    words = np.arange(1, n + 1)
+    two_chains = int32([-1, *np.maximum(words - 2, 0)])
+    odd_then_even = int32([-1, *np.where(words == 2, n - 1, np.maximum(words - 2, 0))])
+    for heads, nested, one_endpoint, degree, crossings in (
+        (two_chains, False, True, n // 2, n - 2),
+        (odd_then_even, True, False, n // 2, n - 1),
+        (int32([-1, *(words - 1)]), True, True, 1, 0),
+        (int32([-1, *np.where(words == n // 2, 0, n // 2)]), True, True, 1, 0),
+    ):
+        if n < 15:
+            assert_measures(heads.tolist())
+            assert brute.is_one_endpoint_crossing(heads.tolist()) == one_endpoint
+        assert trees.number_of_crossings(heads) == crossings
+        assert trees.is_one_endpoint_crossing(heads) == one_endpoint
+        assert trees.block_degree(heads) == degree and trees.is_well_nested(heads) == nested
+
+
 def test_measures_of_known_trees():
     """Words 1 and 3 against 2 and 4 interleave; a word with dependents on both sides of others has two gaps."""
     interleaved = int32((-1, 0, 0, 1, 2))

@@ -50,6 +50,21 @@ def run(*arguments, **options):
 
 
 @pytest.mark.parametrize("seed", range(30))
+def test_levels(seed):
+    """From short arcs to long ones, each takes the lowest level above all those before that it shares some space with."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 60))
+    heads = random_tree(rng, n)
+    left, right = np.sort([heads[1:], np.arange(1, n + 1)], axis=0)
+    highest, expected = np.zeros(n + 1, dtype=int), np.zeros(n, dtype=int)
+    for m in np.argsort(right - left, kind="stable"):
+        if left[m]:
+            highest[left[m] : right[m]] = expected[m] = highest[left[m] : right[m]].max() + 1
+    expected[left == 0] = highest.max() + 1
+    assert layout.levels(heads).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("seed", range(30))
 def test_arcs_and_labels_do_not_touch(seed):
     """Arcs on one level have nothing in common but ends, longer arcs are above those within them, and there is room for text."""
     rng = np.random.default_rng(seed)
@@ -252,8 +267,31 @@ def test_bad_input(file, tmp_path):
     other.write_text(CROSSING * 2, encoding="utf-8")
     assert "expected the end of the file" in refused(file, other, "--html", out)
     other.write_text("\n".join("%d\tw\t_\t_\t_\t_\t%d\tx\t_\t_" % (m, m - 1) for m in range(1, 1001)) + "\n\n", encoding="utf-8")
-    assert "a tree 1000 arcs deep, too deep to draw as text" in refused(other)
     assert run(other, "--html", out).exit_code == 0 and out.stat().st_size > 10_000
+
+
+def as_conllu(heads):
+    return "\n".join("%d\tw\t_\t_\t_\t_\t%d\tx\t_\t_" % (m, head) for m, head in enumerate(heads, start=1)) + "\n\n"
+
+
+@pytest.mark.parametrize(
+    "heads, reason",
+    [
+        (range(1000), "a tree 1000 arcs deep"),
+        ([0] + 20_000 * [1], "20001 words"),
+        ([*3000 * [0], *range(1, 3001)], "arcs over 9003000 words in all"),
+    ],
+)
+def test_a_tree_too_large_for_text(file, tmp_path, heads, reason):
+    """Says so, and goes on with the next."""
+    big = tmp_path / "big.conllu"
+    big.write_text(as_conllu(heads) + CROSSING, encoding="utf-8")
+    line = "# not drawn: %s, too large for a drawing in text; --html and --svg draw it" % reason
+    shown = run(big)
+    assert shown.exit_code == 0
+    first, second = shown.output.split("\n\n", 1)
+    assert first.splitlines()[2:] == [line] and second == run(big, "--sentence", "2").output
+    assert run(big, big).output.split("\n\n", 1)[0].splitlines()[2:] == [line, "# no arcs differ"]
 
 
 def test_the_pager_shows_colours_on_a_terminal(file, monkeypatch):

@@ -8,11 +8,16 @@ tests/installed.py. They and the sdist are left in dist/.
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
+
+from mh4.errors import InputError
+from mh4.files import locked
+from mh4.processes import with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
@@ -23,7 +28,7 @@ LIMIT = 4_000_000  # bytes
 def run(*command, **env):
     """Run a command; if it fails, so does this."""
     print("$ " + " ".join(map(str, command)), flush=True)
-    if subprocess.run([str(word) for word in command], env=dict(os.environ, **env)).returncode:
+    if subprocess.run([str(word) for word in command], env=dict(os.environ, **env), preexec_fn=with_parent()).returncode:
         sys.exit("mh4: failed: " + " ".join(map(str, command)))
 
 
@@ -47,19 +52,17 @@ def build_wheel(python, tools, sdist, work):
 
 
 def check_contents(wheel):
-    """Exit if the wheel has sources, symbols or too many bytes."""
+    """Exit if the wheel has sources, other than those to build DyNet from, symbols or too many bytes."""
     with zipfile.ZipFile(wheel) as archive:
-        sources = [name for name in archive.namelist() if name.endswith((".c", ".cpp", ".pyx", ".pxd", ".h", ".hpp"))]
+        sources = [name for name in archive.namelist() if name.endswith((".c", ".cc", ".cpp", ".pyx", ".pxd", ".h", ".hpp"))]
+        sources = [name for name in sources if not name.startswith("mh4/setup/dynet/")]
         symbols = [name for name in archive.namelist() if name.endswith(".so") and b".symtab" in archive.read(name)]
     if sources or symbols or wheel.stat().st_size > LIMIT:
         sys.exit("mh4: %s has sources, symbols or too many bytes: %s" % (wheel, " ".join(sources + symbols)))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("pythons", nargs="*", default=[sys.executable], metavar="PYTHON", help="by default this one")
-    pythons = parser.parse_args().pythons
-    DIST.mkdir(exist_ok=True)
+def package(pythons):
+    """Build and try everything, with a wheel for each of these Pythons."""
     for path in DIST.glob("mh4-*"):
         path.unlink()
     with tempfile.TemporaryDirectory(prefix="mh4-package-") as folder:
@@ -76,6 +79,19 @@ def main():
         run(tools, "-m", "twine", "check", "--strict", *DIST.glob("mh4-*"))
     for path in sorted(DIST.glob("mh4-*")):
         print("%s: %.1f MB" % (path.relative_to(ROOT), path.stat().st_size / 1e6))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("pythons", nargs="*", default=[sys.executable], metavar="PYTHON", help="by default this one")
+    pythons = parser.parse_args().pythons
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("mh4: stopped"))  # so that the temporary folder is deleted
+    DIST.mkdir(exist_ok=True)
+    try:
+        with locked(str(DIST)):
+            package(pythons)
+    except InputError as error:
+        sys.exit("mh4: %s" % error)
 
 
 if __name__ == "__main__":

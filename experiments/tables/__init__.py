@@ -2,5 +2,5 @@
 
 ``shared_task`` has the columns of Tables 5 and 6 for the shared task's systems, for all languages; ``treebank_pages`` writes all
 pages of a treebank. Each table makes its rows from ``training.records``, and ``writer`` outputs them as markdown, csv and on the
-console.
+console. ``differences`` writes the effects that ablations measure into the documentation.
 """

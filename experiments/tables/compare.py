@@ -3,6 +3,7 @@
 This table is not in the paper. It is written to ``results/NAME-A-B.md``, ``.csv`` and ``.png``, and made from the runs' trees.
 """
 
+import csv
 from pathlib import Path
 from typing import Optional
 
@@ -92,3 +93,19 @@ def as_csv(bank: Treebank, runs: Runs, found: Comparison) -> str:
                 for labelled, counts in zip(("no", "yes"), system.groups[dimension.key][number]):
                     body.append([bank.lang, bank.release, seeds, dimension.key, group, Path(system.path).name, labelled, *counts])
     return comma_separated(header, body)
+
+
+def f1_by_group(page: Path, dimension: str) -> dict[str, tuple[float, float]]:
+    """F1 of the unlabelled arcs of both systems in each group of a dimension, in percent, from a csv file that was written above.
+
+    F1 is the harmonic mean of recall, by groups of the gold tree, and precision, by those of the predicted one. Groups that are empty
+    in either are left out.
+    """
+    found: dict[str, list[float]] = {}
+    with open(page, encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            counts = {name: int(row[name]) for name in ("gold", "predicted", "recalled", "precise")}
+            if row["dimension"] == dimension and row["labelled"] == "no" and all(counts.values()):
+                recall, precision = counts["recalled"] / counts["gold"], counts["precise"] / counts["predicted"]
+                found.setdefault(row["group"], []).append(200 * recall * precision / (recall + precision))
+    return {group: (scores[0], scores[1]) for group, scores in found.items() if len(scores) == 2}

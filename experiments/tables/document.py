@@ -1,11 +1,10 @@
-"""A document of paragraphs, tables and figures, as Markdown with its figures in files, and as one HTML page that needs no other file."""
+"""A document of paragraphs, tables and figures, as Markdown, without the figures, and as one HTML page that needs no other file."""
 
 import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Union
 
 from mh4.files import write_text
 from tables.writer import Table
@@ -13,9 +12,8 @@ from tables.writer import Table
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing, as SVG, and the sentence below it. name: of its file, without ending."""
+    """A drawing, as SVG, and the sentence below it."""
 
-    name: str
     svg: str
     caption: str
 
@@ -25,37 +23,25 @@ class Section:
     """A title, and what follows it: paragraphs as plain text, tables, figures."""
 
     title: str
-    parts: Sequence[Union[str, Table, Figure]]
+    parts: Sequence[str | Table | Figure]
 
 
 def write(results: Path, name: str, title: str, sections: Sequence[Section]) -> list[Path]:
-    """Writes ``NAME.md``, ``NAME.html`` and the figures, ``NAME-FIGURE.svg``; deletes figures of an earlier one."""
-    figures = {
-        results / ("%s-%s.svg" % (name, part.name)): part.svg
-        for section in sections
-        for part in section.parts
-        if isinstance(part, Figure)
-    }
-    pages = {results / (name + ".md"): markdown(name, title, sections), results / (name + ".html"): as_html(title, sections)}
-    for old in set(results.glob(name + "-*.svg")) - set(figures):
-        old.unlink()
-    for path, text in {**pages, **figures}.items():
+    """Writes ``NAME.md`` and ``NAME.html``; returns their paths."""
+    pages = {results / (name + ".md"): markdown(title, sections), results / (name + ".html"): as_html(title, sections)}
+    for path, text in pages.items():
         write_text(str(path), text)
-    return [*pages, *figures]
+    return list(pages)
 
 
-def markdown(name: str, title: str, sections: Sequence[Section]) -> str:
-    """The document as Markdown."""
+def markdown(title: str, sections: Sequence[Section]) -> str:
+    """The document as Markdown; sections of nothing but figures are only in the page."""
     lines = ["# " + title, ""]
     for section in sections:
-        lines += ["## " + section.title, ""]
-        for part in section.parts:
-            if isinstance(part, Table):
-                lines += [part.markdown(), ""]
-            elif isinstance(part, Figure):
-                lines += ["![%s](%s-%s.svg)" % (part.caption, name, part.name), "", part.caption, ""]
-            else:
-                lines += [part, ""]
+        parts = [part for part in section.parts if not isinstance(part, Figure)]
+        lines += ["## " + section.title, ""] if parts else []
+        for part in parts:
+            lines += [part.markdown() if isinstance(part, Table) else part, ""]
     return "\n".join(lines)
 
 
@@ -91,7 +77,7 @@ def as_html(title: str, sections: Sequence[Section]) -> str:
     return "\n".join([*lines, "</body>\n</html>\n"])
 
 
-def _part(part: Union[str, Table, Figure]) -> str:
+def _part(part: str | Table | Figure) -> str:
     if isinstance(part, Figure):
         drawing = part.svg[part.svg.index("<svg") :]  # without the declarations of an XML file
         return '<figure>\n<div class="wide">%s</div>\n<figcaption>%s</figcaption>\n</figure>' % (

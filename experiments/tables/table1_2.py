@@ -10,7 +10,7 @@ from pathlib import Path
 import paper
 from provenance import make_command
 
-from tables.writer import Average, Table, averages, comma_separated, write_pages
+from tables.writer import Average, Table, averages, comma_separated, title, write_pages
 
 # Decoding and features as in the csv of the paper's numbers, and the system.
 ROWS = (
@@ -64,7 +64,7 @@ def markdown(name: str, runs: Sequence[dict]) -> list[str]:
     """The lines of the page of treebank `name`."""
     lang, seeds = runs[0]["lang"], sorted({seed for row in rows(runs) for seed in row.ours.seeds})
     return [
-        "# %s (%s): UAS on the development set, by features" % (lang, runs[0]["release"]),
+        "# %s: UAS on the development set, by features" % title(runs[0]),
         "",
         table(runs).markdown(),
         "",

@@ -156,7 +156,10 @@ def markdown(measured: Sequence[File], command: str) -> list[str]:
 
 
 def as_csv(measured: Sequence[File]) -> str:
-    """The tables as csv, a line for each file; the paper's percentages as published."""
+    """The tables as csv, a line for each file; the paper's percentages as published.
+
+    Six decimals: rounding to four and then to two is not rounding to two.
+    """
     gaps = ["gap_degree_" + name for name in coverage.group_names(coverage.GAP_DEGREES)]
     crossings = ["crossings_" + name for name in coverage.group_names(coverage.CROSSINGS)]
     theirs = [column for column in COLUMNS if column in next(iter(paper.coverage().values()))]
@@ -170,7 +173,7 @@ def as_csv(measured: Sequence[File]) -> str:
             + [row.get(column) for column in theirs]
             + _shapes(found)
         )
-    return comma_separated(header, body)
+    return comma_separated(header, [["%.6f" % cell if isinstance(cell, float) else cell for cell in line] for line in body])
 
 
 def _shapes(found: coverage.Coverage) -> list[float]:

@@ -11,7 +11,7 @@ import paper
 from training import records
 from training.run import duration
 
-from tables.writer import Average, SystemRow, Table, averages, command_section, data_section, systems_as_csv, write_pages
+from tables.writer import Average, SystemRow, Table, averages, command_section, data_section, systems_as_csv, title, write_pages
 
 
 def rows(runs: Sequence[dict]) -> list[SystemRow]:
@@ -78,7 +78,7 @@ def every_run(runs: Sequence[dict]) -> Table:
 def markdown(name: str, runs: Sequence[dict]) -> list[str]:
     """The lines of the page: the table, every run, and the commands."""
     return [
-        "# %s (%s): UAS on the development set" % (runs[0]["lang"], runs[0]["release"]),
+        "# %s: UAS on the development set" % title(runs[0]),
         "",
         table(runs).markdown(),
         "",

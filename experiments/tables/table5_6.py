@@ -24,6 +24,7 @@ from tables.writer import (
     data_section,
     pages,
     systems_as_csv,
+    title,
     write_pages,
 )
 
@@ -143,7 +144,7 @@ def markdown(scores: Tested) -> list[str]:
     files = [("test", runs[0]["test"]), ("segmentation", runs[0]["segmentation"])]
     files += [(COLUMNS[row.system], scores.reference["systems"][row.system]) for row in rows(scores) if row.reference]
     lines = [
-        "# %s (%s): LAS on the test set%s" % (scores.lang, scores.release, number),
+        "# %s: LAS on the test set%s" % (title(runs[0]), number),
         "",
         table(scores).markdown(),
         "",

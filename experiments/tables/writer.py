@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional, Union
+from typing import Optional
 
 from provenance import commit, report_written
 from rich import box
@@ -18,7 +18,7 @@ from training.run import Run
 from training.treebank import Treebank
 
 from mh4 import treebanks
-from mh4.files import write_text
+from mh4.files import make_folder, write_text
 
 WIDE = 1000  # characters: wider than any table
 
@@ -44,7 +44,10 @@ def averages(records: Sequence[dict], score: str) -> dict[str, Average]:
     table = {}
     for system in dict.fromkeys(record["system"] for record in records):
         mine = [record for record in records if record["system"] == system]
-        table[system] = average([record[score] for record in mine], [record["seed"] for record in mine])
+        seeds = [record["seed"] for record in mine]
+        if seeds == [0]:  # an ensemble of all seeds
+            seeds = sorted({member["seed"] for member in mine[0].get("members", [])}) or seeds
+        table[system] = average([record[score] for record in mine], seeds)
     return table
 
 
@@ -116,7 +119,7 @@ def systems_as_csv(lang: str, release: str, rows: Sequence[SystemRow]) -> str:
     return comma_separated(header, body)
 
 
-def comma_separated(header: Sequence[str], rows: Sequence[Sequence[Union[str, int, float, None]]]) -> str:
+def comma_separated(header: Sequence[str], rows: Sequence[Sequence[str | int | float | None]]) -> str:
     """A csv table: floats with four decimals, None as an empty cell, everything else as it is."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -125,7 +128,7 @@ def comma_separated(header: Sequence[str], rows: Sequence[Sequence[Union[str, in
     return text.getvalue()
 
 
-def _cell(value: Union[str, int, float, None]) -> Union[str, int]:
+def _cell(value: str | int | float | None) -> str | int:
     if value is None:
         return ""
     return "%.4f" % value if isinstance(value, float) else value
@@ -163,6 +166,12 @@ def pages(results: Path, name: str) -> list[Path]:
     return [results / (name + ".md"), results / (name + ".csv")]
 
 
+def title(run: dict) -> str:
+    """The treebank of a run in the titles of pages, with the name of its settings if they are not the defaults."""
+    others = ", settings: %s" % run["settings_of"] if "settings_of" in run else ""
+    return "%s (%s%s)" % (run["lang"], run["release"], others)
+
+
 def page_name(name: str, treebanks_shown: Sequence[str]) -> str:
     """The name of a page on these treebanks: toy-NAME if they are only toy, so that it is kept apart from that on real ones."""
     return "toy-" + name if list(treebanks_shown) == [treebanks.TOY] else name
@@ -170,7 +179,7 @@ def page_name(name: str, treebanks_shown: Sequence[str]) -> str:
 
 def write_pages(results: Path, name: str, markdown: Sequence[str], csv_text: str) -> list[Path]:
     """Writes ``NAME.md``, with these lines, and ``NAME.csv``; returns their paths."""
-    results.mkdir(parents=True, exist_ok=True)
+    make_folder(results)
     written = pages(results, name)
     for path, text in zip(written, ("\n".join([*markdown, ""]), csv_text)):
         write_text(str(path), text)

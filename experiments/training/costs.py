@@ -12,18 +12,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 
 import paper
 from provenance import EXPERIMENTS, machine
 
 from mh4 import config, conllu, treebanks
-from mh4.files import write_text
+from mh4.files import make_folder, write_text
+from mh4.processes import Child
 from training import records
 from training.run import read_json, system_and_loss
+from training.treebank import TOY_SETTINGS
 from training.workflow import Grid, Requests, folder_of
 
 WARM_UP, MINIBATCHES, PARSED = 5, 40, 100  # minibatches, and sentences of dev
@@ -50,7 +50,7 @@ class Size:
     known: bool = True
 
 
-def measure(system: str, train: str, dev: str, settings: str) -> Speed:
+def measure(system: str, train: str, dev: str, settings: Sequence[str]) -> Speed:
     """Trains on some minibatches and parses some sentences, in this process, which should do nothing else before or after."""
     import numpy as np
 
@@ -58,7 +58,7 @@ def measure(system: str, train: str, dev: str, settings: str) -> Speed:
     from mh4.training.trainer import Trainer, evaluate, shuffled_minibatches
 
     name, loss = system_and_loss(system)
-    chosen = config.with_settings(config.read(settings) if settings else config.Config(), ["training.loss=" + loss])
+    chosen = config.with_settings(config.read_all(settings, name), ["training.loss=" + loss])
     sentences, held_out = conllu.read(train), conllu.read(dev)[:PARSED]
     with tempfile.TemporaryDirectory() as folder:
         trainer = Trainer(name, chosen, sentences, held_out, folder)
@@ -95,11 +95,13 @@ def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> di
         for system in wanted:
             bank = mine[len(mine) // 2].bank
             print("measuring the speed of %s on %s" % (system, bank.name), file=sys.stderr)
-            settings = str(EXPERIMENTS / "toy.toml") if toy else ""
-            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-                arguments = system, str(bank.paths["train"]), str(bank.paths["dev"]), settings
-                known[key(toy, system)] = pool.submit(measure, *arguments).result()
-            path.parent.mkdir(parents=True, exist_ok=True)
+            settings = [str(file) for file in bank.settings_files]
+            child = Child()  # a process of its own, as its memory is measured
+            try:
+                known[key(toy, system)] = child.call(measure, system, str(bank.paths["train"]), str(bank.paths["dev"]), settings)
+            finally:
+                child.kill()
+            make_folder(path.parent)
             written = {"machine": machine(), "speeds": {name: asdict(speed) for name, speed in known.items()}}
             write_text(str(path), json.dumps(written, indent=1) + "\n")
     return known
@@ -159,7 +161,7 @@ def evaluations(results: Path) -> dict[str, float]:
 
 def seconds(system: str, treebank: Size, speed: Speed, lasting: dict[str, float], toy: bool = False) -> float:
     """The processor time of a training, with parsing and scoring."""
-    settings = (config.read(str(EXPERIMENTS / "toy.toml")) if toy else config.Config()).training
+    settings = config.read_all([str(TOY_SETTINGS)] if toy else [], system).training
     # A minibatch ends with the sentence in which it reaches its number of words.
     minibatch = settings.batch_tokens + treebank.words / treebank.sentences / 2
     every = max(settings.evaluate_updates, treebank.words / minibatch / 4)

@@ -8,22 +8,21 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from pathlib import Path
-from typing import Callable
 
-from provenance import EXPERIMENTS, commit, machine, shown
+from provenance import commit, machine, shown
 from rich.console import Console
 
-from mh4 import treebanks
 from mh4.config import LOSSES
 from mh4.errors import InputError
 from mh4.evaluation import official
-from mh4.files import relative_if_inside, write_text
+from mh4.files import make_folder, relative_if_inside, write_text
 from training import predictions
 from training.grid import ONE_THREAD, train_all
 from training.records import TREES, Records, load
-from training.run import DONE, WAITING, Run, environment, read_json, system_and_loss
+from training.run import DONE, WAITING, Run, alone, environment, read_json, system_and_loss
 from training.treebank import Treebank, described
 
 
@@ -31,16 +30,22 @@ class Experiment:
     """The runs and their state.
 
     command: the command that repeats them, for the record. trainer: the command line to which ``train ...`` and ``parse ...`` are
-    appended. home: the folder of runs and results.
+    appended. home: the folder of runs and results. trees: whether finished models parse dev and test, for the record.
     """
 
     def __init__(
-        self, bank: Treebank, systems: Sequence[str], seeds: Sequence[int], command: str, trainer: Sequence[str], home: Path
+        self,
+        bank: Treebank,
+        systems: Sequence[str],
+        seeds: Sequence[int],
+        command: str,
+        trainer: Sequence[str],
+        home: Path,
+        trees: bool = True,
     ) -> None:
-        self.bank, self.command, self.trainer, self.home = bank, command, trainer, home
+        self.bank, self.command, self.trainer, self.home, self.trees = bank, command, trainer, home, trees
         self.results, self.cwd = home / "results", Path.cwd()
         self.records = Records(self.results, bank)
-        self.settings = EXPERIMENTS / "toy.toml" if bank.lang == treebanks.TOY else None
         self.runs = [self._run(system, seed) for seed in seeds for system in systems]
 
     def _run(self, system: str, seed: int) -> Run:
@@ -49,39 +54,20 @@ class Experiment:
         command = [*self.trainer, "train", "--system", name]
         command += ["--train", str(self.bank.paths["train"]), "--dev", str(self.bank.paths["dev"])]
         command += ["--model", relative_if_inside(run.folder, self.cwd), "--seed", str(seed)]
-        if self.settings:
-            command += ["--config", relative_if_inside(self.settings, self.cwd)]
+        for file in self.bank.settings_files:
+            command += ["--config", relative_if_inside(file, self.cwd)]
         if loss != LOSSES[0]:
             command += ["--set", "training.loss=" + loss]
+        for assignment in self.bank.assignments:
+            command += ["--set", assignment]
         run.command = command
         return run
 
     def train(self, jobs: int, console: Console, recorded: Callable[[], object], records_count: bool = False) -> None:
-        """Trains unfinished runs, `jobs` at a time; calls `recorded` after each new record of a run.
-
-        records_count: runs that have a record, wherever they were trained, are not repeated.
-        """
-
-        def finished(run: Run) -> None:
-            self.finished(run)
-            recorded()
-
-        for run in self.runs:
-            if self.is_done(run):
-                run.state = DONE
-                run.read_metrics()
-                finished(run)
-            elif records_count and self.records.has(run):
-                run.state = DONE
-        waiting = sum(run.state == WAITING for run in self.runs)
-        models = shown(self.home / "runs" / self.bank.name)
-        console.print(
-            "%s (%s): %d to train, %d already finished; models in %s"
-            % (self.bank.lang, self.bank.release, waiting, len(self.runs) - waiting, models),
-            soft_wrap=True,
-        )
-        if waiting:
-            train_all(self.runs, jobs, self.started, finished, console, self.cwd, environment(self.bank.lang))
+        """As `train_together`, alone."""
+        name = "%s (%s)" % (self.bank.lang, self.bank.release)
+        models = self.home / "runs" / self.bank.name
+        train_together([self], name, models, jobs, console, recorded, records_count)
 
     def recorded(self) -> list[dict]:
         """The records of the runs that are done; the results folder may have more, for other seeds and systems."""
@@ -96,7 +82,7 @@ class Experiment:
 
     def started(self, run: Run) -> None:
         """Records the inputs of a run, and each commit and machine that contributes to it."""
-        run.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(run.folder)
         origin = run.origin()
         if not origin and (run.folder / "metrics.jsonl").exists():
             origin["commits"] = ["unknown"]  # not started by us
@@ -114,11 +100,16 @@ class Experiment:
             ended = time.localtime((run.folder / "summary.json").stat().st_mtime)
             run.note_origin({**origin, "finished": time.strftime("%Y-%m-%d", ended)})
         self.records.forget_other_data()
-        self.predict(run)
+        if self.trees:
+            self.predict(run)
         self.records.keep(run)
 
     def predict(self, run: Run) -> None:
         """Parses dev and test once with the finished model, saves the trees, and scores those of test."""
+        with alone(run.folder / "predicted.lock"):  # others may have other files for this language
+            self._predict(run)
+
+    def _predict(self, run: Run) -> None:
         done, trees, test = run.folder / "predicted.json", self.records.path(run, TREES), self.bank.test
         tested = {name: described(path) for name, path in zip(("test", "segmentation"), test or ())}
         before = read_json(done)
@@ -128,8 +119,8 @@ class Experiment:
         try:
             command = [*self.trainer, "parse", "--model", str(run.folder)]
             parsed = predictions.parse(command, run.folder, files, {**environment(self.bank.lang), **ONE_THREAD})
-            scores = official(str(test[0]), str(parsed["test"])) if test else {}
-            trees.parent.mkdir(parents=True, exist_ok=True)
+            scores = official(str(test[0]), str(predictions.single_roots(parsed["test"]))) if test else {}
+            make_folder(trees.parent)
             predictions.keep(trees, files, parsed)
         except InputError as error:  # training is done, and other runs continue
             print("%s: %s" % (run.name, error), file=sys.stderr)
@@ -139,5 +130,52 @@ class Experiment:
         write_text(str(done), json.dumps({**found, **tested}, indent=1) + "\n")
 
     def _inputs(self) -> dict[str, str]:
-        settings = self.settings.read_text(encoding="utf-8") if self.settings else ""
+        settings = "".join(file.read_text(encoding="utf-8") for file in self.bank.settings_files)
+        settings += "".join(assignment + "\n" for assignment in self.bank.assignments)
         return {**self.bank.blobs, "settings": hashlib.sha1(settings.encode("utf-8")).hexdigest() if settings else ""}
+
+
+def train_together(
+    experiments: Sequence[Experiment],
+    name: str,
+    models: Path,
+    jobs: int,
+    console: Console,
+    recorded: Callable[[], object],
+    records_count: bool,
+) -> None:
+    """Trains the unfinished runs of experiments, the first of each first, `jobs` at a time; calls `recorded` after new records.
+
+    name, models: what is printed of them. records_count: runs that have a record, wherever they were trained, are not repeated.
+    """
+    experiment_of = {run.folder: experiment for experiment in experiments for run in experiment.runs}
+    runs = [run for turn in zip_longest(*(experiment.runs for experiment in experiments)) for run in turn if run]
+
+    def finished(run: Run) -> None:
+        experiment_of[run.folder].finished(run)
+        recorded()
+
+    for run in runs:
+        experiment = experiment_of[run.folder]
+        if experiment.is_done(run):
+            run.state = DONE
+            run.read_metrics()
+            experiment.finished(run)
+        elif records_count and experiment.records.has(run):
+            run.state = DONE
+    if any(run.metrics for run in runs):
+        recorded()
+    waiting = sum(run.state == WAITING for run in runs)
+    said = "%s: %d to train, %d already finished; models in %s" % (name, waiting, len(runs) - waiting, shown(models))
+    console.print(said, soft_wrap=True)
+    if waiting:
+        first = experiments[0]
+        train_all(
+            runs,
+            jobs,
+            lambda run: experiment_of[run.folder].started(run),
+            finished,
+            console,
+            first.cwd,
+            environment(first.bank.lang),
+        )

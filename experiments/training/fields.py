@@ -1,7 +1,8 @@
 """The fields of a record, so that a damaged one is named before anything is made of it."""
 
 import math
-from typing import Any, Callable, Optional
+from collections.abc import Callable
+from typing import Any, Optional
 
 Check = Callable[[Any], bool]
 
@@ -43,7 +44,7 @@ OPTIONAL: dict[str, Check] = {
     **dict.fromkeys(("dev_las", "test_uas", "test_las"), _number),
     **dict.fromkeys(("epochs", "seconds", "cpu_seconds", "tokens_per_second"), _number),
     **dict.fromkeys(("updates", "evaluations", "best_evaluation"), _whole),
-    **dict.fromkeys(("commit", "date", "command", "reproduce"), _text),
+    **dict.fromkeys(("commit", "date", "command", "reproduce", "settings_of"), _text),
     "seconds_to_paper": lambda value: value is None or _number(value),  # None: never reached
     "test": _FILE,
     "segmentation": _FILE,

@@ -5,14 +5,16 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
 from rich.console import Console
 
+from mh4.files import make_folder
+from mh4.processes import with_parent
 from training.progress import display
 from training.run import DONE, FAILED, TRAINING, WAITING, Run
 
@@ -80,28 +82,31 @@ def train_all(
 
 def _start(run: Run, cwd: Path, environment: dict[str, str]) -> Optional[_Child]:
     """Starts a child to train the run; returns None, and the run has failed, if another process is training it."""
-    run.folder.mkdir(parents=True, exist_ok=True)
+    make_folder(run.folder)
     started = time.monotonic()
     log = open(run.log, "ab")
     with log:
         try:
             # The child inherits the lock, so it persists even if this process dies before the child.
             fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             run.state, run.failure = FAILED, "another process is training it now"
             return None
+        except OSError:
+            pass  # a file system without locks
         run.log_start = log.seek(0, os.SEEK_END)
-        log.write(("%s  %s\n" % (time.strftime("%Y-%m-%d %H:%M:%S"), " ".join(run.command))).encode("utf-8"))
+        log.write(os.fsencode("%s  %s\n" % (time.strftime("%Y-%m-%d %H:%M:%S"), " ".join(run.command))))
         log.flush()
         # A separate session: Ctrl-C reaches the children through us, once and in order.
         process = subprocess.Popen(
             run.command,
-            cwd=str(run.cwd or cwd),
+            cwd=str(cwd),
             env={**environment, **ONE_THREAD},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
+            preexec_fn=with_parent(),
         )
     run.state = TRAINING
     return _Child(run, process, started)

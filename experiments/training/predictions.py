@@ -16,7 +16,8 @@ import numpy as np
 from mh4 import conllu
 from mh4.decoders import arguments
 from mh4.errors import InputError
-from mh4.files import atomic_path, git_blob_id
+from mh4.files import atomic_path, git_blob_id, write_text
+from mh4.processes import with_parent
 
 
 def parse(command: Sequence[str], folder: Path, files: dict[str, Path], environment: dict[str, str]) -> dict[str, Path]:
@@ -33,6 +34,7 @@ def parse(command: Sequence[str], folder: Path, files: dict[str, Path], environm
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            preexec_fn=with_parent(),
         )
         if done.returncode:
             said = done.stdout.decode(errors="replace").split("\n")
@@ -52,6 +54,26 @@ def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
     with atomic_path(str(path)) as temporary:
         with open(temporary, "wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:
             file.write("".join(lines).encode("utf-8"))
+
+
+def single_roots(parsed: Path) -> Path:
+    """A copy of a parsed file, beside it, where all roots of a sentence but the first depend on that; the file itself if there are none.
+
+    With the authors' settings, trees may have several roots, which the official scorer rejects. A root's relation is wrong anywhere else,
+    so LAS only changes where the first root is wrong and another is right.
+    """
+    text, changed = [], False
+    for block in conllu.blocks(str(parsed)):
+        heads = block.sentence.heads[1:].tolist()
+        first = heads.index(0) + 1
+        columns = [str(first if head == 0 and word != first else head) for word, head in enumerate(heads, start=1)]
+        changed |= heads.count(0) > 1
+        text.append(block.text({conllu.HEAD: columns}))
+    if not changed:
+        return parsed
+    copy = parsed.with_name(parsed.stem + "-single-roots" + parsed.suffix)
+    write_text(str(copy), "".join(text))
+    return copy
 
 
 def restored(trees: Path, file: Path) -> str:

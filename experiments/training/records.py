@@ -7,6 +7,7 @@ its evaluations; and ``.trees.gz``, its trees (``training.predictions``).
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Optional
 
@@ -15,7 +16,7 @@ from provenance import EXPERIMENTS, shown, without_machine
 
 from mh4 import config, treebanks
 from mh4.errors import InputError
-from mh4.files import write_text
+from mh4.files import make_folder, write_text
 from training import fields
 from training.run import Run, read_json
 from training.treebank import Treebank
@@ -41,13 +42,17 @@ class Records:
         return record_path(self.folder, run.system, run.seed, ending)
 
     def has(self, run: Run) -> bool:
-        """True if there is a record of the run on these files, wherever it was trained. Raises InputError if it is damaged."""
+        """True if there is a record of the run on these files, and with these assignments, wherever it was trained.
+
+        Raises InputError if it is damaged.
+        """
         return self._record(run) is not None
 
     def _record(self, run: Run) -> Optional[dict]:
         path = self.path(run, RECORD)
         record = _read(path) if path.exists() else None
-        return record if record and all(record[split]["git_blob"] == blob for split, blob in self.bank.blobs.items()) else None
+        same = record and all(record[split]["git_blob"] == blob for split, blob in self.bank.blobs.items())
+        return record if same and made_with(record, self.bank) else None
 
     def keep(self, run: Run) -> None:
         """Writes the record of a finished run, without paths of this machine.
@@ -77,9 +82,11 @@ class Records:
     def write(self, run: Run, record: dict) -> None:
         """Writes this record of a run, with its name and that of the data."""
         record = {**record, "system": run.system, "seed": run.seed, "lang": self.bank.lang, "release": self.bank.release}
+        if self.bank.settings:
+            record["settings_of"] = self.bank.settings
         for split, path in self.bank.paths.items():
             record[split] = {"path": path.name, "git_blob": self.bank.blobs[split]}
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         write_text(str(self.path(run, RECORD)), json.dumps(record, indent=1, sort_keys=True) + "\n")
 
     def _different(self, run: Run, record: dict) -> Optional[dict]:
@@ -122,6 +129,14 @@ def _settings(run: Run) -> dict:
     """The settings of the model, as an entry of its record."""
     path = run.folder / "config.toml"
     return {"settings": config.tables(path.read_text(encoding="utf-8"), str(path))} if path.exists() else {}
+
+
+def made_with(record: dict, bank: Treebank) -> bool:
+    """Whether a record is of the settings of `bank`, as far as it has them; not asked of a treebank without assignments."""
+    if not bank.assignments:
+        return True
+    expected, settings = asdict(bank.config(record["system"])), record.get("settings") or {}
+    return bool(settings) and all(expected[section].items() >= settings.get(section, {}).items() for section in expected)
 
 
 def told(other: dict) -> str:

@@ -4,10 +4,13 @@
 the only sources of its state. Its output goes to ``train.log``; ``origin.json`` is our record of its inputs.
 """
 
+import fcntl
 import json
 import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Optional
@@ -16,7 +19,7 @@ from provenance import shown
 
 from mh4.config import LOSSES
 from mh4.errors import InputError
-from mh4.files import write_text
+from mh4.files import make_folder, write_text
 
 TRAINER = (sys.executable, "-m", "mh4")  # the command line to which ``train ...`` or ``parse ...`` is appended
 LIKELIHOOD = "-likelihood"  # the end of the name of runs that are trained on likelihood, not with the hinge
@@ -27,13 +30,13 @@ WAITING, TRAINING, DONE, FAILED = "waiting", "training", "done", "failed"
 
 @dataclass
 class Run:
-    """A system, a seed, the model folder, the command line that trains it, and its working folder if not the default."""
+    """A system, a seed, the model folder, the command line that trains it, and what is shown before its name."""
 
     system: str
     seed: int
     folder: Path
     command: Sequence[str] = ()
-    cwd: Optional[Path] = None
+    prefix: str = ""
     state: str = WAITING
     seconds: float = 0.0  # since it was started
     metrics: dict = field(default_factory=dict)  # the last evaluation
@@ -51,7 +54,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        return "%s seed %d" % (self.system, self.seed)
+        return "%s%s seed %d" % (self.prefix, self.system, self.seed)
 
     @property
     def log(self) -> Path:
@@ -107,6 +110,16 @@ class Run:
         return [line for line in lines if line.strip()][-LOG_LINES:]
 
 
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Waits until no other process is in a block with this lock, a file; on a file system without locks, there is no protection."""
+    make_folder(lock.parent)
+    with open(lock, "ab") as file:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def system_and_loss(name: str) -> tuple[str, str]:
     """The system of the runs of this name, and the loss that it is trained with: mh3 and "likelihood" for mh3-likelihood."""
     hinge, likelihood = LOSSES
@@ -115,9 +128,8 @@ def system_and_loss(name: str) -> tuple[str, str]:
 
 def finished_runs(folder: Path, system: str) -> list[Run]:
     """The finished runs of a system whose models are in `folder`, by seed."""
-    seeds = sorted(
-        int(path.name[len("seed") :]) for path in (folder / system).glob("seed*") if path.name[len("seed") :].isdigit()
-    )
+    found = (re.fullmatch("seed([0-9]{1,9})", path.name) for path in (folder / system).glob("seed*"))
+    seeds = sorted(int(name.group(1)) for name in found if name)
     runs = [Run.at(folder, system, seed) for seed in seeds]
     return [run for run in runs if run.summary()]
 

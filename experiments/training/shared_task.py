@@ -13,7 +13,7 @@ from provenance import commit, shown
 from mh4 import conll17, treebanks
 from mh4.errors import InputError
 from mh4.evaluation import official, scorer_name
-from mh4.files import git_blob_id, write_text
+from mh4.files import git_blob_id, make_folder, write_text
 from training import fields
 from training.treebank import Treebank, described
 
@@ -35,8 +35,7 @@ def is_output(lang: str, system: str, blob: str) -> bool:
 def score(lang: str, test: Path, outputs: dict[str, Path], results: Path) -> None:
     """Scores outputs, by system, against the test set, unless their scores are already recorded.
 
-    The record of each has its "uas" and "las" or, if the official scorer rejects it, "rejected", the reason. Raises InputError if
-    there is no scorer.
+    The record of each has its "uas" and "las" or, if the official scorer rejects it, "rejected", the reason.
     """
     before = load(lang, results)
     record = {"lang": lang, "test": described(test), "systems": {}}
@@ -48,12 +47,11 @@ def score(lang: str, test: Path, outputs: dict[str, Path], results: Path) -> Non
             record["systems"][system] = {**file, **_scores(test, output), "commit": commit(), "scorer": scorer_name()}
     if record != before:
         path = _path(lang, results)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_text(str(path), json.dumps(record, indent=1) + "\n")
 
 
 def _scores(test: Path, output: Path) -> dict:
-    scorer_name()  # without it, the reason would not be worth recording
     try:
         scores = official(str(test), str(output))
     except InputError as error:

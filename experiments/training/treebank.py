@@ -7,21 +7,26 @@ from pathlib import Path
 from typing import Optional
 
 import paper
+from provenance import EXPERIMENTS
 
+from mh4 import config, treebanks
 from mh4 import conll17 as shared_task
-from mh4 import treebanks
 from mh4.errors import InputError
 from mh4.files import git_blob_id
+
+SETTINGS, TOY_SETTINGS = EXPERIMENTS / "settings", EXPERIMENTS / "toy.toml"
 
 
 @dataclass(frozen=True)
 class Treebank:
     """The files to train and evaluate on, and their UD release as identified by their git blob ids.
 
-    name: used for folders and files of results: the language's code, with the release if that is not UD 2.0, so that different
-        data never mix.
+    name: used for folders and files of results: the language's code, with the release if that is not UD 2.0, and the settings if they
+        are not the defaults, so that different data and settings never mix.
     paths, blobs: of train and dev. test: the test set, and the segmented file to parse; None if either is missing.
     outputs: the available outputs of the shared task's systems for the test set, by system.
+    settings: the name of the file in settings/ that parsers are trained with; empty for the defaults.
+    assignments: settings that override those of files, such as ``"training.max_updates=4000"``.
     """
 
     lang: str
@@ -31,6 +36,22 @@ class Treebank:
     blobs: dict[str, str]
     test: Optional[tuple[Path, Path]] = None
     outputs: dict[str, Path] = field(default_factory=dict)
+    settings: str = ""
+    assignments: tuple[str, ...] = ()
+
+    @property
+    def settings_files(self) -> list[Path]:
+        """The files of settings, of which the later override the earlier."""
+        toy = [TOY_SETTINGS] if self.lang == treebanks.TOY else []
+        return toy + ([SETTINGS / (self.settings + ".toml")] if self.settings else [])
+
+    def config(self, system: str) -> config.Config:
+        """All settings that a system is trained with."""
+        return config.with_settings(config.read_all(map(str, self.settings_files), system), self.assignments)
+
+    def with_settings(self, settings: str) -> "Treebank":
+        """The treebank with the settings of a file; empty for the defaults."""
+        return replace(self, name="%s-%s" % (self.name, settings), settings=settings) if settings else self
 
 
 def identified(lang: str, paths: dict[str, Path]) -> Treebank:
@@ -56,10 +77,13 @@ def described(path: Path) -> dict[str, str]:
     return {"path": path.name, "git_blob": git_blob_id(path)}
 
 
-def located(lang: str, ud: Optional[str]) -> Treebank:
-    """The treebank's files to train and evaluate on, downloaded if necessary; for the toy treebank also those to test on."""
+def located(lang: str, ud: Optional[str], settings: str = "") -> Treebank:
+    """The treebank's files to train and evaluate on, downloaded if necessary; for the toy treebank also those to test on.
+
+    settings: see Treebank.
+    """
     found = treebanks.locate(lang, ud=ud, splits=("train", "dev"))
-    bank = identified(lang, {split: found[split] for split in ("train", "dev")})
+    bank = identified(lang, {split: found[split] for split in ("train", "dev")}).with_settings(settings)
     return replace(bank, test=(found["test"], found["test"])) if lang == treebanks.TOY else bank
 
 

@@ -22,7 +22,8 @@ from typing import Any, Optional
 from provenance import EXPERIMENTS, shown
 
 from mh4.errors import InputError
-from mh4.files import write_text
+from mh4.files import make_folder, write_text
+from mh4.processes import with_parent
 from training.ensembles import MEMBERS, NAME
 from training.grid import Stopped, ending_signals
 from training.records import RECORD, Records
@@ -111,12 +112,12 @@ def check(profile: str) -> None:
 def check_folders(grids: Sequence[Grid], jobs: int) -> None:
     """Raises InputError if records cannot be written, or if the models that are still to be trained do not fit on the disk."""
     for grid in grids:
-        grid.records.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(grid.records.folder)
         if not os.access(grid.records.folder, os.W_OK):
             raise InputError("%s: records cannot be written there" % shown(grid.records.folder))
     missing, home = sum(len(grid.missing) for grid in grids), grids[0].home
     needed = disk(missing, jobs)
-    home.mkdir(parents=True, exist_ok=True)
+    make_folder(home)
     free = shutil.disk_usage(home).free // 1_000_000
     if free < needed:
         raise InputError(
@@ -130,7 +131,7 @@ def only_one(home: Path) -> Iterator[int]:
 
     Raises InputError if another driver has it.
     """
-    folder_of(home).mkdir(parents=True, exist_ok=True)
+    make_folder(folder_of(home))
     with open(folder_of(home) / "lock", "wb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -191,10 +192,15 @@ def execute(
         words += ["--slurm-jobname-prefix", prefix]
     else:
         words += ["--cores", at_once]
+    stopped_with_us = with_parent(signal.SIGINT)
+
+    def begin() -> None:
+        """Let Snakemake be interrupted, which is how it is told to stop, even if Ctrl-C is ignored: in a script, after &."""
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        stopped_with_us()
+
     with open(log(home), "wb") as said:
-        process = subprocess.Popen(
-            [*words, *more], pass_fds=[lock], stdout=said, stderr=subprocess.STDOUT, preexec_fn=_hear_interrupts
-        )
+        process = subprocess.Popen([*words, *more], pass_fds=[lock], stdout=said, stderr=subprocess.STDOUT, preexec_fn=begin)
     with ending_signals(_stop):
         try:
             _report(process, grids)
@@ -203,11 +209,6 @@ def execute(
                 process.send_signal(signal.SIGINT)
             process.wait()  # it stops its jobs first
             raise
-
-
-def _hear_interrupts() -> None:
-    """Lets Snakemake be interrupted, which is how it is told to stop, even if Ctrl-C is ignored: in a script, after &."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _stop(number: int, frame: Any) -> None:

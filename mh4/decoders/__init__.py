@@ -9,8 +9,8 @@ mh3, mh4 and mst also have a function ``marginals``: from scores to the Marginal
 
 Of the other modules, plain_mh4 is MH4 to read, beam searches instead of filling a chart, mh4_chart, mh4_full and mh4_tree are the
 charts of mh4, mh5_chart, mh5_full and mh5_tree those of mh5, mh3_marginals, mh4_marginals and mst_marginals sum over derivations instead
-of finding the best, replay turns transition codes into a Derivation, arguments checks what is given, memory has the error for what does
-not fit, and core, degree and measures say which class a tree is in (for mh4.trees).
+of finding the best, replay turns transition codes into a Derivation, arguments checks what is given and says what scores can be, memory
+has the error for what does not fit, and core, degree and measures say which class a tree is in (for mh4.trees).
 
 Nodes are 0 for the root, 1..n for the words and n+1 for the end of the sentence, which can be the first buffer
 element but has no arcs. ``heads`` is an int32 array of length n+1 with ``heads[0] == -1``.

@@ -22,7 +22,9 @@ from libc.math cimport INFINITY
 from libcpp.algorithm cimport nth_element
 from libcpp.vector cimport vector
 
+from mh4.decoders.chart_memory cimport make_room
 from mh4.decoders.replay cimport LA, RA, SH, Scores, Tensors, dependent_of, derivation, head_of
+from mh4.decoders.signals cimport Less, Watch
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
@@ -46,7 +48,7 @@ def decode(
     beam: the number of sequences kept, at least 1; 1 is greedy search. beam * (2n+1) is limited to 100 million.
     single_root: exactly one dependent of node 0.
 
-    Among equal scores, those found first are kept; -inf forbids a transition or arc.
+    Among equal scores, those found first are kept; -inf or any number from -1e30 down forbids a transition or arc.
     Returns a Derivation as the exact decoders do. Its score is at most theirs, or that of a sequence outside the chart.
     Raises ValueError for wrong shapes, NaN and similar, a beam below 1 or too wide, if all scores within the beam are -inf,
     or if a single root is required of a sentence without words; MemoryError if the beam is too wide
@@ -150,6 +152,7 @@ cdef class Search:
     cdef vector[Hypothesis] hypotheses  # of all steps, for tracing back the best
     cdef vector[Continuation] continuations
     cdef vector[double] ranking
+    cdef Watch watch
     cdef vector[int] path, codes  # the best sequence: the hypothesis before each transition, and its code
 
     def __init__(self, n, transitions, beam, single_root):
@@ -181,8 +184,8 @@ cdef class Search:
         if self.hypotheses.size() > MOST:
             raise ValueError("beam: a width of %d is too large for %d words" % (self.beam, self.n))
         if not found:
-            raise ValueError("no derivation: scores of -inf forbid all that the beam (of width %d) could keep, "
-                             "or a single root is required of a sentence without words" % self.beam)
+            raise ValueError("no derivation: scores of -inf, or from %g down, forbid all that the beam (of width %d) could keep, "
+                             "or a single root is required of a sentence without words" % (-arguments.LARGEST, self.beam))
 
     cdef bint search(self) except -1 nogil:
         """Fill self.hypotheses; False if there is no sequence."""
@@ -209,6 +212,8 @@ cdef class Search:
         cdef Positions here = self.positions(h)
         cdef int code
         cdef double score
+        self.watch.after(20 * self.transitions)
+        make_room(self.continuations, self.transitions)
         for code in range(self.transitions):
             if self.legal(code, here):
                 score = self.hypotheses[h].score + self.score(code, here)
@@ -257,12 +262,15 @@ cdef class Search:
         cdef Continuation one
         if room > <size_t>self.beam:
             self.ranking.clear()
+            make_room(self.ranking, room)
             for k in range(room):
+                self.watch.after(2)
                 self.ranking.push_back(-self.continuations[k].score)
-            nth_element(self.ranking.begin(), self.ranking.begin() + (self.beam - 1), self.ranking.end())
+            nth_element(self.ranking.begin(), self.ranking.begin() + (self.beam - 1), self.ranking.end(), Less(self.watch))
             least = -self.ranking[self.beam - 1]
             room = self.beam
             for k in range(self.continuations.size()):  # all that are better than the least have a place
+                self.watch.after(2)
                 room -= self.continuations[k].score > least
             for k in range(self.continuations.size()):
                 one = self.continuations[k]
@@ -280,6 +288,9 @@ cdef class Search:
         cdef Hypothesis before = self.hypotheses[one.hypothesis]
         cdef int top = before.top, b0 = before.b0
         cdef Cell cell = self.cells[top]
+        self.watch.after(30)
+        make_room(self.cells, 3)
+        make_room(self.hypotheses, 1)
         if one.code == SH:
             self.cells.push_back(Cell(b0, top))
             top = <int>self.cells.size() - 1

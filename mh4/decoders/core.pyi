@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import numpy as np
 
-def core(heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
+def core(heads: np.ndarray | Sequence[int]) -> tuple[np.ndarray, np.ndarray]: ...

@@ -4,13 +4,15 @@ import numpy as np
 
 from libcpp.vector cimport vector
 
+from mh4.decoders.arguments cimport checked_tree
 
-def core(const int[::1] heads):
+
+def core(heads):
     """The nodes of the core, and the core as a tree itself: int32 arrays (m+1,), (m+1,) for a core of m words.
 
-    heads: int32 (n+1,), a valid tree (not checked). A word without dependents that is adjacent to its head, which is not the
-    root, is removed, which makes its neighbours adjacent; this is repeated until there is no such word. The remaining nodes
-    are given in order, node 0 first, and so are their heads, as indices in that order (-1 for node 0). O(n) time.
+    heads: int array (n+1,), a tree. A word without dependents that is adjacent to its head, which is not the root, is removed, which
+    makes its neighbours adjacent; this is repeated until there is no such word. The remaining nodes are given in order, node 0
+    first, and so are their heads, as indices in that order (-1 for node 0). O(n) time.
 
     Let T be a tree, v such a word, h its head, and T-v the tree without v.
 
@@ -31,7 +33,8 @@ def core(const int[::1] heads):
     So T is in the class iff T-v is (take U = T), and inserting v into a tree nearest to T-v gives one nearest to T: it keeps
     as many arcs as possible, with as few roots as any such tree, or as any such tree with a single root.
     """
-    cdef int n = heads.shape[0] - 1, w, v, h
+    cdef const int[::1] head = checked_tree(heads)
+    cdef int n = head.shape[0] - 1, w, v, h
     cdef vector[int] before, after, dependents, waiting
     before.resize(n + 2)
     after.resize(n + 2)
@@ -40,14 +43,14 @@ def core(const int[::1] heads):
         before[w] = w - 1
         after[w] = w + 1
         if 0 < w <= n:
-            dependents[heads[w]] += 1
+            dependents[head[w]] += 1
             waiting.push_back(w)
     left = np.ones(n + 1, dtype=bool)
     cdef unsigned char[::1] there = left.view(np.uint8)
     while waiting.size():
         v = waiting.back()
         waiting.pop_back()
-        h = heads[v]
+        h = head[v]
         if not there[v] or h == 0 or dependents[v] > 0 or (h != before[v] and h != after[v]):
             continue
         there[v] = False
@@ -62,6 +65,6 @@ def core(const int[::1] heads):
     nodes = np.flatnonzero(left).astype(np.int32)
     places = np.full(n + 1, -1, dtype=np.int32)
     places[nodes] = np.arange(len(nodes), dtype=np.int32)
-    of_core = places[np.asarray(heads)[nodes]]
+    of_core = places[np.asarray(head)[nodes]]
     of_core[0] = -1
     return nodes, of_core

@@ -21,10 +21,6 @@ cdef extern from "weights.h" namespace "marginals" nogil:
         pass
 
 
-cdef enum:
-    KEEP = 1 << 28  # bytes that a thread keeps between calls
-
-
 cdef class Transitions:
     """Validated scores, and the arrays for their expected counts; keeps them alive, as `scores` and `counts` point into them."""
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Marginals
+from mh4.decoders.memory import room_for
 
 
 cdef class Transitions:
@@ -18,8 +19,10 @@ cdef class Transitions:
             self.tensors["reduce_s1s0"] = arguments.float64_scores("reduce_s1s0", reduce_s1s0, reduces)
         if arcs is not None:
             self.tensors["arcs"] = arguments.float64_scores("arcs", arcs, (n + 1, n + 1))
-        self.parts = {name: np.zeros_like(tensor) for name, tensor in self.tensors.items()}
-        self.arcs = self.parts["arcs"] if arcs is not None else np.zeros((n + 1, n + 1))
+        room_for(sum([tensor.nbytes for tensor in self.tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
+        # All are written now, and not when they are used: the chart is weighed against what is left.
+        self.parts = {name: np.full(tensor.shape, 0.0) for name, tensor in self.tensors.items()}
+        self.arcs = self.parts["arcs"] if arcs is not None else np.full((n + 1, n + 1), 0.0)
         self.scores = Scores(n, count, single_root, address(self.tensors["shift"]), address(self.tensors["reduce_s0b0"]),
                              address(self.tensors.get("reduce_s1s0")), address(self.tensors.get("arcs")))
         self.counts = Counts(0, address(self.parts["shift"]), address(self.parts["reduce_s0b0"]),

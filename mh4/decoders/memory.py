@@ -3,29 +3,63 @@
 import threading
 from typing import Any, TypeVar
 
+from mh4.memory import available
+
 Kept = TypeVar("Kept")
+
+_LARGE = 1 << 26  # bytes, as LARGE_MEMORY in chart_memory.hpp
 
 
 class Workspaces(threading.local):
-    """Charts and the like, one of each class for each thread: their memory is reused, and threads can decode in parallel."""
+    """Charts and the like, one of each class for each thread: their memory is reused, and threads can decode in parallel.
+
+    Whoever takes one gives it back when it has done its work. If that ends with an exception, its memory is freed instead; and a
+    handler of signals that decodes, while this thread is decoding, gets one of its own.
+    """
 
     def __init__(self) -> None:  # called in every thread
         self._kept: dict[type, Any] = {}
 
-    def get(self, kind: "type[Kept]") -> Kept:
-        """The one of this class."""
-        if kind not in self._kept:
-            self._kept[kind] = kind()
-        return self._kept[kind]
+    def take(self, kind: "type[Kept]") -> Kept:
+        """The one of this class, or a new one."""
+        return self._kept.pop(kind, None) or kind()
 
-    def drop(self, kind: type) -> None:
-        """Begin with a new one, after a MemoryError in the old one, whose tables may have different sizes now."""
-        del self._kept[kind]
+    def give_back(self, workspace: Any) -> None:
+        """Keep it until the next call."""
+        self._kept[type(workspace)] = workspace
+
+    def clear(self) -> None:
+        """Free all memory that this thread keeps."""
+        self._kept.clear()
 
 
 workspaces = Workspaces()
 
 
+def require(size: int) -> None:
+    """Raise MemoryError if this process may not use so many more bytes, even without what this thread keeps."""
+    needed = size + size // 64  # with the system's own tables of pages
+    free = available()
+    if free is not None and free < needed:
+        workspaces.clear()
+        free = available()
+        if free is not None and free < needed:
+            raise MemoryError
+
+
+def room_for(size: int, what: str) -> None:
+    """Raise MemoryError if `what`, an array of numpy of so many bytes, does not fit: numpy does not ask, and the system would end it."""
+    if size >= _LARGE:
+        try:
+            require(size)
+        except MemoryError:
+            raise MemoryError("%s needs %d MB, which is more memory than there is" % (what, size >> 20)) from None
+
+
 def out_of_memory(n: int, size: float) -> MemoryError:
     """The error for a sentence of n words, whose tables take up `size` bytes."""
-    return MemoryError(f"a sentence of {n} words needs {max(size / 2**20, 1):.0f} MB, which is more memory than there is")
+    free = available()
+    there_is = " (%d MB)" % (free // 2**20) if free is not None and free < size else ""
+    return MemoryError(
+        f"a sentence of {n} words needs {max(size / 2**20, 1):.0f} MB, which is more memory than there is{there_is}"
+    )

@@ -14,12 +14,17 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
+from mh4.decoders.chart_memory cimport KEEP, Memory
 from mh4.decoders.replay cimport LA, RA, SH, Scores, Tensors, arc_score, derivation, on_s0b0, shift_score
+from mh4.decoders.signals cimport Watch
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
 from mh4.decoders.memory import out_of_memory, workspaces
 from mh4.decoders.mh3_marginals import marginals
+
+cdef extern from "trace.h" nogil:
+    void lost() except +
 
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
@@ -33,7 +38,7 @@ def decode(
 
     shift: float32 (n+2, n+2), indexed [s0, b0]. reduce_s0b0: float32 (2, n+2, n+2), LA and RA, indexed [t, s0, b0].
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
-    cost: the same, but without a part in the Derivation. -inf forbids a transition or arc.
+    cost: the same, but without a part in the Derivation. -inf or any number from -1e30 down forbids a transition or arc.
     heads: int array (n+1,); if given, only derivations of this tree are considered.
     single_root: exactly one dependent of node 0.
 
@@ -45,8 +50,7 @@ def decode(
     """
     cdef Tensors tensors = Tensors(2, shift, reduce_s0b0, None, arcs, cost)
     cdef const int[::1] tree
-    cdef double cells = <double> tensors.scores.side * tensors.scores.side
-    cdef Chart chart = workspaces.get(Chart)
+    cdef Chart chart = workspaces.take(Chart)
     chart.scores = tensors.scores
     chart.single = single_root
     chart.heads = NULL
@@ -57,16 +61,23 @@ def decode(
         chart.heads = &tree[0]
     cdef bint derived
     try:
+        chart.prepare()
         with nogil:
             derived = chart.fill()
             if derived:
                 chart.trace()
     except MemoryError:
-        workspaces.drop(Chart)
-        raise out_of_memory(tensors.scores.n, 3 * cells * sizeof(float)) from None
+        raise out_of_memory(tensors.scores.n, chart.memory.bytes()) from None
+    result = derivation(chart.codes.data(), &chart.scores) if derived else None
+    chart.memory.release(KEEP)
+    workspaces.give_back(chart)
     if not derived:
         raise arguments.no_derivation(heads, 3)
-    return derivation(chart.codes.data(), &chart.scores)
+    return result
+
+
+cdef enum:
+    BLOCK = 16  # nodes between looks for signals
 
 
 @cython.final
@@ -80,10 +91,23 @@ cdef class Chart:
     cdef Scores scores
     cdef bint single
     cdef const int* heads      # of the only tree to derive, or NULL
-    cdef vector[float] t2      # [i,l] at i * side + l
-    cdef vector[float] left    # [j,l] + LA[j,l] + arc l->j: all that follows the shift of j if l becomes its head
-    cdef vector[float] right   # [j,l] + RA[j,l], still without the arc i->j
+    cdef Memory[float] memory
+    cdef float* t2             # [i,l] at i * side + l
+    cdef float* left           # [j,l] + LA[j,l] + arc l->j: all that follows the shift of j if l becomes its head
+    cdef float* right          # [j,l] + RA[j,l], still without the arc i->j
     cdef vector[int] codes, agenda
+    cdef Watch watch
+
+    cdef prepare(self):
+        self.memory.start()
+        self.arrange()
+        self.memory.allocate()
+        self.arrange()
+
+    cdef void arrange(self) noexcept:
+        self.t2 = self.memory.take(self.at(self.scores.side, 0))
+        self.left = self.memory.take(self.at(self.scores.side, 0))
+        self.right = self.memory.take(self.at(self.scores.side, 0))
 
     cdef float arc(self, int head, int dependent) noexcept nogil:
         if self.heads and self.heads[dependent] != head:
@@ -101,33 +125,40 @@ cdef class Chart:
         cdef const Scores* scores = &self.scores
         cdef int n = scores.n, side = scores.side, i, j, l
         cdef float* items
-        cdef float before
-        if self.t2.size() < self.at(side, 0):
-            self.t2.resize(self.at(side, 0))
-            self.left.resize(self.at(side, 0))
-            self.right.resize(self.at(side, 0))
         for i in range(n, -1, -1):
             items = &self.t2[self.at(i, 0)]
             for l in range(i + 1, side):
                 items[l] = -INFINITY
             items[i + 1] = 0
-            for j in range(i + 1, n + 1):
-                before = items[j] + shift_score(scores, i, j)
-                link(items + j + 1, &self.left[self.at(j, j + 1)], &self.right[self.at(j, j + 1)], before,
-                     before + self.arc_from(i, j, n), n - j)
-                # the end of the sentence cannot be a head
-                items[n + 1] = maximum(items[n + 1], before + self.arc(i, j) + self.right[self.at(j, n + 1)])
+            j = i + 1
+            while j <= n:
+                self.watch.after(BLOCK * (n - j))
+                self.combine(i, j, min(j + BLOCK, n + 1))
+                j += BLOCK
             for l in range(i + 1, side):
                 self.right[self.at(i, l)] = items[l] + on_s0b0(scores, RA, i, l)
             for l in range(i + 1, n + 1):
                 self.left[self.at(i, l)] = items[l] + on_s0b0(scores, LA, i, l) + self.arc(l, i)
         return self.t2[self.at(0, n + 1)] > -INFINITY and not (self.single and n == 0)
 
+    cdef void combine(self, int i, int first, int last) noexcept nogil:
+        """[i,l] via each j from `first` to `last` - 1, for all l."""
+        cdef int n = self.scores.n, j
+        cdef float* items = &self.t2[self.at(i, 0)]
+        cdef float before
+        for j in range(first, last):
+            before = items[j] + shift_score(&self.scores, i, j)
+            link(items + j + 1, &self.left[self.at(j, j + 1)], &self.right[self.at(j, j + 1)], before,
+                 before + self.arc_from(i, j, n), n - j)
+            # the end of the sentence cannot be a head
+            items[n + 1] = maximum(items[n + 1], before + self.arc(i, j) + self.right[self.at(j, n + 1)])
+
     cdef int trace(self) except -1 nogil:
         """Read the codes of the best derivation off the chart, recomputing every maximum."""
         cdef int i, j, l, best_j, best_code
         cdef float before, value, best
         self.codes.clear()
+        self.agenda.clear()
         self.push(0, self.scores.n + 1)  # items (i, l) still to be unfolded, or (-1, code)
         while self.agenda.size():
             l = self.agenda.back()
@@ -140,6 +171,7 @@ cdef class Chart:
             if l == i + 1:
                 self.codes.push_back(SH)
                 continue
+            self.watch.after(8 * (l - i))
             best = -INFINITY
             best_j = best_code = -1
             for j in range(i + 1, l):
@@ -151,6 +183,8 @@ cdef class Chart:
                     value = before + self.left[self.at(j, l)]
                     if value > best:
                         best, best_j, best_code = value, j, LA
+            if best_code < 0:
+                lost()
             # last in, first out: [i,j], then [j,l], then the reduce
             self.push(-1, best_code)
             self.push(best_j, l)

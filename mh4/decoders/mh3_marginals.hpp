@@ -17,6 +17,7 @@ template <class N> class MH3 {
 
     Scores scores;
     Memory<Value> memory;
+    signals::Watch watch;
     int n, stride;
     Scaling scaling;
     // rows of `stride`
@@ -41,9 +42,10 @@ template <class N> class MH3 {
         arrange(square);
         memory.allocate();
         arrange(square);
-        std::fill(t2, count_arc + square, Value());
-        scaling.find(scores, boost, N::SCALED);
+        clear(t2, count_arc + square, watch);
+        scaling.find(scores, boost, N::SCALED, watch);
         for (int j = 1; j <= n; j++) {
+            watch.pass(100 * n);
             for (int h = 0; h <= n; h++)
                 if (h != j)
                     row(arc, j)[h] = N::exponential(scaling.arc(h, j));
@@ -65,6 +67,7 @@ template <class N> class MH3 {
             Value *items = row(t2, i);
             items[i + 1] = N::exponential(0);
             for (int j = i + 1; j <= n; j++) {
+                watch.pass((stride - start(j)) / WIDTH * 8);
                 Value u = items[j] * row(shift, j)[i], u_arc = u * from(i, j);
                 for (int x = start(j); x < stride; x += WIDTH)
                     N::put(items + x, N::at(items + x) + u * N::at(row(before, j) + x) + u_arc * N::at(row(after, j) + x));
@@ -85,6 +88,7 @@ template <class N> class MH3 {
                 N::put(g + x, N::at(g + x) + N::at(row(g_before, i) + x) * N::at(row(left, i) + x) +
                                   N::at(row(g_after, i) + x) * N::at(row(right, i) + x));
             for (int j = n; j > i; j--) {
+                watch.pass((stride - start(j)) / WIDTH * 16);
                 Value u = row(t2, i)[j] * row(shift, j)[i], arc_j = from(i, j), u_arc = u * arc_j;
                 Vector by_before = N::zero(), by_after = N::zero();
                 for (int x = start(j); x < stride; x += WIDTH) {
@@ -109,6 +113,8 @@ template <class N> class MH3 {
 
     bool sum(double boost) {
         tabulate(boost);
+        if (!scaling.precise)
+            return false;
         inside();
         Value z = row(t2, 0)[n + 1];
         if (!N::SCALED || N::is_zero(z))
@@ -116,17 +122,20 @@ template <class N> class MH3 {
         if (scaling.negligible(N::log(z), NUMBER))
             return true;
         Range range;
-        for (int i = 0; i <= n; i++)
+        for (int i = 0; i <= n; i++) {
+            watch.pass(4 * n);
             for (int l = i + 1; l <= n + 1; l++)
                 range.add(row(t2, i)[l]);
+        }
         return scaling.finite && range.fits();
     }
 
   public:
-    // True if the marginals are right; false if N is not enough for these scores.
+    // True if the marginals are right; false if N is not enough for these scores. Throws as Memory::allocate does, or
+    // signals::Raised.
     bool find(const Scores &of, Counts &counts) {
         scores = of;
-        if (!sum(0) && !(N::SCALED && sum(better_boost<N>(t2, stride, n, NUMBER))))
+        if (!sum(0) && !(N::SCALED && scaling.precise && sum(better_boost<N>(t2, stride, n, NUMBER))))
             return false;
         Value z = row(t2, 0)[n + 1];
         counts.log_partition = -INFINITY;
@@ -138,6 +147,7 @@ template <class N> class MH3 {
         int side = n + 2;
         double total = 0;
         for (int k = 1; k <= n; k++) {
+            watch.pass(40 * n);
             for (int j = 0; j < k; j++)
                 total += counts.shift[(size_t)j * side + k] = N::number(row(count_shift, k)[j]);
             for (int l = k + 1; l <= n + 1; l++) {
@@ -152,6 +162,7 @@ template <class N> class MH3 {
         return isfinite(total);
     }
 
+    size_t bytes_needed() const { return memory.bytes(); }
     void release(size_t kept) { memory.release(kept); }
 };
 

@@ -1,4 +1,4 @@
-"""The MH4 decoder in O(n^4) time and O(n^3) memory (Figure 1 of the paper, with k = 4).
+"""The MH4 decoder in O(n^4) time and O(n^3) memory (Figure 2 of the paper, with k = 4).
 
 Read plain_mh4 first: it has the items, the recurrences, and the same decoder of MH4-hybrid without any optimisation for speed, options
 and transitions. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace recomputes the argmaxes along its path.
@@ -33,7 +33,7 @@ def decode(
     reduce_s0b0: float32 (6, n+2, n+2), LA, RA, LA', RA', LA2 and RA2, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it (MH4-hybrid), or None (MH4-two).
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
-    cost: the same, but without a part in the Derivation. -inf forbids a transition or arc.
+    cost: the same, but without a part in the Derivation. -inf or any number from -1e30 down forbids a transition or arc.
     heads: int array (n+1,); if given, only derivations of this tree (it may have several) are considered.
     single_root: exactly one dependent of node 0.
 
@@ -48,11 +48,11 @@ def decode(
     cdef Chart chart
     cdef const int[::1] tree
     if heads is None:
-        chart = workspaces.get(FullChart)
+        chart = workspaces.take(FullChart)
     else:
         heads = tree = arguments.tree(heads, tensors.scores.n)
         arguments.roots(heads, single_root)
-        chart = workspaces.get(TreeChart)
+        chart = workspaces.take(TreeChart)
         chart.heads = &tree[0]
     chart.scores = tensors.scores
     chart.single = single_root
@@ -64,9 +64,10 @@ def decode(
             if derived:
                 chart.trace()
     except MemoryError:
-        workspaces.drop(type(chart))
         raise out_of_memory(tensors.scores.n, chart.bytes_needed()) from None
+    result = derivation(chart.codes.data(), &chart.scores) if derived else None
     chart.release()
+    workspaces.give_back(chart)
     if not derived:
         raise arguments.no_derivation(heads, 4)
-    return derivation(chart.codes.data(), &chart.scores)
+    return result

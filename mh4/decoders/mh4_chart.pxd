@@ -4,6 +4,7 @@ from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.replay cimport LA, LA2, Scores, arc_score, dependent_of, head_of, on_s0b0, on_s1s0
+from mh4.decoders.signals cimport Watch
 
 
 cdef struct Step:  # how the best computation of an item ends
@@ -24,6 +25,7 @@ cdef class Chart:
     cdef const int* heads  # of the tree, in TreeChart
     cdef vector[int] codes  # of the transitions that trace found, in order of execution
     cdef vector[Todo] agenda
+    cdef Watch watch
 
     cdef prepare(self)
     cdef release(self)

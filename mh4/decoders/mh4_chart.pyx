@@ -2,6 +2,9 @@
 
 from mh4.decoders.replay cimport SH
 
+cdef extern from "trace.h" nogil:
+    void lost() except +
+
 
 cdef class Chart:
     """The items of a sentence. Node 0 can only be the start of an item.
@@ -38,20 +41,26 @@ cdef class Chart:
         cdef Step step
         cdef int j, k
         self.codes.clear()
+        self.agenda.clear()
         self.agenda.push_back(item(0, 0, self.scores.n + 1))
         while self.agenda.size():
             todo = self.agenda.back()
             self.agenda.pop_back()
+            self.watch.after(100 * (todo.l - todo.i))
             if todo.is_reduce:
                 self.codes.push_back(todo.code)
             elif todo.j == 0 and todo.l == todo.i + 1:
                 self.codes.push_back(SH)  # [i,i+1]
             elif todo.j == 0:
                 step = self.step2(todo.i, todo.l)
+                if not step.score > -INFINITY:
+                    lost()
                 self.agenda.push_back(reduce(step.code))
                 self.agenda.push_back(item(todo.i, step.removed, todo.l))
             else:
                 step = self.step3(todo.i, todo.j, todo.l)
+                if not step.score > -INFINITY:
+                    lost()
                 if step.code == SH:
                     self.agenda.push_back(item(todo.j, 0, todo.l))
                     self.agenda.push_back(item(todo.i, 0, todo.j))

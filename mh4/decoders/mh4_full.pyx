@@ -7,16 +7,9 @@ cimport cython
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
+from mh4.decoders.chart_memory cimport KEEP, Memory
 from mh4.decoders.mh4_chart cimport Chart, Step, better, reduce_score
 from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores, arc_score, on_s0b0, on_s1s0, shift_score
-
-cdef extern from "chart_memory.hpp" nogil:
-    cppclass Memory[Value]:
-        void start()
-        Value* take(size_t size)
-        size_t bytes()
-        void allocate() except +
-        void release(size_t kept)
 
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
@@ -38,9 +31,6 @@ cdef extern from "lanes.h" nogil:
 
 
 VECTOR = LANES  # floats in a vector register of the target processor
-
-cdef enum:
-    KEEP = 1 << 28  # bytes that a thread keeps between calls
 
 
 @cython.final
@@ -150,7 +140,7 @@ cdef class FullChart(Chart):
             self.fill_plane(i)
         return self.t2[self.n + 1] > -INFINITY and not (self.single and self.n == 0)
 
-    cdef void tabulate(self) noexcept nogil:
+    cdef int tabulate(self) except -1 nogil:
         """Lay out the scores as the loops read them; the score of an arc is added where its head and dependent are known."""
         cdef const Scores* scores = &self.scores
         cdef int n = self.n, start, code, h, m, j, k, l
@@ -161,6 +151,7 @@ cdef class FullChart(Chart):
             for h in range(self.stride):
                 row[h] = arc_score(scores, h, m) if h <= n else 0
         for k in range(1, n + 1):
+            self.watch.after(k * (n - k + LANES))
             start = row_start(k)
             for code in range(LA, RA2 + 1):
                 row = self.row_s0b0(code, k)
@@ -187,8 +178,9 @@ cdef class FullChart(Chart):
                 links(self.links_k + self.at(j, k) + start, self.links_j + self.at(j, k) + start,
                       self.row_s0b0(LA, k) + start, self.row(self.arcs_to, j) + start, reduces, self.by_head,
                       self.stride, self.stride - start)
+        return 0
 
-    cdef void fill_plane(self, int i) noexcept nogil:
+    cdef int fill_plane(self, int i) except -1 nogil:
         """All items starting with i."""
         cdef int n = self.n, j, k, l
         cdef float* t2 = self.row(self.t2, i)
@@ -212,7 +204,8 @@ cdef class FullChart(Chart):
                 t2[k] = link2(self.column + i + 1, self.la_from + i + 1, self.row(self.la_to, k) + i + 1,
                               self.ra_from + i + 1, self.row(self.ra_to, k) + i + 1, k - i - 1)
             if k > n:
-                return
+                return 0
+            self.watch.after((k - i) * (n - k + LANES))
             self.right[k] = t2[k] + self.row(self.shifts, k)[i]
             self.link(i, k)
 

@@ -32,6 +32,7 @@ template <class N> class MH4 {
 
     Scores scores;
     Memory<Value> memory;
+    signals::Watch watch;
     std::vector<size_t> place;     // of l = 0 in the row of [0,k,l] in tables by three nodes
     int n, stride;
     Scaling scaling;
@@ -73,7 +74,7 @@ template <class N> class MH4 {
         arrange(volume, square);
         memory.allocate();
         arrange(volume, square);
-        std::fill(t2, h3, Value());
+        clear(t2, h3, watch);
     }
 
     void arrange(size_t volume, size_t square) {
@@ -97,11 +98,14 @@ template <class N> class MH4 {
     // Weights
 
     void tabulate(double boost) {
-        scaling.find(scores, boost, N::SCALED);
-        for (int m = 1; m <= n; m++)
+        scaling.find(scores, boost, N::SCALED, watch);
+        for (int m = 1; m <= n; m++) {
+            watch.pass(50 * n);
             for (int h = 0; h <= n; h++)
                 row(arc, m)[h] = N::exponential(h == m ? 0 : scaling.arc(h, m));
+        }
         for (int k = 1; k <= n; k++) {
+            watch.pass(500 * n);
             for (int j = 0; j < k; j++)
                 row(shift, k)[j] = N::exponential(scaling.shift(j, k));
             for (int t = 0; t < REDUCES; t++) {
@@ -161,7 +165,8 @@ template <class N> class MH4 {
         }
         for (int x = start(i); x < stride; x += WIDTH)
             N::put(row(by_u2, i) + x, N::zero());
-        for (int k = i + 1; k <= n; k++)
+        for (int k = i + 1; k <= n; k++) {
+            watch.pass((stride - start(k)) / WIDTH * 8);
             for (int x = start(k); x < stride; x += WIDTH) {
                 Vector t = N::at(row3(d3, i, k) + x) + u2[k] * N::at(row(t2, k) + x);
                 N::put(row3(t3, i, k) + x, t);
@@ -169,12 +174,14 @@ template <class N> class MH4 {
                     N::put(row(by_u2, i) + x, N::at(row(by_u2, i) + x) +
                                                   row(on_s1s0[RA2], k)[i] * N::at(row(on_s0b0[RA2], k) + x) * t);
             }
+        }
     }
 
     Value *by(int kind) const { return coefficients + kind * stride; }
 
     // Link all [i,j,k,l] to [i,j,l] and [i,k,l], for given i and k
     template <bool by_arc> void link(int i, int k) {
+        watch.pass((size_t)(k - i) * ((stride - start(k)) / WIDTH + 2) * 16);
         Value by_lap = Value(), by_rap = Value(), by_la2 = Value();
         for (int j = i + 1; j < k; j++) {
             Value left = d[j] * row(shift, k)[j], arc_k = row(on_s1s0[RA2], k)[j] * from[k];
@@ -277,6 +284,7 @@ template <class N> class MH4 {
 
     // The derivatives by d[i,j,k] and u[i,j] of what `link` made of them
     template <bool by_arc> void unlink(int i, int k) {
+        watch.pass((size_t)(k - i) * ((stride - start(k)) / WIDTH + 2) * 32);
         const Value *g_k = row3(g3, i, k);
         Vector by_lap = N::zero(), by_rap = N::zero(), by_la2 = N::zero();
         for (int x = start(k); x < stride; x += WIDTH) {
@@ -344,6 +352,7 @@ template <class N> class MH4 {
                 N::put(k_u + x, sum);
             }
         for (int k = j + 1; k <= n; k++) {
+            watch.pass((size_t)(j + 10) * ((stride - start(k)) / WIDTH + 1) * 16);
             const Value *arc_k = row(arc, k);
             for (int i = 0; i < j; i++) {
                 d[i] = row3(d3, i, j)[k];
@@ -433,6 +442,8 @@ template <class N> class MH4 {
     bool sum(double boost) {
         prepare();
         tabulate(boost);
+        if (!scaling.precise)
+            return false;
         if (scores.arcs)
             inside<true>();
         else
@@ -447,17 +458,20 @@ template <class N> class MH4 {
             for (int l = i + 1; l <= n + 1; l++)
                 range.add(row(t2, i)[l]);
         for (int k = 1; k <= n; k++)
-            for (int i = 0; i < k; i++)
+            for (int i = 0; i < k; i++) {
+                watch.pass(4 * (n - k));
                 for (int l = k + 1; l <= n + 1; l++)
                     range.add(row3(t3, i, k)[l]);
+            }
         return scaling.finite && range.fits();
     }
 
   public:
-    // True if the marginals are right; false if N is not enough for these scores.
+    // True if the marginals are right; false if N is not enough for these scores. Throws as Memory::allocate does, or
+    // signals::Raised.
     bool find(const Scores &of, Counts &counts) {
         scores = of;
-        if (!sum(0) && !(N::SCALED && sum(better_boost<N>(t2, stride, n, NUMBER))))
+        if (!sum(0) && !(N::SCALED && scaling.precise && sum(better_boost<N>(t2, stride, n, NUMBER))))
             return false;
         Value z = row(t2, 0)[n + 1];
         counts.log_partition = -INFINITY;
@@ -472,6 +486,7 @@ template <class N> class MH4 {
         return write(counts);
     }
 
+    size_t bytes_needed() const { return memory.bytes(); }
     void release(size_t kept) { memory.release(kept); }
 
   private:
@@ -486,6 +501,7 @@ template <class N> class MH4 {
                 row(count_arc, j)[l] += row(count_to_la, l)[j];
             }
         for (int k = 1; k <= n; k++) {
+            watch.pass(200 * n);
             for (int j = 0; j < k; j++)
                 total += counts.shift[(size_t)j * side + k] = N::number(row(count_shift, k)[j]);
             for (int t = 0; t < REDUCES; t++) {

@@ -5,14 +5,16 @@ from typing import Optional
 cimport cython
 import numpy as np
 
-from mh4.decoders.marginals cimport KEEP, Counts, Doubles, Extendeds, Scores, Transitions
+from mh4.decoders.chart_memory cimport KEEP
+from mh4.decoders.marginals cimport Counts, Doubles, Extendeds, Scores, Transitions
 
 from mh4.decoders.derivation import Marginals
-from mh4.decoders.memory import workspaces
+from mh4.decoders.memory import out_of_memory, workspaces
 
 cdef extern from "mh4_marginals.hpp" namespace "marginals" nogil:
     cdef cppclass MH4[N]:
         bint find(const Scores& scores, Counts& counts) except +
+        size_t bytes_needed()
         void release(size_t kept)
 
 
@@ -27,15 +29,20 @@ def marginals(
 
     Without words (n = 0) the only derivation is the shift of the root.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or single_root without
-    words).
+    words); MemoryError if the sentence is too long for the memory of the machine.
     """
     cdef Transitions transitions = Transitions(6, shift, reduce_s0b0, reduce_s1s0, arcs, single_root)
-    cdef Charts charts = workspaces.get(Charts)
-    with nogil:
-        if not charts.fast.find(transitions.scores, transitions.counts):
-            charts.exact.find(transitions.scores, transitions.counts)
-        charts.fast.release(KEEP)
-        charts.exact.release(KEEP)
+    cdef Charts charts = workspaces.take(Charts)
+    try:
+        with nogil:
+            if not charts.fast.find(transitions.scores, transitions.counts):
+                charts.fast.release(KEEP)
+                charts.exact.find(transitions.scores, transitions.counts)
+    except MemoryError:
+        raise out_of_memory(transitions.scores.n, max(charts.fast.bytes_needed(), charts.exact.bytes_needed())) from None
+    charts.fast.release(KEEP)
+    charts.exact.release(KEEP)
+    workspaces.give_back(charts)
     return transitions.result()
 
 

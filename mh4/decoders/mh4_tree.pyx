@@ -4,6 +4,7 @@ cimport cython
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
+from mh4.decoders.chart_memory cimport KEEP, Memory, make_room
 from mh4.decoders.mh4_chart cimport Chart, Step, better, reduce_score
 from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, shift_score
 
@@ -15,6 +16,11 @@ cdef extern from "dependents.h" nogil:
     cppclass Dependents:
         vector[int] list, first  # of h: list[first[h]] to list[first[h + 1] - 1], in increasing order
         void find(const int* heads, int n) except +
+
+
+cdef struct Span:
+    Step best              # [i,l]
+    size_t begin, end      # the items [i,j,l] are t3[begin] to t3[end - 1]
 
 
 cdef struct Item:  # [i,j,l], in the list of its span i..l
@@ -32,13 +38,26 @@ cdef class TreeChart(Chart):
     """
 
     cdef Dependents dependents
-    cdef vector[Step] t2                # at i, l
-    cdef vector[int] begin, end         # at i, l: the items [i,j,l] are t3[begin] to t3[end - 1]
+    cdef Memory[Span] memory
+    cdef Span* spans                    # at i, l
     cdef vector[Item] t3
 
+    cdef prepare(self):
+        self.memory.start()
+        self.arrange()
+        self.memory.allocate()
+        self.arrange()
+
+    cdef void arrange(self) noexcept:
+        self.spans = self.memory.take(self.at(self.scores.side, 0))
+
+    cdef release(self):
+        self.memory.release(KEEP)
+        if self.t3.capacity() * sizeof(Item) > KEEP:
+            vector[Item]().swap(self.t3)
+
     cdef double bytes_needed(self) noexcept:
-        cdef double spans = <double> self.scores.side * self.scores.side
-        return spans * (sizeof(Step) + 2 * sizeof(int)) + self.t3.size() * sizeof(Item)
+        return <double> self.memory.bytes() + self.t3.size() * sizeof(Item)
 
     cdef size_t at(self, int i, int l) noexcept nogil:
         return <size_t> i * self.scores.side + l
@@ -46,18 +65,17 @@ cdef class TreeChart(Chart):
     cdef bint fill(self) except -1 nogil:
         cdef Step underived = Step(SH, 0, False, -INFINITY)
         cdef int n = self.scores.n, i, j, l, x, outside, which, code
-        cdef size_t side = self.scores.side, span
+        cdef size_t y
+        cdef Span* span
         self.dependents.find(self.heads, n)
         self.t3.clear()
-        self.t2.clear()
-        self.t2.resize(side * side, underived)
-        self.begin.resize(side * side)
-        self.end.resize(side * side)
         for i in range(n, -1, -1):
-            self.t2[i * side + i + 1].score = 0
+            self.spans[self.at(i, i + 1)].best = Step(SH, 0, False, 0)
             outside = which = 0  # words between i and l with a head outside i..l: their number and their sum
             for l in range(i + 2, n + 2):
-                span = i * side + l
+                self.watch.after(20)
+                span = &self.spans[self.at(i, l)]
+                span.best = underived
                 if self.heads[l - 1] < i or self.heads[l - 1] > l:
                     outside += 1
                     which += l - 1
@@ -66,7 +84,7 @@ cdef class TreeChart(Chart):
                     if i < j < l - 1:
                         outside -= 1
                         which -= j
-                self.begin[span] = self.end[span] = self.t3.size()
+                span.begin = span.end = self.t3.size()
                 if outside == 1:
                     self.add(i, which, l)
                 elif outside == 0:
@@ -74,12 +92,12 @@ cdef class TreeChart(Chart):
                         self.add(i, self.dependents.list[x], l)
                     for x in range(self.dependents.first[l], self.dependents.first[l + 1]):
                         self.add(i, self.dependents.list[x], l)
-                    for x in range(self.begin[span], self.end[span]):
-                        j = self.t3[x].j
+                    for y in range(span.begin, span.end):
+                        j = self.t3[y].j
                         code = RA if self.heads[j] == i else LA
-                        better(&self.t2[span], self.t3[x].best.score + reduce_score(&self.scores, code, -1, i, j, l),
+                        better(&span.best, self.t3[y].best.score + reduce_score(&self.scores, code, -1, i, j, l),
                                code, j, False)
-        return self.t2[n + 1].score > -INFINITY
+        return self.spans[n + 1].best.score > -INFINITY
 
     cdef int add(self, int i, int j, int l) except -1 nogil:
         """Add [i,j,l] to the list of i..l if j lies between them and the item can be derived."""
@@ -87,22 +105,25 @@ cdef class TreeChart(Chart):
         if not i < j < l:
             return 0
         new.j = j
-        new.best = Step(SH, 0, False, self.t2[self.at(i, j)].score + self.t2[self.at(j, l)].score
+        new.best = Step(SH, 0, False, self.spans[self.at(i, j)].best.score + self.spans[self.at(j, l)].best.score
                         + shift_score(&self.scores, i, j))
         self.link_dependents(&new.best, i, i, j, l)
         self.link_dependents(&new.best, j, i, j, l)
         self.link_dependents(&new.best, l, i, j, l)
         if new.best.score > -INFINITY:
+            make_room(self.t3, 1)
             self.t3.push_back(new)
-            self.end[self.at(i, l)] += 1
+            self.spans[self.at(i, l)].end += 1
+        return 0
 
-    cdef void link_dependents(self, Step* best, int head, int i, int j, int l) noexcept nogil:
+    cdef int link_dependents(self, Step* best, int head, int i, int j, int l) except -1 nogil:
         """Link the dependents of `head`, one of i, j and l, to derive [i,j,l]."""
         cdef int x, k, code
         cdef bint splits_at_k
         cdef float score
         for x in range(self.dependents.first[head], self.dependents.first[head + 1]):
             k = self.dependents.list[x]
+            self.watch.after(l - i)
             if j < k < l:
                 code = RA2 if head == i else RA if head == j else LA
                 score = self.score4(i, j, k, l, &splits_at_k) + reduce_score(&self.scores, code, i, j, k, l)
@@ -112,21 +133,22 @@ cdef class TreeChart(Chart):
             else:
                 continue
             better(best, score, code, k, splits_at_k)
+        return 0
 
     cdef float score4(self, int i, int j, int k, int l, bint* splits_at_k) noexcept nogil:
         """[i,j,k,l]"""
-        cdef float left = self.step3(i, j, k).score + shift_score(&self.scores, j, k) + self.t2[self.at(k, l)].score
-        cdef float right = self.t2[self.at(i, j)].score + shift_score(&self.scores, i, j) + self.step3(j, k, l).score
+        cdef float left = self.step3(i, j, k).score + shift_score(&self.scores, j, k) + self.spans[self.at(k, l)].best.score
+        cdef float right = self.spans[self.at(i, j)].best.score + shift_score(&self.scores, i, j) + self.step3(j, k, l).score
         splits_at_k[0] = left > right
         return maximum(left, right)
 
     cdef Step step2(self, int i, int l) noexcept nogil:
-        return self.t2[self.at(i, l)]
+        return self.spans[self.at(i, l)].best
 
     cdef Step step3(self, int i, int j, int l) noexcept nogil:
-        cdef int x
-        cdef size_t span = self.at(i, l)
-        for x in range(self.begin[span], self.end[span]):
+        cdef size_t x
+        cdef const Span* span = &self.spans[self.at(i, l)]
+        for x in range(span.begin, span.end):
             if self.t3[x].j == j:
                 return self.t3[x].best
         return Step(SH, 0, False, -INFINITY)

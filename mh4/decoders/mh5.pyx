@@ -1,4 +1,4 @@
-"""The MH5 decoder in O(n^5) time and O(n^4) memory (Figure 1 of the paper, with k = 5).
+"""The MH5 decoder in O(n^5) time and O(n^4) memory (Figure 2 of the paper, with k = 5).
 
 Read mh4 first. Here items have up to five heads; in [i,j,k,l,r] they are s3, s2, s1, s0 and b0, so there are six more reduces:
 
@@ -59,17 +59,28 @@ def decode(
     cdef Tensors tensors = Tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
     cdef Chart chart
     if heads is None:
-        chart = workspaces.get(FullChart)
+        chart = workspaces.take(FullChart)
     else:
         heads = arguments.tree(heads, tensors.scores.n)
         arguments.roots(heads, single_root)
-        chart = workspaces.get(TreeChart)
+        chart = workspaces.take(TreeChart)
     chart.scores = tensors.scores
+    cdef bint fits, derived = False
     try:
         chart.prepare(heads, single_root)
+        fits = heads is not None or chart.bytes_needed() <= max_bytes
+        if fits:
+            chart.allocate()
+            with nogil:
+                derived = chart.fill()
+                if derived:
+                    chart.trace()
     except MemoryError:
-        raise without(chart) from None
-    if heads is None and chart.bytes_needed() > max_bytes:
+        raise out_of_memory(tensors.scores.n, chart.bytes_needed()) from None
+    result = derivation(chart.codes.data(), &chart.scores) if derived else None
+    chart.release()
+    workspaces.give_back(chart)
+    if not fits:
         warnings.warn(
             f"MH5 takes {chart.bytes_needed() / 1e9:.3g} GB for a sentence of {tensors.scores.n} words, more than the "
             f"{float(max_bytes) / 1e9:.3g} GB allowed (max_bytes); it is decoded by MH4", RuntimeWarning, stacklevel=2,
@@ -78,22 +89,6 @@ def decode(
             shift, reduce_s0b0[:6], None if reduce_s1s0 is None else reduce_s1s0[:6],
             arcs=arcs, cost=cost, single_root=single_root,
         )
-    cdef bint derived
-    try:
-        chart.allocate()
-        with nogil:
-            derived = chart.fill()
-            if derived:
-                chart.trace()
-    except MemoryError:
-        raise without(chart) from None
-    chart.release()
     if not derived:
         raise arguments.no_derivation(heads, 5)
-    return derivation(chart.codes.data(), &chart.scores)
-
-
-cdef without(Chart chart):
-    """The error for a chart that is too large, which is dropped."""
-    workspaces.drop(type(chart))
-    return out_of_memory(chart.scores.n, chart.bytes_needed())
+    return result

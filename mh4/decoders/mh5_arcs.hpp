@@ -17,13 +17,13 @@ struct Arcs : Search<Arcs> {
         float *items4;           // [i,x,k,y] at y, k, x: for arcs from r to x and k
         float *j_by_r;           // the best [i,j,x] + shift + r->j over j, at x, over r
         float *j_by_i, *j_by_x;  // the same with i->j and x->j, at x
-        // rows over r in the panel, for the current y: as Tables::b at k and Tables::a at l, except by an arc from x, by an arc
-        // from x if its score is 0, and both
+        // rows over r in the panel, for the current y: as Tables::b at k and Tables::a at l, except by an arc from x; by an arc
+        // from x, but for its score; and both, if its score is the common one
         float *b, *b_x, *b_flat, *a, *a_x, *a_flat;
     } more[BLOCK];
 
-    std::vector<int> uneven_before;  // at dependent, h: how many arcs from heads before h have a score other than 0
-    float *arcs;                     // by_arc, minus a constant for each dependent
+    float *common;                   // the score of most arcs to a dependent
+    std::vector<int> uneven_before;  // at dependent, h: how many arcs from heads before h have another score
     float *from_block;               // arcs from all i of the block, at BLOCK * dependent
     // rows over r
     float *arcs_to;                   // r->k at k
@@ -41,7 +41,7 @@ struct Arcs : Search<Arcs> {
     Lanes reduce(int code, int s1, int s0, int R) const { return scores.on_s1s0(code, s1, s0) + b(code, s0, R); }
     Lanes to(int dependent, int R) const { return at(arcs_to + dependent * stride + R * LANES); }
 
-    // Whether all arcs from some heads to a dependent have the score 0.
+    // Whether all arcs from some heads to a dependent have the common score.
     bool flat(int first, int last, int dependent) const {
         const int *before = &uneven_before[dependent * (n + 2)];
         return before[first] == before[last + 1];
@@ -49,7 +49,7 @@ struct Arcs : Search<Arcs> {
 
     void arrange_tables() override {
         uneven_before.resize((n + 1) * (n + 2));
-        arcs = take((n + 1) * (n + 1));
+        common = take(n + 1);
         arcs_to = take((n + 1) * stride);
         k_by_i = take((n + 1) * stride);
         k_by_x = take((n + 1) * stride);
@@ -76,33 +76,24 @@ struct Arcs : Search<Arcs> {
         }
     }
 
-    // Every word has one head, so a constant may be subtracted from all arcs to it. If most have the same score, as they have for
-    // the cost in training, this makes it 0, and much of what is done for arcs from several heads can be done once for all of
-    // them.
+    // If most arcs to a word have the same score, as they have for the cost in training, much of what is done for arcs from several
+    // heads can be done once for all of them. (A majority is found by a vote; without one, what comes out of it is as good as any.)
     void begin() {
         for (int m = 0; m <= n; m++) {
-            float common = -INFINITY;
+            common[m] = 0;
             int count = 0;
             for (int h = 0; h <= n; h++) {
-                count += h != m ? arc(h, m) == common ? 1 : -1 : 0;
+                count += h != m ? arc(h, m) == common[m] ? 1 : -1 : 0;
                 if (count < 0) {
-                    common = arc(h, m);
+                    common[m] = arc(h, m);
                     count = 1;
                 }
             }
-            count = 0;
-            for (int h = 0; h <= n; h++)
-                count += h != m && arc(h, m) == common;
-            const bool most = 2 * count > n && common > -INFINITY;
             int *before = &uneven_before[m * (n + 2)];
             before[0] = 0;
-            for (int h = 0; h <= n; h++) {
-                float &score = arcs[h * (n + 1) + m];
-                score = arc(h, m) - (most ? common : 0);
-                before[h + 1] = before[h] + (h != m && score != 0);
-            }
+            for (int h = 0; h <= n; h++)
+                before[h + 1] = before[h] + (h != m && arc(h, m) != common[m]);
         }
-        scores.by_arc = arcs;
     }
 
     void tabulate_pairs() {
@@ -127,11 +118,13 @@ struct Arcs : Search<Arcs> {
             }
         }
         for (int R = 0; R < panels; R++)
-            for (int y = 1; y < high(R); y++)
+            for (int y = 1; y < high(R); y++) {
+                watch.pass(10 * y);
                 for (int x = 1; x < y; x++) {
                     put(drop_y + pair(R, x, y), maximum(reduce(LA, x, y, R) + to(y, R), reduce(RA, x, y, R) + arc(x, y)));
                     put(drop_x + pair(R, x, y), maximum(reduce(LA2, x, y, R) + to(x, R), reduce(LAp, x, y, R) + arc(y, x)));
                 }
+            }
     }
 
     void begin_block() {
@@ -168,7 +161,7 @@ struct Arcs : Search<Arcs> {
             Lanes b_x = t3k + (rap_to[y * stride + k] + b4);
             put(own.b + k * LANES, b);
             put(own.b_x + k * LANES, b_x);
-            put(own.b_flat + k * LANES, maximum(b, b_x));
+            put(own.b_flat + k * LANES, maximum(b, b_x + common[k]));
         }
         for (int l = y + 1; l < high(R); l++) {
             Lanes t2l = scores.shift(y, l) + at(span(l, R));
@@ -176,13 +169,14 @@ struct Arcs : Search<Arcs> {
             Lanes a_x = t2l + reduce(RA2, y, l, R);
             put(own.a + l * LANES, a);
             put(own.a_x + l * LANES, a_x);
-            put(own.a_flat + l * LANES, maximum(a, a_x));
+            put(own.a_flat + l * LANES, maximum(a, a_x + common[l]));
         }
     }
 
     void store(const Plane &plane, int R) {
         const int y = plane.i;
         for (int h = 0; h < y; h++) {
+            watch.pass(8 * n);
             Lanes by_x = all(-INFINITY), by_i = all(-INFINITY);
             const float *arcs = h == 0 && scores.single ? forbidden : scores.by_arc + (size_t)h * (n + 1);
             for (int l = y + 1; l < high(R); l++) {
@@ -196,6 +190,7 @@ struct Arcs : Search<Arcs> {
         // for the other nodes before it in the block, where their items will be
         Lanes made[BLOCK];
         for (int x = y, z = x + 1; x > first && z < high(R); z++) {
+            watch.pass(BLOCK * n);
             combine_made<BLOCK>(made, x, z, R);
             for (int i = first; i < x; i++)
                 put(t4 + triple(R, i, x, z), made[i - first]);
@@ -231,7 +226,7 @@ struct Arcs : Search<Arcs> {
             const Lanes right = at(items) + (rap2_to[y * stride + k] + b8);
             items += k * LANES;
             if (flat_from_block(k))
-                any = maximum(any, right);
+                any = maximum(any, common[k] + right);
             else
                 for (int q = 0; q < COUNT; q++)
                     made[q] = maximum(made[q], from_block[k * BLOCK + q] + right);
@@ -239,7 +234,7 @@ struct Arcs : Search<Arcs> {
         for (long l = y + 1; l < high(R); l++) {
             const Lanes right = at(t4 + triple(R, x, y, l)) + reduce(RA3, y, l, R);
             if (flat_from_block(l))
-                any = maximum(any, right);
+                any = maximum(any, common[l] + right);
             else
                 for (int q = 0; q < COUNT; q++)
                     made[q] = maximum(made[q], from_block[l * BLOCK + q] + right);
@@ -258,7 +253,7 @@ struct Arcs : Search<Arcs> {
         for (long j = last + 1; j < std::min(x, low(R)); j++) {
             const Lanes right = at(row + j * LANES), by_i = right + drops.by_i, other = right + not_by_i(drops, j, x, y, R);
             if (flat_from_block(j)) {
-                const Lanes any = maximum(other, by_i);
+                const Lanes any = maximum(other, common[j] + by_i);
                 for (int q = 0; q < COUNT; q++)
                     best[q] = maximum(best[q], lefts[j * BLOCK + q] + any);
             } else
@@ -336,7 +331,7 @@ struct Arcs : Search<Arcs> {
         for (long j = i + 1; j < x0; j++)
             if (flat(first_r, last_r, j))
                 for (int x = 0; x < COUNT; x++)
-                    flat4[x] = maximum(flat4[x], left4[x][j]);
+                    flat4[x] = maximum(flat4[x], left4[x][j] + common[j]);
             else
                 for (int x = 0; x < COUNT; x++)
                     best[x] = maximum(best[x], left4[x][j] + to(j, R));
@@ -360,7 +355,7 @@ struct Arcs : Search<Arcs> {
             const float *of_k = own.items4 + three(y) + two(k) + x0, score = k_by_r_to[y * stride + k];
             if (flat(first_r, last_r, k)) {
                 for (int x = 0; x < COUNT; x++)
-                    flat4[x] = maximum(flat4[x], of_k[x] + score);
+                    flat4[x] = maximum(flat4[x], of_k[x] + (common[k] + score));
                 continue;
             }
             const Lanes right = to(k, R) + score;
@@ -408,7 +403,7 @@ struct Arcs : Search<Arcs> {
         const size_t cell = pair(R, x0, y), next = stride;
         const float *const of_drop_x = drop_x + cell, *const of_drop_y = drop_y + cell;
         const float *const on_x_y = on_pair + (two(y) + x0) * 8;
-        const float *const arcs_from_i = plane.arcs, *const arcs_from_y = arcs + (size_t)y * (n + 1) + x0;
+        const float *const arcs_from_i = plane.arcs, *const arcs_from_y = scores.by_arc + (size_t)y * (n + 1) + x0;
         const float *const to_y = arcs_to + y * stride + pad + x0, *const to_x = arcs_to + x0 * stride + R * LANES;
         const Lanes b6 = b(RA2, y, R), b4 = b(RAp, y, R), k_i = at(k_by_i + y * stride + R * LANES) + plane.arcs[y],
                     k_x = at(k_by_x + y * stride + R * LANES), k_y = at(k_by_y + y * stride + R * LANES);

@@ -4,6 +4,7 @@ from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.replay cimport LA, LA2, LA3, Scores, arc_score, dependent_of, head_of, on_s0b0, on_s1s0
+from mh4.decoders.signals cimport Watch
 
 
 cdef struct Step:  # how the best computation of an item ends
@@ -22,6 +23,7 @@ cdef class Chart:
     cdef bint single
     cdef vector[int] codes
     cdef vector[Todo] agenda
+    cdef Watch watch
 
     cdef prepare(self, heads, bint single)
     cdef double bytes_needed(self) noexcept

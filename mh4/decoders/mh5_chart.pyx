@@ -2,6 +2,9 @@
 
 from mh4.decoders.replay cimport SH
 
+cdef extern from "trace.h" nogil:
+    void lost() except +
+
 
 cdef class Chart:
     """The items of a sentence. Node 0 can only be the start of an item.
@@ -44,12 +47,15 @@ cdef class Chart:
         while self.agenda.size():
             todo = self.agenda.back()
             self.agenda.pop_back()
+            self.watch.after(500 * (todo.l - todo.i))
             if todo.code != SH:
                 self.codes.push_back(todo.code)
             elif todo.k > 0:
                 self.unfold4(todo.i, todo.j, todo.k, todo.l)
             elif todo.j > 0:
                 step = self.step3(todo.i, todo.j, todo.l)
+                if not step.score > -INFINITY:
+                    lost()
                 if step.code == SH:
                     self.agenda.push_back(item(todo.j, 0, 0, todo.l))
                     self.agenda.push_back(item(todo.i, 0, 0, todo.j))
@@ -60,11 +66,15 @@ cdef class Chart:
                 self.codes.push_back(SH)
             else:
                 step = self.step2(todo.i, todo.l)
+                if not step.score > -INFINITY:
+                    lost()
                 self.agenda.push_back(reduce(step.code))
                 self.agenda.push_back(item(todo.i, step.removed, 0, todo.l))
 
     cdef int unfold4(self, int i, int j, int k, int l) except -1 nogil:
         cdef Step step = self.step4(i, j, k, l)
+        if not step.score > -INFINITY:
+            lost()
         if step.code == SH:
             if step.left == 3:
                 self.agenda.push_back(item(k, 0, 0, l))

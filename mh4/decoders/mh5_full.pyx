@@ -7,6 +7,7 @@ and mh5_arcs.hpp. Here are the ways to an item, which the trace tries again to f
 cimport cython
 from libc.math cimport INFINITY
 
+from mh4.decoders.chart_memory cimport KEEP
 from mh4.decoders.mh5_chart cimport Chart, Step, better, reduce_score
 from mh4.decoders.replay cimport (
     LA, LA2, LA3, LAp, LApp, LApp2, RA, RA2, RA3, RAp, RAp2, RApp, SH, shift_score
@@ -25,7 +26,7 @@ cdef extern from "mh5_transitions.hpp" namespace "mh5" nogil:
         size_t set(const CppScores& scores) except +
         void allocate() except +
         void release(size_t kept)
-        bint fill()
+        bint fill() except +
         float item2(int i, int l)
         float item3(int i, int j, int l)
         float item4(int i, int j, int k, int l)
@@ -35,9 +36,6 @@ cdef extern from "mh5_transitions.hpp" namespace "mh5" nogil:
 cdef extern from "mh5_arcs.hpp" namespace "mh5" nogil:
     cppclass Arcs(Items):
         pass
-
-cdef enum:
-    KEEP = 1 << 28  # bytes that a thread keeps between calls
 
 
 @cython.final
@@ -69,9 +67,7 @@ cdef class FullChart(Chart):
         self.items.release(KEEP)
 
     cdef int fill(self) except -1 nogil:
-        cdef bint derived = self.items.fill()
-        self.scores.by_arc = self.items.scores.by_arc
-        return derived
+        return self.items.fill()
 
     cdef float score5(self, int i, int j, int k, int l, int r, int* left) noexcept nogil:
         """[i,j,k,l,r], and the number of heads in its left part."""

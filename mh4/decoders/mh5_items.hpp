@@ -91,6 +91,8 @@ struct Items {
     // rows over the nodes of a panel
     float *t3, *t4;
 
+    signals::Watch watch;
+
     virtual ~Items() = default;
 
     int low(int R) const { return R * LANES - pad; }
@@ -159,6 +161,7 @@ struct Items {
                 rap2_to[y * stride + x] = scores.on_s1s0(RAp2, x, y);
             }
         for (int k = 1; k <= n; k++) {
+            watch.pass(CODES * n);
             for (int code = LA; code < CODES; code++) {
                 float *row = s0b0 + (CODES * k + code) * stride;
                 std::fill(row, row + pad, 0);
@@ -225,7 +228,7 @@ struct Items {
         return memory.bytes();
     }
 
-    // Throws std::bad_alloc.
+    // Throws as `require` does, or std::bad_alloc.
     void allocate() {
         memory.allocate();
         arrange();
@@ -233,7 +236,7 @@ struct Items {
 
     void release(size_t kept) { memory.release(kept); }
 
-    // Find all items; false if no derivation has a score above -inf.
+    // Find all items; false if no derivation has a score above -inf. Throws signals::Raised.
     virtual bool fill() = 0;
 
    protected:

@@ -75,6 +75,7 @@ struct Search : Items {
     void fill_plane(Plane &plane, int R) {
         const int i = plane.i;
         for (int y = i + 1; y <= high(R); y++) {
+            watch.pass(4 * n);
             if (y >= low(R)) {
                 complete(plane, y, R, Rows::SHIFTED);
                 if (y <= n)
@@ -98,7 +99,8 @@ struct Search : Items {
     }
 
     void combine_tile(int x, int end, int y, int R) {
-        for (; x < end; x++)
+        for (; x < end; x++) {
+            watch.pass(BLOCK * (n + LANES));
             switch (last - first + 1) {
                 case 1: rows()->template combine<1>(x, y, R); break;
                 case 2: rows()->template combine<2>(x, y, R); break;
@@ -109,9 +111,11 @@ struct Search : Items {
                 case 7: rows()->template combine<7>(x, y, R); break;
                 case 8: rows()->template combine<8>(x, y, R); break;
             }
+        }
     }
 
     void fill_tile(const Plane &plane, int x, int end, int y, int R) {
+        watch.pass(TILE * 4 * (n + LANES));
         switch (end - x) {
             case 1: rows()->template fill_rows<1>(plane, x, y, R); break;
             case 2: rows()->template fill_rows<2>(plane, x, y, R); break;

@@ -94,7 +94,8 @@ struct Transitions : Search<Transitions> {
 
     void tabulate_pairs(Tables &t) {
         for (int R = 0; R < panels; R++)
-            for (int y = 1; y < high(R); y++)
+            for (int y = 1; y < high(R); y++) {
+                watch.pass(20 * y);
                 for (int x = 1; x < y; x++) {
                     size_t cell = pair(R, x, y);
                     Lanes drop_j = best<LApp, LApp2, LA3>(x, y, R), drop_y = best<LA, RA>(x, y, R),
@@ -108,6 +109,7 @@ struct Transitions : Search<Transitions> {
                     put(t.drop_x + cell, drop_x);
                     put(t.drop_y + cell, drop_y);
                 }
+            }
     }
 
     void store(const Plane &plane, int R) {

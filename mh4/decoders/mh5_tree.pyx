@@ -5,10 +5,12 @@ from libcpp.algorithm cimport sort
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
+from mh4.decoders.chart_memory cimport KEEP, Memory, make_room
 from mh4.decoders.mh5_chart cimport Chart, Step, better, reduce_score
 from mh4.decoders.replay cimport (
     LA, LA2, LA3, LAp, LApp, LApp2, RA, RA2, RA3, RAp, RAp2, RApp, SH, shift_score
 )
+from mh4.decoders.signals cimport Less
 
 cdef extern from "dependents.h" nogil:
     cppclass Dependents:
@@ -23,8 +25,10 @@ CODE[1][:] = [LA, SH, RA, RA2, RA3]
 CODE[2][:] = [LA2, LAp, SH, RAp, RAp2]
 CODE[3][:] = [LA3, LApp2, LApp, SH, RApp]
 
-cdef enum:
-    KEEP = 1 << 22  # elements of a list that a thread keeps between calls
+cdef struct Span:  # i..l
+    Step best                   # [i,l]
+    size_t begin, middle, end   # items[begin] to items[middle - 1] are the items [i,j,k,l], in the order of j, k; from there to
+                                # items[end - 1] the items [i,j,l], in the order of j
 
 
 cdef struct Item:  # [i,j,k,l], or [i,j,l] if k is 0
@@ -42,9 +46,8 @@ cdef class TreeChart(Chart):
 
     cdef const int* heads
     cdef Dependents dependents
-    cdef vector[Step] t2                   # at i, l
-    cdef vector[size_t] begin, middle, end # at i, l: items[begin] to items[middle - 1] are the items [i,j,k,l], in the order of
-                                           # j, k; from there to items[end - 1] the items [i,j,l], in the order of j
+    cdef Memory[Span] memory
+    cdef Span* spans                       # at i, l
     cdef vector[Item] items
     # of the current span
     cdef vector[int] outside               # words with a head outside the span, in increasing order
@@ -57,31 +60,30 @@ cdef class TreeChart(Chart):
         self.heads = &tree[0]
 
     cdef double bytes_needed(self) noexcept:
-        cdef double spans = <double> self.scores.side * self.scores.side
-        return spans * (sizeof(Step) + 3 * sizeof(size_t)) + self.items.size() * sizeof(Item)
+        return <double> self.memory.bytes() + self.items.size() * sizeof(Item)
+
+    cdef allocate(self):
+        self.memory.start()
+        self.arrange()
+        self.memory.allocate()
+        self.arrange()
+
+    cdef void arrange(self) noexcept:
+        self.spans = self.memory.take(<size_t> self.scores.side * self.scores.side)
 
     cdef release(self):
-        if self.items.capacity() > KEEP or self.t2.capacity() > KEEP:
+        self.memory.release(KEEP)
+        if self.items.capacity() * sizeof(Item) > KEEP:
             vector[Item]().swap(self.items)
-            vector[Step]().swap(self.t2)
-            vector[size_t]().swap(self.begin)
-            vector[size_t]().swap(self.middle)
-            vector[size_t]().swap(self.end)
 
     cdef int fill(self) except -1 nogil:
         cdef Step underived = Step(SH, 0, 0, -INFINITY)
         cdef int n = self.scores.n, i, l, x
-        cdef size_t side = self.scores.side
+        cdef Step made = Step(SH, 0, 0, 0)
         self.dependents.find(self.heads, n)
         self.items.clear()
-        self.t2.clear()
-        self.t2.resize(side * side, underived)
-        self.begin.resize(side * side)
-        self.middle.resize(side * side)
-        self.end.resize(side * side)
         for i in range(n, -1, -1):
-            self.t2[i * side + i + 1].score = 0
-            self.begin[i * side + i + 1] = self.middle[i * side + i + 1] = self.end[i * side + i + 1] = 0
+            self.span(i, i + 1)[0] = Span(made, 0, 0, 0)
             self.outside.clear()
             for l in range(i + 2, n + 2):
                 if self.heads[l - 1] < i or self.heads[l - 1] > l:
@@ -89,14 +91,15 @@ cdef class TreeChart(Chart):
                 for x in range(<int> self.outside.size() - 1, -1, -1):
                     if self.heads[self.outside[x]] == l:
                         self.outside.erase(self.outside.begin() + x)
-                self.fill_span(i, l)
-        return self.t2[n + 1].score > -INFINITY
+                self.watch.after(20 + self.outside.size())
+                self.span(i, l)[0] = Span(underived, self.items.size(), self.items.size(), self.items.size())
+                self.fill_span(i, l, self.span(i, l))
+        return self.span(0, n + 1).best.score > -INFINITY
 
-    cdef int fill_span(self, int i, int l) except -1 nogil:
+    cdef int fill_span(self, int i, int l, Span* span) except -1 nogil:
         """All items of the span i..l: those with more heads first, as Link removes one."""
-        cdef size_t span = self.span(i, l), x
+        cdef size_t x
         cdef int j, code
-        self.begin[span] = self.middle[span] = self.end[span] = self.items.size()
         if self.outside.size() > 2:
             return 0
         self.inside.clear()
@@ -106,22 +109,22 @@ cdef class TreeChart(Chart):
         self.list_inner(i, l)
         for x in range(self.inner.size()):
             self.add4(i, self.inner[x].first, self.inner[x].second, l)
-        self.middle[span] = self.end[span] = self.items.size()
+        span.middle = span.end = self.items.size()
         if self.outside.size() == 1:
             self.add3(i, self.outside[0], l)
         elif self.outside.size() == 0:
             for x in range(self.inside.size()):
                 self.add3(i, self.inside[x], l)
-        self.end[span] = self.items.size()
+        span.end = self.items.size()
         if self.outside.size() == 0:
-            for x in range(self.middle[span], self.end[span]):
+            for x in range(span.middle, span.end):
                 j = self.items[x].j
                 code = RA if self.heads[j] == i else LA
-                better(&self.t2[span], self.items[x].best.score + reduce_score(&self.scores, code, -1, -1, i, j, l), code, j, 0)
+                better(&span.best, self.items[x].best.score + reduce_score(&self.scores, code, -1, -1, i, j, l), code, j, 0)
         return 0
 
-    cdef size_t span(self, int i, int l) noexcept nogil:
-        return <size_t> i * self.scores.side + l
+    cdef Span* span(self, int i, int l) noexcept nogil:
+        return &self.spans[<size_t> i * self.scores.side + l]
 
     cdef int append_dependents(self, int head, int i, int l) except -1 nogil:
         """Append the dependents of `head` between i and l to `inside`."""
@@ -150,10 +153,12 @@ cdef class TreeChart(Chart):
                 for y in range(count, self.inside.size()):
                     self.append_inner(self.inside[x], self.inside[y])
                 self.inside.resize(count)
-        sort(self.inner.begin(), self.inner.end())
+        sort(self.inner.begin(), self.inner.end(), Less(self.watch))
         return 0
 
     cdef int append_inner(self, int a, int b) except -1 nogil:
+        self.watch.after(8)
+        make_room(self.inner, 1)
         self.inner.push_back(Inner(min(a, b), max(a, b)))
         return 0
 
@@ -166,6 +171,7 @@ cdef class TreeChart(Chart):
         new.best = Step(SH, 0, 2, self.item2(i, j) + shift_score(&self.scores, i, j) + self.item2(j, l))
         self.link(&new.best, nodes, 3)
         if new.best.score > -INFINITY:
+            make_room(self.items, 1)
             self.items.push_back(new)
         return 0
 
@@ -179,16 +185,18 @@ cdef class TreeChart(Chart):
         better(&new.best, self.item2(i, j) + shift_score(&self.scores, i, j) + self.item3(j, k, l), SH, 0, 2)
         self.link(&new.best, nodes, 4)
         if new.best.score > -INFINITY:
+            make_room(self.items, 1)
             self.items.push_back(new)
         return 0
 
-    cdef void link(self, Step* best, const int* nodes, int count) noexcept nogil:
+    cdef int link(self, Step* best, const int* nodes, int count) except -1 nogil:
         """Link dependents of the heads `nodes` of an item, to derive it."""
         cdef int x, h, d, removed, code, left = 0
         cdef float score
         cdef int[5] item
         for h in range(count):
             for x in range(self.dependents.first[nodes[h]], self.dependents.first[nodes[h] + 1]):
+                self.watch.after(100)
                 removed = self.dependents.list[x]
                 if not nodes[0] < removed < nodes[count - 1]:
                     continue
@@ -213,6 +221,7 @@ cdef class TreeChart(Chart):
                     score = self.score5(item[0], item[1], item[2], item[3], item[4], &left)
                     score += reduce_score(&self.scores, code, item[0], item[1], item[2], item[3], item[4])
                 better(best, score, code, removed, left)
+        return 0
 
     cdef float score5(self, int i, int j, int k, int l, int r, int* left) noexcept nogil:
         """[i,j,k,l,r], and the number of heads in its left part."""
@@ -227,7 +236,7 @@ cdef class TreeChart(Chart):
         return best
 
     cdef float item2(self, int i, int l) noexcept nogil:
-        return self.t2[self.span(i, l)].score
+        return self.span(i, l).best.score
 
     cdef float item3(self, int i, int j, int l) noexcept nogil:
         return self.step3(i, j, l).score
@@ -236,13 +245,13 @@ cdef class TreeChart(Chart):
         return self.step4(i, j, k, l).score
 
     cdef Step step2(self, int i, int l) noexcept nogil:
-        return self.t2[self.span(i, l)]
+        return self.span(i, l).best
 
     cdef Step step3(self, int i, int j, int l) noexcept nogil:
-        return self.find(self.middle[self.span(i, l)], self.end[self.span(i, l)], j, 0)
+        return self.find(self.span(i, l).middle, self.span(i, l).end, j, 0)
 
     cdef Step step4(self, int i, int j, int k, int l) noexcept nogil:
-        return self.find(self.begin[self.span(i, l)], self.middle[self.span(i, l)], j, k)
+        return self.find(self.span(i, l).begin, self.span(i, l).middle, j, k)
 
     cdef Step find(self, size_t begin, size_t end, int j, int k) noexcept nogil:
         """The item with j, k in a part of the list that is sorted."""

@@ -1,4 +1,4 @@
-"""The arc-factored decoder of MH_k for any k >= 3, in O(n^k) time and O(n^(k-1)) memory (Figure 1 of the paper).
+"""The arc-factored decoder of MH_k for any k >= 3, in O(n^k) time and O(n^(k-1)) memory (Figure 2 of the paper).
 
     [h1,...,hm] = best of  Combine  [h1,...,hs] + [hs,...,hm],  1 < s < m
                            Link     [h1,...,x,...,hm] + arc h->x,  h one of h1,...,hm;      [i,i+1] = 0
@@ -14,10 +14,16 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
+from mh4.decoders.chart_memory cimport Memory
+from mh4.decoders.signals cimport Watch
+
 from mh4.decoders import arguments
 from mh4.decoders.degree import smallest_k
 from mh4.decoders.derivation import Derivation, from_heads
 from mh4.decoders.memory import out_of_memory
+
+cdef extern from "trace.h" nogil:
+    void lost() except +
 
 
 def decode(
@@ -27,7 +33,7 @@ def decode(
     """The highest-scoring tree over n words that MH_k derives: projective for k = 3, as mh4 for k = 4, any tree for k = n+2.
 
     arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m]. k: int, at least 3.
-    cost: float32 (n+1, n+1), added for every arc. -inf forbids an arc.
+    cost: float32 (n+1, n+1), added for every arc. -inf or any number from -1e30 down forbids an arc.
     heads: int array (n+1,); if given, the derivation is that of this tree.
     single_root: exactly one dependent of node 0.
 
@@ -53,9 +59,9 @@ def decode(
     return derivation
 
 
-def best_tree(const double[:, ::1] arcs, int k, bint single_root):
+cdef best_tree(const double[:, ::1] arcs, int k, bint single_root):
     """Heads of the highest-scoring tree in MH_k, k <= n+2 or 3."""
-    needed = sizeof(double) * sum(math.comb(len(arcs) + 2, size) for size in range(2, k))
+    needed = sizeof(double) * sum([math.comb(len(arcs) + 2, size) for size in range(2, k)])
     if needed >> 40:  # then the numbers of the items would soon overflow, too
         raise out_of_memory(len(arcs) - 1, needed)
     found = np.full(len(arcs), -1, dtype=np.int32)
@@ -84,8 +90,10 @@ cdef class Chart:
 
     cdef int n, k, first
     cdef bint single
-    cdef vector[vector[double]] scores  # by number of heads and rank
-    cdef vector[size_t] binomial        # a over b, b <= k
+    cdef Memory[double] memory
+    cdef vector[double*] scores   # by number of heads, and rank
+    cdef vector[size_t] binomial  # a over b, b <= k
+    cdef Watch watch
 
     def __init__(self, int n, int k, bint single):
         cdef int a, b
@@ -97,10 +105,15 @@ cdef class Chart:
             for b in range(1, min(a, k) + 1):
                 self.binomial[a * (k + 1) + b] = self.choose(a - 1, b - 1) + self.choose(a - 1, b)
         self.scores.resize(k)
-        for b in range(2, k):
-            self.scores[b].resize(self.choose(n + 3, b), -INFINITY)
-        for a in range(1, n + 2):
-            self.scores[2][a + self.choose(a + 1, 2)] = 0  # [i,i+1]
+        self.memory.start()
+        self.arrange()
+        self.memory.allocate()
+        self.arrange()
+
+    cdef void arrange(self) noexcept:
+        cdef int size
+        for size in range(2, self.k):
+            self.scores[size] = self.memory.take(self.choose(self.n + 3, size))
 
     cdef size_t choose(self, int a, int b) noexcept nogil:
         return self.binomial[a * (self.k + 1) + b]
@@ -125,9 +138,21 @@ cdef class Chart:
                 split[0] = x
         return best
 
+    cdef int begin(self) except -1 nogil:
+        cdef int size, a
+        cdef size_t x
+        for size in range(2, self.k):
+            for x in range(self.choose(self.n + 3, size)):
+                self.watch.after(1)
+                self.scores[size][x] = -INFINITY
+        for a in range(1, self.n + 2):
+            self.scores[2][a + self.choose(a + 1, 2)] = 0  # [i,i+1]
+        return 0
+
     cdef bint fill(self, const double[:, ::1] arcs) except -1 nogil:
         cdef vector[int] item
         cdef int i, l, size, x
+        self.begin()
         for i in range(self.n + 1, self.first - 1, -1):
             for l in range(i + 1, self.n + 3):
                 for size in range(min(self.k, l - self.interior(i) + 2), 1, -1):
@@ -151,10 +176,11 @@ cdef class Chart:
         item[1] = self.n + 2
         return self.score(item, 2, -1)
 
-    cdef void reach(self, const double[:, ::1] arcs, int* item, int size) noexcept nogil:
+    cdef int reach(self, const double[:, ::1] arcs, int* item, int size) except -1 nogil:
         """Combine to an item, which completes it, since larger items of its span come first; then apply Link to it."""
         cdef int x, split, head
         cdef double value = self.combine(item, size, &split)
+        self.watch.after(20 * size * size)
         if size < self.k:
             raise_to(self.score(item, size, -1), value)
             value = self.score(item, size, -1)[0]
@@ -164,6 +190,7 @@ cdef class Chart:
                 item[0] = 0
                 raise_to(self.score(item, size, x), value + arcs[0, item[x] - 1])
                 item[0] = 1
+        return 0
 
     cdef double link(self, const double[:, ::1] arcs, const int* item, int size, int removed, int* head) noexcept nogil:
         """The best arc to item[removed] from another head (except a root limited to one arc), and that head."""
@@ -200,6 +227,7 @@ cdef class Chart:
                 if removed == item[y]:
                     y += 1
                     continue
+                self.watch.after(20 * size * size)
                 for x in range(size):
                     larger[x + (x >= y)] = item[x]
                 larger[y] = removed
@@ -213,6 +241,8 @@ cdef class Chart:
                     if value > best:
                         best, best_removed, best_head = value, removed, 0
                         best_item.assign(larger.begin(), larger.end())
+            if best == -INFINITY:
+                lost()
             if best_removed < 0:
                 larger.assign(item.begin(), item.begin() + split + 1)
                 agenda.push_back(larger)

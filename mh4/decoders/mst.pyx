@@ -16,10 +16,16 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
+from mh4.decoders.chart_memory cimport KEEP, Memory
+from mh4.decoders.signals cimport Watch
+
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation, from_heads
 from mh4.decoders.memory import out_of_memory, workspaces
 from mh4.decoders.mst_marginals import marginals
+
+cdef extern from "trace.h" nogil:
+    void lost() except +
 
 cdef extern from *:
     ctypedef double* Row "double *__restrict"  # a row that overlaps no other argument, so that loops vectorise
@@ -32,7 +38,7 @@ def decode(
     """The highest-scoring tree over n words.
 
     arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m].
-    cost: float32 (n+1, n+1), added for every arc. -inf forbids an arc.
+    cost: float32 (n+1, n+1), added for every arc. -inf or any number from -1e30 down forbids an arc.
     heads: int array (n+1,); if given, the derivation is that of this tree.
     single_root: exactly one dependent of node 0.
 
@@ -54,21 +60,23 @@ def decode(
     return derivation
 
 
-def best_tree(const double[:, ::1] arcs, bint single_root):
+cdef best_tree(const double[:, ::1] arcs, bint single_root):
     """Heads of the highest-scoring tree."""
     cdef int n = arcs.shape[0] - 1
     found = np.full(n + 1, -1, dtype=np.int32)
     cdef int[::1] heads = found
-    cdef Contraction contraction = workspaces.get(Contraction)
+    cdef Contraction contraction = workspaces.take(Contraction)
     cdef bint spanned
     try:
+        contraction.prepare(n)
         with nogil:
-            spanned = contraction.span(&arcs[0, 0], n, single_root)
+            spanned = contraction.span(&arcs[0, 0], single_root)
             if spanned:
                 contraction.expand(heads)
     except MemoryError:
-        workspaces.drop(Contraction)
-        raise out_of_memory(n, (2.0 * n + 1) * (n + 1) * sizeof(double)) from None
+        raise out_of_memory(n, contraction.memory.bytes()) from None
+    contraction.memory.release(KEEP)
+    workspaces.give_back(contraction)
     if not spanned or (single_root and (found == 0).sum() != 1):
         raise arguments.no_derivation()
     return found
@@ -78,37 +86,56 @@ cdef enum State:
     NEW, ON_PATH, DONE
 
 
+cdef enum:
+    BLOCK = 128  # rows that are transposed together
+
+
 @cython.final
 cdef class Contraction:
     """The nodes 0 to n and, numbered after these, the contracted ones."""
 
     cdef int n, nodes
-    cdef vector[double] entering  # the best arc from h to a member of the node at node * (n + 1) + h; -inf if h is one
+    cdef Memory[double] memory
+    cdef double* entering         # the best arc from h to a member of the node at node * (n + 1) + h; -inf if h is one
     cdef vector[int] top          # for 0 to n: the node they are contracted to
     cdef vector[int] whole        # the node that a node is a member of, or 0
     cdef vector[int] head         # the h of the arc taken
     cdef vector[double] best      # its score
     cdef vector[State] states
     cdef vector[int] path
+    cdef Watch watch
 
-    cdef double* row(self, int node) noexcept nogil:
-        return self.entering.data() + <size_t> node * (self.n + 1)
-
-    cdef bint span(self, const double* arcs, int n, bint single_root) except -1 nogil:
-        """Take an arc for every node; False if some node has none."""
-        cdef int h, m, word, node
+    cdef prepare(self, int n):
         self.n = n
-        self.nodes = n + 1
+        self.memory.start()
+        self.arrange()
+        self.memory.allocate()
+        self.arrange()
         if self.head.size() < <size_t> 2 * n + 1:
             self.whole.resize(2 * n + 1)
             self.head.resize(2 * n + 1)
             self.best.resize(2 * n + 1)
             self.states.resize(2 * n + 1)
             self.top.resize(n + 1)
-            self.entering.resize((2 * <size_t> n + 1) * (n + 1))
-        for h in range(n + 1):
-            for m in range(1, n + 1):
-                self.row(m)[h] = arcs[<size_t> h * (n + 1) + m]
+
+    cdef void arrange(self) noexcept:
+        self.entering = self.memory.take((2 * <size_t> self.n + 1) * (self.n + 1))
+
+    cdef double* row(self, int node) noexcept nogil:
+        return self.entering + <size_t> node * (self.n + 1)
+
+    cdef bint span(self, const double* arcs, bint single_root) except -1 nogil:
+        """Take an arc for every node; False if some node has none."""
+        cdef int n = self.n, h, m, word, node, first, last
+        self.nodes = n + 1
+        first = 1
+        while first <= n:  # in blocks: if all rows were begun at once, the system would have to clear all their pages
+            last = min(first + BLOCK, n + 1)
+            for h in range(n + 1):
+                self.watch.after(4 * BLOCK)
+                for m in range(first, last):
+                    self.row(m)[h] = arcs[<size_t> h * (n + 1) + m]
+            first = last
         for m in range(n + 1):
             self.row(m)[m] = -INFINITY
             self.top[m] = m
@@ -122,6 +149,7 @@ cdef class Contraction:
                 if self.states[node] == NEW:
                     self.states[node] = ON_PATH
                     self.path.push_back(node)
+                self.watch.after(2 * n)
                 if not self.take(node, single_root):
                     return False
                 h = self.top[self.head[node]]
@@ -160,6 +188,7 @@ cdef class Contraction:
         while member != last:
             member = self.path.back()
             self.path.pop_back()
+            self.watch.after(self.n)
             self.whole[member] = new
             enter(row, self.row(member), self.best[member], self.n + 1)
         for h in range(1, self.n + 1):
@@ -170,11 +199,12 @@ cdef class Contraction:
         self.path.push_back(new)
         return new
 
-    cdef void expand(self, int[::1] heads) noexcept nogil:
+    cdef int expand(self, int[::1] heads) except -1 nogil:
         """Expand the contracted nodes: the arc that enters one replaces that of the member it enters."""
         cdef int node, member, entered, h
         cdef double value, best
         for node in range(self.nodes - 1, self.n, -1):
+            self.watch.after(4 * node)
             h = self.head[node]
             best = -INFINITY
             entered = -1
@@ -184,9 +214,12 @@ cdef class Contraction:
                     if value > best:
                         best = value
                         entered = member
+            if entered < 0:
+                lost()
             self.head[entered] = h
         for node in range(1, self.n + 1):
             heads[node] = self.head[node]
+        return 0
 
 
 cdef void enter(Row row, const double* member, double best, int count) noexcept nogil:

@@ -18,15 +18,17 @@ namespace marginals {
 template <class N> class MST {
     typedef typename N::Value Value;
     typedef typename N::Vector Vector;
-    enum { WIDTH = N::WIDTH };
+    enum { WIDTH = N::WIDTH, ROWS = 16 };  // the number of rows between looks for signals
 
     Memory<Value> memory;
+    signals::Watch watch;
     int n, stride;
     bool single_root;
     Value *weights, *w, *g;       // at head, dependent; w: as they were when head or dependent was eliminated; g: derivatives by w
     std::vector<Value> totals;
     std::vector<double> largest;  // of a word: the logarithm of what the weights of arcs to it were divided by
     double largest_root;          // with a single root, the same for arcs from 0, in addition
+    bool precise;                 // no weight that matters is wrong by more than 1e-8 of it
 
     Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
     bool in_total(int h, int v) const { return !single_root || (h == 0) == (v == 1); }
@@ -76,12 +78,13 @@ template <class N> class MST {
         arrange(square);
         memory.allocate();
         arrange(square);
-        std::fill(weights, g + square, Value());
+        clear(weights, g + square, watch);
         totals.resize(n + 1);
         largest.assign(n + 1, 0);
         auto score = [&](int h, int m) { return arcs[(size_t)words[h] * (n + 1) + words[m]]; };
         LogSum roots;
         for (int m = 1; m <= n && N::SCALED; m++) {
+            watch.pass(100 * n);
             LogSum heads;
             for (int h = single_root; h <= n; h++)
                 if (h != m)
@@ -90,10 +93,13 @@ template <class N> class MST {
             roots.add(score(0, m) - largest[m]);
         }
         largest_root = N::SCALED && single_root ? roots.value() : 0;
-        for (int h = 0; h <= n; h++)
+        precise = fabs(largest_root) * 1.2e-16 < 1e-8;  // what it is subtracted from is rounded
+        for (int h = 0; h <= n; h++) {
+            watch.pass(100 * n);
             for (int m = 1; m <= n; m++)
                 if (h != m)
                     row(weights, h)[m] = N::exponential(score(h, m) - largest[m] - (h == 0 ? largest_root : 0));
+        }
         std::copy(weights, weights + square, w);
     }
 
@@ -106,8 +112,12 @@ template <class N> class MST {
             totals[v] = total;
             if (N::is_zero(total))
                 return false;
-            for (int h = 0; h < v; h++)
-                add(row(w, h), row(w, v), row(w, h)[v] * N::inverse(total), v);
+            const Value inverse = N::inverse(total);
+            for (int first = 0; first < v; first += ROWS) {
+                watch.pass(v / WIDTH * ROWS * 4);
+                for (int h = first; h < std::min(first + ROWS, v); h++)
+                    add(row(w, h), row(w, v), row(w, h)[v] * inverse, v);
+            }
         }
         return true;
     }
@@ -116,11 +126,14 @@ template <class N> class MST {
         std::vector<Value> by_share(n + 1);
         for (int v = 1; v <= n; v++) {
             Value inverse = N::inverse(totals[v]), mean = Value(), minus_one = N::exponential(0) * -1;
-            for (int h = 0; h < v; h++) {
-                Value share = row(w, h)[v] * inverse;
-                by_share[h] = dot(row(g, h), row(w, v), v);
-                mean += share * by_share[h];
-                add(row(g, v), row(g, h), share, v);
+            for (int first = 0; first < v; first += ROWS) {
+                watch.pass(v / WIDTH * ROWS * 8);
+                for (int h = first; h < std::min(first + ROWS, v); h++) {
+                    Value share = row(w, h)[v] * inverse;
+                    by_share[h] = dot(row(g, h), row(w, v), v);
+                    mean += share * by_share[h];
+                    add(row(g, v), row(g, h), share, v);
+                }
             }
             for (int h = 0; h < v; h++) {
                 Value by_w = by_share[h];
@@ -134,12 +147,14 @@ template <class N> class MST {
   public:
     // log_partition, and the probability of each arc in `counts`, (n + 1, n + 1) by head and dependent.
     // words: the nodes in the opposite order of elimination: first 0 and, with a single root, a word that can be the root.
-    // True if the result is right, false if N is not enough for these scores.
+    // True if the result is right, false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
     bool find(const double *arcs, int length, const int *words, bool single, double *log_partition, double *counts) {
         n = length;
         single_root = single;
         tabulate(arcs, words);
         *log_partition = -INFINITY;
+        if (!precise)
+            return false;
         if (!eliminate())
             return !N::SCALED;
         double z = 0;
@@ -152,14 +167,17 @@ template <class N> class MST {
             *log_partition += largest[v];
         differentiate();
         double sum = 0;
-        for (int h = 0; h <= n; h++)
+        for (int h = 0; h <= n; h++) {
+            watch.pass(20 * n);
             for (int m = 1; m <= n; m++) {
                 double expected = N::number(row(weights, h)[m] * row(g, h)[m]);
                 sum += counts[(size_t)words[h] * (n + 1) + words[m]] = std::max(0.0, expected);  // -1e-17, say, is rounding
             }
+        }
         return isfinite(sum);
     }
 
+    size_t bytes_needed() const { return memory.bytes(); }
     void release(size_t kept) { memory.release(kept); }
 };
 

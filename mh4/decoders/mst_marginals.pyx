@@ -3,15 +3,17 @@
 cimport cython
 import numpy as np
 
-from mh4.decoders.marginals cimport KEEP, Doubles, Extendeds
+from mh4.decoders.chart_memory cimport KEEP
+from mh4.decoders.marginals cimport Doubles, Extendeds
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Marginals
-from mh4.decoders.memory import workspaces
+from mh4.decoders.memory import out_of_memory, room_for, workspaces
 
 cdef extern from "mst_marginals.hpp" namespace "marginals" nogil:
     cdef cppclass MST[N]:
         bint find(const double* arcs, int n, const int* words, bint single_root, double* log_partition, double* counts) except +
+        size_t bytes_needed()
         void release(size_t kept)
 
 
@@ -21,7 +23,8 @@ def marginals(arcs: np.ndarray, *, single_root: bool = False) -> Marginals:
     The arguments are those of `mst.decode`; float64 scores are not rounded to float32. The part "arcs" is the array of
     probabilities itself.
 
-    Raises ValueError for wrong shapes, NaN and similar, and if there is no tree (scores -inf, or single_root without words).
+    Raises ValueError for wrong shapes, NaN and similar, and if there is no tree (scores -inf, or single_root without words);
+    MemoryError if the sentence is too long for the memory of the machine.
     """
     cdef int n = arguments.words("arcs", arcs, 1)
     arcs = arguments.float64_scores("arcs", arcs, (n + 1, n + 1))
@@ -31,18 +34,24 @@ def marginals(arcs: np.ndarray, *, single_root: bool = False) -> Marginals:
         if root == 0:
             raise arguments.no_derivation()
         order[1], order[root] = root, 1
-    probabilities = np.zeros((n + 1, n + 1))
+    room_for(arcs.nbytes, "the probabilities of arcs")
+    probabilities = np.full((n + 1, n + 1), 0.0)  # written now: the charts are weighed against what is left
     cdef const double[:, ::1] scores = arcs
     cdef double[:, ::1] counts = probabilities
     cdef const int[::1] words = order
     cdef double log_partition
     cdef bint single = single_root
-    cdef Charts charts = workspaces.get(Charts)
-    with nogil:
-        if not charts.fast.find(&scores[0, 0], n, &words[0], single, &log_partition, &counts[0, 0]):
-            charts.exact.find(&scores[0, 0], n, &words[0], single, &log_partition, &counts[0, 0])
-        charts.fast.release(KEEP)
-        charts.exact.release(KEEP)
+    cdef Charts charts = workspaces.take(Charts)
+    try:
+        with nogil:
+            if not charts.fast.find(&scores[0, 0], n, &words[0], single, &log_partition, &counts[0, 0]):
+                charts.fast.release(KEEP)
+                charts.exact.find(&scores[0, 0], n, &words[0], single, &log_partition, &counts[0, 0])
+    except MemoryError:
+        raise out_of_memory(n, max(charts.fast.bytes_needed(), charts.exact.bytes_needed())) from None
+    charts.fast.release(KEEP)
+    charts.exact.release(KEEP)
+    workspaces.give_back(charts)
     if log_partition == -np.inf:
         raise arguments.no_derivation()
     return Marginals(log_partition, probabilities, {"arcs": probabilities})

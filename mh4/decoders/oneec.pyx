@@ -82,9 +82,12 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
+from mh4.decoders.chart_memory cimport KEEP
+from mh4.decoders.signals cimport Watch
+
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation, NotInClass, total
-from mh4.decoders.memory import out_of_memory, workspaces
+from mh4.decoders.memory import out_of_memory, room_for, workspaces
 
 
 def decode(
@@ -99,7 +102,7 @@ def decode(
         s is the dependent of h closest to m between h and m. It is visible if there is none or no arc crosses h->s.
         g is the head of h. It is visible if h is 0, which has none, or no arc crosses g->h; and no crossed arc from h
         to a dependent lies between h->m and g->h, in the order of the arcs around h (drawn at the top of this file).
-    cost: float32 (n+1, n+1), cost[h, m] is added for every arc h->m. -inf forbids a part or arc.
+    cost: float32 (n+1, n+1), cost[h, m] is added for every arc h->m. -inf or any number from -1e30 down forbids a part or arc.
     heads: int array (n+1,); if given, the derivation is that of this tree, without a search: its parts follow from the tree.
     single_root: exactly one dependent of node 0.
 
@@ -121,7 +124,7 @@ def decode(
         heads = arguments.tree(heads, n)
         arguments.roots(heads, single_root)
     else:
-        heads, _ = best_tree(tensors, cost, single_root)
+        heads, _ = _best_tree(tensors, cost, single_root)
     try:
         parts = parts_of(heads)
     except MemoryError:
@@ -134,14 +137,16 @@ def decode(
     return Derivation(score, heads, parts)
 
 
-def parts_of(const int[::1] heads):
-    """The parts of a tree, as in Derivation, or None if it is not 1-Endpoint-Crossing; heads: a valid tree."""
+cdef parts_of(const int[::1] heads):
+    """The parts of a tree, as in Derivation, or None if it is not 1-Endpoint-Crossing; heads: a tree."""
     cdef int n = heads.shape[0] - 1, m, k, h, g, s, low, high, end, other, x
     cdef vector[int] crossed
     cdef vector[int] parts[4]  # as in the names below
     cdef bint visible, hides
+    cdef Watch watch
     crossed.resize(n + 1, 0)
     for m in range(1, n + 1):
+        watch.after(10 * n)
         low, high = minimum(heads[m], m), maximum(heads[m], m)
         end = other = -1  # the nodes shared by all arcs crossing this one
         for k in range(1, n + 1):
@@ -157,6 +162,7 @@ def parts_of(const int[::1] heads):
                     if end == -1 and other == -1:
                         return None
     for m in range(1, n + 1):
+        watch.after(10 * n)
         h = heads[m]
         g = heads[h] if h else n + 1
         if crossed[m]:
@@ -193,18 +199,20 @@ cdef inline int push(vector[int]& rows, int first, int second) except -1 nogil:
     rows.push_back(second)
 
 
-def best_tree(tensors, cost, bint single_root):
+def _best_tree(tensors, cost, bint single_root):
     """Heads of the highest-scoring tree, and its score in the chart."""
     cdef int n = len(tensors["arc"]) - 1
+    needed = sum([4 * tensor.size for tensor in tensors.values()]) + 8 * (n + 1) ** 2
+    room_for(needed, "the sum of scores and cost")
     cost = 0 if cost is None else cost.astype(np.float64)
-    cdef const float[:, ::1] arc = arguments.float32(tensors["arc"] + cost)
-    cdef const float[:, ::1] crossed_arc = arguments.float32(tensors["crossed_arc"] + cost)
-    cdef const float[:, ::1] grandparent = arguments.float32(tensors["grandparent"].T)
-    cdef const float[:, ::1] sibling = arguments.float32(tensors["sibling"].T)
+    cdef const float[:, ::1] arc = (tensors["arc"] + cost).astype(np.float32, copy=False)
+    cdef const float[:, ::1] crossed_arc = (tensors["crossed_arc"] + cost).astype(np.float32, copy=False)
+    cdef const float[:, ::1] grandparent = tensors["grandparent"].T.astype(np.float32, order="C", copy=False)
+    cdef const float[:, ::1] sibling = tensors["sibling"].T.astype(np.float32, order="C", copy=False)
     found = np.full(n + 1, -1, dtype=np.int32)
     if n == 0:
         return found, 0.0
-    cdef Workspace workspace = workspaces.get(Workspace) if n <= LONGEST_KEPT else Workspace()
+    cdef Workspace workspace = workspaces.take(Workspace)
     cdef int[::1] heads = found
     cdef float best
     try:
@@ -215,9 +223,9 @@ def best_tree(tensors, cost, bint single_root):
             if best > -INFINITY:
                 workspace.chart.trace(&heads[0])
     except MemoryError:
-        if n <= LONGEST_KEPT:
-            workspaces.drop(Workspace)
         raise out_of_memory(n, workspace.chart.bytes_needed()) from None
+    workspace.chart.release(KEEP)
+    workspaces.give_back(workspace)
     if best == -INFINITY:
         raise arguments.no_derivation()
     return found, best
@@ -227,9 +235,10 @@ cdef extern from "oneec_trace.hpp" namespace "oneec" nogil:
     cdef cppclass Chart:
         void prepare(int words, const float* arcs, const float* crossed_arcs, const float* grandparents,
                      const float* siblings, bint single_root) except +
-        void fill()
+        void fill() except +
         float best_score()
         size_t bytes_needed()
+        void release(size_t kept)
         void trace(int* heads) except +
 
 
@@ -238,9 +247,6 @@ cdef class Workspace:
     """A chart with its memory."""
 
     cdef Chart chart
-
-
-LONGEST_KEPT = 100  # words: about 60 MB
 
 
 cdef inline int minimum(int a, int b) noexcept nogil:

@@ -228,7 +228,7 @@ struct Complexes : Projective {
     // Fill the chart. If l simply counted down, all gaps a b with a > l would be known when they are needed. Instead a group of l, low
     // to high, takes turns at each r, so that the tables of r that they all need stay in the cache. So when l reaches r = a, another node
     // of the group, gaps a b are not known, but -inf. Only wing l b a and complex l b <- spanned l a b, gap a b are made of them;
-    // catch_up makes these again before they are needed.
+    // catch_up makes these again before they are needed. Throws signals::Raised.
     void fill() {
         for (int high = n - 1; high >= 0; high -= group) {
             const int low = maximum(high - group + 1, 0);
@@ -272,6 +272,7 @@ struct Complexes : Projective {
     }
 
     void fill(int l, int r) {
+        watch.pass((size_t)20 * (r - l) * n);
         fill_pivots_left(l, r);
         if (l > 0) fill_half_pivots_left(l, r);
         if (r < n) {

@@ -11,6 +11,7 @@ state; so if oneec_complexes.hpp lacks one of these functions, it does not compi
 rule exactly once for each order of its nodes in the sentence that a complex can need, and raises ValueError otherwise.
 """
 
+import os
 import textwrap
 from collections import Counter, namedtuple
 from itertools import permutations
@@ -448,7 +449,12 @@ def header():
 
 
 def write(path):
-    """Write the header unless it is already up to date, so that nothing is recompiled unnecessarily."""
+    """Write the header unless it is already up to date, so that nothing is recompiled unnecessarily; all of it or nothing."""
     path, text = Path(path), header()
     if not path.exists() or path.read_text() != text:
-        path.write_text(text)
+        part = path.with_name(".%s.%d.part" % (path.name, os.getpid()))
+        try:
+            part.write_text(text)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)

@@ -177,6 +177,10 @@ struct Tables {
     }
 
     size_t bytes_needed() const { return memory.bytes(); }
+    void release(size_t kept) { memory.release(kept); }
+
+  protected:
+    signals::Watch watch;
 
   private:
     std::vector<Layer> layers;

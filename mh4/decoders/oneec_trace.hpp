@@ -3,6 +3,7 @@
 #pragma once
 
 #include "oneec_complexes.hpp"
+#include "trace.h"
 
 namespace oneec {
 
@@ -74,6 +75,7 @@ struct Chart : Complexes {
         if (crossed_half[h * width + end] > best) {
             trace_crossed_half(h, end);
         } else {
+            if (best == NEVER) lost();
             push(ARC, 0, h, best_m, g);
             push(HALF, 0, best_m, end, h);
         }
@@ -90,6 +92,7 @@ struct Chart : Complexes {
                 best_u = u;
             }
         }
+        if (best == NEVER) lost();
         push_complex(h, best_u, FIRST_ABOVE);
         push(HALF, 0, best_u, end, hidden);
     }
@@ -121,6 +124,7 @@ struct Chart : Complexes {
                 }
             }
         }
+        if (best == NEVER) lost();
         if (best_s >= 0) {
             push(ARC, 0, h, best_s, g);
             push(PAIR, 0, minimum(best_s, m), maximum(best_s, m), h);
@@ -144,6 +148,7 @@ struct Chart : Complexes {
                 best_s = s;
             }
         }
+        if (best == NEVER) lost();
         if (best_s < 0) {
             trace_crossed_half(h, w - step);
         } else {
@@ -162,6 +167,7 @@ struct Chart : Complexes {
                 best_w = w;
             }
         }
+        if (best == NEVER) lost();
         push(HALF, 0, b, best_w, g);
         best = at_c(a, best_w - 1)[g];
         if (!may_have_two(a)) return;
@@ -201,6 +207,7 @@ struct Chart : Complexes {
                  ((item.kind == CLOSED || item.kind == OPEN) && item.a < item.b && item.b < item.x))
             recall(item.a, item.x);
         const Found found = best(item);
+        if (found.rule < 0) lost();
         const Shape& shape = SHAPES[found.rule];
         const int* nodes = found.nodes;
         for (int i = shape.antecedents - 1; i >= 0; i--) {
@@ -219,6 +226,7 @@ struct Chart : Complexes {
         traced_l = l;
         traced_x = x;
         for (int r = l + 1; r < x; r++) {
+            watch.pass(40 * n);
             fill_pivots_left(l, r);
             fill_far(l, r, block_of(x), block_of(x) + 1);
             if (r + 1 < x) fill_wings(l, r, r + 1, x);
@@ -244,6 +252,7 @@ struct Chart : Complexes {
                 for (int j = low + 1; j < (further > 1 ? high : low + 2); j++) {
                     if (further > 1) nodes[3] = j;
                     if (!in_order(shape, nodes)) continue;
+                    watch.pass(50);
                     for (int k = 0; k < shape.size; k++) {
                         if (shape.cases[k].result != item.state) continue;
                         const float value = score(shape, nodes, shape.cases[k]);

@@ -1,4 +1,4 @@
-"""A straightforward implementation of MH4: Figure 1 of the paper with k = 4, item by item. Read this before mh4.
+"""A straightforward implementation of MH4: Figure 2 of the paper with k = 4, item by item. Read this before mh4.
 
 An item [h1,...,hm] is a computation that starts with h1 as the first buffer element and ends with h1|...|h(m-1) on top of the stack
 and hm as the first buffer element: in [i,j,k,l], s2, s1, s0 and b0 are i, j, k and l; in [i,j,l], s1, s0 and b0 are i, j and l. As the
@@ -22,7 +22,12 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
+from mh4.decoders.chart_memory cimport require
 from mh4.decoders.replay cimport LA, LA2, LAp, RA, RA2, RAp, head_of
+from mh4.decoders.signals cimport Watch
+
+from mh4.decoders import arguments
+from mh4.decoders.memory import out_of_memory
 
 
 def decode(
@@ -31,10 +36,20 @@ def decode(
     """The score of the best MH4-hybrid derivation, including cost, and its heads.
 
     shift and cost, which is required, are those of mh4.decode, s0b0 and s1s0 its reduce_s0b0 and reduce_s1s0, with the reduces in
-    the order of their codes (replay.pxd), at code - LA. All are float32. Some derivation must have a finite score.
+    the order of their codes (replay.pxd), at code - LA. All are float32. Raises the errors of mh4.decode.
     """
-    cdef int n = shift.shape[0] - 2, side = n + 2, span, i, j, k, l, back, code, removed
+    cdef int n = arguments.words("shift", shift, 2), side = n + 2, span, i, j, k, l, back, code, removed
     cdef float left, right, value, best
+    cdef Watch watch
+    shift = arguments.float32_scores("shift", shift, (side, side))
+    s0b0 = arguments.float32_scores("s0b0", s0b0, (6, side, side))
+    s1s0 = arguments.float32_scores("s1s0", s1s0, (6, side, side))
+    cost = arguments.float32_scores("cost", cost, (n + 1, n + 1))
+    cdef double needed = 5.0 * side ** 4
+    try:
+        require(<size_t> needed)
+    except MemoryError:
+        raise out_of_memory(n, needed) from None
     cdef float[:, ::1] t2 = np.empty((side, side), dtype=np.float32)
     cdef float[:, :, ::1] t3 = np.empty((side, side, side), dtype=np.float32)
     cdef float[:, :, :, ::1] t4 = np.empty((side, side, side, side), dtype=np.float32)
@@ -49,12 +64,14 @@ def decode(
         for i in range(n + 2 - span):
             l = i + span
             for j in range(i + 1, l):
+                watch.after(1000)
                 for k in range(j + 1, l):
                     left = t3[i, j, k] + shift[j, k] + t2[k, l]
                     right = t2[i, j] + shift[i, j] + t3[j, k, l]
                     back4[i, j, k, l] = left > right
                     t4[i, j, k, l] = left if left > right else right
             for j in range(i + 1, l):
+                watch.after(1000)
                 best = t2[i, j] + shift[i, j] + t2[j, l]
                 back = -1
                 for k in range(j + 1, l):
@@ -94,6 +111,8 @@ def decode(
             t2[i, l] = best
             back2[i, l] = back
 
+    if t2[0, n + 1] == -INFINITY:
+        raise arguments.no_derivation()
     cdef int[::1] found = heads
     cdef vector[int] agenda  # i, j, l of [i,j,l], or of [i,l] with j = 0
     agenda.resize(3, 0)

@@ -4,6 +4,7 @@ import numpy as np
 
 from mh4.decoders import arguments
 from mh4.decoders.derivation import Derivation
+from mh4.decoders.memory import room_for
 
 
 cdef class Tensors:
@@ -24,7 +25,8 @@ cdef class Tensors:
             cost = self.kept("cost", cost, (n + 1, n + 1))
             self.scores.cost = self.scores.by_arc = matrix(cost)
         if arcs is not None and cost is not None:
-            self.arrays.append(arguments.float32_sum(arcs, cost))
+            room_for(arcs.nbytes, "the sum of arcs and cost")
+            self.arrays.append(arcs + cost)
             self.scores.by_arc = matrix(self.arrays[len(self.arrays) - 1])
 
     cdef kept(self, name, array, shape):

@@ -31,16 +31,17 @@ class Scaling {
 
   public:
     double total;
-    bool finite;  // no score is -inf
+    bool finite;   // no score is -inf
+    bool precise;  // no weight that matters is wrong by more than 1e-8 of it, or so
 
     static int last_b0(int t, int n) { return t == LA || t == LA2 ? n : n + 1; }  // the end of the sentence cannot be a head
 
-    void find(const Scores &of, double more, bool scaled) {
+    void find(const Scores &of, double more, bool scaled, signals::Watch &watch) {
         scores = of;
         n = of.n;
         boost = more;
         total = 0;
-        finite = true;
+        finite = precise = true;
         for (auto *largest : {&reduces, &shifts, &arcs})
             largest->assign(n + 1, scaled ? -INFINITY : 0);
         for (auto &largest : at_s0)
@@ -48,21 +49,28 @@ class Scaling {
         if (!scaled)
             return;
         for (int t = 0; t < scores.reduces; t++) {
-            for (int k = 1; k <= n; k++)
+            for (int k = 1; k <= n; k++) {
+                watch.pass(10 * n);
                 for (int l = k + 1; l <= last_b0(t, n); l++)
                     include(at_s0[t][k], part(scores.s0b0, t, k, l));
-            for (int j = 0; j < n; j++)
+            }
+            for (int j = 0; j < n; j++) {
+                watch.pass(10 * n);
                 for (int k = j + 1; k <= n; k++)
                     if (k < last_b0(t, n))
                         include(reduces[removed(t, j, k)], at_s0[t][k] + part(scores.s1s0, t, j, k));
+            }
         }
-        for (int h = 0; h <= n; h++)
+        for (int h = 0; h <= n; h++) {
+            watch.pass(20 * n);
             for (int m = 1; m <= n; m++) {
                 if (h < m)
                     include(shifts[m], part(scores.shift, 0, h, m));
                 if (h != m)
                     include(arcs[m], arc_score(h, m));
             }
+        }
+        double size = 0;
         for (int k = 1; k <= n; k++) {
             for (auto *largest : {&reduces, &shifts, &arcs}) {
                 if ((*largest)[k] == -INFINITY)
@@ -70,7 +78,11 @@ class Scaling {
                 total += (*largest)[k];
             }
             total -= boost;
+            size += fabs(reduces[k]) + fabs(shifts[k]);
         }
+        // Of what is subtracted from a score, only the result is rounded, which is small, or its weight negligible. But before, two
+        // parts of a reduce, or a shift and the boost, are added up to about the largest of their kind, and rounded.
+        precise = size * 1.2e-16 < 1e-8;
     }
 
     double shift(int s0, int b0) const { return less(part(scores.shift, 0, s0, b0) + boost, shifts[b0]); }

@@ -7,8 +7,6 @@
 // the same order, and results are the same, wherever they are compiled.
 #pragma once
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 #include <algorithm>
 
@@ -17,36 +15,46 @@
 
 namespace marginals {
 
-struct Extended {  // m * 2^e; e is a whole number
-    double m, e;
+// m e^s. Scores of up to 1e30 leave no room in a float64 for the differences between their sums, which are what counts: so s is the
+// exact sum of their whole parts, and only their fractions are in m. |m| is kept between e^-208 and e^208, roughly.
+struct __attribute__((packed, aligned(8))) Extended {
+    double m;
+    __int128 s;
 };
 
-static inline double power_of_two(int e) {  // -1022 <= e <= 1023
-    uint64_t bits = (uint64_t)(e + 1023) << 52;
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
+static const double MOST = exp(208), STEP = exp(300);
+
+// e^0, e^-1, e^-2, ...: what is more than 460 below, whatever both m are, adds nothing to a sum.
+struct Powers {
+    enum { COUNT = 461 };
+    double of[COUNT];
+    Powers() {
+        for (int k = 0; k < COUNT; k++)
+            of[k] = exp(-k);
+    }
+};
+static const Powers POWERS;
 
 static inline Extended operator*(Extended a, Extended b) {
-    double m = a.m * b.m;  // of two numbers between 1/2 and the number of terms of a sum
-    if (m == 0)
-        return Extended{0, 0};
-    int e;
-    m = frexp(m, &e);
-    return Extended{m, a.e + b.e + e};
+    double m = a.m * b.m;
+    __int128 s = a.s + b.s;
+    if (fabs(m) > MOST)
+        return Extended{m / STEP, s + 300};
+    if (fabs(m) < 1 / MOST)
+        return m == 0 ? Extended{0, 0} : Extended{m * STEP, s - 300};
+    return Extended{m, s};
 }
 
 static inline Extended operator+(Extended a, Extended b) {
     if (a.m == 0 || b.m == 0)
         return a.m == 0 ? b : a;
-    if (a.e < b.e)
+    if (a.s < b.s)
         std::swap(a, b);
-    double less = a.e - b.e;
-    return less > 200 ? a : Extended{a.m + b.m * power_of_two(-(int)less), a.e};
+    __int128 less = a.s - b.s;
+    return less < Powers::COUNT ? Extended{a.m + b.m * POWERS.of[(int)less], a.s} : a;
 }
 
-static inline Extended operator*(Extended a, double b) { return Extended{a.m * b, a.e}; }
+static inline Extended operator*(Extended a, double b) { return Extended{a.m * b, a.s}; }
 
 static inline Extended &operator+=(Extended &a, Extended b) { return a = a + b; }
 
@@ -58,13 +66,15 @@ struct Extendeds {
     static Extended exponential(double score) {
         if (score == -INFINITY)
             return Extended{0, 0};
-        long double exponent = score * 1.442695040888963407359924681001892137L;
-        long double whole = floorl(exponent);
-        return Extended{exp2((double)(exponent - whole)), (double)whole};
+        double whole = floor(score);
+        return Extended{exp(score - whole), (__int128)whole};
     }
-    static double log(Extended x) { return ::log(x.m) + x.e * 0.693147180559945309417232121458; }
-    static Extended inverse(Extended x) { return Extended{1 / x.m, -x.e}; }
-    static double number(Extended x) { return ldexp(x.m, (int)std::max(-2000.0, std::min(2000.0, x.e))); }
+    static double log(Extended x) { return ::log(x.m) + (double)x.s; }
+    static Extended inverse(Extended x) { return Extended{1 / x.m, -x.s}; }
+    static double number(Extended x) {
+        double half = exp(std::max(-1e3, std::min(1e3, (double)x.s)) / 2);
+        return x.m * half * half;
+    }
     static bool is_zero(Extended x) { return x.m == 0; }
     static Extended at(const Extended *x) { return *x; }
     static void put(Extended *to, Extended x) { *to = x; }
@@ -119,6 +129,14 @@ struct Doubles {
     static double sum(Eight x) { return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])); }
     static Eight zero() { return Eight(); }
 };
+
+// Set numbers to 0, a page after the other.
+template <class Value> static void clear(Value *first, Value *last, signals::Watch &watch) {
+    for (const ptrdiff_t page = 4096; first < last; first += std::min(page, last - first)) {
+        watch.pass(page / 4);
+        std::fill_n(first, std::min(page, last - first), Value());
+    }
+}
 
 // Scores of transitions and arcs of a sentence of n words. Tensors are float64; some may be NULL.
 struct Scores {

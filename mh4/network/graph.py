@@ -13,8 +13,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import numpy as np
-
+from mh4 import memory
 from mh4.errors import NotInstalled
 
 
@@ -33,9 +32,6 @@ def _quiet_stderr() -> Iterator[None]:
         os.close(null)
 
 
-# DyNet turns subnormal numbers off. A numpy for Python 3.9 or 3.10 that first looks for the smallest number after that warns of it.
-np.finfo(np.float32), np.finfo(np.float64)
-
 with _quiet_stderr():
     try:
         import dynet_config
@@ -44,10 +40,17 @@ with _quiet_stderr():
             "this needs DyNet, which pip cannot build by itself: run `mh4 install-dynet`, which compiles it in a few minutes"
         ) from None
 
-    dynet_config.set(autobatch=0, mem=512, random_seed=1)
+    # Memory in MB to begin with: of values, gradients, parameters, and what is needed for a moment.
+    dynet_config.set(autobatch=0, mem="128,16,64,16", random_seed=1)
     import dynet as dy
 
-__all__ = ["dy", "lock", "forward", "affine", "product"]
+# Of what it computes with, another build of DyNet, or an earlier one of ours, lacks this at least.
+if not all(hasattr(*feature) for feature in ((dy, "bilstm"), (dy.Expression, "npview"), (dy.ComputationGraph, "memory"))):
+    raise NotInstalled("this needs mh4's build of DyNet, and another one is installed: run `mh4 install-dynet`")
+
+__all__ = ["dy", "lock", "forward", "backward", "affine", "product"]
+
+_STEP = 64 << 20  # DyNet's memory grows by multiples of this, as what each minibatch needs differs a little
 
 # DyNet has one graph for the whole process. A thread holds this lock from before it begins a graph until it has all results, and
 # while it makes or changes parameters. A process is not forked while another thread holds it, so a forked child finds it free.
@@ -56,8 +59,27 @@ os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_
 
 
 def forward(last: "dy.Expression") -> None:
-    """Compute every expression of the graph up to `last`, the newest."""
+    """Compute every expression of the graph up to `last`, the newest. Raises MemoryError before it begins if there is too little."""
+    _reserve(gradients=False)
     last.forward()
+
+
+def backward(loss: "dy.Expression") -> None:
+    """Compute the gradients of a scalar, the newest expression. Raises MemoryError as `forward` does."""
+    _reserve(gradients=True)
+    loss.backward()
+
+
+def _reserve(gradients: bool) -> None:
+    """Have DyNet get the memory for all values of the graph, or for their gradients, at once, unless it has so much.
+
+    The alternative, to get it bit by bit, is ended by the system where that limits the memory of a container.
+    """
+    needed, kept = dy.cg().memory(gradients)
+    if needed > kept:
+        size = -(-needed // _STEP) * _STEP
+        memory.require(size - kept, "the network")
+        dy.cg().reserve(size, gradients)
 
 
 def affine(weights: "dy.Expression", vectors: "dy.Expression", bias: "dy.Expression") -> "dy.Expression":

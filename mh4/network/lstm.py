@@ -4,6 +4,9 @@ The sequences are packed: sorted by length, so that those still running at step 
 of a whole minibatch is then one matrix product, and the inputs of all steps are another, whereas DyNet's own builders make a
 dozen nodes for each step of each sequence. Dropout is variational (Gal & Ghahramani 2016): one mask per sequence, shared by all
 its steps, on the inputs and on the recurrent connections.
+
+Our build of DyNet has a layer as a single node, in C++ (mh4/setup/dynet/nodes-bilstm.cc), which is several times as fast as the
+definition in DyNet's own operations here, `Layer.by_steps`. That is what readers should read, and what tests compare the node with.
 """
 
 from collections.abc import Sequence
@@ -17,9 +20,8 @@ from mh4.network.graph import affine, dy
 class Packing:
     """The mapping of sequence elements from their natural order, one sequence after another, to packed steps and back.
 
-    sizes: the number of sequences in each step; sequence: for each packed column, the rank (by length) of its sequence;
-    packed: for each packed column, its natural column; natural: the inverse; reversed: for each packed column, the packed
-    column that mirrors it in its sequence (its own inverse).
+    sizes: the number of sequences in each step; sequence: for each packed column, the rank of its sequence, by length; columns: for
+    each direction, ahead and behind, the natural column of each packed column; natural: the inverses.
     """
 
     def __init__(self, lengths: Sequence[int]) -> None:
@@ -30,10 +32,9 @@ class Packing:
         takes_part = np.arange(falling[0])[:, None] < falling  # [step, rank]
         step, self.sequence = np.nonzero(takes_part)
         self.sizes = takes_part.sum(axis=1).tolist()
-        step_starts = np.cumsum(self.sizes) - self.sizes
-        self.packed = starts[self.sequence] + step
-        self.natural = np.argsort(self.packed)
-        self.reversed = step_starts[falling[self.sequence] - 1 - step] + self.sequence
+        first, last = starts[self.sequence], (starts + falling - 1)[self.sequence]
+        self.columns = first + step, last - step
+        self.natural = tuple(np.argsort(columns) for columns in self.columns)
 
 
 class LSTM:
@@ -47,37 +48,66 @@ class LSTM:
         self.cell_to_output_gate = parameters.add_parameters((units, units), init=_glorot(units, units))
         self.bias = parameters.add_parameters(3 * units, init=0)
 
+    @property
+    def weights(self) -> list["dy.Parameters"]:
+        """The parameters, in the order of the arguments of DyNet's node."""
+        return [self.from_input, self.from_state, self.cell_to_input_gate, self.cell_to_output_gate, self.bias]
+
 
 class Layer:
-    """Two LSTMs, one from each end of the sequences. They take each step together, as a DyNet batch of two."""
+    """Two LSTMs, one from each end of the sequences."""
 
     def __init__(self, inputs: int, units: int, parameters: "dy.ParameterCollection") -> None:
-        self.units = units
+        self.inputs, self.units = inputs, units
         self.directions = LSTM(inputs, units, parameters), LSTM(inputs, units, parameters)
 
-    def __call__(self, vectors: "dy.Expression", packing: Packing, dropout: float) -> "dy.Expression":
-        """From (inputs, N) packed columns to (2 * units, N) packed columns."""
-        backwards = packing.reversed.tolist()
+    def __call__(self, vectors: "dy.Expression", lengths: Sequence[int], dropout: float) -> "dy.Expression":
+        """From (inputs, N), sequences of these lengths one after another, to (2 * units, N)."""
+        masks = _masks(self.inputs + 2 * self.units, len(lengths), dropout) if dropout else None
+        return self.as_node(vectors, lengths, masks)
+
+    def as_node(self, vectors: "dy.Expression", lengths: Sequence[int], masks: Optional["dy.Expression"]) -> "dy.Expression":
+        """The same as `by_steps`, as a single node."""
+        weights = [weights for lstm in self.directions for weights in lstm.weights]
+        return dy.bilstm([vectors, *weights] + ([] if masks is None else [masks]), lengths)
+
+    def by_steps(self, vectors: "dy.Expression", lengths: Sequence[int], masks: Optional["dy.Expression"]) -> "dy.Expression":
+        """Both directions take each step together, as a DyNet batch of two.
+
+        masks: factors of the input, the state and the cell as the gates see them, (inputs + 2 * units, number of sequences) from the
+        longest to the shortest, as a batch of two.
+        """
+        packing = Packing(lengths)
         projected = []
-        for lstm, inputs in zip(self.directions, (vectors, dy.select_cols(vectors, backwards))):
-            if dropout:
-                mask = _mask(inputs.dim()[0][0], packing.sizes[0], dropout)
+        for direction, lstm in enumerate(self.directions):
+            inputs = dy.select_cols(vectors, packing.columns[direction].tolist())
+            if masks is not None:
+                mask = dy.pick_range(dy.pick_batch_elem(masks, direction), 0, self.inputs, 0)
                 inputs = dy.cmult(inputs, dy.select_cols(mask, packing.sequence.tolist()))
             projected.append(affine(lstm.from_input, inputs, lstm.bias))
-        states = self._run(dy.concatenate_to_batch(projected), packing.sizes, dropout)
-        ahead, behind = dy.pick_batch_elem(states, 0), dy.pick_batch_elem(states, 1)
-        return dy.concatenate([ahead, dy.select_cols(behind, backwards)])
+        state_mask = cell_mask = None
+        if masks is not None:
+            state_mask, cell_mask = (
+                dy.pick_range(masks, row, row + self.units, 0) for row in (self.inputs, self.inputs + self.units)
+            )
+        states = self._run(dy.concatenate_to_batch(projected), packing.sizes, state_mask, cell_mask)
+        return dy.concatenate(
+            [dy.select_cols(dy.pick_batch_elem(states, k), natural.tolist()) for k, natural in enumerate(packing.natural)]
+        )
 
-    def _run(self, projected: "dy.Expression", sizes: Sequence[int], dropout: float) -> "dy.Expression":
+    def _run(
+        self,
+        projected: "dy.Expression",
+        sizes: Sequence[int],
+        state_mask: Optional["dy.Expression"],
+        cell_mask: Optional["dy.Expression"],
+    ) -> "dy.Expression":
         """The states after each step, side by side, given the projected inputs of the gates: batches of two."""
         units = self.units
         from_state, cell_to_input_gate, cell_to_output_gate = (
             dy.concatenate_to_batch([getattr(lstm, name) for lstm in self.directions])
             for name in ("from_state", "cell_to_input_gate", "cell_to_output_gate")
         )
-        state_mask = cell_mask = None
-        if dropout:
-            state_mask, cell_mask = (_mask(units, sizes[0], dropout, batch=2) for _ in range(2))
         outputs: list[dy.Expression] = []
         # Passed from each step to the next. The gates see state and cell through their masks; `cell` itself is not masked.
         state = cell = seen_cell = None
@@ -117,12 +147,11 @@ class BiLSTM:
             self.layers.append(Layer(inputs, units // 2, parameters))
             inputs = units
 
-    def __call__(self, vectors: "dy.Expression", packing: Packing, dropout: float = 0.0) -> list["dy.Expression"]:
-        """From (inputs, N), the elements of all sequences in their natural order, to packed (units, N) for each layer."""
-        vectors = dy.select_cols(vectors, packing.packed.tolist())
+    def __call__(self, vectors: "dy.Expression", lengths: Sequence[int], dropout: float = 0.0) -> list["dy.Expression"]:
+        """From (inputs, N), sequences of these lengths one after another, to (units, N) for each layer."""
         outputs = []
         for layer in self.layers:
-            vectors = layer(vectors, packing, dropout)
+            vectors = layer(vectors, lengths, dropout)
             outputs.append(vectors)
         return outputs
 
@@ -131,8 +160,8 @@ def _glorot(rows: int, columns: int) -> "dy.UniformInitializer":
     return dy.UniformInitializer(float(np.sqrt(6.0 / (rows + columns))))
 
 
-def _mask(rows: int, columns: int, dropout: float, batch: int = 1) -> "dy.Expression":
-    return dy.random_bernoulli((rows, columns), 1.0 - dropout, 1.0 / (1.0 - dropout), batch)
+def _masks(rows: int, columns: int, dropout: float) -> "dy.Expression":
+    return dy.random_bernoulli((rows, columns), 1.0 - dropout, 1.0 / (1.0 - dropout), 2)
 
 
 def _masked(vectors: "dy.Expression", mask: Optional["dy.Expression"]) -> "dy.Expression":

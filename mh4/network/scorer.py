@@ -4,25 +4,69 @@ Every scorer takes a whole minibatch at once, so that its large products are sin
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Optional
 
 import numpy as np
 
 from mh4.config import Config
-from mh4.network.graph import dy
+from mh4.network.graph import dy, product
 from mh4.network.layers import MLP, Biaffine, Columns, Linear
-from mh4.systems import System, Tensor
+from mh4.systems import GreedySystem, System, Tensor
 from mh4.training.violation import Violation, coefficients
 
 
+def scorer_of(system: System, config: Config, parameters: "dy.ParameterCollection") -> "TensorScorer | JointScorer":
+    """The scorer of a system's trees."""
+    if isinstance(system, GreedySystem) and system.joint:
+        return JointScorer(system, config, parameters)
+    return TensorScorer(system, config, parameters)
+
+
+class EndVectors:
+    """Learned vectors that stand for the end of the sentence, or what is missing, one for each of several positions.
+
+    They replace the last column of each sentence; if scorer.end is "encoded", there are none, and the column stays as it is.
+    """
+
+    def __init__(self, positions: Sequence[str], units: int, config: Config, parameters: "dy.ParameterCollection") -> None:
+        glorot = dy.UniformInitializer(float(np.sqrt(3 / units)))
+        names = positions if config.scorer.end == "learned" else ()
+        self.vectors = {position: parameters.add_parameters((units, 1), init=glorot) for position in names}
+
+    def __call__(self, position: str, vectors: "dy.Expression", columns: Sequence[Columns]) -> "dy.Expression":
+        if position not in self.vectors:
+            return vectors
+        count = vectors.dim()[0][1]
+        order = np.arange(count)
+        order[[stop - 1 for _, stop in columns]] = count
+        return dy.select_cols(dy.concatenate_cols([vectors, self.vectors[position]]), order.tolist())
+
+
+POSITIONS = ("s2", "s1", "s0", "b0")  # as in the rows of mh4.oracle
+
+
 class TensorScorer:
-    """The score tensors of a system: a deep biaffine map for each tensor, and an MLP for each position that they use."""
+    """The score tensors of a system: a deep biaffine map for each tensor, and an MLP for each position that they use.
+
+    A learned end of the sentence stands after the MLPs, in mh3 before them.
+    """
 
     def __init__(self, system: System, config: Config, parameters: "dy.ParameterCollection") -> None:
         units, mlp_units = config.encoder.units, config.scorer.mlp_units
         self.tensors = system.tensors
-        positions = dict.fromkeys(position for tensor in system.tensors for position in tensor.positions)
-        self.mlps = {position: MLP(units, mlp_units, config.dropout.mlp, parameters) for position in positions}
-        self.biaffines = {t.name: Biaffine(t.matrices or 1, mlp_units, parameters) for t in system.tensors}
+        self.mlps = {position: MLP(units, mlp_units, config.dropout.mlp, parameters) for position in system.positions}
+        self.biaffines = {
+            t.name: Biaffine(t.matrices or 1, mlp_units, parameters, bilinear=not t.biaffine) for t in system.tensors
+        }
+        can_end = [p for p in system.positions if any((p, True) in zip(t.positions, t.sentinel) for t in system.tensors)]
+        before, after = (can_end, []) if system.end_before_mlp else ([], can_end)
+        self.before = EndVectors(before, units, config, parameters)
+        self.after = EndVectors(after, mlp_units, config, parameters)
+
+    def make_orthogonal(self) -> None:
+        """Begin with random orthogonal matrices."""
+        for biaffine in self.biaffines.values():
+            biaffine.make_orthogonal()
 
     def __call__(self, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> "TensorScores":
         """The scores of a minibatch; `columns` are each sentence's nodes among the columns of `vectors` (units, N)."""
@@ -36,7 +80,10 @@ class TensorScores:
         self.scorer, self.columns = scorer, columns
         ones = dy.inputTensor(np.ones((1, vectors.dim()[0][1])))
         # [x; 1] of every node of the minibatch, as columns
-        self.positions = {position: dy.concatenate([mlp(vectors, training), ones]) for position, mlp in scorer.mlps.items()}
+        self.positions = {}
+        for position, mlp in scorer.mlps.items():
+            hidden = mlp(scorer.before(position, vectors, columns), training)
+            self.positions[position] = dy.concatenate([scorer.after(position, hidden, columns), ones])
         self.expressions = {tensor.name: self._all_pairs(tensor) for tensor in scorer.tensors}
 
     def _all_pairs(self, tensor: Tensor) -> list["dy.Expression"]:
@@ -58,13 +105,14 @@ class TensorScores:
         matrices = self.scorer.biaffines[tensor.name].values(expression)
         return matrices[0] if tensor.matrices is None else matrices
 
-    def differences(self, violations: Sequence[Violation]) -> list["dy.Expression"]:
-        """For each tensor, the scores that predictions use minus those that targets use, if any differ."""
+    def differences(self, violations: Sequence[Optional[Violation]]) -> list["dy.Expression"]:
+        """For each tensor, the scores that predictions use minus those that targets use, if any differ. None: no violation."""
         terms = []
-        for tensor in self.scorer.tensors:
+        found = [(violation, start) for violation, (start, _) in zip(violations, self.columns) if violation]
+        for tensor in self.scorer.tensors if found else ():
             predicted, target = (
-                np.concatenate([_in_minibatch(parts[tensor.name], start) for parts, (start, _) in zip(used, self.columns)])
-                for used in ([each.predicted for each in violations], [each.target for each in violations])
+                np.concatenate([_in_minibatch(getattr(violation, used)[tensor.name], start) for violation, start in found])
+                for used in ("predicted", "target")
             )
             rows, counts = coefficients(predicted, target)
             if len(rows):
@@ -79,6 +127,66 @@ class TensorScores:
             for expression, of_sentence in zip(self.expressions[tensor.name], weights):
                 terms.append(biaffine.weighted(expression, of_sentence[tensor.name]))
         return dy.esum(terms)
+
+
+class JointScorer:
+    """Scores of transitions by one tanh layer over the vectors at all positions of a configuration, as in the authors' greedy MH4.
+
+    A configuration is a row of positions; empty ones and the end of the sentence have learned vectors, or that of the end.
+    """
+
+    def __init__(self, system: GreedySystem, config: Config, parameters: "dy.ParameterCollection") -> None:
+        units, mlp_units = config.encoder.units, config.scorer.mlp_units
+        self.positions = [position for position in POSITIONS if position in system.positions]
+        # One matrix for all positions, in blocks.
+        glorot = dy.UniformInitializer(float(np.sqrt(6 / (mlp_units + len(self.positions) * units))))
+        self.weights = {position: parameters.add_parameters((mlp_units, units), init=glorot) for position in self.positions}
+        self.bias = parameters.add_parameters(mlp_units, init=0)
+        self.output = Linear(mlp_units, len(system.transitions), parameters)
+        self.dropout = config.dropout.mlp
+        self.end = EndVectors(self.positions, units, config, parameters)
+
+    def make_orthogonal(self) -> None:
+        """There are no biaffine matrices."""
+
+    def __call__(self, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> "JointScores":
+        """The parts of the layer that belong to each position; `columns` as for TensorScorer."""
+        return JointScores(self, vectors, columns, training)
+
+
+class JointScores:
+    """What is needed to score any configuration of the sentences of a minibatch."""
+
+    def __init__(self, scorer: JointScorer, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> None:
+        self.scorer, self.columns, self.training = scorer, columns, training
+        self.projected = {
+            position: product(weights, scorer.end(position, vectors, columns)) for position, weights in scorer.weights.items()
+        }
+
+    def arrays(self) -> list[dict[str, np.ndarray]]:
+        """For each sentence, the arguments of joint.decode, by name; the graph must have been evaluated."""
+        layer = {"output": self.scorer.output.weights.as_array(), "bias": self.scorer.output.bias.as_array()}
+        projected = {position: expression.npvalue().T for position, expression in self.projected.items()}
+        first = next(iter(projected))
+        projected[first] = projected[first] + self.scorer.bias.as_array()
+        return [
+            {**{position: array[start:stop] for position, array in projected.items()}, **layer} for start, stop in self.columns
+        ]
+
+    def of_configurations(self, sequences: Sequence[Optional[np.ndarray]]) -> "dy.Expression":
+        """(transitions, N) scores in the configurations of sequences, one after another, each without its first configuration.
+
+        sequences: for each sentence, int (2n+1, 5) as from mh4.oracle; none for a sentence to be omitted.
+        """
+        nodes = [
+            np.where(rows[1:, 1:] < 0, stop - 1, rows[1:, 1:] + start)
+            for rows, (start, stop) in zip(sequences, self.columns)
+            if rows is not None
+        ]
+        by_position = dict(zip(POSITIONS, np.concatenate(nodes).T.tolist()))
+        hidden = dy.esum([dy.select_cols(vectors, by_position[position]) for position, vectors in self.projected.items()])
+        hidden = dy.tanh(dy.colwise_add(hidden, self.scorer.bias))
+        return self.scorer.output(dy.dropout(hidden, self.scorer.dropout) if self.training else hidden)
 
 
 def _in_minibatch(rows: np.ndarray, start: int) -> np.ndarray:
@@ -102,7 +210,7 @@ class Tagger:
 class Labeller:
     """Scores of the labels of given arcs, from one tanh layer over the vectors of head and dependent.
 
-    A separate module: trained on gold arcs, and applied to the tree that the decoder finds.
+    It shares the encoder, is trained on gold arcs, and applied to the tree that the decoder finds.
     """
 
     def __init__(self, labels: int, config: Config, parameters: "dy.ParameterCollection") -> None:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from typing import Dict, Mapping, NamedTuple, Optional, Sequence
+from typing import Dict, Mapping, NamedTuple, Optional, Sequence, Union
 
 from mh4.setup import cpu
 from mh4.setup.console import SetupError
@@ -47,7 +47,7 @@ def find_compiler(env: Mapping[str, str] = os.environ) -> Compiler:
             input=b"#include <Python.h>\n#include <vector>\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env,
         )  # fmt: skip
         answer, works = check.stdout.decode(errors="replace"), check.returncode == 0
-    except OSError as error:
+    except (OSError, ValueError) as error:  # the latter from quotes without an end
         answer, works = str(error), False
     if not works:
         raise SetupError(
@@ -57,8 +57,12 @@ def find_compiler(env: Mapping[str, str] = os.environ) -> Compiler:
     return Compiler(c, cxx)
 
 
-def processes() -> int:
-    """The number of compilers to run in parallel: one per core, but each needs up to 1.5 GB."""
+def processes(asked: Union[str, int, None] = None) -> int:
+    """The number of compilers to run in parallel: the one asked for, by default one per core, but each needs up to 1.5 GB."""
+    if asked is not None:
+        if not re.match(r"[1-9][0-9]{0,3}\Z", str(asked)):
+            raise SetupError("JOBS: %s is not a whole number from 1 to 9999." % asked)
+        return int(asked)
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):

@@ -1,12 +1,13 @@
-"""Progress of the setup: one line per step, with elapsed time and percentage."""
+"""Progress of the setup: one line per step, with elapsed time and percentage; and the commands that it runs."""
 
+import fcntl
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
-from typing import Mapping, Optional, Sequence, TextIO
+from typing import IO, Mapping, Optional, Sequence, TextIO
 
 PERCENT = re.compile(rb"^\[ *(\d+)%\]", re.MULTILINE)  # as cmake's makefiles print it
 NO_NETWORK = re.compile(
@@ -16,6 +17,9 @@ NO_NETWORK = re.compile(
 NO_MEMORY = re.compile(rb"[Kk]illed signal terminated program|virtual memory exhausted|out of memory")
 FIRST_LINE, LINE_EVERY = 15, 30  # seconds, where the output is not a terminal
 POLL = 0.25  # seconds
+# Runs a command beside a process that ends all that it has started when the other end of the pipe, which is ours, is closed: when
+# we are killed, at the latest.
+GUARDED = 'exec 3<&0 </dev/null; (read line <&3; kill -TERM 0) & exec 3<&-; exec "$@"'
 
 
 class SetupError(Exception):
@@ -66,24 +70,29 @@ class Console:
     ) -> None:
         """Runs a command; a failure raises SetupError with `failure` and, if known, the reason."""
         with open(self.log, "ab") as log:
-            log.write(("\n$ " + " ".join(map(str, command)) + "\n").encode())
+            log.write(b"\n$ " + b" ".join(map(os.fsencode, command)) + b"\n")
             log.flush()
             start = log.tell()
-            # A separate session: Ctrl-C only reaches this process, which then terminates all that the command has started.
-            process = subprocess.Popen(
-                [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=cwd,
-                start_new_session=True,
-            )  # fmt: skip
+            theirs, ours = os.pipe()
             try:
-                while True:
-                    try:
-                        process.wait(POLL)
-                        break
-                    except subprocess.TimeoutExpired:
-                        self._draw(start)
-            except BaseException:
-                end(process)
-                raise
+                # A separate session: Ctrl-C only reaches this process, which then terminates all that the command has started.
+                process = subprocess.Popen(
+                    ["/bin/sh", "-c", GUARDED, "sh", *command], stdin=theirs, stdout=log, stderr=log, env=env, cwd=cwd,
+                    start_new_session=True,
+                )  # fmt: skip
+                try:
+                    while True:
+                        try:
+                            process.wait(POLL)
+                            break
+                        except subprocess.TimeoutExpired:
+                            self._draw(start)
+                except BaseException:
+                    end(process)
+                    raise
+            finally:
+                os.close(theirs)
+                os.close(ours)
         if process.returncode:
             raise SetupError(self._reason(start, failure))
 
@@ -98,7 +107,9 @@ class Console:
             return "%s: no network, or the Python package index is unreachable; the full output is in %s." % (failure, self.log)
         if NO_MEMORY.search(output):
             return "%s: out of memory, try again with `make setup JOBS=1`; the full output is in %s." % (failure, self.log)
-        errors = re.findall(r"^.*(?:[Ee]rror|ERROR): (?!subprocess-exited).*$", output.decode(errors="replace"), re.MULTILINE)
+        errors = re.findall(
+            r"^.*(?:[Ee]rror|ERROR|exec): (?!subprocess-exited).*$", output.decode(errors="replace"), re.MULTILINE
+        )
         first = " (%s)" % errors[0].strip()[:300] if errors else ""
         return "%s%s; the full output is in %s." % (failure, first, self.log)
 
@@ -121,6 +132,17 @@ class Console:
     def _clear(self) -> None:
         if self.terminal:
             self.stream.write("\r\033[K")
+
+
+def alone(lock: IO[str], console: Console) -> None:
+    """Locks a file until it is closed, or this process ends; waits for another process that has locked it, and says so."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        console.say("Waiting for another setup ...")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    except OSError:
+        pass  # a file system without locks
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:

@@ -6,7 +6,6 @@ manual (cmake, make, setup.py) with Eigen from PyPI, in a dedicated build enviro
 the same for every Python; it is in the cache, too.
 """
 
-import fcntl
 import glob
 import hashlib
 import os
@@ -24,7 +23,7 @@ from typing import Iterator, List, Mapping, Optional
 
 from mh4.setup import cpu
 from mh4.setup.compilers import Compiler
-from mh4.setup.console import Console, SetupError
+from mh4.setup.console import Console, SetupError, alone
 
 VERSION = "2.1.2"
 FAILURE = "DyNet %s could not be built" % VERSION
@@ -41,14 +40,30 @@ BUILD_REQUIREMENTS = [
 ]
 
 # Changes to the source of DyNet:
-# - its Python bindings return arrays via Python lists of numbers, which often takes longer than computing them: now directly;
+# - its Python bindings return arrays via Python lists of numbers, which often takes longer than computing them: now directly, and
+#   without copies of copies; so they take them;
+# - where they run out of memory, the process is aborted, or lines about DyNet's memory are written on standard error: now MemoryError;
+# - there is no telling beforehand how much memory a graph will need, nor getting it at once: now there is;
 # - they lack features of its C++ trainers: moving averages of the weights, and saving and restoring the optimizer's state;
 # - that state is written as text, a hundred megabytes for a parser: now in binary;
 # - gradients of embeddings are summed in an order that depends on all previous updates: now only on the last;
 # - its Python bindings are in Python 2 (`long`, language level 2), which Cython 3, for Python 3.13, has to be told.
-PATCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "dynet.patch")
-with open(PATCH, "rb") as _file:
-    BUILD = "%s-%s" % (VERSION, hashlib.sha256(_file.read()).hexdigest()[:6])  # the version, and a hash of our changes
+# The folder dynet is about speed: a bi-LSTM layer as one node, products of small matrices, and in speed.patch what calls them.
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+PATCHES = [os.path.join(_FOLDER, "dynet.patch"), os.path.join(_FOLDER, "dynet", "speed.patch")]
+SOURCES = [os.path.join(_FOLDER, "dynet", name) for name in ("nodes-bilstm.cc", "nodes-bilstm.h", "products.cc", "products.h")]
+BINDINGS = os.path.join(_FOLDER, "dynet", "bindings.pyx")  # appended to DyNet's
+
+
+def _digest(paths: List[str]) -> str:
+    total = hashlib.sha256()
+    for path in paths:
+        with open(path, "rb") as file:
+            total.update(file.read())
+    return total.hexdigest()[:6]
+
+
+BUILD = "%s-%s" % (VERSION, _digest(PATCHES + SOURCES + [BINDINGS]))  # the version, and a hash of our changes
 
 # Checks that DyNet works, rather than just loads: code compiled for another processor fails when it computes.
 CHECK = """
@@ -62,11 +77,19 @@ assert (dy.inputTensor(matrix).npvalue() == matrix).all()
 parameters = dy.ParameterCollection()
 trainer = dy.AdamTrainer(parameters)
 trainer.populate(trainer.save())
+assert hasattr(dy, "bilstm")
 """
 
 
+def march() -> str:
+    """The processors to compile for, as in the compiler's option -march: MH4_MARCH, which setup.py reads too, or this one."""
+    return os.environ.get("MH4_MARCH") or "native"
+
+
 def processor() -> str:
-    """A short name for this processor that determines whether code compiled with -march=native runs on it."""
+    """A short name for the processors on which the compiled code runs: for this one, determined by its instruction sets."""
+    if march() != "native":
+        return "%s-%s" % (platform.machine(), march())
     text, fields = platform.processor(), cpu.fields()
     if sys.platform == "darwin":
         text = subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], stdout=subprocess.PIPE).stdout.decode()
@@ -89,12 +112,20 @@ def library_folder() -> str:
 
 
 def _cache(name: str) -> str:
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(cache):  # is to be ignored, says the specification of this variable
+        home = os.environ.get("HOME", os.path.expanduser("~"))  # the second is that in the list of users
+        if not os.path.isabs(home):
+            raise SetupError(
+                "there is no place for the cache, as HOME is not the absolute path of a folder: "
+                "set HOME, or XDG_CACHE_HOME to the absolute path of a writable folder."
+            )
+        cache = os.path.join(home, ".cache")
     return os.path.join(cache, "mh4", "%s-%s" % (name, processor()))
 
 
 @contextmanager
-def locked(folder: str) -> Iterator[None]:
+def locked(folder: str, console: Console) -> Iterator[None]:
     """Makes a folder of the cache, and keeps others from filling it at the same time."""
     try:
         os.makedirs(folder, exist_ok=True)
@@ -102,7 +133,7 @@ def locked(folder: str) -> Iterator[None]:
     except OSError as error:
         raise SetupError("the cache folder is not writable (%s): set XDG_CACHE_HOME to a writable folder." % error) from None
     with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        alone(lock, console)
         for rest in _files(folder, ".incoming-*"):
             os.unlink(rest)
         yield
@@ -112,9 +143,13 @@ def _files(folder: str, *patterns: str) -> List[str]:
     return [path for pattern in patterns for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))]
 
 
+def _archives(folder: str) -> List[str]:
+    return _files(folder, "*.whl", "*.zip")
+
+
 def cached(folder: str) -> Optional[str]:
     """The intact archive in the folder, or None. Unreadable remains are removed."""
-    for path in _files(folder, "*.whl", "*.zip"):
+    for path in _archives(folder):
         try:
             with zipfile.ZipFile(path) as archive:
                 if archive.testzip() is None:
@@ -143,23 +178,25 @@ def place(archive: str, folder: str) -> str:
     return path
 
 
-def forget(wheel: str) -> None:
+def forget(wheel: str, console: Console) -> None:
     """Removes a wheel that does not work from the cache, with the library that it was built from."""
-    os.unlink(wheel)
-    shutil.rmtree(library_folder(), ignore_errors=True)
+    for folder in (os.path.dirname(wheel), library_folder()):
+        with locked(folder, console):
+            for path in _archives(folder):
+                os.unlink(path)
 
 
 def wheel(console: Console, compiler: Compiler, jobs: int, work: str, env: Mapping[str, str]) -> str:
     """The path of a wheel, built if it is not in the cache; only one setup at a time builds it."""
     folder = wheel_folder()
-    with locked(folder):
+    with locked(folder, console):
         return cached(folder) or build(console, compiler, jobs, work, env, folder)
 
 
 def library(console: Console, jobs: int, binaries: str, env: Mapping[str, str]) -> None:
     """Puts the C++ library into the folder of its build, which cmake has configured: from the cache, or compiled into it."""
     folder, target = library_folder(), os.path.join(binaries, "dynet")
-    with locked(folder):
+    with locked(folder, console):
         path = cached(folder)
         if path is not None:
             with zipfile.ZipFile(path) as archive:
@@ -205,7 +242,12 @@ def build(console: Console, compiler: Compiler, jobs: int, work: str, env: Mappi
     with tarfile.open(_files(place_of_work, "*.tar.gz")[0]) as archive:
         archive.extractall(place_of_work)
     source = os.path.join(place_of_work, "dyNET-" + VERSION)
-    console.run([python, "-m", "patch_ng", "--directory=" + source, PATCH], env, failure=FAILURE)
+    for patch in PATCHES:
+        console.run([python, "-m", "patch_ng", "--directory=" + source, patch], env, failure=FAILURE)
+    for path in SOURCES:
+        shutil.copy(path, os.path.join(source, "dynet"))
+    with open(os.path.join(source, "python", "_dynet.pyx"), "ab") as theirs, open(BINDINGS, "rb") as ours:
+        shutil.copyfileobj(ours, theirs)
     purelib = subprocess.run(
         [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], stdout=subprocess.PIPE, check=True
     ).stdout.decode()
@@ -215,7 +257,7 @@ def build(console: Console, compiler: Compiler, jobs: int, work: str, env: Mappi
     bindings = os.path.join(binaries, "python")
     os.makedirs(binaries)
     console.run(
-        ["cmake", source, "-DCMAKE_BUILD_TYPE=Release", "-DEIGEN3_INCLUDE_DIR=" + eigen, "-DPYTHON=" + python],
+        ["cmake", source, "-DCMAKE_BUILD_TYPE=Release", "-DMARCH=" + march(), "-DEIGEN3_INCLUDE_DIR=" + eigen, "-DPYTHON=" + python],
         env, binaries, FAILURE,
     )  # fmt: skip
     library(console, jobs, binaries, env)

@@ -14,24 +14,23 @@ def install(jobs: Optional[int] = None) -> None:
 
     Raises SetupError, leaving nothing half-installed.
     """
+    jobs = processes(jobs)
     env = clean_environment(os.environ)
     compiler = find_compiler(env)
-    folder = dynet_wheel.wheel_folder()
-    work = os.path.join(folder, "build")
-    with dynet_wheel.locked(folder):
-        os.makedirs(work, exist_ok=True)
+    work = os.path.join(dynet_wheel.wheel_folder(), "build")
     console = Console(os.path.join(work, "log"))
-    try:
-        wheel = dynet_wheel.wheel(console, compiler, jobs or processes(), work, env)
-        console.step("DyNet %s: installing" % dynet_wheel.VERSION)
-        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
-        failure = "DyNet could not be installed from %s" % wheel
-        console.run([*pip, "--no-deps", "--no-index", "--force-reinstall", wheel], env, failure=failure)
+    with dynet_wheel.locked(work, console):  # two at once would also get into each other's way in pip
         try:
-            console.run([sys.executable, "-c", dynet_wheel.CHECK], env, failure="DyNet was built but does not run")
-        except SetupError:
-            dynet_wheel.forget(wheel)  # it may have been damaged: the next attempt builds it again
-            raise
-        console.done()
-    finally:
-        console.stop()
+            wheel = dynet_wheel.wheel(console, compiler, jobs, work, env)
+            console.step("DyNet %s: installing" % dynet_wheel.VERSION)
+            pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
+            failure = "DyNet could not be installed from %s" % wheel
+            console.run([*pip, "--no-deps", "--no-index", "--force-reinstall", wheel], env, failure=failure)
+            try:
+                console.run([sys.executable, "-c", dynet_wheel.CHECK], env, failure="DyNet was built but does not run")
+            except SetupError:
+                dynet_wheel.forget(wheel, console)  # it may have been damaged: the next attempt builds it again
+                raise
+            console.done()
+        finally:
+            console.stop()

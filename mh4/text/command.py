@@ -2,7 +2,7 @@
 
 import click
 
-from mh4.commands import NAMED_PATH, PATH
+from mh4.commands import NAMED_OUTPUT, NAMED_PATH, PATH
 
 
 @click.group()
@@ -13,7 +13,7 @@ def segmenter() -> None:
 @segmenter.command()
 @click.argument("train_file", type=PATH, metavar="TRAIN.conllu")
 @click.option("--dev", "dev_file", required=True, type=NAMED_PATH, metavar="FILE", help="Development treebank (CoNLL-U).")
-@click.option("-o", "--output", "output_file", required=True, type=NAMED_PATH, metavar="FILE", help="Where the segmenter goes.")
+@click.option("-o", "--output", "output_file", required=True, type=NAMED_OUTPUT, metavar="FILE", help="Where the segmenter goes.")
 @click.option("--epochs", type=click.IntRange(1, 1000), default=20, show_default=True)
 def train(train_file: str, dev_file: str, output_file: str, epochs: int) -> None:
     """Train a segmenter on the words and spaces (SpaceAfter=No) of a treebank.

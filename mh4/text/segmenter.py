@@ -8,14 +8,14 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from typing import Any
 
 from mh4 import conllu
 from mh4.conllu import Block
-from mh4.errors import InputError, unreadable
+from mh4.errors import InputError
 from mh4.files import atomic_path
+from mh4.processes import Child, Killed
+from mh4.reading import open_regular
 
 EPOCHS = 20
 _MODEL = b"\x12morphodita_parsito"  # with which UDPipe's models begin; it trusts the first byte, and checks the others
@@ -29,12 +29,11 @@ class Segmenter:
     def __init__(self, path: str) -> None:
         """Load the segmenter in file `path`. Raises InputError if there is none, or if ufal.udpipe is not installed."""
         self._udpipe = _udpipe()
-        try:
-            with open(path, "rb") as file:
-                found = file.read(len(_MODEL)) == _MODEL
-        except OSError as error:
-            raise unreadable(path, error) from None
-        self._model = self._udpipe.Model.load(path) if found else None
+        with open_regular(path) as file:
+            found = file.read(len(_MODEL)) == _MODEL
+            file.seek(0)
+            # By a name that UDPipe can take, which not every name is.
+            self._model = self._udpipe.Model.load("/dev/fd/%d" % file.fileno()) if found else None
         self._tokenizer: Any = self._model and self._model.newTokenizer(self._model.DEFAULT)
         if not self._tokenizer:
             raise InputError("%s: damaged, or not a segmenter: expected a file that `mh4 segmenter train` has written" % path)
@@ -87,24 +86,20 @@ def _conllu(path: str) -> str:
 
 def _in_a_process(train_text: str, dev_text: str, epochs: int) -> bytes:
     """The trained model. Training takes minutes and does not listen to signals, so another process does it, which we can kill."""
-    context = get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_train, args=(theirs, train_text, dev_text, epochs), daemon=True)
-    process.start()
-    theirs.close()
+    child = Child()
     try:
-        trained, problem = ours.recv()
-    except EOFError:
+        trained, problem = child.call(_train, train_text, dev_text, epochs)
+    except Killed:
         raise InputError("training the segmenter was killed, perhaps because memory ran out") from None
     finally:
-        process.kill()
-        process.join()
+        child.kill()
     if problem:
         raise InputError("UDPipe cannot train a segmenter: %s" % problem)
     return trained
 
 
-def _train(connection: Connection, train_text: str, dev_text: str, epochs: int) -> None:
+def _train(train_text: str, dev_text: str, epochs: int) -> tuple[bytes, str]:
+    """The trained model, or why there is none."""
     if not sys.stderr.isatty():
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     udpipe = _udpipe()
@@ -114,7 +109,7 @@ def _train(connection: Connection, train_text: str, dev_text: str, epochs: int) 
     if not error.occurred():
         none = udpipe.Trainer.NONE
         trained = udpipe.Trainer.train("morphodita_parsito", *read, "epochs=%d" % epochs, none, none, error)
-    connection.send((trained, error.message if error.occurred() else ""))
+    return trained, error.message if error.occurred() else ""
 
 
 def _sentences(udpipe: Any, text: str, error: Any) -> list[Any]:

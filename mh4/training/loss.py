@@ -6,57 +6,82 @@ for trees is their negative log-likelihood, whose derivatives are how often scor
 """
 
 from collections.abc import Sequence
-from typing import Optional
+from functools import partial
+from typing import Any, Optional
 
 import numpy as np
 
 from mh4.config import Training
 from mh4.conllu import Sentence
+from mh4.errors import working_on
 from mh4.model import Model
 from mh4.network.graph import dy, forward
-from mh4.network.scorer import TensorScores
-from mh4.systems import System
+from mh4.network.scorer import JointScores, TensorScores
+from mh4.systems import GreedySystem, System
 from mh4.training.violation import predicted_classes
-from mh4.vocabulary import TAGS, Table
+from mh4.vocabulary import Table, learned
 
 
 def minibatch_loss(
     model: Model,
     settings: Training,
     sentences: Sequence[Sentence],
-    targets: Sequence[np.ndarray],
+    targets: Sequence[Optional[np.ndarray]],
     rng: Optional["np.random.Generator"] = None,
 ) -> Optional["dy.Expression"]:
     """The loss of trees, tags and labels of a minibatch, divided by `settings.loss_scale`; None if its gradient is 0.
 
     settings: the weights of the terms and the scale. targets: the trees to learn, one heads array per sentence, gold or the
-    nearest that the system can produce; labels are learned on the gold trees. With `rng`, dropout is applied.
+    nearest that the system can produce, or None to learn no tree; labels are learned on the gold trees. With `rng`, dropout is applied.
     """
     scores = model.build(sentences, rng)
     labels = scores.labels([s.heads for s in sentences])
     forward(labels)  # the newest node, so the whole graph is evaluated: the decoders need the scores as arrays
 
-    loss_of_trees = negative_log_likelihood if settings.loss == "likelihood" else tree_loss
+    names_of_sentences = [sentence.name for sentence in sentences]
+    loss_of_trees: Any = partial(tree_loss, names_of_sentences) if isinstance(scores.trees, TensorScores) else stepwise_loss
+    if settings.loss == "likelihood":
+        loss_of_trees = negative_log_likelihood
     terms = [loss_of_trees(model.system, scores.trees, targets, model.config.scorer.single_root)]
-    for column in TAGS:
-        table, names = getattr(model.vocabulary, column), [name for s in sentences for name in getattr(s, column)]
-        terms.append(_weighted(getattr(settings, column + "_weight"), scores.tags[column], table, names))
-    names = [deprel for s in sentences for deprel in s.deprels]
-    terms.append(_weighted(settings.label_weight, labels, model.vocabulary.labels, names))
+    vocabulary = model.vocabulary
+    for column, of_column, weight, table in (
+        *((c, scores.tags[c], getattr(settings, c + "_weight"), getattr(vocabulary, c)) for c in scores.tags),
+        ("deprels", labels, settings.label_weight, vocabulary.labels),
+    ):
+        names = [name for sentence in sentences for name in learned(sentence, column, model.config.scorer)]
+        terms.append(_weighted(weight, of_column, table, names))
     terms = [term for term in terms if term is not None]
     return dy.esum(terms) * (1.0 / settings.loss_scale) if terms else None
 
 
 def tree_loss(
-    system: System, scores: TensorScores, targets: Sequence[np.ndarray], single_root: bool
+    names: Sequence[str], system: System, scores: TensorScores, targets: Sequence[Optional[np.ndarray]], single_root: bool
 ) -> Optional["dy.Expression"]:
     """Sum over sentences of the system's violations of the margins of the targets, trees that it can produce.
 
-    The graph must have been evaluated. None if the gradient is 0: every prediction is the target, or uses the same scores.
+    names: those of the sentences, for warnings. The graph must have been evaluated. None if the gradient is 0: every prediction is
+    the target, or uses the same scores.
     """
-    violations = [system.violation(tensors, heads, single_root) for tensors, heads in zip(scores.arrays(), targets)]
+    violations = []
+    for name, tensors, heads in zip(names, scores.arrays(), targets):
+        with working_on(name):
+            violations.append(None if heads is None else system.violation(tensors, heads, single_root))
     differences = scores.differences(violations)
-    return dy.esum(differences) + sum(violation.cost for violation in violations) if differences else None
+    return dy.esum(differences) + sum(violation.cost for violation in violations if violation) if differences else None
+
+
+def stepwise_loss(
+    system: GreedySystem, scores: JointScores, targets: Sequence[Optional[np.ndarray]], single_root: bool
+) -> Optional["dy.Expression"]:
+    """The same for greedy parsers whose scores are not sums over pairs of positions: a hinge in each configuration."""
+    steps = [None if heads is None else system.steps(heads, single_root) for heads in targets]
+    learned_steps = [each for each in steps if each]
+    if not learned_steps:
+        return None
+    configurations = scores.of_configurations([each[0] if each else None for each in steps])
+    forward(configurations)
+    right = np.concatenate([rows[1:, 0] for rows, _ in learned_steps])
+    return hinge(configurations, right, np.concatenate([rivals for _, rivals in learned_steps], axis=1))
 
 
 def negative_log_likelihood(
@@ -76,18 +101,22 @@ def negative_log_likelihood(
     return scores.weighted([each.derivatives for each in found]) + (sum(each.value for each in found) - linear)
 
 
-def hinge(scores: "dy.Expression", gold: Sequence[int]) -> Optional["dy.Expression"]:
-    """Sum over columns of max(0, 1 + best wrong class - gold class); scores (classes, N), evaluated; None where 0."""
+def hinge(scores: "dy.Expression", gold: np.ndarray, rivals: Optional[np.ndarray] = None) -> Optional["dy.Expression"]:
+    """Sum over columns of max(0, 1 + best wrong class - gold class); scores (classes, N), evaluated; None where 0.
+
+    rivals: which classes compete with the gold one, bool (classes, N); by default all.
+    """
     values = scores.npvalue().reshape((-1, len(gold)), order="F")
-    predicted = predicted_classes(values, np.asarray(gold))
-    wrong = int((predicted != gold).sum())
-    if not wrong:
+    predicted = predicted_classes(values, gold, rivals)
+    (wrong,) = np.nonzero(predicted != gold)
+    if not len(wrong):
         return None
-    columns = dy.reshape(scores, (len(values),), batch_size=len(gold))
-    return dy.sum_batches(dy.pick_batch(columns, predicted) - dy.pick_batch(columns, gold)) + float(wrong)
+    columns = dy.reshape(dy.select_cols(scores, wrong.tolist()), (len(values),), batch_size=len(wrong))
+    margins = dy.pick_batch(columns, predicted[wrong].tolist()) - dy.pick_batch(columns, gold[wrong].tolist())
+    return dy.sum_batches(margins) + float(len(wrong))
 
 
 def _weighted(weight: float, scores: "dy.Expression", table: Table, names: Sequence[str]) -> Optional["dy.Expression"]:
     """The weighted hinge loss of classes given by name; None where it is 0."""
-    loss = hinge(scores, [table[name] for name in names])
+    loss = hinge(scores, table.numbers(names))
     return None if loss is None else loss * weight

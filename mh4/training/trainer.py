@@ -14,20 +14,20 @@ from typing import Any, Optional
 import numpy as np
 
 import mh4
-from mh4 import systems
+from mh4 import reading, systems
 from mh4.batching import batches
 from mh4.calibration import calibrate
 from mh4.config import Config
 from mh4.conllu import Sentence
-from mh4.errors import InputError, reason, unreadable
+from mh4.errors import InputError
 from mh4.evaluation import attachment_scores
-from mh4.files import explained, locked, write_text
+from mh4.files import append_line, locked, make_folder, write_text
 from mh4.model import Model, description
-from mh4.network.graph import dy
-from mh4.parsing import Parser
+from mh4.network.graph import backward, dy
+from mh4.parsing import Parser, longest, naming
 from mh4.progress import Listener
 from mh4.training.loss import minibatch_loss
-from mh4.vocabulary import TAGS, Vocabulary
+from mh4.vocabulary import Vocabulary
 
 
 @dataclass
@@ -38,8 +38,10 @@ class Progress:
     epoch: int = 0
     batch: int = 0  # the next minibatch of the epoch
     evaluations: int = 0
-    best: float = -1.0  # dev UAS
-    stale: int = 0  # evaluations since the best
+    best: float = -1.0  # score on dev, and the UAS then
+    best_uas: float = -1.0
+    stale: int = 0  # evaluations since the best, or since the learning rate fell
+    falls: int = 0  # of the learning rate
     words: int = 0  # trained on, over all epochs
     seconds: float = 0.0  # of training, without evaluation
     evaluation_seconds: float = 0.0
@@ -84,34 +86,35 @@ class Trainer:
         self.settings, self.sources, self.listener = config.training, sources or {}, listener or Listener()
         if self.settings.loss == "likelihood" and systems.get(system).marginals is None:
             raise InputError("%s cannot be trained with training.loss = likelihood, as it has no marginals" % system)
-        self.model = Model(system, config, Vocabulary.of(train, config.encoder.word_min_count), seed)
+        self.model = Model(system, config, Vocabulary.of(train, config), seed)
         self.trees = [self._training_tree(sentence) for sentence in train]
         self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
         self.optimizer.set_clip_threshold(self.settings.clip)
+        self.optimizer.set_sparse_updates(self.settings.sparse_updates)
         # Updated only about 100 times per window, the average costs next to nothing.
         step = max(1, self.settings.averaged_updates // 100)
         self.optimizer.exponential_moving_average(1 - step / self.settings.averaged_updates, step)
         self.rng = np.random.default_rng(seed)
         self.progress = Progress()
 
-    def _training_tree(self, sentence: Sentence) -> np.ndarray:
-        """The tree to learn: gold, or if the system cannot produce it, the nearest tree that it can."""
+    def _training_tree(self, sentence: Sentence) -> Optional[np.ndarray]:
+        """The tree to learn: gold, or if the system cannot produce it, the nearest tree that it can; None if it is too long."""
+        if len(sentence) > self.settings.longest:
+            return None
         single_root, roots = self.model.config.scorer.single_root, int((sentence.heads[1:] == 0).sum())
         if single_root and roots != 1:
             raise InputError(
                 "%s: %d words have the root as head, expected one (--set scorer.single_root=false allows more)"
                 % (sentence.name, roots)
             )
-        return self.model.system.training_tree(sentence.heads, single_root)
+        with naming(sentence, "train on"):
+            return self.model.system.training_tree(sentence.heads, single_root)
 
     # The loop
 
     def run(self) -> dict[str, Any]:
         """Train until the dev score has converged; returns the summary, immediately if the folder has a finished run."""
-        try:
-            os.makedirs(self.folder, exist_ok=True)
-        except OSError as error:
-            raise InputError("%s: cannot be created: %s" % (self.folder, reason(error))) from None
+        make_folder(self.folder)
         with locked(self.folder):
             return self._run()
 
@@ -125,7 +128,7 @@ class Trainer:
         while not self._finished():
             # The minibatches of an epoch depend only on the seed and the epoch, so that training can resume in mid-epoch.
             rng = np.random.default_rng([self.model.seed, progress.epoch])
-            minibatches = shuffled_minibatches(lengths, settings.batch_tokens, rng)
+            minibatches = shuffled_minibatches(lengths, settings.batch_tokens, rng, settings.batches == "similar")
             every = max(settings.evaluate_updates, -(-len(minibatches) // 4))
             done = sum(lengths[k] for batch in minibatches[: progress.batch] for k in batch)
             self.listener.epoch(progress.epoch + 1, sum(lengths), done)
@@ -158,11 +161,11 @@ class Trainer:
         value = 0.0
         sentences, trees = [self.train[k] for k in batch], [self.trees[k] for k in batch]
         try:
-            with self.model.lock:
+            with self.model.lock, naming(longest(sentences), "train on"):
                 loss = minibatch_loss(self.model, self.settings, sentences, trees, self.rng)
                 if loss is not None:
                     value = loss.value()
-                    loss.backward()
+                    backward(loss)
                     self.optimizer.update()
         except (ValueError, RuntimeError) as error:  # decoders reject NaN, the optimizer non-finite gradients
             raise InputError("%s: training has diverged, try a lower learning rate (%s)" % (self.folder, error)) from error
@@ -188,20 +191,23 @@ class Trainer:
             scores = evaluate(Parser(self.model), self.dev, self.listener.evaluating)
             progress.evaluation_seconds += start.wall()
             self._add_cpu(start)
-            if scores["uas"] > progress.best:
-                progress.best, progress.stale = scores["uas"], 0
+            score = scores[self.settings.best_by]
+            if score > progress.best or self.settings.keep_last and score == progress.best:
+                progress.best, progress.best_uas, progress.stale = score, scores["uas"], 0
                 self.model.save_weights(self._path("weights.npz"))
             else:
                 progress.stale += 1
             self.optimizer.swap_params_to_weights()
+        if progress.stale == self.settings.patience and progress.falls < self.settings.rate_falls:
+            progress.stale, progress.falls = 0, progress.falls + 1
+            self.optimizer.learning_rate /= 4
+            self.optimizer.restart()
         progress.evaluations += 1
         metrics = {"evaluation": progress.evaluations, "updates": progress.updates, **metrics}
         metrics.update(("dev_" + name, score) for name, score in scores.items())
-        metrics["best_dev_uas"] = progress.best
+        metrics["best_dev_uas"] = progress.best_uas
         metrics["seconds"] = round(progress.seconds + progress.evaluation_seconds, 1)
-        path = self._path("metrics.jsonl")
-        with explained(path), open(path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(metrics) + "\n")
+        append_line(self._path("metrics.jsonl"), json.dumps(metrics))
         self._checkpoint()
         self.listener.evaluation(metrics)
 
@@ -245,7 +251,7 @@ class Trainer:
         checkpoint = self.model.load_weights(self._path("checkpoint.npz"))
         try:
             state = json.loads(str(checkpoint["state"]))
-            progress = Progress(**{"cpu_seconds": None, **state["progress"]})
+            progress = Progress(**{"cpu_seconds": None, "best_uas": state["progress"]["best"], **state["progress"]})
             self.optimizer.populate(checkpoint["optimizer"].tobytes())
         except (KeyError, TypeError, ValueError, RuntimeError):
             raise InputError(
@@ -282,7 +288,8 @@ class Trainer:
             found.save(self.folder)
         try:
             evaluations = [json.loads(line) for line in _lines(self._path("metrics.jsonl"))]
-            best = max(evaluations, key=lambda metrics: metrics["dev_uas"])  # the first, if several
+            ordered = evaluations[::-1] if self.settings.keep_last else evaluations
+            best = max(ordered, key=lambda metrics: metrics["dev_" + self.settings.best_by])  # the first of several
         except (ValueError, KeyError, TypeError, RecursionError):
             raise InputError("%s: damaged" % self._path("metrics.jsonl")) from None
         summary = {
@@ -306,21 +313,23 @@ class Trainer:
         return summary
 
 
-def shuffled_minibatches(lengths: Sequence[int], tokens: int, rng: "np.random.Generator") -> list[list[int]]:
+def shuffled_minibatches(
+    lengths: Sequence[int], tokens: int, rng: "np.random.Generator", similar: bool = True
+) -> list[list[int]]:
     """The minibatches of an epoch, different in every epoch.
 
-    Sentences in a minibatch have similar lengths, since an LSTM takes as many steps as the longest of them needs.
+    If `similar`, sentences in a minibatch have similar lengths, since an LSTM takes as many steps as the longest of them needs.
     """
-    order = np.argsort(lengths * rng.uniform(0.75, 1.25, len(lengths)))
+    order = np.argsort(lengths * rng.uniform(0.75, 1.25, len(lengths))) if similar else rng.permutation(len(lengths))
     minibatches = list(batches(order.tolist(), lengths.__getitem__, tokens))
     return [minibatches[k] for k in rng.permutation(len(minibatches))]
 
 
 def evaluate(parser: Parser, gold: Sequence[Sentence], progress=lambda words: None) -> dict[str, float]:
-    """Parse the words of `gold` and score the result: uas, las, upos, xpos and feats in percent of all words."""
+    """Parse the words of `gold` and score the result: uas, las, and the tags that the model predicts, in percent of all words."""
     parsed = parser.parse(gold, progress)
     scores = attachment_scores(gold, parsed)
-    for name in TAGS:
+    for name in parser.model.predicted_tags:
         right = sum(g == p for a, b in zip(gold, parsed) for g, p in zip(getattr(a, name), getattr(b, name)))
         scores[name] = 100.0 * right / sum(map(len, gold))
     return scores
@@ -330,13 +339,13 @@ def state_of(folder: str) -> list[str]:
     """A summary of the training recorded in a model folder, in a few lines of text; InputError if the record is damaged."""
     summary, metrics = os.path.join(folder, "summary.json"), os.path.join(folder, "metrics.jsonl")
     try:
-        if os.path.exists(summary):
+        if os.path.lexists(summary):
             return _trained(_json(summary))
-        lines = _lines(metrics) if os.path.exists(metrics) else []
+        lines = _lines(metrics) if os.path.lexists(metrics) else []
         if lines:
             return ["in training: %(updates)d updates, best dev UAS so far %(best_dev_uas).2f" % json.loads(lines[-1])]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError("%s: damaged" % (summary if os.path.exists(summary) else metrics)) from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        raise InputError("%s: damaged" % (summary if os.path.lexists(summary) else metrics)) from None
     return ["not trained yet"]
 
 
@@ -353,10 +362,7 @@ def _trained(summary: dict[str, Any]) -> list[str]:
 def _json(path: str) -> dict[str, Any]:
     """The object in a JSON file; InputError if there is none."""
     try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except OSError as error:
-        raise unreadable(path, error) from None
+        content = json.loads(reading.text(path))
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
@@ -366,10 +372,4 @@ def _json(path: str) -> dict[str, Any]:
 
 def _lines(path: str) -> list[str]:
     """The complete lines of a file; the last may still be being written. InputError if it cannot be read, or is not UTF-8."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return [line for line in file if line.endswith("\n")]
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except UnicodeDecodeError:
-        raise InputError("%s: damaged" % path) from None
+    return [line + "\n" for line in reading.text(path).split("\n")[:-1]]

@@ -7,15 +7,14 @@ Global parsers can also be trained on the likelihood of the target. Nothing here
 the graph.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Callable, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Optional
 
 import numpy as np
 
-from mh4 import oracle, transitions
+from mh4 import transitions
 from mh4.decoders import Derivation, Marginals
 from mh4.decoders.beam import local_parts
-from mh4.transitions import Transition
 
 Parts = dict[str, np.ndarray]  # for each tensor, the index rows of the scores used
 
@@ -40,16 +39,32 @@ def hamming_cost(heads: np.ndarray) -> np.ndarray:
 
 
 def structured(
-    decode: Callable[..., Derivation], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
+    decode: Callable[..., Derivation],
+    tensors: Mapping[str, np.ndarray],
+    heads: np.ndarray,
+    single_root: bool,
+    sequence: Optional[np.ndarray] = None,
 ) -> Violation:
     """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the same over those of the target.
 
-    heads: the target tree, whose derivations cost nothing. It may have several; where the paper has one
-    gold sequence, here the one counts that the model scores highest.
+    heads: the target tree, whose derivations cost nothing. It may have several. sequence: the one that counts (int (2n+1, 5), as from
+    mh4.oracle); by default the one that the model scores highest.
     """
     predicted = decode(**tensors, cost=hamming_cost(heads), single_root=single_root)
-    target = decode(**tensors, heads=heads, single_root=single_root)
-    return Violation(predicted.parts, target.parts, float((predicted.heads != heads).sum()))
+    target = decode(**tensors, heads=heads, single_root=single_root).parts if sequence is None else parts_of(sequence)
+    return Violation(predicted.parts, {name: target[name] for name in tensors}, float((predicted.heads != heads).sum()))
+
+
+def parts_of(sequence: np.ndarray) -> Parts:
+    """The index rows of the scores that a sequence of MH3 uses: shift, reduce_s0b0, arcs."""
+    code, _, s1, s0, b0 = sequence[1:].T
+    shifts, reduces = code == transitions.SH, code != transitions.SH
+    left = code == transitions.LA
+    return {
+        "shift": np.stack([s0, b0], axis=1)[shifts],
+        "reduce_s0b0": np.stack([code - 1, s0, b0], axis=1)[reduces],
+        "arcs": np.stack([np.where(left, b0, s1), s0], axis=1)[reduces],
+    }
 
 
 class Likelihood(NamedTuple):
@@ -75,33 +90,32 @@ def likelihood(
     return Likelihood(derivatives, everything.log_partition - target.log_partition)
 
 
-def stepwise(codes: Sequence[Transition], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
-    """Hinge of a greedy parser, summed over the configurations of the canonical sequence of the target tree `heads`.
+def stepwise(tensors: Mapping[str, np.ndarray], sequence: np.ndarray, rivals: np.ndarray) -> Violation:
+    """Hinge of a greedy parser, summed over the configurations of the sequence that it learns.
 
-    For each configuration: max over legal transitions of score + 1 (+ 0 for the canonical one), minus the canonical one's score.
-    tensors: as for `beam.decode_local`; they score the transitions `codes`.
+    For each configuration: max over the rivals of score + 1 (+ 0 for the right one), minus the right one's score.
+    tensors: as for `beam.decode_local`. sequence, rivals: see GreedySystem.steps.
     """
-    n = len(heads) - 1
-    target = oracle.canonical(heads, codes)
-    assert target is not None, "greedy parsers are only trained on trees that they can produce"
-    parts = local_parts(target, n)
+    n = len(sequence) // 2
+    parts = local_parts(sequence, n)
     each = [tensor[:, parts[name][:, 1], parts[name][:, 2]] for name, tensor in tensors.items()]
-    scores = sum(each[1:], each[0])  # (codes, 2n)
-    steps, right = np.arange(2 * n), target[1:, 0]
-    augmented = np.where(transitions.legal(target[1:, 1:], n, single_root)[: len(codes)], scores + 1, -np.inf)
-    augmented[right, steps] = scores[right, steps]
-    choices = augmented.argmax(axis=0)
+    right = sequence[1:, 0]
+    choices = predicted_classes(sum(each[1:], each[0]), right, rivals)  # scores (codes, 2n)
     wrong = np.flatnonzero(choices != right)
-    predicted = target[1:][wrong]
+    predicted = sequence[1:][wrong]
     predicted[:, 0] = choices[wrong]
-    used = local_parts(np.concatenate([target[:1], predicted]), n)
+    used = local_parts(np.concatenate([sequence[:1], predicted]), n)
     return Violation({name: used[name] for name in tensors}, {name: parts[name][wrong] for name in tensors}, float(len(wrong)))
 
 
-def predicted_classes(scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """For each of N decisions, the class with the highest score + 1 (+ 0 for the gold class): scores (classes, N), gold (N,)."""
-    augmented = scores + 1.0
-    augmented[gold, np.arange(len(gold))] -= 1.0
+def predicted_classes(scores: np.ndarray, gold: np.ndarray, rivals: Optional[np.ndarray] = None) -> np.ndarray:
+    """For each of N decisions, the class with the highest score + 1 (+ 0 for the gold class): scores (classes, N), gold (N,).
+
+    rivals: bool (classes, N), the classes that compete with the gold one; by default all.
+    """
+    decisions = np.arange(len(gold))
+    augmented = scores + 1.0 if rivals is None else np.where(rivals, scores + 1.0, -np.inf)
+    augmented[gold, decisions] = scores[gold, decisions]
     return augmented.argmax(axis=0)
 
 

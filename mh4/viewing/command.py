@@ -6,8 +6,8 @@ from typing import Optional
 
 import click
 
-from mh4.commands import NAMED_PATH, PATH, check_standard_input
-from mh4.errors import InputError
+from mh4.commands import NAMED_OUTPUT, NAMED_PATH, PATH
+from mh4.errors import InputError, one_line
 
 
 @click.command()
@@ -16,9 +16,9 @@ from mh4.errors import InputError
 @click.option("--model", "folder", type=NAMED_PATH, metavar="DIR", help="Instead of a second file: parse FILE with this model.")
 @click.option("--sentence", metavar="N|SENT_ID", help="Show only this sentence: its number, from 1, or its sent_id.")
 @click.option(
-    "--html", "page_file", type=NAMED_PATH, metavar="PAGE.html", help="Write an interactive page that needs no network."
+    "--html", "page_file", type=NAMED_OUTPUT, metavar="PAGE.html", help="Write an interactive page that needs no network."
 )
-@click.option("--svg", "picture_file", type=NAMED_PATH, metavar="FILE.svg", help="Write a picture of one --sentence.")
+@click.option("--svg", "picture_file", type=NAMED_OUTPUT, metavar="FILE.svg", help="Write a picture of one --sentence.")
 def view(
     file: str,
     second: Optional[str],
@@ -42,12 +42,12 @@ def view(
         raise InputError("a second file or --model, not both")
     if picture_file and (sentence is None or page_file or second or folder):
         raise InputError("--svg draws one tree: it needs --sentence and goes without --html, a second file and --model")
-    check_standard_input(file, *([second] if second else []))
     sentences = analyses.read(file, second, folder, sentence)
     other = second or folder
     names = [os.path.basename(name.rstrip(os.sep)) or name for name in ([file, other] if other else [file])]
     if len(set(names)) < len(names):
         names = [file, str(other)]
+    names = list(map(one_line, names))
     if picture_file:
         from mh4.files import write_text
         from mh4.viewing.svg import picture

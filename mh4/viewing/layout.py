@@ -8,9 +8,12 @@ labels overlap. There is no font to measure: widths are estimates for a sans-ser
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
+
+from mh4.decoders import arguments, measures
 
 # In pixels, or for a font its size in pixels.
 WORD_SIZE, LABEL_SIZE = 15, 11
@@ -39,7 +42,7 @@ class Layout:
     dependents: np.ndarray
     levels: np.ndarray
 
-    @property
+    @cached_property
     def bottom(self) -> int:
         """Where arcs end, from the top; words are below."""
         return MARGIN + LABEL_SIZE // 2 + LEVEL * int(self.levels.max())
@@ -117,16 +120,7 @@ def levels(heads: np.ndarray) -> np.ndarray:
 
     heads: int (n+1,). Arcs from the root are above all others. Arcs on the same level at most touch at their ends.
     """
-    n = len(heads) - 1
-    left, right = np.sort([heads[1:], np.arange(1, n + 1)], axis=0)
-    highest = np.zeros(n + 1, dtype=int)  # so far, between words k and k + 1
-    found = np.zeros(n, dtype=int)
-    for m in np.argsort(right - left, kind="stable"):
-        if left[m]:
-            between = highest[left[m] : right[m]]
-            between[:] = found[m] = between.max() + 1
-    found[left == 0] = highest.max() + 1
-    return found
+    return measures.levels(arguments.tree(heads))[1:]
 
 
 def direction_of(words: Iterable[str]) -> str:
@@ -140,6 +134,7 @@ def text_width(text: str, size: float) -> float:
     return size * sum(map(_relative_width, text))
 
 
+@cache
 def _relative_width(char: str) -> float:
     if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0.0

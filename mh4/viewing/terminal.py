@@ -7,36 +7,62 @@ from contextlib import contextmanager, redirect_stdout
 from typing import Any, Optional
 
 import click
+import numpy as np
 from rich.cells import cell_len
 from udapi.block.write.textmodetrees import TextModeTrees
 
 from mh4 import trees
 from mh4.conllu import Sentence
 from mh4.conversions import to_udapi
-from mh4.errors import InputError, one_line
+from mh4.errors import one_line
 from mh4.viewing.analyses import Analysis, Shown
 
 _DEEPEST = 400  # udapi draws trees by recursion
+_LONGEST = 10_000  # words; beyond, udapi takes minutes
+_LARGEST = 1_000_000  # of spans; a drawing that takes some seconds and 16 MB
 
 
 def draw(shown: Shown, names: list[str], color: bool = False) -> str:
     """A sentence as text, with a heading. Two analyses are side by side, under the names of the two, with differing arcs marked.
 
-    color: whether to use terminal escapes for colours. Raises InputError if a tree is too deep to draw.
+    color: whether to use terminal escapes for colours. If a tree is too large to be drawn as text, a comment says so instead.
     """
     heading = "# %d%s\n# %s\n" % (shown.number, "  " + one_line(shown.sent_id) if shown.sent_id else "", one_line(shown.text))
     first = shown.analyses[0]
+    too_large = next(filter(None, (_too_large(analysis.heads) for analysis in shown.analyses)), "")
+    if too_large:
+        heading += "# not drawn: %s, too large for a drawing in text; --html and --svg draw it\n" % too_large
     if len(shown.analyses) == 1:
-        return heading + "\n".join(_lines(shown, first, color)) + "\n"
+        return heading if too_large else heading + "\n".join(_lines(shown, first, color)) + "\n"
     differing = first.differing(shown.analyses[1])
-    left, right = ([name, *_lines(shown, one, color, differing)] for name, one in zip(map(one_line, names), shown.analyses))
+    note = "# %s\n" % ("%d of %d arcs differ" % (len(differing), len(shown.words)) if differing else "no arcs differ")
+    if too_large:
+        return heading + note
+    left, right = ([name, *_lines(shown, one, color, differing)] for name, one in zip(names, shown.analyses))
     width = max(_width(line) for line in left)
+    marked = frozenset(differing)
     lines = [
-        "%s%s  %s  %s" % (a, " " * (width - _width(a)), "≠" if k - 1 in differing else " ", b)
+        "%s%s  %s  %s" % (a, " " * (width - _width(a)), "≠" if k - 1 in marked else " ", b)
         for k, (a, b) in enumerate(zip(left, right))
     ]
-    note = "%d of %d arcs differ" % (len(differing), len(shown.words)) if differing else "no arcs differ"
-    return "%s%s\n# %s\n" % (heading, "\n".join(line.rstrip() for line in lines), note)
+    return "%s%s\n%s" % (heading, "\n".join(line.rstrip() for line in lines), note)
+
+
+def _too_large(heads: np.ndarray) -> str:
+    """What makes a tree too large to be drawn as text, or an empty string.
+
+    A column of text goes from the first to the last word of each head and its dependents.
+    """
+    n, deep = len(heads) - 1, trees.depth(heads)
+    words = np.arange(n + 1)
+    first, last = words.copy(), words.copy()
+    np.minimum.at(first, heads[1:], words[1:])
+    np.maximum.at(last, heads[1:], words[1:])
+    if n > _LONGEST:
+        return "%d words" % n
+    if deep > _DEEPEST:
+        return "a tree %d arcs deep" % deep
+    return "arcs over %d words in all" % (last - first).sum() if (last - first).sum() > _LARGEST else ""
 
 
 class _Drawing(TextModeTrees):
@@ -57,9 +83,6 @@ def _lines(shown: Shown, analysis: Analysis, color: bool, marked: Optional[list[
         deprels=[one_line(deprel) for deprel in analysis.deprels],
         heads=analysis.heads,
     )
-    deep = trees.depth(analysis.heads)
-    if deep > _DEEPEST:
-        raise InputError("sentence %d: a tree %d arcs deep, too deep to draw as text; --html draws it" % (shown.number, deep))
     output = io.StringIO()
     with redirect_stdout(output), _forced_color():
         _Drawing(marked or [], color=color).process_tree(to_udapi(sentence))

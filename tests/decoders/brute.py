@@ -1,7 +1,7 @@
 """The reference for the decoders: every tree, and every MH_k derivation, by the definitions of the paper.
 
 Nothing here is fast, and nothing is shared with mh4: trees are enumerated, crossings are checked pair by pair, and the
-MH_k chart is the deduction system of Figure 1 taken literally, over all items [h1, ..., hp] with p <= k.
+MH_k chart is the deduction system of Figure 2 taken literally, over all items [h1, ..., hp] with p <= k.
 
 The chart is written once, with the meaning of a value left open: a set of transition sequences (to enumerate), a set of
 arc sets, or a number (the best score, for sentences too long to enumerate).
@@ -80,7 +80,7 @@ def class_trees(n, name):
     return mhk_trees(n, int(name[2:]))
 
 
-# -------------------------------------------------------------------------------------------------- Figure 1: the chart
+# -------------------------------------------------------------------------------------------------- Figure 2: the chart
 
 
 def deduce(n, k, axiom, shift, combine, link, union):
@@ -276,7 +276,7 @@ def tree_scores(trees, arcs, cost=None):
 
 
 def best_score(n, k, link_score, shift_score=lambda s0, b0: 0.0, heads=None, root=None):
-    """The score of the best MH_k derivation over n words, or -inf: the chart of Figure 1 with max and +.
+    """The score of the best MH_k derivation over n words, or -inf: the chart of Figure 2 with max and +.
 
     link_score(item, head, dependent), shift_score(s0, b0); `heads` allows only the arcs of that tree, `root` only that
     word as a dependent of 0.
@@ -309,7 +309,7 @@ def random_tree(n, rng, single_root=False):
 
 
 def random_sequence(n, k, rng, links=0.5):
-    """A random MH_k derivation (k = 3, 4 or 5) over n words as in `sequences`: Figure 1 backwards from the goal.
+    """A random MH_k derivation (k = 3, 4 or 5) over n words as in `sequences`: Figure 2 backwards from the goal.
 
     An item is taken apart at random: by the Link step that removed a head from it, or by the Combine step it came from.
     links: the probability of the former where both are possible; the higher it is, the more heads the items have.

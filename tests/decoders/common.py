@@ -66,7 +66,7 @@ class TransitionDecoder:
         return brute.derivations(n, self.k).scores(**scores, cost=cost)
 
     def best_score(self, n, scores, cost=None, heads=None, root=None):
-        """The best score over all derivations, for any length, by the chart of Figure 1."""
+        """The best score over all derivations, for any length, by the chart of Figure 2."""
         cost = zero_cost(n) if cost is None else cost
 
         def link_score(item, head, dependent):

@@ -1,4 +1,4 @@
-"""A reference for MH_k with transition scores on sentences of some length: Figure 1 by whole arrays, in double precision.
+"""A reference for MH_k with transition scores on sentences of some length: Figure 2 by whole arrays, in double precision.
 
 Every item is stored, items[p][h1, ..., hp] for p heads (n^p cells, of which those with h1 < ... < hp are used), and
 the items from h1 to hp are computed at once, as an array over the heads between. Nothing is shared with mh4.

@@ -19,7 +19,7 @@ from common import DECODERS, rng_for, sample_tensors
 from mh4.decoders import beam, mh5, oneec, plain_mh4
 from mh4.decoders.degree import smallest_k
 
-OURS = re.compile("a sentence of [0-9]+ words needs [0-9]+ MB, which is more memory than there is")
+OURS = re.compile("a sentence of [0-9]+ words needs [0-9]+ MB, which is more memory than there is( \\([0-9]+ MB\\))?")
 
 
 def one_ec(n, rng):

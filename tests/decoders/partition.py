@@ -1,8 +1,10 @@
 """The reference for marginals: sums over all sequences or trees, and over a chart that derives each sequence exactly once.
 
-All in double precision and in the logarithm, with no care for speed, and with nothing from mh4.
+All in double precision and in the logarithm, with no care for speed, and with nothing from mh4. The scores of single sequences and
+trees are exact.
 """
 
+from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
@@ -29,13 +31,13 @@ def log_sum(values):
 def over_sequences(n, k, scores, single_root=False):
     """The Marginals over all distinct transition sequences that MH_k derives; log_partition is -inf if there are none."""
     derivations = brute.derivations(n, k)
-    total = derivations.scores(**scores)
-    if single_root:
-        total = np.where(derivations.single_root, total, -np.inf)
-    log_partition = log_sum(total)
+    heads, (code, s1, s0, b0) = derivations.heads[:, 1:], np.moveaxis(derivations.reduces, -1, 0)
+    cells = {"shift": tuple(np.moveaxis(derivations.shifts, -1, 0)), "arcs": (heads, np.arange(1, n + 1))}
+    cells.update(reduce_s0b0=(code - 1, s0, b0), reduce_s1s0=(code - 1, s1, s0))
+    possible = derivations.single_root if single_root else np.ones(len(heads), dtype=bool)
+    log_partition, probability = distribution([tensor[cells[name]] for name, tensor in scores.items()], possible)
     arcs, parts = np.zeros((n + 1, n + 1)), {name: np.zeros(tensor.shape) for name, tensor in scores.items()}
     if log_partition > -np.inf:
-        probability = np.exp(total - log_partition)
         each_word = np.repeat(probability[:, None], n, axis=1)
         s0, b0 = np.moveaxis(derivations.shifts, -1, 0)
         np.add.at(parts["shift"], (s0, b0), each_word)
@@ -52,13 +54,31 @@ def over_sequences(n, k, scores, single_root=False):
 def over_trees(scores, single_root=False):
     """The Marginals over all trees by their arc scores."""
     n = len(scores["arcs"]) - 1
-    trees = [heads for heads in brute.all_trees(n) if brute.has_single_root(heads) or not single_root]
-    total = brute.tree_scores(trees, scores["arcs"]) if trees else np.array([])
-    log_partition = log_sum(total)
+    trees = np.array(brute.all_trees(n))
+    possible = np.array([brute.has_single_root(heads) or not single_root for heads in trees])
+    log_partition, probability = distribution([scores["arcs"][trees[:, 1:], np.arange(1, n + 1)]], possible)
     arcs = np.zeros((n + 1, n + 1))
     if log_partition > -np.inf:
-        arcs = expected_arcs(np.array(trees), np.exp(total - log_partition))
+        arcs = expected_arcs(trees, probability)
     return Marginals(log_partition, arcs, {"arcs": arcs})
+
+
+def distribution(used, possible):
+    """log_partition and the probability of each candidate. used: the scores it uses, arrays (candidates, any number)."""
+    possible = possible & np.all([(scores > -np.inf).all(axis=1) for scores in used], axis=0)
+    if not possible.any():
+        return -np.inf, np.zeros(len(possible))
+    used = [np.where(possible[:, None], scores, 0).astype(float) for scores in used]
+    if max(np.abs(scores).max(initial=0) for scores in used) < 1e6:
+        totals = sum(scores.sum(axis=1) for scores in used)
+        largest = totals[possible].max()
+        below = totals - largest
+    else:  # sums of float64 would be rounded
+        totals = sum(np.frompyfunc(Fraction, 1, 1)(scores).sum(axis=1) for scores in used)
+        largest = max(totals[possible])
+        below = np.array([float(total - largest) for total in totals])
+    below = np.where(possible, below, -np.inf)
+    return float(largest) + log_sum(below), np.exp(below - log_sum(below))
 
 
 def expected_arcs(heads, probability):
@@ -75,7 +95,7 @@ def over_chart(n, k, scores, single_root=False):
     """The Marginals over the sequences of MH_k for any length, by a chart that derives each of them exactly once.
 
     A sequence can be cut where a node h_m of its item is shifted, if from there on nothing below h_m is touched. The parts
-    have derivations of their own, so that of Figure 1's derivations one remains if a sequence that can be cut is combined,
+    have derivations of their own, so that of Figure 2's derivations one remains if a sequence that can be cut is combined,
     the left part being the first: one that cannot be cut itself. So an item has one value for the sequences without a cut (a
     shift; a Link that spoils every cut of its antecedent) and one for each place of the first cut. A Link spoils all
     cuts if it spoils the first: its dependent is shifted there, or its head or dependent is below.

@@ -25,7 +25,7 @@ COUNTS = {
 DOUBLED = {
     3: {},
     4: {
-        "every derivation of Figure 1": [1, 1, 11, 165, 2907, 55925],
+        "every derivation of Figure 2": [1, 1, 11, 165, 2907, 55925],
         "every derivation in which the left part of each Combine is a shift or ends with a Link": [1, 1, 7, 89, 1375, 23193],
     },
 }
@@ -156,6 +156,34 @@ def test_large_and_small_scores(model, single_root, n, case):
         scores = extreme(model, n, rng, case)
         expected = enumerated(model, n, scores, single_root)
         agree(marginals(model, scores, single_root=single_root), expected, n, scores, f"{model.name}, {case}, draw {draw}")
+
+
+@every_model
+@every_root
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("size", [1e7, 1e10, 1e13, 1e16, 1e20, 1e25, 9e29])
+def test_scores_of_any_size(model, single_root, n, size):
+    """Beyond what leaves room in float64 for differences between sums: masks that no derivation avoids, and others."""
+    rng = rng_for("size", n, size)
+    for draw in range(4):
+        scores = {name: tensor.astype(np.float64) for name, tensor in model.sample(n, rng).items()}
+        for tensor in scores.values():
+            chosen = rng.random(tensor.shape) < rng.choice([0.3, 0.9])
+            if draw == 0:  # a mask
+                tensor[chosen] = -size
+            elif draw == 1:  # ... as scores of float32, of any sign
+                tensor[chosen] = np.float32(size) * rng.choice([-1, 1], chosen.sum())
+            elif draw == 2:  # numbers next to each other
+                tensor[:] = size + np.spacing(size) * rng.integers(3, size=tensor.shape)
+            else:  # sums that cancel
+                tensor += rng.choice([-size, size])
+        if draw == 3 and not single_root:
+            for tensor in scores.values():
+                tensor[rng.random(tensor.shape) < 0.1] = -np.inf
+        expected = enumerated(model, n, scores, single_root)
+        if expected.log_partition > -np.inf:
+            found = marginals(model, scores, single_root=single_root)
+            agree(found, expected, n, scores, f"{model.name}, {size:g}, draw {draw}", near=1e-7)
 
 
 @every_chart

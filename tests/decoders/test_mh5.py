@@ -1,4 +1,4 @@
-"""MH5 against all sequences that Figure 1 derives with items of up to five heads, for up to five words. And bad input."""
+"""MH5 against all sequences that Figure 2 derives with items of up to five heads, for up to five words. And bad input."""
 
 import brute
 import numpy as np
@@ -35,7 +35,7 @@ def test_the_reference(n):
 
 @pytest.mark.parametrize("n", range(5))
 def test_the_reference_by_recognition(n):
-    """Every run of the transition system with twelve reduces, each recognised or not by cutting it as Figure 1 allows."""
+    """Every run of the transition system with twelve reduces, each recognised or not by cutting it as Figure 2 allows."""
 
     def recognised(run, start, end):
         """Whether an item derives run[start:end], of (stack before, arc, shifted), with at most five heads."""

@@ -39,7 +39,7 @@ def sample_tensors(n, rng, kind="normal", hybrid=True, arcs=False):
 
 
 def chart_score(n, shift, reduce_s0b0, reduce_s1s0=None, arcs=None, cost=None, heads=None, single_root=False):
-    """The score of the best derivation, or -inf, by Figure 1 with k = 5: of each span, items with more heads come first."""
+    """The score of the best derivation, or -inf, by Figure 2 with k = 5: of each span, items with more heads come first."""
     by_arc = sum((np.asarray(tensor, dtype=float) for tensor in (arcs, cost) if tensor is not None), np.zeros((n + 1, n + 1)))
     chart = {(i, i + 1): 0.0 for i in range(n + 1)}
     if single_root and n == 0:
@@ -203,6 +203,6 @@ print(decode(10).score)
     if not sys.platform.startswith("linux"):
         pytest.skip("needs a limit on memory")
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert re.fullmatch(r"a sentence of 250 words needs [0-9]+ MB, which is more memory than there is\n0.0\n", result.stdout), (
-        result.stdout + result.stderr
-    )
+    assert re.fullmatch(
+        r"a sentence of 250 words needs [0-9]+ MB, which is more memory than there is( \([0-9]+ MB\))?\n0.0\n", result.stdout
+    ), result.stdout + result.stderr

@@ -113,6 +113,24 @@ def test_the_compiler_is_given_these_rules():
     assert made.read_text() == oneec_generate.header(), "the rules have changed: build the decoders again"
 
 
+def test_the_file_for_the_compiler_is_written_at_once(tmp_path, monkeypatch):
+    """A write that fails leaves the file as it was, and nothing else."""
+    path = tmp_path / "oneec_recurrences.hpp"
+    path.write_text("of earlier rules")
+
+    def fail(part, text):
+        part.open("w").close()
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "write_text", fail)
+        with pytest.raises(OSError, match="full"):
+            oneec_generate.write(path)
+    assert path.read_text() == "of earlier rules" and list(tmp_path.iterdir()) == [path]
+    oneec_generate.write(path)
+    assert path.read_text() == oneec_generate.header() and list(tmp_path.iterdir()) == [path]
+
+
 @pytest.mark.parametrize("number", range(len(RULES)))
 def test_the_kernels_apply_every_rule_once_wherever_it_is_needed(number, monkeypatch):
     """If it is missing or occurs twice, the decoders are not built."""

@@ -66,7 +66,7 @@ def test_a_speed_that_is_known_is_not_measured_again(hungarian, tmp_path, monkey
     def measured(*arguments, **more):
         raise AssertionError("measured")
 
-    monkeypatch.setattr(costs, "ProcessPoolExecutor", measured)
+    monkeypatch.setattr(costs, "Child", measured)
     words = ["--home", str(home), "--langs", "hu", "--systems", "mst 1ec", "--seeds", "1 2", "--ud", str(hungarian)]
     assert plan.main([*words, "--cores", "2"]) == 0
     shown = capsys.readouterr().out
@@ -107,7 +107,7 @@ def test_speed_is_measured(tmp_path):
     assert needs.memory > measured["toy/mst"].memory and needs.minutes >= 30
     tiny = tmp_path / "tiny.conllu"
     tiny.write_text(as_conllu(("a", 0, "root"), ("b", 1, "obj")))
-    fewer_than_warm_up = costs.measure("mst", str(tiny), str(tiny), str(EXPERIMENTS / "toy.toml"))
+    fewer_than_warm_up = costs.measure("mst", str(tiny), str(tiny), [str(EXPERIMENTS / "toy.toml")])
     assert fewer_than_warm_up.training > 0
     slower = {**measured, "toy/mst": replace(measured["toy/mst"], training=1.0)}
     assert costs.seconds("mst", Size(100, 1000, 100), slower["toy/mst"], {}, toy=True) > 1000

@@ -2,6 +2,9 @@
 
 import csv
 import json
+import os
+import shutil
+from dataclasses import replace
 
 import ensemble
 import numpy as np
@@ -9,12 +12,17 @@ import pytest
 import toy
 from samples import record
 from tables.ensemble import Row
-from training import predictions, voting
-from training.ensembles import Scores, name_of
+from tables.writer import averages
+from training import predictions, records, voting
+from training.ensembles import ALL, MEMBERS, Scores, name_of, record_all_seeds
+from training.records import TREES
+from training.run import Run
+from training.treebank import identified, located, with_test
 from training.voting import WAYS, Opinion
 
 import mh4
 from mh4 import config, conllu, treebanks
+from mh4.errors import InputError
 from mh4.evaluation import attachment_scores, official
 from mh4.files import git_blob_id
 from mh4.training.trainer import Trainer
@@ -46,7 +54,6 @@ def home(tmp_path_factory, paths):
 
 @pytest.mark.slow
 def test_the_pages_and_the_records(home, paths, capsys):
-    pytest.importorskip("udtools")
     assert ensemble.main(["--lang", "toy", "--systems", "mst mh3"], home=home) == 0
     out, results = capsys.readouterr().out, home / "results"
     with open(results / "toy-ensemble-mh3-mst.csv", encoding="utf-8", newline="") as lines:
@@ -163,3 +170,48 @@ def test_opinions_are_those_of_the_decoders(home, paths):
 def test_a_row_without_scores():
     row = Row("x", 2, [Scores(None, None, 80.0, 75.0), Scores(None, None, 81.0, 76.0)])
     assert row.average("dev_uas") is None and str(row.average("test_las")) == "75.50 ± 0.71"
+
+
+def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths):
+    """Four of six have the gold trees; a seed that not all systems have has no say."""
+    bank = replace(identified("toy", paths), test=None)
+    sentences = conllu.read(str(paths["dev"]))
+    wrong = tmp_path / "wrong.conllu"
+    with open(wrong, "w", encoding="utf-8") as file:
+        for sentence in sentences:  # every word depends on the one before
+            file.writelines("%d\t%s%s%d\tx\t_\t_\n" % (k + 1, word, "\t_" * 4 + "\t", k) for k, word in enumerate(sentence.words))
+            file.write("\n")
+    kept = records.Records(tmp_path, bank)
+    for system, seed, path in [
+        *((system, 1, paths["dev"]) for system in MEMBERS),
+        *zip(MEMBERS, (2, 2, 2), (wrong, wrong, paths["dev"])),
+    ]:
+        kept.write(run := Run(system, seed, tmp_path), {"dev_uas": 70.0 + seed, "dev_las": 60.0})
+        predictions.keep(kept.path(run, TREES), {"dev": paths["dev"]}, {"dev": path})
+        if (system, seed) == (MEMBERS[-1], 1):
+            assert record_all_seeds(bank, kept, MEMBERS, "make paper") is None
+    kept.write(run := Run(MEMBERS[0], 3, tmp_path), {"dev_uas": 99.0, "dev_las": 60.0})
+    predictions.keep(kept.path(run, TREES), {"dev": paths["dev"]}, {"dev": wrong})
+    assert record_all_seeds(bank, kept, MEMBERS, "make paper") == Scores(100.0, 100.0, None, None)
+    [found] = [run for run in records.load("toy", tmp_path) if run["system"] == ALL]
+    assert {(member["system"], member["seed"]) for member in found["members"]} == {(s, k) for s in MEMBERS for k in (1, 2)}
+    assert found["members"][0]["seed"] == 2  # the highest dev UAS first
+    assert averages([found], "dev_uas")[ALL].seeds_listed == "1 2"
+    assert (
+        predictions.heads(kept.path(Run(ALL, 0, tmp_path), TREES), paths["dev"], sentences)[0].tolist()
+        == sentences[0].heads.tolist()
+    )
+
+
+@pytest.mark.parametrize("lang", ["hu", "got"])
+def test_recorded_ensembles_of_all_seeds_are_those_of_the_recorded_trees(lang, tmp_path):
+    if "UD" not in os.environ or "CONLL17" not in os.environ:
+        pytest.skip("needs real treebanks and outputs of the shared task: make test UD=folder CONLL17=folder")
+    try:
+        bank = with_test(located(lang, os.environ["UD"]), os.environ["UD"], os.environ["CONLL17"])
+    except InputError as error:
+        pytest.skip(str(error))
+    shutil.copytree(records.RESULTS / lang, tmp_path / lang)
+    [found] = [run for run in records.load(lang) if run["system"] == ALL]
+    scores = record_all_seeds(bank, records.Records(tmp_path, bank), MEMBERS, "make paper")
+    assert {name: found[name] for name in vars(scores)} == pytest.approx(vars(scores))

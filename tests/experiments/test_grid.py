@@ -74,6 +74,20 @@ def test_stopped_and_started_again_it_goes_on_from_there(run, told, tmp_path, nu
     assert [json.loads(line)["evaluation"] for line in evaluations] == [1, 2, 3]
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a process with its parent")
+def test_a_killed_command_takes_its_trainings_along(told, tmp_path):
+    process = start_and_wait_for(told, tmp_path, "mst-1", "--lang", "toy", "--systems", "mst", "--seeds", "1")
+    log = tmp_path / "home" / "runs" / "toy" / "mst" / "seed1" / "train.log"
+    assert is_held(log)
+    process.kill()
+    process.communicate()
+    for _ in range(3000):
+        if not is_held(log):
+            return
+        time.sleep(0.02)
+    pytest.fail("the training goes on")
+
+
 def test_two_commands_never_train_one_model(run, told, tmp_path, capsys):
     only = ("--lang", "toy", "--systems", "mst", "--seeds", "1")  # of other runs, either command might come first
     process = start_and_wait_for(told, tmp_path, "mst-1", *only)

@@ -60,8 +60,8 @@ def test_every_table_stands_beside_the_papers(results):
     assert ours["mh3"] == "–" and difference["mh3"] == ""
     assert set(rows["eu", "ours"]) == {"–"} and ("eu", "difference") not in rows
     assert "80.00 (1)" in rows["eu-ud1.4", "ours"] and ("eu-ud1.4", "paper") not in rows
-    assert table(text, "Table 1")["s2 s1 s0 b0", "greedy-mh4"] == ["85.27", "81.00 (1)"]
-    assert table(text, "Table 2")["hybrid", "mh4-hybrid"] == ["87.27", "84.40 ± 0.53 (3)"]
+    assert table(text, "Table 1")["s2 s1 s0 b0", "greedy-mh4"] == ["85.27", "–", "–", "81.00 (1)"]
+    assert table(text, "Table 2")["hybrid", "mh4-hybrid"] == ["87.27", "–", "–", "84.40 ± 0.53 (3)"]
     assert table(text, "Table 3")["got", "paper"][0] == "78.42" and set(table(text, "Table 3")["got", "ours"]) == {"–"}
     # Table 5 has only runs that were tested on the paper's files; mst of these records was not.
     assert set(table(text, "Table 5")["hu", "ours"]) == {"–"} and "75.79 ± 0.36" in table(text, "Table 5")["hu", "paper"]
@@ -71,6 +71,19 @@ def test_every_table_stands_beside_the_papers(results):
     rows = table(overview.write(["hu"], results)[0].read_text(encoding="utf-8"), "Table 6")
     assert rows["ja", "ours"][-2:] == ["74.72", "74.00"] and rows["ja", "difference"][-2:] == ["✓", "-0.51"]
     assert dict(zip(table(text, "Speed")["system", "runs"], table(text, "Speed")["mst", "1"]))["CPU time, median"] == "0:00:50"
+
+
+def test_averages_are_over_the_treebanks_that_both_have():
+    line, average = overview.Line, overview.Average
+    lines = [
+        line("hu", {"mst": average(80.0, None), "mh3": average(1.0, None)}, {"mst": average(82.0, None)}),
+        line("got", {"mst": average(84.0, 1.0)}, {"mst": average(82.0, 1.0), "mh3": average(2.0, None)}),
+        line("hu-authors", {"mst": average(0.0, None)}, {"mst": average(82.0, None)}, "authors"),
+    ]
+    *_, ours, theirs, difference = overview._table(lines).body
+    assert ours == ["average", "ours", "–", "82.00 (of 2)"]
+    assert theirs == ["", "paper", "–", "82.00"] and difference == ["", "difference", "–", "+0.00"]
+    assert overview._table(lines[:1]).body[-1][1] == "difference"  # of one treebank, there is no average
 
 
 def test_what_is_missing_or_differs_is_named(results):
@@ -93,7 +106,7 @@ def test_two_standard_errors():
 
 def test_the_same_records_give_the_same_bytes(results):
     first = {path: path.read_bytes() for path in overview.write(["hu"], results)}
-    assert {path.name for path in first} == {"report.md", "report.html", "report-differences.svg", "report-curves-hu.svg"}
+    assert {path.name for path in first} == {"report.md", "report.html", "summary.md", "summary.csv"}
     assert {path: path.read_bytes() for path in overview.write(["hu"], results)} == first
 
 

@@ -1,8 +1,11 @@
 """The predicted trees of a finished model: saved without words, merged into their file, and rejected for another file."""
 
 import gzip
+import os
+import resource
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import predictions as command
@@ -87,6 +90,16 @@ def test_the_same_trees_are_the_same_bytes(files, parsed, trees, tmp_path, monke
     assert [path.name for path in tmp_path.iterdir()] == ["other.gz"]
 
 
+def test_output_that_is_not_taken_is_an_error(files, trees, tmp_path):
+    """On a disk that takes a part of it, also of an unbuffered Python."""
+    script, environment = str(toy.ROOT / "experiments" / "predictions.py"), {**os.environ, "PYTHONUNBUFFERED": "1"}
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (4096, 4096))
+    with open(tmp_path / "out", "wb") as out:
+        words = [sys.executable, script, str(trees), str(files["dev"])]
+        done = subprocess.run(words, stdout=out, stderr=-1, env=environment, preexec_fn=limit)
+    assert (done.returncode, done.stderr) == (2, b"predictions: standard output: cannot be written: File too large\n")
+
+
 def test_another_file_is_refused(files, trees, tmp_path):
     edited = tmp_path / "toy-ud-dev.conllu"
     edited.write_bytes(files["dev"].read_bytes() + b"\n")
@@ -143,3 +156,14 @@ def test_what_is_not_there_is_one_sentence(files, trees, tmp_path):
 def test_a_parser_that_fails_without_a_word(files, tmp_path):
     with pytest.raises(InputError, match="cannot parse toy-ud-dev.conllu: it exited with code 1$"):
         predictions.parse(["false"], tmp_path, files, {})
+
+
+def test_single_roots(files, tmp_path):
+    """All roots but the first depend on it; a file that has one in each sentence is itself."""
+    sentence = "".join("%d\tw\t_\t_\t_\t_\t%d\tx\t_\t_\n" % word for word in [(1, 3), (2, 0), (3, 0), (4, 2), (5, 0)]) + "\n"
+    path = tmp_path / "parsed.conllu"
+    path.write_text(sentence + sentence.replace("\t0\t", "\t1\t", 1).replace("\t3\t", "\t0\t", 1), encoding="utf-8")
+    copy = predictions.single_roots(path)
+    assert [s.heads[1:].tolist() for s in conllu.read(str(copy))] == [[3, 0, 2, 2, 2], [0, 1, 1, 2, 1]]
+    assert predictions.single_roots(copy) == copy and copy != path
+    assert predictions.single_roots(files["dev"]) == files["dev"]

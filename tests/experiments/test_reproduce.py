@@ -1,7 +1,9 @@
 """The runs of a treebank: trained, resumed, reported, with a stand-in that learns nothing."""
 
 import json
+import os
 
+import pytest
 import reproduce
 from samples import assert_nothing_of_this_machine, calls, kept, toy
 
@@ -47,6 +49,19 @@ def test_ud_2_0_files_come_out_beside_the_paper(run, hungarian, tmp_path, capsys
     assert [kept(tmp_path, "hu/mh4-hybrid-seed%d" % seed)["seconds_to_paper"] for seed in (1, 2, 3)] == [300.0] * 3
 
 
+@pytest.mark.parametrize("name", ["a b", "a$b", "\udcff", "é", "[red]", "%s", "{0}", "it's", "-x", "~"])
+def test_folders_may_have_any_name(run, hungarian, tmp_path, monkeypatch, capfdbinary, name):
+    folder = hungarian.rename(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # there is no home
+    assert run("--lang", "hu", "--systems", "mst", "--seeds", "1", "--ud=" + name) == 0
+    assert kept(tmp_path, "hu/mst-seed1")["reproduce"].startswith("make reproduce LANG=hu")
+    capfdbinary.readouterr()
+    assert run("--lang", "hu", "--systems", "mst", "--seeds", "1", "--ud", str(folder / "none\n\x1b[31m")) == 2
+    error = capfdbinary.readouterr().err
+    assert error.count(b"\n") == 1 and b"\\n\\x1b[31m is not a folder" in error
+
+
 def test_what_is_finished_is_not_trained_again(run, told, tmp_path, capsys):
     assert run(*toy("--seeds", "1")) == 0
     first = (tmp_path / "home" / "results" / "toy.md").read_text(encoding="utf-8")
@@ -86,3 +101,24 @@ def test_a_failing_run_is_reported_and_the_others_go_on(run, told, tmp_path, cap
 def test_a_run_that_ends_well_without_a_summary_has_failed(told, tmp_path, capsys):
     assert reproduce.main(("--lang", "toy", "--systems", "mh3", "--seeds", "1"), trainer=["true"], home=tmp_path / "home") == 1
     assert "ended without finishing its training" in capsys.readouterr().out
+
+
+def test_settings_stand_apart(run, told, hungarian, tmp_path, capsys):
+    """Their runs, records and pages have names of their own; the paper's numbers are the same."""
+    asked = ("--lang", "hu", "--systems", "mh4-hybrid", "--seeds", "1 2", "--ud", str(hungarian))
+    assert run(*asked) == 0 and run(*asked, "--settings", "authors") == 0
+    results = tmp_path / "home" / "results"
+    assert sorted(path.name for path in results.glob("*/*-seed1.json")) == ["mh4-hybrid-seed1.json"] * 2
+    assert "settings_of" not in kept(tmp_path, "hu/mh4-hybrid-seed1")
+    record = kept(tmp_path, "hu-authors/mh4-hybrid-seed1")
+    assert record["settings_of"] == "authors"
+    page = (results / "hu-authors.md").read_text(encoding="utf-8")
+    assert page.startswith("# hu (UD 2.0, settings: authors): UAS") and "84.59 ± 0.50" in page
+    given = [call["argv"] for call in calls(told) if "authors" in str(call["argv"])]
+    assert len(given) == 2 and all("settings/authors.toml" in " ".join(argv) for argv in given)
+    assert "--config" not in next(call["argv"] for call in calls(told) if "authors" not in str(call["argv"]))
+
+
+def test_unknown_settings_are_refused_with_the_list(run, hungarian, capsys):
+    assert run("--lang", "hu", "--ud", str(hungarian), "--settings", "../authors") == 2
+    assert "SETTINGS: no settings ../authors; there are authors" in capsys.readouterr().err

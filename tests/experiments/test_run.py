@@ -1,10 +1,12 @@
 """The files in a run's folder, read while they are being written."""
 
 import json
+import multiprocessing
 import os
+import time
 
 from training import run as module
-from training.run import Run
+from training.run import Run, alone, finished_runs
 
 
 def line(evaluation):
@@ -37,3 +39,33 @@ def test_metrics_are_read_only_when_the_file_has_changed(tmp_path, monkeypatch):
     metrics.write_text("".join(map(line, range(100, 0, -1))))  # of the same size
     os.utime(str(metrics), ns=(1, 1))
     assert run.read_metrics() and parsed[1:] == [line(1)]
+
+
+def test_one_process_at_a_time_has_a_lock(tmp_path):
+    """One that is killed does not keep it."""
+    lock, shared, fork = tmp_path / "folder" / "lock", tmp_path / "shared", multiprocessing.get_context("fork")
+    shared.write_text("0")
+
+    def count(forever):
+        for _ in range(20):
+            with alone(lock):
+                number = int(shared.read_text())
+                time.sleep(60 if forever else 0.001)
+                shared.write_text(str(number + 1))
+
+    processes = [fork.Process(target=count, args=(forever,), daemon=True) for forever in (True, False, False, False)]
+    for process in processes:
+        process.start()
+    time.sleep(0.2)
+    processes[0].kill()
+    for process in processes[1:]:
+        process.join(60)
+    assert shared.read_text() == "60"
+
+
+def test_folders_that_are_no_seeds(tmp_path):
+    for name in ("seed2", "seed1", "seed²", "seed", "seed-1", "seed" + "9" * 200):
+        folder = tmp_path / "mst" / name
+        folder.mkdir(parents=True)
+        (folder / "summary.json").write_text(json.dumps({"finished": True}))
+    assert [run.seed for run in finished_runs(tmp_path, "mst")] == [1, 2]

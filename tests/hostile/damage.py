@@ -5,11 +5,12 @@ import json
 import os
 import random
 import shutil
+import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Optional
 
 import numpy as np
 
@@ -42,6 +43,8 @@ def damages() -> Iterator[Damage]:
     yield from _of_config()
     yield from _of_vocabulary()
     yield from _of_weights()
+    yield from _of_calibration()
+    yield from _of_records()
 
 
 # ------------------------------------------------------------------------------------------------------------ any file
@@ -56,6 +59,8 @@ def _of_any_file(name: str) -> Iterator[Damage]:
 
     yield Damage(name + ": missing", lambda folder: os.unlink(folder / name))
     yield Damage(name + ": a folder", lambda folder: _folder_for_file(folder / name))
+    yield Damage(name + ": a FIFO", lambda folder: _fifo(folder / name))
+    yield Damage(name + ": a device that never ends", lambda folder: _link(folder / name, "/dev/zero"))
     yield Damage(name + ": a link to itself", lambda folder: _link(folder / name, name))
     yield Damage(name + ": a link to nothing", lambda folder: _link(folder / name, "nothing"))
     yield rewritten("empty", lambda content: b"")
@@ -96,6 +101,11 @@ def _file_for_folder(folder: Path) -> None:
     folder.write_text("not a folder")
 
 
+def _fifo(path: Path) -> None:
+    os.unlink(path)
+    os.mkfifo(path)
+
+
 def _link(path: Path, target: str) -> None:
     os.unlink(path)
     path.symlink_to(target)
@@ -127,7 +137,12 @@ def _of_config() -> Iterator[Damage]:
         "unknown setting": "\n[scorer2]\n",
         "section twice": "\n[encoder]\nunits = 64\n",
         "nested tables": "\n[encoder.units.more]\na = 1\n",
-        "deep nesting": "\na = " + "[" * 2000 + "]" * 2000 + "\n",
+        "deep nesting": "\na = " + "[" * 1900 + "]" * 1900 + "\n",
+        "deeper nesting": "\na = " + "[" * 20000 + "]" * 20000 + "\n",
+        "a key of 200,000 parts": "\n%s = 1\n" % ".".join("a" * 200_000),
+        "a key of 30,000 parts": "\n%s = 1\n" % ".".join("a" * 30_000),
+        "keys of 1,900 parts": ("\n%s = 1\n" % ".".join("a" * 1900)) * 16,
+        "a megabyte of comments": "\n# comment" * 100_000 + "\n",
         "not TOML": "\nunits 64\n",
     }.items():
         yield Damage(
@@ -220,8 +235,25 @@ def _of_weights() -> Iterator[Damage]:
         yield changed("p0 with %g" % number, first(value(number)))
     for kind in ("complex64", "int64", "bool", "U8", "S4", "float16", "datetime64[s]", "object"):
         yield changed("p0 as " + kind, first(lambda a, kind=kind: _as(a, kind)))
+    for what, names in {
+        "a member that is no array": ["notes"],
+        "a member that is no file of numpy": ["notes.npy"],
+        "p0 twice": ["p0.npy"],
+        "p0 with and without its extension": ["p0"],
+        "a folder": ["folder/"],
+        "members with odd names": ["../../p0.npy", "/p0.npy", "\x1b[31m.npy", "x" * 60_000],
+        "30,000 members": ["%d.npy" % k for k in range(30_000)],
+    }.items():
+        yield Damage("weights.npz: " + what, lambda folder, names=names: _add_members(folder / "weights.npz", names))
     yield Damage("weights.npz: a single array", lambda folder: _write(folder / "weights.npz", _npy(np.zeros(3))))
     yield Damage("weights.npz: an enormous array", lambda folder: _write(folder / "weights.npz", _enormous()))
+
+
+def _add_members(path: Path, names: list[str]) -> None:
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "a") as archive:
+        warnings.simplefilter("ignore")  # of a name that is there twice
+        for name in names:
+            archive.writestr(name, b"not an array")
 
 
 def _as(array: np.ndarray, kind: str) -> np.ndarray:
@@ -245,3 +277,47 @@ def _enormous() -> bytes:
 
 def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
+
+
+# --------------------------------------------------------------------------------------------- calibration, and records
+
+
+def _of_calibration() -> Iterator[Damage]:
+    name = "calibration.json"
+    yield Damage(name + ": missing", lambda folder: os.unlink(folder / name), sound=True)
+    yield Damage(name + ": a folder", lambda folder: _folder_for_file(folder / name))
+    yield Damage(name + ": a FIFO", lambda folder: _fifo(folder / name))
+    for target in ("/dev/zero", "/dev/null", "nothing", name):
+        yield Damage("%s: a link to %s" % (name, target), lambda folder, target=target: _link(folder / name, target))
+    good = {"temperature": 1.5, "nll": 0.5, "uncalibrated_nll": 0.75}
+    texts = ["", "1", "null", "[]", "{}", "[" * 100_000, '{"a":' * 100_000, "9" * 5000, '"\udcff"', " " * 10**6]
+    for bad in (0, -1, None, True, "1", [1], {}, float("nan"), float("inf"), 1e-300, 1e300, 10**400):
+        texts.append(json.dumps({**good, "temperature": bad}))
+    for changed in ({"nll": "1"}, {"nll": None}, {"more": 1}, {"temperature ": 1.5}):
+        texts.append(json.dumps({**good, **changed}))
+    for k, text in enumerate(texts):
+        content = text.encode("utf-8", "surrogateescape")
+        yield Damage("%s: text %d" % (name, k), lambda folder, content=content: _write(folder / name, content))
+
+
+def _of_records() -> Iterator[Damage]:
+    """Of those of training, which only `mh4 info` reads: it refuses them, or reports what they say."""
+    for name in ("summary.json", "metrics.jsonl"):
+
+        def damaged(what: str, apply: Callable[[Path], None], name: str = name) -> Damage:
+            def both(folder: Path) -> None:
+                if name == "metrics.jsonl":  # which is read if training has not finished
+                    os.unlink(folder / "summary.json")
+                apply(folder / name)
+
+            return Damage("%s: %s" % (name, what), both, sound=None)
+
+        yield damaged("a FIFO", _fifo)
+        yield damaged("a folder", _folder_for_file)
+        for target in ("/dev/zero", "/dev/null", "nothing", name):
+            yield damaged("a link to " + target, lambda path, target=target: _link(path, target))
+        infinite = '{"updates": Infinity, "best_dev_uas": -Infinity, "evaluations": NaN}'
+        for k, text in enumerate(
+            ("", "1\n", "{}\n", "[" * 100_000 + "\n", '{"a":' * 100_000 + "\n", infinite + "\n", "x" * 10**7)
+        ):
+            yield damaged("text %d" % k, lambda path, text=text: _write(path, text.encode()))

@@ -1,13 +1,17 @@
 """Random calls of every decoder, and random changes to CoNLL-U, for sanitizers to watch: a script for `make sanitize`.
 
-    fuzz.py --calls 20000 [--seed 1] [--words 24]
+    fuzz.py --calls 20000 [--seed 1] [--words 24] [--first 0]
 
-Arguments are valid in most calls (any scores, -inf among them, with all options), and invalid in the others, where only ValueError
-may be raised. Every result must be a tree with the score of its parts.
+Arguments are valid in most calls (any scores, -inf and finite masks among them, with all options), and invalid in the others, where
+only ValueError may be raised. Every result must be a tree with the score of its parts, none of which is forbidden; there must be one
+if a derivation is known; and it must be there soon. A call depends on its number and the seed only: to see one again, begin with
+--first.
 """
 
 import argparse
+import faulthandler
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -19,79 +23,151 @@ sys.path[1:1] = [str(Path(__file__).resolve().parent.parent / "decoders")]
 
 import brute  # noqa: E402
 import corpus  # noqa: E402
-from common import DECODERS, hamming_cost, parts_score, sample_tensors, tolerance  # noqa: E402
+from common import DECODERS, MH4_HYBRID, MHK, hamming_cost, parts_score, sample_tensors, tolerance  # noqa: E402
 from marginals_judge import MODELS, marginals, well_formed  # noqa: E402
 from mh5_judge import DECODERS as MH5  # noqa: E402
 
 import mh4  # noqa: E402
 from mh4 import conllu  # noqa: E402
-from mh4.decoders import beam, core, degree, measures, mh3, mh5, mst, oneec, plain_mh4  # noqa: E402
+from mh4.decoders import beam, core, degree, first_mh4, measures, mh3, mh5, mst, oneec, plain_mh4  # noqa: E402
 from mh4.decoders import mh4 as exact_mh4  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 
 ALL = [*DECODERS, *MH5]
-KINDS = ("normal", "ties", "zeros", "large")
+KINDS = ("normal", "ties", "zeros", "large", "huge")
+MASKS = (-np.inf, -1e30, -1.5e30, -1e31, -3e37, -1e38, float(np.finfo(np.float32).min))
+REPORTED = 10_000  # calls between two lines that say how far it is
 FILES = 100  # decoder calls for each changed file
+SECONDS = 60  # of processor time that a call may take; one of a long sentence takes 5
+
+
+def sample(rng, kind, of):
+    """Scores of a kind, of(kind) having all kinds but "huge": magnitudes of 1e16 to 1e29, alike or not."""
+    if kind != "huge":
+        return of(kind)
+    scores = of("ties" if rng.random() < 0.5 else "normal")
+    scale = 10.0 ** rng.integers(16, 30)
+    for tensor in scores.values():
+        tensor *= np.float32(scale)
+        if rng.random() < 0.5:
+            tensor *= (10.0 ** -rng.integers(0, 14, tensor.shape)).astype(np.float32)
+    return scores
 
 
 def decoder_call(rng, words):
     decoder = ALL[rng.integers(len(ALL))]
     n = int(rng.integers(0, 9 if decoder.name in ("mhk-5", "mhk-6") else words))
-    scores = decoder.sample(n, rng, KINDS[rng.integers(len(KINDS))])
-    checked(rng, n, scores, lambda **options: decoder.decode(scores, **options))
+    scores = sample(rng, KINDS[rng.integers(len(KINDS))], lambda kind: decoder.sample(n, rng, kind))
+    checked(rng, n, scores, decoder.decode)
 
 
 def one_ec_call(rng, words):
     n = int(rng.integers(0, words))
-    square, with_none = (n + 1, n + 1), (n + 2, n + 1)
-    shapes = {"arc": square, "crossed_arc": square, "grandparent": with_none, "sibling": with_none}
-    scores = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
-    checked(rng, n, scores, lambda **options: oneec.decode(**scores, **options))
+    rows = {"arc": n + 1, "crossed_arc": n + 1, "grandparent": n + 2, "sibling": n + 2}
+
+    def of_kind(kind):
+        return {
+            name: tensor[: rows[name], : n + 1] for name, tensor in sample_tensors(dict.fromkeys(rows, ()), n, rng, kind).items()
+        }
+
+    scores = sample(rng, KINDS[rng.integers(len(KINDS))], of_kind)
+    checked(rng, n, scores, lambda scores, **options: oneec.decode(**scores, **options))
 
 
 def checked(rng, n, scores, decode):
     """Call with random options."""
-    forbid(rng, scores)
     options = {"single_root": bool(rng.random() < 0.5)}
-    if rng.random() < 0.3:
-        options["heads"] = np.array(brute.random_tree(n, rng) if n else (-1,), dtype=np.int32)
     if rng.random() < 0.5:
         options["cost"] = hamming_cost(brute.random_tree(n, rng) if n else (-1,))
+    scores, possible = masked(rng, scores, lambda: decode(scores, **options))
+    if rng.random() < 0.3:
+        options["heads"], possible = np.array(brute.random_tree(n, rng) if n else (-1,), dtype=np.int32), False
+    if "cost" in options and rng.random() < 0.2:
+        forbid(rng, options["cost"])
+        possible = False
     if rng.random() < 0.1:
         damage(rng, scores, options)
+        possible = False
     try:
-        derivation = decode(**options)
+        derivation = decode(scores, **options)
     except ValueError:
+        assert not possible, "what only one derivation uses is not forbidden, but none is found"
         return
     check(derivation, n, scores, options.get("cost"))
 
 
-def forbid(rng, scores):
-    """-inf in a random part of the scores."""
-    for tensor in scores.values():
-        if rng.random() < 0.2:
-            tensor[rng.random(tensor.shape) < rng.random()] = -np.inf
+def masked(rng, scores, decode):
+    """Scores, many of them forbidden in half of the calls; and whether all but those of one derivation, so that there is one."""
+    scores = {name: tensor.copy() for name, tensor in scores.items()}
+    possible = False
+    if rng.random() < 0.15:
+        try:
+            parts = decode().parts
+            possible = True
+        except ValueError:  # a single root of no words
+            parts = {name: np.zeros((0, tensor.ndim), dtype=int) for name, tensor in scores.items()}
+        for name, tensor in scores.items():
+            others = np.ones(tensor.shape, dtype=bool)
+            others[tuple(parts[name].T)] = False
+            put_masks(rng, tensor, others)
+    elif rng.random() < 0.5:
+        for tensor in scores.values():
+            if rng.random() < 0.4:
+                forbid(rng, tensor)
+    if rng.random() < 0.05:
+        scores = {name: tensor.astype(np.float64) for name, tensor in scores.items()}
+    return scores, possible
+
+
+def forbid(rng, tensor):
+    """Masks in a random part of the scores, in whole rows or in whole columns."""
+    where, share = np.zeros(tensor.shape, dtype=bool), rng.random()
+    pattern = rng.integers(3)
+    if pattern == 0:
+        where |= rng.random(tensor.shape) < share
+    elif pattern == 1:
+        where |= rng.random((*tensor.shape[:-1], 1)) < share
+    else:
+        where |= rng.random(tensor.shape[-1]) < share
+    put_masks(rng, tensor, where)
+
+
+def put_masks(rng, tensor, where):
+    """One mask, or any."""
+    masks = np.array(MASKS if rng.random() < 0.3 else MASKS[rng.integers(len(MASKS))], dtype=np.float32).reshape(-1)
+    tensor[where] = rng.choice(masks, where.sum())
+
+
+def as_stated(scores):
+    """The scores with -inf for all that forbids: from -1e30 down."""
+    return {name: np.where(tensor > -1e30, tensor, -np.inf) for name, tensor in scores.items()}
 
 
 def marginals_call(rng, words):
     model = MODELS[rng.integers(len(MODELS))]
     n = int(rng.integers(0, words))
-    scores = model.sample(n, rng, KINDS[rng.integers(len(KINDS))])
-    forbid(rng, scores)
+    scores = sample(rng, KINDS[rng.integers(len(KINDS))], lambda kind: model.sample(n, rng, kind))
     options = {"single_root": bool(rng.random() < 0.5)}
+    scores, possible = masked(rng, scores, lambda: model.decode(scores, **options))
     if rng.random() < 0.1:
         damage(rng, scores, options)
+        possible = False
     try:
         found = marginals(model, scores, **options)
     except ValueError:
+        assert not possible, "what only one derivation uses is not forbidden, but there are no marginals"
         return
-    well_formed(found, n, scores, near=1e-4)
+    well_formed(found, n, as_stated(scores), near=1e-4)
 
 
 def check(derivation, n, scores, cost=None):
     assert brute.is_tree(derivation.heads.tolist())
+    scores = as_stated(scores)
+    if cost is not None:
+        cost = as_stated({"cost": cost})["cost"]
     expected = parts_score(derivation, scores, cost)
     assert abs(derivation.score - expected) <= tolerance(max(n, 1), scores, cost), (derivation.score, expected)
+    assert expected > -np.inf, f"uses of what is forbidden: {derivation}"
 
 
 def damage(rng, scores, options):
@@ -119,25 +195,25 @@ def damage(rng, scores, options):
 
 def search_call(rng, words):
     n = int(rng.integers(0, words))
-    width = int(rng.integers(1, 20))
-    single = bool(rng.random() < 0.5)
-    kind = KINDS[rng.integers(len(KINDS))]
+    options = {"beam": int(rng.integers(1, 20)), "single_root": bool(rng.random() < 0.5)}
+    if rng.random() < 0.5:
+        reduces = (2, 6, 12)[rng.integers(3)]
+        decode, names = beam.decode, {"shift": (), "reduce_s0b0": (reduces,), "reduce_s1s0": (reduces,), "arcs": ()}
+    else:
+        transitions = (3, 7)[rng.integers(2)]
+        decode, names = beam.decode_local, dict.fromkeys(("s0b0", "s1s0", "s2s1"), (transitions,))
+    scores = sample(rng, KINDS[rng.integers(len(KINDS))], lambda kind: sample_tensors(names, n, rng, kind))
+    # Where only one derivation is left, a beam may keep others of its parts, which end nowhere.
+    scores, _ = masked(rng, scores, lambda: decode(**scores, **options))
     try:
-        if rng.random() < 0.5:
-            reduces = (2, 6)[rng.integers(2)]
-            names = {"shift": (), "reduce_s0b0": (reduces,), "reduce_s1s0": (reduces,), "arcs": ()}
-            scores = sample_tensors(names, n, rng, kind)
-            check(beam.decode(**scores, beam=width, single_root=single), n, scores)
-        else:
-            transitions = (3, 7)[rng.integers(2)]
-            scores = sample_tensors(dict.fromkeys(("s0b0", "s1s0", "s2s1"), (transitions,)), n, rng, kind)
-            check(beam.decode_local(**scores, beam=width, single_root=single), n, scores)
+        derivation = decode(**scores, **options)
     except ValueError:
         return
+    check(derivation, n, scores)
 
 
 def tree_call(rng, words):
-    """What says which class a tree is in, and plain MH4."""
+    """What says which class a tree is in."""
     n = int(rng.integers(0, words))
     heads = np.array(brute.random_tree(n, rng) if n else (-1,), dtype=np.int32)
     degree.smallest_k(heads)
@@ -146,9 +222,25 @@ def tree_call(rng, words):
     measures.one_endpoint_crossing(heads)
     measures.blocks(heads)
     measures.well_nested(heads)
-    if n:
-        scores = sample_tensors({"shift": (), "reduce_s0b0": (6,), "reduce_s1s0": (6,)}, n, rng)
-        plain_mh4.decode(*scores.values(), np.zeros((n + 1, n + 1), dtype=np.float32))
+
+
+def reference_call(rng, words):
+    """The decoders that return no Derivation."""
+    n = int(rng.integers(0, words))
+    like, plain = (MH4_HYBRID, True) if rng.random() < 0.5 else (MHK[1], False)
+    scores = sample(rng, KINDS[rng.integers(len(KINDS))], lambda kind: like.sample(n, rng, kind))
+    scores, possible = masked(rng, scores, lambda: like.decode(scores))
+    scores = [tensor.astype(np.float32) for tensor in scores.values()]
+    try:
+        if plain:
+            _, heads = plain_mh4.decode(*scores, np.zeros((n + 1, n + 1), dtype=np.float32))
+        else:
+            heads, _ = first_mh4.decode(*scores)
+            assert (scores[0][heads[1:], np.arange(1, n + 1)] > -1e30).all(), "uses of what is forbidden"
+    except ValueError:
+        assert not possible, "what only one derivation uses is not forbidden, but none is found"
+        return
+    assert brute.is_tree(heads.tolist())
 
 
 def long_call(rng, words):
@@ -181,31 +273,49 @@ def changed_file(rng, folder):
         assert "".join(lines).encode() == content
 
 
+def call(rng, words):
+    kind = rng.random()
+    if kind < 0.0005:
+        long_call(rng, words)
+    elif kind < 0.55:
+        decoder_call(rng, words)
+    elif kind < 0.7:
+        one_ec_call(rng, words)
+    elif kind < 0.85:
+        marginals_call(rng, words)
+    elif kind < 0.95:
+        search_call(rng, words)
+    elif kind < 0.98:
+        reference_call(rng, words)
+    else:
+        tree_call(rng, words)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--calls", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--words", type=int, default=24)
+    parser.add_argument("--first", type=int, default=0, help="number of the first call")
     asked = parser.parse_args()
-    rng, files = np.random.default_rng(asked.seed), random.Random(asked.seed)
     start = time.monotonic()
+    faulthandler.register(signal.SIGVTALRM, chain=True)  # which then ends the process
     with tempfile.TemporaryDirectory() as folder:
-        for call in range(asked.calls):
-            kind = rng.random()
-            if kind < 0.0005:
-                long_call(rng, asked.words)
-            elif kind < 0.55:
-                decoder_call(rng, asked.words)
-            elif kind < 0.7:
-                one_ec_call(rng, asked.words)
-            elif kind < 0.85:
-                marginals_call(rng, asked.words)
-            elif kind < 0.95:
-                search_call(rng, asked.words)
-            else:
-                tree_call(rng, asked.words)
-            if call % FILES == 0:
-                changed_file(files, folder)
+        for number in range(asked.first, asked.first + asked.calls):
+            if number % REPORTED == 0:
+                print(
+                    "call %d of seed %d after %.0f s" % (number, asked.seed, time.monotonic() - start),
+                    file=sys.stderr,
+                    flush=True,
+                )
+            signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+            try:
+                call(np.random.default_rng([asked.seed, number]), asked.words)
+                if number % FILES == 0:
+                    changed_file(random.Random(f"{asked.seed} {number}"), folder)
+            except BaseException:
+                print("in call %d of seed %d:" % (number, asked.seed), file=sys.stderr)
+                raise
     print(
         "%d calls and %d files in %.0f s, no failure (%s)"
         % (asked.calls, -(-asked.calls // FILES), time.monotonic() - start, Path(mh4.__file__).parent)

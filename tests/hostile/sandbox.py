@@ -1,5 +1,6 @@
 """Commands of mh4 in child processes that are forked rather than started, as starting takes seconds."""
 
+import io
 import os
 import resource
 import signal
@@ -7,6 +8,7 @@ import sys
 import tempfile
 import traceback
 from dataclasses import dataclass
+from typing import Optional
 
 from mh4.cli import main
 
@@ -39,17 +41,31 @@ class Outcome:
         return ""
 
 
-def run(*arguments: str, stdin: bytes = b"", memory: int = MEMORY) -> Outcome:
-    """`mh4 arguments`, with these bytes as standard input, and so many bytes of address space."""
+def run(
+    *arguments: str,
+    stdin: bytes | int = b"",
+    stdout: Optional[int] = None,
+    unbuffered: bool = False,
+    memory: int = MEMORY,
+    file_size: int = resource.RLIM_INFINITY,
+) -> Outcome:
+    """`mh4 arguments`, with these bytes, or this file descriptor, as standard input, and so many bytes of address space.
+
+    stdout: a file descriptor for standard output, which then is not in the outcome. unbuffered: as with PYTHONUNBUFFERED=1. file_size:
+    the limit on what is written to a file.
+    """
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        given.write(stdin)
+        given.write(stdin if isinstance(stdin, bytes) else b"")
         given.seek(0)
         sys.stdout.flush()
         sys.stderr.flush()
         start = _processor_time()
         child = os.fork()
         if child == 0:
-            _work(arguments, memory, given.fileno(), out.fileno(), err.fileno())
+            source = given.fileno() if isinstance(stdin, bytes) else stdin
+            target = out.fileno() if stdout is None else stdout
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, resource.RLIM_INFINITY))
+            _work(arguments, memory, unbuffered, source, target, err.fileno())
         _, status = os.waitpid(child, 0)
         seconds = _processor_time() - start
         out.seek(0)
@@ -63,15 +79,15 @@ def _processor_time() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _work(arguments: tuple[str, ...], memory: int, stdin: int, stdout: int, stderr: int) -> None:
+def _work(arguments: tuple[str, ...], memory: int, unbuffered: bool, stdin: int, stdout: int, stderr: int) -> None:
     """The child process, which never returns."""
     code = 1
     try:
         for number, descriptor in enumerate((stdin, stdout, stderr)):
             os.dup2(descriptor, number)
+        os.closerange(3, 1024)  # of pipes, the other ends
         sys.stdin = open(0, encoding="utf-8", closefd=False)
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
+        sys.stdout, sys.stderr = (_opened(number, unbuffered) for number in (1, 2))
         # Processor time of this process begins at zero.
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -87,3 +103,10 @@ def _work(arguments: tuple[str, ...], memory: int, stdin: int, stdout: int, stde
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def _opened(number: int, unbuffered: bool) -> io.TextIOWrapper:
+    """Standard output or error as the interpreter makes it."""
+    raw = io.FileIO(number, "w", closefd=False)
+    binary = raw if unbuffered else io.BufferedWriter(raw)
+    return io.TextIOWrapper(binary, encoding="utf-8", write_through=unbuffered, line_buffering=number == 2)  # type: ignore[arg-type]

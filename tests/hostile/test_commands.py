@@ -1,15 +1,23 @@
 """Hostile input on the command line: one sentence and exit code 2."""
 
+import json
 import os
+import random
+import re
+import shutil
 import stat
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import corpus
 import pytest
 import sandbox
+from click.testing import CliRunner
 from sweep import Sweep
+
+from mh4.commands import MODEL_FILES, Commands
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -159,6 +167,208 @@ def test_odd_names_in_messages(tmp_path, name):
     assert message.isprintable() and message.endswith("cannot be read: No such file or directory")
 
 
+# -------------------------------------------------------------------------------------------------- names, and terminals
+
+ESCAPES = "\x1b[31m\x1b]0;title\x07\x9b2J\r"
+NAMES = {"escapes": ESCAPES, "lines": "a\nb", "no UTF-8": os.fsdecode(b"\xff\xfe"), "spaces": " a  b ", "option": "--help"}
+
+
+def harmless(text):
+    """Whether a terminal would only show it."""
+    return not re.search(rb"[^\n -~\x80-\xff]|\xc2[\x80-\x9f]", text)
+
+
+@pytest.fixture(params=NAMES)
+def odd(request, sweep, tmp_path, monkeypatch):
+    """A part of names of files and folders."""
+    monkeypatch.chdir(tmp_path)
+    name = NAMES[request.param]
+    for end in ("1", "2"):
+        Path("x%s%s.conllu" % (name, end)).write_text(corpus.GOOD, encoding="utf-8")
+    return name
+
+
+def test_odd_names(sweep, odd, tmp_path):
+    """Every command takes them, and prints them so that a terminal shows them on a line."""
+    one, two, model = ("x%s%s" % (odd, end) for end in ("1.conllu", "2.conllu", "model"))
+    printed = [accepted(*sweep.training("mst", Path(one), Path(model))), accepted("info", model)]
+    assert printed[1].count(b"x") and printed[1].split(b"\n")[0].endswith(b"parameters")
+    parse = ["parse", "--model", model, one]
+    assert accepted(*parse) == accepted("parse", "--model", model, str(sweep.good))
+    assert accepted(*parse, two, "-o", "x%sout" % odd) == b"" and len(os.listdir("x%sout" % odd)) == 2
+    assert accepted("ensemble", "--model", model, "--vote", two, one, "-o", "x%svoted" % odd) == b""
+    printed += [
+        accepted("test", "--model", model, one),
+        accepted("coverage", one, two),
+        accepted("coverage", one, "--json"),
+        accepted("evaluate", one, two),
+        accepted("evaluate", one, two, one, "--by", "deprel"),
+        accepted("evaluate", one, two, "--json"),
+        accepted("compare", one, one, two),
+        accepted("compare", one, one, two, "--json"),
+        accepted("view", one),
+        accepted("view", one, two),
+        accepted("view", one, "--model", model),
+        accepted("view", one, two, "--html", "x%s.html" % odd),
+        accepted("view", one, "--sentence", "1", "--svg", "x%s.svg" % odd),
+        accepted("data", "toy", "--to", "x%stoy" % odd),
+    ]
+    for done in (
+        sandbox.run(*parse, "--verbose", "-o", "x%sparsed" % odd),
+        sandbox.run("coverage", one, two, "x%snone" % odd),
+        sandbox.run("info", model, model),
+    ):
+        printed += [done.stdout, done.stderr.encode("utf-8", "surrogateescape")]
+    assert [text for text in printed if not harmless(text)] == []
+    assert b"\n" not in b"".join(name for name in map(os.fsencode, os.listdir(".")) if odd != "a\nb")
+
+
+@pytest.mark.parametrize("odd", ["escapes", "no UTF-8"], indirect=True)
+def test_plots_with_odd_names(odd):
+    pytest.importorskip("matplotlib")
+    one, two = ("x%s%s.conllu" % (odd, end) for end in "12")
+    accepted("coverage", one, two, "--plot", "x%s.png" % odd)
+    accepted("compare", one, one, two, "--plot", "x%s.svg" % odd)
+
+
+def test_escapes_in_files(sweep, tmp_path):
+    """Relations, tags, words, comments and the record of a training; output in CoNLL-U has every byte."""
+    path, model = tmp_path / "odd.conllu", tmp_path / "model"
+    word = corpus.word(1, "w" + ESCAPES[:-1], 0, "root", "X" + ESCAPES[:-1], xpos="Y" + ESCAPES[:-1])
+    other = corpus.word(2, "v", 1, "dep" + ESCAPES[:-1])
+    path.write_bytes(corpus.text("# sent_id = s" + ESCAPES, "# text = t" + ESCAPES, word, other))
+    shutil.copytree(sweep.models["mst"], model)
+    summary = json.loads((model / "summary.json").read_text())
+    sources = {ESCAPES: {"file": ESCAPES + "\nforged: line", "git_blob": ESCAPES}}
+    (model / "summary.json").write_text(json.dumps({**summary, "sources": sources, "mh4": ESCAPES}))
+    printed = [
+        accepted("evaluate", str(path), str(path), "--by", "deprel"),
+        accepted("evaluate", str(path), str(path), str(path), "--by", "deprel", "--counts"),
+        accepted("evaluate", str(path), str(path), "--by", "deprel", "--json"),
+        accepted("view", str(path)),
+        accepted("view", str(path), str(path)),
+        accepted("view", str(path), "--model", str(model)),
+        accepted("compare", str(path), str(path), str(path)),
+        accepted("coverage", str(path)),
+        accepted("info", str(model)),
+    ]
+    assert [text for text in printed if not harmless(text)] == []
+    assert b"\nforged" not in printed[-1] and printed[-1].count(b"\\x1b[31m") >= 3
+    assert b"\\x1b[31m" in printed[0] and ("dep" + ESCAPES[:-1]).encode() not in printed[0]
+    assert accepted("parse", "--model", str(model), str(path)).count(ESCAPES[:-1].encode()) >= 5
+
+
+@pytest.mark.parametrize("setting", ["FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "CLICOLOR_FORCE"])
+def test_no_bars_in_logs(sweep, good, monkeypatch, tmp_path, setting):
+    """Whatever the environment says of terminals: standard error is none."""
+    monkeypatch.setenv(setting, "1")
+    assert b"\x1b" not in accepted("parse", "--model", str(sweep.models["mst"]), good)
+    assert b"\x1b" not in accepted("coverage", good) + accepted("view", good, good)
+    assert accepted(*sweep.training("mst", Path(good), tmp_path / "model")).count(b"\n") == 1
+
+
+def test_nothing_is_said_by_matplotlib(tmp_path, monkeypatch):
+    """Not of characters that no font has, nor of a folder for its fonts that it cannot write to."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    Path("\U00020000\u0e01.conllu").write_text(corpus.GOOD)
+    code = "from mh4.cli import main; main()"
+    environment = dict(os.environ, PYTHONPATH=str(ROOT), MPLCONFIGDIR="/dev/null/none", HOME="/dev/null")
+    words = [sys.executable, "-c", code, "coverage", "\U00020000\u0e01.conllu", "--plot", "plot.png"]
+    done = subprocess.run(words, stdout=-1, stderr=-1, env=environment)
+    assert (done.returncode, done.stderr) == (0, b"") and Path("plot.png").stat().st_size > 1000
+    done = subprocess.run(words, stdout=-1, stderr=-1, env={**environment, "MPLBACKEND": "none"})
+    assert done.returncode == 2 and done.stderr.startswith(b"mh4: matplotlib cannot be used: ") and done.stderr.count(b"\n") == 1
+
+
+# ----------------------------------------------------------------------------------- outputs that would overwrite inputs
+
+# The output comes last, the file that it would overwrite is named before it.
+OVERWRITING = [
+    ["parse", "--model", "MODEL", "A", "-o", "A"],
+    *(["parse", "--model", "MODEL", "A", "-o", "MODEL/" + name] for name in MODEL_FILES if name != "checkpoint.npz"),
+    ["parse", "--model", "MODEL", "A", "--text", "--segmenter", "B", "-o", "B"],
+    ["ensemble", "--vote", "A", "--vote", "B", "A", "-o", "B"],
+    ["ensemble", "--vote", "B", "A", "-o", "A"],
+    ["ensemble", "--model", "MODEL", "A", "-o", "MODEL/weights.npz"],
+    ["view", "A", "--html", "A"],
+    ["view", "A", "B", "--html", "B"],
+    ["view", "A", "--model", "MODEL", "--html", "MODEL/config.toml"],
+    ["view", "A", "--sentence", "1", "--svg", "A"],
+    ["coverage", "A", "B", "--plot", "B"],
+    ["compare", "A", "A", "B", "--plot", "B"],
+    ["segmenter", "train", "A", "--dev", "B", "-o", "A"],
+    ["segmenter", "train", "A", "--dev", "B", "-o", "B"],
+]
+
+
+@pytest.fixture
+def inputs(sweep, tmp_path, monkeypatch):
+    """Files A.png and B.png, which are CoNLL-U, and a model, in the current folder; and what they contain."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("A.png", "B.png"):
+        (tmp_path / name).write_text(corpus.GOOD, encoding="utf-8")
+    shutil.copytree(sweep.models["mst"], tmp_path / "MODEL")
+    return sweep.contents(tmp_path)
+
+
+def named(arguments):
+    return [argument + ".png" if argument in ("A", "B") else argument for argument in arguments]
+
+
+@pytest.mark.parametrize("arguments", OVERWRITING, ids=" ".join)
+def test_an_output_that_is_an_input(sweep, inputs, tmp_path, arguments):
+    """By its name, by other names and by links, before anything is done."""
+    *command, output = named(arguments)
+    for name in (output, "./" + output, str(tmp_path / output)):
+        message = refused(*command, name)
+        assert message == "%s would overwrite %s, which is read: choose another output" % (name, output)
+    end = os.path.splitext(output)[1]
+    os.symlink(output, "symbolic" + end), os.link(output, "hard" + end)
+    for name in ("symbolic" + end, "hard" + end):
+        assert refused(*command, name).startswith("%s would overwrite %s, " % (name, output))
+        if "/" not in output:  # also if the input is called by the other name
+            renamed = [name if argument == output else argument for argument in command]
+            assert refused(*renamed, output).startswith("%s would overwrite %s, " % (output, name))
+        os.unlink(name)
+    assert sweep.contents(tmp_path) == inputs
+
+
+def test_outputs_in_a_folder_that_are_inputs(sweep, inputs, tmp_path):
+    for name in ("C", "D"):
+        (tmp_path / (name + ".conllu")).write_text(corpus.GOOD)
+    before, parse = sweep.contents(tmp_path), ["parse", "--model", "MODEL"]
+    assert refused(*parse, "A.png", "C.conllu", "-o", ".").startswith("./C.conllu would overwrite C.conllu, ")
+    assert refused(*parse, "C.conllu", "-o", "./").startswith("./C.conllu would overwrite C.conllu, ")
+    os.mkdir("folder"), os.link("D.conllu", "folder/C.conllu")
+    assert refused(*parse, "C.conllu", "D.conllu", "-o", "folder").startswith("folder/C.conllu would overwrite D.conllu, ")
+    shutil.rmtree("folder")
+    assert sweep.contents(tmp_path) == before
+
+
+def test_standard_output_that_is_an_input(sweep, inputs, tmp_path):
+    for command in (["coverage", "A.png"], ["parse", "--model", "MODEL", "A.png"], ["evaluate", "B.png", "A.png"]):
+        done = shell('"$@" >>A.png', *command)
+        assert done.returncode == 2, done
+        assert done.stderr == b"mh4: standard output would overwrite A.png, which is read: choose another output\n"
+    done = shell('"$@" <A.png', "parse", "--model", "MODEL", "-", "-o", "A.png")
+    assert done.returncode == 2 and done.stderr.startswith(b"mh4: A.png would overwrite standard input, which is read"), done
+    assert sweep.contents(tmp_path) == inputs
+
+
+def test_outputs_that_are_none_of_the_inputs(inputs, tmp_path):
+    """Though they are in the folder of the model, or have been written before, or are devices."""
+    for output in ("MODEL/parsed.conllu", "MODEL/", "new/", "/dev/null"):
+        for _ in range(2):
+            assert accepted("parse", "--model", "MODEL", "A.png", "-o", output) == b""
+    assert Path("MODEL/A.conllu").read_bytes() == Path("new/A.conllu").read_bytes() == Path("MODEL/parsed.conllu").read_bytes()
+    with open("/dev/null", "r+b") as null:
+        done = sandbox.run("ensemble", "--vote", "A.png", "A.png", "-o", "/dev/stdout", stdout=null.fileno())
+    assert done.code == 0
+    done = shell('"$@" <A.png >>out', "parse", "--model", "MODEL", "-")
+    assert done.returncode == 0 and Path("out").stat().st_size > 100
+
+
 # -------------------------------------------------------------------------------------------------------- the scorer
 
 
@@ -199,6 +409,34 @@ def test_a_word_of_a_million_characters(sweep, tmp_path):
     accepted(*sweep.training("mst", path, tmp_path / "model"))
 
 
+# ----------------------------------------------------------------------------------------------------------------- size
+
+
+@pytest.mark.parametrize("tree", ["two chains", "star", "random"])
+def test_a_sentence_of_many_words(tmp_path, tree):
+    """In far less than the square of their number."""
+    n, rng = 200_000, random.Random(1)
+    order = rng.sample(range(1, n + 1), n)
+    heads = {order[k]: order[rng.randrange(k)] if k else 0 for k in range(n)}
+    head = {"two chains": lambda m: max(m - 2, 0), "star": lambda m: int(m > 1), "random": heads.get}[tree]
+    path, page = tmp_path / "long.conllu", tmp_path / "page.html"
+    path.write_bytes(corpus.text(*(corpus.word(m, "w", head(m)) for m in range(1, n + 1))))
+    assert (b"Sentences left out" in accepted("coverage", str(path))) == (tree != "star")
+    assert b"# not drawn: 200000 words" in accepted("view", str(path))
+    accepted("view", str(path), "--html", str(page))
+    accepted("view", str(path), "--sentence", "1", "--svg", str(page))
+
+
+def test_a_relation_of_a_million_characters(tmp_path):
+    path = tmp_path / "long.conllu"
+    path.write_bytes(
+        corpus.text(*(corpus.word(m, "w", m - 1, "x" * 1_000_000 if m == 500 else "x%d" % m) for m in range(1, 1001)))
+    )
+    table = accepted("evaluate", str(path), str(path), "--by", "deprel")
+    assert len(table) < 200_000 and b"\n%s...     1" % (60 * b"x") in table
+    assert b"100.00" in accepted("compare", str(path), str(path), str(path))
+
+
 # --------------------------------------------------------------------------------------------------------------- memory
 
 
@@ -212,6 +450,56 @@ def test_a_sentence_that_is_too_long_for_memory(sweep, tmp_path):
     assert " MB" in message and not out.exists()
     accepted(*arguments, "--decode", "greedy", memory=3 << 30)
     assert out.exists()
+
+
+@pytest.mark.parametrize("message", ["", "a reason"])
+def test_memory_that_runs_out_anywhere(message):
+    @click.group(cls=Commands)
+    def group():
+        pass
+
+    @group.command()
+    def fail():
+        raise MemoryError(message)
+
+    done = CliRunner().invoke(group, ["fail"])
+    assert (done.exit_code, done.output) == (2, "mh4: not enough memory%s\n" % (message and ": " + message))
+
+
+# ------------------------------------------------------------------------------------------------------------- warnings
+
+
+@pytest.fixture(scope="module")
+def mh5(sweep):
+    """A model whose decoder takes too much memory for the sentences of a file, and the file."""
+    model, path = sweep.folder / "mh5", sweep.folder / "long.conllu"
+    accepted(*sweep.training("mh5-hybrid", sweep.good, model))
+    path.write_bytes(corpus.sentence_of(320) + corpus.GOOD.encode() + corpus.sentence_of(320))
+    return str(model), str(path)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_sentence_that_is_decoded_otherwise(mh5, jobs):
+    """A line for each, with its place; with --quiet, nothing."""
+    model, path = mh5
+    parse = ["parse", "--model", model, path, "--jobs", jobs]
+    done = shell('"$@"', *parse)
+    lines = done.stderr.decode().splitlines()
+    assert done.returncode == 0 and len(lines) == 2, lines
+    for line, place in zip(lines, ("line 1, sentence 1", "line 334, sentence 4")):
+        assert line.startswith("mh4: %s, %s: MH5 takes " % (path, place)) and line.endswith("it is decoded by MH4")
+    quiet = shell('"$@"', *parse, "--quiet")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, done.stdout, b"")
+
+
+def test_other_commands_that_warn(mh5, tmp_path):
+    model, path = mh5
+    for command in (["test"], ["view", "--html", str(tmp_path / "page.html")], ["ensemble"]):
+        done = shell('"$@"', *command, "--model", model, path)
+        said = done.stderr.decode()
+        assert done.returncode == 0 and said.count("sentence 1: MH5 takes ") == said.count("sentence 4: MH5 takes ") == 1, said
+        assert said.count("\n") == said.count("mh4: ") == 2
+    assert shell('"$@"', "ensemble", "--quiet", "--model", model, path).stderr == b""
 
 
 # ------------------------------------------------------------------------------------------------------------- the sweep

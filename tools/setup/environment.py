@@ -5,7 +5,6 @@ however abruptly, knows what it cannot trust.
 """
 
 import argparse
-import fcntl
 import glob
 import hashlib
 import json
@@ -22,15 +21,12 @@ from versions import complaint
 
 from mh4.setup import dynet_wheel
 from mh4.setup.compilers import clean_environment, find_compiler, processes
-from mh4.setup.console import Console, SetupError
+from mh4.setup.console import Console, SetupError, alone
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # Build tools stay in .venv, since the decoders are recompiled whenever they change: those of pyproject.toml, and numpy for DyNet.
 BUILD_TOOLS = ["pip>=21.3", "setuptools>=77", "cython>=3.1", "numpy"]
-
-# The official scorer is on PyPI since udtools 0.2, whose metadata requires Python 3.10; the scorer itself runs on any.
-SCORER = "udtools==0.2.9"
 
 # The optional dependencies in pyproject.toml to install in .venv: those of all commands and targets of the repository.
 EXTRAS = ["test", "plots", "text", "lint"]
@@ -79,7 +75,7 @@ class Environment:
         self.python = os.path.join(folder, "bin", "python")
         self.record_path = os.path.join(folder, "mh4-setup.json")
         self.console = console
-        self.jobs = jobs or processes()
+        self.jobs = processes(jobs)
         self.work = os.path.join(ROOT, "build")
         self.env = clean_environment(os.environ)
         self.record = {}
@@ -87,15 +83,18 @@ class Environment:
     def read(self):
         try:
             with open(self.record_path) as file:
-                self.record = json.load(file)
+                found = json.load(file)
         except (OSError, ValueError):
-            self.record = {}
+            found = None
+        self.record = found if isinstance(found, dict) else {}
 
     def write(self, **changes):
         self.record.update(changes)
-        handle, temporary = tempfile.mkstemp(dir=self.work)  # not in .venv, which must be empty or have a record
-        with os.fdopen(handle, "w") as file:
+        temporary = os.path.join(self.work, "mh4-setup.json")  # not in .venv, which must be empty or have a record
+        with open(temporary, "w") as file:
             json.dump(self.record, file, indent=2, sort_keys=True)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(temporary, self.record_path)
 
     def wanted(self):
@@ -105,7 +104,7 @@ class Environment:
             "processor": dynet_wheel.processor(),
             "tools": BUILD_TOOLS,
             "dynet": dynet_wheel.BUILD,
-            "package": " ".join([digest(files("pyproject.toml", "setup.py")), SCORER] + EXTRAS),
+            "package": " ".join([digest(files("pyproject.toml", "setup.py"))] + EXTRAS),
             "decoders": digest(decoders_sources()),
         }
 
@@ -138,6 +137,9 @@ class Environment:
         wanted = self.wanted()
         compiler = find_compiler(self.env)
         os.makedirs(self.work, exist_ok=True)
+        if self.record.get("dynet") != wanted["dynet"]:
+            with dynet_wheel.locked(dynet_wheel.wheel_folder(), self.console):
+                pass  # it can be written to: better known before minutes have passed
         trusted = self.is_to_be_trusted(wanted)
         if not trusted:
             self.remove()
@@ -160,8 +162,6 @@ class Environment:
             self.console.step("mh4: compiling the decoders, installing the command line")
             failure = "mh4 could not be installed"
             with self.recording({key: wanted[key] for key in ("package", "decoders")}):
-                if sys.version_info < (3, 10):
-                    self.console.run(pip + ["--no-deps", "--ignore-requires-python", SCORER], env, failure=failure)
                 package = "%s[%s]" % (ROOT, ",".join(EXTRAS))
                 self.console.run(pip + ["--no-build-isolation", "--editable", package], env, failure=failure)
         elif self.record.get("decoders") != wanted["decoders"] or not self.decoders_are_there():
@@ -188,7 +188,7 @@ class Environment:
         if os.path.isdir(self.folder) and os.listdir(self.folder) and not self.record:
             raise SetupError("the folder %s was not made by `make setup`: move it away or delete it." % self.folder)
         same = all(self.record.get(key) == wanted[key] for key in ("python", "processor"))
-        return same and self.record["doing"] is None and self.runs("import numpy")
+        return same and self.record.get("doing") is None and self.runs("import numpy")
 
     def remove(self):
         """Removes .venv, atomically, so that half of it is never mistaken for the whole, and all compiled files."""
@@ -212,7 +212,7 @@ class Environment:
                         raise SetupError("DyNet was built but does not run; the full output is in %s." % self.console.log)
                 return
             except SetupError:
-                dynet_wheel.forget(wheel)  # one in the cache may have been damaged: build it again, once
+                dynet_wheel.forget(wheel, self.console)  # one in the cache may have been damaged: build it again, once
                 if attempt == "built just now":
                     raise
 
@@ -235,16 +235,16 @@ def exit_code(log, work):
     try:
         os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, "setup.lock"), "w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                console.say("Waiting for another setup in this folder ...")
-                fcntl.flock(lock, fcntl.LOCK_EX)
+            alone(lock, console)
             work(console)
             return 0
     except SetupError as error:
         console.stop()
         print("mh4: %s" % error, file=sys.stderr)
+        return 1
+    except OSError as error:  # a full disk, a folder without write permission
+        console.stop()
+        print("mh4: %s: %s" % (error.filename or folder, error.strerror or error), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         console.stop()
@@ -271,7 +271,7 @@ def set_up(console, options):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="make setup", description="Sets up .venv to run mh4.")
     parser.add_argument("--this-python", action="store_true", help="recreate .venv if it has another Python")
-    parser.add_argument("--jobs", type=int, help="parallel compilers (default: the number of cores, as memory allows)")
+    parser.add_argument("--jobs", help="parallel compilers (default: the number of cores, as memory allows)")
     parser.add_argument("--quiet", action="store_true", help="print nothing if there is nothing to do")
     options = parser.parse_args(arguments)
     return exit_code("setup.log", lambda console: set_up(console, options))

@@ -2,7 +2,7 @@
 
 import os
 
-OLDEST, NEWEST = (3, 9), (3, 13)
+OLDEST, NEWEST = (3, 11), (3, 13)
 VERSIONS = "Python %d.%d to %d.%d" % (OLDEST + NEWEST)
 
 

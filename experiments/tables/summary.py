@@ -1,0 +1,107 @@
+"""The summary of all results: one line for each treebank and system, with the paper's scores, those of the authors' settings, and ours.
+
+It is written to ``results/summary.md`` and ``.csv`` from the records, and into README between the lines BEGIN and END.
+"""
+
+from pathlib import Path
+from typing import Optional
+
+import paper
+from provenance import EXPERIMENTS
+from training import records
+from training.run import LIKELIHOOD
+
+from mh4 import treebanks
+from mh4.errors import InputError
+from mh4.files import write_text
+from tables import table4, table5_6
+from tables.writer import SystemRow, Table, comma_separated, write_pages
+
+README = EXPERIMENTS.parent / "README.md"
+BEGIN, END = "<!-- results: written by make report -->", "<!-- end of results -->"
+SETTINGS = {"authors": "authors' settings", "": "ours"}  # by what records say of them, in the order of the columns
+SCORES = {"dev_uas": "dev UAS", "test_las": "test LAS"}
+
+
+def rows(results: Path = records.RESULTS) -> list[tuple[str, str, dict[tuple[str, str], SystemRow]]]:
+    """The treebank, its system, and the scores, by score and settings, of what is trained with the paper's loss."""
+    found: dict[tuple[str, str], dict[tuple[str, str], SystemRow]] = {}
+    for name in records.names(results):
+        runs = records.load(name, results)
+        settings = runs[0].get("settings_of", "")
+        if runs[0]["lang"] == treebanks.TOY or settings not in SETTINGS:
+            continue
+        bank = name[: -len("-" + settings)] if settings else name
+        tested = table5_6.tested(name, runs, results)
+        scored = {"dev_uas": table4.rows(runs), "test_las": table5_6.rows(tested) if tested else []}
+        for score, mine in scored.items():
+            for row in mine:
+                if not row.system.endswith(LIKELIHOOD) and not getattr(row, "reference", False):
+                    found.setdefault((bank, row.system), {})[score, settings] = row
+    order = sorted(found, key=lambda key: (paper.treebank_place(key[0]), paper.place(key[1])))
+    return [(*key, found[key]) for key in order]
+
+
+def table(results: Path = records.RESULTS) -> Table:
+    """The table as shown."""
+    body, last = [], ""
+    for bank, system, scores in rows(results):
+        line = [title(bank) if bank != last else "", system]
+        for score in SCORES:
+            published = next((row.paper for (what, _), row in scores.items() if what == score and row.paper), None)
+            line += [str(published or ""), *(_ours(scores.get((score, settings))) for settings in SETTINGS)]
+        body.append([*line, _seeds(scores)])
+        last = bank
+    columns = [name for what in SCORES.values() for name in (what + ": paper", *SETTINGS.values())]
+    return Table(["", "", *columns, "seeds"], body, right=2)
+
+
+def title(bank: str) -> str:
+    """The name of a treebank's language, with the release if that is not UD 2.0: "Basque (UD 1.4)" for eu-ud1.4."""
+    lang, _, release = bank.partition("-ud")
+    names = {row.lang: row.repository[len("UD_") :].partition("-")[0].replace("_", " ") for row in treebanks.manifest()}
+    return names.get(lang, lang) + (" (UD %s)" % release if release else "")
+
+
+def _ours(row: Optional[SystemRow]) -> str:
+    return str(row.ours) if row else ""
+
+
+def _seeds(scores: dict[tuple[str, str], SystemRow]) -> str:
+    """The number of seeds with the authors' settings, if there are any, and with ours."""
+    counts = {settings: len(row.ours.seeds) for (score, settings), row in scores.items() if score == "dev_uas"}
+    return ", ".join(str(counts.get(settings, 0)) for settings in SETTINGS) if "authors" in counts else str(counts[""])
+
+
+def as_csv(results: Path = records.RESULTS) -> str:
+    """The table as csv, one line for each score and settings."""
+    body = []
+    for bank, system, scores in rows(results):
+        for (score, settings), row in scores.items():
+            theirs = [row.paper.mean, row.paper.std] if row.paper else [None, None]
+            body.append([bank, system, score, SETTINGS[settings], row.ours.seeds_listed, row.ours.mean, row.ours.std, *theirs])
+    return comma_separated(["treebank", "system", "score", "settings", "seeds", "mean", "std", "paper_mean", "paper_std"], body)
+
+
+NOTE = [
+    "In percent, mean and standard deviation (n - 1) over seeds; the paper has five. seeds: their number, with the authors' settings",
+    "and with ours. Ensembles are of mh4-hybrid, 1ec and mst: of the models of one seed, and of all seeds.",
+]
+
+
+def write(results: Path = records.RESULTS) -> list[Path]:
+    """Writes the summary's pages; returns their paths, none if no treebank but toy has records."""
+    if not rows(results):
+        return []
+    lines = ["# All results", "", table(results).markdown(), "", *NOTE, "", "Made from the records by `make report`."]
+    return write_pages(results, "summary", lines, as_csv(results))
+
+
+def write_into(readme: Path, results: Path = records.RESULTS) -> list[Path]:
+    """Replaces the table in README, and returns its path. Raises InputError if it does not have a place for it."""
+    before, begin, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise InputError("%s has no lines %s and %s, between which the results are" % (readme, BEGIN, END))
+    write_text(str(readme), before + begin + "\n\n" + table(results).markdown() + "\n\n" + end + after)
+    return [readme]

@@ -1,0 +1,16 @@
+"""The memory of charts; see chart_memory.hpp."""
+
+from libcpp.vector cimport vector
+
+cdef extern from "chart_memory.hpp" nogil:
+    cdef cppclass Memory[Value]:
+        void start()
+        Value* take(size_t size)
+        size_t bytes()
+        void allocate() except +
+        void release(size_t kept)
+    void require(size_t bytes) except +
+    void make_room[Value](vector[Value]& values, size_t more) except +
+
+cdef enum:
+    KEEP = 1 << 28  # bytes that a thread keeps between calls

@@ -1,0 +1,76 @@
+// Signals, such as Ctrl-C, while a decoder runs without the GIL: Python only notes that they have come, and runs their handlers when
+// it is asked to.
+#pragma once
+#include <Python.h>
+#include <stddef.h>
+
+#include <chrono>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace signals {
+
+// Python has an exception set.
+struct Raised {};
+
+// Asks Python twenty times a second, at a cost that cannot be measured: the clock is read about once in a millisecond.
+class Watch {
+    typedef std::chrono::steady_clock Clock;
+    enum { WORK = 1 << 20, MILLISECONDS = 50 };
+
+    size_t done = 0;
+    Clock::time_point due;
+
+    // Only the main thread runs handlers: others need not wait for the GIL.
+    static bool can_handle() {
+#if defined(__linux__)
+        return syscall(SYS_gettid) == getpid();
+#else
+        return true;
+#endif
+    }
+
+    __attribute__((noinline, cold)) int ask() {
+        done = 0;
+        const Clock::time_point now = Clock::now();
+        if (now < due)
+            return 0;
+        due = now + std::chrono::milliseconds(MILLISECONDS);
+        if (!can_handle())
+            return 0;
+        const PyGILState_STATE state = PyGILState_Ensure();
+        const int raised = PyErr_CheckSignals();
+        PyGILState_Release(state);
+        return raised;
+    }
+
+  public:
+    // To be called every few milliseconds at most, with about how many instructions have been executed since. Returns -1 if a
+    // handler has raised an exception, which is set then; otherwise 0.
+    int after(size_t work) {
+        done += work;
+        return done < WORK ? 0 : ask();
+    }
+
+    // The same for C++, which throws Raised.
+    void pass(size_t work) {
+        if (after(work))
+            throw Raised();
+    }
+};
+
+// The order in which to sort much.
+class Less {
+    Watch &watch;
+
+  public:
+    explicit Less(Watch &of) : watch(of) {}
+    template <class Value> bool operator()(const Value &a, const Value &b) const {
+        watch.pass(4);
+        return a < b;
+    }
+};
+
+}  // namespace signals

@@ -1,0 +1,113 @@
+"""How much more memory this process may use, to refuse what does not fit before the system ends the process."""
+
+import os
+from collections.abc import Iterator
+from typing import Optional
+
+# What cgroup v2 and v1 call the limit, the use, and both including swap; and, in memory.stat, the page cache, which is given up.
+_V2 = ("memory.max", "memory.current", "memory.swap.max", "memory.swap.current", ("inactive_file", "active_file"))
+_V1 = (
+    "memory.limit_in_bytes",
+    "memory.usage_in_bytes",
+    "memory.memsw.limit_in_bytes",
+    "memory.memsw.usage_in_bytes",
+    ("total_inactive_file", "total_active_file"),
+)
+
+
+# Of the memory that there is, so much is left to all that is not weighed against it, such as indices; what needs less is not weighed.
+_LEFT = 32 << 20
+
+
+def require(size: int, what: str) -> None:
+    """Raise MemoryError if `what` needs `size` bytes more than it has, and this process may not use so many."""
+    if size > _LEFT:
+        there_is = available()
+        if there_is is not None and size > there_is - _LEFT:
+            raise MemoryError("%s needs another %d MB, and there are %d" % (what, size >> 20, max(there_is - _LEFT, 0) >> 20))
+
+
+def available(root: str = "/") -> Optional[int]:
+    """The number of bytes that this process may still use, or None if the system does not say, as none but Linux does.
+
+    It is the least of what is free in the machine, in the control groups of the process (those of a container, of cgroup v1 or
+    v2), and under its own limits on address space and data (`ulimit -v`, `ulimit -d`). Page cache and swap count as free.
+    root: the folder of proc and sys, for tests. Takes about 1 ms.
+    """
+    return min(_rooms(root), default=None)
+
+
+def _rooms(root: str) -> Iterator[int]:
+    machine = _numbers(os.path.join(root, "proc/meminfo"), unit=1024)
+    swap = machine.get("SwapFree:", 0)
+    if "MemAvailable:" in machine:
+        yield machine["MemAvailable:"] + swap
+    used = _numbers(os.path.join(root, "proc/self/status"), unit=1024)
+    for line in _lines(os.path.join(root, "proc/self/limits")):
+        for limit, size in (("Max address space ", "VmSize:"), ("Max data size ", "VmData:")):
+            soft = "".join(line[len(limit) :].split()[:1])
+            if line.startswith(limit) and soft.isdigit() and size in used:
+                yield max(int(soft) - used[size], 0)
+    for folder, names in _groups(root):
+        room = _room_in(folder, names, swap)
+        if room is not None:
+            yield room
+
+
+def _groups(root: str) -> Iterator[tuple[str, tuple]]:
+    """The folders of all control groups of the process that may limit its memory, and the names of the files in them."""
+    fields = (line.rstrip("\n").split(":", 2) for line in _lines(os.path.join(root, "proc/self/cgroup")))
+    paths = {field[1]: field[2] for field in fields if len(field) == 3}  # by controllers, "" for cgroup v2
+    for line in _lines(os.path.join(root, "proc/self/mountinfo")):
+        of_mount, _, of_system = (part.split() for part in line.partition(" - "))
+        if len(of_mount) < 5 or len(of_system) < 3:
+            continue
+        (top, mounted), (kind, _, options) = of_mount[3:5], of_system[:3]
+        if kind == "cgroup2":
+            names, path = _V2, paths.get("")
+        elif kind == "cgroup" and "memory" in options.split(","):
+            names, path = _V1, next((path for controllers, path in paths.items() if "memory" in controllers.split(",")), None)
+        else:
+            continue
+        if path is None:
+            continue
+        # Within a container, the group at the top of the mount may be one deep in the hierarchy of the host, or hidden.
+        inside = os.path.relpath("/" + path.lstrip("/"), "/" + top.lstrip("/"))
+        folders = [] if inside.startswith("..") else [part for part in inside.split("/") if part != "."]
+        for depth in range(len(folders), -1, -1):
+            yield os.path.join(root, mounted.lstrip("/"), *folders[:depth]), names
+
+
+def _room_in(folder: str, names: tuple, swap: int) -> Optional[int]:
+    """What is free in a control group, with this much free swap in the machine; None if it has no limit."""
+    limit, used, limit_with_swap, used_with_swap = (_number(os.path.join(folder, name)) for name in names[:4])
+    if limit is None or used is None:
+        return None
+    stat = _numbers(os.path.join(folder, "memory.stat"))
+    cache = sum(stat.get(name, 0) for name in names[4])
+    in_memory = limit - used + cache
+    if limit_with_swap is None or used_with_swap is None:
+        return max(in_memory + swap, 0)
+    in_swap = limit_with_swap - used_with_swap
+    return max(in_memory + min(in_swap, swap) if names is _V2 else min(in_memory + swap, in_swap + cache), 0)
+
+
+def _lines(path: str) -> list[str]:
+    """The lines of a file; none if it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.readlines()
+    except OSError:
+        return []
+
+
+def _numbers(path: str, unit: int = 1) -> dict[str, int]:
+    """The numbers of a file of names and numbers, by name."""
+    fields = (line.split() for line in _lines(path))
+    return {field[0]: int(field[1]) * unit for field in fields if len(field) > 1 and field[1].isdigit()}
+
+
+def _number(path: str) -> Optional[int]:
+    """The number in a file, None if there is none, as for "max"."""
+    text = "".join(_lines(path)).strip()
+    return int(text) if text.isdigit() else None

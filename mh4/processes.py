@@ -1,0 +1,113 @@
+"""Child processes that end with this one, however it ends.
+
+`with_parent` also serves tools/setup, which starts with whatever Python there is.
+"""
+
+import ctypes
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import threading
+import traceback
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, Optional
+
+_OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end a command: it then ends its children
+_PR_SET_PDEATHSIG = 1
+
+
+class Killed(Exception):
+    """A child was killed, perhaps because memory ran out."""
+
+
+class Child:
+    """A new process, which calls functions for this one.
+
+    It is started afresh rather than forked, since this process may have threads. It does not listen to the signals that end
+    commands, even while it starts: it ends when it is killed by `kill`, or with this process.
+    """
+
+    def __init__(self) -> None:
+        from multiprocessing import resource_tracker  # since Python 3.8
+
+        context = multiprocessing.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs,))
+        resource_tracker.ensure_running()  # a process that multiprocessing starts with the first child; it lifts a block of signals
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _OURS)  # which a child inherits
+        try:
+            process.start()
+            self.pid = process.pid
+            self._kill = weakref.finalize(self, _kill, process, os.getpid())  # called by the end of this program at the latest
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        theirs.close()
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The result of the call in the child, which does one at a time. Raises what the function raises, and Killed."""
+        answer = None
+        with suppress(EOFError, ConnectionError):  # which would keep, as the context of Killed, what could not be sent
+            self._connection.send((function, arguments))
+            answer = self._connection.recv()
+        if answer is None:
+            raise Killed
+        result, error, where = answer
+        if error is not None:
+            raise error from RuntimeError("in a child process:\n" + where)
+        return result
+
+    def kill(self) -> None:
+        """End the child at once, in the middle of whatever it does; calls raise Killed."""
+        self._kill()
+
+
+def _kill(process: Any, parent: int) -> None:
+    if os.getpid() == parent:  # and not a fork of it, which the child is none of
+        process.kill()
+        process.join()
+
+
+def _serve(requests: "multiprocessing.connection.Connection") -> None:
+    """What a child does: it answers requests until there are no more."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None and parent.pid is not None
+    _end_with_parent(parent.pid)
+    if _prctl is None:
+        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
+    with suppress(EOFError, ConnectionError):
+        while True:
+            function, arguments = requests.recv()
+            try:
+                answer: tuple[Any, Optional[Exception], str] = (function(*arguments), None, "")
+            except Exception as error:
+                answer = (None, error, traceback.format_exc())
+            requests.send(answer)
+
+
+def with_parent(number: int = signal.SIGKILL) -> Callable[[], None]:
+    """What a command that is started by `subprocess` needs as its `preexec_fn` to get a signal when this process ends."""
+    return partial(_end_with_parent, os.getpid(), number)
+
+
+def _end_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
+    """Let the system, if it is Linux, send this process a signal when its parent, the process `parent`, ends.
+
+    More exactly, when the thread ends that has started it. Unlike a thread that waits for the end of the parent, this does not
+    depend on Python, whose lock a library may hold for hours.
+    """
+    if _prctl is not None:
+        _prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+        if os.getppid() != parent:  # it had ended before
+            os.kill(os.getpid(), number)
+
+
+def _end_after(parent: Any) -> None:
+    multiprocessing.connection.wait([parent.sentinel])
+    os._exit(1)
+
+
+_prctl = getattr(ctypes.CDLL(None), "prctl", None)

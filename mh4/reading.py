@@ -1,0 +1,52 @@
+"""The folders of models as users give them, and their small files, read whole, whatever they may have become."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from mh4.errors import InputError, shown, unreadable
+
+MOST = 1 << 26  # bytes; a large vocabulary has a few millions
+
+Path = str | bytes | os.PathLike[Any]
+
+
+def path_of(given: Path) -> str:
+    """A path, which may be given as a pathlib.Path or in bytes, too. Raises InputError for anything else, and if it is empty."""
+    if not isinstance(given, (str, bytes, os.PathLike)) or not os.fspath(given):
+        raise InputError("no model can be loaded from %s: expected the path of its folder" % shown(given))
+    return os.fsdecode(given)
+
+
+@contextmanager
+def open_regular(path: str, pipe: bool = False) -> Iterator[BinaryIO]:
+    """A regular file, to be read.
+
+    Raises InputError if it cannot be, or is something that might never end: a device or, unless `pipe`, a FIFO, for which one may wait
+    for ever.
+    """
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | (0 if pipe else os.O_NONBLOCK)), "rb") as file:
+            kind = os.fstat(file.fileno()).st_mode
+            if not (stat.S_ISREG(kind) or pipe and stat.S_ISFIFO(kind)):
+                raise InputError("%s: cannot be read: not a file" % path)
+            yield file
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def text(path: str, most: int = MOST, pipe: bool = False) -> str:
+    """The text of a file in UTF-8.
+
+    Raises InputError as open_regular does, and if it is larger than `most` bytes, or not UTF-8.
+    """
+    with open_regular(path, pipe) as file:
+        content = file.read(most + 1 if pipe else min(os.fstat(file.fileno()).st_size, most) + 1)
+    if len(content) > most:
+        raise InputError("%s: damaged: larger than %d KB" % (path, most >> 10))
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError("%s: damaged: not UTF-8" % path) from None

@@ -1,0 +1,222 @@
+"""The range of scores: numbers between -1e30 and 1e30 are added up, anything below forbids, anything above is refused."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from common import DECODERS, hamming_cost, rng_for, sample_tensors, tolerance
+from marginals_judge import MODELS, marginals
+from mh5_judge import DECODERS as MH5
+
+from mh4.decoders import beam, oneec, plain_mh4
+
+FORBIDDING = [-1e30, -1.5e30, -1e31, -3e37, -1e38, float(np.finfo(np.float32).min)]
+FINITE = [-1e4, -1e9, -1e20, -9e29]
+
+
+class OneEc:
+    """The third-order decoder of 1-Endpoint-Crossing trees, in the form of the others."""
+
+    name = "1ec"
+    sizes = {"arc": 1, "crossed_arc": 1, "grandparent": 2, "sibling": 2}
+
+    def sample(self, n, rng, kind="normal"):
+        return {name: sample_tensors({name: ()}, n, rng, kind)[name][: n + rows, : n + 1] for name, rows in self.sizes.items()}
+
+    def decode(self, scores, **options):
+        return oneec.decode(**scores, **options)
+
+
+class Beam:
+    """Beam search, wide enough to be exact for short sentences."""
+
+    def __init__(self, name, tensors, decode):
+        self.name, self.tensors, self.search = name, tensors, decode
+
+    def sample(self, n, rng, kind="normal"):
+        return sample_tensors(self.tensors, n, rng, kind)
+
+    def decode(self, scores, cost=None, **options):
+        return self.search(**scores, beam=20, **options)
+
+
+BEAMS = [
+    Beam("beam", {"shift": (), "reduce_s0b0": (6,), "reduce_s1s0": (6,), "arcs": ()}, beam.decode),
+    Beam("beam, mh5", {"shift": (), "reduce_s0b0": (12,)}, beam.decode),
+    Beam("beam, local", {"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, beam.decode_local),
+]
+EXACT = [*DECODERS, *MH5, OneEc()]
+every_decoder = pytest.mark.parametrize("decoder", [*EXACT, *BEAMS], ids=lambda decoder: decoder.name)
+exact_decoder = pytest.mark.parametrize("decoder", EXACT, ids=lambda decoder: decoder.name)
+
+
+def masked(scores, where, mask):
+    return {name: np.where(where[name], np.float32(mask), tensor) for name, tensor in scores.items()}
+
+
+def some(scores, rng, share):
+    """A random part of all scores, with this share in each tensor or none at all."""
+    return {name: rng.random(tensor.shape) < share * (rng.random() < 0.6) for name, tensor in scores.items()}
+
+
+def outcome(decode, scores, **options):
+    try:
+        derivation = decode(scores, **options)
+    except ValueError as error:
+        return str(error)
+    return derivation.score, derivation.heads.tolist(), {name: rows.tolist() for name, rows in derivation.parts.items()}
+
+
+@every_decoder
+@pytest.mark.parametrize("n", range(1, 10))
+def test_all_that_is_far_below_forbids(decoder, n):
+    """As -inf does: the same derivation, or the same error; in the cost as well."""
+    rng = rng_for("forbids", n)
+    found = set()
+    for draw in range(30):
+        scores = decoder.sample(n, rng, ("normal", "ties", "zeros", "large")[draw % 4])
+        where = some(scores, rng, (0.1, 0.3, 0.6)[draw % 3])
+        options = {"single_root": draw % 2 == 1, "cost": hamming_cost([-1, *range(n)])}
+        if draw % 5 == 4:
+            options["cost"][rng.random((n + 1, n + 1)) < 0.3] = mask = FORBIDDING[draw % 6]
+            forbidding = {**options, "cost": np.where(options["cost"] == np.float32(mask), np.float32(-np.inf), options["cost"])}
+        else:
+            forbidding = options
+        expected = outcome(decoder.decode, masked(scores, where, -np.inf), **forbidding)
+        found.add(type(expected))
+        for mask in FORBIDDING:
+            assert outcome(decoder.decode, masked(scores, where, mask), **options) == expected, mask
+    assert tuple in found
+
+
+@exact_decoder
+@pytest.mark.parametrize("n", range(1, 10))
+def test_finite_masks_do_not_blur_the_other_scores(decoder, n):
+    """If there is a derivation without them, the best one is found as if they were forbidden."""
+    rng = rng_for("finite", n)
+    compared = 0
+    for draw in range(20):
+        scores = decoder.sample(n, rng)
+        where = some(scores, rng, (0.1, 0.4, 0.7)[draw % 3])
+        expected = outcome(decoder.decode, masked(scores, where, -np.inf))
+        if not isinstance(expected, str):
+            compared += 1
+            for mask in FINITE:
+                assert outcome(decoder.decode, masked(scores, where, mask)) == expected, mask
+    assert compared > 3
+
+
+@exact_decoder
+@pytest.mark.parametrize("n", range(1, 10))
+def test_sums_of_the_largest_scores(decoder, n):
+    """No sum leaves the range of float32, so that the best is found up to rounding."""
+    rng = rng_for("largest", n)
+    for largest in (1e29, 9.99e29):
+        scores = {name: tensor * np.float32(largest) for name, tensor in decoder.sample(n, rng, "ties").items()}
+        for sign in (None, -1, 1):
+            if sign:
+                scores = {name: sign * abs(tensor) for name, tensor in scores.items()}
+            derivation = decoder.decode(scores)
+            assert np.isfinite(derivation.score)
+            if n <= 4 and hasattr(decoder, "candidate_scores"):
+                best = decoder.candidate_scores(n, scores).max()
+                assert abs(derivation.score - best) <= tolerance(n, scores)
+            again = decoder.decode(scores, heads=derivation.heads)
+            assert abs(again.score - derivation.score) <= tolerance(n, scores)
+
+
+@exact_decoder
+def test_sums_of_the_largest_scores_of_a_long_sentence(decoder):
+    n = {"mhk-4": 30, "mhk-5": 12, "mhk-6": 10}.get(decoder.name, 60)
+    for value in (-9.99e29, 9.99e29):
+        scores = {name: np.full_like(tensor, value) for name, tensor in decoder.sample(n, rng_for("long")).items()}
+        derivation = decoder.decode(scores)
+        used = sum(len(rows) for rows in derivation.parts.values())
+        assert derivation.score == pytest.approx(used * value, rel=1e-6)
+
+
+@every_decoder
+@pytest.mark.parametrize("number", [1e30, 2e38, np.inf, np.nan])
+def test_what_is_above_is_refused(decoder, number):
+    scores = decoder.sample(5, rng_for("above"))
+    for name in scores:
+        spoilt = {**scores, name: scores[name].copy()}
+        spoilt[name][..., 2, 3] = number
+        with pytest.raises(ValueError, match=f"{name}: scores must be below 1e.30 and not NaN, got .* at .*2, 3"):
+            decoder.decode(spoilt)
+
+
+@every_decoder
+def test_the_same_range_in_other_precisions(decoder):
+    """Numbers that only float64 has are below or above as well."""
+    rng = rng_for("precision")
+    scores = decoder.sample(5, rng)
+    where = some(scores, rng, 0.2)
+    expected = outcome(
+        decoder.decode, {name: tensor.astype(np.float64) for name, tensor in masked(scores, where, -np.inf).items()}
+    )
+    for mask in (-1e30, -1e39, -1e300):
+        wide = {name: np.where(where[name], mask, tensor.astype(np.float64)) for name, tensor in scores.items()}
+        assert outcome(decoder.decode, wide) == expected
+    for name in scores:
+        wide[name][..., 1, 1] = 1e300
+        with pytest.raises(ValueError, match=f"{name}: .*1e.300 at "):
+            decoder.decode(wide)
+        break
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@pytest.mark.parametrize("n", range(1, 7))
+def test_marginals_of_forbidden_scores(model, n):
+    rng = rng_for("marginals", n)
+    for draw in range(10):
+        scores = model.sample(n, rng)
+        where = some(scores, rng, (0.1, 0.3)[draw % 2])
+        results = []
+        for mask in (-np.inf, *FORBIDDING):
+            try:
+                found = marginals(model, masked(scores, where, mask), single_root=draw % 3 == 0)
+                results.append((found.log_partition, found.arcs.tolist(), {k: v.tolist() for k, v in found.parts.items()}))
+            except ValueError as error:
+                results.append(str(error))
+        assert all(result == results[0] for result in results)
+
+
+def test_plain_mh4():
+    rng = rng_for("plain")
+    for _ in range(20):
+        scores = sample_tensors({"shift": (), "reduce_s0b0": (6,), "reduce_s1s0": (6,)}, 6, rng)
+        where, cost = some(scores, rng, 0.3), np.zeros((7, 7), dtype=np.float32)
+        results = []
+        for mask in (-np.inf, *FORBIDDING):
+            try:
+                score, heads = plain_mh4.decode(*masked(scores, where, mask).values(), cost)
+                results.append((score, heads.tolist()))
+            except ValueError as error:
+                results.append(str(error))
+        assert all(result == results[0] for result in results)
+
+
+def test_the_error_says_what_forbids():
+    for decoder in (*EXACT, *BEAMS):
+        scores = {name: np.full_like(tensor, -2e30) for name, tensor in decoder.sample(4, rng_for("error")).items()}
+        with pytest.raises(ValueError, match="^no derivation: scores of -inf, or from -1e[+]30 down, forbid all"):
+            decoder.decode(scores)
+
+
+def test_mh5_ends():
+    """Sums of masks beyond float32 once made it search for the best derivation forever."""
+    code = """
+import numpy as np
+from mh4.decoders import mh5
+for seed in range(100):
+    rng, n = np.random.default_rng(seed), 7
+    for mask in (-1e38, np.finfo(np.float32).min, -9e29):
+        arcs = np.where(rng.random((n + 1, n + 1)) < 0.5, np.float32(mask), np.float32(0))
+        try:
+            mh5.decode(np.zeros((n + 2, n + 2), np.float32), np.zeros((12, n + 2, n + 2), np.float32), arcs=arcs)
+        except ValueError:
+            pass
+"""
+    assert subprocess.run([sys.executable, "-c", code], timeout=100).returncode == 0

@@ -1,0 +1,188 @@
+"""Every decoder looks for signals while it works, ends with what their handler raises, and can be used again.
+
+The sentences here are so long that most decoders would take minutes for them.
+"""
+
+import contextlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from common import rng_for, sample
+
+from mh4.decoders import beam, first_mh4, memory, mh3, mh4, mh5, mhk, mst, oneec, plain_mh4
+from mh4.decoders.degree import smallest_k
+
+
+class Stopped(BaseException):
+    """What the handler raises."""
+
+
+def random(*shape):
+    """Random scores, repeated, as this takes less time than most decoders would."""
+    return np.resize(sample(9973, rng_for(shape), "normal"), shape)
+
+
+def transitions(n, reduces, tensors=2, arcs=False):
+    scores = {"shift": random(n + 2, n + 2)}
+    scores.update({name: random(reduces, n + 2, n + 2) for name in ("reduce_s0b0", "reduce_s1s0")[:tensors]})
+    return {**scores, "arcs": random(n + 1, n + 1)} if arcs else scores
+
+
+def arc_scores(n):
+    return {"arcs": random(n + 1, n + 1)}
+
+
+def third_order(n):
+    rows = {"arc": n + 1, "crossed_arc": n + 1, "grandparent": n + 2, "sibling": n + 2}
+    return {name: random(rows[name], n + 1) for name in rows}
+
+
+def wide(scores):
+    """Scores that float64 is not enough for."""
+    return {name: tensor * np.float32(1e12) for name, tensor in scores.items()}
+
+
+def plain(n):
+    return {**dict(zip(("shift", "s0b0", "s1s0"), transitions(n, 6).values())), "cost": np.zeros((n + 1, n + 1), np.float32)}
+
+
+def star(n):
+    """All words depend on the first."""
+    return np.array([-1, 0, *[1] * (n - 1)], dtype=np.int32)
+
+
+def chain(n):
+    return {"heads": np.arange(-1, n, dtype=np.int32)}
+
+
+# A function, what makes its arguments for n words, and the n of a long sentence.
+LONG = {
+    "mh3": (mh3.decode, lambda n: transitions(n, 2, 1), 4000),
+    "mh4": (mh4.decode, lambda n: transitions(n, 6), 1000),
+    "mh4, arcs, single root": (mh4.decode, lambda n: {**transitions(n, 6, arcs=True), "single_root": True}, 800),
+    "mh4, one tree": (mh4.decode, lambda n: {**transitions(n, 6), "heads": star(n)}, 2000),
+    "mh5": (mh5.decode, lambda n: transitions(n, 12), 250),
+    "mh5, arcs": (mh5.decode, lambda n: transitions(n, 12, arcs=True), 250),
+    "mh5, one tree": (mh5.decode, lambda n: {**transitions(n, 12), "heads": star(n)}, 700),
+    "mhk": (mhk.decode, lambda n: {**arc_scores(n), "k": 4}, 400),
+    "mst": (mst.decode, arc_scores, 6000),
+    "mh4, the first": (lambda arcs: first_mh4.decode(arcs)[0], arc_scores, 200),
+    "1ec": (oneec.decode, third_order, 300),
+    "beam": (beam.decode, lambda n: {**transitions(n, 6), "beam": 3000}, 4000),
+    "beam, wide": (beam.decode, lambda n: {**transitions(n, 6), "beam": 10**5}, 100),
+    "plain mh4": (lambda **scores: plain_mh4.decode(**scores)[1], plain, 200),
+    "mh3.marginals": (mh3.marginals, lambda n: transitions(n, 2, 1), 2000),
+    "mh4.marginals": (mh4.marginals, lambda n: transitions(n, 6), 400),
+    "mh4.marginals, arcs": (mh4.marginals, lambda n: transitions(n, 6, arcs=True), 400),
+    "mst.marginals": (mst.marginals, arc_scores, 3000),
+    "mh3.marginals of large scores": (mh3.marginals, lambda n: wide(transitions(n, 2, 1)), 1500),
+    "mh4.marginals of large scores": (mh4.marginals, lambda n: wide(transitions(n, 6)), 200),
+    "mst.marginals of large scores": (mst.marginals, lambda n: {**wide(arc_scores(n)), "single_root": True}, 2000),
+    "smallest k": (smallest_k, chain, 5000),
+}
+every_decoder = pytest.mark.parametrize("name", LONG)
+
+
+def comparable(result):
+    if hasattr(result, "heads"):
+        return result.score, result.heads.tolist()
+    if hasattr(result, "log_partition"):
+        return result.log_partition, result.arcs.tolist()
+    return np.asarray(result).tolist()
+
+
+@contextlib.contextmanager
+def alarm(handler, seconds):
+    """Within the block, a signal comes after some seconds."""
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def stop(number, frame):
+    raise Stopped
+
+
+@every_decoder
+def test_signals_end_it(name, monkeypatch):
+    function, arguments, n = LONG[name]
+    short, long = arguments(12), arguments(n)
+    expected = comparable(function(**short))
+    for seconds in (0.05, 0.2):
+
+        def asked(size, seconds=seconds):
+            """If it needs much memory, the time counts from when this is asked for: then the arguments have been checked."""
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+
+        monkeypatch.setattr(memory, "require", asked)
+        with pytest.raises(Stopped) as caught, alarm(stop, 1):
+            function(**long)
+        # From a decoder that does not look for signals, their handler would be called by some function in Python that follows. That
+        # of mst is so fast that numpy may still be preparing its arguments.
+        where = caught.traceback[-2]
+        of_numpy = name == "mst" and "numpy" in str(where.path)
+        assert str(where.path).endswith(".pyx") or where.name == "asked" or of_numpy, (
+            f"{name} did not look for signals, but {where}"
+        )
+        monkeypatch.undo()
+        assert comparable(function(**short)) == expected
+
+
+@pytest.mark.parametrize("name", [name for name in LONG if "marginals" not in name and "arcs" not in name][:10])
+def test_interrupted_from_the_keyboard(name):
+    """By Ctrl-C, in a process with Python's own handlers."""
+    code = f"""
+import sys
+sys.path.insert(0, {str(__file__).rpartition("/")[0]!r})
+from test_signals import LONG, comparable
+function, arguments, n = LONG[{name!r}]
+short, long = arguments(12), arguments(n)
+expected = comparable(function(**short))
+print("ready", flush=True)
+try:
+    function(**long)
+except KeyboardInterrupt:
+    assert comparable(function(**short)) == expected
+    print("interrupted")
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, preexec_fn=default) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.05 if name == "mst" else 0.3)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=300)[0] == "interrupted\n"
+
+
+def default():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_handlers_may_decode():
+    """With a chart of their own, while that of the sentence is half full."""
+    long, short = transitions(250, 6, arcs=True), transitions(20, 6, arcs=True)
+    expected = comparable(mh4.decode(**long)), comparable(mh4.decode(**short))
+    found = []
+    with alarm(lambda number, frame: found.append(comparable(mh4.decode(**short))), 0.05):
+        while not found:
+            assert comparable(mh4.decode(**long)) == expected[0]
+    assert found == [expected[1]] and comparable(mh4.decode(**short)) == expected[1]
+
+
+def test_other_threads_go_on():
+    """Python runs handlers in the main thread only."""
+    long = transitions(300, 6)
+    expected = comparable(mh4.decode(**long))
+    with ThreadPoolExecutor(2) as pool:
+        futures = [pool.submit(mh4.decode, **long) for _ in range(2)]
+        with pytest.raises(Stopped), alarm(stop, 0.1):
+            threading.Event().wait()
+        assert [comparable(future.result()) for future in futures] == [expected, expected]

@@ -1,0 +1,216 @@
+"""Standard input and output: all bytes of every command, or an exit code that is not 0; never less in silence."""
+
+import fcntl
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import corpus
+import pytest
+import sandbox
+from sweep import Sweep
+
+ROOT = Path(__file__).resolve().parents[2]
+SENTENCES = 40  # enough for more bytes than a page, which is what the smallest pipe holds
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory):
+    return Sweep(tmp_path_factory.mktemp("streams"))
+
+
+@pytest.fixture(scope="module")
+def places(sweep):
+    """What the capital letters in the commands below stand for."""
+    long = sweep.folder / "long.conllu"
+    long.write_text(corpus.GOOD * SENTENCES, encoding="utf-8")
+    return {"LONG": str(long), "MODEL": str(sweep.models["mst"]), "FOLDER": str(sweep.folder / "toy")}
+
+
+PRINTING = [
+    ["parse", "--model", "MODEL", "LONG"],
+    ["ensemble", "--vote", "LONG", "LONG"],
+    ["evaluate", "LONG", "LONG"],
+    ["evaluate", "LONG", "LONG", "--json", "--by", "deprel"],
+    ["compare", "LONG", "LONG", "LONG"],
+    ["compare", "LONG", "LONG", "LONG", "--json"],
+    ["view", "LONG"],
+    ["coverage", "LONG"],
+    ["coverage", "LONG", "--json"],
+    ["test", "--model", "MODEL", "LONG"],
+    ["info", "MODEL"],
+    ["data", "toy", "--to", "FOLDER"],
+    ["--help"],
+    ["parse", "--help"],
+    ["--version"],
+]
+printing = pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+unbuffered = pytest.mark.parametrize("unbuffered", [False, True], ids=["buffered", "unbuffered"])
+
+
+def command(arguments, places):
+    return [places.get(argument, argument) for argument in arguments]
+
+
+@pytest.fixture(scope="module")
+def expected(places):
+    """What each command prints."""
+    found = {}
+    for arguments in PRINTING:
+        done = sandbox.run(*command(arguments, places))
+        assert done.code == 0 and done.stdout and not done.stderr, done
+        found[tuple(arguments)] = done.stdout
+    return found
+
+
+@printing
+@unbuffered
+def test_a_full_disk(places, expected, arguments, unbuffered):
+    """One that is full, and one that takes some bytes first: all but the last, or a page."""
+    with open("/dev/full", "wb") as full:
+        done = sandbox.run(*command(arguments, places), stdout=full.fileno(), unbuffered=unbuffered)
+    assert done.code == 2 and done.stderr.endswith(": No space left on device\n") and done.stderr.count("\n") == 1
+    whole = expected[tuple(arguments)]
+    for size in {len(whole) - 1, 4096}:
+        if 200 < size < len(whole):  # the message must fit, too
+            with tempfile.TemporaryFile() as file:
+                done = sandbox.run(*command(arguments, places), stdout=file.fileno(), unbuffered=unbuffered, file_size=size)
+                file.seek(0)
+                assert file.read() == whole[:size]
+            assert done.code == 2 and done.stderr.endswith(": File too large\n") and done.stderr.count("\n") == 1
+
+
+def small_pipe():
+    """The ends of a pipe that takes 4096 bytes until it is full."""
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    return reading, writing
+
+
+def waiting(pipe):
+    """The number of bytes that wait for the reader of a pipe."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+@printing
+@unbuffered
+def test_a_pipe_that_does_not_block(places, expected, arguments, unbuffered):
+    """And is full when the command begins, with a reader that does not hurry."""
+    reading, writing = small_pipe()
+    os.set_blocking(writing, False)
+    filled, got = os.write(writing, b"." * 4096), []
+
+    def read():
+        time.sleep(0.3)  # for the command to find the pipe full
+        with open(reading, "rb", buffering=0) as file:
+            while True:
+                got.append(file.read(3000))
+                if not got[-1]:
+                    break
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    done = sandbox.run(*command(arguments, places), stdout=writing, unbuffered=unbuffered)
+    os.close(writing)
+    reader.join()
+    assert (done.code, done.stderr) == (0, "")
+    assert b"".join(got)[filled:] == expected[tuple(arguments)]
+
+
+@printing
+@unbuffered
+def test_a_reader_that_is_gone(places, arguments, unbuffered):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = sandbox.run(*command(arguments, places), stdout=writing, unbuffered=unbuffered)
+    os.close(writing)
+    assert (done.code, done.stderr) == (141, "")
+
+
+SCRIPT = Path(sys.executable).with_name("mh4")
+
+
+@pytest.mark.parametrize("start", [[sys.executable, "-m", "mh4"], [str(SCRIPT)]], ids=["python -m mh4", "mh4"])
+@pytest.mark.parametrize("setting", [{"PYTHONUNBUFFERED": "1"}, {}], ids=["unbuffered", "buffered"])
+def test_as_users_start_it(places, expected, tmp_path, start, setting):
+    if not os.path.exists(start[0]):
+        pytest.skip("mh4 is not installed")
+    arguments = ("evaluate", "LONG", "LONG", "--json", "--by", "deprel")  # which prints everything at once
+    whole, started = expected[arguments], [*start, *command(arguments, places)]
+    options = {"stderr": -1, "env": {**os.environ, "PYTHONPATH": str(ROOT), **setting}}
+    assert subprocess.run(started, stdout=-1, **options).stdout == whole
+    with open(tmp_path / "out", "wb") as out:
+        limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (2048, 2048))
+        done = subprocess.run(started, stdout=out, preexec_fn=limit, **options)
+    assert (done.returncode, done.stderr) == (2, b"mh4: output: File too large\n")
+    assert (tmp_path / "out").read_bytes() == whole[:2048]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("blocking", [True, False], ids=["blocking", "not blocking"])
+@pytest.mark.usefixtures("ending_signals")
+def test_a_command_that_waits_for_its_reader_can_be_ended(places, number, blocking):
+    reading, writing = small_pipe()
+    os.set_blocking(writing, blocking)
+    started = [sys.executable, "-m", "mh4", *command(["view", "LONG"], places)]
+    process = subprocess.Popen(started, stdout=writing, stderr=-1, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    while waiting(reading) < 3000:  # of 4096: a write of a line or two goes in as a whole or not at all
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + number and said.count(b"\n") == 1
+    os.close(reading), os.close(writing)
+
+
+# --------------------------------------------------------------------------------------------------------------- input
+
+READING = [
+    ["parse", "--model", "MODEL", "-"],
+    ["ensemble", "--vote", "LONG", "-"],
+    ["ensemble", "--vote", "-", "LONG"],
+    ["evaluate", "-", "LONG"],
+    ["evaluate", "LONG", "-"],
+    ["compare", "LONG", "LONG", "-"],
+    ["coverage", "-"],
+    ["view", "-"],
+    ["view", "LONG", "-"],
+    ["test", "--model", "MODEL", "-"],
+]
+
+
+def hesitant(content, writing):
+    """A thread that writes the content with pauses: in a sentence, between two, and before the end."""
+
+    def write():
+        with open(writing, "wb", buffering=0) as file:
+            for start, end in ((0, 100), (100, content.index(b"\n\n") + 2), (content.index(b"\n\n") + 2, None)):
+                time.sleep(0.1)
+                file.write(content[start:end])
+            time.sleep(0.1)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("arguments", READING, ids=" ".join)
+def test_a_pause_is_not_the_end(places, arguments):
+    content = Path(places["LONG"]).read_bytes()
+    whole = sandbox.run(*command(arguments, places), stdin=content)
+    assert whole.code == 0, whole
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    writer = hesitant(content, writing)
+    done = sandbox.run(*command(arguments, places), stdin=reading)
+    os.close(reading)
+    writer.join()
+    assert (done.code, done.stdout, done.stderr) == (0, whole.stdout, "")
