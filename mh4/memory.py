@@ -32,9 +32,12 @@ def available(root: str = "/") -> Optional[int]:
 
     It is the least of what is free in the machine, in the control groups of the process (those of a container, of cgroup v1 or
     v2), and under its own limits on address space and data (`ulimit -v`, `ulimit -d`). Page cache and swap count as free.
-    root: the folder of proc and sys, for tests. Takes about 1 ms.
+    Where there is not even enough to read these figures, it is 0. root: the folder of proc and sys, for tests. Takes about 1 ms.
     """
-    return min(_rooms(root), default=None)
+    try:
+        return min(_rooms(root), default=None)
+    except MemoryError:
+        return 0
 
 
 def _rooms(root: str) -> Iterator[int]:

@@ -162,3 +162,13 @@ except OSError:
 """
     done = subprocess.run([sys.executable, "-c", code % limit], capture_output=True, text=True)
     assert done.stdout == "refused\n", done.stdout + done.stderr
+
+
+def test_not_even_enough_to_read_the_figures(monkeypatch):
+    """As a decoder asks that has just run out of memory."""
+
+    def run_out(*arguments, **options):
+        raise MemoryError
+
+    monkeypatch.setattr("builtins.open", run_out)
+    assert available() == 0
