@@ -22,8 +22,8 @@ import numpy as np
 
 from mh4.decoders import mh3, mh4, mh5, mhk, mst, oneec, plain_mh4
 from mh4.decoders.mh4_full import VECTOR
-from mh4.processes import with_parent
-from mh4.setup import cpu
+from mh4.dynet_build import cpu
+from mh4.util.processes import with_parent
 
 LENGTHS = [10, 20, 40, 60, 99, 150, 200, 300]
 SECONDS = 0.8  # for each decoder and length, but at least three sentences ...

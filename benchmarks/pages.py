@@ -16,9 +16,9 @@ from pathlib import Path
 
 from training import commit
 
-from mh4.processes import with_parent
-from mh4.setup import cpu
-from mh4.systems import with_marginals
+from mh4.dynet_build import cpu
+from mh4.parser.systems import with_marginals
+from mh4.util.processes import with_parent
 
 HERE = Path(__file__).resolve().parent
 SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "mh4-arcs", "mh5-hybrid", "mh5-arcs", "1ec", "greedy-mh4")

@@ -34,7 +34,7 @@ from pathlib import Path
 import numpy as np
 from stopwatch import Stopwatch, peak_memory
 
-from mh4.processes import with_parent
+from mh4.util.processes import with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
 STAGES = ("reading", "graph", "forward", "scores out of DyNet", "decoding", "labels and tags", "writing")
@@ -67,18 +67,18 @@ def main():
 
 
 def toy():
-    from mh4 import treebanks
+    from mh4.data import treebanks
 
     return treebanks.locate("toy")["test"]
 
 
 def random_parser(system, path):
     """An untrained parser that knows the words of the file."""
-    from mh4 import conllu
-    from mh4.config import Config
-    from mh4.model import Model
-    from mh4.parsing import Parser
-    from mh4.vocabulary import Vocabulary
+    from mh4.data import conllu
+    from mh4.parser.config import Config
+    from mh4.parser.model import Model
+    from mh4.parser.parsing import Parser
+    from mh4.parser.vocabulary import Vocabulary
 
     config = Config()
     return Parser(Model(system, config, Vocabulary.of(conllu.read(path), config), 1))
@@ -87,9 +87,9 @@ def random_parser(system, path):
 def by_stage(options, path):
     """Print the table of one file."""
     import mh4
-    from mh4 import conllu, writing
-    from mh4 import model as model_module
-    from mh4.network.scorer import TensorScores
+    from mh4.data import conllu
+    from mh4.parser import model as model_module
+    from mh4.parser.network.scorer import TensorScores
 
     parser = mh4.load(options.model) if options.model else random_parser(options.system, path)
     watch, model = Stopwatch(), parser.model
@@ -102,7 +102,7 @@ def by_stage(options, path):
     blocks = watch.timed("reading", lambda: list(conllu.blocks(path, trees=False)))()
     sentences = [block.sentence for block in blocks]
     parsed = parse(sentences)
-    write = watch.timed("writing", lambda: "".join(b.text(writing.columns(s, False, False)) for b, s in zip(blocks, parsed)))
+    write = watch.timed("writing", lambda: "".join(b.text(s.columns()) for b, s in zip(blocks, parsed)))
     write()
     words = sum(map(len, sentences))
     print("%s on %s: %d sentences of %.1f words" % (model.system.name, Path(path).name, len(sentences), words / len(sentences)))
@@ -115,7 +115,7 @@ def against_udpipe(options, path):
     from ufal.udpipe import Model, Pipeline, ProcessingError
 
     import mh4
-    from mh4 import conllu, writing
+    from mh4.data import conllu
 
     if not os.path.exists(options.udpipe):
         train_udpipe(options.train, options.udpipe)
@@ -127,7 +127,7 @@ def against_udpipe(options, path):
     def ours():
         blocks = list(conllu.blocks(path, trees=False))
         parsed = parser.parse([block.sentence for block in blocks])
-        return "".join(block.text(writing.columns(sentence, True, False)) for block, sentence in zip(blocks, parsed))
+        return "".join(block.text(sentence.columns(tags=True)) for block, sentence in zip(blocks, parsed))
 
     def theirs():
         error = ProcessingError()
@@ -204,9 +204,9 @@ def run(checkout, arguments):
 
 def by_length(path):
     """Print and plot milliseconds per sentence by length, of the network and of decoders on its scores."""
-    from mh4 import conllu
-    from mh4.conllu import Sentence
-    from mh4.network.graph import forward
+    from mh4.data import conllu
+    from mh4.data.conllu import Sentence
+    from mh4.parser.network.graph import forward
 
     words = [word for sentence in conllu.read(path) for word in sentence.words]
     rng = np.random.default_rng(1)

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from stopwatch import Stopwatch, peak_memory
 
-from mh4.processes import with_parent
+from mh4.util.processes import with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
 STAGES = (
@@ -59,7 +59,7 @@ def main():
 
 
 def toy():
-    from mh4 import treebanks
+    from mh4.data import treebanks
 
     return treebanks.locate("toy")["train"]
 
@@ -90,9 +90,10 @@ def prepare(options, train, watch):
     own = dynet_config.set
     dynet_config.set = lambda **settings: own(**{**settings, **{k: v for k, v in wanted.items() if v is not None}})
 
-    from mh4 import config, conllu
-    from mh4.model import Scores
-    from mh4.network.scorer import TensorScores
+    from mh4.data import conllu
+    from mh4.parser import config
+    from mh4.parser.model import Scores
+    from mh4.parser.network.scorer import TensorScores
     from mh4.training import loss
     from mh4.training import trainer as training
 

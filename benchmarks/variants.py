@@ -14,8 +14,8 @@ import sys
 
 import decoders
 
-from mh4.processes import with_parent
-from mh4.setup import cpu
+from mh4.dynet_build import cpu
+from mh4.util.processes import with_parent
 
 TURNS = 3
 LENGTHS = [20, 40, 80]

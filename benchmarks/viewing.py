@@ -17,7 +17,7 @@ from pathlib import Path
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from mh4.files import write_text
+from mh4.util.files import write_text
 from mh4.viewing import analyses, page
 
 TIMES = """

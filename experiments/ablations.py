@@ -20,7 +20,7 @@ from training.progress import failures
 from training.run import TRAINER, alone, requested_systems
 from training.treebank import located
 
-from mh4 import treebanks
+from mh4.data import treebanks
 from mh4.errors import InputError
 
 USAGE = """\

@@ -19,9 +19,9 @@ from training.calibrating import measure
 from training.run import requested_models
 from training.treebank import located
 
-from mh4 import conllu
-from mh4.files import make_folder
-from mh4.systems import with_marginals
+from mh4.data import conllu
+from mh4.parser.systems import with_marginals
+from mh4.util.files import make_folder
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
 

@@ -19,9 +19,9 @@ from training.predictions import restored
 from training.records import TREES, load, record_path
 from training.treebank import Treebank, located
 
-from mh4 import comparison
+from mh4.analysis import comparison
 from mh4.errors import InputError
-from mh4.files import write_text
+from mh4.util.files import write_text
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "1ec")
 

@@ -21,10 +21,10 @@ from training.ensembles import MEMBERS, NAME, Combiner, Scores, dev_uas, members
 from training.run import TRAINER, requested_systems
 from training.treebank import Treebank, located, with_test
 
-from mh4 import conllu
-from mh4.conll17 import SEGMENTATION
+from mh4.data import conllu
+from mh4.data.conll17 import SEGMENTATION
 from mh4.errors import InputError
-from mh4.systems import SYSTEMS, GlobalSystem
+from mh4.parser.systems import SYSTEMS, GlobalSystem
 
 USAGE = 'usage: make ensemble LANG=hu [SYSTEMS="mh4-hybrid 1ec mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder]'
 

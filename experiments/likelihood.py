@@ -23,9 +23,9 @@ from training.run import LIKELIHOOD, TRAINER, requested_systems, system_and_loss
 from training.treebank import located, with_test
 from training.voting import uas_by_way
 
-from mh4 import conllu
-from mh4.config import LOSSES
-from mh4.systems import with_marginals
+from mh4.data import conllu
+from mh4.parser.config import LOSSES
+from mh4.parser.systems import with_marginals
 
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "mh4-arcs")
 DEFAULT_SEEDS = "1 2"

@@ -21,7 +21,7 @@ from training.records import TREES, load, record_path
 from training.run import finished_runs
 from training.treebank import Treebank, located
 
-from mh4 import conllu
+from mh4.data import conllu
 from mh4.errors import InputError
 
 USAGE = 'usage: make mh5 [LANGS="hu got"] [SEEDS="1 2"] [UD=folder]'
@@ -77,7 +77,7 @@ def _speed(bank: Treebank, system: str, gold: Sequence[conllu.Sentence], home: P
     runs = finished_runs(home / "runs" / bank.name, system)
     if not runs:
         return None
-    from mh4.parsing import Parser
+    from mh4.parser.parsing import Parser
 
     parser, seconds = Parser.load(str(runs[0].folder)), []
     for _ in range(ROUNDS):

@@ -15,10 +15,11 @@ from training.grid import Stopped
 from training.run import system_and_loss
 from training.treebank import SETTINGS as SETTINGS_FOLDER
 
-from mh4 import streams, treebanks
+from mh4.data import treebanks
+from mh4.dynet_build import cpu
 from mh4.errors import InputError, one_line, reason
-from mh4.setup import cpu
-from mh4.systems import SYSTEMS
+from mh4.parser.systems import SYSTEMS
+from mh4.util import streams
 
 # The defaults of `make reproduce`.
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")

@@ -6,8 +6,8 @@ from typing import Optional
 
 from provenance import EXPERIMENTS
 
-from mh4 import treebanks
-from mh4.systems import SYSTEMS
+from mh4.data import treebanks
+from mh4.parser.systems import SYSTEMS
 
 TEST_TABLES = {5: "table5_test_las_nonprojective", 6: "table6_test_las_projective"}
 TEST_COLUMNS = {"stanford": "conll-1", "c2l2": "conll-2"}  # of the shared task's systems
@@ -66,7 +66,7 @@ def test_las(lang: str, release: str, system: str) -> Optional[tuple[float, Opti
     """Mean and standard deviation (None for single numbers) in Tables 5 and 6; None if they have no comparable numbers.
 
     system: the name of one of our systems, "ensemble" or "ensemble-all" (the paper does not say which of them is its ensemble), or
-    one of the shared task's systems (``mh4.conll17``).
+    one of the shared task's systems (``mh4.data.conll17``).
     """
     if release != RELEASE or lang == "avg":
         return None

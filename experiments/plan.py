@@ -17,7 +17,7 @@ from training import costs
 from training.treebank import identified
 from training.workflow import Grid, disk
 
-from mh4 import treebanks
+from mh4.data import treebanks
 from mh4.errors import InputError
 
 USAGE = 'usage: make plan [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [UD=folder] [CORES=16]'

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from training.predictions import restored
 
-from mh4 import conllu, streams
+from mh4.data import conllu
 from mh4.errors import InputError
+from mh4.util import streams
 
 USAGE = "usage: .venv/bin/python experiments/predictions.py SYSTEM-seedN.trees.gz FILE.conllu > PARSED.conllu"
 

@@ -10,9 +10,9 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from mh4.dynet_build import cpu
 from mh4.errors import one_line
-from mh4.files import relative_if_inside
-from mh4.setup import cpu
+from mh4.util.files import relative_if_inside
 
 EXPERIMENTS = Path(__file__).resolve().parent
 PACKAGES = ("dyNET", "numpy", "udtools")  # those that scores depend on

@@ -21,12 +21,12 @@ from tables.writer import show, write_pages
 from training.run import Run, requested_models
 from training.treebank import Treebank, located, with_test
 
-from mh4 import conllu, evaluation
-from mh4.conllu import Block
+from mh4.analysis import evaluation
+from mh4.data import conllu
+from mh4.data.conllu import Block
 from mh4.errors import InputError
-from mh4.files import write_text
-from mh4.systems import SYSTEMS
-from mh4.writing import columns
+from mh4.parser.systems import SYSTEMS
+from mh4.util.files import write_text
 
 DEFAULT_SYSTEMS = ("mh4-hybrid",)
 LINE = 80  # characters, as in the shared task
@@ -58,8 +58,8 @@ def _surface(block: Block) -> Iterator[str]:
 
 def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path) -> Iterator[Row]:
     """A row for each model and segmentation; files go to `folder`."""
-    from mh4.parsing import Parser
-    from mh4.text.segmenter import Segmenter
+    from mh4.data.segmenter import Segmenter
+    from mh4.parser.parsing import Parser
 
     assert bank.test is not None
     test, segmented = bank.test
@@ -73,7 +73,7 @@ def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path)
         parser = Parser.load(str(model.folder))
         for name, blocks in inputs.items():
             sentences = parser.parse([block.sentence for block in blocks])
-            write_text(str(parsed), "".join(b.text(columns(s, False, False)) for b, s in zip(blocks, sentences)))
+            write_text(str(parsed), "".join(b.text(s.columns()) for b, s in zip(blocks, sentences)))
             scores = evaluation.official(str(test), str(parsed))
             yield Row(model, name, {metric: scores[metric].f1 for metric in table.METRICS})
 
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:
 
 
 def _text(typed, home: Path) -> int:
-    from mh4.text.segmenter import train
+    from mh4.data.segmenter import train
 
     asked = options.request(typed.lang, "", typed.seeds, typed.ud, "", typed.conll17)
     bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)

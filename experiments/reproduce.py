@@ -17,9 +17,9 @@ from training.progress import failures
 from training.run import TRAINER
 from training.treebank import located, with_test
 
-from mh4.conll17 import SYSTEMS as SYSTEMS_OF_TASK
-from mh4.conll17 import file_name
-from mh4.systems import SYSTEMS
+from mh4.data.conll17 import SYSTEMS as SYSTEMS_OF_TASK
+from mh4.data.conll17 import file_name
+from mh4.parser.systems import SYSTEMS
 
 USAGE = """\
 usage: make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]

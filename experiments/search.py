@@ -21,9 +21,9 @@ from tables.writer import write_pages
 from training.run import requested_models
 from training.treebank import located
 
-from mh4 import conllu
-from mh4.files import make_folder
-from mh4.systems import SYSTEMS
+from mh4.data import conllu
+from mh4.parser.systems import SYSTEMS
+from mh4.util.files import make_folder
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
 
@@ -32,7 +32,7 @@ USAGE = 'usage: make search LANG=hu [SYSTEMS="mh4-hybrid mh4-two"] [SEEDS="1 2"]
 
 def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Decoded]:
     """The results of every decoder on the sentences, by name, with the model in `folder`."""
-    from mh4.model import Model
+    from mh4.parser.model import Model
 
     model = Model.load(str(folder))
     decoders = {label(how, beam): model.system.decoder(how, beam) for how, beam in DECODERS}

@@ -13,9 +13,10 @@ from tables import shared_task as page
 from tables import writer
 from training import shared_task
 
-from mh4 import conll17, progress, treebanks
+from mh4.data import conll17, treebanks
 from mh4.errors import InputError
-from mh4.files import git_blob_id
+from mh4.util import progress
+from mh4.util.files import git_blob_id
 
 HOW = "fetch a language with `mh4 data hu --conll17`, or name folders with UD=folder and CONLL17=folder"
 

@@ -10,7 +10,8 @@ import options
 from provenance import EXPERIMENTS, make_command, report_written
 from tables import table3
 
-from mh4 import coverage, treebanks
+from mh4.analysis import coverage
+from mh4.data import treebanks
 
 
 def main(arguments: Sequence[str], home: Path = EXPERIMENTS) -> int:

@@ -19,7 +19,7 @@ from training.costs import requests
 from training.treebank import located, with_test
 from training.workflow import SNAKEMAKE, Grid
 
-from mh4 import treebanks
+from mh4.data import treebanks
 from mh4.errors import InputError
 
 USAGE = (

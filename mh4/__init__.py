@@ -7,8 +7,8 @@ The reference implementation of Gómez-Rodríguez, Shi & Lee, "Global Transition
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mh4.ensemble import Ensemble, load
-    from mh4.parsing import Parser
+    from mh4.parser.ensemble import Ensemble, load
+    from mh4.parser.parsing import Parser
 
 __version__ = "0.1.0"
 __all__ = ["Ensemble", "Parser", "load"]
@@ -17,7 +17,7 @@ __all__ = ["Ensemble", "Parser", "load"]
 def __getattr__(name: str) -> Any:
     """Import `load`, `Parser` and `Ensemble` on first use, so that other code starts without the compiled decoders."""
     if name in __all__:
-        from mh4 import ensemble
+        from mh4.parser import ensemble
 
         return getattr(ensemble, name)
     raise AttributeError("module %r has no attribute %r" % (__name__, name))

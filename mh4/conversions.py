@@ -1,33 +1,9 @@
-"""Sentences in the form of other libraries: CoNLL-U text, and objects of conllu, udapi and spaCy."""
+"""Sentences as objects of other libraries: conllu, udapi and spaCy."""
 
-import re
 from typing import Any
 
-from mh4.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
-from mh4.errors import InputError, shown
-
-_NOT_IN_CONLLU = re.compile("[\t\n\r\ud800-\udfff]")  # the ends of columns and lines, and what is not in UTF-8
-
-
-def to_conllu(sentence: Sentence) -> str:
-    """The words of a sentence as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`.
-
-    Raises InputError, naming the word, for what CoNLL-U cannot have: a word that is empty, or tabs, line breaks and lone surrogates in
-    any column; also for a sentence without words.
-    """
-    where = sentence.name or "the sentence"
-    if not sentence.words:
-        raise InputError("%s: cannot be written as CoNLL-U: it has no words" % where)
-    lines = []
-    for word in sentence:
-        misc = None if word.probability is None else "%s=%s" % (ARC_PROB, ARC_PROB_FORMAT % word.probability)
-        cells = [word.id, word.form, None, word.upos, word.xpos, word.feats, word.head, word.deprel, None, misc]
-        row = ["_" if cell is None or cell == "" else str(cell) for cell in cells]
-        wrong = "an empty word" if word.form == "" else next((shown(cell) for cell in row if _NOT_IN_CONLLU.search(cell)), "")
-        if wrong:
-            raise InputError("%s: word %d cannot be written as CoNLL-U: %s" % (where, word.id, wrong))
-        lines.append("\t".join(row) + "\n")
-    return "".join(lines) + "\n"
+from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
+from mh4.errors import InputError
 
 
 def to_token_list(sentence: Sentence) -> Any:
@@ -36,7 +12,7 @@ def to_token_list(sentence: Sentence) -> Any:
         from conllu import parse
     except ImportError:
         raise _missing("conllu") from None
-    return parse(to_conllu(sentence))[0]
+    return parse(sentence.to_conllu())[0]
 
 
 def to_udapi(sentence: Sentence) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import mh4
 from mh4.decoders import processor
-from mh4.setup import dynet_wheel
+from mh4.dynet_build import dynet_wheel
 
 DIGEST = Path(__file__).parent / "decoders" / "digest.py"
 COMMAND = Path(sysconfig.get_path("scripts")) / "mh4"

@@ -4,10 +4,11 @@ import re
 
 import toy
 
-from mh4 import config, systems, trees
+from mh4 import trees
 from mh4.decoders import mhk
-from mh4.parsing import Parser
-from mh4.systems import SYSTEMS, GreedySystem
+from mh4.parser import config, systems
+from mh4.parser.parsing import Parser
+from mh4.parser.systems import SYSTEMS, GreedySystem
 from mh4.training.trainer import Trainer
 
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mh4 import conllu, trees
+from mh4 import trees
+from mh4.data import conllu
 from mh4.decoders import mhk, oneec
 from mh4.decoders.core import core
 

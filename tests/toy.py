@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from mh4 import config, conllu
-from mh4 import toy as generator
-from mh4.config import Config
+from mh4.data import conllu
+from mh4.data import toy as generator
+from mh4.parser import config
+from mh4.parser.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -16,8 +16,8 @@ import zipfile
 from pathlib import Path
 
 from mh4.errors import InputError
-from mh4.files import locked
-from mh4.processes import with_parent
+from mh4.util.files import locked
+from mh4.util.processes import with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
@@ -55,7 +55,7 @@ def check_contents(wheel):
     """Exit if the wheel has sources, other than those to build DyNet from, symbols or too many bytes."""
     with zipfile.ZipFile(wheel) as archive:
         sources = [name for name in archive.namelist() if name.endswith((".c", ".cc", ".cpp", ".pyx", ".pxd", ".h", ".hpp"))]
-        sources = [name for name in sources if not name.startswith("mh4/setup/dynet/")]
+        sources = [name for name in sources if not name.startswith("mh4/dynet_build/dynet/")]
         symbols = [name for name in archive.namelist() if name.endswith(".so") and b".symtab" in archive.read(name)]
     if sources or symbols or wheel.stat().st_size > LIMIT:
         sys.exit("mh4: %s has sources, symbols or too many bytes: %s" % (wheel, " ".join(sources + symbols)))

@@ -15,7 +15,7 @@ from training import records
 from training.ablations import OURS, SHORT, THEIRS, WITHIN, Plan, Row, Within, variant
 from training.treebank import Treebank
 
-from mh4 import treebanks
+from mh4.data import treebanks
 from tables.writer import Table, comma_separated, page_name, plus_minus, write_pages
 
 LAST = 3  # the score of a short run is the mean of this many last evaluations, which vary less than the best one

@@ -11,8 +11,8 @@ from training.calibrating import Measured
 from training.run import Run
 from training.treebank import Treebank
 
-from mh4.calibration import accuracy_at_coverage, expected_calibration_error, reliability
-from mh4.plots import save
+from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, reliability
+from mh4.util.plots import save
 from tables.writer import Table, comma_separated, models_section, origin
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95, 1.0)

@@ -9,7 +9,7 @@ from typing import Optional
 
 from training.treebank import Treebank
 
-from mh4.comparison import DIMENSIONS, MEASURES, Comparison, Dimension
+from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension
 from tables.writer import Table, comma_separated, models_section
 
 HEADINGS = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from training.ablations import OURS, SHORT, THEIRS, Plan, Row
 
-from mh4.files import write_text
+from mh4.util.files import write_text
 from tables.ablations import Measured
 from tables.writer import plus_minus
 

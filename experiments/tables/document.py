@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mh4.files import write_text
+from mh4.util.files import write_text
 from tables.writer import Table
 
 

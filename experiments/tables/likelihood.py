@@ -12,7 +12,7 @@ from training.run import Run, system_and_loss
 from training.treebank import Treebank
 from training.voting import WAYS, by_marginals, in_order
 
-from mh4.calibration import expected_calibration_error
+from mh4.analysis.reliability import expected_calibration_error
 from tables.writer import Average, Table, average, comma_separated, models_section, origin
 
 VOTES = [name for name, way in WAYS.items() if way in (in_order, by_marginals)]

@@ -14,7 +14,7 @@ import paper
 from training import records, shared_task
 from training.run import LIKELIHOOD, duration
 
-from mh4 import treebanks
+from mh4.data import treebanks
 from tables import compare, document, drawings, summary, table1_2, table3, table4, table5_6, treebank_pages
 from tables.document import Figure, Section
 from tables.shared_task import COLUMNS, same_digits

@@ -11,8 +11,8 @@ from pathlib import Path
 from training.run import Run
 from training.treebank import Treebank, described
 
-from mh4.evaluation import scorer_name
-from mh4.text.segmenter import EPOCHS
+from mh4.analysis.evaluation import scorer_name
+from mh4.data.segmenter import EPOCHS
 from tables.writer import Table, comma_separated, data_section, made_now, origin
 
 METRICS = ("Sentences", "Words", "UAS", "LAS")

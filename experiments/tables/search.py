@@ -11,7 +11,7 @@ import numpy as np
 from training.run import Run
 from training.treebank import Treebank
 
-from mh4.files import atomic_path
+from mh4.util.files import atomic_path
 from tables.writer import Table, comma_separated, models_section, origin
 
 DECODERS = (("exact", 1), ("greedy", 1), ("beam", 2), ("beam", 4), ("beam", 8), ("beam", 16), ("beam", 64))

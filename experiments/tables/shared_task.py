@@ -8,7 +8,7 @@ from pathlib import Path
 
 import paper
 
-from mh4.conll17 import SEGMENTATION
+from mh4.data.conll17 import SEGMENTATION
 from tables.writer import Table, comma_separated, command_section, write_pages
 
 COLUMNS = {

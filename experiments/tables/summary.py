@@ -11,9 +11,9 @@ from provenance import EXPERIMENTS
 from training import records
 from training.run import LIKELIHOOD
 
-from mh4 import treebanks
+from mh4.data import treebanks
 from mh4.errors import InputError
-from mh4.files import write_text
+from mh4.util.files import write_text
 from tables import table4, table5_6
 from tables.writer import SystemRow, Table, comma_separated, write_pages
 

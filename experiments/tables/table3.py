@@ -15,10 +15,11 @@ from typing import Optional
 import paper
 from provenance import EXPERIMENTS, commit, shown
 
-from mh4 import conllu, coverage, treebanks
+from mh4.analysis import coverage
+from mh4.data import conllu, treebanks
 from mh4.errors import InputError
-from mh4.files import git_blob_id
-from mh4.progress import words_bar
+from mh4.util.files import git_blob_id
+from mh4.util.progress import words_bar
 from tables.writer import Table, comma_separated, command_section, data_section, write_pages
 
 HOW = "fetch a treebank with `mh4 data hu`, or name a folder with UD=folder"

@@ -13,7 +13,7 @@ from typing import Optional
 import paper
 from training import records, shared_task
 
-from mh4 import conll17
+from mh4.data import conll17
 from tables.shared_task import COLUMNS, same_digits
 from tables.writer import (
     Average,

@@ -17,8 +17,8 @@ from rich.table import Table as ConsoleTable
 from training.run import Run
 from training.treebank import Treebank
 
-from mh4 import treebanks
-from mh4.files import make_folder, write_text
+from mh4.data import treebanks
+from mh4.util.files import make_folder, write_text
 
 WIDE = 1000  # characters: wider than any table
 

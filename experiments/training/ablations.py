@@ -10,7 +10,7 @@ from typing import NamedTuple, Optional
 
 from provenance import EXPERIMENTS
 
-from mh4.config import Config, as_toml, tables
+from mh4.parser.config import Config, as_toml, tables
 from training.treebank import Treebank
 
 PLAN = EXPERIMENTS / "ablations.toml"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mh4 import conllu
+from mh4.data import conllu
 
 # The probabilities of predicted arcs, which of them are correct, and the negative log-likelihood of gold's
 Predicted = tuple[np.ndarray, np.ndarray, float]
@@ -28,9 +28,10 @@ class Measured:
 
 def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> Measured:
     """The arcs predicted by the model in `folder` for every other sentence, calibrated on those in between."""
-    from mh4.calibration import calibrate, negative_log_likelihood, of_gold, predictions
-    from mh4.evaluation import attachment_scores
-    from mh4.parsing import Parser
+    from mh4.analysis.evaluation import attachment_scores
+    from mh4.analysis.reliability import negative_log_likelihood, of_gold, predictions
+    from mh4.parser.parsing import Parser
+    from mh4.training.calibration import calibrate
 
     parser, fitted, measured = Parser.load(str(folder)), sentences[1::2], sentences[::2]
     by_temperature = []

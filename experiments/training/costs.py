@@ -18,9 +18,10 @@ from pathlib import Path
 import paper
 from provenance import EXPERIMENTS, machine
 
-from mh4 import config, conllu, treebanks
-from mh4.files import make_folder, write_text
-from mh4.processes import Child
+from mh4.data import conllu, treebanks
+from mh4.parser import config
+from mh4.util.files import make_folder, write_text
+from mh4.util.processes import Child
 from training import records
 from training.run import read_json, system_and_loss
 from training.treebank import TOY_SETTINGS
@@ -54,7 +55,7 @@ def measure(system: str, train: str, dev: str, settings: Sequence[str]) -> Speed
     """Trains on some minibatches and parses some sentences, in this process, which should do nothing else before or after."""
     import numpy as np
 
-    from mh4.parsing import Parser
+    from mh4.parser.parsing import Parser
     from mh4.training.trainer import Trainer, evaluate, shuffled_minibatches
 
     name, loss = system_and_loss(system)

@@ -15,12 +15,11 @@ from typing import Optional
 import paper
 from provenance import commit, shown, without_machine
 
-from mh4 import conllu
-from mh4.ensemble import Ensemble, with_votes
+from mh4.analysis.evaluation import official
+from mh4.data import conllu
 from mh4.errors import InputError
-from mh4.evaluation import official
-from mh4.files import make_folder
-from mh4.writing import columns
+from mh4.parser.ensemble import Ensemble, with_votes
+from mh4.util.files import make_folder
 from training import predictions
 from training.grid import ONE_THREAD
 from training.records import TREES, Records, load, record_path
@@ -180,4 +179,4 @@ def _voted(file: Path, trees: Sequence[Path], place: Path) -> str:
         votes[-1].write_text(predictions.restored(path, file), encoding="utf-8")
     blocks = list(with_votes(conllu.blocks(str(file), trees=False), list(map(str, votes))))
     parsed = Ensemble([]).parse([block.sentence for block in blocks])
-    return "".join(block.text(columns(sentence, tags=False, keep_deps=False)) for block, sentence in zip(blocks, parsed))
+    return "".join(block.text(sentence.columns()) for block, sentence in zip(blocks, parsed))

@@ -15,10 +15,10 @@ from pathlib import Path
 from provenance import commit, machine, shown
 from rich.console import Console
 
-from mh4.config import LOSSES
+from mh4.analysis.evaluation import official
 from mh4.errors import InputError
-from mh4.evaluation import official
-from mh4.files import make_folder, relative_if_inside, write_text
+from mh4.parser.config import LOSSES
+from mh4.util.files import make_folder, relative_if_inside, write_text
 from training import predictions
 from training.grid import ONE_THREAD, train_all
 from training.records import TREES, Records, load

@@ -13,8 +13,8 @@ from typing import Any, Optional
 
 from rich.console import Console
 
-from mh4.files import make_folder
-from mh4.processes import with_parent
+from mh4.util.files import make_folder
+from mh4.util.processes import with_parent
 from training.progress import display
 from training.run import DONE, FAILED, TRAINING, WAITING, Run
 

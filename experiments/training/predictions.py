@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from mh4 import conllu
+from mh4.data import conllu
 from mh4.decoders import arguments
 from mh4.errors import InputError
-from mh4.files import atomic_path, git_blob_id, write_text
-from mh4.processes import with_parent
+from mh4.util.files import atomic_path, git_blob_id, write_text
+from mh4.util.processes import with_parent
 
 
 def parse(command: Sequence[str], folder: Path, files: dict[str, Path], environment: dict[str, str]) -> dict[str, Path]:

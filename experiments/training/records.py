@@ -14,9 +14,10 @@ from typing import Optional
 import paper
 from provenance import EXPERIMENTS, shown, without_machine
 
-from mh4 import config, treebanks
+from mh4.data import treebanks
 from mh4.errors import InputError
-from mh4.files import make_folder, write_text
+from mh4.parser import config
+from mh4.util.files import make_folder, write_text
 from training import fields
 from training.run import Run, read_json
 from training.treebank import Treebank

@@ -17,9 +17,9 @@ from typing import Optional
 
 from provenance import shown
 
-from mh4.config import LOSSES
 from mh4.errors import InputError
-from mh4.files import make_folder, write_text
+from mh4.parser.config import LOSSES
+from mh4.util.files import make_folder, write_text
 
 TRAINER = (sys.executable, "-m", "mh4")  # the command line to which ``train ...`` or ``parse ...`` is appended
 LIKELIHOOD = "-likelihood"  # the end of the name of runs that are trained on likelihood, not with the hinge

@@ -10,10 +10,10 @@ from typing import Optional
 
 from provenance import commit, shown
 
-from mh4 import conll17, treebanks
+from mh4.analysis.evaluation import official, scorer_name
+from mh4.data import conll17, treebanks
 from mh4.errors import InputError
-from mh4.evaluation import official, scorer_name
-from mh4.files import git_blob_id, make_folder, write_text
+from mh4.util.files import git_blob_id, make_folder, write_text
 from training import fields
 from training.treebank import Treebank, described
 

@@ -9,10 +9,11 @@ from typing import Optional
 import paper
 from provenance import EXPERIMENTS
 
-from mh4 import config, treebanks
-from mh4 import conll17 as shared_task
+from mh4.data import conll17 as shared_task
+from mh4.data import treebanks
 from mh4.errors import InputError
-from mh4.files import git_blob_id
+from mh4.parser import config
+from mh4.util.files import git_blob_id
 
 SETTINGS, TOY_SETTINGS = EXPERIMENTS / "settings", EXPERIMENTS / "toy.toml"
 

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.console import Console
 
-from mh4 import ensemble, trees
-from mh4.conllu import Sentence
-from mh4.parsing import at_temperature
+from mh4 import trees
+from mh4.data.conllu import Sentence
+from mh4.parser import ensemble
+from mh4.parser.temperature import at_temperature
 from training.ensembles import dev_uas
 from training.run import Run
 
 if TYPE_CHECKING:
-    from mh4.model import Scores
-    from mh4.parsing import Parser
+    from mh4.parser.model import Scores
+    from mh4.parser.parsing import Parser
 
 _PENALTY = 0.5  # of each arc of the best tree, when the second is searched
 _FORBIDDEN = -1e6  # a cost larger than any score
@@ -46,7 +47,7 @@ def opinions(
     parsers: Sequence["Parser"], uas: Sequence[float], sentences: Sequence[Sentence]
 ) -> Iterator[tuple[int, list[Opinion]]]:
     """The index of each sentence, and the opinions of the members on it; uas: of the members."""
-    from mh4.model import score_with
+    from mh4.parser.model import score_with
 
     for batch, scores in score_with([parser.model for parser in parsers], sentences):
         arrays = [of_member.trees.arrays() for of_member in scores]
@@ -175,7 +176,7 @@ def uas_by_way(
     by_seed: Mapping[int, Sequence[Run]], gold: Sequence[Sentence], ways: Iterable[str], said: str, console: Console
 ) -> dict[str, list[float]]:
     """The dev UAS of these ways of voting, in percent, for each seed. by_seed: the members; said: what is printed with each seed."""
-    from mh4.parsing import Parser
+    from mh4.parser.parsing import Parser
 
     words = sum(map(len, gold))
     uas: dict[str, list[float]] = {name: [] for name in ways}

@@ -22,8 +22,8 @@ from typing import Any, Optional
 from provenance import EXPERIMENTS, shown
 
 from mh4.errors import InputError
-from mh4.files import make_folder, write_text
-from mh4.processes import with_parent
+from mh4.util.files import make_folder, write_text
+from mh4.util.processes import with_parent
 from training.ensembles import MEMBERS, NAME
 from training.grid import Stopped, ending_signals
 from training.records import RECORD, Records

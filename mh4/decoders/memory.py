@@ -3,7 +3,7 @@
 import threading
 from typing import Any, TypeVar
 
-from mh4.memory import available
+from mh4.util.memory import available
 
 Kept = TypeVar("Kept")
 

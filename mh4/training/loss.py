@@ -11,15 +11,15 @@ from typing import Any, Optional
 
 import numpy as np
 
-from mh4.config import Training
-from mh4.conllu import Sentence
+from mh4.data.conllu import Sentence
 from mh4.errors import working_on
-from mh4.model import Model
-from mh4.network.graph import dy, forward
-from mh4.network.scorer import JointScores, TensorScores
-from mh4.systems import GreedySystem, System
-from mh4.training.violation import predicted_classes
-from mh4.vocabulary import Table, learned
+from mh4.parser.config import Training
+from mh4.parser.model import Model
+from mh4.parser.network.graph import dy, forward
+from mh4.parser.network.scorer import JointScores, TensorScores
+from mh4.parser.objectives import predicted_classes
+from mh4.parser.systems import GreedySystem, System
+from mh4.parser.vocabulary import Table, learned
 
 
 def minibatch_loss(

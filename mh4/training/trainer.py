@@ -7,27 +7,28 @@ evaluation); also checkpoint.npz while training is running, and calibration.json
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Optional
 
 import numpy as np
 
 import mh4
-from mh4 import reading, systems
-from mh4.batching import batches
-from mh4.calibration import calibrate
-from mh4.config import Config
-from mh4.conllu import Sentence
+from mh4.analysis.evaluation import attachment_scores
+from mh4.data.conllu import Sentence
 from mh4.errors import InputError
-from mh4.evaluation import attachment_scores
-from mh4.files import append_line, locked, make_folder, write_text
-from mh4.model import Model, description
-from mh4.network.graph import backward, dy
-from mh4.parsing import Parser, longest, naming
-from mh4.progress import Listener
+from mh4.parser import systems
+from mh4.parser.config import Config
+from mh4.parser.model import Model, description
+from mh4.parser.network.graph import backward, dy
+from mh4.parser.parsing import Parser, longest, naming
+from mh4.parser.vocabulary import Vocabulary
+from mh4.training.calibration import calibrate
 from mh4.training.loss import minibatch_loss
-from mh4.vocabulary import Vocabulary
+from mh4.util import reading
+from mh4.util.batching import batches
+from mh4.util.files import append_line, locked, make_folder, write_text
+from mh4.util.progress import Listener
 
 
 @dataclass
@@ -325,7 +326,7 @@ def shuffled_minibatches(
     return [minibatches[k] for k in rng.permutation(len(minibatches))]
 
 
-def evaluate(parser: Parser, gold: Sequence[Sentence], progress=lambda words: None) -> dict[str, float]:
+def evaluate(parser: Parser, gold: Sequence[Sentence], progress: Callable[[int], None] = lambda words: None) -> dict[str, float]:
     """Parse the words of `gold` and score the result: uas, las, and the tags that the model predicts, in percent of all words."""
     parsed = parser.parse(gold, progress)
     scores = attachment_scores(gold, parsed)

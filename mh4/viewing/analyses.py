@@ -8,8 +8,8 @@ from typing import Optional
 
 import numpy as np
 
-from mh4 import conllu
-from mh4.conllu import Block, Sentence
+from mh4.data import conllu
+from mh4.data.conllu import Block, Sentence
 from mh4.errors import InputError
 
 _Numbered = Iterator[tuple[int, tuple[Block, list[Block]]]]  # the number of each sentence, its block and those of other files
@@ -62,13 +62,6 @@ def read(path: str, second: Optional[str] = None, model: Optional[str] = None, s
         yield _shown(number, block, [_analysis(of_file) for of_file in (block, *others)])
 
 
-def of_sentence(sentence: Sentence) -> Shown:
-    """A sentence that was parsed, or that was read with its tree. Raises ValueError if it has no tree."""
-    if sentence.heads is None:
-        raise ValueError("the sentence has no tree")
-    return Shown(1, "", " ".join(sentence.words), sentence.words, [_of(sentence, [""] * len(sentence))])
-
-
 def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
     number = 0
     for number, pair in pairs:
@@ -80,7 +73,7 @@ def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
 
 def _with_model(folder: str, blocks: Iterator[tuple[int, Block]]) -> Iterator[Shown]:
     """The sentences with their own analysis and the model's, parsed some at a time."""
-    from mh4.parsing import Parser
+    from mh4.parser.parsing import Parser
 
     parser = Parser.load(folder)
     while chunk := list(islice(blocks, 500)):

@@ -12,10 +12,11 @@ from typing import Any, Optional
 
 import numpy as np
 
-from mh4 import oracle, trees
+from mh4 import trees
 from mh4.decoders import NotInClass, mh5
+from mh4.drawing import layout
+from mh4.parser import oracle
 from mh4.transitions import ARC, MH5
-from mh4.viewing import layout
 from mh4.viewing.analyses import Analysis, Shown
 
 _LONGEST_FOR_MH5 = 1000  # in words; the scores take 52 bytes for each pair of nodes

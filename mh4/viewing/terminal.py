@@ -12,8 +12,8 @@ from rich.cells import cell_len
 from udapi.block.write.textmodetrees import TextModeTrees
 
 from mh4 import trees
-from mh4.conllu import Sentence
 from mh4.conversions import to_udapi
+from mh4.data.conllu import Sentence
 from mh4.errors import one_line
 from mh4.viewing.analyses import Analysis, Shown
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 from samples import ROOT, STAND_IN, as_conllu, fake_manifest, row
 
-from mh4 import treebanks
+from mh4.data import treebanks
 
 sys.path.insert(0, str(ROOT / "experiments"))
 

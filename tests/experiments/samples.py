@@ -4,8 +4,8 @@ import gzip
 import json
 from pathlib import Path
 
-from mh4 import treebanks
-from mh4.files import blob_id
+from mh4.data import treebanks
+from mh4.util.files import blob_id
 
 ROOT = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).with_name("stand_in.py")

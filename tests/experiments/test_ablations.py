@@ -17,8 +17,8 @@ from training import ablations as runs
 from training.ablations import OURS, SHORT, THEIRS, Plan, Row
 from training.treebank import Treebank
 
-from mh4.config import Config
-from mh4.systems import SYSTEMS
+from mh4.parser.config import Config
+from mh4.parser.systems import SYSTEMS
 
 PLAN = Plan.read()
 PLAIN = Treebank("hu", "hu", "UD 2.0", {}, {})

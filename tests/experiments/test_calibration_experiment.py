@@ -9,11 +9,13 @@ import pytest
 import toy
 
 import mh4
-from mh4 import config, conllu, treebanks
-from mh4.calibration import calibrate, expected_calibration_error
-from mh4.evaluation import attachment_scores
-from mh4.parsing import Parser
-from mh4.systems import SYSTEMS
+from mh4.analysis.evaluation import attachment_scores
+from mh4.analysis.reliability import expected_calibration_error
+from mh4.data import conllu, treebanks
+from mh4.parser import config
+from mh4.parser.parsing import Parser
+from mh4.parser.systems import SYSTEMS
+from mh4.training.calibration import calibrate
 from mh4.training.trainer import Trainer
 
 pytest.importorskip("matplotlib")

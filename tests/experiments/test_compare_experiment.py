@@ -7,7 +7,8 @@ import pytest
 from samples import record
 from training import predictions
 
-from mh4 import comparison, conllu, treebanks
+from mh4.analysis import comparison
+from mh4.data import conllu, treebanks
 
 SEEDS = (1, 2)
 

@@ -10,7 +10,7 @@ from samples import as_conllu, record
 from training import costs
 from training.costs import Size, Speed
 
-from mh4.files import git_blob_id
+from mh4.util.files import git_blob_id
 
 
 def test_wall_clock():

@@ -21,11 +21,12 @@ from training.treebank import identified, located, with_test
 from training.voting import WAYS, Opinion
 
 import mh4
-from mh4 import config, conllu, treebanks
+from mh4.analysis.evaluation import attachment_scores, official
+from mh4.data import conllu, treebanks
 from mh4.errors import InputError
-from mh4.evaluation import attachment_scores, official
-from mh4.files import git_blob_id
+from mh4.parser import config
 from mh4.training.trainer import Trainer
+from mh4.util.files import git_blob_id
 
 SYSTEMS = ("mh3", "mst")
 

@@ -8,8 +8,8 @@ import pytest
 from training.calibrating import measure
 
 import mh4
-from mh4 import conllu, treebanks
-from mh4.evaluation import attachment_scores
+from mh4.analysis.evaluation import attachment_scores
+from mh4.data import conllu, treebanks
 
 # `mh4`, but training is short.
 TRAINER = """

@@ -9,7 +9,8 @@ from tables import mh5 as table
 from tables.writer import Average
 from training import predictions
 
-from mh4 import conllu, treebanks, trees
+from mh4 import trees
+from mh4.data import conllu, treebanks
 
 
 @pytest.fixture

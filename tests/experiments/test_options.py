@@ -8,7 +8,7 @@ import pytest
 from samples import ROOT, calls
 
 from mh4.errors import InputError
-from mh4.systems import SYSTEMS
+from mh4.parser.systems import SYSTEMS
 
 
 @pytest.mark.parametrize("lang", ["", "en_US.UTF-8", "C.UTF-8", "C", "hu_HU", "xx", "HU", "../hu"])

@@ -13,8 +13,8 @@ from tables.writer import average
 from training import records
 
 from mh4.errors import InputError
-from mh4.files import write_text
-from mh4.systems import SYSTEMS
+from mh4.parser.systems import SYSTEMS
+from mh4.util.files import write_text
 
 
 @pytest.fixture

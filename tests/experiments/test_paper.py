@@ -6,8 +6,8 @@ import statistics
 import paper
 import pytest
 
-from mh4 import treebanks
-from mh4.systems import SYSTEMS, GreedySystem
+from mh4.data import treebanks
+from mh4.parser.systems import SYSTEMS, GreedySystem
 
 
 def test_the_papers_numbers_are_those_of_its_table():

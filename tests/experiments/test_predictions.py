@@ -13,9 +13,9 @@ import pytest
 import toy
 from training import predictions
 
-from mh4 import conllu
+from mh4.data import conllu
 from mh4.errors import InputError
-from mh4.files import git_blob_id
+from mh4.util.files import git_blob_id
 
 LABELS = ("nsubj", "nmod:poss", "obl:tmod", "punct")
 

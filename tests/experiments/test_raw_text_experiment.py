@@ -10,9 +10,9 @@ import raw_text
 import toy
 
 import mh4
-from mh4 import config, conllu, treebanks
-from mh4.evaluation import attachment_scores
-from mh4.text import segmenter
+from mh4.analysis.evaluation import attachment_scores
+from mh4.data import conllu, segmenter, treebanks
+from mh4.parser import config
 from mh4.training.trainer import Trainer
 
 TREEBANK = """# newdoc

@@ -7,7 +7,7 @@ from tables import summary
 from tables.writer import Table
 from training import records
 
-from mh4.config import LOSSES
+from mh4.parser.config import LOSSES
 
 
 def losses() -> str:

@@ -8,7 +8,7 @@ from samples import calls, kept, record, trees
 from tables import table4
 from training import records, treebank
 
-from mh4 import treebanks
+from mh4.data import treebanks
 from mh4.errors import InputError
 
 

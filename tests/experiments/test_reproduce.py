@@ -7,8 +7,8 @@ import pytest
 import reproduce
 from samples import assert_nothing_of_this_machine, calls, kept, toy
 
-from mh4 import treebanks
-from mh4.files import git_blob_id
+from mh4.data import treebanks
+from mh4.util.files import git_blob_id
 
 
 def test_every_run_is_trained_and_reported(run, told, tmp_path, capsys, monkeypatch):

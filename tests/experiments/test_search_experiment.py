@@ -6,9 +6,10 @@ import pytest
 import search
 import toy
 
-from mh4 import config, conllu, treebanks
-from mh4.parsing import Parser
-from mh4.systems import SYSTEMS
+from mh4.data import conllu, treebanks
+from mh4.parser import config
+from mh4.parser.parsing import Parser
+from mh4.parser.systems import SYSTEMS
 from mh4.training.trainer import Trainer, evaluate
 
 pytest.importorskip("matplotlib")

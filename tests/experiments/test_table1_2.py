@@ -6,7 +6,7 @@ import features
 from samples import calls, record
 from tables import table1_2, treebank_pages
 
-from mh4.files import git_blob_id
+from mh4.util.files import git_blob_id
 
 
 def test_features_trains_what_results_do_not_have(run_features, told, hungarian, tmp_path, capsys):

@@ -10,9 +10,10 @@ import samples
 import table3
 import toy
 from tables.table3 import COLUMNS
-from test_coverage import CROSSING, PROJECTIVE, as_conllu
+from tiny import CROSSING, PROJECTIVE, as_conllu
 
-from mh4 import conllu, coverage
+from mh4.analysis import coverage
+from mh4.data import conllu
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from samples import record
 from tables import table5_6
 
-from mh4 import conll17, treebanks
+from mh4.data import conll17, treebanks
 
 TEST = next(row.git_blob_sha1 for row in treebanks.manifest() if (row.lang, row.split, row.release) == ("hu", "test", "2.0"))
 OUTPUTS = {row.system: row.git_blob_sha1 for row in conll17.manifest() if row.lang == "hu"}

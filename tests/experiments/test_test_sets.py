@@ -5,9 +5,9 @@ import pytest
 from samples import as_conllu, assert_nothing_of_this_machine, calls, fake_manifest, kept, row, toy, trees
 from training import shared_task
 
-from mh4 import conll17, conllu, treebanks
+from mh4.data import conll17, conllu, treebanks
 from mh4.errors import InputError
-from mh4.files import git_blob_id
+from mh4.util.files import git_blob_id
 
 
 def of_hungarian(folder, *more):

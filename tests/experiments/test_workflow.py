@@ -17,7 +17,7 @@ import workflow
 from samples import ROOT, STAND_IN, calls, kept, record
 from training import workflow as engine
 
-from mh4 import treebanks
+from mh4.data import treebanks
 from mh4.errors import InputError
 
 

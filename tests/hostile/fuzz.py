@@ -28,7 +28,7 @@ from marginals_judge import MODELS, marginals, well_formed  # noqa: E402
 from mh5_judge import DECODERS as MH5  # noqa: E402
 
 import mh4  # noqa: E402
-from mh4 import conllu  # noqa: E402
+from mh4.data import conllu  # noqa: E402
 from mh4.decoders import beam, core, degree, first_mh4, measures, mh3, mh5, mst, oneec, plain_mh4  # noqa: E402
 from mh4.decoders import mh4 as exact_mh4  # noqa: E402
 from mh4.errors import InputError  # noqa: E402

@@ -17,7 +17,8 @@ import sandbox
 from click.testing import CliRunner
 from sweep import Sweep
 
-from mh4.commands import MODEL_FILES, Commands
+from mh4.cli.group import Commands
+from mh4.cli.paths import MODEL_FILES
 
 ROOT = Path(__file__).resolve().parents[2]
 

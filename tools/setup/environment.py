@@ -19,9 +19,9 @@ from contextlib import contextmanager
 
 from versions import complaint
 
-from mh4.setup import dynet_wheel
-from mh4.setup.compilers import clean_environment, find_compiler, processes
-from mh4.setup.console import Console, SetupError, alone
+from mh4.dynet_build import dynet_wheel
+from mh4.dynet_build.compilers import clean_environment, find_compiler, processes
+from mh4.dynet_build.console import Console, SetupError, alone
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 

@@ -10,8 +10,8 @@ import sys
 
 from environment import ROOT, exit_code
 
-from mh4.setup.compilers import clean_environment
-from mh4.setup.console import SetupError
+from mh4.dynet_build.compilers import clean_environment
+from mh4.dynet_build.console import SetupError
 
 FOLDER = os.path.join(ROOT, ".venv-workflow")
 REQUIREMENTS = ["snakemake>=9.27,<10", "snakemake-executor-plugin-slurm>=2.8,<3"]

@@ -1,0 +1,1 @@
+"""Measures of trees and of parsers: scores, comparisons, coverage of classes of trees."""

@@ -1,0 +1,100 @@
+"""The arcs of a CoNLL-U file, or of a chunk of it, as arrays, one arc per word, and which of a system's arcs are correct.
+
+Words are numbered consecutively through the chunk, from 0, so that files that are segmented differently can be compared
+through an alignment of their words.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from mh4 import trees
+from mh4.data import conllu
+from mh4.parser.vocabulary import without_subtype
+
+ROOT = -1
+
+
+@dataclass(frozen=True)
+class Arcs:
+    """The incoming arcs of w words: arrays (w,).
+
+    heads: int64, the number of the head, ROOT for the root. labels: of strings, without subtypes, as in the shared tasks.
+    sentences: int64, the number of the word's sentence, from 0. lengths: int64, |dependent - head|, 0 for arcs from the root.
+    depths: int64, the number of arcs from the root to the word, 1 for the root's dependents. crossed: bool, whether the arc is
+    crossed by another, as in mh4.trees.crossed_arcs. sentence_lengths: int64, the number of words in the word's sentence.
+    """
+
+    heads: np.ndarray
+    labels: np.ndarray
+    sentences: np.ndarray
+    trees: Sequence[np.ndarray]  # the heads in each sentence, as in mh4.trees
+
+    @classmethod
+    def of(cls, sentences: Sequence[conllu.Sentence]) -> "Arcs":
+        """The arcs of a file's sentences, all of which must have trees."""
+        sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+        numbers = np.repeat(np.arange(len(sizes)), sizes)
+        first = (np.cumsum(sizes) - sizes)[numbers]  # word of the word's sentence
+        in_sentence = np.concatenate([sentence.heads[1:] for sentence in sentences]).astype(np.int64)
+        return cls(
+            heads=np.where(in_sentence > 0, in_sentence - 1 + first, ROOT),
+            labels=np.array([without_subtype(label) for sentence in sentences for label in sentence.deprels], dtype=object),
+            sentences=numbers,
+            trees=[sentence.heads for sentence in sentences],
+        )
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.where(self.heads == ROOT, 0, np.abs(self.heads - np.arange(len(self))))
+
+    @cached_property
+    def crossed(self) -> np.ndarray:
+        return np.concatenate([trees.crossed_arcs(heads)[1:] for heads in self.trees])
+
+    @cached_property
+    def depths(self) -> np.ndarray:
+        depths, above = np.ones(len(self), dtype=np.int64), self.heads
+        while (above != ROOT).any():  # double the steps taken towards the root until every word has reached it
+            depths = depths + np.where(above != ROOT, depths[above], 0)
+            above = np.where(above != ROOT, above[above], ROOT)
+        return depths
+
+    @property
+    def sentence_lengths(self) -> np.ndarray:
+        return np.bincount(self.sentences)[self.sentences]
+
+
+class Correct(NamedTuple):
+    """Which arcs are correct: bool arrays (words,), by head only, and by head and label."""
+
+    unlabelled: np.ndarray
+    labelled: np.ndarray
+
+
+def correct_arcs(gold: Arcs, system: Arcs, gold_words: np.ndarray) -> Correct:
+    """Which arcs of the system are correct, by the official scorer's definition.
+
+    gold_words: int64 (system words,), the gold word that each system word is aligned with, or -1; the alignment is one-to-one.
+    An arc is correct if its dependent is aligned, and either its head is aligned with the gold head or both heads are the root.
+    """
+    places = np.append(np.where(gold_words < 0, ROOT - 1, gold_words), ROOT)  # places[ROOT] is the last: the root maps to itself
+    unlabelled = (gold_words >= 0) & (places[system.heads] == gold.heads[gold_words])
+    return Correct(unlabelled, unlabelled & (system.labels == gold.labels[gold_words]))
+
+
+def recovered_arcs(gold: Arcs, correct: Correct, gold_words: np.ndarray) -> Correct:
+    """Which gold arcs the system recovers: as many as `correct_arcs` finds correct among the system's."""
+
+    def in_gold(in_system: np.ndarray) -> np.ndarray:
+        result = np.zeros(len(gold), dtype=bool)
+        result[gold_words[in_system]] = True
+        return result
+
+    return Correct(in_gold(correct.unlabelled), in_gold(correct.labelled))

@@ -1,0 +1,302 @@
+"""Where one parser is better than another, and whether that may be due to chance: the analysis behind `mh4 compare`.
+
+Recall and precision of arcs by dependency length, by distance to the root and by sentence length, following McDonald & Nivre
+("Analyzing and Integrating Dependency Parsers", Computational Linguistics 37(1), 2011), and by whether arcs are crossed.
+These properties are taken from the gold tree for recall and from the system's own tree for precision. Words may differ: the
+official scorer aligns them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from mh4.analysis import evaluation, significance
+from mh4.analysis.arcs import Arcs, Correct, correct_arcs, recovered_arcs
+from mh4.util.plots import check_plot, save
+from mh4.util.text_tables import aligned, group_names, short_names
+
+MEASURES = {  # computed for each sentence
+    "uas": "UAS (F1)",
+    "las": "LAS (F1)",
+    "exact_unlabelled": "exact match, heads",
+    "exact_labelled": "exact match, heads and relations",
+}
+EXPLANATION = """\
+In percent; the interval is the middle 95 %% of the differences in %s bootstrap samples of the gold sentences.
+p: how often a difference as large as A - B, in either direction, would arise by chance if A and B were equally good.
+The paired bootstrap counts the samples whose difference is as far from A - B as A - B is from 0; approximate
+randomisation counts how often the difference is as large after A and B swap their trees of randomly chosen sentences,
+%s times. p applies to these two outputs on text of this kind, not to other seeds or other kinds of text."""
+
+
+class Dimension(NamedTuple):
+    """A property to group arcs by: key, table title, its value for each arc, the first value of each group, and group names."""
+
+    key: str
+    title: str
+    values: Callable[[Arcs], np.ndarray]
+    starts: Sequence[int]
+    names: Sequence[str]
+
+    def groups(self, of: Arcs) -> np.ndarray:
+        """int64 (words,): the number of the group of each arc."""
+        return np.searchsorted(self.starts, self.values(of), side="right") - 1
+
+
+_LENGTHS, _DEPTHS, _SENTENCES = (1, 2, 3, 5, 10, 15), (1, 2, 3, 4, 5, 7, 10), (1, 11, 21, 31, 41, 51)
+DIMENSIONS = (
+    Dimension("length", "dependency length", lambda of: of.lengths, (0, *_LENGTHS), ["root", *group_names(_LENGTHS)]),
+    Dimension("crossed", "crossed by an arc", lambda of: of.crossed.astype(np.int64), (0, 1), ["no", "yes"]),
+    Dimension("depth", "distance to root", lambda of: of.depths, _DEPTHS, group_names(_DEPTHS)),
+    Dimension("sentence_length", "sentence length", lambda of: of.sentence_lengths, _SENTENCES, group_names(_SENTENCES)),
+)
+
+
+class Group(NamedTuple):
+    """Arc counts of a group: in gold, in the system, and correct ones among each; a percentage of no arcs is None."""
+
+    gold: int
+    system: int
+    recalled: int
+    precise: int
+
+    @property
+    def recall(self) -> Optional[float]:
+        return 100.0 * self.recalled / self.gold if self.gold else None
+
+    @property
+    def precision(self) -> Optional[float]:
+        return 100.0 * self.precise / self.system if self.system else None
+
+
+@dataclass(frozen=True)
+class System:
+    """A parsed file compared with gold.
+
+    words: its number of words; aligned: how many of them are aligned with gold. groups: for the key of each dimension, its groups
+    in order, each (unlabelled, labelled). sentences: int32 (gold sentences, measures, 2), correct and total counts by each of
+    MEASURES, as significance.compare takes them.
+    """
+
+    path: str
+    words: int
+    aligned: int
+    groups: dict[str, list[tuple[Group, Group]]]
+    sentences: np.ndarray
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems on the same gold file, and their difference by each of MEASURES."""
+
+    path: str
+    sentences: int
+    words: int
+    systems: tuple[System, System]
+    differences: dict[str, significance.Difference]
+
+
+def compare(gold_path: str, a_path: str, b_path: str) -> Comparison:
+    """Compare CoNLL-U files `a_path` and `b_path` against gold. Raises InputError for files that the official scorer rejects."""
+    found = _Counting(a_path), _Counting(b_path)
+    for gold, systems in evaluation.chunks(gold_path, [a_path, b_path]):
+        gold_arcs = Arcs.of(gold.sentences)
+        for counting, system in zip(found, systems):
+            counting.add(gold, gold_arcs, system)
+    a, b = (counting.system() for counting in found)
+    differences = dict(zip(MEASURES, significance.compare(a.sentences, b.sentences)))
+    return Comparison(gold_path, len(a.sentences), found[0].gold_words, (a, b), differences)
+
+
+def pooled(runs: Sequence[Comparison]) -> Comparison:
+    """Comparisons of several runs of the same two systems on the same gold file, as one: counts are summed over the runs.
+
+    So a score is that of all runs together, and a bootstrap sample draws a sentence with its trees of every run.
+    """
+    a, b = (_summed([run.systems[which] for run in runs]) for which in (0, 1))
+    differences = dict(zip(MEASURES, significance.compare(a.sentences, b.sentences)))
+    return replace(runs[0], systems=(a, b), differences=differences)
+
+
+def _summed(systems: Sequence[System]) -> System:
+    def total(groups: Sequence[Group]) -> Group:
+        return Group(*map(sum, zip(*groups)))
+
+    groups: dict[str, list[tuple[Group, Group]]] = {}
+    for key in systems[0].groups:
+        rows = zip(*(system.groups[key] for system in systems))
+        groups[key] = [(total([one for one, _ in row]), total([labelled for _, labelled in row])) for row in rows]
+    words, in_gold = sum(system.words for system in systems), sum(system.aligned for system in systems)
+    return System(systems[0].path, words, in_gold, groups, np.sum([system.sentences for system in systems], axis=0))
+
+
+class _Counting:
+    """A System and the number of gold words, summed over the chunks of a file."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.gold_words = self.words = self.aligned = 0
+        self._groups = {dimension.key: np.zeros((2, len(dimension.names), 4), dtype=np.int64) for dimension in DIMENSIONS}
+        self._sentences: list[np.ndarray] = []
+
+    def add(self, gold: evaluation.Chunk, gold_arcs: Arcs, system: evaluation.Chunk) -> None:
+        _, gold_words = evaluation.evaluate(gold, system)
+        system_arcs = Arcs.of(system.sentences)
+        correct = correct_arcs(gold_arcs, system_arcs, gold_words)
+        recovered = recovered_arcs(gold_arcs, correct, gold_words)
+        for dimension in DIMENSIONS:
+            self._groups[dimension.key] += _groups(dimension, gold_arcs, system_arcs, recovered, correct)
+        # An unaligned word belongs to the gold sentence in which it begins.
+        starts = gold.starts()
+        first = starts[np.searchsorted(gold_arcs.sentences, np.arange(len(gold.sentences)))]
+        begun = np.searchsorted(first, system.starts(), side="right") - 1
+        places = np.where(gold_words >= 0, gold_arcs.sentences[gold_words], begun)
+        self._sentences.append(by_sentence(gold_arcs.sentences, places, correct))
+        self.gold_words += len(gold_arcs)
+        self.words += len(system_arcs)
+        self.aligned += int((gold_words >= 0).sum())
+
+    def system(self) -> System:
+        groups = {
+            key: [(Group(*one), Group(*other)) for one, other in zip(*counts.tolist())] for key, counts in self._groups.items()
+        }
+        return System(self.path, self.words, self.aligned, groups, np.concatenate(self._sentences))
+
+
+def _groups(dimension: Dimension, gold: Arcs, system: Arcs, recovered: Correct, correct: Correct) -> np.ndarray:
+    """int64 (2, groups, 4): the counts of each Group, unlabelled and labelled."""
+    in_gold, in_system = dimension.groups(gold), dimension.groups(system)
+
+    def counts(groups: np.ndarray) -> np.ndarray:
+        return np.bincount(groups, minlength=len(dimension.names))
+
+    def columns(recalled: np.ndarray, precise: np.ndarray) -> np.ndarray:
+        each = (in_gold, in_system, in_gold[recalled], in_system[precise])
+        return np.stack([counts(groups) for groups in each], axis=1)
+
+    return np.stack([columns(*pair) for pair in zip(recovered, correct)])
+
+
+def by_sentence(gold: np.ndarray, system: np.ndarray, correct: Correct) -> np.ndarray:
+    """Correct and total counts for each of s gold sentences: int32 (s, measures, 2), MEASURES in order.
+
+    gold, system: int64 (words,), the gold sentence of each gold word and of each system word. correct: for the system's words. For
+    UAS and LAS the total is the words of gold and system together, so that 2 * correct / total is F1; for exact match it is 2
+    for each sentence, which matches if all its arcs are correct and the system has no other words in it.
+    """
+    s = int(gold[-1]) + 1
+    there = np.bincount(gold, minlength=s) + np.bincount(system, minlength=s)
+    heads, labelled = (np.bincount(system[one], minlength=s) for one in correct)
+    two = np.full(s, 2)
+    pairs = [(heads, there), (labelled, there), (2 * heads == there, two), (2 * labelled == there, two)]
+    return np.stack([np.stack(pair, axis=1) for pair in pairs], axis=1).astype(np.int32)
+
+
+def table(found: Comparison) -> str:
+    """The comparison as text: the files, scores and their differences, and a table for each dimension."""
+    return "\n\n".join([_files(found), _differences(found), *(_dimension_table(found, dimension) for dimension in DIMENSIONS)])
+
+
+def _files(found: Comparison) -> str:
+    names = short_names([found.path, *(system.path for system in found.systems)])
+    lines = ["gold  %s: %d sentences, %d words" % (names[0], found.sentences, found.words)]
+    for letter, name, system in zip("AB", names[1:], found.systems):
+        lines.append("%-4s  %s: %d words, %d of them aligned with gold" % (letter, name, system.words, system.aligned))
+    return "\n".join(lines)
+
+
+def _differences(found: Comparison) -> str:
+    body = [
+        ["%.2f" % d.a, "%.2f" % d.b, _signed(d.difference, 2), "%s to %s" % (_signed(d.low, 2), _signed(d.high, 2))]
+        + ["%.4f" % p for p in (d.p_bootstrap, d.p_randomisation)]
+        for d in found.differences.values()
+    ]
+    columns = [("", ["A", "B", "A - B", "interval"]), ("p", ["bootstrap", "randomisation"])]
+    samples = format(significance.SAMPLES, ",")
+    return aligned("", columns, list(MEASURES.values()), body) + "\n\n" + EXPLANATION % (samples, samples)
+
+
+def _dimension_table(found: Comparison, dimension: Dimension) -> str:
+    body = []
+    for pair in zip(*(system.groups[dimension.key] for system in found.systems)):
+        cells = ["%d" % count for count in (pair[0][0].gold, pair[0][0].system, pair[1][0].system)]
+        for a, b in zip(*pair):
+            cells += _pair(a.recall, b.recall) + _pair(a.precision, b.precision)
+        body.append(cells)
+    three = ["A", "B", "A - B"]
+    titles = [kind + value for kind in ("UAS ", "LAS ") for value in ("recall, %", "precision, %")]
+    groups = [("arcs", ["gold", "A", "B"]), *((title, three) for title in titles)]
+    return aligned(dimension.title, groups, dimension.names, body)
+
+
+def _pair(a: Optional[float], b: Optional[float]) -> list[str]:
+    shown = ["-" if value is None else "%.1f" % value for value in (a, b)]
+    return shown + ["-" if a is None or b is None else _signed(a - b, 1)]
+
+
+def _signed(difference: float, digits: int) -> str:
+    return "%+.*f" % (digits, round(difference, digits) + 0.0)  # + 0.0 turns -0.0 into +0.0
+
+
+def record(found: Comparison) -> dict[str, Any]:
+    """The comparison for JSON: counts, and unrounded percentages, None where there are no arcs."""
+
+    def group(one: Group) -> dict[str, Any]:
+        return {"recalled": one.recalled, "precise": one.precise, "recall": one.recall, "precision": one.precision}
+
+    def groups(dimension: Dimension) -> list[dict[str, Any]]:
+        rows = []
+        for number, name in enumerate(dimension.names):
+            pairs = [system.groups[dimension.key][number] for system in found.systems]
+            row: dict[str, Any] = {"group": name, "gold": pairs[0][0].gold}
+            for letter, (unlabelled, labelled) in zip("ab", pairs):
+                row[letter] = {"system": unlabelled.system, "unlabelled": group(unlabelled), "labelled": group(labelled)}
+            rows.append(row)
+        return rows
+
+    return {
+        "gold": {"file": found.path, "sentences": found.sentences, "words": found.words},
+        **{
+            letter: {"file": system.path, "words": system.words, "aligned": system.aligned}
+            for letter, system in zip("ab", found.systems)
+        },
+        "samples": significance.SAMPLES,
+        "seed": significance.SEED,
+        "scores": {name: one._asdict() for name, one in found.differences.items()},
+        "arcs": {dimension.key: groups(dimension) for dimension in DIMENSIONS},
+    }
+
+
+def plot(path: str, found: Comparison) -> None:
+    """Draw recall and precision along every dimension, unlabelled as solid lines and labelled as dashed ones.
+
+    The extension of `path` determines the image format (.png, .pdf, .svg). Raises InputError as check_plot does.
+    """
+    check_plot(path)
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    names = short_names([system.path for system in found.systems])
+    with rc_context({"text.parse_math": False}):  # file names are not formulas
+        figure = Figure(figsize=(14, 6.5), layout="constrained")
+        widths = [len(dimension.names) for dimension in DIMENSIONS]
+        panels = figure.subplots(2, len(DIMENSIONS), sharex="col", sharey="row", width_ratios=widths)
+        for column, dimension in zip(panels.T, DIMENSIONS):
+            for axes, value in zip(column, ("recall", "precision")):
+                for number, (name, system) in enumerate(zip(names, found.systems)):
+                    for kind, style in enumerate(("-", "--")):
+                        shares = [getattr(pair[kind], value) for pair in system.groups[dimension.key]]
+                        heights = [np.nan if share is None else share for share in shares]
+                        label = "%s: %s, %s" % ("AB"[number], name, ("unlabelled", "labelled")[kind])
+                        look = {"marker": "os"[number], "color": "C%d" % number, "alpha": 0.8}
+                        axes.plot(dimension.names, heights, style, label=label, **look)
+                axes.grid(alpha=0.3)
+            column[1].margins(x=0.3 / len(dimension.names))
+            column[1].set_xlabel(dimension.title)
+        for axes, value in zip(panels[:, 0], ("recall", "precision")):
+            axes.set_ylabel("%s of arcs, %%" % value)
+        handles, labels = panels[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=2)
+        save(figure, path)

@@ -1,0 +1,219 @@
+"""How much of a treebank each class of trees covers: Table 3 of the paper for any trees, and statistics of their crossings.
+
+Sentence coverage is the percentage of trees that are in a class. Edge coverage is the percentage of arcs, one per word and
+including those from the root, that the nearest trees of the class keep; punctuation counts as words do.
+
+Nearest trees are found by the exact decoders, for the core of a tree (see mh4.trees.nearest). In treebanks, cores have up to some 30
+words; one of 200 takes a few seconds, and one of 1000 would take hours. Trees with larger ones are left out of all counts, and the tables
+say so.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mh4 import trees
+from mh4.decoders import arguments
+from mh4.decoders.core import core
+from mh4.util import text_tables
+from mh4.util.plots import check_plot, save
+from mh4.util.text_tables import group_names
+
+CLASSES = {"projective": "projective", "mh4": "MH4", "1ec": "1EC", "mh5": "MH5"}  # the paper's, and MH5
+GAP_DEGREES = (0, 1, 2, 3)  # the first degree of each column; the last is open-ended
+CROSSINGS = (0, 1, 2, 3, 4, 5, 10)
+LARGEST_CORE = 200  # words
+
+Row = tuple[str, "Coverage"]
+
+
+@dataclass
+class Coverage:
+    """Counts over trees; the sum of two is the coverage of both together.
+
+    covered: the number of trees in each class, by its name; kept: the number of arcs in the nearest trees of the class.
+    gap_degree, crossings: how many trees have each gap degree, and each number of crossings (pairs of crossing arcs).
+    left_out: the number of other trees, those that cross and have a core of more than LARGEST_CORE words.
+    """
+
+    sentences: int = 0
+    words: int = 0
+    well_nested: int = 0
+    covered: Counter = field(default_factory=Counter)
+    kept: Counter = field(default_factory=Counter)
+    gap_degree: Counter = field(default_factory=Counter)
+    crossings: Counter = field(default_factory=Counter)
+    left_out: int = 0
+
+    def add(self, heads: np.ndarray) -> None:
+        """Count a tree: heads, integers (n+1,), as in mh4.trees. Raises ValueError if it is not a tree."""
+        heads = arguments.tree(heads)
+        crossings = trees.number_of_crossings(heads)
+        if crossings and len(core(heads)[0]) - 1 > LARGEST_CORE:
+            self.left_out += 1
+            return
+        self.sentences += 1
+        self.words += len(heads) - 1
+        self.crossings[crossings] += 1
+        self.gap_degree[trees.gap_degree(heads)] += 1
+        self.well_nested += trees.is_well_nested(heads)
+        for name in CLASSES:
+            near = trees.nearest(heads, name) if crossings else heads  # projective trees are in every class
+            kept = int((near[1:] == heads[1:]).sum())
+            self.kept[name] += kept
+            self.covered[name] += kept == len(heads) - 1
+
+    def __add__(self, other: "Coverage") -> "Coverage":
+        return Coverage(**{name: value + getattr(other, name) for name, value in vars(self).items()})
+
+    def sentence_coverage(self, name: str) -> float:
+        """Percentage of the trees that are in the class of this name."""
+        return self.share(self.covered[name])
+
+    def edge_coverage(self, name: str) -> float:
+        """Percentage of the arcs that the nearest trees of the class keep."""
+        return 100 * self.kept[name] / self.words if self.words else 0.0
+
+    def share(self, sentences: int) -> float:
+        """A number of sentences as a percentage of all."""
+        return 100 * sentences / self.sentences if self.sentences else 0.0
+
+
+def measure_coverage(treebank: Iterable[np.ndarray], advance: Callable[[int], None] = lambda words: None) -> Coverage:
+    """The coverage of these trees (heads, as in Coverage.add); `advance` is called with each tree's number of words."""
+    coverage = Coverage()
+    for heads in treebank:
+        coverage.add(heads)
+        advance(len(heads) - 1)
+    return coverage
+
+
+def total(rows: Sequence[Row]) -> Coverage:
+    """The coverage of all rows together."""
+    return sum((coverage for _, coverage in rows), Coverage())
+
+
+def short_names(rows: Sequence[Row]) -> list[Row]:
+    """The rows with file names stripped of their folders, if they remain distinct."""
+    return list(zip(text_tables.short_names([name for name, _ in rows]), (row for _, row in rows)))
+
+
+def grouped(counts: Counter, starts: Sequence[int]) -> list[int]:
+    """The counts summed over groups of numbers, each from its start up to the next start; the last is open-ended."""
+    ends = list(starts[1:]) + [float("inf")]
+    return [sum(count for number, count in counts.items() if start <= number < end) for start, end in zip(starts, ends)]
+
+
+def record(coverage: Coverage) -> dict[str, Any]:
+    """The coverage for JSON: counts, and unrounded percentages.
+
+    sentences, words: counts. classes: for each class "sentences" and "edges" (counts) and "sentence_coverage" and
+    "edge_coverage" (percent). well_nested: a count of sentences, as are the values of gap_degree, block_degree and crossings,
+    whose keys are the degree or the number of crossings. left_out: as in Coverage.
+    """
+
+    def distribution(counts: Counter, shift: int = 0) -> dict[str, int]:
+        return {str(number + shift): counts[number] for number in sorted(counts)}
+
+    return {
+        "sentences": coverage.sentences,
+        "words": coverage.words,
+        "classes": {
+            name: {
+                "sentences": coverage.covered[name],
+                "edges": coverage.kept[name],
+                "sentence_coverage": coverage.sentence_coverage(name),
+                "edge_coverage": coverage.edge_coverage(name),
+            }
+            for name in CLASSES
+        },
+        "gap_degree": distribution(coverage.gap_degree),
+        "block_degree": distribution(coverage.gap_degree, shift=1),
+        "well_nested": coverage.well_nested,
+        "crossings": distribution(coverage.crossings),
+        "left_out": coverage.left_out,
+    }
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Two tables as text: coverage by class, and gaps and crossings, with a line for each row; then what is left out, if anything."""
+    classes = list(CLASSES.values())
+    coverage = [
+        ["%d" % row.sentences, "%d" % row.words]
+        + ["%.2f" % row.sentence_coverage(name) for name in CLASSES]
+        + ["%.2f" % row.edge_coverage(name) for name in CLASSES]
+        for _, row in rows
+    ]
+    shapes = [
+        ["%.2f" % row.share(count) for count in grouped(row.gap_degree, GAP_DEGREES)]
+        + ["%.2f" % row.share(row.well_nested)]
+        + ["%.2f" % row.share(count) for count in grouped(row.crossings, CROSSINGS)]
+        for _, row in rows
+    ]
+    names = [name for name, _ in rows]
+    titles = [("", ["sentences", "words"]), ("sentence coverage, %", classes), ("edge coverage, %", classes)]
+    parts = [
+        text_tables.aligned("", titles, names, coverage),
+        text_tables.aligned(
+            "% of sentences",
+            [
+                ("gap degree", group_names(GAP_DEGREES)),
+                ("", ["well-nested"]),
+                ("crossings", group_names(CROSSINGS)),
+            ],
+            names,
+            shapes,
+        ),
+    ]
+    left_out = ["%d of %s" % (row.left_out, name) for name, row in rows if row.left_out]
+    if left_out:
+        parts.append(
+            "Sentences left out, as arcs of more than %d words are entangled and nearest trees would take too long: %s"
+            % (LARGEST_CORE, ", ".join(left_out))
+        )
+    return "\n\n".join(parts)
+
+
+def plot(path: str, rows: Sequence[Row]) -> None:
+    """Draw the rows: sentence and edge coverage by class, and the distribution of the number of crossings.
+
+    The extension of `path` determines the image format (.png, .pdf, .svg). Raises InputError as check_plot does.
+    """
+    check_plot(path)
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    places = range(len(rows))
+    with rc_context({"text.parse_math": False}):  # file names are not formulas
+        figure = Figure(figsize=(12, 1.6 + 0.3 * len(rows)), layout="constrained")
+        sentences, edges, crossings = figure.subplots(1, 3, sharey=True)
+        for axes, title, value in (
+            (sentences, "Sentence coverage", Coverage.sentence_coverage),
+            (edges, "Edge coverage", Coverage.edge_coverage),
+        ):
+            for (name, label), marker in zip(CLASSES.items(), "os^D"):
+                axes.plot([value(row, name) for _, row in rows], places, marker, label=label, alpha=0.8)
+            axes.set_title(title)
+            axes.grid(alpha=0.3)
+            axes.locator_params(axis="x", nbins=6)
+        left = [0.0] * len(rows)
+        groups = zip(*[grouped(row.crossings, CROSSINGS) for _, row in rows])
+        for number, (name, counts) in enumerate(zip(group_names(CROSSINGS), groups)):
+            shares = [row.share(count) for (_, row), count in zip(rows, counts)]
+            shade = str(0.9 - 0.85 * number / len(CROSSINGS))
+            crossings.barh(places, shares, left=left, label=name, color=shade)
+            left = [a + b for a, b in zip(left, shares)]
+        crossings.set_title("Crossings")
+        crossings.set_xlim(0, 100)
+        sentences.set_yticks(places, [name for name, _ in rows])
+        sentences.invert_yaxis()
+        for axes, unit in ((sentences, "sentences"), (edges, "arcs"), (crossings, "sentences")):
+            axes.set_xlabel("% of " + unit)
+        handles, labels = sentences.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower left", ncols=len(labels))
+        handles, labels = crossings.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower right", ncols=len(labels), title="pairs of crossing arcs")
+        save(figure, path)

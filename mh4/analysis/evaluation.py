@@ -1,0 +1,402 @@
+"""UAS and LAS: over all words with gold segmentation, or by the official scorer of the CoNLL 2018 shared task.
+
+Development scores use gold segmentation and count every word, including punctuation (Section 5 of the paper). Scores on predicted
+segmentation need an alignment of words, which is left to the official scorer as shipped by `udtools`.
+
+The scorer needs about 30 KB for a sentence. Its scores come from counts, and these are sums over parts of the text, if the files are
+cut where all of them end a sentence; see `chunks`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib import metadata
+from itertools import chain, repeat
+from types import SimpleNamespace
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+from udtools import udeval
+
+from mh4 import trees
+from mh4.data import conllu
+from mh4.errors import InputError
+from mh4.parser.vocabulary import without_subtype
+
+# The metrics of the shared task, in its order; those for enhanced graphs do not concern a tree parser.
+METRICS = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
+
+
+class Score(NamedTuple):
+    """In percent; aligned_accuracy is over the aligned words, None for metrics that align nothing."""
+
+    precision: float
+    recall: float
+    f1: float
+    aligned_accuracy: Optional[float]
+
+
+class Counts(NamedTuple):
+    """Counts in gold and in the system's file, and of correct items; aligned is None for metrics that align nothing."""
+
+    gold: int
+    system: int
+    correct: int
+    aligned: Optional[int] = None
+
+    def plus(self, other: "Counts") -> "Counts":
+        """The counts in two parts of the text together."""
+        return Counts(*(None if one is None else one + more for one, more in zip(self, other)))  # type: ignore[arg-type, operator]
+
+    def score(self) -> Score:
+        """Percentages by the scorer's formulas: 0 where there is nothing to count."""
+
+        def percent(correct: int, of: int) -> float:
+            return 100.0 * (correct / of) if of else 0.0
+
+        aligned = None if self.aligned is None else percent(self.correct, self.aligned)
+        return Score(
+            percent(self.correct, self.system),
+            percent(self.correct, self.gold),
+            percent(2 * self.correct, self.system + self.gold),
+            aligned,
+        )
+
+
+# The scorer aligns multiword tokens that overlap, and their words, in time and memory proportional to the product of the numbers
+# of their words in the two files. Those of UD have fewer than ten words; with this many pairs, it takes several seconds.
+_MOST_PAIRS = 4_000_000
+
+_CHUNK = 1500  # words, of which all pairs are fewer than these
+
+
+def percentages(counts: dict[str, Counts]) -> dict[str, Score]:
+    """The score of each metric."""
+    return {metric: one.score() for metric, one in counts.items()}
+
+
+def add(totals: dict[str, Counts], counts: dict[str, Counts]) -> None:
+    """Add counts to the totals of the same names, or begin with them."""
+    for name, count in counts.items():
+        totals[name] = totals[name].plus(count) if name in totals else count
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive sentences of a CoNLL-U file, with trees, and the official scorer's representation of them."""
+
+    path: str
+    sentences: list[conllu.Sentence]
+    representation: Any
+
+    def starts(self) -> np.ndarray:
+        """int64 (words,): where each word, or the multiword token that it is part of, begins in the file's text without spaces."""
+        return np.array([word.span.start for word in self.representation.words], dtype=np.int64)
+
+
+class Evaluation(NamedTuple):
+    """The scorer's results for a chunk: the counts of each of METRICS, and the alignment of words.
+
+    gold_words: int64 (system words,), the number of the gold word that each system word is aligned with, from 0 in the chunk; -1 for
+    none.
+    """
+
+    counts: dict[str, Counts]
+    gold_words: np.ndarray
+
+
+def attachment_scores(gold: Sequence[conllu.Sentence], system: Sequence[conllu.Sentence]) -> dict[str, float]:
+    """{"uas": ..., "las": ...}: words with the correct head, and with the correct head and label, in percent of all words.
+
+    gold and system: the same sentences of n words, with heads (int32 (n+1,)) and deprels (n strings). As in the shared tasks,
+    labels are compared without their subtypes (what follows ":"). Raises ValueError if the sentences do not correspond.
+    """
+    words = heads = labelled = 0
+    if len(gold) != len(system):
+        raise ValueError("%d gold sentences, but the system has %d" % (len(gold), len(system)))
+    for g, s in zip(gold, system):
+        if len(g) != len(s):
+            raise ValueError("%s: %d gold words, but the system has %d" % (g.name or "a sentence", len(g), len(s)))
+        right = g.heads[1:] == s.heads[1:]
+        words += len(g)
+        heads += int(right.sum())
+        labelled += sum(
+            head and without_subtype(a) == without_subtype(b) for head, a, b in zip(right.tolist(), g.deprels, s.deprels)
+        )
+    if not words:
+        raise ValueError("no words to score")
+    return {"uas": 100.0 * heads / words, "las": 100.0 * labelled / words}
+
+
+def official(gold: str, system: str) -> dict[str, Score]:
+    """The official scorer's metrics (see METRICS) of CoNLL-U file `system` against CoNLL-U file `gold`.
+
+    The words may differ, but not the text. Raises InputError for files the scorer rejects: not CoNLL-U, not a tree, several
+    roots, a different text.
+    """
+    totals: dict[str, Counts] = {}
+    for chunk, (of_system,) in chunks(gold, [system]):
+        add(totals, evaluate(chunk, of_system).counts)
+    return percentages(totals)
+
+
+def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk, list[Chunk]]]:
+    """Read CoNLL-U files of the same text ("-" is standard input) in corresponding chunks, whose counts add up to those of the files.
+
+    A chunk has some thousand words. It only has more, up to the whole files, if they have no sentence end in common for as long as
+    that, or none where the scorer's alignment of words begins afresh. Raises InputError for files that the scorer rejects: not
+    CoNLL-U, not a tree, several roots, a different text.
+    """
+    gold, *systems = (_Reader(path) for path in (gold_path, *system_paths))
+    while not gold.done:
+        gold.read(max(_CHUNK, gold.words()))  # twice as much as the last time, if that could not be cut
+        for system in systems:
+            system.read_to(gold.end + gold.done)
+            _check_same_text(gold, system)
+        cut = gold.end if gold.done else _meeting(gold, systems)
+        if cut > gold.start:
+            yield gold.take(cut), [system.take(cut) for system in systems]
+
+
+def evaluate(gold: Chunk, system: Chunk) -> Evaluation:
+    """The official scorer's counts and its alignment of words, for corresponding chunks of two files."""
+
+    _check_multiword_tokens(gold, system)
+    tags = [word.columns[conllu.XPOS] for word in system.representation.words]
+    for tag in tags:
+        tag.partner = -1
+    scores = udeval.evaluate(gold.representation, system.representation)
+    found = {name: scores[name] for name in METRICS}
+    counts = {name: Counts(one.gold_total, one.system_total, one.correct, one.aligned_total) for name, one in found.items()}
+    gold_words = np.array([tag.partner for tag in tags], dtype=np.int64)
+    if (gold_words >= 0).sum() != counts["Words"].correct:
+        raise InputError("this udtools does not show which words it aligns: mh4 was tested with udtools 0.2.9")
+    return Evaluation(counts, gold_words)
+
+
+def scorer_name() -> str:
+    """The name and version of the installed official scorer."""
+    return "udtools " + metadata.version("udtools")
+
+
+class _Numbered(str):
+    """The XPOS of a word, together with the word's number in its chunk.
+
+    The scorer does not expose its alignment of words, but to score XPOS it compares the tag of every gold word with the tag of
+    the word aligned with it: at that point, the latter records its partner.
+    """
+
+    number: int
+    partner: int
+
+    def __new__(cls, tag: str, number: int) -> "_Numbered":
+        made = super().__new__(cls, tag)
+        made.number, made.partner = number, -1
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Numbered):
+            other.partner = self.number
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def format_table(scores: dict[str, Score]) -> str:
+    """The scores as the official scorer prints them."""
+    lines = ["Metric     | Precision |    Recall |  F1 Score | AligndAcc"]
+    lines.append("-----------+-----------+-----------+-----------+-----------")
+    for metric, score in scores.items():
+        columns = ["" if value is None else "%10.2f" % value for value in score]
+        lines.append("%-11s|" % metric + " |".join(columns))
+    return "\n".join(lines)
+
+
+def format_counts(counts: dict[str, Counts]) -> str:
+    """The counts as the official scorer prints them."""
+    lines = ["Metric     | Correct   |      Gold | Predicted | Aligned"]
+    lines.append("-----------+-----------+-----------+-----------+-----------")
+    for metric, count in counts.items():
+        aligned = count.correct if metric == "Words" else count.aligned or ""  # for words, aligned and correct coincide
+        lines.append("%-11s|%10d |%10d |%10d |%10s" % (metric, count.correct, count.gold, count.system, aligned))
+    return "\n".join(lines)
+
+
+class _Read(NamedTuple):
+    """A sentence and what the scorer makes of it. Its spans are in the file's text without spaces; line: what to add to their lines."""
+
+    sentence: conllu.Sentence
+    text: str
+    span: Any
+    tokens: list[Any]
+    words: list[Any]
+    line: int
+
+
+class _Reader:
+    """A CoNLL-U file, which the scorer reads as far as is asked for.
+
+    start, end: which part of its text without spaces has been read, but not taken yet. done: whether the file has been read to its
+    end.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path, self.name = path, conllu.name_of(path)
+        self.start = self.end = 0
+        self.done = False
+        self._blocks = conllu.blocks(path)  # unlike the scorer, its errors name the line and the sentence
+        self._sentences: list[_Read] = []
+        self._lines = 0  # how many have been read
+
+    def words(self) -> int:
+        """How many there are in the sentences that have been read, but not taken yet."""
+        return sum(len(read.words) for read in self._sentences)
+
+    def text(self) -> str:
+        """Of these sentences, without spaces."""
+        return "".join(read.text for read in self._sentences)
+
+    def ends(self) -> dict[int, tuple[int, bool]]:
+        """Where these sentences end; where the last token before that begins, and whether a multiword token may come next."""
+        return {
+            read.span.end: (read.tokens[-1].start, following is None or following.words[0].is_multiword)
+            for read, following in zip(self._sentences, [*self._sentences[1:], None])
+        }
+
+    def line(self, place: int) -> int:
+        """The line of the token that has the character at this place of the text."""
+        return next(read.line + token.line for read in self._sentences for token in read.tokens if token.end > place)
+
+    def read_to(self, place: int) -> None:
+        """Read up to this place in the text, or to the end."""
+        while self.end < place and not self.done:
+            self.read(_CHUNK)
+
+    def read(self, words: int) -> None:
+        """Read sentences of at least this many words, or to the end."""
+        blocks: list[conllu.Block] = []
+        while words > 0 and not self.done:
+            block = next(self._blocks, None)
+            if block is None:
+                self.done = True
+            else:
+                blocks.append(block)
+                words -= len(block.sentence)
+        if blocks:
+            self._add(blocks)
+
+    def _add(self, blocks: Sequence[conllu.Block]) -> None:
+        lines = [line for block in blocks for line in block.lines]
+        read = self._represented([block.sentence for block in blocks], lines)
+        words, tokens = iter(read.words), iter(read.tokens)
+        for block, span in zip(blocks, read.sentences):
+            text = "".join(read.characters[span.start : span.end])
+            of_sentence, place = [], span.start
+            while place < span.end:
+                of_sentence.append(next(tokens))
+                place = of_sentence[-1].end
+            for one in (span, *of_sentence):
+                one.start += self.end
+                one.end += self.end
+            its_words = [next(words) for _ in block.sentence.words]
+            self._sentences.append(_Read(block.sentence, text, span, of_sentence, its_words, self._lines))
+        self.end += len(read.characters)
+        self._lines += len(lines)
+
+    def _represented(self, sentences: Sequence[conllu.Sentence], lines: list[str]) -> Any:
+        """The scorer's representation of the next sentences. Raises InputError for what it rejects."""
+        if not self._lines:
+            lines = [lines[0].lstrip("\ufeff"), *lines[1:]]
+        try:
+            try:
+                return self._load(lines)
+            except udeval.UDError:
+                return self._load(
+                    chain(repeat("#\n", self._lines), lines)
+                )  # now its message has the number of the line in the file
+        except udeval.UDError as error:
+            raise InputError("%s: the official scorer rejects it: %s" % (self.name, str(error)[:300].rstrip("."))) from None
+        except (ValueError, IndexError):  # it does not validate column DEPS
+            raise InputError("%s: the official scorer cannot read its column DEPS" % self.name) from None
+        except RecursionError:
+            deepest = max(sentences, key=lambda sentence: trees.depth(sentence.heads))
+            depth = trees.depth(deepest.heads)
+            raise InputError("%s: a tree %d arcs deep, too deep for the official scorer" % (deepest.name, depth)) from None
+
+    def _load(self, lines: Iterable[str]) -> Any:
+        return udeval.load_conllu(SimpleNamespace(readline=partial(next, iter(lines), "")), self.name, {})
+
+    def take(self, end: int) -> Chunk:
+        """The sentences up to this place in the text."""
+        count = sum(read.span.end <= end for read in self._sentences)
+        taken, self._sentences, self.start = self._sentences[:count], self._sentences[count:], end
+        words = [word for read in taken for word in read.words]
+        for number, word in enumerate(words):
+            word.columns[conllu.XPOS] = _Numbered(word.columns[conllu.XPOS], number)
+        representation = SimpleNamespace(
+            path=self.name,
+            characters="".join(read.text for read in taken),
+            sentences=[read.span for read in taken],
+            tokens=[token for read in taken for token in read.tokens],
+            words=words,
+        )
+        return Chunk(self.path, [read.sentence for read in taken], representation)
+
+
+def _meeting(gold: _Reader, systems: Sequence[_Reader]) -> int:
+    """The last place where the files can be cut, or where they begin if there is none.
+
+    All have to end a sentence there: no span, no arc and no multiword token crosses it. The scorer goes through the words of two
+    files in step, but where a token of one is several of the other, one side can get ahead; if it comes to a multiword token, this
+    is aligned with what the other side has not yet passed, even if that is in another sentence. So either no multiword token follows,
+    or the last tokens of both begin together: then none gets ahead.
+    """
+    ends, others = gold.ends(), [system.ends() for system in systems]
+
+    def afresh(place: int, other: dict[int, tuple[int, bool]]) -> bool:
+        if place not in other:
+            return False
+        (last, multiword), (its_last, its_multiword) = ends[place], other[place]
+        return last == its_last or not (multiword or its_multiword)
+
+    return max((place for place in ends if all(afresh(place, other) for other in others)), default=gold.start)
+
+
+def _check_same_text(gold: _Reader, system: _Reader) -> None:
+    """Raise InputError, stating where they diverge, unless the texts that have been read are the same, as far as both go."""
+    texts = gold.text(), system.text()
+    both = min(map(len, texts))
+    if texts[0][:both] == texts[1][:both] and not any(
+        file.done and len(text) < len(other) for file, text, other in zip((gold, system), texts, reversed(texts))
+    ):
+        return
+    start = gold.start + next((i for i, (a, b) in enumerate(zip(*texts)) if a != b), both)
+
+    def place(file: _Reader) -> str:
+        file.read_to(start + 20)
+        text = file.text()[start - file.start :][:20]
+        return "%s, line %d: %r" % (file.name, file.line(start), text) if text else "%s: the end" % file.name
+
+    raise InputError("%s, but %s: the scorer needs the same text in both" % (place(system), place(gold)))
+
+
+def _check_multiword_tokens(gold: Chunk, system: Chunk) -> None:
+    """Raise InputError where multiword tokens overlap so much that the scorer would take hours, or all memory."""
+    files = (gold, system)
+    starts = [file.starts() for file in files]
+    if len(starts[0]) * len(starts[1]) <= _MOST_PAIRS:
+        return
+    tokens = sorted({(w.span.start, w.span.end) for file in files for w in file.representation.words if w.is_multiword})
+    begin = end = 0  # of multiword tokens that overlap
+    for start, stop in tokens:
+        if start >= end:
+            begin = start
+        end = max(end, stop)
+        # With what the scorer may not yet have passed (see _meeting): it is not before the last token of the other file.
+        before = [of_file[max(np.searchsorted(of_file, begin) - 1, 0)] for of_file in reversed(starts)]
+        words = [int(np.searchsorted(of_file, end) - np.searchsorted(of_file, at)) for of_file, at in zip(starts, before)]
+        if words[0] * words[1] > _MOST_PAIRS:
+            raise InputError(
+                "%s: %d words in multiword tokens that overlap with those of %s, too many for the official scorer"
+                % (conllu.name_of(system.path), words[1], conllu.name_of(gold.path))
+            )

@@ -1,0 +1,113 @@
+"""The output of `mh4 evaluate`: official metrics of one or several systems, and LAS by relation, as tables or JSON."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mh4.analysis import arcs, evaluation
+from mh4.analysis.evaluation import Counts
+from mh4.util.text_tables import aligned, short_names
+
+TOTAL = "total"
+_LONGEST_NAME = 60  # of a relation, in a table
+
+
+class Result(NamedTuple):
+    """The counts of a system's file by metric, and for LAS also by relation."""
+
+    path: str
+    metrics: dict[str, Counts]
+    relations: dict[str, Counts]
+
+
+def score_files(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
+    """Score CoNLL-U files against gold. Raises InputError for files that the official scorer rejects."""
+    metrics: list[dict[str, Counts]] = [{} for _ in system_paths]
+    relations: list[dict[str, Counts]] = [{} for _ in system_paths]
+    for gold, systems in evaluation.chunks(gold_path, system_paths):
+        gold_arcs = arcs.Arcs.of(gold.sentences)
+        for system, of_metrics, of_relations in zip(systems, metrics, relations):
+            counts, gold_words = evaluation.evaluate(gold, system)
+            evaluation.add(of_metrics, counts)
+            evaluation.add(of_relations, by_relation(gold_arcs, arcs.Arcs.of(system.sentences), gold_words))
+    return [Result(path, *counts) for path, *counts in zip(system_paths, metrics, map(_by_frequency, relations))]
+
+
+def by_relation(gold: arcs.Arcs, system: arcs.Arcs, gold_words: np.ndarray) -> dict[str, Counts]:
+    """Counts for LAS by relation, without subtypes: its arcs in gold, in the system, and in both.
+
+    aligned counts the aligned gold words with the relation; gold_words is as in arcs.correct_arcs.
+    """
+    labelled = arcs.correct_arcs(gold, system, gold_words).labelled
+    in_gold, in_system = Counter(gold.labels.tolist()), Counter(system.labels.tolist())
+    correct = Counter(system.labels[labelled].tolist())
+    pairs = Counter(gold.labels[gold_words[gold_words >= 0]].tolist())
+    return {name: Counts(in_gold[name], in_system[name], correct[name], pairs[name]) for name in in_gold | in_system}
+
+
+def _by_frequency(relations: dict[str, Counts]) -> dict[str, Counts]:
+    """Sorted by decreasing gold count."""
+    return dict(sorted(relations.items(), key=lambda item: (-item[1].gold, item[0])))
+
+
+def metric_table(results: Sequence[Result], counts: bool = False) -> str:
+    """The metrics: for one system as the official scorer prints them, for several F1 (or, with `counts`, counts) side by side."""
+    if len(results) == 1:
+        metrics = results[0].metrics
+        return evaluation.format_counts(metrics) if counts else evaluation.format_table(evaluation.percentages(metrics))
+    names = short_names([result.path for result in results])
+    if counts:
+        groups = [("", ["gold"]), ("predicted", names), ("correct", names)]
+    else:
+        groups = [("F1, %", names)]
+    body = []
+    for metric in evaluation.METRICS:
+        of_all = [result.metrics[metric] for result in results]
+        body.append(_counts(of_all) if counts else ["%.2f" % one.score().f1 for one in of_all])
+    return aligned("", groups, evaluation.METRICS, body)
+
+
+def relation_table(results: Sequence[Result], counts: bool = False) -> str:
+    """LAS by relation: counts, precision, recall and F1 for one system; for several, F1 (or, with `counts`, counts)."""
+    names = short_names([result.path for result in results])
+    in_gold = {name: relation.gold for result in results for name, relation in result.relations.items()}
+    rows = sorted(in_gold, key=lambda name: (-in_gold[name], name)) + [TOTAL]
+    if len(results) == 1:
+        groups = [("arcs", ["gold", "predicted", "correct"]), ("LAS, %", ["precision", "recall", "F1"])]
+    elif counts:
+        groups = [("", ["gold"]), ("predicted", names), ("correct", names)]
+    else:
+        groups = [("", ["gold"]), ("LAS F1, %", names)]
+    body = []
+    for name in rows:
+        absent = Counts(in_gold.get(name, 0), 0, 0)
+        of_all = [result.metrics["LAS"] if name == TOTAL else result.relations.get(name, absent) for result in results]
+        if len(results) == 1:
+            body.append(_counts(of_all) + ["%.2f" % value for value in of_all[0].score()[:3]])
+        elif counts:
+            body.append(_counts(of_all))
+        else:
+            body.append(["%d" % of_all[0].gold] + ["%.2f" % one.score().f1 for one in of_all])
+    return aligned("", groups, [name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "..." for name in rows], body)
+
+
+def record(gold_path: str, results: Sequence[Result], relations: bool = False) -> dict[str, Any]:
+    """The scores for JSON: counts and unrounded percentages; with `relations`, also LAS by relation."""
+    systems = []
+    for result in results:
+        entry: dict[str, Any] = {"file": result.path, "metrics": _records(result.metrics)}
+        if relations:
+            entry["deprel"] = _records(result.relations)
+        systems.append(entry)
+    return {"gold": gold_path, "systems": systems}
+
+
+def _records(counts: dict[str, Counts]) -> dict[str, Any]:
+    return {name: {**one._asdict(), **one.score()._asdict()} for name, one in counts.items()}
+
+
+def _counts(of_all: Sequence[Counts]) -> list[str]:
+    """Counts in gold, then predicted by each system, then correct in each."""
+    return ["%d" % count for count in [of_all[0].gold, *(one.system for one in of_all), *(one.correct for one in of_all)]]

@@ -1,0 +1,52 @@
+"""The command `mh4 coverage`."""
+
+from typing import Optional
+
+import click
+
+from mh4.cli.group import say
+from mh4.cli.paths import NAMED_OUTPUT, PATH
+
+
+@click.command()
+@click.argument("files", type=PATH, metavar="FILE...", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
+@click.option(
+    "--plot", "plot_file", type=NAMED_OUTPUT, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
+)
+def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) -> None:
+    """Measure how much of the trees in CoNLL-U files ("-" is standard input) each class of trees covers.
+
+    Sentence coverage is the percentage of trees in the class, edge coverage the percentage of arcs kept by the nearest trees in
+    the class: Table 3 of the paper, plus MH5. Then come, in percent of the sentences, gap degree (block degree - 1),
+    well-nestedness and the number of pairs of crossing arcs. Each file has a row; several files also have a total.
+
+    With --json, {"files": [{"file": ...}, ...], "total": {...}}, each with sentences, words, classes (by name:
+    sentences, edges, sentence_coverage, edge_coverage), gap_degree, block_degree, well_nested, crossings and left_out; the
+    last five are counts of sentences.
+
+    Sentences in which the arcs of more than 200 words are entangled are left out, since their nearest trees would take too long.
+    """
+    import json
+
+    from mh4.analysis import coverage as measuring
+    from mh4.data import conllu
+    from mh4.util.progress import words_bar
+
+    if plot_file:
+        measuring.check_plot(plot_file)
+    with words_bar() as bar:
+        task = bar.add_task("measuring", total=None, note="")
+        rows = []
+        for name in files:
+            trees = (block.sentence.heads for block in conllu.blocks(name))
+            rows.append((name, measuring.measure_coverage(trees, lambda words: bar.advance(task, words))))
+    total = measuring.total(rows)
+    shown = measuring.short_names(rows) + ([("total", total)] if len(rows) > 1 else [])
+    if plot_file:
+        measuring.plot(plot_file, shown)
+    if as_json:
+        records = [{"file": name, **measuring.record(row)} for name, row in rows]
+        click.echo(json.dumps({"files": records, "total": measuring.record(total)}, indent=1))
+    else:
+        say(*measuring.table(shown).split("\n"))

@@ -1,0 +1,38 @@
+"""The command `mh4 evaluate`."""
+
+from typing import Optional
+
+import click
+
+from mh4.cli.group import say
+from mh4.cli.paths import PATH
+
+
+@click.command()
+@click.argument("gold_file", type=PATH, metavar="GOLD.conllu")
+@click.argument("system_files", type=PATH, metavar="SYSTEM.conllu...", nargs=-1, required=True)
+@click.option("--by", type=click.Choice(["deprel"]), help="Also show LAS by relation.")
+@click.option("--counts", is_flag=True, help="Show counts instead of percentages.")
+@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
+def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], counts: bool, as_json: bool) -> None:
+    """Score parsed files against gold with the official scorer of the CoNLL 2018 shared task.
+
+    For one system, this prints the scorer's own table; for several, the F1 of every metric, one column per system. With --by
+    deprel, also LAS by relation (without subtypes): precision is correct / predicted, recall correct / gold, where an arc is
+    correct if both its head and its relation are. The total is the official LAS.
+
+    With --json, {"gold": FILE, "systems": [{"file": ..., "metrics": {"UAS": ...}, "deprel": {"nsubj": ...}}, ...]}, "deprel"
+    only with --by deprel. For each metric or relation, gold, system, correct and aligned are counts, and precision, recall, f1
+    and aligned_accuracy are percentages.
+    """
+    import json
+
+    from mh4.analysis import score_tables
+
+    results = score_tables.score_files(gold_file, system_files)
+    if as_json:
+        click.echo(json.dumps(score_tables.record(gold_file, results, relations=bool(by)), indent=1))
+        return
+    say(*score_tables.metric_table(results, counts).split("\n"))
+    if by:
+        say("", *score_tables.relation_table(results, counts).split("\n"))

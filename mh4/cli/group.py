@@ -1,0 +1,124 @@
+"""How all commands answer bad input, signals and warnings, and how they print."""
+
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
+
+import click
+
+from mh4.errors import InputError, because, one_line, placed, reason
+from mh4.util import streams
+
+
+class Commands(click.Group):
+    """A group whose commands answer bad input with one sentence and exit code 2."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        with _answered():
+            streams.open_standard()
+            try:
+                return super().main(*arguments, **options)
+            except SystemExit as end:
+                if not end.code:
+                    streams.finish()
+                raise
+
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        with _answered():  # by which --help and --version print
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, context: click.Context) -> Any:
+        with _answered(), _warnings_in_a_line(), _stopped_by_signals():
+            if sys.stdout is None:
+                raise InputError("standard output is closed; if its contents are not needed, direct it to /dev/null")
+            return super().invoke(context)
+
+
+def say(*lines: str, err: bool = False) -> None:
+    """Print lines for people; what they have from files cannot control the terminal."""
+    click.echo("\n".join(map(one_line, lines)), err=err)
+
+
+@contextmanager
+def _answered() -> Iterator[None]:
+    """Let errors in the block end the process, with one sentence and an exit code."""
+    try:
+        yield
+    except InputError as error:
+        _fail(str(error))
+    except MemoryError as error:
+        _fail("not enough memory" + because(error))
+    except KeyboardInterrupt:
+        streams.drop()  # its reader may be what we were waiting for
+        _fail("interrupted", code=130)
+    except _Stopped as stopped:
+        streams.drop()
+        _fail("stopped by %s" % stopped.signal.name, code=128 + stopped.signal)
+    except BrokenPipeError:  # the reader of our output has closed it, as in `mh4 parse ... | head`
+        _end(141)
+    except OSError as error:  # a full disk, a folder without write permission
+        _fail("%s: %s" % (error.filename or "output", reason(error)))
+    except click.ClickException as error:
+        error.message = "\n".join(map(one_line, error.message.split("\n")))  # type: ignore[misc]
+        raise
+
+
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Show each warning once, in a line that names the sentence."""
+    said = set()
+
+    def show(message: Any, *rest: Any, **options: Any) -> None:
+        text = "mh4: " + placed(message)
+        if text not in said:
+            said.add(text)
+            say(text, err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RuntimeWarning, append=True)  # otherwise once for all sentences
+        warnings.showwarning = show
+        yield
+
+
+class _Stopped(BaseException):
+    """A signal asks this process to end."""
+
+    def __init__(self, number: int) -> None:
+        self.signal = signal.Signals(number)
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP raise _Stopped, so that unfinished files are deleted. The second time, they just end the process."""
+
+    def stop(number: int, frame: Any) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        raise _Stopped(number)
+
+    numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []  # only the main thread can handle signals
+    for number in numbers:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _fail(message: str, code: int = 2) -> NoReturn:
+    with suppress(OSError):  # nobody may be listening
+        say("mh4: " + message, err=True)
+    _end(code)
+
+
+def _end(code: int) -> NoReturn:
+    """Exit; what standard output has not taken, since it is full or closed, is dropped."""
+    with suppress(OSError):
+        streams.finish()
+    sys.exit(code)

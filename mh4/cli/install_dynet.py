@@ -1,0 +1,26 @@
+"""The command `mh4 install-dynet`."""
+
+from typing import Optional
+
+import click
+
+from mh4.errors import InputError
+
+
+@click.command("install-dynet")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of compilers to run in parallel; by default all cores."
+)
+def install_dynet(jobs: Optional[int]) -> None:
+    """Compile DyNet for this Python and processor, and install it.
+
+    The neural network needs DyNet, which pip cannot build by itself; the decoders and all commands that use no
+    model do not. This takes several minutes, once, and needs a C++ compiler, make and network access.
+    """
+    from mh4.dynet_build.console import SetupError
+    from mh4.dynet_build.install import install
+
+    try:
+        install(jobs)
+    except SetupError as error:
+        raise InputError(str(error)) from None

@@ -1,0 +1,49 @@
+"""Options that several commands have: how a parser searches, and where its output goes."""
+
+import warnings
+from collections.abc import Callable
+from typing import Optional
+
+import click
+
+from mh4.cli.paths import OUTPUT
+from mh4.errors import InputError
+from mh4.parser.choices import BEAM, DECODING_METHODS
+
+
+def decoding(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that set how a parser searches."""
+    how = "Exact decoding, greedy search, beam search, or minimum Bayes risk (the tree with the highest sum of probabilities "
+    how += "of arcs); by default exact, or greedy for greedy systems."
+    command = click.option("--beam", type=int, metavar="WIDTH", help="The width of the beam; by default %d." % BEAM)(command)
+    return click.option("--decode", type=click.Choice(DECODING_METHODS), help=how)(command)
+
+
+def written(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a command that writes parsed files: output, columns, processes and how much it says."""
+    for decorate in (
+        click.option(
+            "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes to parse with."
+        ),
+        click.option("--keep-deps", is_flag=True, help="Keep DEPS, although it may contradict the new HEAD and DEPREL."),
+        click.option("--tags", is_flag=True, help="Also write the predicted UPOS, XPOS and FEATS."),
+        click.option("-o", "--output", "output", default="-", type=OUTPUT, metavar="OUT", help="By default, standard output."),
+        click.option("--quiet", is_flag=True, help="No progress bar and no notes."),
+        click.option("--verbose", is_flag=True, help="Say how much was parsed, and how fast."),
+    ):
+        command = decorate(command)
+    return command
+
+
+def width(decode: Optional[str], beam: Optional[int]) -> int:
+    """The width of the beam; InputError if one is given without --decode beam."""
+    if beam is not None and decode != "beam":
+        raise InputError("--beam %d only makes sense with --decode beam" % beam)
+    return BEAM if beam is None else beam
+
+
+def set_verbosity(quiet: bool, verbose: bool) -> None:
+    if quiet and verbose:
+        raise InputError("--quiet and --verbose exclude each other")
+    if quiet:
+        warnings.simplefilter("ignore")

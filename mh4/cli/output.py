@@ -1,0 +1,69 @@
+"""Writing parsed files, and where they go."""
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from mh4.cli.group import say
+from mh4.data import conllu
+from mh4.data.conllu import Block, Sentence
+from mh4.errors import InputError
+from mh4.util.files import make_folder
+from mh4.util.progress import words_bar
+
+
+def write(
+    parsed_blocks: Iterable[tuple[Block, Sentence]],
+    source: str,
+    output_file: str,
+    *,
+    tags: bool,
+    keep_deps: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Write each block with its parse to `output_file` ("-" is standard output), whole or not at all.
+
+    tags, keep_deps: see Sentence.columns. A progress bar is shown if standard error is a terminal, unless `quiet`; if `verbose`, at
+    the end a line on standard error says how much was parsed of the file `source`, and how fast.
+    """
+    start, sentences, words = time.perf_counter(), 0, 0
+    with conllu.open_output(output_file) as output, words_bar(quiet) as bar:
+        task = bar.add_task("parsing", total=None, note="")
+        for block, parsed in parsed_blocks:
+            new = parsed.columns(tags, keep_deps)
+            if parsed.probabilities is not None:
+                new[conllu.MISC] = block.misc(conllu.ARC_PROB, [conllu.ARC_PROB_FORMAT % p for p in parsed.probabilities[1:]])
+            output.write(block.text(new))
+            bar.advance(task, len(parsed))
+            sentences, words = sentences + 1, words + len(parsed)
+    if verbose:
+        seconds = time.perf_counter() - start
+        rate = "%d sentences, %d words in %.1f s, %d words/s" % (sentences, words, seconds, words / seconds)
+        say("%s: %s" % (conllu.name_of(source), rate), err=True)
+
+
+def destinations(input_files: Sequence[str], output: str) -> list[str]:
+    """Where the parse of each file goes: `output` for a single file, or into the folder `output`, under the name of the input.
+
+    A folder is a path that ends with a slash, or that of an existing folder, or the output of several files; it is made if there is
+    none. Input that is not called .conllu, such as text, gets this extension. Raises InputError if two files would have the same
+    name, or if one is standard input and so has no name.
+    """
+    if len(input_files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
+        return [output]
+    if output == "-":
+        raise InputError("several files cannot all go to standard output: name a folder for them, -o FOLDER")
+    if "-" in input_files:
+        raise InputError("standard input has no name, so its parse cannot go into a folder: %s" % output)
+    found: dict[str, str] = {}
+    for file in input_files:
+        path = os.path.join(output, Path(file).with_suffix(".conllu").name)
+        if path in found:
+            raise InputError("%s and %s would both be written to %s" % (found[path], file, path))
+        found[path] = file
+    if os.path.lexists(output) and not os.path.isdir(output):
+        raise InputError("%s: not a folder, as the output of several files has to be" % output)
+    make_folder(output)
+    return list(found)

@@ -1,0 +1,77 @@
+"""The command `mh4 parse`."""
+
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING, Optional
+
+import click
+
+from mh4.cli.group import say
+from mh4.cli.options import decoding, set_verbosity, width, written
+from mh4.cli.paths import NAMED_PATH, PATH, check_outputs
+from mh4.errors import InputError
+
+if TYPE_CHECKING:
+    from mh4.data.conllu import Block
+
+
+@click.command()
+@click.argument("input_files", type=PATH, metavar="IN.conllu...", nargs=-1, required=True)
+@click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR")
+@click.option("--text", is_flag=True, help="The input is raw text in UTF-8, to be segmented into sentences and words.")
+@click.option("--segmenter", "segmenter_file", type=NAMED_PATH, metavar="FILE", help="For --text, from `mh4 segmenter train`.")
+@click.option("--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712.")
+@written
+@decoding
+def parse(
+    input_files: tuple[str, ...],
+    folder: str,
+    text: bool,
+    segmenter_file: Optional[str],
+    output: str,
+    tags: bool,
+    keep_deps: bool,
+    jobs: int,
+    quiet: bool,
+    verbose: bool,
+    decode: Optional[str],
+    beam: Optional[int],
+    confidence: bool,
+) -> None:
+    """Parse CoNLL-U files of any size ("-" is standard input), or with --text raw text.
+
+    Each word gets a new HEAD and DEPREL; DEPS, which would otherwise contradict them, becomes "_". Everything else, including
+    comments, multiword tokens and empty nodes, is kept byte for byte.
+
+    OUT is a file, or for several files a folder, in which each output has the name of its input. Files are parsed one after another,
+    and each output is written once its file is parsed.
+
+    If a sentence is too long for the memory of the machine, parsing stops with a message that names it, and its output is not
+    written. Greedy and beam search (--decode) need far less memory than exact decoding.
+
+    The probability of an arc is that of all derivations with this arc (or for mst, all trees), after division of the scores by
+    the temperature that was best on the development set.
+    """
+    from mh4.cli.output import destinations, write
+    from mh4.data import conllu
+    from mh4.parser import parallel
+    from mh4.parser.parsing import Parser
+    from mh4.parser.temperature import FILE, Calibration
+
+    arguments = (folder, decode, width(decode, beam))
+    blocks: Callable[[str], Iterable[Block]] = partial(conllu.blocks, trees=False)
+    if text != bool(segmenter_file):
+        raise InputError("--text needs --segmenter FILE" if text else "--segmenter is for raw text: it needs --text")
+    if segmenter_file:
+        from mh4.data.segmenter import Segmenter
+
+        blocks = Segmenter(segmenter_file).blocks
+    set_verbosity(quiet, verbose)
+    outputs = destinations(input_files, output)
+    check_outputs(outputs)
+    for file, destination in zip(input_files, outputs):
+        with closing(parallel.parse(Parser.load, arguments, blocks(file), jobs, confidence=confidence)) as parsed:
+            write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
+    if confidence and not quiet and Calibration.load(folder) is None:
+        say("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, FILE), err=True)

@@ -1,0 +1,85 @@
+"""The paths on a command line: which files are read and which written, so that no output is an input."""
+
+import os
+import stat
+from collections.abc import Iterable
+from typing import Optional
+
+import click
+from click.shell_completion import CompletionItem
+
+from mh4.errors import InputError
+
+
+class Path(click.ParamType):
+    """A path, which cannot be empty; "-" is standard input, or standard output, where a command can use it.
+
+    written: whether the command writes to it, which it cannot to a file that it reads.
+    """
+
+    name = "path"
+
+    def __init__(self, standard: bool = True, written: bool = False) -> None:
+        self.standard, self.written = standard, written
+
+    def convert(self, value: str, parameter: Optional[click.Parameter], context: Optional[click.Context]) -> str:
+        given = parameter.opts[0] if isinstance(parameter, click.Option) else getattr(parameter, "human_readable_name", "path")
+        if not value:
+            raise InputError("%s is empty, expected a path" % given)
+        if value == "-" and not self.standard:
+            raise InputError("%s: expected a path, as - (standard input) cannot be used here" % given)
+        if context is not None:
+            read, written = _paths(context)
+            if value == "-" and value in read and not self.written:
+                raise InputError("standard input can be read only once, so only one file can be -")
+            if self.written:
+                written.append(value)
+                _check([value], read)
+            else:
+                read.append(value)
+                _check(written, [value])
+        return value
+
+    def shell_complete(self, context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(incomplete, type="file")]
+
+
+PATH, NAMED_PATH = Path(), Path(standard=False)
+OUTPUT, NAMED_OUTPUT = Path(written=True), Path(standard=False, written=True)
+
+# The files in the folder of a model; other files there have nothing to do with it.
+MODEL_FILES = (
+    "config.toml", "vocabulary.json", "weights.npz", "metrics.jsonl", "checkpoint.npz", "calibration.json", "summary.json",
+)  # fmt: skip
+
+
+def check_outputs(paths: Iterable[str]) -> None:
+    """InputError if the command, which is running, reads one of these files, in which its options say that something goes."""
+    read, _ = _paths(click.get_current_context())
+    _check(paths, read)
+
+
+def _paths(context: click.Context) -> tuple[list[str], list[str]]:
+    """The paths on the command line that are read, and those that are written: every command writes to standard output."""
+    return context.meta.setdefault(__name__, ([], ["-"]))
+
+
+def _check(written: Iterable[str], read: Iterable[str]) -> None:
+    """InputError if a file that is written is one that is read, or one of a model that is, by whatever names."""
+    outputs = {_identity(path, standard=1): "standard output" if path == "-" else path for path in written}
+    outputs.pop(None, None)
+    for path in read if outputs else ():
+        for file in [os.path.join(path, name) for name in MODEL_FILES] if os.path.isdir(path) else [path]:
+            output = outputs.get(_identity(file, standard=0))
+            if output:
+                name = "standard input" if file == "-" else file
+                raise InputError("%s would overwrite %s, which is read: choose another output" % (output, name))
+
+
+def _identity(path: str, standard: int) -> Optional[tuple[int, int]]:
+    """What tells a regular file from all others; None if there is none. standard: the descriptor that "-" means."""
+    try:
+        status = os.fstat(standard) if path == "-" else os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

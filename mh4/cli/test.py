@@ -1,0 +1,39 @@
+"""The command `mh4 test`."""
+
+from typing import TYPE_CHECKING, Optional
+
+import click
+
+import mh4
+from mh4.cli.group import say
+from mh4.cli.options import decoding, width
+from mh4.cli.paths import NAMED_PATH, PATH
+
+if TYPE_CHECKING:
+    from mh4.data.conllu import Sentence
+    from mh4.parser.parsing import Parser
+
+
+@click.command()
+@click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR")
+@click.argument("gold_file", type=PATH, metavar="GOLD.conllu")
+@decoding
+def test(folder: str, gold_file: str, decode: Optional[str], beam: Optional[int]) -> None:
+    """Parse the words of GOLD.conllu and score against its trees: UAS and LAS in percent of all words."""
+    from mh4.analysis.evaluation import attachment_scores
+    from mh4.data import conllu
+
+    gold = conllu.read(gold_file)
+    parsed = _parse(mh4.load(folder, decode, width(decode, beam)), gold)
+    scores = attachment_scores(gold, parsed)
+    words = sum(map(len, gold))
+    say("UAS %.2f  LAS %.2f  (%d sentences, %d words)" % (scores["uas"], scores["las"], len(gold), words))
+
+
+def _parse(parser: "Parser", sentences: list["Sentence"]) -> list["Sentence"]:
+    """Parse, with a progress bar if standard error is a terminal."""
+    from mh4.util.progress import words_bar
+
+    with words_bar() as bar:
+        task = bar.add_task("parsing", total=sum(map(len, sentences)), note="")
+        return parser.parse(sentences, lambda words: bar.advance(task, words))

@@ -1,0 +1,73 @@
+"""The command `mh4 view`."""
+
+import os
+import sys
+from typing import Optional
+
+import click
+
+from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH
+from mh4.errors import InputError, one_line
+
+
+@click.command()
+@click.argument("file", type=PATH, metavar="FILE.conllu")
+@click.argument("second", type=PATH, metavar="[SECOND.conllu]", required=False)
+@click.option("--model", "folder", type=NAMED_PATH, metavar="DIR", help="Instead of a second file: parse FILE with this model.")
+@click.option("--sentence", metavar="N|SENT_ID", help="Show only this sentence: its number, from 1, or its sent_id.")
+@click.option(
+    "--html", "page_file", type=NAMED_OUTPUT, metavar="PAGE.html", help="Write an interactive page that needs no network."
+)
+@click.option("--svg", "picture_file", type=NAMED_OUTPUT, metavar="FILE.svg", help="Write a picture of one --sentence.")
+def view(
+    file: str,
+    second: Optional[str],
+    folder: Optional[str],
+    sentence: Optional[str],
+    page_file: Optional[str],
+    picture_file: Optional[str],
+) -> None:
+    """Show the trees of a CoNLL-U file ("-" is standard input), in the terminal, or as a page or a picture.
+
+    With a second file of the same sentences and words, or with a model, both trees of each sentence are shown, and where they
+    differ.
+
+    The page shows crossed arcs in colour, tags of words, probabilities of arcs if there are any (`mh4 parse --confidence`, or a
+    model that has them) and the transitions of each sentence one by one: those that the model chose, if it is
+    transition-based, or canonical ones of the tree.
+    """
+    from mh4.viewing import analyses
+
+    if second and folder:
+        raise InputError("a second file or --model, not both")
+    if picture_file and (sentence is None or page_file or second or folder):
+        raise InputError("--svg draws one tree: it needs --sentence and goes without --html, a second file and --model")
+    sentences = analyses.read(file, second, folder, sentence)
+    other = second or folder
+    names = [os.path.basename(name.rstrip(os.sep)) or name for name in ([file, other] if other else [file])]
+    if len(set(names)) < len(names):
+        names = [file, str(other)]
+    names = list(map(one_line, names))
+    if picture_file:
+        from mh4.drawing.svg import picture
+        from mh4.util.files import write_text
+
+        (shown,) = sentences
+        tree = shown.analyses[0]
+        write_text(picture_file, picture(shown.words, tree.heads, tree.deprels, tree.probabilities))
+    elif page_file:
+        from mh4.util.files import write_text
+        from mh4.viewing.page import page
+
+        write_text(page_file, page(list(sentences), names))
+    else:
+        from mh4.viewing.terminal import draw
+
+        on_terminal = sys.stdout.isatty()
+        color = on_terminal and not os.environ.get("NO_COLOR")
+        texts = (draw(shown, names, color) + "\n" for shown in sentences)
+        if on_terminal:
+            click.echo_via_pager(texts, color=color)
+        else:
+            for text in texts:
+                click.echo(text, nl=False)

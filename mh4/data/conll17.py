@@ -1,0 +1,101 @@
+"""Outputs of the CoNLL 2017 shared task: its baseline segmentation, and the two systems of the paper's Tables 5 and 6.
+
+conll17.tsv, the manifest, lists them for the paper's 20 treebanks with their git blob ids and their locations on GitHub; LINDAT
+has the outputs of all systems in one archive.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+from mh4.data import treebanks
+from mh4.errors import InputError
+from mh4.util import fetching
+from mh4.util.fetching import Source, Wanted, fetch, read_manifest
+
+MANIFEST = Path(__file__).with_name("conll17.tsv")
+SEGMENTATION = "udpipe"  # the baseline, UDPipe 1.1: the input of the paper's parsers
+SYSTEMS = {  # with descriptions
+    SEGMENTATION: "the segmentation and the baseline, UDPipe 1.1",
+    "stanford": "CoNLL #1, Dozat, Qi & Manning 2017",
+    "c2l2": "CoNLL #2, Shi, Wu, Chen & Cheng 2017",
+}
+
+
+class Output(NamedTuple):
+    """A system's output for a test set: language code, system, location on github.com, our file name for it, git blob id."""
+
+    lang: str
+    system: str
+    repository: str
+    commit: str
+    path: str
+    file: str
+    git_blob_sha1: str
+
+
+_ARCHIVE = "11234/1-2424/conll2017-test-runs-v3.tgz"  # on LINDAT; named after the folder in the manifest
+
+
+def _on_github(row: Output) -> tuple[str, Sequence[str]]:
+    return "/".join([row.repository, row.commit, row.path]), ()
+
+
+def _on_lindat(row: Output) -> tuple[str, Sequence[str]]:
+    return _ARCHIVE, ["/".join(row.path.split("/")[-4:])]  # TEAM/TIME/output/hu.conllu
+
+
+SOURCES = {
+    "github": Source("https://raw.githubusercontent.com", _on_github),
+    "lindat": Source(treebanks.LINDAT, _on_lindat),
+}
+
+
+@cache
+def manifest() -> tuple[Output, ...]:
+    """The rows of the manifest."""
+    return read_manifest(MANIFEST, Output)
+
+
+def file_name(lang: str, system: str) -> str:
+    """The name of a system's output for a language in a folder of outputs."""
+    return "%s-%s.conllu" % (lang, system)
+
+
+def identify_blob(blob: str) -> Optional[Output]:
+    """The manifest row of the file with this git blob id, or None."""
+    return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
+
+
+def default_folder() -> Path:
+    """Where outputs are kept: data/conll17 in the repository or, outside a clone, in the current folder."""
+    return treebanks.DATA / "conll17"
+
+
+def download(
+    lang: str,
+    systems: Sequence[str] = tuple(SYSTEMS),
+    to: Optional[str] = None,
+    source: Optional[str] = None,
+    base_url: Optional[str] = None,
+) -> dict[str, Path]:
+    """Fetch systems' outputs for a language into the folder `to` (by default data/conll17), skipping files already there.
+
+    Returns their paths by system. source: one of SOURCES: "github" (raw files) or "lindat" (the archive, kept for other languages).
+    By default, the environment variable MH4_DATA_SOURCE names it. base_url: replaces the source's own; by default the environment
+    variable MH4_DATA_URL, if set.
+    Raises InputError, leaving at most a .part file, from which the next attempt resumes.
+    """
+    rows = {row.system: row for row in manifest() if row.lang == lang}
+    if not rows:
+        langs = dict.fromkeys(row.lang for row in manifest())
+        raise InputError("no outputs of the shared task for language %r, expected one of: %s" % (lang, " ".join(langs)))
+    folder = Path(to) if to else default_folder()
+    paths = {}
+    for system in systems:
+        row = rows[system]
+        paths[system] = folder / row.file
+        wanted = Wanted(paths[system], row.git_blob_sha1, "the CoNLL 2017 shared task", "CONLL17=FOLDER")
+        fetch(wanted, *fetching.locate(SOURCES, source, row, base_url))
+    return paths

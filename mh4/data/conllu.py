@@ -1,0 +1,440 @@
+"""Reading and writing CoNLL-U: sentences that remember every byte of the file they came from.
+
+Reading keeps the raw lines along with the columns the parser needs, because a parsed file must equal its input in everything
+the parser does not predict (comments, multiword tokens, empty nodes, even line ends), and because error messages give line
+numbers.
+https://universaldependencies.org/format.html
+"""
+
+import io
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import NamedTuple, Optional, TextIO
+
+import numpy as np
+
+from mh4.errors import InputError, shown, unreadable
+from mh4.util import files
+
+ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
+ARC_PROB, ARC_PROB_FORMAT = "ArcProb", "%.4f"  # the probability of the arc to a word, as an attribute in MISC
+
+_RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
+_CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")  # control characters other than tabs and line ends
+_UNWRITABLE = re.compile("[\t\n\r\ud800-\udfff]")  # the ends of columns and lines, and what is not in UTF-8
+_BYTE_ORDER_MARK = "\ufeff"
+_LONGEST_LINE = 1 << 27  # bytes; more is no line of CoNLL-U, but perhaps a device that never ends
+
+
+class NoSentences(InputError):
+    """The file has no sentences."""
+
+
+class Word(NamedTuple):
+    """A word of a sentence. id: from 1; head: the id of its head, 0 for the root; probability: that of the arc from its head.
+
+    What the sentence does not have is None.
+    """
+
+    id: int
+    form: str
+    upos: Optional[str]
+    xpos: Optional[str]
+    feats: Optional[str]
+    head: Optional[int]
+    deprel: Optional[str]
+    probability: Optional[float]
+
+
+@dataclass
+class Sentence:
+    """A sentence of n words.
+
+    words, upos, xpos, feats, deprels: lists of n strings (deprels as in the file, with subtypes).
+    heads: int32 array (n+1,), heads[0] = -1, heads[m] in 0..n; None where the file's HEAD column was not read.
+    name: the sentence's location, for messages ("FILE, line 12, sentence 3 (sent_id)").
+    rows: the line of each word in its block, counted from 0; None for a sentence that was not read from a file.
+    probabilities: of the arcs to the words, as predicted: float64 (n+1,), probabilities[0] = 1; None if not asked for.
+    transitions: of the derivation of a predicted tree, as in mh4.decoders.Derivation; None if not asked for, or if there are none.
+    """
+
+    words: list[str]
+    # None until read or predicted; typed as what they will then be.
+    upos: list[str] = None  # type: ignore[assignment]
+    xpos: list[str] = None  # type: ignore[assignment]
+    feats: list[str] = None  # type: ignore[assignment]
+    deprels: list[str] = None  # type: ignore[assignment]
+    heads: np.ndarray = None  # type: ignore[assignment]
+    name: str = ""
+    rows: list[int] = None  # type: ignore[assignment]
+    probabilities: np.ndarray = None  # type: ignore[assignment]
+    transitions: np.ndarray = None  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __iter__(self) -> Iterator[Word]:
+        """The words with their columns. Raises InputError if a column has more or fewer entries than there are words."""
+        absent = [None] * len(self)
+        tags = [column or absent for column in (self.upos, self.xpos, self.feats)]
+        heads = absent if self.heads is None else self.heads[1:].tolist()
+        probabilities = absent if self.probabilities is None else self.probabilities[1:].tolist()
+        columns = [self.words, *tags, heads, self.deprels or absent, probabilities]
+        if {len(column) for column in columns} != {len(self)}:
+            raise InputError("%s: a column has more or fewer entries than there are words" % (self.name or "the sentence"))
+        return (Word(*row) for row in zip(range(1, len(self) + 1), *columns))
+
+    def columns(self, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
+        """The columns of a parsed sentence to write: HEAD, DEPREL, DEPS unless it is kept, and with `tags`, UPOS, XPOS and FEATS."""
+        columns = {HEAD: [str(head) for head in self.heads[1:]], DEPREL: self.deprels}
+        if not keep_deps:
+            columns[DEPS] = ["_"] * len(self)
+        if tags:
+            columns.update({UPOS: self.upos, XPOS: self.xpos, FEATS: self.feats})
+        return columns
+
+    def to_conllu(self) -> str:
+        """The words as CoNLL-U, with a blank line at the end; probabilities are in MISC, as those of `mh4 parse`.
+
+        Raises InputError, naming the word, for what CoNLL-U cannot have: a word that is empty, or tabs, line breaks and lone surrogates
+        in any column; also for a sentence without words. mh4.conversions has the objects of other libraries.
+        """
+        where = self.name or "the sentence"
+        if not self.words:
+            raise InputError("%s: cannot be written as CoNLL-U: it has no words" % where)
+        lines = []
+        for word in self:
+            misc = None if word.probability is None else "%s=%s" % (ARC_PROB, ARC_PROB_FORMAT % word.probability)
+            cells = [word.id, word.form, None, word.upos, word.xpos, word.feats, word.head, word.deprel, None, misc]
+            row = ["_" if cell is None or cell == "" else str(cell) for cell in cells]
+            wrong = "an empty word" if word.form == "" else next((shown(cell) for cell in row if _UNWRITABLE.search(cell)), "")
+            if wrong:
+                raise InputError("%s: word %d cannot be written as CoNLL-U: %s" % (where, word.id, wrong))
+            lines.append("\t".join(row) + "\n")
+        return "".join(lines) + "\n"
+
+    def _repr_html_(self) -> Optional[str]:
+        """In a notebook, the tree as a picture."""
+        from mh4.drawing.svg import picture
+
+        if self.heads is None:
+            return None
+        drawing = picture(self.words, self.heads, self.deprels, self.probabilities)
+        return '<div style="overflow-x: auto">%s</div>' % drawing  # which scrolls if the tree is wide
+
+
+@dataclass
+class Block:
+    """A sentence with its lines in the file, including line ends and surrounding blank lines: a file is its blocks in order."""
+
+    lines: list[str]
+    sentence: Sentence
+
+    def text(self, columns: dict[int, list[str]]) -> str:
+        """The lines again, with new columns {column: n strings}; everything else is kept."""
+        lines = list(self.lines)
+        for k, row in enumerate(self.sentence.rows):
+            cells = lines[row].split("\t")
+            for column, values in columns.items():
+                cells[column] = values[k] + (_line_end(cells[-1]) if column == MISC else "")
+            lines[row] = "\t".join(cells)
+        return "".join(lines)
+
+    def column(self, number: int) -> list[str]:
+        """A column of each word."""
+        return [self.lines[row].rstrip("\r\n").split("\t")[number] for row in self.sentence.rows]
+
+    def comment(self, name: str) -> str:
+        """The value of the comment "# name = value", or an empty string."""
+        return _comment(self._unmarked(), name)
+
+    @property
+    def sent_id(self) -> str:
+        """The sent_id, or an empty string."""
+        return _sent_id(self._unmarked())
+
+    def _unmarked(self) -> list[str]:
+        return [_without_mark(self.lines[0]), *self.lines[1:]]
+
+    def misc(self, name: str, values: Sequence[str]) -> list[str]:
+        """Column MISC of each word, with the attribute name=value added, in place of one of the same name if there is one."""
+        column = []
+        for cell, value in zip(self.column(MISC), values):
+            attributes = cell.split("|")
+            kept = [a for a in attributes if a not in ("_", "") and a != name and not a.startswith(name + "=")]
+            column.append("|".join([*kept, "%s=%s" % (name, value)]))
+        return column
+
+
+def read(path: str, *, trees: bool = True) -> list[Sentence]:
+    """The sentences of CoNLL-U file `path`; see blocks."""
+    return [block.sentence for block in blocks(path, trees=trees)]
+
+
+def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
+    """Read CoNLL-U file `path` ("-" is standard input), a sentence at a time.
+
+    With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; otherwise they are ignored.
+    A byte order mark at the start of the file is accepted and, like everything else, kept.
+    Raises InputError, naming file, line and sentence, for anything that is not CoNLL-U, not a tree, or not UTF-8.
+    """
+    name = name_of(path)
+    return parsed(lines(path, name), name, trees=trees)
+
+
+def parsed(text: Iterable[str], name: str, *, trees: bool = True) -> Iterator[Block]:
+    """Read CoNLL-U from lines, which messages say are from file `name`; see blocks. Without sentences, it raises NoSentences."""
+    number, first = 0, 0
+    lines: list[str] = []
+    begun = ended = False  # whether a line that is not blank has come, and a blank one after it
+    for k, line in enumerate(text):
+        if _is_blank(line if k else _without_mark(line)):
+            ended = begun
+        elif ended:
+            number += 1
+            yield _block(lines, first, name, number, trees)
+            first, lines, ended = k, [], False
+        else:
+            begun = True
+        lines.append(line)
+    if not begun:
+        raise NoSentences("%s: no sentences in it, expected CoNLL-U" % name)
+    yield _block(lines, first, name, number + 1, trees)
+
+
+def in_parallel(first: Iterable[Block], files: Sequence[str]) -> Iterator[tuple[Block, list[Block]]]:
+    """Each block of `first`, with those of the same sentence in these CoNLL-U files.
+
+    Raises InputError where a file has no tree, or where its sentences or words differ from those of `first`.
+    """
+    others = [blocks(file) for file in files]
+    last = "the input"
+    for block in first:
+        sentence, same = block.sentence, []
+        for file, other in zip(files, others):
+            found = next(other, None)
+            if found is None:
+                raise InputError("%s: ends before %s, expected the same sentences" % (file, sentence.name))
+            _check_words(found.sentence, sentence)
+            same.append(found)
+        yield block, same
+        last = sentence.name
+    for other in others:
+        found = next(other, None)
+        if found is not None:
+            raise InputError("%s: expected the end of the file, as after %s" % (found.sentence.name, last))
+
+
+def name_of(path: str) -> str:
+    """What messages call the file."""
+    return "standard input" if path == "-" else path
+
+
+@contextmanager
+def open_output(path: str) -> Iterator[TextIO]:
+    """Open a text file for writing: `path`, or "-" for standard output.
+
+    A regular file is written whole or not at all; standard output, devices and FIFOs are written to as the text comes. If standard
+    output is a terminal, characters that would control it are made visible.
+    """
+    if path != "-":
+        with files.atomic_file(path) as file:
+            yield file
+        return
+    if sys.stdout is None:
+        raise InputError("standard output is closed")
+    with files.explained("standard output"):
+        kind = _OnTerminal if sys.stdout.isatty() else io.TextIOWrapper
+        file = kind(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
+        try:
+            yield file
+            file.flush()
+        finally:
+            file.detach()  # or standard output would be closed
+
+
+class _OnTerminal(io.TextIOWrapper):
+    def write(self, text: str) -> int:
+        return super().write(_CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A location in a file, with which every message begins. first: the number of the block's first line, from 0."""
+
+    file: str
+    first: int
+    sentence: int
+    sent_id: str
+
+    def __call__(self, row: int, message: str) -> InputError:
+        return InputError("%s: %s" % (self.at(row), message))
+
+    def at(self, row: int) -> str:
+        sent_id = " (%s)" % self.sent_id if self.sent_id else ""
+        return "%s, line %d, sentence %d%s" % (self.file, self.first + row + 1, self.sentence, sent_id)
+
+
+def lines(path: str, name: str) -> Iterator[str]:
+    """The lines of a text file in UTF-8 ("-" is standard input), with their ends; `name` is what messages call it.
+
+    Only \\n ends a line: U+2028 and similar characters occur inside words. Raises InputError if the file cannot be read.
+    """
+    if path == "-" and sys.stdin is None:
+        raise InputError("standard input is closed")
+    try:
+        with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
+            for k, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b"")):
+                if len(line) == _LONGEST_LINE:
+                    raise InputError("%s, line %d: more than %d MB, expected CoNLL-U" % (name, k + 1, _LONGEST_LINE >> 20))
+                try:
+                    yield line.decode("utf-8")
+                except UnicodeDecodeError as error:
+                    byte = line[error.start]
+                    raise InputError("%s, line %d: not UTF-8 (byte 0x%02x)" % (name, k + 1, byte)) from None
+    except OSError as error:
+        raise unreadable(name, error) from None
+
+
+def _without_mark(line: str) -> str:
+    """The first line of a file without the byte order mark that it may begin with."""
+    return line[1:] if line.startswith(_BYTE_ORDER_MARK) else line
+
+
+def _is_blank(line: str) -> bool:
+    """Whether the line ends a sentence. With a tab it does not: it may be a word whose columns were lost."""
+    return not line.strip(" \r\n")
+
+
+def _line_end(line: str) -> str:
+    return line[len(line.rstrip("\r\n")) :]
+
+
+def _comment(lines: Sequence[str], name: str) -> str:
+    for line in lines:
+        key, equals, value = line.partition("=")
+        if equals and key.replace(" ", "") == "#" + name:
+            return value.strip()
+    return ""
+
+
+def _sent_id(lines: Sequence[str]) -> str:
+    return (_comment(lines, "sent_id") or _comment(lines, "sentid"))[:100]  # "sentid" in UD 1
+
+
+def _check_words(sentence: Sentence, expected: Sentence) -> None:
+    for k, (word, other) in enumerate(zip(sentence.words, expected.words), start=1):
+        if word != other:
+            raise InputError("%s: word %d is %r, but %r in %s" % (sentence.name, k, word, other, expected.name))
+    if len(sentence) != len(expected):
+        raise InputError("%s: %d words, but %d in %s" % (sentence.name, len(sentence), len(expected), expected.name))
+
+
+def _block(lines: list[str], first: int, name: str, number: int, trees: bool) -> Block:
+    text = [_without_mark(lines[0]), *lines[1:]] if first == 0 else lines
+    return Block(lines, _sentence(text, _Place(name, first, number, _sent_id(text)), trees))
+
+
+def _sentence(lines: Sequence[str], place: _Place, trees: bool) -> Sentence:
+    rows: list[int] = []
+    cells: list[list[str]] = []
+    start = next(row for row, line in enumerate(lines) if not _is_blank(line))
+    ids = _Ids()
+    for row, line in enumerate(lines):
+        if line.startswith("#") or _is_blank(line):
+            continue
+        columns = line.rstrip("\r\n").split("\t")
+        if len(columns) != 10:
+            raise place(row, "%d columns, expected 10 separated by tabs" % len(columns))
+        problem = ids.problem(columns[ID])
+        if problem:
+            raise place(row, problem)
+        if not ids.is_word:  # multiword tokens and empty nodes are not nodes of the tree
+            continue
+        if not columns[FORM]:
+            raise place(row, "FORM is empty, expected a word")
+        rows.append(row)
+        cells.append(columns)
+    if not rows:
+        raise place(start, "the sentence has no words")
+    if ids.covered > len(rows):
+        raise place(start, "a multiword token ends with word %d, but the last word is %d" % (ids.covered, len(rows)))
+    sentence = Sentence(
+        words=[c[FORM] for c in cells],
+        upos=[c[UPOS] for c in cells],
+        xpos=[c[XPOS] for c in cells],
+        feats=[c[FEATS] for c in cells],
+        name=place.at(start),
+        rows=rows,
+    )
+    if trees:
+        sentence.heads = _heads([c[HEAD] for c in cells], rows, place)
+        sentence.deprels = [c[DEPREL] for c in cells]
+    return sentence
+
+
+class _Ids:
+    """The IDs of a sentence, which must come in this order: words 1, 2, 3; a range such as 2-3 before its first word;
+    the empty nodes 2.1 and 2.2 after word 2, or 0.1 before the first.
+
+    words: how many words there have been. covered: the last word of the last range. is_word: whether the last ID was a word's.
+    """
+
+    def __init__(self) -> None:
+        self.words = self.covered = self._empty = 0
+        self.is_word = False
+
+    def problem(self, text: str) -> str:
+        """Take the next ID. Returns what is wrong with it, or an empty string."""
+        self.is_word = text == str(self.words + 1)
+        if self.is_word:
+            self.words += 1
+            self._empty = 0
+            return ""
+        if text == "%d.%d" % (self.words, self._empty + 1):
+            self._empty += 1
+            return ""
+        span = _RANGE.fullmatch(text)
+        if span:
+            first, last = map(int, span.groups())
+            if last < first:
+                return "ID is %s, a range whose end comes before its start" % text
+            if first != self.words + 1:
+                return "ID is %s, but the next word is %d, and a range comes before its first word" % (text, self.words + 1)
+            if first <= self.covered:
+                return "ID is %s, but word %d is part of another multiword token" % (text, first)
+            self.covered = last
+            return ""
+        if "." in text and "-" not in text:
+            return "ID is %s, expected %d.%d for an empty node" % (shown(text), self.words, self._empty + 1)
+        if "-" in text:
+            return "ID is %s, expected a range such as %d-%d" % (shown(text), self.words + 1, self.words + 2)
+        return "ID is %s, expected %d" % (shown(text), self.words + 1)
+
+
+def _heads(column: Sequence[str], rows: Sequence[int], place: _Place) -> np.ndarray:
+    n = len(column)
+    heads = np.full(n + 1, -1, dtype=np.int32)
+    for m, (value, row) in enumerate(zip(column, rows), start=1):
+        if value in ("_", ""):
+            raise place(row, "no HEAD, expected a number from 0 to %d" % n)
+        if not (value.isascii() and value.isdigit()):
+            raise place(row, "HEAD is %s, expected one number from 0 to %d" % (shown(value), n))
+        digits = value.lstrip("0") or "0"
+        if len(digits) > 9 or int(digits) > n:
+            raise place(row, "HEAD is %s, but the last word is %d" % (shown(value).strip("'"), n))
+        if int(digits) == m:
+            raise place(row, "word %d is its own head" % m)
+        heads[m] = int(digits)
+    below = [0] * (n + 1)  # for a word, the one from which the way to the root was first seen to pass it
+    for m in range(1, n + 1):
+        node = m
+        while node > 0 and not below[node]:
+            below[node] = m
+            node = int(heads[node])
+        if node > 0 and below[node] == m:
+            raise place(rows[node - 1], "word %d is part of a cycle of heads, expected a tree" % node)
+    return heads

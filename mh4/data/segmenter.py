@@ -1,0 +1,144 @@
+"""Segmenters: from raw text to sentences and words, and their training, by UDPipe 1 (ufal.udpipe).
+
+Its tokenizer is a GRU over characters (Straka & Straková, CoNLL 2017 shared task), the baseline of the shared task; so a segmenter is
+a UDPipe model, and any UDPipe 1 model that has a tokenizer is a segmenter.
+"""
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from mh4.data import conllu
+from mh4.data.conllu import Block
+from mh4.errors import InputError
+from mh4.util.files import atomic_path
+from mh4.util.processes import Child, Killed
+from mh4.util.reading import open_regular
+
+EPOCHS = 20
+_MODEL = b"\x12morphodita_parsito"  # with which UDPipe's models begin; it trusts the first byte, and checks the others
+_TREE = (conllu.HEAD, conllu.DEPREL, conllu.DEPS)
+_CHUNK = 1 << 20  # characters of text in memory, if there are paragraphs
+
+
+class Segmenter:
+    """A trained segmenter."""
+
+    def __init__(self, path: str) -> None:
+        """Load the segmenter in file `path`. Raises InputError if there is none, or if ufal.udpipe is not installed."""
+        self._udpipe = _udpipe()
+        with open_regular(path) as file:
+            found = file.read(len(_MODEL)) == _MODEL
+            file.seek(0)
+            # By a name that UDPipe can take, which not every name is.
+            self._model = self._udpipe.Model.load("/dev/fd/%d" % file.fileno()) if found else None
+        self._tokenizer: Any = self._model and self._model.newTokenizer(self._model.DEFAULT)
+        if not self._tokenizer:
+            raise InputError("%s: damaged, or not a segmenter: expected a file that `mh4 segmenter train` has written" % path)
+
+    def blocks(self, path: str) -> Iterator[Block]:
+        """The sentences of the text in file `path` ("-" is standard input), without trees.
+
+        A blank line always ends a sentence. Comments and MISC say how the text was written (text, SpaceAfter, SpacesAfter).
+        Raises InputError for a file that is not text in UTF-8, or has none.
+        """
+        name = conllu.name_of(path)
+        segmented = conllu.parsed((line for text in _chunks(path, name) for line in self._segment(text)), name, trees=False)
+        try:
+            yield from segmented
+        except conllu.NoSentences:
+            raise InputError("%s: no text in it" % name) from None
+
+    def _segment(self, text: str) -> Iterator[str]:
+        """The lines of the text as CoNLL-U; numbers of sentences continue those of the text before."""
+        writer = self._udpipe.OutputFormat.newOutputFormat("conllu")
+        sentence, error = self._udpipe.Sentence(), self._udpipe.ProcessingError()
+        self._tokenizer.setText(text)
+        while self._tokenizer.nextSentence(sentence, error):
+            yield from io.StringIO(writer.writeSentence(sentence), newline="\n")  # only \n ends a line
+        if error.occurred():
+            raise InputError("the text cannot be segmented: %s" % error.message)
+
+
+def train(train_file: str, dev_file: str, path: str, epochs: int = EPOCHS) -> None:
+    """Train a segmenter on the sentences of a CoNLL-U file and write it to `path`, whole or not at all.
+
+    The text is made of the words and SpaceAfter=No. The segmenter is that of the epoch that is best on `dev_file`. If standard error
+    is a terminal, UDPipe reports on each epoch there. Raises InputError if a file is not CoNLL-U, if ufal.udpipe is not installed or
+    refuses to train, or if `path` cannot be written.
+    """
+    _udpipe()
+    train_text, dev_text = map(_conllu, (train_file, dev_file))
+    with atomic_path(path) as temporary:
+        trained = _in_a_process(train_text, dev_text, epochs)
+        with open(temporary, "ab") as file:
+            file.write(trained)
+
+
+def _conllu(path: str) -> str:
+    """A CoNLL-U file without its trees, which need not be there."""
+    blocks = conllu.blocks(path, trees=False)
+    text = "".join(block.text(dict.fromkeys(_TREE, ["_"] * len(block.sentence))) for block in blocks)
+    return text.lstrip("\ufeff").replace("\r\n", "\n")
+
+
+def _in_a_process(train_text: str, dev_text: str, epochs: int) -> bytes:
+    """The trained model. Training takes minutes and does not listen to signals, so another process does it, which we can kill."""
+    child = Child()
+    try:
+        trained, problem = child.call(_train, train_text, dev_text, epochs)
+    except Killed:
+        raise InputError("training the segmenter was killed, perhaps because memory ran out") from None
+    finally:
+        child.kill()
+    if problem:
+        raise InputError("UDPipe cannot train a segmenter: %s" % problem)
+    return trained
+
+
+def _train(train_text: str, dev_text: str, epochs: int) -> tuple[bytes, str]:
+    """The trained model, or why there is none."""
+    if not sys.stderr.isatty():
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    udpipe = _udpipe()
+    error = udpipe.ProcessingError()
+    read = [_sentences(udpipe, text, error) for text in (train_text, dev_text)]
+    trained = b""
+    if not error.occurred():
+        none = udpipe.Trainer.NONE
+        trained = udpipe.Trainer.train("morphodita_parsito", *read, "epochs=%d" % epochs, none, none, error)
+    return trained, error.message if error.occurred() else ""
+
+
+def _sentences(udpipe: Any, text: str, error: Any) -> list[Any]:
+    reader = udpipe.InputFormat.newConlluInputFormat()
+    reader.setText(text)
+    sentences = [udpipe.Sentence()]
+    while reader.nextSentence(sentences[-1], error):
+        sentences.append(udpipe.Sentence())
+    return sentences[:-1]
+
+
+def _chunks(path: str, name: str) -> Iterator[str]:
+    """The text in pieces that end with blank lines, or with the file."""
+    lines: list[str] = []
+    size = 0
+    for number, line in enumerate(conllu.lines(path, name), start=1):
+        if "\0" in line:
+            raise InputError("%s, line %d: a character NUL, expected text" % (name, number))
+        lines.append(line if number > 1 else line.lstrip("\ufeff"))
+        size += len(line)
+        if size > _CHUNK and not line.strip():
+            yield "".join(lines)
+            lines, size = [], 0
+    yield "".join(lines)
+
+
+def _udpipe() -> Any:
+    try:
+        import ufal.udpipe
+    except ImportError:
+        raise InputError("segmenting text needs ufal.udpipe, which is not installed: pip install mh4[text]") from None
+    return ufal.udpipe

@@ -1,0 +1,156 @@
+"""Treebanks: listing and fetching their files, and identifying a file by its content.
+
+treebanks.tsv, the manifest, lists the Universal Dependencies files of the paper's 20 treebanks with their git blob ids. They are
+fetched from the git tags on GitHub or extracted from the release archives on LINDAT; a file gets its name only when it is
+complete and its blob id is verified. This repository contains no treebank text; toy.py generates the toy treebank.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+from mh4.data import toy
+from mh4.errors import InputError, reason
+from mh4.util import fetching
+from mh4.util.fetching import Source, Wanted, fetch, read_manifest
+from mh4.util.files import git_blob_id
+
+MANIFEST = Path(__file__).with_name("treebanks.tsv")
+DATA = Path(__file__).resolve().parent.parent / "data"
+if not (DATA.parent / "pyproject.toml").exists():  # an installed package, outside a clone of the repository
+    DATA = Path("data")
+SPLITS = ("train", "dev", "test")
+TOY = "toy"
+RELEASE = "2.0"  # the release to fetch; the manifest lists others in order to identify them
+
+
+class ManifestRow(NamedTuple):
+    """A treebank file: language code, repository and tag on github.com/UniversalDependencies, git blob id, UD release."""
+
+    lang: str
+    repository: str
+    split: str
+    tag: str
+    file: str
+    git_blob_sha1: str
+    release: str
+
+
+LINDAT = "https://lindat.mff.cuni.cz/repository/server/api/core/bitstreams/handle"
+_ARCHIVES = {  # by git tag: the release, and the test sets of the CoNLL 2017 shared task
+    "r2.0": "11234/1-1983/ud-treebanks-v2.0.tgz",
+    "r2.0-test": "11234/1-2184/ud-test-v2.0-conll2017.tgz",
+}
+
+
+def _on_github(row: ManifestRow) -> tuple[str, Sequence[str]]:
+    return "/".join([row.repository, row.tag, row.file]), ()
+
+
+def _on_lindat(row: ManifestRow) -> tuple[str, Sequence[str]]:
+    # .../UD_Hungarian/hu-ud-train.conllu or .../gold/.../hu.conllu
+    return _ARCHIVES[row.tag], [row.file] if row.split != "test" else [row.file, row.lang + ".conllu"]
+
+
+# The LINDAT addresses are untested: they follow its repository's documented pattern .../bitstreams/handle/HANDLE/FILE (the
+# older .../xmlui/bitstream/handle/... only serves browsers). Since everything fetched is checked against the manifest, a wrong
+# address can only fail.
+SOURCES = {
+    "github": Source("https://raw.githubusercontent.com/UniversalDependencies", _on_github),
+    "lindat": Source(LINDAT, _on_lindat),
+}
+
+
+@cache
+def manifest() -> tuple[ManifestRow, ...]:
+    """The rows of the manifest."""
+    return read_manifest(MANIFEST, ManifestRow)
+
+
+def languages() -> list[str]:
+    """The codes of the paper's 20 treebanks, in the order of its tables ("toy" is not among them)."""
+    return list(dict.fromkeys(row.lang for row in manifest() if row.release == RELEASE))
+
+
+def identify(path: str | Path) -> Optional[ManifestRow]:
+    """The manifest row (release, language, split) of a file, identified by its content; None if it is not in the manifest."""
+    return identify_blob(git_blob_id(path))
+
+
+def identify_blob(blob: str) -> Optional[ManifestRow]:
+    """The manifest row of the file with this git blob id, or None."""
+    return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
+
+
+def default_folder() -> Path:
+    """Where fetched files are kept: data/ud-2.0 in the repository or, outside a clone, in the current folder."""
+    return DATA / ("ud-" + RELEASE)
+
+
+def locate(
+    lang: str,
+    ud: Optional[str] = None,
+    to: Optional[str] = None,
+    splits: Optional[Sequence[str]] = None,
+    source: Optional[str] = None,
+    base_url: Optional[str] = None,
+) -> dict[str, Path]:
+    """The files of a treebank, by split: from the folder `ud` if given, otherwise generated ("toy") or fetched into `to`.
+
+    ud: a folder with LANG-ud-SPLIT.conllu files, of any language; then nothing is fetched.
+    to: where to keep fetched files; by default data/ud-2.0 (data/toy) in the repository or, outside a clone, the current folder.
+    splits: the splits needed; by default all three or, with `ud`, those that are in the folder.
+    source, base_url: see `download`.
+    Raises InputError if a file cannot be obtained.
+    """
+    if lang == TOY:
+        return _toy(Path(to) if to else DATA / "toy")
+    if ud:
+        return _local(lang, Path(ud), splits)
+    return download(lang, splits or SPLITS, to, source, base_url)
+
+
+def download(
+    lang: str,
+    splits: Sequence[str] = SPLITS,
+    to: Optional[str] = None,
+    source: Optional[str] = None,
+    base_url: Optional[str] = None,
+) -> dict[str, Path]:
+    """Fetch UD 2.0 files of a language into the folder `to` (default as in `locate`), skipping files already there.
+
+    source: one of SOURCES: "github" (raw files at the release's git tags) or "lindat" (archives, kept for other languages).
+    By default, the environment variable MH4_DATA_SOURCE names it. base_url: replaces the source's own; by default the environment
+    variable MH4_DATA_URL, if set.
+    Raises InputError, leaving at most a .part file, from which the next attempt resumes.
+    """
+    rows = {row.split: row for row in manifest() if row.lang == lang and row.release == RELEASE}
+    if not rows:
+        raise InputError("no treebank for language %r, expected one of: %s" % (lang, " ".join(languages() + [TOY])))
+    folder = Path(to) if to else default_folder()
+    paths = {}
+    for split in splits:
+        row = rows[split]
+        paths[split] = folder / row.file
+        wanted = Wanted(paths[split], row.git_blob_sha1, "UD " + RELEASE, "--ud FOLDER")
+        fetch(wanted, *fetching.locate(SOURCES, source, row, base_url))
+    return paths
+
+
+def _toy(folder: Path) -> dict[str, Path]:
+    try:
+        return toy.write(folder)
+    except OSError as error:
+        raise InputError("the toy treebank cannot be written to %s: %s" % (folder, reason(error))) from None
+
+
+def _local(lang: str, folder: Path, splits: Optional[Sequence[str]]) -> dict[str, Path]:
+    if not folder.is_dir():
+        raise InputError("%s is not a folder" % folder)
+    paths = {split: folder / f"{lang}-ud-{split}.conllu" for split in SPLITS}
+    there = {split: path for split, path in paths.items() if path.is_file()}
+    missing = [paths[split].name for split in splits or SPLITS if split not in there]
+    if missing and (splits or not there):
+        raise InputError("%s has no %s" % (folder, " and no ".join(missing)))
+    return {split: path for split, path in there.items() if not splits or split in splits}

@@ -1,0 +1,1 @@
+"""Trees as pictures: where words and arcs go, and SVG."""

@@ -1,0 +1,76 @@
+"""A tree as a picture: SVG of its own, for papers, notebooks and READMEs."""
+
+import re
+from html import escape
+from typing import Optional
+
+import numpy as np
+
+from mh4 import trees
+from mh4.drawing import layout
+
+# Crossed arcs are coloured; the less probable an arc, the paler. Dark where the reader's system is.
+_STYLE = """
+.mh4-tree text { font: %dpx sans-serif; text-anchor: middle; fill: #1f2328 }
+.mh4-tree .line { fill: none; stroke: #57606a; stroke-width: 1.5 }
+.mh4-tree .arrowhead { fill: #57606a }
+.mh4-tree .label { font-size: %dpx; fill: #57606a; paint-order: stroke; stroke: #fff; stroke-width: 4 }
+.mh4-tree .crossed .line { stroke: #c2410c }
+.mh4-tree .crossed .arrowhead, .mh4-tree .crossed .label { fill: #c2410c }
+.mh4-tree .background { fill: #fff }
+@media (prefers-color-scheme: dark) {
+.mh4-tree text { fill: #e6edf3 }
+.mh4-tree .line { stroke: #9da7b3 }
+.mh4-tree .arrowhead { fill: #9da7b3 }
+.mh4-tree .label { fill: #9da7b3; stroke: #0d1117 }
+.mh4-tree .crossed .line { stroke: #fb923c }
+.mh4-tree .crossed .arrowhead, .mh4-tree .crossed .label { fill: #fb923c }
+.mh4-tree .background { fill: #0d1117 }
+}
+""" % (layout.WORD_SIZE, layout.LABEL_SIZE)
+
+
+def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabilities: Optional[np.ndarray] = None) -> str:
+    """The tree of n words as an SVG file: heads int32 (n+1,), deprels n strings, probabilities of the arcs float64 (n+1,), nan where
+    unknown, or None."""
+    placed = layout.place(words, heads, deprels, layout.direction_of(words))
+    crossed = trees.crossed_arcs(heads)
+    arcs, labels = [], []
+    for m in range(len(words)):
+        arc, shade = placed.arc(m), _shade(probabilities, m + 1)
+        group = "<g%s>%%s</g>" % (' class="crossed"' if crossed[m + 1] else "")
+        opacity, of_label = (' opacity="%.2f"' % shade, ' fill-opacity="%.2f"' % ((1 + shade) / 2)) if shade < 1 else ("", "")
+        paths = '<path class="line" d="%s"%s/><path class="arrowhead" d="%s"%s/>'
+        arcs.append(group % (paths % (arc.line, opacity, arc.arrowhead, opacity)))
+        # A label is less pale, to be read, and its outline is not, as it keeps the lines apart.
+        labels.append(group % _text(arc.label_x, arc.label_y, deprels[m], ' class="label"' + of_label))
+    written = [_text(x, placed.baseline, word) for x, word in zip(placed.words.tolist(), words)]
+    drawing = (
+        '<svg xmlns="http://www.w3.org/2000/svg" class="mh4-tree" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" '
+        'aria-label="{2}"><style>{3}</style><rect class="background" width="{0}" height="{1}"/>\n{4}\n</svg>\n'
+    ).format(placed.width, placed.height, escape(described(words, heads, deprels)), _STYLE, "\n".join(arcs + labels + written))
+    return _in_xml(drawing)
+
+
+def described(words: list[str], heads: np.ndarray, deprels: list[str]) -> str:
+    """The tree in words, for those who do not see it."""
+    nodes = ["root", *words]
+    return "Dependency tree: " + ", ".join(
+        "%s ← %s (%s)" % (word, nodes[head], deprel) for word, head, deprel in zip(words, heads[1:], deprels)
+    )
+
+
+def _shade(probabilities: Optional[np.ndarray], m: int) -> float:
+    """The opacity of the arc to word m: 1 if it is certain, or if its probability is unknown."""
+    if probabilities is None or np.isnan(probabilities[m]):
+        return 1.0
+    return layout.PALEST + (1 - layout.PALEST) * float(probabilities[m])
+
+
+def _text(x: float, y: int, text: str, attributes: str = "") -> str:
+    return '<text x="%g" y="%d"%s>%s</text>' % (x, y, attributes, escape(text))
+
+
+def _in_xml(text: str) -> str:
+    """The text without the characters that XML does not allow."""
+    return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)

@@ -1,0 +1,76 @@
+"""Finding a C++ compiler, and what it needs."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from typing import Dict, Mapping, NamedTuple, Optional, Sequence, Union
+
+from mh4.dynet_build import cpu
+from mh4.dynet_build.console import SetupError
+
+
+class Compiler(NamedTuple):
+    """The commands of the C and of the C++ compiler."""
+
+    c: str
+    cxx: str
+
+
+def find_compiler(env: Mapping[str, str] = os.environ) -> Compiler:
+    """The C and C++ compilers to use. Raises SetupError if there are none, or if they cannot compile an extension."""
+    path = env.get("PATH", os.defpath)
+
+    def first(variable: str, names: Sequence[str]) -> Optional[str]:
+        if env.get(variable):
+            return env[variable]
+        return next((name for name in names if shutil.which(name, path=path)), None)
+
+    c, cxx = first("CC", ("gcc", "clang", "cc")), first("CXX", ("g++", "clang++", "c++"))
+    if c is None or cxx is None:
+        raise SetupError(
+            "there is no C++ compiler, which DyNet and the decoders need: install one, on Debian or Ubuntu with "
+            "`apt install g++ python3-dev`."
+        )
+    headers = sysconfig.get_path("include")
+    if not os.path.exists(os.path.join(headers, "Python.h")):
+        raise SetupError(
+            "the headers of Python %d.%d are missing (no Python.h in %s): install them, on Debian or Ubuntu with "
+            "`apt install python3-dev`." % (sys.version_info[:2] + (headers,))
+        )
+    try:
+        check = subprocess.run(
+            [*shlex.split(cxx), "-x", "c++", "-std=c++11", "-fsyntax-only", "-I", headers, "-"],
+            input=b"#include <Python.h>\n#include <vector>\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env,
+        )  # fmt: skip
+        answer, works = check.stdout.decode(errors="replace"), check.returncode == 0
+    except (OSError, ValueError) as error:  # the latter from quotes without an end
+        answer, works = str(error), False
+    if not works:
+        raise SetupError(
+            "the C++ compiler `%s` does not work (%s): install another, or select one with CXX."
+            % (cxx, (answer.strip().splitlines() or ["no output"])[-1])
+        )
+    return Compiler(c, cxx)
+
+
+def processes(asked: Union[str, int, None] = None) -> int:
+    """The number of compilers to run in parallel: the one asked for, by default one per core, but each needs up to 1.5 GB."""
+    if asked is not None:
+        if not re.match(r"[1-9][0-9]{0,3}\Z", str(asked)):
+            raise SetupError("JOBS: %s is not a whole number from 1 to 9999." % asked)
+        return int(asked)
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return cpu.cores()
+    return max(1, min(cpu.cores(), memory // 1500000000))
+
+
+def clean_environment(env: Mapping[str, str]) -> Dict[str, str]:
+    """The environment for the setup's commands, without variables that would redirect them."""
+    unwanted = r"PYTHONPATH|PYTHONHOME|PIP_USER|PIP_TARGET|PIP_PREFIX|VIRTUAL_ENV|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|MAKELEVEL"
+    return {name: value for name, value in env.items() if not re.fullmatch(unwanted, name)}

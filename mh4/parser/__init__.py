@@ -1,0 +1,1 @@
+"""The parser: settings, vocabulary, systems, the network, and parsing."""

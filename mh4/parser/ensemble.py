@@ -1,0 +1,236 @@
+"""Ensembles: several parsers vote for one tree. The tree with the most votes is found exactly; labels are averaged.
+
+Each member, a model of any system or a file of another parser's trees, votes for the arcs of its tree. The result is a tree with
+the most votes in its class; ties are broken in favour of arcs from members named early. The label of an arc is the one with the
+highest probability, averaged over the labellers of all models; a file's label has probability 1 if the file has the arc. Tags,
+too, are those with the highest average probability.
+
+The paper does not describe how its ensemble (Section 5) is built. This method was chosen on dev among those that
+``make ensemble`` compares (``experiments/training/voting.py``): reflecting how sure a member is of an arc helped on Hungarian but
+not on Gothic, and the additional search makes an ensemble slower than running its members one after another.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Optional, cast, overload
+
+import numpy as np
+
+from mh4 import trees
+from mh4.data import conllu
+from mh4.data.conllu import Block, Sentence
+from mh4.decoders import arguments
+from mh4.errors import InputError, shown
+from mh4.parser.choices import BEAM, TREES
+from mh4.parser.parsing import ROOT, Parser, Unparsed, annotated, as_sentences, best, headed_by_root, in_order, items_of, naming
+from mh4.parser.vocabulary import TAGS, Table, without_subtype, written
+from mh4.util import memory
+from mh4.util.reading import Path, path_of
+
+if TYPE_CHECKING:
+    from mh4.parser.model import Scores
+    from mh4.parser.network.graph import dy
+
+# A file's label for a different arc says little about this one: it only counts where nothing else is known.
+_OF_ANOTHER_ARC = 1e-3
+_NO_LABEL = ("", "_")
+_UNSPECIFIED = Table({"dep": 0})  # the label where no member has one
+
+# A table of strings, and the probability of each (except the unknown one) for every word: (len(table) - 1, words).
+Opinion = tuple[Table, np.ndarray]
+
+
+@dataclass
+class Voted(Sentence):
+    """A sentence with other parsers' trees for it as votes: Sentences of the same words, with heads and deprels."""
+
+    votes: Sequence[Sentence] = ()
+
+
+class Ensemble:
+    """Several parsers that vote for one tree. What holds for threads, pickling and forks of a Parser holds for an Ensemble.
+
+    >>> ensemble = mh4.load(["models/hu-mh4", "models/hu-1ec", "models/hu-mst"])
+    >>> ensemble.parse([["Ez", "egy", "mondat", "."]])[0].heads
+    """
+
+    def __init__(self, parsers: Sequence[Parser], tree: str = "mst") -> None:
+        """parsers: the members, those that win ties first; empty if all votes come from Voted sentences.
+
+        tree: the class of trees to choose from, one of TREES. Raises InputError for any other.
+        """
+        if not isinstance(tree, str) or tree not in TREES:
+            raise InputError("no class of trees %s; there are %s" % (shown(tree), ", ".join(TREES)))
+        members = items_of(parsers)
+        if members is None or not all(isinstance(parser, Parser) for parser in members):
+            raise InputError("no ensemble can be made of %s, expected a list of parsers" % shown(parsers))
+        self.parsers: list[Parser] = members
+        self.tree = tree
+
+    @classmethod
+    def load(cls, folders: Iterable[Path], tree: str = "mst") -> "Ensemble":
+        """The ensemble of the parsers in these folders.
+
+        Raises InputError if a folder has no parser, or if the first and another have no labels in common and so cannot agree.
+        """
+        paths = list(map(path_of, folders))
+        parsers = [Parser.load(path) for path in paths]
+        labels = [{without_subtype(label) for label in parser.model.vocabulary.labels.strings} - {"", ROOT} for parser in parsers]
+        for path, others in zip(paths[1:], labels[1:]):
+            if labels[0] and others and not labels[0] & others:
+                raise InputError(
+                    "%s and %s have no label in common except %s: the models of an ensemble need the same set of labels"
+                    % (paths[0], path, ROOT)
+                )
+        return cls(parsers, tree)
+
+    def parse(
+        self,
+        sentences: Unparsed,
+        progress: Callable[[int], None] = lambda words: None,
+    ) -> list[Sentence]:
+        """Parse sentences, given as lists (or other iterables) of words, as Sentence, or as Voted, whose trees vote last.
+
+        Returns new Sentences, as Parser.parse does, all with a single root; without parsers, their tags are unchanged.
+        Raises InputError for a sentence without words or votes, or with votes that are not trees over its words, and OutOfMemory as
+        Parser.parse does. `progress` is called with the number of words parsed after each minibatch.
+        """
+        unparsed = as_sentences(sentences)
+        for sentence in unparsed:
+            _check_votes(sentence, self.parsers)
+        with self.parsers[0].model.lock if self.parsers else nullcontext():
+            return in_order(unparsed, self._minibatches(unparsed), self._parse, progress)
+
+    def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
+        """The indices of the sentences of each minibatch, and each model's scores for them."""
+        if not self.parsers:
+            return iter([(list(range(len(sentences))), [])] if sentences else [])
+        from mh4.parser.model import score_with
+
+        return score_with([parser.model for parser in self.parsers], sentences)
+
+    def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"]) -> list[Sentence]:
+        trees_of_members = [parser.trees(sentences, of_member) for parser, of_member in zip(self.parsers, scores)]
+        trees_of_files = [[other.heads for other in _votes(sentence)] for sentence in sentences]
+        heads = []
+        for k, (sentence, files) in enumerate(zip(sentences, trees_of_files)):
+            with naming(sentence, "parse"):
+                heads.append(vote([*(member[k] for member in trees_of_members), *files], self.tree))
+        labels = [_opinion(parser, "labels", of_member.labels(heads)) for parser, of_member in zip(self.parsers, scores)]
+        columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], headed_by_root(heads))}
+        for column in TAGS:
+            able = [(parser, each.tags[column]) for parser, each in zip(self.parsers, scores) if column in each.tags]
+            if able:
+                settings = able[0][0].model.config.scorer  # members that predict something else in this column have no say in it
+                alike = [each for each in able if each[0].model.config.scorer.xpos_with_upos == settings.xpos_with_upos]
+                predicted = _most_probable([_opinion(parser, column, tags) for parser, tags in alike])
+                columns[column] = written(column, predicted, settings)
+        return annotated(sentences, heads, columns)
+
+
+def vote(votes: Sequence[np.ndarray], tree: str = "mst") -> np.ndarray:
+    """The single-root tree of a class (one of TREES) whose arcs have the most votes: heads, int32 (n+1,).
+
+    votes: m trees over the same n words, heads (n+1,). Ties are broken in favour of early voters: among trees with the most
+    votes, the result minimises the sum, over its arcs, of the number of the earliest voter for the arc. This is exact for
+    n * m < 4096, beyond which the float32 of the decoders of "mh4" and "1ec" may not hold both sums. Raises ValueError if there are
+    no votes, or if one is not a tree over as many words as the others.
+    """
+    if not len(votes):
+        raise ValueError("no votes")
+    votes = [arguments.tree(heads, len(votes[0]) - 1) for heads in votes]
+    m, n = len(votes), len(votes[0]) - 1
+    words = np.arange(1, n + 1)
+    memory.require(16 * (n + 1) ** 2, "the vote")
+    number, earliest = np.zeros((2, n + 1, n + 1), dtype=np.float32)
+    for k, heads in reversed(list(enumerate(votes))):
+        number[heads[1:], words] += 1
+        earliest[heads[1:], words] = m - 1 - k
+    # One vote outweighs everything that n arcs can gain from early voters.
+    return trees.best((n * (m - 1) + 1) * number + earliest, TREES[tree], single_root=True)
+
+
+def with_votes(blocks: Iterable[Block], files: Sequence[str]) -> Iterator[Block]:
+    """The blocks with their sentences as Voted, whose votes are the trees of these CoNLL-U files.
+
+    Raises InputError where a file has no tree, or where its sentences or words differ from those of the blocks.
+    """
+    for block, others in conllu.in_parallel(blocks, files):
+        yield replace(block, sentence=Voted(**vars(block.sentence), votes=[other.sentence for other in others]))
+
+
+def _votes(sentence: Sentence) -> Sequence[Sentence]:
+    return sentence.votes if isinstance(sentence, Voted) else ()
+
+
+def _check_votes(sentence: Sentence, parsers: Sequence[Parser]) -> None:
+    where, votes = sentence.name or "a sentence", _votes(sentence)
+    if not isinstance(votes, Sequence) or not all(isinstance(other, Sentence) for other in votes):
+        raise InputError("%s: its votes cannot be %s, expected a list of Sentence" % (where, shown(votes)))
+    if not parsers and not votes:
+        raise InputError("%s: no votes for it, and the ensemble has no parsers" % where)
+    for number, other in enumerate(votes, start=1):
+        try:
+            arguments.tree(other.heads, len(sentence))
+        except ValueError as error:
+            raise InputError("%s: vote %d is not a tree over its words: %s" % (where, number, error)) from None
+        if other.deprels is None or len(other.deprels) != len(sentence) or not all(isinstance(d, str) for d in other.deprels):
+            raise InputError("%s: vote %d has not a relation for each of its words" % (where, number))
+
+
+def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
+    """The softmax of scores (strings, words) of a column of the parser's vocabulary, without the unknown string."""
+    table = getattr(parser.model.vocabulary, column)
+    values = scores.npvalue().reshape((len(table), -1))[1:]
+    exponentials = np.exp(values - values.max(axis=0))
+    return table, exponentials / exponentials.sum(axis=0)
+
+
+def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray]) -> Opinion:
+    """The votes of Voted sentences on the labels of these trees."""
+    labels = dict.fromkeys(label for s in sentences for other in _votes(s) for label in other.deprels if label not in _NO_LABEL)
+    table = Table({**_UNSPECIFIED.to_json(), **dict.fromkeys(labels, 0)})
+    scores = np.zeros((len(table), sum(map(len, sentences))), dtype=np.float32)
+    start = 0
+    for sentence, tree in zip(sentences, heads):
+        words = np.arange(start, start + len(sentence))
+        for other in _votes(sentence):
+            scores[[table[label] for label in other.deprels], words] += np.where(other.heads == tree, 1, _OF_ANOTHER_ARC)[1:]
+        start += len(sentence)
+    return table, scores[1:]
+
+
+def _most_probable(opinions: Sequence[Opinion], roots: Optional[np.ndarray] = None) -> list[str]:
+    """The string with the highest average probability over opinions, whose tables may differ; see parsing.best."""
+    union = Table(dict.fromkeys(chain.from_iterable(table.strings[1:] for table, _ in opinions), 0))
+    total = np.zeros((len(union), opinions[0][1].shape[1]), dtype=np.float32)
+    for table, probabilities in opinions:
+        same = table.strings == union.strings  # as for models of one treebank
+        total[slice(1, None) if same else [union[string] for string in table.strings[1:]]] += probabilities
+    return best(total, union, roots)
+
+
+@overload
+def load(folder: Path, decode: Optional[str] = None, beam: int = BEAM) -> Parser: ...  # type: ignore[overload-overlap]
+@overload
+def load(folder: Iterable[Path], *, tree: str = "mst") -> Ensemble: ...
+def load(
+    folder: Path | Iterable[Path], decode: Optional[str] = None, beam: int = BEAM, *, tree: str = "mst"
+) -> Parser | Ensemble:
+    """Load the parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
+
+    decode: "exact", "greedy", "beam" (of width `beam`) or "mbr"; if None, exact for global models and greedy for greedy ones.
+    For a list of folders, the ensemble of their parsers, which decode by their defaults, with trees of the class `tree`: "mst"
+    (any), "mh4" or "1ec".
+    """
+    folders = None if isinstance(folder, os.PathLike) else items_of(folder)
+    if folders is None:
+        return Parser.load(cast(Path, folder), decode, beam)
+    if decode is not None or beam != BEAM:
+        raise InputError("the parsers of an ensemble decode by their defaults: decode and beam are for a single one")
+    if not folders:
+        raise InputError("no model to load: expected the path of its folder, or several for an ensemble")
+    return Ensemble.load(folders, tree)

@@ -1,0 +1,290 @@
+"""A parser's neural network: encoder, scorer, taggers and labeller over one set of parameters; saving and loading."""
+
+import hashlib
+import io
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from mh4.data.conllu import Sentence
+from mh4.errors import InputError, OutOfMemory, shown, unreadable
+from mh4.parser import config as configuration
+from mh4.parser import systems
+from mh4.parser.config import Config
+from mh4.parser.network.encoder import Encoder, node_columns
+from mh4.parser.network.graph import dy, forward, lock
+from mh4.parser.network.scorer import Labeller, Tagger, scorer_of
+from mh4.parser.temperature import Calibration
+from mh4.parser.vocabulary import TAGS, Vocabulary
+from mh4.util import memory, reading
+from mh4.util.batching import batches
+from mh4.util.files import atomic_path, write_text
+
+FORMAT = 2  # of the model folder; incremented when an older program could not read it or would parse differently
+
+# Words per graph in parsing. With twice as many, the matrices no longer fit into the processor's caches, which is slower.
+_BATCH_TOKENS = 500
+
+
+# A network may have at most this many parameters, 40 times the paper's: larger ones would take minutes to begin, then all memory.
+_MOST_PARAMETERS = 100_000_000
+_MORE_ARRAYS = 10  # that a file of weights may have: checksums, and the state of training
+
+
+class Model:
+    """The network of one system, randomly initialised from `seed` (Glorot).
+
+    Raises InputError if it would be too large for anyone, and MemoryError if it is too large for the memory that there is.
+
+    lock: what a thread must hold while it uses the model, or any other; see mh4.parser.network.graph.
+    """
+
+    lock = lock
+
+    def __init__(self, system: str, config: Config, vocabulary: Vocabulary, seed: int) -> None:
+        self.system = systems.get(system).configured(config)
+        self.config = config
+        self.vocabulary = vocabulary
+        self.seed = seed
+        self.temperature: Optional[float] = None  # for probabilities; None before calibration, which means 1
+        counter = _Counter()
+        self._make(counter)
+        if counter.count > _MOST_PARAMETERS:
+            raise InputError("a network of these sizes has %d parameters, expected up to %d" % (counter.count, _MOST_PARAMETERS))
+        memory.require(8 * counter.count, "a network of %d parameters" % counter.count)  # they, and their gradients
+        with lock:
+            dy.renew_cg()
+            dy.reset_random_seed(seed)
+            self.parameters = dy.ParameterCollection()
+            self._make(self.parameters)
+            if config.scorer.orthogonal:
+                self.scorer.make_orthogonal()
+
+    def _make(self, parameters: Union["dy.ParameterCollection", "_Counter"]) -> None:
+        """Make the network, whose parameters are added to `parameters`."""
+        config, vocabulary = self.config, self.vocabulary
+        self.encoder = Encoder(config, vocabulary, parameters)
+        self.scorer = scorer_of(self.system, config, parameters)
+        self.taggers = {column: Tagger(len(getattr(vocabulary, column)), config, parameters) for column in TAGS}
+        self.labeller = Labeller(len(vocabulary.labels), config, parameters)
+
+    @property
+    def predicted_tags(self) -> list[str]:
+        """The columns of tags that the model has learned to predict."""
+        return [column for column in TAGS if getattr(self.config.training, column + "_weight") > 0]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.system.name, self.config, self.vocabulary, self.seed, self._arrays(), self.temperature)
+
+    def build(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> "Scores":
+        """A new graph over a minibatch, not yet evaluated. With `rng`, words and units are dropped at random as in training."""
+        dy.renew_cg()
+        return Scores(self, sentences, rng)
+
+    def score(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], "Scores"]]:
+        """Score sentences, a minibatch at a time: yields the sentences' indices and their Scores. See score_with."""
+        for batch, (scores,) in score_with([self], sentences):
+            yield batch, scores
+
+    # The model folder
+
+    def save(self, folder: str) -> None:
+        """Write config.toml, vocabulary.json and weights.npz into `folder`, which must exist."""
+        write_text(os.path.join(folder, "vocabulary.json"), self.vocabulary.to_json())
+        write_text(os.path.join(folder, "config.toml"), self.describe())
+        self.save_weights(os.path.join(folder, "weights.npz"))
+
+    def describe(self) -> str:
+        """The text of config.toml: a description of this model, then all its settings."""
+        head = '[model]\nformat = %d\nsystem = "%s"\nseed = %d\n\n' % (FORMAT, self.system.name, self.seed)
+        return head + self.config.to_toml()
+
+    @classmethod
+    def load(cls, folder: reading.Path) -> "Model":
+        """Load the model saved in `folder`. Raises InputError if there is none, if it is damaged, or if its format is another."""
+        folder = reading.path_of(folder)
+        system, seed, config = description(folder)
+        try:
+            vocabulary = Vocabulary.from_json(_read(folder, "vocabulary.json"))
+        except ValueError:
+            raise InputError("%s: vocabulary.json is damaged" % folder) from None
+        try:
+            model = cls(system, config, vocabulary, seed)
+        except InputError as error:
+            raise InputError("%s: %s" % (os.path.join(folder, "config.toml"), error)) from None
+        model.load_weights(os.path.join(folder, "weights.npz"))
+        found = Calibration.load(folder)
+        model.temperature = found.temperature if found else None
+        return model
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        """All parameters by name."""
+        with lock:
+            arrays = {"p%d" % k: p.as_array() for k, p in enumerate(self.parameters.parameters_list())}
+            arrays.update(("l%d" % k, p.as_array()) for k, p in enumerate(self.parameters.lookup_parameters_list()))
+        return arrays
+
+    def _set(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Set all parameters from _arrays()."""
+        with lock:
+            for k, parameter in enumerate(self.parameters.parameters_list()):
+                parameter.set_value(arrays["p%d" % k])
+            for k, parameter in enumerate(self.parameters.lookup_parameters_list()):
+                parameter.init_from_array(arrays["l%d" % k])
+
+    def save_weights(self, path: str, **extra: np.ndarray) -> None:
+        """Write all parameters to `path` (npz), with the arrays `extra` and checksums of all arrays and of the vocabulary."""
+        arrays = {**self._arrays(), **extra, "vocabulary": np.array(self.vocabulary.checksum())}
+        content = io.BytesIO()  # zipfile complains on standard error if the disk is full
+        np.savez(content, **arrays, checksum=np.array(_checksum(arrays)))  # type: ignore[arg-type]
+        with atomic_path(path) as temporary, open(temporary, "wb") as file:
+            file.write(content.getbuffer())
+
+    def load_weights(self, path: str) -> dict[str, np.ndarray]:
+        """Set all parameters from `path`; returns all its arrays.
+
+        Raises InputError if the file is damaged or made for another model. Files of earlier versions have no checksums; of them,
+        only the names, shapes and values of the arrays are checked.
+        """
+        if not os.path.isfile(path):
+            raise InputError("%s: no weights there, expected a trained model" % path)
+        shapes = {name: array.shape for name, array in self._arrays().items()}
+        most = 10**7 + 64 * self.parameters.parameter_count()  # bytes
+        try:
+            if os.path.getsize(path) > most:
+                raise ValueError("far larger than this model")
+            with np.load(path, allow_pickle=False) as file:
+                members = file.zip.infolist()
+                if len(members) > len(shapes) + _MORE_ARRAYS or sum(member.file_size for member in members) > most:
+                    raise ValueError("far larger than this model")
+                arrays = dict(file)
+            if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+                raise ValueError("numpy returns the bytes of what is no array")
+        except OSError as error:
+            raise unreadable(path, error) from None
+        except MemoryError:
+            raise OutOfMemory("%s: damaged, or there is not enough memory for it" % path) from None
+        except Exception:  # zipfile, zlib and numpy each raise their own errors for a damaged file
+            raise InputError("%s: damaged, or not the weights of this model" % path) from None
+        if shapes != {name: array.shape for name, array in arrays.items() if name[:1] in "pl" and name[1:].isdigit()}:
+            raise InputError("%s: damaged, or not the weights of this model" % path)
+        if "checksum" in arrays and str(arrays["checksum"]) != _checksum(arrays):
+            raise InputError("%s: damaged: its content does not match its checksum" % path)
+        if "vocabulary" in arrays and str(arrays["vocabulary"]) != self.vocabulary.checksum():
+            raise InputError("%s: vocabulary.json is damaged, or not that of these weights" % path)
+        if not all(_numbers(arrays[name]) for name in shapes):
+            raise InputError("%s: damaged: some weights are not numbers, or too large" % path)
+        self._set(arrays)
+        return arrays
+
+
+class Scores:
+    """The network's scores for the sentences of one minibatch, added to the current graph.
+
+    trees: the score tensors of derivations; tags: by column, (tags, words of the minibatch), of the columns that the model predicts;
+    last: the newest expression of them. With `rng`, dropout is applied.
+    """
+
+    def __init__(self, model: Model, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> None:
+        self._model, self._training = model, rng is not None
+        layers = model.encoder(sentences, rng)
+        self._vectors, self._columns = layers[-1], node_columns(sentences)
+        words = [column for start, stop in self._columns for column in range(start + 1, stop - 1)]
+        self.trees = model.scorer(layers[-1], self._columns, self._training)
+        tagged = layers[-1 if model.config.scorer.tags_from == "last" else 0]
+        self.tags = {column: model.taggers[column](tagged, words, self._training) for column in model.predicted_tags}
+        self.last = dy.zeros(1)
+
+    def labels(self, heads: Sequence[np.ndarray]) -> "dy.Expression":
+        """Label scores for the arcs of given trees, one heads array per sentence: (labels, words of the minibatch).
+
+        They are new nodes of the graph, evaluated when their values are asked for.
+        """
+        columns_of_heads: list[int] = []
+        columns: list[int] = []
+        for (start, _), tree in zip(self._columns, heads):
+            columns_of_heads.extend(start + int(head) for head in tree[1:])
+            columns.extend(range(start + 1, start + len(tree)))
+        return self._model.labeller(self._vectors, columns_of_heads, columns, self._training)
+
+
+def score_with(models: Sequence[Model], sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list[Scores]]]:
+    """Score sentences with several models, a minibatch at a time: yields the sentences' indices, and the Scores of each model.
+
+    The models share a graph, as DyNet has only one at a time. It has been evaluated, and is valid until the next minibatch is
+    requested; the caller must hold Model.lock until then. Sentences of similar length share a minibatch, so that their LSTM
+    steps batch well.
+    """
+    length = [len(sentence) for sentence in sentences].__getitem__
+    for batch in batches(sorted(range(len(sentences)), key=length), length, _BATCH_TOKENS):
+        dy.renew_cg()
+        scores = [Scores(model, [sentences[k] for k in batch]) for model in models]
+        forward(scores[-1].last)
+        yield batch, scores
+
+
+def description(folder: str) -> tuple[str, int, Config]:
+    """The system, seed and settings of the model in `folder`. Raises InputError if there is none, or if its format is another."""
+    path = os.path.join(folder, "config.toml")
+    settings = configuration.tables(_read(folder, "config.toml", configuration.MOST), path)
+    about = settings.pop("model", None)
+    known = about if isinstance(about, dict) else {}
+    if type(known.get("format")) is not int or known["format"] != FORMAT:
+        raise InputError(
+            "%s: a model of format %s, but this mh4 reads format %d; retrain it or use the version of mh4 that made it"
+            % (folder, shown(known["format"]) if "format" in known else "unknown", FORMAT)
+        )
+    system, seed = known.get("system"), known.get("seed")
+    if type(system) is not str or system not in systems.SYSTEMS:
+        names = ", ".join(systems.SYSTEMS)
+        raise InputError("%s: no system %s; there are %s" % (path, shown(system), names))
+    if type(seed) is not int or not 0 <= seed < 2**31:
+        raise InputError("%s: the seed cannot be %s, expected a whole number" % (path, shown(seed)))
+    return system, seed, configuration.override(Config(), settings, path)
+
+
+class _Counter:
+    """Counts the parameters of a network instead of making them, as dy.ParameterCollection would."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def add_parameters(self, dim: int | tuple[int, ...], init: Any = None) -> None:
+        self.count += math.prod(dim) if isinstance(dim, tuple) else dim
+
+    add_lookup_parameters = add_parameters
+
+
+def _restored(
+    system: str, config: Config, vocabulary: Vocabulary, seed: int, arrays: Mapping[str, np.ndarray], temperature: Optional[float]
+) -> Model:
+    """A model that was pickled."""
+    model = Model(system, config, vocabulary, seed)
+    model._set(arrays)
+    model.temperature = temperature
+    return model
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
+    """The SHA-256 of the names, types, shapes and values of all arrays except "checksum"."""
+    sha256 = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        if name != "checksum":
+            sha256.update(("%s %s %s\n" % (name, array.dtype.str, array.shape)).encode("utf-8"))
+            sha256.update(np.ascontiguousarray(array).tobytes())
+    return sha256.hexdigest()
+
+
+def _numbers(array: np.ndarray) -> bool:
+    """Whether these are real numbers in the range of float32, with which the network computes."""
+    return array.dtype.kind == "f" and bool((np.abs(array) <= np.finfo(np.float32).max).all())
+
+
+def _read(folder: str, name: str, most: int = reading.MOST) -> str:
+    path = os.path.join(folder, name)
+    if not os.path.isfile(path):
+        raise InputError("%s: no %s there, expected the folder of a trained model" % (folder, name))
+    return reading.text(path, most)

@@ -1,0 +1,131 @@
+"""From words to context-sensitive vectors (Section 4.1 and the supplement): a character bi-LSTM below a sentence bi-LSTM."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Optional
+
+import numpy as np
+
+from mh4.data.conllu import Sentence
+from mh4.parser.config import Config
+from mh4.parser.network.graph import dy
+from mh4.parser.network.layers import Columns, Linear
+from mh4.parser.network.lstm import BiLSTM
+from mh4.parser.vocabulary import UNKNOWN, Vocabulary, normalised
+
+# Rows of the word table: the two nodes that are not words, then the words (numbered from 1 in the vocabulary).
+_ROOT, _END, _BEFORE_WORDS = 0, 1, 1
+_REMEMBERED = 1 << 16  # size of the cache of word lookups
+_SPELLED = 1000  # characters of a word that are read; a longer one is hardly a word, and would take minutes
+
+
+class Encoder:
+    """Vectors of the root, the n words and the end of every sentence of a minibatch.
+
+    The input for a word is its spelling, tanh of a linear map of the two final states of its character bi-LSTM. Frequent words also
+    have an embedding, which is added or, as encoder.word_input says, replaces it; in training it is sometimes dropped, as if the word
+    were rare. If the scorer has learned vectors for the end of the sentence, the bi-LSTM does not read it, and its vector is 0.
+    """
+
+    def __init__(self, config: Config, vocabulary: Vocabulary, parameters: "dy.ParameterCollection") -> None:
+        sizes = config.encoder
+        self.vocabulary = vocabulary
+        self.dropout = config.dropout
+        self.sizes = sizes
+        self.reads_end = config.scorer.end == "encoded"
+        characters = len(vocabulary.chars)
+        begin, end = ([characters], [characters + 1]) if sizes.word_boundaries else ([], [])
+        self.char_embeddings = parameters.add_lookup_parameters((characters + len(begin + end), sizes.char_dim))
+        self.char_lstm = BiLSTM(sizes.char_layers, sizes.char_dim, sizes.char_units, parameters)
+        self.char_map = Linear(sizes.char_units, sizes.word_dim, parameters)
+        self.word_embeddings = parameters.add_lookup_parameters((len(vocabulary.words) + _BEFORE_WORDS, sizes.word_dim))
+        self.lstm = BiLSTM(sizes.layers, sizes.word_dim, sizes.units, parameters)
+
+        # Most words recur.
+        self._number = lru_cache(_REMEMBERED)(lambda word: vocabulary.words[normalised(word)])
+        self._spelling = lru_cache(_REMEMBERED)(
+            lambda word: np.array(begin + [vocabulary.chars[char] for char in word[:_SPELLED]] + end)
+        )
+        self._words_kept = _keep_probabilities(vocabulary.words.counts, self.dropout.word_embedding)
+        kept = _keep_probabilities(vocabulary.chars.counts, self.dropout.char)
+        self._chars_kept = np.append(kept, np.ones(len(begin + end)))
+
+    def __call__(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> list["dy.Expression"]:
+        """For each layer, (units, N): the nodes of all sentences side by side, n+2 for n words (see `node_columns`).
+
+        With `rng`, words, characters and recurrent connections are dropped as in training.
+        """
+        words = [word for sentence in sentences for word in sentence.words]
+        ends = _lookup(self.word_embeddings, [_ROOT, _END], self.sizes.word_dim)
+        vectors = dy.concatenate_cols([ends, self._words(words, rng)])
+        order, start = [], 2
+        for sentence in sentences:
+            order += [_ROOT, *range(start, start + len(sentence)), *([_END] if self.reads_end else [])]
+            start += len(sentence)
+        inputs = dy.select_cols(vectors, order)
+        lengths = [len(sentence) + 1 + self.reads_end for sentence in sentences]
+        layers = self.lstm(inputs, lengths, 0.0 if rng is None else self.dropout.lstm)
+        if self.reads_end:
+            return layers
+        numbers = np.insert(np.arange(1, len(order) + 1), np.cumsum(lengths), 0)
+        return [_columns(layer, numbers) for layer in layers]
+
+    def _words(self, words: Sequence[str], rng: Optional["np.random.Generator"]) -> "dy.Expression":
+        """(word_dim, number of words): each word's spelling vector, embedding, or both; zeros for a dropped word."""
+        known = np.array([self._number(word) for word in words])
+        kept = np.ones(len(words), dtype=bool)
+        if rng is not None:
+            known[rng.random(len(words)) >= self._words_kept[known]] = UNKNOWN
+            kept = rng.random(len(words)) >= self.dropout.word
+            known[~kept] = UNKNOWN
+        embedded = known != UNKNOWN
+        if self.sizes.word_input == "embedding":
+            kept &= ~embedded
+        spelled, columns = [word for word, is_kept in zip(words, kept) if is_kept], np.where(kept, kept.cumsum(), 0)
+        if rng is None:  # without dropout, all tokens of a word have the same vector
+            numbers = {word: k for k, word in enumerate(dict.fromkeys(spelled), start=1)}
+            spelled, columns = list(numbers), np.array([numbers[w] if is_kept else 0 for w, is_kept in zip(words, kept)])
+        vectors = dy.zeros((self.sizes.word_dim, len(words)))
+        if spelled:
+            vectors = _columns(self._spell(spelled, rng), columns)
+        if embedded.any():
+            embeddings = _lookup(self.word_embeddings, (known[embedded] + _BEFORE_WORDS).tolist(), self.sizes.word_dim)
+            vectors = vectors + _columns(embeddings, np.where(embedded, embedded.cumsum(), 0))
+        return vectors * (1 / (1 - self.dropout.word)) if rng is not None and self.dropout.word_scaled else vectors
+
+    def _spell(self, words: Sequence[str], rng: Optional["np.random.Generator"]) -> "dy.Expression":
+        """(word_dim, number of words): a vector for each word, from its characters."""
+        spellings = [self._spelling(word) for word in words]
+        chars = np.concatenate(spellings)
+        if rng is not None:
+            chars[rng.random(len(chars)) >= self._chars_kept[chars]] = UNKNOWN
+        lengths = [len(spelling) for spelling in spellings]
+        vectors = _lookup(self.char_embeddings, chars.tolist(), self.sizes.char_dim)
+        states = self.char_lstm(vectors, lengths, 0.0 if rng is None else self.dropout.char_lstm)[-1]
+        # Each direction has read the whole word at its end: one at the last character, the other at the first.
+        half, units = self.sizes.char_units // 2, self.sizes.char_units
+        stops = np.cumsum(lengths)
+        ahead = dy.pick_range(dy.select_cols(states, (stops - 1).tolist()), 0, half, 0)
+        behind = dy.pick_range(dy.select_cols(states, (stops - lengths).tolist()), half, units, 0)
+        return dy.tanh(self.char_map(dy.concatenate([ahead, behind])))
+
+
+def node_columns(sentences: Sequence[Sentence]) -> list[Columns]:
+    """The columns [start, stop) of each sentence's nodes in the output of Encoder."""
+    stops = np.cumsum([len(sentence) + 2 for sentence in sentences]).tolist()
+    return list(zip([0] + stops[:-1], stops))
+
+
+def _columns(vectors: "dy.Expression", numbers: np.ndarray) -> "dy.Expression":
+    """The columns of `vectors` with these numbers, counted from 1; zeros for 0."""
+    (dim, _), _ = vectors.dim()
+    return dy.select_cols(dy.concatenate_cols([dy.zeros((dim, 1)), vectors]), numbers.tolist())
+
+
+def _lookup(table: "dy.LookupParameters", rows: Sequence[int], dim: int) -> "dy.Expression":
+    return dy.reshape(dy.lookup_batch(table, rows), (dim, len(rows)))
+
+
+def _keep_probabilities(counts: Sequence[int], constant: float) -> np.ndarray:
+    seen = np.asarray(counts, dtype=float)
+    return np.divide(seen, seen + constant, out=np.zeros_like(seen), where=seen > 0)

@@ -1,0 +1,100 @@
+"""DyNet, set up once: no banner on the terminal, and no automatic batching.
+
+The graph of a minibatch is batched by hand: each step of all sequences is one product, and so is each layer above. The gain
+from any remaining automatic batching would not outweigh the cost of the search for it.
+
+Everything that builds a computation graph imports ``dy`` from here, and nothing else in the package imports DyNet, so the
+decoders and the commands that need no model start without it.
+"""
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mh4.errors import NotInstalled
+from mh4.util import memory
+
+
+@contextmanager
+def _quiet_stderr() -> Iterator[None]:
+    """Suppress DyNet's messages about its seed and memory, which it writes to file descriptor 2 from C++."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(null)
+
+
+with _quiet_stderr():
+    try:
+        import dynet_config
+    except ModuleNotFoundError:
+        raise NotInstalled(
+            "this needs DyNet, which pip cannot build by itself: run `mh4 install-dynet`, which compiles it in a few minutes"
+        ) from None
+
+    # Memory in MB to begin with: of values, gradients, parameters, and what is needed for a moment.
+    dynet_config.set(autobatch=0, mem="128,16,64,16", random_seed=1)
+    import dynet as dy
+
+# Of what it computes with, another build of DyNet, or an earlier one of ours, lacks this at least.
+if not all(hasattr(*feature) for feature in ((dy, "bilstm"), (dy.Expression, "npview"), (dy.ComputationGraph, "memory"))):
+    raise NotInstalled("this needs mh4's build of DyNet, and another one is installed: run `mh4 install-dynet`")
+
+__all__ = ["dy", "lock", "forward", "backward", "affine", "product"]
+
+_STEP = 64 << 20  # DyNet's memory grows by multiples of this, as what each minibatch needs differs a little
+
+# DyNet has one graph for the whole process. A thread holds this lock from before it begins a graph until it has all results, and
+# while it makes or changes parameters. A process is not forked while another thread holds it, so a forked child finds it free.
+lock = threading.RLock()
+os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+
+
+def forward(last: "dy.Expression") -> None:
+    """Compute every expression of the graph up to `last`, the newest. Raises MemoryError before it begins if there is too little."""
+    _reserve(gradients=False)
+    last.forward()
+
+
+def backward(loss: "dy.Expression") -> None:
+    """Compute the gradients of a scalar, the newest expression. Raises MemoryError as `forward` does."""
+    _reserve(gradients=True)
+    loss.backward()
+
+
+def _reserve(gradients: bool) -> None:
+    """Have DyNet get the memory for all values of the graph, or for their gradients, at once, unless it has so much.
+
+    The alternative, to get it bit by bit, is ended by the system where that limits the memory of a container.
+    """
+    needed, kept = dy.cg().memory(gradients)
+    if needed > kept:
+        size = -(-needed // _STEP) * _STEP
+        memory.require(size - kept, "the network")
+        dy.cg().reserve(size, gradients)
+
+
+def affine(weights: "dy.Expression", vectors: "dy.Expression", bias: "dy.Expression") -> "dy.Expression":
+    """weights * vectors, (outputs, N), with the bias added to each column, as a single node."""
+    (outputs, _), _ = weights.dim()
+    (_, *columns), _ = vectors.dim()
+    result = dy.affine_transform([bias, weights, vectors])
+    return dy.reshape(result, (outputs, 1)) if columns in ([], [1]) else result  # DyNet turns a single column into a vector
+
+
+def product(left: "dy.Expression", right: "dy.Expression") -> "dy.Expression":
+    """left * right, (rows, N).
+
+    DyNet's own product adds 0 times what was in memory, which makes it NaN where an earlier graph, such as that of a damaged
+    model, left NaN or infinity.
+    """
+    (rows, _), _ = left.dim()
+    return affine(left, right, dy.zeros(rows))

@@ -1,0 +1,100 @@
+"""Layers over the vectors of a whole minibatch, the columns of one matrix: linear maps, MLPs, biaffine scores of pairs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mh4.parser.network.graph import affine, dy, product
+from mh4.util import memory
+
+Columns = tuple[int, int]  # [start, stop) of the vectors of a sentence among those of its minibatch
+Pair = tuple["dy.Expression", "dy.Expression"]  # [x; 1] and [y; 1] of every node of a minibatch, as columns
+
+
+class Linear:
+    """An affine map of every column, (inputs, N) to (outputs, N)."""
+
+    def __init__(self, inputs: int, outputs: int, parameters: "dy.ParameterCollection") -> None:
+        self.weights = parameters.add_parameters((outputs, inputs))
+        self.bias = parameters.add_parameters(outputs, init=0)
+
+    def __call__(self, vectors: "dy.Expression") -> "dy.Expression":
+        return affine(self.weights, vectors, self.bias)
+
+
+class MLP:
+    """One tanh layer with dropout, from (units, N) to (outputs, N)."""
+
+    def __init__(self, inputs: int, outputs: int, dropout: float, parameters: "dy.ParameterCollection") -> None:
+        self.map = Linear(inputs, outputs, parameters)
+        self.dropout = dropout
+
+    def __call__(self, vectors: "dy.Expression", training: bool) -> "dy.Expression":
+        hidden = dy.tanh(self.map(vectors))
+        return dy.dropout(hidden, self.dropout) if training else hidden
+
+
+class Biaffine:
+    """Biaffine scores of pairs of nodes (Dozat & Manning 2017), in `matrices` ways: s_t(x, y) = [x; 1]' U_t [y; 1].
+
+    With bilinear, x has no 1: y has no score of its own.
+    """
+
+    def __init__(self, matrices: int, units: int, parameters: "dy.ParameterCollection", bilinear: bool = False) -> None:
+        self.matrices = matrices
+        self.rows, self.side = units if bilinear else units + 1, units + 1
+        # Each U_t has its own Glorot initialisation, rather than the block they are stored in.
+        glorot = dy.UniformInitializer(float(np.sqrt(6.0 / (2 * self.side))))
+        self.weights = parameters.add_parameters((matrices * self.rows, self.side), init=glorot)
+
+    def make_orthogonal(self) -> None:
+        """Replace each U_t by a random orthogonal matrix, made from its values; with bilinear, its part on x and y."""
+        blocks = self.weights.as_array().reshape(self.matrices, self.rows, self.side)
+        for block in blocks:
+            q, r = np.linalg.qr(block[:, : self.rows])
+            block[:, : self.rows] = q * np.sign(np.diag(r))
+        self.weights.set_value(blocks.reshape(-1, self.side))
+
+    def __call__(self, pair: Pair, xs: Sequence[Columns], ys: Sequence[Columns]) -> list["dy.Expression"]:
+        """All pairs of each sentence, i columns of x and j of y: an (i, matrices * j) expression; see `values`."""
+        x, y = self._sides(pair)
+        transformed = product(self.weights, y)
+        tensors = []
+        for (x_start, x_stop), (y_start, y_stop) in zip(xs, ys):
+            right = dy.pick_range(transformed, y_start, y_stop, 1)
+            right = dy.reshape(right, (self.rows, self.matrices * (y_stop - y_start)))
+            tensors.append(product(dy.transpose(dy.pick_range(x, x_start, x_stop, 1)), right))
+        return tensors
+
+    def values(self, tensor: "dy.Expression") -> np.ndarray:
+        """The scores as float32 array (matrices, i, j), C-contiguous: [t, x, y]. Raises MemoryError if there is too little."""
+        flat = tensor.npview()
+        memory.require(flat.nbytes, "the network")
+        # Each column of the product is one (t, y), t running fastest.
+        scores = flat.reshape((flat.shape[0], self.matrices, -1), order="F").transpose(1, 0, 2)
+        return np.array(scores, order="C")
+
+    def weighted(self, tensor: "dy.Expression", weights: np.ndarray) -> "dy.Expression":
+        """The sum of all scores of a sentence, each times its weight; weights: an array as from `values`, or without [t]."""
+        rows, columns = weights.shape[-2:]
+        flat = weights.reshape((-1, rows, columns)).transpose(1, 0, 2).reshape((rows, -1), order="F")
+        return dy.sum_elems(dy.cmult(tensor, dy.inputTensor(flat)))
+
+    def picked(self, pair: Pair, rows: np.ndarray, coefficients: np.ndarray) -> "dy.Expression":
+        """Sum of coefficients times scores of a few pairs, given as rows (t, column of x, column of y).
+
+        These scores are recomputed: backpropagation through all pairs, whose gradient is almost all zeros, takes much longer.
+        """
+        x, y = self._sides(pair)
+        by_matrix = np.argsort(rows[:, 0], kind="stable")
+        (matrices, xs, ys), coefficients = rows[by_matrix].T, coefficients[by_matrix]
+        right = []
+        for t in np.unique(matrices):
+            weights = dy.pick_range(self.weights, int(t) * self.rows, int(t + 1) * self.rows, 0)
+            right.append(product(weights, dy.select_cols(y, ys[matrices == t].tolist())))
+        pairs = dy.cmult(dy.select_cols(x, xs.tolist()), dy.concatenate_cols(right))
+        return dy.dot_product(dy.sum_dim(pairs, [0]), dy.inputTensor(coefficients))
+
+    def _sides(self, pair: Pair) -> Pair:
+        x, y = pair
+        return x if self.rows == self.side else dy.pick_range(x, 0, self.rows, 0), y

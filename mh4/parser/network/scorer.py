@@ -1,0 +1,225 @@
+"""Scores of transitions and arcs, tags and labels, from the encoder's vectors (Section 4.1 and the supplement).
+
+Every scorer takes a whole minibatch at once, so that its large products are single nodes of the graph.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Optional
+
+import numpy as np
+
+from mh4.parser.config import Config
+from mh4.parser.network.graph import dy, product
+from mh4.parser.network.layers import MLP, Biaffine, Columns, Linear
+from mh4.parser.objectives import Violation, coefficients
+from mh4.parser.systems import GreedySystem, System, Tensor
+
+
+def scorer_of(system: System, config: Config, parameters: "dy.ParameterCollection") -> "TensorScorer | JointScorer":
+    """The scorer of a system's trees."""
+    if isinstance(system, GreedySystem) and system.joint:
+        return JointScorer(system, config, parameters)
+    return TensorScorer(system, config, parameters)
+
+
+class EndVectors:
+    """Learned vectors that stand for the end of the sentence, or what is missing, one for each of several positions.
+
+    They replace the last column of each sentence; if scorer.end is "encoded", there are none, and the column stays as it is.
+    """
+
+    def __init__(self, positions: Sequence[str], units: int, config: Config, parameters: "dy.ParameterCollection") -> None:
+        glorot = dy.UniformInitializer(float(np.sqrt(3 / units)))
+        names = positions if config.scorer.end == "learned" else ()
+        self.vectors = {position: parameters.add_parameters((units, 1), init=glorot) for position in names}
+
+    def __call__(self, position: str, vectors: "dy.Expression", columns: Sequence[Columns]) -> "dy.Expression":
+        if position not in self.vectors:
+            return vectors
+        count = vectors.dim()[0][1]
+        order = np.arange(count)
+        order[[stop - 1 for _, stop in columns]] = count
+        return dy.select_cols(dy.concatenate_cols([vectors, self.vectors[position]]), order.tolist())
+
+
+POSITIONS = ("s2", "s1", "s0", "b0")  # as in the rows of mh4.parser.oracle
+
+
+class TensorScorer:
+    """The score tensors of a system: a deep biaffine map for each tensor, and an MLP for each position that they use.
+
+    A learned end of the sentence stands after the MLPs, in mh3 before them.
+    """
+
+    def __init__(self, system: System, config: Config, parameters: "dy.ParameterCollection") -> None:
+        units, mlp_units = config.encoder.units, config.scorer.mlp_units
+        self.tensors = system.tensors
+        self.mlps = {position: MLP(units, mlp_units, config.dropout.mlp, parameters) for position in system.positions}
+        self.biaffines = {
+            t.name: Biaffine(t.matrices or 1, mlp_units, parameters, bilinear=not t.biaffine) for t in system.tensors
+        }
+        can_end = [p for p in system.positions if any((p, True) in zip(t.positions, t.sentinel) for t in system.tensors)]
+        before, after = (can_end, []) if system.end_before_mlp else ([], can_end)
+        self.before = EndVectors(before, units, config, parameters)
+        self.after = EndVectors(after, mlp_units, config, parameters)
+
+    def make_orthogonal(self) -> None:
+        """Begin with random orthogonal matrices."""
+        for biaffine in self.biaffines.values():
+            biaffine.make_orthogonal()
+
+    def __call__(self, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> "TensorScores":
+        """The scores of a minibatch; `columns` are each sentence's nodes among the columns of `vectors` (units, N)."""
+        return TensorScores(self, vectors, columns, training)
+
+
+class TensorScores:
+    """The score tensors of a minibatch in the graph."""
+
+    def __init__(self, scorer: TensorScorer, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> None:
+        self.scorer, self.columns = scorer, columns
+        ones = dy.inputTensor(np.ones((1, vectors.dim()[0][1])))
+        # [x; 1] of every node of the minibatch, as columns
+        self.positions = {}
+        for position, mlp in scorer.mlps.items():
+            hidden = mlp(scorer.before(position, vectors, columns), training)
+            self.positions[position] = dy.concatenate([scorer.after(position, hidden, columns), ones])
+        self.expressions = {tensor.name: self._all_pairs(tensor) for tensor in scorer.tensors}
+
+    def _all_pairs(self, tensor: Tensor) -> list["dy.Expression"]:
+        """The scores of each sentence."""
+        nodes = [[(start, stop if sentinel else stop - 1) for start, stop in self.columns] for sentinel in tensor.sentinel]
+        return self.scorer.biaffines[tensor.name](self._pair(tensor), *nodes)
+
+    def _pair(self, tensor: Tensor) -> tuple["dy.Expression", "dy.Expression"]:
+        first, second = tensor.positions
+        return self.positions[first], self.positions[second]
+
+    def arrays(self) -> list[dict[str, np.ndarray]]:
+        """For each sentence, the arrays that a decoder takes, by name; the graph must have been evaluated."""
+        return [
+            {t.name: self._array(t, self.expressions[t.name][k]) for t in self.scorer.tensors} for k in range(len(self.columns))
+        ]
+
+    def _array(self, tensor: Tensor, expression: "dy.Expression") -> np.ndarray:
+        matrices = self.scorer.biaffines[tensor.name].values(expression)
+        return matrices[0] if tensor.matrices is None else matrices
+
+    def differences(self, violations: Sequence[Optional[Violation]]) -> list["dy.Expression"]:
+        """For each tensor, the scores that predictions use minus those that targets use, if any differ. None: no violation."""
+        terms = []
+        found = [(violation, start) for violation, (start, _) in zip(violations, self.columns) if violation]
+        for tensor in self.scorer.tensors if found else ():
+            predicted, target = (
+                np.concatenate([_in_minibatch(getattr(violation, used)[tensor.name], start) for violation, start in found])
+                for used in ("predicted", "target")
+            )
+            rows, counts = coefficients(predicted, target)
+            if len(rows):
+                terms.append(self.scorer.biaffines[tensor.name].picked(self._pair(tensor), rows, counts))
+        return terms
+
+    def weighted(self, weights: Sequence[Mapping[str, np.ndarray]]) -> "dy.Expression":
+        """The sum of all scores, weighted by arrays like those of `arrays`."""
+        terms = []
+        for tensor in self.scorer.tensors:
+            biaffine = self.scorer.biaffines[tensor.name]
+            for expression, of_sentence in zip(self.expressions[tensor.name], weights):
+                terms.append(biaffine.weighted(expression, of_sentence[tensor.name]))
+        return dy.esum(terms)
+
+
+class JointScorer:
+    """Scores of transitions by one tanh layer over the vectors at all positions of a configuration, as in the authors' greedy MH4.
+
+    A configuration is a row of positions; empty ones and the end of the sentence have learned vectors, or that of the end.
+    """
+
+    def __init__(self, system: GreedySystem, config: Config, parameters: "dy.ParameterCollection") -> None:
+        units, mlp_units = config.encoder.units, config.scorer.mlp_units
+        self.positions = [position for position in POSITIONS if position in system.positions]
+        # One matrix for all positions, in blocks.
+        glorot = dy.UniformInitializer(float(np.sqrt(6 / (mlp_units + len(self.positions) * units))))
+        self.weights = {position: parameters.add_parameters((mlp_units, units), init=glorot) for position in self.positions}
+        self.bias = parameters.add_parameters(mlp_units, init=0)
+        self.output = Linear(mlp_units, len(system.transitions), parameters)
+        self.dropout = config.dropout.mlp
+        self.end = EndVectors(self.positions, units, config, parameters)
+
+    def make_orthogonal(self) -> None:
+        """There are no biaffine matrices."""
+
+    def __call__(self, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> "JointScores":
+        """The parts of the layer that belong to each position; `columns` as for TensorScorer."""
+        return JointScores(self, vectors, columns, training)
+
+
+class JointScores:
+    """What is needed to score any configuration of the sentences of a minibatch."""
+
+    def __init__(self, scorer: JointScorer, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> None:
+        self.scorer, self.columns, self.training = scorer, columns, training
+        self.projected = {
+            position: product(weights, scorer.end(position, vectors, columns)) for position, weights in scorer.weights.items()
+        }
+
+    def arrays(self) -> list[dict[str, np.ndarray]]:
+        """For each sentence, the arguments of joint.decode, by name; the graph must have been evaluated."""
+        layer = {"output": self.scorer.output.weights.as_array(), "bias": self.scorer.output.bias.as_array()}
+        projected = {position: expression.npvalue().T for position, expression in self.projected.items()}
+        first = next(iter(projected))
+        projected[first] = projected[first] + self.scorer.bias.as_array()
+        return [
+            {**{position: array[start:stop] for position, array in projected.items()}, **layer} for start, stop in self.columns
+        ]
+
+    def of_configurations(self, sequences: Sequence[Optional[np.ndarray]]) -> "dy.Expression":
+        """(transitions, N) scores in the configurations of sequences, one after another, each without its first configuration.
+
+        sequences: for each sentence, int (2n+1, 5) as from mh4.parser.oracle; none for a sentence to be omitted.
+        """
+        nodes = [
+            np.where(rows[1:, 1:] < 0, stop - 1, rows[1:, 1:] + start)
+            for rows, (start, stop) in zip(sequences, self.columns)
+            if rows is not None
+        ]
+        by_position = dict(zip(POSITIONS, np.concatenate(nodes).T.tolist()))
+        hidden = dy.esum([dy.select_cols(vectors, by_position[position]) for position, vectors in self.projected.items()])
+        hidden = dy.tanh(dy.colwise_add(hidden, self.scorer.bias))
+        return self.scorer.output(dy.dropout(hidden, self.scorer.dropout) if self.training else hidden)
+
+
+def _in_minibatch(rows: np.ndarray, start: int) -> np.ndarray:
+    """Index rows ([t,] x, y) of a sentence as rows (t, column of x, column of y) of a minibatch."""
+    matrices = rows[:, :-2] if rows.shape[1] == 3 else np.zeros((len(rows), 1), dtype=int)
+    return np.concatenate([matrices, rows[:, -2:] + start], axis=1)
+
+
+class Tagger:
+    """Scores of the tags of every word, from one tanh layer (the auxiliary task of stack propagation)."""
+
+    def __init__(self, tags: int, config: Config, parameters: "dy.ParameterCollection") -> None:
+        self.mlp = MLP(config.encoder.units, config.scorer.mlp_units, config.dropout.mlp, parameters)
+        self.output = Linear(config.scorer.mlp_units, tags, parameters)
+
+    def __call__(self, vectors: "dy.Expression", words: Sequence[int], training: bool) -> "dy.Expression":
+        """(tags, len(words)) scores of the words in columns `words` of `vectors`."""
+        return self.output(self.mlp(dy.select_cols(vectors, words), training))
+
+
+class Labeller:
+    """Scores of the labels of given arcs, from one tanh layer over the vectors of head and dependent.
+
+    It shares the encoder, is trained on gold arcs, and applied to the tree that the decoder finds.
+    """
+
+    def __init__(self, labels: int, config: Config, parameters: "dy.ParameterCollection") -> None:
+        self.mlp = MLP(2 * config.encoder.units, config.scorer.mlp_units, config.dropout.mlp, parameters)
+        self.output = Linear(config.scorer.mlp_units, labels, parameters)
+
+    def __call__(
+        self, vectors: "dy.Expression", heads: Sequence[int], dependents: Sequence[int], training: bool
+    ) -> "dy.Expression":
+        """(labels, number of arcs) scores; heads and dependents are columns of `vectors`."""
+        ends = dy.concatenate([dy.select_cols(vectors, heads), dy.select_cols(vectors, dependents)])
+        return self.output(self.mlp(ends, training))

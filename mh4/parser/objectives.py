@@ -1,0 +1,134 @@
+"""Margin violations (Section 4.3): by how much the score plus cost of what a model predicts exceeds the score of the target.
+
+The *target* is the tree to learn, gold or the nearest that the system can produce; the *prediction* is what has the highest score
+plus cost. Once it is known, the violation is linear in the scores: the sum of those that the prediction uses minus the sum of those
+that the target uses, plus the cost, which is a constant. Global parsers predict whole derivations, greedy ones single transitions.
+Global parsers can also be trained on the likelihood of the target. Nothing here needs DyNet; mh4.training.loss makes it a part of
+the graph.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+from mh4 import transitions
+from mh4.decoders import Derivation, Marginals
+from mh4.decoders.beam import local_parts
+
+Parts = dict[str, np.ndarray]  # for each tensor, the index rows of the scores used
+
+
+class Violation(NamedTuple):
+    """The sum of the scores that the prediction uses, minus the sum of those that the target uses, plus the prediction's cost.
+
+    The whole is never negative, as the target competes for the prediction at no cost. `predicted` and `target` are index rows into the
+    score tensors.
+    """
+
+    predicted: Parts
+    target: Parts
+    cost: float
+
+
+def hamming_cost(heads: np.ndarray) -> np.ndarray:
+    """cost[h, m] = 1 for every arc that is not in the target tree `heads`: float32 (n+1, n+1)."""
+    cost = np.ones((len(heads), len(heads)), dtype=np.float32)
+    cost[heads[1:], np.arange(1, len(heads))] = 0.0
+    return cost
+
+
+def structured(
+    decode: Callable[..., Derivation],
+    tensors: Mapping[str, np.ndarray],
+    heads: np.ndarray,
+    single_root: bool,
+    sequence: Optional[np.ndarray] = None,
+) -> Violation:
+    """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the same over those of the target.
+
+    heads: the target tree, whose derivations cost nothing. It may have several. sequence: the one that counts (int (2n+1, 5), as from
+    mh4.parser.oracle); by default the one that the model scores highest.
+    """
+    predicted = decode(**tensors, cost=hamming_cost(heads), single_root=single_root)
+    target = decode(**tensors, heads=heads, single_root=single_root).parts if sequence is None else parts_of(sequence)
+    return Violation(predicted.parts, {name: target[name] for name in tensors}, float((predicted.heads != heads).sum()))
+
+
+def parts_of(sequence: np.ndarray) -> Parts:
+    """The index rows of the scores that a sequence of MH3 uses: shift, reduce_s0b0, arcs."""
+    code, _, s1, s0, b0 = sequence[1:].T
+    shifts, reduces = code == transitions.SH, code != transitions.SH
+    left = code == transitions.LA
+    return {
+        "shift": np.stack([s0, b0], axis=1)[shifts],
+        "reduce_s0b0": np.stack([code - 1, s0, b0], axis=1)[reduces],
+        "arcs": np.stack([np.where(left, b0, s1), s0], axis=1)[reduces],
+    }
+
+
+class Likelihood(NamedTuple):
+    """The negative log-likelihood of the target, `value`, and for each tensor its derivatives by the scores."""
+
+    derivatives: dict[str, np.ndarray]
+    value: float
+
+
+def likelihood(
+    marginalize: Callable[..., Marginals], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
+) -> Likelihood:
+    """-log of the probability of the target `heads`, that of all its derivations together.
+
+    The derivatives are differences between expected counts: over all derivations, minus over those of the target.
+    """
+    arcs = np.full((len(heads), len(heads)), -np.inf)
+    of_target = heads[1:], np.arange(1, len(heads))
+    arcs[of_target] = tensors["arcs"][of_target] if "arcs" in tensors else 0
+    everything = marginalize(**tensors, single_root=single_root)
+    target = marginalize(**{**tensors, "arcs": arcs}, single_root=single_root)
+    derivatives = {name: everything.parts[name] - target.parts[name] for name in tensors}
+    return Likelihood(derivatives, everything.log_partition - target.log_partition)
+
+
+def stepwise(tensors: Mapping[str, np.ndarray], sequence: np.ndarray, rivals: np.ndarray) -> Violation:
+    """Hinge of a greedy parser, summed over the configurations of the sequence that it learns.
+
+    For each configuration: max over the rivals of score + 1 (+ 0 for the right one), minus the right one's score.
+    tensors: as for `beam.decode_local`. sequence, rivals: see GreedySystem.steps.
+    """
+    n = len(sequence) // 2
+    parts = local_parts(sequence, n)
+    each = [tensor[:, parts[name][:, 1], parts[name][:, 2]] for name, tensor in tensors.items()]
+    right = sequence[1:, 0]
+    choices = predicted_classes(sum(each[1:], each[0]), right, rivals)  # scores (codes, 2n)
+    wrong = np.flatnonzero(choices != right)
+    predicted = sequence[1:][wrong]
+    predicted[:, 0] = choices[wrong]
+    used = local_parts(np.concatenate([sequence[:1], predicted]), n)
+    return Violation({name: used[name] for name in tensors}, {name: parts[name][wrong] for name in tensors}, float(len(wrong)))
+
+
+def predicted_classes(scores: np.ndarray, gold: np.ndarray, rivals: Optional[np.ndarray] = None) -> np.ndarray:
+    """For each of N decisions, the class with the highest score + 1 (+ 0 for the gold class): scores (classes, N), gold (N,).
+
+    rivals: bool (classes, N), the classes that compete with the gold one; by default all.
+    """
+    decisions = np.arange(len(gold))
+    augmented = scores + 1.0 if rivals is None else np.where(rivals, scores + 1.0, -np.inf)
+    augmented[gold, decisions] = scores[gold, decisions]
+    return augmented.argmax(axis=0)
+
+
+def coefficients(predicted: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The coefficients of a tensor's scores in a violation: how often the prediction uses each minus how often the target does.
+
+    Both are given as index rows. Returns distinct index rows and their coefficients, omitting zero coefficients.
+    """
+    rows = np.concatenate([predicted, target])
+    signs = np.repeat([1.0, -1.0], [len(predicted), len(target)])
+    # Encode each row as one number, which sorts much faster.
+    shape = rows.max(axis=0, initial=0) + 1
+    numbers, positions = np.unique(np.ravel_multi_index(rows.T, shape), return_inverse=True)
+    counts = np.bincount(positions, weights=signs, minlength=len(numbers))
+    used = counts != 0
+    return np.stack(np.unravel_index(numbers[used], shape), axis=1), counts[used]

@@ -1,0 +1,104 @@
+"""Parsing files of any size, a few thousand words at a time, in this process or in several others."""
+
+import os
+import warnings
+from collections import deque
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from queue import SimpleQueue
+from typing import Any
+
+from mh4.data.conllu import Block, Sentence
+from mh4.errors import InputError, placed
+from mh4.parser.ensemble import Ensemble
+from mh4.parser.parsing import Parser
+from mh4.util.batching import batches
+from mh4.util.processes import Child, Killed
+
+Load = Callable[..., Parser | Ensemble]
+Arguments = tuple[Hashable, ...]
+
+# Words in memory per process; within a chunk, sentences of similar length share a minibatch.
+CHUNK_WORDS = 10_000
+
+
+def parse(
+    load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int = 1, **options: Any
+) -> Generator[tuple[Block, Sentence], None, None]:
+    """Parse the sentences of `blocks` with the parser from load(*arguments); yields each block with its new Sentence, in order.
+
+    Close it in any case (contextlib.closing): this ends the other processes, for which it is too late when Python ends.
+
+    load: Parser.load or Ensemble.load (see there for arguments and exceptions); each process calls it once.
+    jobs: the number of processes, as many as there are cores at most; with 1, this process does the work. Raises InputError if one
+    of several is killed.
+    options: for the parser's parse().
+    """
+    chunks = batches(blocks, lambda block: len(block.sentence), CHUNK_WORDS)
+    jobs = min(jobs, _cores())
+    if jobs == 1:
+        for chunk in chunks:
+            yield from zip(chunk, _parse(load, arguments, options, [block.sentence for block in chunk]))
+        return
+    children: list[Child] = []
+    idle: SimpleQueue[Child] = SimpleQueue()
+    running: deque[tuple[list[Block], Future]] = deque()
+
+    def parsed_by_child(sentences: list[Sentence]) -> tuple[list[Sentence], list[str]]:
+        child = idle.get()
+        try:
+            return child.call(_parse_elsewhere, load, arguments, options, sentences)
+        finally:
+            idle.put(child)
+
+    with ThreadPoolExecutor(jobs) as threads:  # each waits for a child
+        try:
+            for chunk in chunks:
+                if len(children) < jobs:
+                    children.append(Child())
+                    idle.put(children[-1])
+                running.append((chunk, threads.submit(parsed_by_child, [block.sentence for block in chunk])))
+                if len(running) > 2 * jobs:
+                    yield from _parsed(*running.popleft())
+            while running:
+                yield from _parsed(*running.popleft())
+        except Killed:
+            raise InputError("a process of --jobs was killed, perhaps because memory ran out: try fewer") from None
+        finally:
+            for _, parsed in running:
+                parsed.cancel()
+            for child in children:
+                child.kill()
+
+
+def _cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _parsed(chunk: list[Block], future: Future) -> Iterator[tuple[Block, Sentence]]:
+    sentences, said = future.result()
+    for text in said:
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+    yield from zip(chunk, sentences)
+
+
+def _parse_elsewhere(
+    load: Load, arguments: Arguments, options: dict[str, Any], sentences: list[Sentence]
+) -> tuple[list[Sentence], list[str]]:
+    """In another process: the parsed sentences, and the warnings, which are for this process to show."""
+    said: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RuntimeWarning)
+        warnings.showwarning = lambda warning, *rest, **options: said.append(placed(warning))
+        return _parse(load, arguments, options, sentences), said
+
+
+def _parse(load: Load, arguments: Arguments, options: dict[str, Any], sentences: list[Sentence]) -> list[Sentence]:
+    return _parser(load, arguments).parse(sentences, **options)
+
+
+@lru_cache(maxsize=1)
+def _parser(load: Load, arguments: Arguments) -> Parser | Ensemble:
+    return load(*arguments)

@@ -1,0 +1,243 @@
+"""Parsing: the best tree according to the decoder, then its labels."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Optional, TypeVar
+
+import numpy as np
+
+from mh4.data.conllu import Sentence
+from mh4.decoders import Derivation, Marginals
+from mh4.errors import InputError, OutOfMemory, because, shown, working_on
+from mh4.parser.choices import BEAM
+from mh4.parser.temperature import at_temperature
+from mh4.parser.vocabulary import Table, written
+from mh4.util.reading import Path
+
+if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
+    from mh4.parser.model import Model, Scores
+    from mh4.parser.systems import Marginalize
+
+Unparsed = Iterable[Sentence | Iterable[str]]
+ROOT = "root"  # the label of words headed by the root, and only of those
+Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
+
+
+class Parser:
+    """A trained parser.
+
+    Threads may share it, or use others in the same process; they parse in turn. It can be pickled, and used after a fork.
+
+    >>> parser = mh4.load("models/hu")
+    >>> parser.parse([["Ez", "egy", "mondat", "."]])[0].heads
+    """
+
+    def __init__(self, model: "Model", decode: Optional[str] = None, beam: int = BEAM) -> None:
+        if not hasattr(model, "system"):
+            raise InputError("no parser can be made of %s; load one from the folder of a model, by mh4.load" % shown(model))
+        self.model = model
+        self.decode = model.system.decoder(decode, beam)
+        self._tempered = decode == "mbr"  # whether the result depends on the temperature
+
+    @classmethod
+    def load(cls, folder: Path, decode: Optional[str] = None, beam: int = BEAM) -> "Parser":
+        """Load the parser that ``mh4 train`` saved in `folder`; InputError if there is none or its format is another.
+
+        decode: "exact", "greedy", "beam" (of width `beam`) or "mbr" (see System.minimum_bayes_risk); if None, exact for global
+        models and greedy for greedy ones. Raises InputError if the system does not support this decoding.
+        """
+        from mh4.parser.model import Model
+
+        return cls(Model.load(folder), decode, beam)
+
+    def parse(
+        self,
+        sentences: Unparsed,
+        progress: Callable[[int], None] = lambda words: None,
+        confidence: bool = False,
+        transitions: bool = False,
+    ) -> list[Sentence]:
+        """Parse sentences, given as lists (or other iterables) of words or as Sentence.
+
+        Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats
+        as predicted (a model that does not predict one of them leaves it as it is); with `confidence`, also with the
+        probabilities of their arcs (float64 (n+1,), probabilities[0] = 1), at the model's temperature; with `transitions`,
+        also with those of their derivations, if the system has them.
+        `progress` is called with the number of words parsed after each minibatch.
+        Raises InputError for a sentence without words, or if probabilities are asked for and the system has none; and
+        OutOfMemory, naming the sentence, if one is too long for the memory of the machine.
+        """
+        if confidence:
+            self._marginalize()
+        unparsed = as_sentences(sentences)
+        with self.model.lock:
+            parse = partial(self._parse, confidence=confidence, transitions=transitions)
+            return in_order(unparsed, self.model.score(unparsed), parse, progress)
+
+    def trees(self, sentences: Sequence[Sentence], scores: "Scores") -> list[np.ndarray]:
+        """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,). Raises as `derivations` does."""
+        return [derivation.heads for derivation in self.derivations(sentences, scores)]
+
+    def derivations(self, sentences: Sequence[Sentence], scores: "Scores") -> list[Derivation]:
+        """The best derivation of each sentence of a minibatch, given its scores.
+
+        Raises OutOfMemory as `parse` does, and InputError if the scores are not numbers, as those of damaged models.
+        """
+        single_root = self.model.config.scorer.single_root
+        arrays = scores.trees.arrays()
+        if self._tempered:
+            arrays = [at_temperature(tensors, self.model.temperature or 1) for tensors in arrays]
+        found = []
+        for sentence, tensors in zip(sentences, arrays):
+            try:
+                with naming(sentence, "parse"), working_on(sentence.name):
+                    found.append(self.decode(**tensors, single_root=single_root))
+            except ValueError as error:
+                raise InputError("the scores of the model cannot be decoded, so its weights are damaged (%s)" % error) from error
+        return found
+
+    def marginals(self, sentences: Sequence[Sentence], scores: "Scores") -> list[Marginals]:
+        """The marginals of each sentence of a minibatch, given its scores, at the model's temperature.
+
+        Raises InputError if the system has none, and OutOfMemory as `parse` does.
+        """
+        marginalize, single_root = self._marginalize(), self.model.config.scorer.single_root
+        found = []
+        for sentence, tensors in zip(sentences, scores.trees.arrays()):
+            with naming(sentence, "parse"):
+                found.append(marginalize(**at_temperature(tensors, self.model.temperature or 1), single_root=single_root))
+        return found
+
+    def _marginalize(self) -> "Marginalize":
+        if self.model.system.marginals is None:
+            from mh4.parser.systems import with_marginals
+
+            raise InputError(
+                "%s gives no probabilities of arcs; the systems that do are %s"
+                % (self.model.system.name, ", ".join(with_marginals()))
+            )
+        return self.model.system.marginals
+
+    def _parse(
+        self, sentences: Sequence[Sentence], scores: "Scores", confidence: bool = False, transitions: bool = False
+    ) -> list[Sentence]:
+        vocabulary, derivations = self.model.vocabulary, self.derivations(sentences, scores)
+        heads = [derivation.heads for derivation in derivations]
+        settings = self.model.config.scorer
+        columns = {
+            column: written(column, best(tags.npvalue(), getattr(vocabulary, column)), settings)
+            for column, tags in scores.tags.items()
+        }
+        roots = headed_by_root(heads) if settings.root_label else None
+        columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, roots)
+        parsed = annotated(sentences, heads, columns)
+        if confidence:
+            for sentence, marginals in zip(parsed, self.marginals(sentences, scores)):
+                sentence.probabilities = of_arcs(marginals.arcs, sentence.heads)
+        if transitions:
+            for sentence, derivation in zip(parsed, derivations):
+                sentence.transitions = derivation.transitions  # type: ignore[assignment]
+        return parsed
+
+
+def of_arcs(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
+    """The probabilities of the arcs of a tree, float64 (n+1,), 1 at 0; marginals: those of all arcs, (n+1, n+1)."""
+    probabilities = np.ones(len(heads))
+    probabilities[1:] = marginals[heads[1:], np.arange(1, len(heads))]
+    return probabilities
+
+
+def in_order(
+    sentences: Sequence[Sentence],
+    minibatches: Iterable[tuple[list[int], Scored]],
+    parse: Callable[[list[Sentence], Scored], list[Sentence]],
+    progress: Callable[[int], None],
+) -> list[Sentence]:
+    """The sentences as parsed a minibatch at a time, in their own order.
+
+    minibatches: the indices of the sentences of each minibatch, and their scores, which `parse` takes with the sentences.
+    `progress` is called with the number of words parsed after each minibatch.
+    If memory runs out, OutOfMemory names the sentence or, if it runs out in the network, the longest one.
+    """
+    parsed: dict[int, Sentence] = {}
+    with naming(longest(sentences), "parse"):
+        for batch, scores in minibatches:
+            parsed.update(zip(batch, parse([sentences[k] for k in batch], scores)))
+            progress(sum(len(sentences[k]) for k in batch))
+    return [parsed[k] for k in range(len(sentences))]
+
+
+@contextmanager
+def naming(sentence: Sentence, doing: str) -> Iterator[None]:
+    """Within the block, running out of memory is an OutOfMemory that names this sentence, unless it names one already.
+
+    doing: what there is not enough memory to do, such as "parse".
+    """
+    try:
+        yield
+    except OutOfMemory:
+        raise
+    except MemoryError as error:
+        where = sentence.name or "a sentence"
+        raise OutOfMemory("%s: not enough memory to %s %d words%s" % (where, doing, len(sentence), because(error))) from None
+
+
+def longest(sentences: Sequence[Sentence]) -> Sentence:
+    """The first of the longest sentences; one without words if there are none."""
+    return max(sentences, key=len, default=Sentence([]))
+
+
+def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], columns: Mapping[str, list[str]]) -> list[Sentence]:
+    """New sentences with these heads, one array per sentence, and these columns by name, concatenated over all sentences."""
+    results, start = [], 0
+    for sentence, tree in zip(sentences, heads):
+        stop = start + len(sentence)
+        strings: dict[str, Any] = {name: values[start:stop] for name, values in columns.items()}
+        results.append(replace(sentence, heads=tree, **strings))
+        start = stop
+    return results
+
+
+def headed_by_root(heads: Sequence[np.ndarray]) -> np.ndarray:
+    """Which words, concatenated over all trees, are headed by the root: bool (words,)."""
+    return np.concatenate([tree[1:] for tree in heads]) == 0
+
+
+def as_sentences(given: Unparsed) -> list[Sentence]:
+    """Sentences as they are, or made from words; InputError if one has no words, or if anything is something else."""
+    sentences = None if isinstance(given, Sentence) else items_of(given)
+    if sentences is None:
+        raise InputError("cannot parse %s: expected a list of sentences" % shown(given))
+    return [_as_sentence(sentence) for sentence in sentences]
+
+
+def _as_sentence(given: Sentence | Iterable[str]) -> Sentence:
+    name, words = (given.name, given.words) if isinstance(given, Sentence) else ("", given)
+    found = items_of(words)
+    if not found or not all(isinstance(word, str) and word for word in found):
+        where = "%s: " % name if name else ""
+        raise InputError("%scannot parse %s: expected a list of words, each a non-empty string" % (where, shown(words)))
+    return given if isinstance(given, Sentence) else Sentence(list(map(str, found)))  # numpy's strings are of a type of its own
+
+
+def items_of(given: Any) -> Optional[list[Any]]:
+    """The items of a list, an iterator, an array or the like; None for a string, or what has no items."""
+    try:
+        items = None if isinstance(given, (str, bytes)) else iter(given)
+    except TypeError:
+        return None
+    return None if items is None else list(items)  # its errors are those of the user's code
+
+
+def best(scores: np.ndarray, table: Table, roots: Optional[np.ndarray] = None) -> list[str]:
+    """The best-scoring string of every column, never the unknown one (row 0).
+
+    roots: for labels, which columns are words headed by the root: these and only these are labelled `root`.
+    """
+    scores = scores.reshape((len(table), -1))
+    if roots is not None and table[ROOT] and len(table) > 2:
+        scores[table[ROOT]] = -np.inf
+    strings = [table.strings[k] for k in scores[1:].argmax(axis=0) + 1]
+    return strings if roots is None else [ROOT if is_root else string for is_root, string in zip(roots, strings)]

@@ -1,0 +1,274 @@
+"""The registry of systems: a system is a name, the score tensors that the network fills, and decoders that read them.
+
+Tensors are named after the decoders' parameters. To add a system, add an entry to SYSTEMS, which the command line, the messages
+and the reports read.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING, Optional, TypeVar
+
+import numpy as np
+
+from mh4 import transitions, trees
+from mh4.decoders import Derivation, Marginals, beam, joint, mh3, mh4, mh5, mst, oneec
+from mh4.decoders.derivation import from_heads
+from mh4.errors import InputError, shown
+from mh4.parser import first_found, objectives, oracle
+from mh4.parser.choices import BEAM, DECODING_METHODS, MAX_BEAM
+from mh4.parser.objectives import Likelihood, Violation
+from mh4.transitions import MH3, MH4, Transition
+
+if TYPE_CHECKING:
+    from mh4.parser.config import Config
+
+Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root; exact decoders also take cost and heads
+Marginalize = Callable[..., Marginals]  # takes the tensors by name, and single_root
+Nearest = Callable[..., np.ndarray]  # from heads, class and single_root to heads
+Sequence = Callable[[np.ndarray, tuple[Transition, ...]], Optional[np.ndarray]]  # from heads and transitions to rows
+
+Configured = TypeVar("Configured", bound="System")
+
+NEAREST: dict[str, Nearest] = {"fewest-roots": trees.nearest, "first": first_found.nearest}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """One tensor of scores of pairs of nodes.
+
+    positions: the two positions that are scored; all tensors of a system share the MLP of a position.
+    matrices: the number of matrices (one per transition) in the tensor, or None for a single matrix.
+    sentinel: whether node n+1, the end of the sentence, is among the first nodes, and whether it is among the second.
+    biaffine: whether nodes have scores of their own in both positions, otherwise only in the first.
+    """
+
+    name: str
+    positions: tuple[str, str]
+    matrices: Optional[int] = None
+    sentinel: tuple[bool, bool] = (True, True)
+    biaffine: bool = True
+
+
+@dataclass(frozen=True)
+class System:
+    """A parser.
+
+    tree_class: the class of trees that it learns to produce, by its name in mh4.trees.
+    decoders: by name (from DECODING_METHODS), the default first. The one called "beam" also takes the width.
+    in_paper: whether it is one of the paper's systems.
+    marginals: the function that computes marginals of its derivations; None if there is none.
+    nearest: of a tree outside the class, by heads, class and single_root, the tree of the class to learn.
+    end_before_mlp: whether a learned vector of the end of the sentence goes through the MLPs, as in the authors' mh3.
+    """
+
+    name: str
+    tree_class: str
+    tensors: tuple[Tensor, ...]
+    decoders: Mapping[str, Decode]
+    in_paper: bool = True
+    marginals: Optional[Marginalize] = None
+    nearest: Nearest = trees.nearest
+    end_before_mlp: bool = False
+
+    def configured(self: Configured, config: "Config") -> Configured:
+        """This system with the settings that change what it scores or learns."""
+        system = replace(self, nearest=NEAREST[config.training.nearest], end_before_mlp=self.tree_class == "projective")
+        if config.scorer.arcs == "bilinear":
+            system = replace(system, tensors=tuple(replace(t, biaffine=t.name != "arcs") for t in system.tensors))
+        return system
+
+    @property
+    def positions(self) -> tuple[str, ...]:
+        """The positions that are scored."""
+        return tuple(dict.fromkeys(position for tensor in self.tensors for position in tensor.positions))
+
+    @property
+    def default(self) -> str:
+        """The name of the default decoder."""
+        return next(iter(self.decoders))
+
+    def decoder(self, decoding: Optional[str] = None, width: int = BEAM) -> Decode:
+        """The function from the tensors by name, and single_root, to a Derivation.
+
+        decoding: one of DECODING_METHODS, or None for the default; width: of the beam. Raises InputError if the system lacks it.
+        """
+        decoding = self.default if decoding is None else decoding
+        if not isinstance(decoding, str) or decoding not in DECODING_METHODS:
+            raise InputError("no decoding %s; there are %s" % (shown(decoding), ", ".join(DECODING_METHODS)))
+        if decoding == "mbr" and self.marginals:
+            return partial(self.minimum_bayes_risk, self.marginals)
+        if decoding not in self.decoders:
+            raise InputError("%s has no %s decoding, only %s" % (self.name, decoding, " or ".join(self.decoders)))
+        if decoding != "beam":
+            return self.decoders[decoding]
+        if not isinstance(width, (int, np.integer)) or not 1 <= width <= MAX_BEAM:
+            raise InputError("a beam of width %s: expected 1 to %d" % (shown(width), MAX_BEAM))
+        return partial(self.decoders["beam"], beam=width)
+
+    def minimum_bayes_risk(self, marginals: Marginalize, *, single_root: bool, **tensors: np.ndarray) -> Derivation:
+        """The tree of the system's class with the highest expected number of correct arcs, which is its score.
+
+        An arc is correct with its probability according to `marginals` (Goodman, ACL 1996).
+        """
+        probabilities = marginals(**tensors, single_root=single_root).arcs.astype(np.float32)
+        heads = trees.best(probabilities, self.tree_class, single_root=single_root)
+        return from_heads(heads, probabilities, None)
+
+    def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
+        """The tree to learn: gold, or if the system cannot produce it, the nearest tree of its class."""
+        return self.nearest(heads, self.tree_class, single_root=single_root)
+
+    def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
+        """By how much the model violates the margin of the tree `heads`, which training minimises."""
+        raise NotImplementedError
+
+    def likelihood(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Likelihood:
+        """The negative log-likelihood of the tree `heads`; only for systems with marginals."""
+        assert self.marginals is not None, "%s has no marginals" % self.name
+        return objectives.likelihood(self.marginals, tensors, heads, single_root)
+
+
+@dataclass(frozen=True)
+class GlobalSystem(System):
+    """A system trained on whole derivations, through its exact decoder (Section 4).
+
+    derivation: the sequence of a tree to learn, int array (2n+1, 5) as from mh4.parser.oracle; None to learn the one that the model scores
+    highest.
+    """
+
+    derivation: Optional[Sequence] = None
+
+    def configured(self, config: "Config") -> "GlobalSystem":
+        system = super().configured(config)
+        late = config.training.sequences == "late" and self.name == "mh3"
+        return replace(system, derivation=oracle.late if late else None)
+
+    def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
+        sequence = self.derivation(heads, MH3) if self.derivation else None
+        return objectives.structured(self.decoders["exact"], tensors, heads, single_root, sequence)
+
+
+@dataclass(frozen=True)
+class GreedySystem(System):
+    """A system trained on single transitions, following a static oracle (the greedy columns of Tables 1 and 4).
+
+    transitions: its transitions. sequence: the one of a tree to learn, as from mh4.parser.oracle; None if they do not produce it.
+    legal_rivals: whether its transitions only have to score higher than those that are legal.
+    joint: whether all positions are scored by one layer, not by sums over tensors.
+    """
+
+    transitions: tuple[Transition, ...] = ()
+    sequence: Sequence = oracle.canonical
+    legal_rivals: bool = True
+    joint: bool = False
+
+    def configured(self, config: "Config") -> "GreedySystem":
+        system = super().configured(config)
+        mh4 = self.transitions == MH4
+        if config.training.sequences == "late":
+            system = replace(system, sequence=oracle.first_of_chart if mh4 else oracle.late)
+        if mh4 and config.scorer.greedy == "joint":
+            system = replace(system, joint=True, decoders={"greedy": joint.decode})
+        return replace(system, legal_rivals=not (mh4 and config.training.illegal_rivals))
+
+    def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
+        # Greedy MH4 parsers produce some trees that no chart derives (Section 3.2).
+        if self.sequence(heads, self.transitions) is not None:
+            return heads
+        return super().training_tree(heads, single_root)
+
+    def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
+        return objectives.stepwise(tensors, *self.steps(heads, single_root))
+
+    def steps(self, heads: np.ndarray, single_root: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The sequence of a tree to learn, and which transitions compete with it in each configuration but the first.
+
+        heads: a tree from training_tree. Returns int (2n+1, 5), rows (code, s2, s1, s0, b0), and bool (codes, 2n).
+        """
+        rows = self.sequence(heads, self.transitions)
+        assert rows is not None, "greedy parsers are only trained on trees that they can produce"
+        rivals = np.ones((len(self.transitions), len(rows) - 1), dtype=bool)
+        if self.legal_rivals:
+            rivals = transitions.legal(rows[1:, 1:], len(heads) - 1, single_root)[: len(self.transitions)]
+        return rows, rivals
+
+
+def _search(decode: Decode) -> dict[str, Decode]:
+    """Greedy search, a beam of width 1, and beam search."""
+    return {"greedy": partial(decode, beam=1), "beam": decode}
+
+
+def _transition_based(name: str, tree_class: str, chart: ModuleType, *tensors: Tensor, in_paper: bool = True) -> System:
+    """A global system whose transitions are decoded exactly by a chart parser or approximately by search."""
+    return GlobalSystem(
+        name, tree_class, tensors, {"exact": chart.decode, **_search(beam.decode)}, in_paper, getattr(chart, "marginals", None)
+    )
+
+
+def _greedy(name: str, tree_class: str, codes: tuple[Transition, ...], *pairs: tuple[str, str]) -> System:
+    """A greedy parser that scores all its transitions on each of `pairs` of positions."""
+    tensors = tuple(Tensor(first + second, (first, second), len(codes)) for first, second in pairs)
+    return GreedySystem(name, tree_class, tensors, _search(beam.decode_local), transitions=codes)
+
+
+# Transitions are scored on stack and buffer positions: the shift, then the reduces: two in MH3, six in MH4, twelve in MH5.
+_SHIFT = Tensor("shift", ("s0", "b0"))
+_MH3_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 2)
+_MH4_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 6)
+_MH4_ON_S1S0 = Tensor("reduce_s1s0", ("s1", "s0"), 6)
+_MH5_ON_S0B0 = Tensor("reduce_s0b0", ("s0", "b0"), 12)
+_MH5_ON_S1S0 = Tensor("reduce_s1s0", ("s1", "s0"), 12)
+# Arcs are scored on head and dependent, where the end of the sentence is neither.
+_ARCS = Tensor("arcs", ("h", "m"), sentinel=(False, False))
+
+SYSTEMS: dict[str, System] = {
+    system.name: system
+    for system in (
+        # The projective arc-hybrid parser on {s0, b0} (Shi, Huang & Lee 2017).
+        _transition_based("mh3", "projective", mh3, _SHIFT, _MH3_ON_S0B0),
+        # Edge-factored maximum spanning trees on {h, m}.
+        GlobalSystem("mst", "any", (_ARCS,), {"exact": mst.decode}, marginals=mst.marginals),
+        # MH4 with everything scored on {s0, b0}.
+        _transition_based("mh4-two", "mh4", mh4, _SHIFT, _MH4_ON_S0B0),
+        # MH4 with shifts scored on {s0, b0} and reduces on {s1, s0, b0}, as {s1, s0} + {s0, b0} (Section 4.2).
+        _transition_based("mh4-hybrid", "mh4", mh4, _SHIFT, _MH4_ON_S0B0, _MH4_ON_S1S0),
+        # Third-order 1-Endpoint-Crossing trees (Pitler, TACL 2014) on {h, m}, {si, m} and {g, m}, and on {h, m} again with
+        # separate scores for crossed arcs. The end of the sentence stands for a missing sibling or grandparent.
+        GlobalSystem(
+            "1ec",
+            "1ec",
+            (
+                Tensor("arc", ("h", "m"), sentinel=(False, False)),
+                Tensor("crossed_arc", ("h", "m"), sentinel=(False, False)),
+                Tensor("grandparent", ("g", "m"), sentinel=(True, False)),
+                Tensor("sibling", ("si", "m"), sentinel=(True, False)),
+            ),
+            {"exact": oneec.decode},
+        ),
+        # MH3 and MH4-hybrid plus the {h, m} scores of mst, decoded exactly.
+        _transition_based("mh3-arcs", "projective", mh3, _SHIFT, _MH3_ON_S0B0, _ARCS, in_paper=False),
+        _transition_based("mh4-arcs", "mh4", mh4, _SHIFT, _MH4_ON_S0B0, _MH4_ON_S1S0, _ARCS, in_paper=False),
+        # MH5 scored as MH4-hybrid, and the same plus the {h, m} scores of mst.
+        _transition_based("mh5-hybrid", "mh5", mh5, _SHIFT, _MH5_ON_S0B0, _MH5_ON_S1S0, in_paper=False),
+        _transition_based("mh5-arcs", "mh5", mh5, _SHIFT, _MH5_ON_S0B0, _MH5_ON_S1S0, _ARCS, in_paper=False),
+        # The greedy parsers of Tables 4 and 1, which sum the scores of adjacent positions.
+        _greedy("greedy-mh3", "projective", MH3, ("s0", "b0")),
+        _greedy("greedy-mh4", "mh4", MH4, ("s0", "b0"), ("s1", "s0"), ("s2", "s1")),
+        _greedy("greedy-mh4-two", "mh4", MH4, ("s0", "b0")),
+        _greedy("greedy-mh4-three", "mh4", MH4, ("s0", "b0"), ("s1", "s0")),
+    )
+}
+
+
+def with_marginals() -> list[str]:
+    """The names of the systems that have marginals."""
+    return [name for name, system in SYSTEMS.items() if system.marginals]
+
+
+def get(name: str) -> System:
+    """The system called `name`; InputError if there is none."""
+    if name not in SYSTEMS:
+        raise InputError("no system %r; there are %s" % (name, ", ".join(SYSTEMS)))
+    return SYSTEMS[name]

@@ -1,0 +1,51 @@
+"""The temperature of a model, which makes its probabilities of arcs hold.
+
+Scores are divided by it before marginals are computed (Guo, Pleiss, Sun & Weinberger, ICML 2017). It is fitted at the end of
+training (mh4.training.calibration), and kept in calibration.json, in the model folder.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, astuple, dataclass
+from typing import Optional
+
+import numpy as np
+
+from mh4.errors import InputError
+from mh4.util import memory, reading
+from mh4.util.files import write_text
+
+FILE = "calibration.json"
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """temperature: the best. nll, uncalibrated_nll: -log of the probability of a gold arc, on average, with it and without it."""
+
+    temperature: float
+    nll: float
+    uncalibrated_nll: float
+
+    def save(self, folder: str) -> None:
+        write_text(os.path.join(folder, FILE), json.dumps(asdict(self), indent=2) + "\n")
+
+    @classmethod
+    def load(cls, folder: str) -> Optional["Calibration"]:
+        """That of the model in `folder`; None if it has none. Raises InputError if it is damaged."""
+        path = os.path.join(folder, FILE)
+        if not os.path.lexists(path):
+            return None
+        try:
+            found = cls(**json.loads(reading.text(path)))
+            if not all(type(number) in (int, float) for number in astuple(found)) or not 1e-6 < found.temperature < 1e6:
+                raise ValueError
+        except (ValueError, TypeError, RecursionError):
+            raise InputError("%s: damaged, expected the calibration of a model" % path) from None
+        return found
+
+
+def at_temperature(tensors: Mapping[str, np.ndarray], temperature: float) -> dict[str, np.ndarray]:
+    """Scores divided by a temperature: above 1, probabilities are less extreme. Raises MemoryError if there is too little."""
+    memory.require(sum(tensor.nbytes for tensor in tensors.values()), "scores at a temperature")
+    return {name: tensor / np.float32(temperature) for name, tensor in tensors.items()}

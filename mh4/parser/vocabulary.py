@@ -1,0 +1,132 @@
+"""The vocabulary of a model: the words, characters, tags and labels of its training treebank, with their counts."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from mh4.data.conllu import Sentence
+from mh4.parser.config import Config, Scorer
+
+UNKNOWN = 0  # the row of every table for anything not seen in training
+
+# What the network predicts in addition to the tree: part-of-speech and morphological tags. They are auxiliary tasks, trained by
+# stack propagation (Section 5): predicted from the first layer of the sentence bi-LSTM, and not given to the parser otherwise.
+TAGS = ("upos", "xpos", "feats")
+
+_DIGIT = re.compile(r"\d")
+_NOT_IN_A_COLUMN = re.compile("[\t\n\ud800-\udfff]")  # surrogates are not in UTF-8
+
+
+def normalised(word: str) -> str:
+    """The form under which a word is counted: lower-cased, digits to 0."""
+    return _DIGIT.sub("0", word.lower())
+
+
+def without_subtype(deprel: str) -> str:
+    """A dependency label without its language-specific subtype: ``nmod:poss`` is ``nmod``."""
+    return deprel.partition(":")[0]
+
+
+def learned(sentence: Sentence, column: str, settings: Scorer) -> list[str]:
+    """What a model learns to predict as a column ("upos", "xpos", "feats" or "deprels"), a string for each word."""
+    if column == "xpos" and settings.xpos_with_upos:
+        return ["%s|%s" % pair for pair in zip(sentence.upos, sentence.xpos)]
+    if column == "deprels" and not settings.label_subtypes:
+        return [without_subtype(deprel) for deprel in sentence.deprels]
+    return getattr(sentence, column)
+
+
+def written(column: str, predicted: list[str], settings: Scorer) -> list[str]:
+    """What a model writes in a column where it predicts these strings."""
+    if column == "xpos" and settings.xpos_with_upos:
+        return [pair.partition("|")[2] for pair in predicted]
+    return predicted
+
+
+class Table:
+    """Strings numbered from 1 (0 is unknown), in order of decreasing count; `counts[i]` is how often string i was seen."""
+
+    def __init__(self, counts: dict[str, int]) -> None:
+        self.strings = [""] + list(counts)
+        self.counts = [0] + list(counts.values())
+        self._numbers = {string: k for k, string in enumerate(self.strings) if k}
+
+    @classmethod
+    def count(cls, strings: Iterable[str], at_least: int = 1) -> "Table":
+        counts = Counter(strings)
+        # Ties in alphabetical order, so that the vocabulary does not depend on the order of the sentences.
+        return cls({s: c for s, c in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if c >= at_least})
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def __getitem__(self, string: str) -> int:
+        return self._numbers.get(string, UNKNOWN)
+
+    def numbers(self, strings: Iterable[str]) -> np.ndarray:
+        """The number of each string."""
+        number = self._numbers.get
+        return np.array([number(string, UNKNOWN) for string in strings], dtype=int)
+
+    def to_json(self) -> dict[str, int]:
+        return dict(zip(self.strings[1:], self.counts[1:]))
+
+
+class Vocabulary:
+    """The tables of one training treebank.
+
+    words: normalised words seen at least `word_min_count` times; chars: characters of the words as written;
+    upos, xpos, feats: tags (features as one string); labels: dependency labels. Both as `learned` gives them.
+    """
+
+    _TABLES = ("words", "chars", "upos", "xpos", "feats", "labels")
+
+    def __init__(self, **tables: Table) -> None:
+        self.words, self.chars, self.upos, self.xpos, self.feats, self.labels = (tables[name] for name in self._TABLES)
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence], config: Config) -> "Vocabulary":
+        def all_of(column: str) -> list[str]:
+            return [value for sentence in sentences for value in learned(sentence, column, config.scorer)]
+
+        words = [word for sentence in sentences for word in sentence.words]
+        return cls(
+            words=Table.count(map(normalised, words), at_least=config.encoder.word_min_count),
+            chars=Table.count(char for word in words for char in word),
+            upos=Table.count(all_of("upos")),
+            xpos=Table.count(all_of("xpos")),
+            feats=Table.count(all_of("feats")),
+            labels=Table.count(all_of("deprels")),
+        )
+
+    def to_json(self) -> str:
+        tables = {name: getattr(self, name).to_json() for name in self._TABLES}
+        return json.dumps(tables, ensure_ascii=False, indent=0) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "Vocabulary":
+        """The vocabulary that to_json wrote. Raises ValueError for any other text."""
+        try:
+            tables = json.loads(text)
+        except RecursionError:
+            raise ValueError("not a vocabulary") from None
+        if not isinstance(tables, dict) or not all(_is_table(tables.get(name)) for name in cls._TABLES):
+            raise ValueError("not a vocabulary")
+        if not all(tables[name] for name in cls._TABLES if name != "words"):  # there may be no frequent words
+            raise ValueError("not a vocabulary: a table is empty")
+        return cls(**{name: Table(tables[name]) for name in cls._TABLES})
+
+    def checksum(self) -> str:
+        """The SHA-256 of all strings, in their order, and their counts."""
+        return hashlib.sha256(self.to_json().encode("utf-8")).hexdigest()
+
+
+def _is_table(counts: object) -> bool:
+    """Whether these are counts of strings that can be read from, and written to, a column of CoNLL-U."""
+    return isinstance(counts, dict) and all(
+        type(count) is int and 0 < count < 2**63 and not _NOT_IN_A_COLUMN.search(string) for string, count in counts.items()
+    )

@@ -1,1 +1,0 @@
-"""Raw text: segmenters find the sentences and words that parsers need."""

@@ -1,0 +1,39 @@
+"""Writing plots with matplotlib, if installed; files appear whole or not at all."""
+
+import logging
+import os
+import warnings
+from typing import Any
+
+from mh4.errors import InputError
+from mh4.util.files import atomic_path
+
+
+def check_plot(path: str) -> None:
+    """Raise InputError if matplotlib is not installed, or if it cannot write an image to `path`."""
+    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # it reports its first search for fonts, and where it keeps them
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("a plot needs matplotlib, which is not installed: pip install matplotlib") from None
+    except ValueError as error:  # its configuration, such as MPLBACKEND
+        raise InputError("matplotlib cannot be used: %s" % error) from None
+    kinds = Figure().canvas.get_supported_filetypes()
+    if _kind(path) not in kinds:
+        raise InputError("%s: not a file name for a plot: expected a name that ends in .png, .pdf or .svg" % path)
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path) or not os.path.isdir(folder):
+        raise InputError("%s: cannot be written: %s" % (path, "it is a folder" if os.path.isdir(path) else "no folder " + folder))
+
+
+def save(figure: Any, path: str) -> None:
+    """Write a matplotlib figure to `path`, whose extension determines the image format."""
+    with atomic_path(path) as temporary, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of characters that no font has, for which it draws boxes
+        figure.savefig(temporary, format=_kind(path), dpi=150)
+
+
+def _kind(path: str) -> str:
+    return os.path.splitext(path)[1][1:].lower()

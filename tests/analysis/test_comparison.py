@@ -1,0 +1,255 @@
+"""The command `mh4 compare`, on files with all numbers counted by hand, and on any files against the official scorer."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+import segmented
+import toy
+from hypothesis import given, settings
+from running import COMMAND, mh4, refuses, succeeds
+from test_score_tables import paths  # noqa: F401 (a fixture)
+
+from mh4.analysis import comparison, significance
+from mh4.analysis.comparison import Group
+from mh4.analysis.evaluation import official
+
+# (gold, system, recalled, precise) unlabelled, and where they differ labelled; first of A, then of B. See segmented.py.
+GROUPS = {
+    "length": {
+        "root": [((2, 2, 2, 2),), ((2, 2, 1, 1),)],
+        "1": [((2, 3, 2, 2), (2, 3, 1, 1)), ((2, 2, 0, 0),)],
+        "2": [((2, 1, 1, 1),), ((2, 1, 0, 0),)],
+        "3-4": [((0, 0, 0, 0),), ((0, 0, 0, 0),)],
+        "5-9": [((0, 0, 0, 0),), ((0, 0, 0, 0),)],
+        "10-14": [((0, 0, 0, 0),), ((0, 0, 0, 0),)],
+        "15+": [((0, 0, 0, 0),), ((0, 0, 0, 0),)],
+    },
+    "crossed": {
+        "no": [((3, 6, 3, 5), (3, 6, 2, 4)), ((3, 5, 0, 1),)],
+        "yes": [((3, 0, 2, 0),), ((3, 0, 1, 0),)],
+    },
+    "depth": {
+        "1": [((2, 2, 2, 2),), ((2, 2, 1, 1),)],
+        "2": [((3, 4, 3, 3), (3, 4, 2, 2)), ((3, 3, 0, 0),)],
+        "3": [((1, 0, 0, 0),), ((1, 0, 0, 0),)],
+        "4": [((0, 0, 0, 0),), ((0, 0, 0, 0),)],
+        "5-6": [((0, 0, 0, 0),), ((0, 0, 0, 0),)],
+        "7-9": [((0, 0, 0, 0),), ((0, 0, 0, 0),)],
+        "10+": [((0, 0, 0, 0),), ((0, 0, 0, 0),)],
+    },
+    "sentence_length": {
+        "1-10": [((6, 6, 5, 5), (6, 6, 4, 4)), ((6, 5, 1, 1),)],
+        "11-20": [((0, 0, 0, 0),), ((0, 0, 0, 0),)],
+        "21-30": [((0, 0, 0, 0),), ((0, 0, 0, 0),)],
+        "31-40": [((0, 0, 0, 0),), ((0, 0, 0, 0),)],
+        "41-50": [((0, 0, 0, 0),), ((0, 0, 0, 0),)],
+        "51+": [((0, 0, 0, 0),), ((0, 0, 0, 0),)],
+    },
+}
+
+
+def groups_by_hand(k):
+    return {key: [(Group(*counts[k][0]), Group(*counts[k][-1])) for counts in rows.values()] for key, rows in GROUPS.items()}
+
+
+def test_counts_by_hand(paths):  # noqa: F811
+    found = comparison.compare(*paths)
+    a, b = found.systems
+    assert (found.sentences, found.words) == (2, 6)
+    assert (a.words, a.aligned, b.words, b.aligned) == (6, 6, 5, 4)
+    assert [list(dimension.names) for dimension in comparison.DIMENSIONS] == [list(rows) for rows in GROUPS.values()]
+    assert a.groups == groups_by_hand(0)
+    assert b.groups == groups_by_hand(1)
+    # By sentence: correct unlabelled and labelled arcs, of the words in gold and system; exact match, 1 of 2 (F1).
+    assert a.sentences.tolist() == [[[3, 8], [2, 8], [0, 2], [0, 2]], [[2, 4], [2, 4], [1, 2], [1, 2]]]
+    assert b.sentences.tolist() == [[[1, 8], [1, 8], [0, 2], [0, 2]], [[0, 3], [0, 3], [0, 2], [0, 2]]]
+
+
+def test_significance_by_hand(paths):  # noqa: F811
+    """UAS: A 10/12, B 2/11. Of two sentences, resamples give differences of 50 (1/4), 65.15 (1/2) and 100 (1/4): none is as
+    far from 65.15 as that is from 0. Exchanging none or both makes a difference as large, one of them one of 4.55."""
+    uas = comparison.compare(*paths).differences["uas"]
+    assert (uas.a, uas.b, uas.difference) == pytest.approx((1000 / 12, 200 / 11, 1000 / 12 - 200 / 11))
+    assert (uas.low, uas.high) == pytest.approx((50, 100))
+    assert uas.p_bootstrap == 1 / (1 + significance.SAMPLES)
+    assert uas.p_randomisation == pytest.approx(1 / 2, abs=0.025)
+    exact = comparison.compare(*paths).differences["exact_labelled"]
+    assert (exact.a, exact.b, exact.low, exact.high) == (50, 0, 0, 100)
+
+
+def test_groups_begin_where_they_say(tmp_path):
+    """A chain of 60 words, each the dependent of the one before, and arcs from the first word to all others."""
+    chain = [("w", m, "dep" if m else "root") for m in range(60)]
+    star = [("w", min(m, 1), "dep" if m else "root") for m in range(60)]
+    for name, sentence in (("chain", chain), ("star", star), ("ten", chain[:10]), ("eleven", chain[:11])):
+        (tmp_path / name).write_text(segmented.as_conllu([sentence]))
+
+    def gold_counts(name, key):
+        path = str(tmp_path / name)
+        return [pair[0].gold for pair in comparison.compare(path, path, path).systems[0].groups[key]]
+
+    assert gold_counts("star", "length") == [1, 1, 1, 2, 5, 5, 45]
+    assert gold_counts("chain", "length") == [1, 59, 0, 0, 0, 0, 0]
+    assert gold_counts("chain", "depth") == [1, 1, 1, 1, 2, 3, 51]
+    assert gold_counts("star", "depth") == [1, 59, 0, 0, 0, 0, 0]
+    assert gold_counts("star", "sentence_length") == [0, 0, 0, 0, 0, 60]
+    assert gold_counts("ten", "sentence_length") == [10, 0, 0, 0, 0, 0]
+    assert gold_counts("eleven", "sentence_length") == [0, 11, 0, 0, 0, 0]
+
+
+# ------------------------------------------------------------------------------------------------------------ properties
+
+
+def agrees_with_the_scorer(gold, a, b):
+    """Everything adds up to the official counts: arcs over groups, correct arcs over gold sentences."""
+    found = comparison.compare(gold, a, b)
+    for letter, system, path in zip("ab", found.systems, (a, b)):
+        scores = official(gold, path)
+        for k, metric in enumerate(("UAS", "LAS")):
+            right, there = system.sentences[:, k].sum(axis=0).tolist()
+            assert there == found.words + system.words
+            difference = found.differences[metric.lower()]
+            assert 200 * right / there == pytest.approx(scores[metric].f1) == pytest.approx(getattr(difference, letter))
+            for groups in system.groups.values():
+                sums = [sum(pair[k][column] for pair in groups) for column in range(4)]
+                assert sums == [found.words, system.words, right, right]
+        assert (2 * system.sentences[:, :2, 0] <= system.sentences[:, :2, 1]).all()
+        unlabelled, labelled = system.sentences[:, 2, 0], system.sentences[:, 3, 0]
+        assert (labelled <= unlabelled).all() and set(unlabelled.tolist()) <= {0, 1}
+        assert (system.sentences[unlabelled == 1, 0, 0] * 2 == system.sentences[unlabelled == 1, 0, 1]).all()
+    return found
+
+
+def written(folder, texts):
+    for k, text in enumerate(texts):
+        (Path(folder) / str(k)).write_text(text)
+    return [str(Path(folder) / str(k)) for k in range(len(texts))]
+
+
+@settings(max_examples=100)
+@given(segmented.same_text(systems=2))
+def test_any_segmentation(texts):
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(significance.compare, "__defaults__", (200, significance.SEED))
+        gold, a, b = written(folder, texts)
+        found = agrees_with_the_scorer(gold, a, b)
+        other = comparison.compare(gold, b, a)
+        assert [system.groups for system in other.systems] == [system.groups for system in found.systems[::-1]]
+        for name, one in found.differences.items():
+            turned = other.differences[name]
+            assert (one.a, one.b, one.difference) == (turned.b, turned.a, -turned.difference)
+            assert (one.p_bootstrap, one.p_randomisation) == (turned.p_bootstrap, turned.p_randomisation)
+        for one in comparison.compare(gold, a, a).differences.values():
+            assert (one.difference, one.low, one.high, one.p_bootstrap, one.p_randomisation) == (0, 0, 0, 1, 1)
+        for one in comparison.compare(gold, gold, b).differences.values():
+            assert one.a == 100
+
+
+@pytest.mark.slow
+def test_the_shared_task():
+    """Languages with multiword tokens, and languages written without spaces."""
+    for gold, systems in segmented.shared_task_files().items():
+        if Path(gold).name.partition("-")[0] in ("de", "got", "he", "hu", "zh"):
+            agrees_with_the_scorer(gold, systems[0], systems[-1])
+
+
+# ----------------------------------------------------------------------------------------------------------- the command
+
+
+def test_the_tables(paths):  # noqa: F811
+    out = succeeds("compare", *paths).decode()
+    files, differences, said, *tables = out.rstrip("\n").split("\n\n")
+    assert files.splitlines() == [
+        "gold  gold.conllu: 2 sentences, 6 words",
+        "A     a.conllu: 6 words, 6 of them aligned with gold",
+        "B     b.conllu: 5 words, 4 of them aligned with gold",
+    ]
+    rows = [line.split() for line in differences.splitlines()[2:]]
+    assert rows[0][:8] == ["UAS", "(F1)", "83.33", "18.18", "+65.15", "+50.00", "to", "+100.00"] and rows[0][8] == "0.0001"
+    assert rows[3][:8] == ["exact", "match,", "heads", "and", "relations", "50.00", "0.00", "+50.00"]
+    assert "p: how often a difference as large" in said and "10,000 times" in said and "10,000 bootstrap samples" in said
+    assert [table.splitlines()[1].split("  ")[0] for table in tables] == [d.title for d in comparison.DIMENSIONS]
+    lengths = {line.split()[0]: line.split()[1:] for line in tables[0].splitlines()[2:]}
+    assert lengths["1"] == "2 3 2 100.0 0.0 +100.0 66.7 0.0 +66.7 50.0 0.0 +50.0 33.3 0.0 +33.3".split()
+    assert lengths["15+"] == "0 0 0 - - - - - - - - - - - -".split()
+    (crossed,) = [line.split() for line in tables[1].splitlines() if line.startswith("yes")]
+    assert crossed == "yes 3 0 0 66.7 33.3 +33.3 - - - 66.7 33.3 +33.3 - - -".split()
+    assert max(map(len, said.splitlines())) <= 120
+
+
+def test_json(paths):  # noqa: F811
+    found = json.loads(succeeds("compare", "--json", *paths))
+    assert found["gold"] == {"file": paths[0], "sentences": 2, "words": 6}
+    assert found["b"] == {"file": paths[2], "words": 5, "aligned": 4}
+    assert (found["samples"], found["seed"]) == (10000, significance.SEED)
+    assert list(found["scores"]) == ["uas", "las", "exact_unlabelled", "exact_labelled"]
+    assert found["scores"]["las"]["a"] == pytest.approx(800 / 12) and 0 < found["scores"]["las"]["p_randomisation"] <= 1
+    assert {key: [row["group"] for row in rows] for key, rows in found["arcs"].items()} == {k: list(v) for k, v in GROUPS.items()}
+    row = found["arcs"]["depth"][1]
+    assert row["gold"] == 3 and row["a"]["system"] == 4
+    assert row["a"]["labelled"] == {"recalled": 2, "precise": 2, "recall": pytest.approx(200 / 3), "precision": 50}
+    empty = found["arcs"]["crossed"][1]["b"]["unlabelled"]
+    assert empty == {"recalled": 1, "precise": 0, "recall": pytest.approx(100 / 3), "precision": None}
+
+
+def test_it_is_the_same_every_time(paths):  # noqa: F811
+    assert succeeds("compare", *paths) == succeeds("compare", *paths)
+
+
+@pytest.mark.slow
+def test_bad_input_is_one_sentence(paths, tmp_path):  # noqa: F811
+    gold, a, _ = paths
+    bad = tmp_path / "bad.conllu"
+
+    def refused(text):
+        bad.write_text(text)
+        line = refuses("compare", gold, a, str(bad), "--plot", str(tmp_path / "out.svg"))
+        assert line == refuses("compare", gold, str(bad), a)
+        return line
+
+    good = segmented.as_conllu(segmented.A)
+    assert "bad.conllu, line 7: 'g', but" in refused(good.replace("\tf\t", "\tg\t"))
+    assert "the scorer needs the same text in both" in refused(good.replace("\tf\t", "\tff\t"))
+    assert "bad.conllu: the end, but" in refused(segmented.as_conllu(segmented.A[:1]))
+    assert "bad.conllu, line 1, sentence 1: no HEAD" in refused(good.replace("\t2\tdet", "\t_\t_"))
+    assert "word 1 is part of a cycle" in refused(good.replace("2\tb\t_\tX\t_\t_\t0", "2\tb\t_\tX\t_\t_\t1"))
+    assert "bad.conllu: no sentences in it" in refused("")
+    assert "cannot be read" in refuses("compare", gold, a, str(tmp_path / "none"))
+    assert "cannot be read" in refuses("compare", str(tmp_path), a, a)
+    assert not (tmp_path / "out.svg").exists()
+    done = mh4("compare", gold, a)
+    assert done.returncode == 2 and b"B.conllu" in done.stderr
+
+
+def test_neither_dynet_nor_matplotlib_is_imported(paths, tmp_path):  # noqa: F811
+    for name in ("dynet", "dynet_config", "matplotlib"):
+        (tmp_path / (name + ".py")).write_text("raise SystemExit('%s was imported')" % name)
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(tmp_path), str(toy.ROOT)]))
+    done = subprocess.run([*COMMAND, "compare", *paths], stdout=-1, stderr=-1, env=environment)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_a_plot(paths, tmp_path):  # noqa: F811
+    pytest.importorskip("matplotlib")
+    image, drawing = tmp_path / "out.png", tmp_path / "out.svg"
+    assert succeeds("compare", *paths, "--plot", str(image)) == succeeds("compare", *paths)
+    assert image.read_bytes().startswith(b"\x89PNG")
+    comparison.plot(str(drawing), comparison.compare(*paths))
+    assert "<svg" in drawing.read_text(encoding="utf-8")
+    assert "a name that ends in .png" in refuses("compare", *paths, "--plot", str(tmp_path / "out.txt"))
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".conllu"] * 3 + [".png", ".svg"]
+
+
+def test_no_matplotlib(paths, monkeypatch, tmp_path):  # noqa: F811
+    from mh4.errors import InputError
+
+    found = comparison.compare(*paths)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(InputError, match="pip install matplotlib"):
+        comparison.plot(str(tmp_path / "out.png"), found)

@@ -1,0 +1,214 @@
+"""Coverage, against its definition, and the command `mh4 coverage`."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import brute
+import numpy as np
+import pytest
+import toy
+from running import COMMAND, on_a_terminal, refuses, succeeds
+from test_trees import naive_crossings, naive_gap_degree, naive_well_nested
+from tiny import CROSSING, NEITHER, PROJECTIVE, WORD, as_conllu
+
+from mh4.analysis import coverage
+from mh4.errors import InputError
+
+
+@pytest.fixture
+def bank(tmp_path):
+    path = tmp_path / "bank.conllu"
+    path.write_text(as_conllu(PROJECTIVE, CROSSING, NEITHER))
+    return str(path)
+
+
+def int32(tree):
+    return np.array(tree, dtype=np.int32)
+
+
+# -------------------------------------------------------------------------------------------------------------- counting
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_counts_over_all_trees(n):
+    found = coverage.measure_coverage(map(int32, brute.all_trees(n)))
+    assert (found.sentences, found.words) == (len(brute.all_trees(n)), n * len(brute.all_trees(n)))
+    for name in coverage.CLASSES:
+        candidates = np.array(brute.class_trees(n, name))
+        assert found.covered[name] == len(candidates)
+        assert found.kept[name] == sum((candidates[:, 1:] == tree[1:]).sum(axis=1).max() for tree in brute.all_trees(n))
+    assert found.crossings == Counter(map(naive_crossings, brute.all_trees(n)))
+    assert found.gap_degree == Counter(map(naive_gap_degree, brute.all_trees(n)))
+    assert found.well_nested == sum(map(naive_well_nested, brute.all_trees(n)))
+
+
+def test_percentages_and_sums():
+    parts = [coverage.measure_coverage([int32(tree)]) for tree in (PROJECTIVE, CROSSING, NEITHER)]
+    whole = coverage.total([("", part) for part in parts])
+    assert whole == coverage.measure_coverage(map(int32, (PROJECTIVE, CROSSING, NEITHER)))
+    assert parts[0] + coverage.Coverage() == parts[0]
+    assert [whole.sentence_coverage(name) for name in coverage.CLASSES] == pytest.approx([100 / 3] + 3 * [200 / 3])
+    assert [whole.edge_coverage(name) for name in coverage.CLASSES] == pytest.approx([100 * 7 / 11] + 3 * [100 * 10 / 11])
+    empty = coverage.Coverage()
+    assert empty.sentence_coverage("mh4") == empty.edge_coverage("mh4") == empty.share(0) == 0
+
+
+def test_trees_with_too_large_a_core_are_left_out(tmp_path):
+    """Here the odd words are a chain, and so are the even ones: nothing can be taken away. Long sentences as such are counted."""
+
+    def two_chains(n):
+        return (-1, 0, 0, *range(1, n - 1))
+
+    path = tmp_path / "bank.conllu"
+    path.write_text(as_conllu(two_chains(1000), PROJECTIVE, (-1, *range(1000)), two_chains(201), two_chains(10)))
+    first, second, said = succeeds("coverage", str(path)).decode().split("\n\n")
+    assert first.splitlines()[2].split()[:3] == ["bank.conllu", "3", "1013"]
+    assert said.startswith("Sentences left out, as arcs of more than 200 words") and said.endswith(": 2 of bank.conllu\n")
+    found = json.loads(succeeds("coverage", str(path), "--json"))["total"]
+    assert (found["sentences"], found["left_out"], found["classes"]["mh5"]["sentences"]) == (3, 2, 3)
+    assert coverage.measure_coverage([int32(two_chains(200))]).left_out == 0
+
+
+def test_groups_of_numbers():
+    counts = Counter({0: 5, 1: 1, 4: 2, 5: 3, 9: 4, 10: 1, 77: 1})
+    assert coverage.group_names((0, 1, 2, 5, 10)) == ["0", "1", "2-4", "5-9", "10+"]
+    assert coverage.grouped(counts, (0, 1, 2, 5, 10)) == [5, 1, 2, 7, 2]
+
+
+def test_progress_is_told_all_words():
+    told = []
+    coverage.measure_coverage(map(int32, (PROJECTIVE, CROSSING)), told.append)
+    assert told == [3, 3]
+
+
+def test_short_names():
+    rows = [("a/x.conllu", coverage.Coverage()), ("b/y.conllu", coverage.Coverage())]
+    assert [name for name, _ in coverage.short_names(rows)] == ["x.conllu", "y.conllu"]
+    rows[1] = ("b/x.conllu", coverage.Coverage())
+    assert [name for name, _ in coverage.short_names(rows)] == ["a/x.conllu", "b/x.conllu"]
+
+
+# ------------------------------------------------------------------------------------------------------------ the command
+
+
+def test_the_tables(bank):
+    first, second = succeeds("coverage", bank).decode().split("\n\n")
+    assert first.splitlines()[1].split() == ["sentences", "words"] + 2 * ["projective", "MH4", "1EC", "MH5"]
+    (row,) = first.splitlines()[2:]
+    assert row.split()[:7] == ["bank.conllu", "3", "11", "33.33", "66.67", "66.67", "66.67"]
+    header, row = second.splitlines()[1:]
+    assert header.split()[3:] == ["0", "1", "2", "3+", "well-nested", "0", "1", "2", "3", "4", "5-9", "10+"]
+    assert row.split()[:2] == ["bank.conllu", "33.33"]
+    assert sum(map(float, row.split()[1:5])) == pytest.approx(100, abs=0.02) == sum(map(float, row.split()[6:]))
+    assert len({len(line) for line in first.splitlines()[1:]}) == len({len(line) for line in (header, row)}) == 1
+
+
+def test_files_have_a_row_each_and_one_for_all(bank, tmp_path):
+    other = tmp_path / "other.conllu"
+    other.write_text(as_conllu(PROJECTIVE))
+    lines = succeeds("coverage", bank, str(other)).decode().splitlines()
+    rows = {line.split()[0]: line.split() for line in lines if line and not line.startswith((" ", "%"))}
+    assert list(rows) == ["bank.conllu", "other.conllu", "total"]
+    assert [line.split()[1:3] for line in lines[2:5]] == [["3", "11"], ["1", "3"], ["4", "14"]]
+    assert lines[4].split()[3:7] == ["50.00", "75.00", "75.00", "75.00"]
+
+
+def test_json(bank, tmp_path):
+    other = tmp_path / "other.conllu"
+    other.write_text(as_conllu(PROJECTIVE))
+    one = json.loads(succeeds("coverage", "--json", bank))
+    assert one == {"files": [{"file": bank, **one["total"]}], "total": one["total"]}
+    found = json.loads(succeeds("coverage", bank, str(other), "--json"))
+    assert [file["file"] for file in found["files"]] == [bank, str(other)]
+    assert found["files"][0] == one["files"][0]
+    total = found["total"]
+    assert (total["sentences"], total["words"]) == (4, 14)
+    assert list(total["classes"]) == ["projective", "mh4", "1ec", "mh5"]
+    assert total["classes"]["mh4"] == {"sentences": 3, "edges": 13, "sentence_coverage": 75.0, "edge_coverage": 100 * 13 / 14}
+    assert total["gap_degree"] == {"0": 2, "1": 2} and total["block_degree"] == {"1": 2, "2": 2}
+    assert total["crossings"]["0"] == 2 and sum(total["crossings"].values()) == 4 and 0 < total["well_nested"] <= 4
+
+
+def test_standard_input(bank):
+    with open(bank, "rb") as file:
+        content = file.read()
+    assert succeeds("coverage", "-", stdin=content).split()[-12:] == succeeds("coverage", bank).split()[-12:]
+
+
+def test_multiword_tokens_and_empty_nodes_do_not_count(tmp_path):
+    path = tmp_path / "a.conllu"
+    tokens = "1-2\tww\t_\t_\t_\t_\t_\t_\t_\t_\n" + WORD % (1, 1, 2) + "1.1\te\t_\t_\t_\t_\t_\t_\t_\t_\n" + WORD % (2, 2, 0)
+    path.write_text("# sent_id = a\n" + tokens + "\n")
+    assert json.loads(succeeds("coverage", "--json", str(path)))["total"]["words"] == 2
+
+
+def test_bad_input_is_one_sentence(bank, tmp_path):
+    bad = tmp_path / "bad.conllu"
+    bad.write_text(as_conllu(PROJECTIVE, (-1, 2, 1)))
+    assert "bad.conllu, line 5, sentence 2: word 1 is part of a cycle" in refuses("coverage", bank, str(bad))
+    bad.write_text("")
+    assert "no sentences in it" in refuses("coverage", str(bad))
+    assert "cannot be read" in refuses("coverage", str(tmp_path / "none.conllu"))
+    assert "cannot be read" in refuses("coverage", str(tmp_path))
+    done = subprocess.run([*COMMAND, "coverage"], stdout=-1, stderr=-1, cwd=str(toy.ROOT))
+    assert done.returncode == 2 and b"FILE..." in done.stderr
+
+
+def test_neither_dynet_nor_matplotlib_is_imported(bank, tmp_path):
+    for name in ("dynet", "dynet_config", "matplotlib"):
+        (tmp_path / (name + ".py")).write_text("raise SystemExit('%s was imported')" % name)
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(tmp_path), str(toy.ROOT)]))
+    done = subprocess.run([*COMMAND, "coverage", bank], stdout=-1, stderr=-1, env=environment)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_output_that_nobody_reads(bank):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*COMMAND, "coverage", bank], stdout=writer, stderr=-1, env=dict(os.environ, PYTHONPATH=str(toy.ROOT)))
+    os.close(writer)
+    assert done.returncode == 141 and done.stderr == b""
+
+
+def test_progress_shows_on_a_terminal(tmp_path):
+    path = tmp_path / "a.conllu"
+    path.write_text(5000 * as_conllu(CROSSING))
+    code, shown = on_a_terminal("coverage", str(path))
+    assert code == 0 and b"measuring" in shown
+
+
+# --------------------------------------------------------------------------------------------------------------- the plot
+
+
+def test_a_plot(bank, tmp_path):
+    pytest.importorskip("matplotlib")
+    image = tmp_path / "out.png"
+    assert succeeds("coverage", bank, bank, "--plot", str(image)) == succeeds("coverage", bank, bank)
+    assert image.read_bytes().startswith(b"\x89PNG")
+    drawing = tmp_path / "out.svg"
+    coverage.plot(str(drawing), [("$a_1^$ ф", coverage.measure_coverage([int32(CROSSING)]))])
+    assert "<svg" in drawing.read_text(encoding="utf-8")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bank.conllu", "out.png", "out.svg"]
+
+
+def test_no_plot_of_that_name(bank, tmp_path):
+    pytest.importorskip("matplotlib")
+    assert "a name that ends in .png" in refuses("coverage", bank, "--plot", str(tmp_path / "out"))
+    assert "a name that ends in .png" in refuses("coverage", bank, "--plot", str(tmp_path / "out.txt"))
+    assert "no folder" in refuses("coverage", bank, "--plot", str(tmp_path / "none" / "out.png"))
+    bad = tmp_path / "bad.conllu"
+    bad.write_text(as_conllu((-1, 2, 1)))
+    assert "cycle" in refuses("coverage", str(bad), "--plot", str(tmp_path / "out.png"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.conllu", "bank.conllu"]
+    (tmp_path / "folder.png").mkdir()
+    assert "it is a folder" in refuses("coverage", bank, "--plot", str(tmp_path / "folder.png"))
+
+
+def test_no_matplotlib(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(InputError, match="pip install matplotlib"):
+        coverage.check_plot(str(tmp_path / "out.png"))

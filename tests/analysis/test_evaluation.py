@@ -1,0 +1,202 @@
+"""UAS and LAS of small files whose scores are counted by hand."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mh4.analysis import evaluation
+from mh4.data import conllu
+from mh4.errors import InputError
+
+GOLD = [
+    ("Az", "DET", 2, "det"),
+    ("ember", "NOUN", 3, "nsubj"),
+    ("lát", "VERB", 0, "root"),
+    ("két", "NUM", 5, "nummod"),
+    ("kutyát", "NOUN", 3, "obj:det"),
+]
+
+
+def as_conllu(rows, sent_id="s1"):
+    lines = ["# sent_id = " + sent_id]
+    for i, (form, upos, head, deprel) in enumerate(rows, start=1):
+        lines.append("\t".join([str(i), form, form.lower(), upos, "_", "_", str(head), deprel, "_", "_"]))
+    return "\n".join(lines) + "\n\n"
+
+
+def as_tokens(text):
+    """A sentence whose tokens, separated by spaces, are words or token=word+word; the first word is the root."""
+    lines, number = [], 0
+    for token in text.split():
+        form, multiword, words = token.partition("=")
+        words = words.split("+") if multiword else [form]
+        if multiword:
+            lines.append("%d-%d\t%s" % (number + 1, number + len(words), form) + 8 * "\t_")
+        for word in words:
+            number += 1
+            lines.append("%d\t%s\t_\t_\t_\t_\t%d\tdep\t_\t_" % (number, word, int(number > 1)))
+    return "\n".join(lines) + "\n\n"
+
+
+def changed(rows, **changes):
+    """Rows with other columns: word4=(head, deprel)."""
+    rows = list(rows)
+    for name, (head, deprel) in changes.items():
+        i = int(name[4:]) - 1
+        rows[i] = rows[i][:2] + (head, deprel)
+    return rows
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, *blocks):
+        path = tmp_path / name
+        path.write_text("".join(blocks), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def evaluated(gold, system):
+    """The results for files that are short enough for a single chunk."""
+    ((chunk, (of_system,)),) = evaluation.chunks(gold, [system])
+    return evaluation.evaluate(chunk, of_system)
+
+
+SYSTEM = changed(GOLD, word1=(3, "det"), word4=(5, "amod"), word5=(3, "obj"))  # one head wrong, one label wrong
+
+
+def test_attachment_scores(write):
+    gold = conllu.read(write("gold", as_conllu(GOLD), as_conllu(GOLD, "s2")))
+    assert evaluation.attachment_scores(gold, gold) == {"uas": 100.0, "las": 100.0}
+    system = conllu.read(write("system", as_conllu(SYSTEM), as_conllu(GOLD, "s2")))
+    assert evaluation.attachment_scores(gold, system) == {"uas": 90.0, "las": 80.0}
+    assert evaluation.attachment_scores(gold[:1], system[:1]) == {"uas": 80.0, "las": 60.0}
+
+
+def test_sentences_that_do_not_correspond(write):
+    gold = conllu.read(write("gold", as_conllu(GOLD), as_conllu(GOLD, "s2")))
+    with pytest.raises(ValueError, match="2 gold sentences, but the system has 1"):
+        evaluation.attachment_scores(gold, gold[:1])
+    shorter = replace(gold[0], words=["Az"], heads=np.array([-1, 0], np.int32), deprels=["root"])
+    with pytest.raises(ValueError, match="5 gold words, but the system has 1"):
+        evaluation.attachment_scores(gold, [shorter, gold[1]])
+    with pytest.raises(ValueError, match="no words"):
+        evaluation.attachment_scores([], [])
+
+
+class TestOfficial:
+    @pytest.fixture(autouse=True)
+    def scorer(self):
+        from udtools import udeval
+
+        return udeval
+
+    def test_scores(self, write, scorer):
+        gold, system = write("gold", as_conllu(GOLD)), write("system", as_conllu(SYSTEM))
+        scores = evaluation.official(gold, system)
+        assert list(scores) == evaluation.METRICS
+        assert scores["UAS"] == pytest.approx((80.0, 80.0, 80.0, 80.0))
+        assert scores["LAS"] == pytest.approx((60.0, 60.0, 60.0, 60.0))
+        # Content words: all but "Az". Of them, két is wrong; so are ember and lát, as their functional child "Az" moved.
+        assert scores["CLAS"] == pytest.approx((75.0, 75.0, 75.0, 75.0))
+        assert scores["MLAS"] == pytest.approx((25.0, 25.0, 25.0, 25.0))
+        assert scores["BLEX"] == pytest.approx((75.0, 75.0, 75.0, 75.0))
+        assert scores["Words"].f1 == scores["UPOS"].f1 == scores["Sentences"].f1 == 100.0
+        assert scores["Sentences"].aligned_accuracy is None
+        las = evaluation.attachment_scores(conllu.read(gold), conllu.read(system))
+        assert las == pytest.approx({"uas": scores["UAS"].f1, "las": scores["LAS"].f1})
+        with open(gold, encoding="utf-8") as first, open(system, encoding="utf-8") as second:
+            original = scorer.evaluate(scorer.load_conllu(first, gold, {}), scorer.load_conllu(second, system, {}))
+        assert evaluation.format_table(scores) == scorer.build_evaluation_table(original)
+        counts = evaluated(gold, system).counts
+        assert evaluation.format_counts(counts) == scorer.build_evaluation_table(original, counts=True)
+
+    def test_another_segmentation(self, write):
+        """kutyát split in two: 4 of 5 gold words, 4 of 6 system words align, and all of these but két (its head) are correct."""
+        split = GOLD[:4] + [("kutyá", "NOUN", 3, "obj"), ("t", "ADP", 5, "case")]
+        scores = evaluation.official(write("gold", as_conllu(GOLD)), write("system", as_conllu(split)))
+        assert scores["Words"][:3] == pytest.approx((100 * 4 / 6, 100 * 4 / 5, 100 * 8 / 11))
+        assert scores["UAS"] == pytest.approx((100 * 3 / 6, 100 * 3 / 5, 100 * 6 / 11, 100 * 3 / 4))
+
+    @pytest.mark.parametrize(
+        "gold, system, partners",
+        [
+            ("a b c", "a b c", [0, 1, 2]),
+            ("abc", "a b c", [-1, -1, -1]),
+            ("abc d", "a b c d", [-1, -1, -1, 1]),
+            ("abc=a+b+c", "a b c", [0, 1, 2]),
+            ("abc=a+BX+c def=d+EX+f", "ab=a+b cd=c+d ef=e+f", [0, -1, 2, 3, -1, 5]),
+            ("ab=a+b cd=bc+d", "a bc d", [0, -1, 3]),
+        ],
+    )
+    def test_aligned_words(self, write, gold, system, partners):
+        """token=word+word is a multiword token. Spans of these are aligned by the longest common subsequence of forms."""
+        paths = write("gold", as_tokens(gold)), write("system", as_tokens(system))
+        counts, gold_words = evaluated(*paths)
+        assert gold_words.tolist() == partners
+        assert counts["Words"].correct == sum(partner >= 0 for partner in partners)
+
+    def test_a_chunk_can_be_scored_again(self, write):
+        """A chunk of gold is scored against those of any number of systems; an alignment leaves no state behind."""
+        paths = [write(text[:2], as_tokens(text)) for text in ("ab c", "a b c")]
+        ((gold, systems),) = evaluation.chunks(paths[1], [*paths, paths[1]])
+        for _ in range(2):
+            found = [evaluation.evaluate(gold, system).gold_words.tolist() for system in systems]
+            assert found == [[-1, 2], [0, 1, 2], [0, 1, 2]]
+        assert evaluation.evaluate(systems[0], gold).gold_words.tolist() == [-1, -1, 1]
+        assert evaluation.evaluate(gold, gold).gold_words.tolist() == [0, 1, 2]
+
+    def test_a_scorer_that_does_not_compare_tags(self, write, scorer, monkeypatch):
+        path = write("gold", as_conllu(GOLD))
+        ((gold, (system,)),) = evaluation.chunks(path, [path])
+        scores = scorer.evaluate(gold.representation, system.representation)
+        monkeypatch.setattr(scorer, "evaluate", lambda gold, system: scores)
+        with pytest.raises(InputError, match="does not show which words it aligns"):
+            evaluation.evaluate(gold, system)
+
+    def test_the_files_stay_as_they_are(self, write):
+        gold, system = write("gold", as_conllu(GOLD)), write("system", as_conllu(SYSTEM))
+        evaluation.official(gold, system)
+        assert Path(gold).read_text(encoding="utf-8") == as_conllu(GOLD)
+        assert Path(system).read_text(encoding="utf-8") == as_conllu(SYSTEM)
+
+    @pytest.mark.parametrize(
+        "system, message",
+        [
+            (as_conllu(changed(GOLD, word2=(1, "nsubj"))), "SYSTEM, line 2, sentence 1 \\(s1\\): .*cycle"),
+            (as_conllu(changed(GOLD, word2=(0, "root"))), "SYSTEM: .*multiple roots in the sentence that ends at 7"),
+            (as_conllu(changed(GOLD, word2=(9, "root"))), "SYSTEM, line 3.*HEAD is 9"),
+            (as_conllu(GOLD)[:-1], "SYSTEM: .*does not end with empty line"),
+            (as_conllu(GOLD).replace("\t_\t_\n", "\tnone\t_\n"), "SYSTEM: .*DEPS"),
+            (
+                as_conllu([("Az", "DET", 2, "det"), ("eb", "NOUN", 0, "root")]),
+                "SYSTEM, line 3: 'b', but GOLD, line 3: 'mberlátkétkutyát': .*same",
+            ),
+            (as_conllu(GOLD[:3]), "SYSTEM: the end, but GOLD, line 5: 'kétkutyát'"),
+            (as_conllu(GOLD) + as_conllu(GOLD), "SYSTEM, line 9: 'Azemberlátkétkutyát', but GOLD: the end"),
+            ("", "SYSTEM: no sentence"),
+        ],
+    )
+    def test_what_the_scorer_refuses(self, write, system, message):
+        gold, system = write("gold", as_conllu(GOLD)), write("system", system)
+        with pytest.raises(InputError) as error:
+            evaluation.official(gold, system)
+        assert "\n" not in str(error.value)
+        error.match(message.replace("SYSTEM", system).replace("GOLD", gold))
+
+    def test_files_that_cannot_be_read(self, write, tmp_path):
+        gold = write("gold", as_conllu(GOLD))
+        with pytest.raises(InputError, match="none: cannot be read"):
+            evaluation.official(gold, str(tmp_path / "none"))
+        (tmp_path / "latin").write_bytes(as_conllu(GOLD).encode("latin-1"))
+        with pytest.raises(InputError, match="latin, line 4: not UTF-8"):
+            evaluation.official(str(tmp_path / "latin"), gold)
+
+    def test_a_tree_too_deep_for_the_scorer(self, write):
+        chain = [("w", "X", i + 2, "dep") for i in range(1500)] + [("w", "X", 0, "root")]
+        path = write("deep", as_conllu(chain))
+        with pytest.raises(InputError, match="too deep"):
+            evaluation.official(path, path)

@@ -1,0 +1,193 @@
+"""The command `mh4 evaluate`: one or several systems, by relation, counts, JSON."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+import segmented
+from hypothesis import given, settings
+from running import mh4, refuses, succeeds
+
+from mh4.analysis import arcs, evaluation, score_tables
+from mh4.analysis.evaluation import Counts
+from mh4.data import conllu
+
+
+@pytest.fixture
+def paths(tmp_path):
+    files = {"gold": segmented.GOLD, "a": segmented.A, "b": segmented.B}
+    for name, sentences in files.items():
+        (tmp_path / (name + ".conllu")).write_text(segmented.as_conllu(sentences))
+    return [str(tmp_path / (name + ".conllu")) for name in files]
+
+
+def official_table(gold, system, counts=False):
+    from udtools import udeval
+
+    found = udeval.evaluate(udeval.load_conllu_file(gold), udeval.load_conllu_file(system))
+    return udeval.build_evaluation_table(found, counts=counts) + "\n"
+
+
+def test_one_system_gets_the_scorers_own_table(paths):
+    for system in paths[1:]:
+        assert succeeds("evaluate", paths[0], system).decode() == official_table(paths[0], system)
+        assert succeeds("evaluate", paths[0], system, "--counts").decode() == official_table(paths[0], system, counts=True)
+
+
+def test_arcs_that_are_right(paths):
+    ((gold, (a, b)),) = evaluation.chunks(paths[0], paths[1:])
+    gold_arcs = arcs.Arcs.of(gold.sentences)
+    assert gold_arcs.heads.tolist() == [2, -1, 1, 1, -1, 4]
+    assert gold_arcs.labels.tolist() == ["det", "root", "obj", "punct", "root", "punct"]
+    assert gold_arcs.sentences.tolist() == [0, 0, 0, 0, 1, 1]
+    assert gold_arcs.lengths.tolist() == [2, 0, 1, 2, 0, 1]
+    assert gold_arcs.depths.tolist() == [3, 1, 2, 2, 1, 2]
+    assert gold_arcs.crossed.tolist() == [True, True, False, True, False, False]
+    assert gold_arcs.sentence_lengths.tolist() == [4, 4, 4, 4, 2, 2]
+
+    gold_words = evaluation.evaluate(gold, a).gold_words
+    correct = arcs.correct_arcs(gold_arcs, arcs.Arcs.of(a.sentences), gold_words)
+    assert correct.unlabelled.tolist() == [False, True, True, True, True, True]
+    assert correct.labelled.tolist() == [False, True, False, True, True, True]
+    assert arcs.recovered_arcs(gold_arcs, correct, gold_words).labelled.tolist() == correct.labelled.tolist()
+
+    gold_words = evaluation.evaluate(gold, b).gold_words
+    assert gold_words.tolist() == [0, 1, 2, 3, -1]
+    correct = arcs.correct_arcs(gold_arcs, arcs.Arcs.of(b.sentences), gold_words)
+    assert correct.unlabelled.tolist() == correct.labelled.tolist() == [False, True, False, False, False]
+    assert arcs.recovered_arcs(gold_arcs, correct, gold_words).unlabelled.tolist() == [False, True, False, False, False, False]
+
+
+def test_by_relation(paths):
+    a, b = score_tables.score_files(paths[0], paths[1:])
+    assert a.relations == {
+        "punct": Counts(2, 2, 2, 2),
+        "root": Counts(2, 2, 2, 2),
+        "det": Counts(1, 1, 0, 1),
+        "obj": Counts(1, 0, 0, 1),
+        "nmod": Counts(0, 1, 0, 0),
+    }
+    assert b.relations == {
+        "punct": Counts(2, 1, 0, 1),
+        "root": Counts(2, 2, 1, 1),
+        "det": Counts(1, 1, 0, 1),
+        "obj": Counts(1, 1, 0, 1),
+    }
+    _, relations = succeeds("evaluate", paths[0], paths[1], "--by", "deprel").decode().split("\n\n")
+    lines = [line.split() for line in relations.splitlines()]
+    assert lines[1:] == [
+        "gold predicted correct precision recall F1".split(),
+        "punct 2 2 2 100.00 100.00 100.00".split(),
+        "root 2 2 2 100.00 100.00 100.00".split(),
+        "det 1 1 0 0.00 0.00 0.00".split(),
+        "obj 1 0 0 0.00 0.00 0.00".split(),
+        "nmod 0 1 0 0.00 0.00 0.00".split(),
+        "total 6 6 4 66.67 66.67 66.67".split(),
+    ]
+
+
+def test_several_systems_have_a_column_each(paths):
+    metrics, relations = succeeds("evaluate", *paths, "--by", "deprel").decode().split("\n\n")
+    rows = {line.split()[0]: line.split()[1:] for line in metrics.splitlines()[1:]}
+    assert rows.pop("a.conllu") == ["b.conllu"]
+    assert list(rows) == evaluation.METRICS
+    assert rows["UAS"] == ["83.33", "18.18"] and rows["LAS"] == ["66.67", "18.18"] and rows["Words"] == ["100.00", "72.73"]
+    assert [line.split() for line in relations.splitlines()[1:]] == [
+        ["gold", "a.conllu", "b.conllu"],
+        ["punct", "2", "100.00", "0.00"],
+        ["root", "2", "100.00", "50.00"],
+        ["det", "1", "0.00", "0.00"],
+        ["obj", "1", "0.00", "0.00"],
+        ["nmod", "0", "0.00", "0.00"],
+        ["total", "6", "66.67", "18.18"],
+    ]
+    assert succeeds("evaluate", *paths).decode() == metrics + "\n"
+
+    metrics, relations = succeeds("evaluate", *paths, "--by", "deprel", "--counts").decode().split("\n\n")
+    assert "LAS 6 6 5 4 1".split() in [line.split() for line in metrics.splitlines()]
+    assert "Sentences 2 2 2 2 0".split() in [line.split() for line in metrics.splitlines()]
+    assert [line.split() for line in relations.splitlines()[2:]] == [
+        "punct 2 2 1 2 0".split(),
+        "root 2 2 2 2 1".split(),
+        "det 1 1 1 0 0".split(),
+        "obj 1 0 1 0 0".split(),
+        "nmod 0 1 0 0 0".split(),
+        "total 6 6 5 4 1".split(),
+    ]
+
+
+def test_json(paths):
+    found = json.loads(succeeds("evaluate", "--json", *paths))
+    assert found["gold"] == paths[0] and [system["file"] for system in found["systems"]] == paths[1:]
+    assert all(sorted(system) == ["file", "metrics"] for system in found["systems"])
+    las = found["systems"][1]["metrics"]["LAS"]
+    assert {name: las[name] for name in ("gold", "system", "correct", "aligned")} == {
+        "gold": 6,
+        "system": 5,
+        "correct": 1,
+        "aligned": 4,
+    }
+    shares = [las[name] for name in ("precision", "recall", "f1", "aligned_accuracy")]
+    assert shares == pytest.approx([100 / 5, 100 / 6, 200 / 11, 100 / 4])
+    assert found["systems"][0]["metrics"]["Tokens"]["aligned"] is None
+    one = json.loads(succeeds("evaluate", "--json", paths[0], paths[1], "--by", "deprel"))["systems"][0]
+    assert one["metrics"] == found["systems"][0]["metrics"]
+    obj = {"gold": 1, "system": 0, "correct": 0, "aligned": 1, "precision": 0, "recall": 0, "f1": 0, "aligned_accuracy": 0}
+    assert list(one["deprel"]) == ["punct", "root", "det", "obj", "nmod"] and one["deprel"]["obj"] == obj
+
+
+def test_bad_input_is_one_sentence(paths, tmp_path):
+    bad = tmp_path / "bad.conllu"
+    bad.write_text(segmented.as_conllu([segmented.A[0]]))
+    assert "bad.conllu: the end, but" in refuses("evaluate", *paths, str(bad))
+    bad.write_text("")
+    assert "bad.conllu: no sentences in it" in refuses("evaluate", *paths, str(bad), "--json")
+    bad.write_text(segmented.as_conllu(segmented.A).replace("\t2\tdet", "\t_\t_"))
+    assert "bad.conllu, line 1, sentence 1: no HEAD" in refuses("evaluate", *paths, str(bad))
+    done = mh4("evaluate", paths[0])
+    assert done.returncode == 2 and b"SYSTEM.conllu..." in done.stderr
+
+
+def agrees_with_the_scorer(gold, system):
+    """The number of correct arcs given the alignment equals the official UAS and LAS counts, and the sum over relations."""
+    counts, gold_words = evaluation.evaluate(gold, system)
+    gold_arcs, system_arcs = arcs.Arcs.of(gold.sentences), arcs.Arcs.of(system.sentences)
+    correct = arcs.correct_arcs(gold_arcs, system_arcs, gold_words)
+    for metric, ours in (("UAS", correct.unlabelled), ("LAS", correct.labelled)):
+        assert Counts(len(gold_arcs), len(system_arcs), int(ours.sum()), int((gold_words >= 0).sum())) == counts[metric]
+    for ours, theirs in zip(arcs.recovered_arcs(gold_arcs, correct, gold_words), correct):
+        assert ours.sum() == theirs.sum()
+    relations = score_tables.by_relation(gold_arcs, system_arcs, gold_words)
+    for k in range(4):
+        assert sum(relation[k] for relation in relations.values()) == counts["LAS"][k]
+
+
+@settings(max_examples=200)
+@given(segmented.same_text())
+def test_agrees_with_the_scorer_on_any_segmentation(texts):
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / name for name in ("gold", "system")]
+        for path, text in zip(paths, texts):
+            path.write_text(text)
+        for gold, (system,) in evaluation.chunks(str(paths[0]), [str(paths[1])]):
+            agrees_with_the_scorer(gold, system)
+
+
+@given(segmented.same_text())
+def test_a_file_against_itself(texts):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "gold"
+        path.write_text(texts[0])
+        words = sum(map(len, conllu.read(str(path))))
+        (result,) = score_tables.score_files(str(path), [str(path)])
+        assert result.metrics["LAS"] == Counts(words, words, words, words)
+        assert all(len(set(counts)) == 1 for counts in result.relations.values())
+
+
+@pytest.mark.slow
+def test_agrees_with_the_scorer_on_the_shared_task():
+    for gold, systems in segmented.shared_task_files().items():
+        for chunk, of_systems in evaluation.chunks(gold, systems):
+            for system in of_systems:
+                agrees_with_the_scorer(chunk, system)

@@ -1,0 +1,277 @@
+"""The installed command, as users run it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+import toy
+from running import COMMAND, mh4, on_a_terminal, refuses, succeeds
+
+from mh4 import cli
+from mh4.parser.systems import SYSTEMS
+
+QUICK = "--set training.max_updates=30 --set training.evaluate_updates=10 --set encoder.units=32 --set scorer.mlp_units=24"
+
+
+@pytest.fixture(scope="module")
+def model(treebank):
+    folder = str(treebank / "model")
+    train, dev = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu")
+    out = succeeds("train", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", folder, *QUICK.split())
+    assert b"mh4-hybrid, seed 1: dev UAS" in out
+    return folder
+
+
+def test_help_and_version_come_without_dynet(tmp_path):
+    (tmp_path / "dynet.py").write_text("raise SystemExit('DyNet was imported')")
+    (tmp_path / "dynet_config.py").write_text("raise SystemExit('DyNet was imported')")
+    path = os.pathsep.join([str(tmp_path), str(toy.ROOT)])
+    for arguments in (["--help"], ["--version"], ["train", "--help"], ["data", "toy", "--to", str(tmp_path)]):
+        done = subprocess.run(COMMAND + arguments, stdout=-1, stderr=-1, env=dict(os.environ, PYTHONPATH=path))
+        assert done.returncode == 0, done.stderr.decode()
+    assert (tmp_path / "toy-ud-train.conllu").exists()
+
+
+def test_without_dynet_commands_say_how_to_get_it(treebank, tmp_path):
+    (tmp_path / "dynet_config.py").write_text("raise ModuleNotFoundError('No module named dynet_config')")
+    path = os.pathsep.join([str(tmp_path), str(toy.ROOT)])
+    train, dev = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu")
+    for arguments in (["train", "--system", "mst", "--train", train, "--dev", dev], ["parse", dev], ["test", dev], ["info"]):
+        arguments += [str(tmp_path / "model")] if arguments == ["info"] else ["--model", str(tmp_path / "model")]
+        done = subprocess.run(COMMAND + arguments, stdout=-1, stderr=-1, env=dict(os.environ, PYTHONPATH=path))
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert re.fullmatch("mh4: this needs DyNet, .*`mh4 install-dynet`.*\n", done.stderr.decode())
+    assert not (tmp_path / "model").exists()
+
+
+def test_help_imports_next_to_nothing():
+    """Neither numpy nor the decoders nor rich, so that it comes at once."""
+    code = "import sys, mh4.cli; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], stdout=-1, env=dict(os.environ, PYTHONPATH=str(toy.ROOT)), check=True)
+    modules = done.stdout.decode().split()
+    ours = {name for name in modules if name.partition(".")[0] == "mh4"}
+    commands = {"mh4.cli." + Path(path).stem for path in os.listdir(os.path.dirname(cli.__file__)) if path[0] != "_"} - {
+        "mh4.cli.output"
+    }
+    assert ours == {"mh4", "mh4.cli", *commands, "mh4.parser", "mh4.parser.choices", "mh4.errors", "mh4.util", "mh4.util.streams"}
+    assert not {"numpy", "rich", "dynet", "tomllib", "json"} & set(modules)
+
+
+def test_completion_in_the_shell():
+    """Of commands, options and files, as the README sets it up."""
+    assert 'eval "$(_MH4_COMPLETE=bash_source mh4)"' in (toy.ROOT / "README.md").read_text(encoding="utf-8")
+
+    def completed(words):
+        asked = {"_MH4_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), **asked)
+        return subprocess.run(COMMAND, stdout=-1, env=environment, check=True).stdout.decode().split()
+
+    assert completed("mh4 v") == ["plain,view"] and completed("mh4 segmenter t") == ["plain,train"]
+    assert completed("mh4 view --ht") == ["plain,--html"] and completed("mh4 view R") == ["file,R"]
+
+
+def test_help_names_every_system():
+    (option,) = [option for option in cli.main.commands["train"].params if option.name == "system"]
+    _, text = option.get_help_record(click.Context(cli.main.commands["train"]))
+    assert re.sub(r",| or|;|[.]| beyond the paper|\[required\]", " ", text).split() == [
+        *(name for name, system in SYSTEMS.items() if system.in_paper),
+        *(name for name, system in SYSTEMS.items() if not system.in_paper),
+    ]
+
+
+def test_parse_changes_only_head_deprel_and_deps(model, treebank):
+    gold, out = str(treebank / "toy-ud-test.conllu"), str(treebank / "out.conllu")
+    assert succeeds("parse", "--model", model, gold, "-o", out) == b""
+    with open(gold, "rb") as file:
+        before = file.read()
+    with open(out, "rb") as file:
+        after = file.read()
+    assert re.search(rb"(?m)^\d+-\d+\t", before) and b"# sent_id" in before  # the toy has multiword tokens and comments
+    assert before != after
+    for one, two in zip(before.split(b"\n"), after.split(b"\n")):
+        one, two = one.split(b"\t"), two.split(b"\t")
+        assert one[:6] == two[:6] and one[9:] == two[9:]
+        if one[0].isdigit():
+            assert two[8] == b"_"  # the old one would contradict the new HEAD
+        else:
+            assert one == two
+    assert before.count(b"\n") == after.count(b"\n")
+    assert re.search(rb"(?m)^\d+\.\d+\t", before) and re.search(rb"(?m)^(\d+\t.*\t)\d+:\w+\t_$", before)  # empty nodes, DEPS
+
+    # With --keep-deps, DEPS is that of the input.
+    kept = succeeds("parse", "--model", model, gold, "--keep-deps")
+    for one, two, three in zip(*(text.split(b"\n") for text in (before, after, kept))):
+        one, two, three = one.split(b"\t"), two.split(b"\t"), three.split(b"\t")
+        assert three == two[:8] + one[8:]
+
+    # The same bytes from standard input to standard output, or with several processes; with tags, three more columns.
+    assert succeeds("parse", "--model", model, "-", stdin=before) == after
+    assert succeeds("parse", "--model", model, "--jobs", "2", gold) == after
+    tagged = succeeds("parse", "--model", model, "--tags", gold)
+    for one, two in zip(after.split(b"\n"), tagged.split(b"\n")):
+        one, two = one.split(b"\t"), two.split(b"\t")
+        assert one[:3] == two[:3] and one[6:] == two[6:]
+
+
+def test_several_files_go_into_a_folder(model, treebank, tmp_path):
+    test, dev = (str(treebank / ("toy-ud-%s.conllu" % split)) for split in ("test", "dev"))
+    out = tmp_path / "out"
+    done = mh4("parse", "--model", model, test, dev, "-o", str(out), "--verbose")
+    assert done.returncode == 0 and done.stdout == b""
+    lines = done.stderr.decode().splitlines()
+    assert [line.partition(": 80 sentences, ")[0] for line in lines] == [test, dev] and all("words/s" in line for line in lines)
+    for file in (test, dev):
+        assert (out / Path(file).name).read_bytes() == succeeds("parse", "--model", model, file)
+    assert succeeds("parse", "--model", model, test, "-o", str(out), "--quiet") == b""  # an existing folder
+    assert sorted(path.name for path in out.iterdir()) == ["toy-ud-dev.conllu", "toy-ud-test.conllu"]
+
+    def parse(*arguments):
+        return refuses("parse", "--model", model, *arguments)
+
+    new = tmp_path / "new"
+    assert "several files cannot all go to standard output: name a folder" in parse(test, dev)
+    assert "standard input has no name" in parse(test, "-", "-o", str(new))
+    assert "would both be written to" in parse(test, str(out / "toy-ud-test.conllu"), "-o", str(new))
+    assert "would overwrite %s, which is read: choose another output" % test in parse(test, dev, "-o", str(treebank))
+    assert "not a folder, as the output of several files has to be" in parse(test, dev, "-o", str(out / "toy-ud-dev.conllu"))
+    assert "--quiet and --verbose exclude each other" in parse(test, "--quiet", "--verbose")
+    assert not new.exists()
+
+
+def test_progress_and_quiet(model, treebank):
+    test = str(treebank / "toy-ud-test.conllu")
+    assert b"parsing" in on_a_terminal("parse", "--model", model, test)[1]
+    assert on_a_terminal("parse", "--model", model, "--quiet", test) == (0, b"")
+
+
+def test_a_parse_on_a_terminal_cannot_control_it(model, tmp_path):
+    """A pipe gets every byte."""
+    odd = "\x1b[31m\x07\x9b2J\r\x7f"
+    path = tmp_path / "odd.conllu"
+    path.write_bytes(("# text = %s\n1\té%s\t_\t_\t_\t_\t_\t_\t_\t_\r\n\n" % (odd, odd)).encode("utf-8"))
+    code, shown = on_a_terminal("parse", "--model", model, str(path), streams=("stdout",))
+    assert code == 0 and shown.count(b"\\x1b[31m\\x07\\x9b2J\\r\\x7f") == 2 and "é".encode() in shown
+    assert not re.search(b"[^\r\n\t -~\x80-\xff]|\xc2[\x80-\x9f]|\r[^\r\n]", shown) and shown.count(b"\n") == 3
+    assert succeeds("parse", "--model", model, str(path)).count(odd.encode("utf-8")) == 2
+
+
+def test_test_and_evaluate_agree(model, treebank):
+    gold, out = str(treebank / "toy-ud-dev.conllu"), str(treebank / "dev.conllu")
+    succeeds("parse", "--model", model, gold, "-o", out)
+    own = succeeds("test", "--model", model, gold).decode().split()
+    official = succeeds("evaluate", gold, out).decode()
+    scores = {line.split("|")[0].strip(): line.split("|") for line in official.splitlines()}
+    assert own[0] == "UAS" and own[1] == scores["UAS"][3].strip()
+    assert own[2] == "LAS" and own[3] == scores["LAS"][3].strip()
+    assert "80 sentences" in " ".join(own)
+
+
+@pytest.mark.slow
+def test_ways_to_decode(model, treebank, tmp_path):
+    """Greedy and beam search: a beam of width 1 is greedy; exact decoding is the default for a global model."""
+    gold = str(treebank / "toy-ud-test.conllu")
+
+    def parsed(*options, folder=model):
+        return succeeds("parse", "--model", folder, gold, *options)
+
+    exact, greedy = parsed(), parsed("--decode", "greedy")
+    assert parsed("--decode", "exact") == exact
+    assert parsed("--decode", "beam", "--beam", "1") == greedy
+    assert parsed("--decode", "beam") == parsed("--decode", "beam", "--beam", "8")
+    assert parsed("--decode", "greedy", "--jobs", "2") == greedy
+    assert greedy != exact  # the model is hardly trained
+    out = str(tmp_path / "greedy.conllu")
+    with open(out, "wb") as file:
+        file.write(greedy)
+    own = succeeds("test", "--model", model, gold, "--decode", "greedy").decode().split()
+    scores = {line.split("|")[0].strip(): line.split("|") for line in succeeds("evaluate", gold, out).decode().splitlines()}
+    assert own[1] == scores["UAS"][3].strip()
+
+    train, dev, folder = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu"), str(tmp_path / "greedy-mh4")
+    succeeds("train", "--system", "greedy-mh4", "--train", train, "--dev", dev, "--model", folder, *QUICK.split())
+    assert parsed(folder=folder) == parsed("--decode", "greedy", folder=folder)
+    assert parsed("--decode", "beam", folder=folder).count(b"\n") == parsed(folder=folder).count(b"\n")
+    line = refuses("parse", "--model", folder, gold, "--decode", "exact")
+    assert "greedy-mh4 has no exact decoding, only greedy or beam" in line
+    assert "--beam 4 only makes sense with --decode beam" in refuses("parse", "--model", model, gold, "--beam", "4")
+    assert "a beam of width 0: expected 1 to 10000" in refuses("test", "--model", model, gold, "--decode", "beam", "--beam", "0")
+
+    folder = str(tmp_path / "mst")
+    succeeds("train", "--system", "mst", "--train", dev, "--dev", dev, "--model", folder, *QUICK.split())
+    for how in ("greedy", "beam"):
+        line = refuses("parse", "--model", folder, gold, "--decode", how, "-o", str(tmp_path / "none"))
+        assert "mst has no %s decoding, only exact" % how in line
+    assert not (tmp_path / "none").exists()
+
+
+def test_info_says_what_the_model_is(model):
+    text = succeeds("info", model).decode()
+    assert "mh4-hybrid, seed 1" in text and "trained: dev UAS" in text
+    assert "toy-ud-train.conllu (git blob" in text and "max_updates = 30" in text
+
+
+def test_training_a_finished_model_again_says_so(model, treebank):
+    train, dev = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu")
+    arguments = ["train", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", model]
+    assert b"after 30 updates" in succeeds(*arguments, *QUICK.split())
+    assert "other settings" in refuses(*arguments)
+
+
+def test_progress_shows_on_a_terminal(treebank, tmp_path):
+    dev = str(treebank / "toy-ud-dev.conllu")
+    command = ["train", "--system", "mst", "--train", dev, "--dev", dev, "--model", str(tmp_path / "m"), *QUICK.split()]
+    code, shown = on_a_terminal(*command)
+    assert code == 0
+    for part in (b"epoch 1", b"tokens/s", b"loss", b"dev UAS", b"evaluation 3"):
+        assert part in shown
+
+
+@pytest.mark.slow
+def test_bad_input_is_one_sentence_and_exit_code_2(model, treebank, tmp_path):
+    good = str(treebank / "toy-ud-dev.conllu")
+    bad = tmp_path / "bad.conllu"
+    word = "%d\tw\t_\t_\t_\t_\t%s\tdep\t_\t_\n"
+
+    def train(file, system="mst", *more):
+        return refuses("train", "--system", system, "--train", file, "--dev", good, "--model", str(tmp_path / "m"), *more)
+
+    bad.write_text(word % (1, "2") + word % (2, "1") + "\n")
+    assert "bad.conllu, line 1, sentence 1: word 1 is part of a cycle" in train(str(bad))
+    bad.write_text(word % (1, "_") + "\n")
+    assert "line 1, sentence 1: no HEAD" in train(str(bad))
+    bad.write_text(word % (1, "7") + "\n")
+    assert "line 1, sentence 1: HEAD is 7" in train(str(bad))
+    bad.write_text(word % (1, "0|2") + "\n")
+    assert "expected one number" in train(str(bad))
+    bad.write_text("1\tw\n\n")
+    assert "2 columns, expected 10" in train(str(bad))
+    assert "2 columns, expected 10" in refuses("parse", "--model", model, str(bad), "-o", str(tmp_path / "out"))
+    bad.write_text("")
+    assert "no sentences in it" in train(str(bad))
+    assert "no sentences in it" in refuses("test", "--model", model, str(bad))
+    bad.write_bytes(b"\xff\xfe")
+    assert "line 1: not UTF-8" in train(str(bad))
+    assert "no system 'mh9'" in train(good, "mh9")
+    assert "no setting training.rate" in train(good, "mst", "--set", "training.rate=1")
+    for jobs in "1", "2":
+        assert "no config.toml there" in refuses("parse", "--model", str(tmp_path), good, "--jobs", jobs)
+    assert "cannot be read" in refuses("evaluate", good, str(tmp_path / "none.conllu"))
+    assert not (tmp_path / "m").exists() and not (tmp_path / "out").exists()
+
+
+def test_several_roots_in_training_data_name_the_sentence(tmp_path):
+    bad = tmp_path / "bad.conllu"
+    bad.write_text("1\tw\t_\t_\t_\t_\t0\troot\t_\t_\n2\tw\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    line = refuses("train", "--system", "mst", "--train", str(bad), "--dev", str(bad), "--model", str(tmp_path / "m"))
+    assert "bad.conllu, line 1, sentence 1: 2 words have the root as head" in line
+
+
+def test_training_that_diverges_is_one_sentence(treebank, tmp_path):
+    dev = str(treebank / "toy-ud-dev.conllu")
+    wild = [*QUICK.split(), "--set", "training.learning_rate=1e30"]
+    line = refuses("train", "--system", "mh4-two", "--train", dev, "--dev", dev, "--model", str(tmp_path / "m"), *wild)
+    assert "training has diverged, try a lower learning rate" in line

@@ -1,0 +1,165 @@
+"""Sentences that are too long for the memory that a process may use: it names them, and is never ended by the system.
+
+Nor do libraries say anything: neither DyNet, which used to write four lines, nor C++, which would end the process.
+"""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+
+import pytest
+import toy
+
+from mh4.parser import config
+from mh4.parser.model import Model
+from mh4.parser.vocabulary import Vocabulary
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, the limit may be ignored")
+
+MB = 2**20
+SYSTEMS = ("mh3", "mst", "mh4-hybrid", "1ec", "mh5-arcs", "greedy-mh4")
+EVERY_WORD = config.with_settings(config.Config(), ["encoder.word_min_count=1"])
+# In seconds of processor time: no sentence that fits takes so long.
+SECONDS = 200
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Untrained models of the usual size, as large as their scores; and files of a sentence each, by its length."""
+    folder = tmp_path_factory.mktemp("limits")
+    sentences = toy.sentences(folder)
+    words = [word for sentence in sentences for word in sentence.words]
+    for system in SYSTEMS:
+        (folder / system).mkdir()
+        Model(system, config.Config(), Vocabulary.of(sentences, EVERY_WORD), 1).save(str(folder / system))
+    for n in (400, 1000, 3000, 10_000):
+        rows = ["\t".join([str(k), words[k % 997], *["_"] * 4, str(int(k > 1)), "x", "_", "_"]) for k in range(1, n + 1)]
+        (folder / ("%d.conllu" % n)).write_text("\n".join(rows) + "\n\n", encoding="utf-8")
+    return folder
+
+
+def limited(megabytes, *arguments):
+    """Exit code and messages of a command that may use so much address space."""
+
+    return run(lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes * MB, megabytes * MB)), *arguments)
+
+
+def run(limit_memory, *arguments):
+    """Exit code and messages of a command in a process that begins with `limit_memory`."""
+
+    def limit():
+        limit_memory()
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), PYTHONWARNINGS="ignore", **one_thread)  # that mh5 is not exact
+    command = [sys.executable, "-m", "mh4", *map(str, arguments)]
+    done = subprocess.run(command, env=environment, preexec_fn=limit, stdout=-1, stderr=-1, text=True)
+    assert done.stdout == ""
+    return done.returncode, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_parsing(folder, tmp_path, system):
+    """Long and very long sentences, with more and less memory: parsed, or named."""
+    out = tmp_path / "out"
+    refused = []
+    for megabytes in (400, 600, 1000, 1500):
+        code = 0
+        for n in (1000, 3000, 10_000):
+            path = folder / ("%d.conllu" % n)
+            if n > 1000 and code == 0 and megabytes > 400 and system not in ("mst", "greedy-mh4"):
+                continue  # if it fits, it takes too long
+            code, said = limited(megabytes, "parse", "--model", folder / system, path, "-o", out)
+            if code == 0:
+                assert said == "" and out.read_text().count("\n") == n + 1
+                out.unlink()
+            else:
+                expected = "mh4: %s, line 1, sentence 1: not enough memory to parse %d words(: .*Mi?B.*)?\n" % (path, n)
+                assert code == 2 and re.fullmatch(expected, said), (megabytes, n, code, said)
+                refused.append(n)
+            assert list(tmp_path.iterdir()) == []
+    assert 10_000 in refused
+
+
+@pytest.fixture
+def control_group():
+    """Make a control group below that of this process, of a limited memory, and return what moves a process into it."""
+    made = []
+
+    def make(megabytes):
+        with open("/proc/self/cgroup", encoding="utf-8") as file:
+            paths = {controllers: path for _, controllers, path in (line.rstrip("\n").split(":", 2) for line in file)}
+        if "memory" in paths:
+            own, limit = "/sys/fs/cgroup/memory" + paths["memory"], "memory.limit_in_bytes"
+        else:
+            own, limit = "/sys/fs/cgroup" + paths.get("", "/"), "memory.max"
+        group = os.path.join(own, "mh4-test-%d-%d" % (os.getpid(), megabytes))
+        try:
+            os.mkdir(group)
+            made.append(group)
+            with open(os.path.join(group, limit), "w", encoding="utf-8") as file:
+                file.write(str(megabytes * MB))
+        except OSError as error:
+            pytest.skip("cannot make a control group with a limit of memory here: %s" % error)
+
+        def join():
+            with open(os.path.join(group, "cgroup.procs"), "w", encoding="utf-8") as file:
+                file.write(str(os.getpid()))
+
+        return join
+
+    yield make
+    for group in made:
+        os.rmdir(group)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "system, megabytes, n",
+    [("mh4-hybrid", 2000, 1000), ("mst", 2000, 10_000), ("mst", 700, 3000), ("1ec", 700, 400), ("1ec", 2000, 400)],
+)
+def test_parsing_in_a_control_group(folder, tmp_path, control_group, system, megabytes, n):
+    """Where an allocation succeeds whatever is left, and the system ends the process that uses it."""
+    path, out = folder / ("%d.conllu" % n), tmp_path / "out"
+    code, said = run(control_group(megabytes), "parse", "--model", folder / system, path, "-o", out)
+    if code == 0:
+        assert said == "" and out.read_text().count("\n") == n + 1
+        out.unlink()
+    else:
+        expected = "mh4: %s, line 1, sentence 1: not enough memory to parse %d words(: .*Mi?B.*)?\n" % (path, n)
+        assert code == 2 and re.fullmatch(expected, said), (code, said)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_network_that_cannot_be_loaded(folder):
+    """Nor DyNet itself."""
+    for megabytes in range(150, 400, 20):
+        code, said = limited(megabytes, "parse", "--model", folder / "mst", folder / "1000.conllu", "-o", os.devnull)
+        if code == 2:
+            assert re.fullmatch("mh4: .*not enough memory(.*[^: ])?\n", said), (megabytes, said)
+        elif code:  # Python itself, or a library, cannot be started
+            assert code == 1 and ("ImportError" in said or "MemoryError" in said), (megabytes, said)
+
+
+def test_a_network_that_is_too_large(folder, tmp_path):
+    files = ["--train", folder / "toy-ud-train.conllu", "--dev", folder / "toy-ud-dev.conllu"]
+    large = [word for size in ("encoder.units", "scorer.mlp_units") for word in ("--set", size + "=2000")]
+    code, said = limited(600, "train", "--system", "mst", *files, "--model", tmp_path / "model", *large)
+    expected = r"mh4: not enough memory: a network of \d+ parameters needs another \d+ MB, and there are \d+\n"
+    assert code == 2 and re.fullmatch(expected, said), said
+
+
+@pytest.mark.parametrize("megabytes", [500, 700])
+def test_training(folder, tmp_path, megabytes):
+    """It has not diverged."""
+    path = folder / "3000.conllu"
+    files = ["--train", path, "--dev", folder / "toy-ud-dev.conllu"]
+    code, said = limited(megabytes, "train", "--system", "mst", *files, "--model", tmp_path / "model")
+    expected = "mh4: %s, line 1, sentence 1: not enough memory to train on 3000 words: the network needs another .*MB.*\n" % path
+    assert code == 2 and re.fullmatch(expected, said), said
+    assert not list((tmp_path / "model").glob(".*.part"))

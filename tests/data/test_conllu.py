@@ -1,0 +1,196 @@
+"""Reading and writing CoNLL-U: every byte is kept, every error located."""
+
+import io
+import sys
+
+import pytest
+
+from mh4.data import conllu
+from mh4.errors import InputError
+
+
+def row(number, form="w", head="0", deprel="root", feats="_"):
+    return "%s\t%s\t_\tNOUN\tNN\t%s\t%s\t%s\t_\t_" % (number, form, feats, head, deprel)
+
+
+GOOD = "\n".join(
+    [
+        "# sent_id = s1",
+        "# text = Vámonos al mar",
+        "1-2\tVámonos\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
+        row(1, "Vamos"),
+        row(2, "nos", "1", "obj:refl"),
+        "2.1\tempty\t_\t_\t_\t_\t_\t_\t1:dep\t_",
+        row(3, "mar\u2028y", "1", "obl"),
+        "",
+        "",
+        row(1, "Fin"),
+        "",
+    ]
+)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content):
+        path = tmp_path / "a.conllu"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+        return str(path)
+
+    return write
+
+
+def test_words_heads_and_labels(file):
+    first, second = conllu.read(file(GOOD))
+    assert first.words == ["Vamos", "nos", "mar\u2028y"]
+    assert first.heads.tolist() == [-1, 0, 1, 1] and first.heads.dtype == "int32"
+    assert first.deprels == ["root", "obj:refl", "obl"]
+    assert first.upos == ["NOUN"] * 3 and first.xpos == ["NN"] * 3
+    assert second.words == ["Fin"]
+
+
+@pytest.mark.parametrize("content", [GOOD, GOOD + "\n\n", GOOD.rstrip("\n"), GOOD.replace("\n", "\r\n"), "\n\n" + GOOD])
+def test_what_is_not_replaced_stays_byte_by_byte(file, content):
+    path = file(content)
+    blocks = list(conllu.blocks(path))
+    same = [block.text({conllu.HEAD: [str(h) for h in block.sentence.heads[1:]]}) for block in blocks]
+    assert "".join(same).encode("utf-8") == open(path, "rb").read()
+    changed = "".join(block.text({conllu.MISC: ["X"] * len(block.sentence)}) for block in blocks)
+    before, after = content.split("\n"), changed.split("\n")
+    assert len(before) == len(after)
+    for old, new in zip(before, after):
+        if old[:1].isdigit() and old.split("\t")[0].isdigit():
+            assert new == "\t".join(old.split("\t")[:9] + ["X" + ("\r" if old.endswith("\r") else "")])
+        else:
+            assert new == old
+
+
+def test_columns_head_and_deprel_are_not_looked_at_without_trees(file):
+    path = file(row(1, head="nonsense") + "\n" + row(2, head="_") + "\n\n")
+    (sentence,) = conllu.read(path, trees=False)
+    assert sentence.words == ["w", "w"] and sentence.heads is None
+
+
+def test_standard_input_and_output(monkeypatch, capsysbinary):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD.encode("utf-8"))))
+    assert len(conllu.read("-")) == 2
+    with conllu.open_output("-") as file:
+        file.write(GOOD)
+    assert capsysbinary.readouterr().out == GOOD.encode("utf-8")
+
+
+BAD = {
+    "nine columns": (row(1) + "\n" + row(2)[:-2], "line 2, sentence 1: 9 columns, expected 10"),
+    "spaces for tabs": (row(1).replace("\t", " "), "line 1, sentence 1: 1 columns, expected 10"),
+    "cycle": (
+        "# sent_id = c\n" + row(1) + "\n" + row(2, head="3") + "\n" + row(3, head="2"),
+        "sentence 1 (c): word 2 is part of a cycle",
+    ),
+    "own head": (row(1) + "\n" + row(2, head="2"), "line 2, sentence 1: word 2 is its own head"),
+    "two heads": (row(1) + "\n\n" + row(1) + "\n" + row(2, head="0|1"), "line 4, sentence 2: HEAD is '0|1', expected one number"),
+    "head out of range": (row(1, head="5"), "line 1, sentence 1: HEAD is 5, but the last word is 1"),
+    "negative head": (row(1, head="-1"), "HEAD is '-1', expected one number from 0 to 1"),
+    "missing head": (row(1, head="_"), "line 1, sentence 1: no HEAD, expected a number from 0 to 1"),
+    "word twice": (row(1) + "\n" + row(1), "line 2, sentence 1: ID is '1', expected 2"),
+    "word left out": (row(1) + "\n" + row(3), "line 2, sentence 1: ID is '3', expected 2"),
+    "bad range": (row("1-x") + "\n" + row(1), "line 1, sentence 1: ID is '1-x', expected a range such as 1-2"),
+    "range in reverse": (row("2-1") + "\n" + row(1), "ID is 2-1, a range whose end comes before its start"),
+    "range of three": (row("1-2-3") + "\n" + row(1), "ID is '1-2-3', expected a range such as 1-2"),
+    "negative word": (row("-1") + "\n" + row(1), "line 1, sentence 1: ID is '-1'"),
+    "dots and dashes": (row("..1--") + "\n" + row(1), "ID is '..1--'"),
+    "range too late": (row(1) + "\n" + row("1-2"), "line 2, sentence 1: ID is 1-2, but the next word is 2"),
+    "overlapping ranges": (
+        row("1-2") + "\n" + row(1) + "\n" + row("2-3") + "\n" + row(2, head="1") + "\n" + row(3, head="1"),
+        "line 3, sentence 1: ID is 2-3, but word 2 is part of another multiword token",
+    ),
+    "range beyond the end": (row("1-3") + "\n" + row(1), "a multiword token ends with word 3, but the last word is 1"),
+    "empty node too late": (row(1) + "\n" + row(2, head="1") + "\n" + row("1.1"), "ID is '1.1', expected 2.1 for an empty node"),
+    "empty node omitted": (row(1) + "\n" + row("1.2"), "ID is '1.2', expected 1.1 for an empty node"),
+    "ID of 5000 digits": (row("9" * 5000), "ID is '%s..., expected 1" % ("9" * 39)),
+    "head of 5000 digits": (row(1, head="9" * 5000), "HEAD is %s..., but the last word is 1" % ("9" * 39)),
+    "only tabs": (row(1) + "\n" + "\t" * 9 + "\n" + row(2, head="1"), "line 2, sentence 1: ID is '', expected 2"),
+    "byte order mark later": (row(1) + "\n\n\ufeff" + row(1), "line 3, sentence 2: ID is '\\ufeff1', expected 1"),
+    "byte order mark only": ("\ufeff", "no sentences in it"),
+    "no form": (row(1, form=""), "line 1, sentence 1: FORM is empty"),
+    "no words": ("# a comment\n\n", "line 1, sentence 1: the sentence has no words"),
+    "empty": ("", "no sentences in it"),
+    "blank": ("\n\n", "no sentences in it"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_sentence_that_says_where(file, name):
+    content, message = BAD[name]
+    path = file(content + "\n\n")
+    with pytest.raises(InputError) as error:
+        conllu.read(path)
+    assert str(error.value).startswith(path) and message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_byte_order_mark_is_accepted_and_kept(file):
+    for content in ("\ufeff" + GOOD, "\ufeff\n\n" + GOOD, "\ufeff" + row(1) + "\n\n"):
+        blocks = list(conllu.blocks(file(content)))
+        assert blocks[0].sentence.words[0] in ("Vamos", "w")
+        assert "".join(block.text({conllu.DEPREL: block.sentence.deprels}) for block in blocks) == content
+    (sentence,) = conllu.read(file("\ufeff# sent_id = s1\n" + row(1) + "\n\n"))
+    assert sentence.name.endswith("line 1, sentence 1 (s1)")
+
+
+def test_long_chains_are_read_in_linear_time(file):
+    """Of words that are each the head of the one before, or of the next; with 200,000, a quadratic check would take an hour."""
+    n = 200_000
+    for heads in ([*range(2, n + 1), 0], list(range(n))):
+        content = "\n".join(row(m, head=str(h)) for m, h in enumerate(heads, start=1))
+        (sentence,) = conllu.read(file(content + "\n\n"))
+        assert sentence.heads.tolist() == [-1, *heads]
+
+
+def test_a_line_that_does_not_end(file, monkeypatch):
+    """As that of a device."""
+    monkeypatch.setattr(conllu, "_LONGEST_LINE", 1 << 20)
+    with pytest.raises(InputError, match="line 1: more than 1 MB, expected CoNLL-U"):
+        conllu.read(file("x" * (1 << 21)))
+
+
+def test_closed_standard_input_and_output(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(InputError, match="standard input is closed"):
+        conllu.read("-")
+    with pytest.raises(InputError, match="standard output is closed"), conllu.open_output("-") as file:
+        file.write("text")
+
+
+def test_not_utf8(file):
+    with pytest.raises(InputError, match="line 2: not UTF-8"):
+        conllu.read(file((row(1) + "\n").encode() + row(2, "café").encode("latin-1")))
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        conllu.read(str(tmp_path / "none.conllu"))
+
+
+def test_a_sentence_is_read_before_the_next(file):
+    """So that files of any size can be read, and an error is raised only after the valid sentences before it."""
+    blocks = conllu.blocks(file(row(1) + "\n\n" + row(1) + "\n" + row(3) + "\n\n"))
+    assert next(blocks).sentence.words == ["w"]
+    with pytest.raises(InputError, match="line 4, sentence 2: ID is '3'"):
+        next(blocks)
+
+
+def test_write_is_whole_or_not_at_all(tmp_path):
+    def write(path, text):
+        with conllu.open_output(str(path)) as file:
+            file.write(text)
+
+    path = tmp_path / "out.conllu"
+    write(path, "old\n")
+    with pytest.raises(UnicodeEncodeError):
+        write(path, "new \ud800\n")
+    assert path.read_text() == "old\n" and [p.name for p in tmp_path.iterdir()] == ["out.conllu"]
+    with pytest.raises(InputError, match="cannot be written"):
+        write(tmp_path / "no" / "out.conllu", "text")
+    with pytest.raises(InputError, match="it is a folder"):
+        write(tmp_path, "text")
+    assert [p.name for p in tmp_path.iterdir()] == ["out.conllu"]

@@ -1,0 +1,122 @@
+"""Sentences as CoNLL-U and as objects of conllu, udapi and spaCy, and their words."""
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import toy
+
+from mh4 import conversions
+from mh4.data import conllu
+from mh4.data.conllu import Sentence, Word
+from mh4.errors import InputError
+
+PARSED = Sentence(
+    ["folko", "berodo", "."],
+    upos=["ADJ", "NOUN", "PUNCT"],
+    xpos=["JJ", "_", "."],
+    feats=["Case=Acc", "Case=Acc|Number=Sing", "_"],
+    heads=np.array([-1, 2, 0, 2], dtype=np.int32),
+    deprels=["amod", "root", "punct:x"],
+    probabilities=np.array([1, 0.25, 1, 0.99999]),
+)
+AS_CONLLU = (
+    "1\tfolko\t_\tADJ\tJJ\tCase=Acc\t2\tamod\t_\tArcProb=0.2500\n"
+    "2\tberodo\t_\tNOUN\t_\tCase=Acc|Number=Sing\t0\troot\t_\tArcProb=1.0000\n"
+    "3\t.\t_\tPUNCT\t.\t_\t2\tpunct:x\t_\tArcProb=1.0000\n\n"
+)
+
+
+def test_words():
+    assert list(PARSED)[0] == Word(1, "folko", "ADJ", "JJ", "Case=Acc", 2, "amod", 0.25)
+    assert [word.head for word in PARSED] == [2, 0, 2] and [word.deprel for word in PARSED] == PARSED.deprels
+    assert list(Sentence(["a"])) == [Word(1, "a", None, None, None, None, None, None)]
+
+
+def test_conllu_text(tmp_path):
+    assert PARSED.to_conllu() == AS_CONLLU
+    assert Sentence(["a"]).to_conllu() == "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+    path = tmp_path / "again.conllu"
+    sentences = toy.sentences(tmp_path)[:20]
+    path.write_text("".join(sentence.to_conllu() for sentence in sentences), encoding="utf-8")
+    for sentence, again in zip(sentences, conllu.read(str(path))):
+        assert list(sentence) == list(again)
+
+
+def sentence(**changed):
+    columns = {"words": ["a", "b"], "upos": ["X", "Y"], "xpos": ["_", "_"], "feats": ["_", "_"], "deprels": ["root", "dep"]}
+    return Sentence(**{**columns, "heads": np.array([-1, 0, 1], dtype=np.int32), **changed})
+
+
+@pytest.mark.parametrize("column", ["words", "upos", "xpos", "feats", "deprels"])
+@pytest.mark.parametrize("text", ["\t", "a\tb", "a\n", "\n\n", "a\rb", "\r\n", "a\ud800"])
+def test_what_would_break_a_row(column, text):
+    broken = sentence(**{column: ["x", text]})
+    with pytest.raises(InputError) as error:
+        broken.to_conllu()
+    assert str(error.value) == "the sentence: word 2 cannot be written as CoNLL-U: %r" % text
+    with pytest.raises(InputError, match="^FILE, line 7: word 2 cannot be written"):
+        replace(broken, name="FILE, line 7").to_conllu()
+
+
+def test_words_that_are_empty_or_missing(tmp_path):
+    """An empty tag is unspecified; an empty word would be read as the word _."""
+    with pytest.raises(InputError, match="the sentence: word 1 cannot be written as CoNLL-U: an empty word"):
+        sentence(words=["", "b"]).to_conllu()
+    with pytest.raises(InputError, match="the sentence: cannot be written as CoNLL-U: it has no words"):
+        Sentence([]).to_conllu()
+    assert sentence(upos=["", "Y"]).to_conllu() == sentence(upos=["_", "Y"]).to_conllu()
+
+
+@pytest.mark.parametrize(
+    "changed", [{"upos": ["X"]}, {"deprels": ["x"] * 3}, {"heads": np.array([-1, 0])}, {"probabilities": np.ones(4)}]
+)
+def test_columns_of_different_lengths(changed):
+    """Words that have no entry are not left out in silence."""
+    for use in (list, Sentence.to_conllu, conversions.to_udapi):
+        with pytest.raises(InputError, match="the sentence: a column has more or fewer entries than there are words"):
+            use(sentence(**changed))
+
+
+@pytest.mark.parametrize(
+    "text", ["_", " ", "#", "a b", "\u2028", "\x85", "\x0b", "\x0c", "\x1b[31m", "\x00", "\ufeff", "a\u00a0b"]
+)
+def test_what_looks_odd_but_breaks_no_row(tmp_path, text):
+    path = tmp_path / "again.conllu"
+    odd = sentence(words=[text, "b"], deprels=["root", text])
+    path.write_bytes(odd.to_conllu().encode("utf-8"))
+    (again,) = conllu.read(str(path))
+    assert list(again) == list(odd)
+
+
+def test_objects_of_conllu():
+    pytest.importorskip("conllu")
+    tokens = conversions.to_token_list(PARSED)
+    assert tokens.serialize() == AS_CONLLU
+    assert tokens[0]["head"] == 2 and tokens[0]["misc"] == {"ArcProb": "0.2500"}
+
+
+def test_objects_of_udapi():
+    root = conversions.to_udapi(PARSED)
+    assert [node.form for node in root.descendants] == PARSED.words
+    assert [node.parent.ord for node in root.descendants] == [2, 0, 2]
+    assert [node.deprel for node in root.descendants] == PARSED.deprels
+    assert root.descendants[1].feats["Number"] == "Sing" and root.descendants[0].misc["ArcProb"] == "0.2500"
+    assert [node.parent.ord for node in conversions.to_udapi(Sentence(["a", "b"])).descendants] == [0, 0]
+
+
+def test_objects_of_spacy():
+    pytest.importorskip("spacy", reason="spaCy is not installed")
+    doc = conversions.to_spacy(PARSED)
+    assert [token.text for token in doc] == PARSED.words
+    assert [token.head.i for token in doc] == [1, 1, 1] and [token.dep_ for token in doc] == ["amod", "ROOT", "punct:x"]
+    assert [token.pos_ for token in doc] == PARSED.upos and str(doc[1].morph) == "Case=Acc|Number=Sing"
+
+
+@pytest.mark.parametrize("library, convert", [("conllu", conversions.to_token_list), ("spacy", conversions.to_spacy)])
+def test_libraries_that_are_not_installed(monkeypatch, library, convert):
+    for module in (library, "spacy.tokens", "spacy.vocab"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError, match="this needs %s, which is not installed: pip install %s" % (library, library)):
+        convert(PARSED)

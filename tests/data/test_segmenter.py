@@ -1,0 +1,176 @@
+"""Raw text: training segmenters, segmenting, and `mh4 parse --text`, on the toy language."""
+
+import io
+import os
+import shutil
+import sys
+
+import pytest
+import toy
+from click.testing import CliRunner
+
+from mh4 import cli
+from mh4.analysis.evaluation import official
+from mh4.data import conllu, segmenter
+from mh4.data.segmenter import Segmenter
+from mh4.errors import InputError
+from mh4.parser import config
+from mh4.training.trainer import Trainer
+
+pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
+
+
+@pytest.fixture(scope="module")
+def trained(treebank):
+    path = str(treebank / "segmenter")
+    train, dev = (str(treebank / ("toy-ud-%s.conllu" % split)) for split in ("train", "dev"))
+    done = CliRunner().invoke(cli.main, ["segmenter", "train", train, "--dev", dev, "-o", path, "--epochs", "1"])
+    assert done.exit_code == 0 and done.output == "", done.output
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(treebank):
+    sentences = conllu.read(str(treebank / "toy-ud-dev.conllu"))
+    settings = config.with_settings(toy.SMALL, ["training.max_updates=10", "training.evaluate_updates=10"])
+    Trainer("mst", settings, sentences, sentences, str(treebank / "model")).run()
+    return str(treebank / "model")
+
+
+def text_of(blocks):
+    return " ".join(block.comment("text") for block in blocks)
+
+
+def test_the_toy_language_is_segmented(trained, treebank, tmp_path):
+    """Nearly as in the treebank, whose text it is; on several lines, and with a byte order mark."""
+    gold = str(treebank / "toy-ud-test.conllu")
+    text = tmp_path / "text.txt"
+    text.write_text("\ufeff" + text_of(conllu.blocks(gold)).replace(" v", "\nv"), encoding="utf-8")
+    blocks = list(Segmenter(trained).blocks(str(text)))
+    parsed = tmp_path / "segmented.conllu"
+    flat = [
+        {conllu.HEAD: [str(int(m > 0)) for m in range(len(b.sentence))], conllu.DEPREL: ["x"] * len(b.sentence)} for b in blocks
+    ]
+    parsed.write_text("".join(block.text(columns) for block, columns in zip(blocks, flat)), encoding="utf-8")
+    scores = official(gold, str(parsed))
+    assert scores["Words"].f1 > 98 and scores["Sentences"].f1 > 95
+    assert text_of(blocks).split() == text_of(conllu.blocks(gold)).split()
+
+
+def test_paragraphs_and_spaces(trained, tmp_path, monkeypatch):
+    """A blank line ends a sentence; what was between the words is in MISC; a long text is segmented in pieces, as if in one."""
+    path = tmp_path / "text.txt"
+    path.write_text("kaluma dorpit\n\nTa  kaluma dorpit.\n \n" * 3, encoding="utf-8")
+    blocks = list(Segmenter(trained).blocks(str(path)))
+    assert [block.sentence.words for block in blocks] == [["kaluma", "dorpit"], ["Ta", "kaluma", "dorpit", "."]] * 3
+    assert [block.sent_id for block in blocks] == list("123456")
+    assert blocks[1].column(conllu.MISC)[0] == "SpacesAfter=\\s\\s" and blocks[1].column(conllu.MISC)[2] == "SpaceAfter=No"
+    monkeypatch.setattr(segmenter, "_CHUNK", 10)
+    assert [block.lines for block in Segmenter(trained).blocks(str(path))] == [block.lines for block in blocks]
+
+
+def test_words_with_line_separators(trained, tmp_path):
+    """Which end no line of CoNLL-U."""
+    path = tmp_path / "text.txt"
+    path.write_text("Ta kaluma\u0085x dorpit\u2028y.\n", encoding="utf-8")
+    (block,) = Segmenter(trained).blocks(str(path))
+    assert "".join(block.sentence.words).replace("\u2028", "").replace("\u0085", "") == "Takalumaxdorpity."
+
+
+def test_raw_text_is_parsed(trained, model, tmp_path, monkeypatch):
+    text, out = tmp_path / "text.txt", tmp_path / "out"
+    text.write_text("Ta kaluma dorpit berodo. Ta kaluma dorpit.\n", encoding="utf-8")
+    arguments = ["parse", "--text", "--segmenter", trained, "--model", model]
+    done = CliRunner().invoke(cli.main, [*arguments, "--tags", str(text), "-o", str(out) + "/"])
+    assert done.exit_code == 0 and done.output == "", done.output
+    first, second = conllu.blocks(str(out / "text.conllu"))
+    assert (
+        first.sentence.words == ["Ta", "kaluma", "dorpit", "berodo", "."] and first.comment("text") == "Ta kaluma dorpit berodo."
+    )
+    assert first.sentence.upos[0] != "_" and (first.sentence.heads[1:] == 0).sum() == 1 and second.sent_id == "2"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.read_bytes())))
+    assert text_of(Segmenter(trained).blocks("-")) == text.read_text().strip()
+
+
+def test_bad_text(trained, model, tmp_path):
+    text, out = tmp_path / "text.txt", tmp_path / "out.conllu"
+
+    def refused(content):
+        text.write_bytes(content)
+        arguments = ["parse", "--text", "--segmenter", trained, "--model", model, str(text), "-o", str(out)]
+        done = CliRunner().invoke(cli.main, arguments)
+        assert done.exit_code == 2 and not out.exists() and done.output.count("\n") == 1, done.output
+        return done.output
+
+    assert "text.txt: no text in it" in refused(b"")
+    assert "text.txt: no text in it" in refused(b" \n\n\t\n")
+    assert "text.txt, line 2: not UTF-8 (byte 0xe9)" in refused(b"abc\ncaf\xe9\n")
+    assert "text.txt, line 1: a character NUL, expected text" in refused(b"a\0b\n")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"text", b"\x12morphodita_parsito", b"\xff" * 100, "truncated", "changed", "first byte"]
+)
+def test_damaged_segmenters(trained, tmp_path, content):
+    good = open(trained, "rb").read()
+    made = {
+        "truncated": good[: len(good) // 2],
+        "changed": good[:5000] + bytes([good[5000] ^ 1]) + good[5001:],
+        "first byte": b"\xff" + good[1:],  # which makes UDPipe abort
+    }
+    path = tmp_path / "damaged"
+    path.write_bytes(made.get(content, content))
+    with pytest.raises(InputError, match="damaged, or not a segmenter: expected a file that `mh4 segmenter train` has written"):
+        Segmenter(str(path))
+
+
+@pytest.mark.parametrize("name", [b"\xff\xfe", b"a\nb", b"\x1b[31m", "é".encode(), b"-"])
+def test_names_of_any_bytes(trained, model, tmp_path, monkeypatch, name):
+    """Also of the text and its parse; UDPipe itself takes names in UTF-8 only."""
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(name)
+    shutil.copy(trained, name)
+    (tmp_path / ("text" + name)).write_text("Ta kaluma dorpit berodo.\n", encoding="utf-8")
+    arguments = ["parse", "--text", "--segmenter", "./" + name, "--model", model, "text" + name, "-o", "parsed" + name]
+    done = CliRunner().invoke(cli.main, arguments)
+    assert done.exit_code == 0 and done.output == "", done.output
+    assert (tmp_path / ("parsed" + name)).read_bytes().count(b"\n") == 10
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("/dev/zero", path)], ids=["FIFO", "/dev/zero"])
+def test_what_never_ends_is_no_segmenter(tmp_path, make):
+    make(tmp_path / "odd")
+    with pytest.raises(InputError, match="odd: cannot be read: not a file"):
+        Segmenter(str(tmp_path / "odd"))
+
+
+def test_no_such_segmenter(tmp_path):
+    with pytest.raises(InputError, match="none: cannot be read: No such file"):
+        Segmenter(str(tmp_path / "none"))
+    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+        Segmenter(str(tmp_path))
+
+
+def test_what_cannot_be_trained(treebank, tmp_path, monkeypatch):
+    out, bad = tmp_path / "out", tmp_path / "bad.conllu"
+    good = str(treebank / "toy-ud-dev.conllu")
+
+    def refused(*arguments):
+        done = CliRunner().invoke(cli.main, ["segmenter", "train", *arguments])
+        assert done.exit_code == 2 and not out.exists() and done.output.count("\n") == 1, done.output
+        return done.output
+
+    bad.write_text("1\tw\n\n")
+    assert "bad.conllu, line 1, sentence 1: 2 columns" in refused(str(bad), "--dev", good, "-o", str(out))
+    assert "bad.conllu, line 1, sentence 1: 2 columns" in refused(good, "--dev", str(bad), "-o", str(out))
+    assert "no/out: cannot be written" in refused(good, "--dev", good, "-o", str(tmp_path / "no" / "out"))
+    monkeypatch.setitem(sys.modules, "ufal.udpipe", None)
+    message = refused(good, "--dev", good, "-o", str(out))
+    assert message == "mh4: segmenting text needs ufal.udpipe, which is not installed: pip install mh4[text]\n"
+
+
+def test_text_and_segmenter_need_each_other(trained, model, treebank):
+    good = str(treebank / "toy-ud-dev.conllu")
+    for option, message in ((["--text"], "--text needs --segmenter FILE"), (["--segmenter", trained], "it needs --text")):
+        done = CliRunner().invoke(cli.main, ["parse", "--model", model, *option, good])
+        assert done.exit_code == 2 and message in done.output

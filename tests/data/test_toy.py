@@ -1,0 +1,137 @@
+"""The toy treebank: the same everywhere, well-formed, and with trees of every kind."""
+
+import collections
+import hashlib
+import multiprocessing
+import os
+import time
+
+import conllu as independent
+import pytest
+
+from mh4 import trees
+from mh4.data import conllu, treebanks
+from mh4.errors import InputError
+
+DIGESTS = {
+    "train": "246fbfd487055b4a9e8253bc894e8c80f415391e41d4f7e22d9861a3690e99f4",
+    "dev": "4a3a30c3f4f5747723e36c66c14f5893f8b36d2cbd82ce14bd69e25f3929bcf7",
+    "test": "40ee4523c8772ae418ddbaa5272cd656fd00ab5bb89fe0399e7a63e251b55cc3",
+}
+SIZES = {"train": 320, "dev": 80, "test": 80}
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    return treebanks.locate("toy", to=str(tmp_path_factory.mktemp("toy")))
+
+
+def test_it_is_the_same_everywhere(paths):
+    assert {split: hashlib.sha256(path.read_bytes()).hexdigest() for split, path in paths.items()} == DIGESTS
+    assert all(path.name == "toy-ud-%s.conllu" % split for split, path in paths.items())
+
+
+def test_only_what_is_missing_or_differs_is_written(paths, tmp_path):
+    again = treebanks.locate("toy", to=str(tmp_path))
+    before = {path: path.stat().st_mtime_ns for path in again.values()}
+    again["dev"].write_text("spoilt")
+    assert treebanks.locate("toy", to=str(tmp_path)) == again
+    assert again["dev"].read_bytes() == paths["dev"].read_bytes()
+    assert again["train"].stat().st_mtime_ns == before[again["train"]]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in again.values())
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="folder: this folder cannot be made: Not a directory"):
+        treebanks.locate("toy", to=str(tmp_path / "file" / "folder"))
+
+
+def test_many_write_it_at_once(paths, tmp_path):
+    """Some of them are killed: the next deletes what these have left."""
+    fork = multiprocessing.get_context("fork")
+
+    def write():
+        while True:
+            for path in treebanks.locate("toy", to=str(tmp_path)).values():
+                path.unlink(missing_ok=True)
+
+    writers = [fork.Process(target=write, daemon=True) for _ in range(4)]
+    for writer in writers:
+        writer.start()
+    time.sleep(0.5)
+    for _ in range(5):
+        again = treebanks.locate("toy", to=str(tmp_path))
+        read = {split: path.read_bytes() for split, path in again.items() if path.exists()}
+        assert all(content == paths[split].read_bytes() for split, content in read.items())
+    for writer in writers:
+        writer.kill()
+        writer.join()
+    again = treebanks.locate("toy", to=str(tmp_path))
+    assert all(path.read_bytes() == paths[split].read_bytes() for split, path in again.items())
+    for path in again.values():  # what is complete is not written, and so nothing deleted
+        path.unlink()
+    treebanks.locate("toy", to=str(tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in again.values())
+
+
+def test_something_else_in_its_place(tmp_path):
+    os.mkfifo(tmp_path / "toy-ud-dev.conllu")
+    with pytest.raises(InputError, match="toy-ud-dev.conllu is not a file: move it away"):
+        treebanks.locate("toy", to=str(tmp_path))
+
+
+@pytest.mark.parametrize("split", SIZES)
+def test_every_kind_of_tree(paths, split):
+    kinds = collections.Counter()
+    for sentence in conllu.read(str(paths[split])):
+        heads = sentence.heads
+        assert 3 <= len(sentence) <= 14
+        assert list(heads[1:]).count(0) == 1
+        kinds[tuple(trees.in_class(heads, name) for name in ("projective", "mh4", "1ec"))] += 1
+    assert sum(kinds.values()) == SIZES[split]
+    fortieth = SIZES[split] // 40
+    assert kinds == {
+        (True, True, True): 27 * fortieth,
+        (False, True, True): 9 * fortieth,
+        (False, True, False): 2 * fortieth,
+        (False, False, True): fortieth,
+        (False, False, False): fortieth,
+    }
+
+
+def test_no_sentence_comes_twice(paths):
+    texts = [line for path in paths.values() for line in path.read_text(encoding="utf-8").splitlines() if "# text" in line]
+    assert len(texts) == len(set(texts)) == sum(SIZES.values())
+
+
+@pytest.mark.parametrize("split", SIZES)
+def test_columns_and_comments(paths, split):
+    """The text matches the tokens; there are multiword tokens and empty nodes; endings and tags agree."""
+    multiword = empty = 0
+    for number, sentence in enumerate(independent.parse(paths[split].read_text(encoding="utf-8")), start=1):
+        assert sentence.metadata["sent_id"] == "toy-%s-%d" % (split, number)
+        text, skip = "", 0
+        for token in sentence:
+            if isinstance(token["id"], int):
+                assert None not in (token["lemma"], token["upos"], token["xpos"], token["deprel"])
+                assert token["deps"] == [(token["deprel"], token["head"])]
+            if skip:
+                skip -= 1
+                continue
+            if isinstance(token["id"], tuple):
+                if token["id"][1] == ".":
+                    empty += 1
+                    continue
+                multiword += 1
+                skip = token["id"][2] - token["id"][0] + 1
+            text += token["form"] + ("" if (token["misc"] or {}).get("SpaceAfter") == "No" else " ")
+        assert text.strip() == sentence.metadata["text"]
+    assert multiword and empty
+
+
+def test_the_official_validator_accepts_it(paths):
+    from udtools import Validator
+
+    state = Validator(lang="ud", level=2).validate_files([str(path) for path in paths.values()])
+    assert state.passed(), str(state)

@@ -1,0 +1,782 @@
+"""Fetching treebanks and outputs of the shared task, against a server on this machine that misbehaves on request."""
+
+import errno
+import gzip
+import io
+import multiprocessing
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mh4 import cli
+from mh4.data import conll17, treebanks
+from mh4.errors import InputError
+from mh4.util import fetching, web
+from mh4.util.files import blob_id, git_blob_id
+
+CONTENT = "".join("%d\tszó\t_\t_\t_\t_\t0\troot\t_\t_\n\n" % i for i in range(20000)).encode("utf-8")
+ROW = treebanks.ManifestRow("hu", "UD_Hungarian-Szeged", "train", "r2.0", "hu-ud-train.conllu", blob_id(CONTENT), "2.0")
+TEST_ROW = ROW._replace(split="test", tag="r2.0-test", file="hu-ud-test.conllu")
+OUTPUT = conll17.Output(
+    "hu", "c2l2", "o/r", "0123abc", "runs/task/C2L2/2017-05-12/output/hu.conllu", "hu-c2l2.conllu", blob_id(CONTENT)
+)
+ARCHIVE = "/11234/1-1983/ud-treebanks-v2.0.tgz"
+ADDRESS = "/UD_Hungarian-Szeged/r2.0/hu-ud-train.conllu"
+
+
+class Server(ThreadingHTTPServer):
+    """Serves `files`; `cuts` are the numbers of bytes after which to drop the connection in each of the next requests.
+
+    pause: seconds between the parts of a file. answers: by path, functions that write an answer of their own, headers included.
+    """
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files, self.cuts, self.statuses, self.ranges, self.seen = {}, [], [], True, []
+        self.pause, self.answers = 0.0, {}
+        self.url = "http://127.0.0.1:%d" % self.server_port
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        server, wanted = self.server, self.headers.get("Range")
+        server.seen.append(wanted)
+        if server.statuses:
+            return self.send_error(server.statuses.pop(0))
+        if self.path in server.answers:
+            return server.answers[self.path](self.wfile.write)
+        if self.path not in server.files:
+            return self.send_error(404)
+        content, start = server.files[self.path], 0
+        if wanted and server.ranges:
+            start = int(re.fullmatch(r"bytes=(\d+)-", wanted).group(1))
+            if start >= len(content):
+                return self.send_error(416)
+            self.send_response(206)
+            self.send_header("Content-Range", "bytes %d-%d/%d" % (start, len(content) - 1, len(content)))
+        else:
+            self.send_response(200)
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        content = content[start:][: server.cuts.pop(0) if server.cuts else None]
+        step = 10000 if server.pause else len(content) or 1
+        for place in range(0, len(content), step):
+            self.wfile.write(content[place : place + step])
+            time.sleep(server.pause)
+
+    def log_message(self, *_):
+        pass
+
+    def handle(self):
+        try:
+            super().handle()
+        except ConnectionError:  # the other side has had enough
+            pass
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(fetching, "WAITS", (0, 0))
+    monkeypatch.setattr(treebanks, "manifest", lambda: (ROW, TEST_ROW))
+    monkeypatch.setattr(
+        conll17, "manifest", lambda: tuple(OUTPUT._replace(system=s, file="hu-%s.conllu" % s) for s in conll17.SYSTEMS)
+    )
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.delenv("MH4_DATA_URL", raising=False)
+    monkeypatch.delenv("MH4_DATA_SOURCE", raising=False)
+    server = Server()
+    server.files[ADDRESS] = CONTENT
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def fetch(server, folder, **options):
+    options = {"splits": ["train"], "base_url": server.url, **options}
+    return treebanks.locate("hu", to=str(folder), **options)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_good_file(server, tmp_path, capfd):
+    paths = fetch(server, tmp_path / "new" / "folder")
+    assert paths == {"train": tmp_path / "new" / "folder" / "hu-ud-train.conllu"}
+    assert paths["train"].read_bytes() == CONTENT
+    assert names(paths["train"].parent) == ["hu-ud-train.conllu"]
+    assert fetch(server, paths["train"].parent) == paths
+    assert server.seen == [None]  # what is there is not fetched again
+    assert capfd.readouterr() == ("", "")  # quiet when not a terminal
+
+
+def test_the_address_can_come_from_the_environment(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("MH4_DATA_URL", server.url + "/")
+    assert fetch(server, tmp_path, base_url=None)["train"].read_bytes() == CONTENT
+
+
+def test_the_source_can_come_from_the_environment(server, tmp_path, monkeypatch):
+    server.files[ARCHIVE] = archive({"a/hu-ud-train.conllu": CONTENT})
+    monkeypatch.setenv("MH4_DATA_SOURCE", "lindat")
+    fetch(server, tmp_path)
+    assert names(tmp_path) == ["hu-ud-train.conllu", "ud-treebanks-v2.0.tgz"]
+    fetch(server, tmp_path / "other", source="github")  # what is asked for counts
+    assert names(tmp_path / "other") == ["hu-ud-train.conllu"]
+    monkeypatch.setenv("MH4_DATA_SOURCE", "nowhere")
+    with pytest.raises(InputError, match="unknown source 'nowhere', expected one of: github lindat"):
+        fetch(server, tmp_path / "third")
+
+
+def test_a_corrupted_file(server, tmp_path):
+    server.files[ADDRESS] = CONTENT.replace(b"root", b"ruut")
+    with pytest.raises(InputError) as error:
+        fetch(server, tmp_path)
+    assert blob_id(server.files[ADDRESS]) in str(error.value)
+    assert ROW.git_blob_sha1 in str(error.value)
+    assert names(tmp_path) == []
+
+
+def test_not_found(server, tmp_path):
+    server.files.clear()
+    with pytest.raises(InputError, match=re.escape(server.url + ADDRESS) + ".*404"):
+        fetch(server, tmp_path)
+    assert names(tmp_path) == []
+    assert len(server.seen) == 1
+
+
+def test_a_server_in_trouble_is_asked_again(server, tmp_path):
+    server.statuses = [503, 429]
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    server.statuses = [500] * 3
+    with pytest.raises(InputError, match="500"):
+        fetch(server, tmp_path / "other")
+    assert names(tmp_path / "other") == []
+
+
+def test_a_cut_connection_is_resumed_at_once(server, tmp_path):
+    server.cuts = [100000, 200000]
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert server.seen == [None, "bytes=100000-", "bytes=300000-"]
+    assert names(tmp_path) == ["hu-ud-train.conllu"]
+
+
+def test_a_cut_connection_is_resumed_by_the_next_run(server, tmp_path):
+    server.cuts = [100000, 0, 0]
+    with pytest.raises(InputError, match="cut after 100000 bytes"):
+        fetch(server, tmp_path)
+    assert names(tmp_path) == ["hu-ud-train.conllu.part"]
+    assert (tmp_path / "hu-ud-train.conllu.part").read_bytes() == CONTENT[:100000]
+    del server.seen[:]
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert server.seen == ["bytes=100000-"]
+    assert names(tmp_path) == ["hu-ud-train.conllu"]
+
+
+def test_a_server_that_ignores_range_makes_it_start_over(server, tmp_path):
+    server.cuts, server.ranges = [100000], False
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert server.seen == [None, "bytes=100000-"]
+
+
+@pytest.mark.parametrize("rest", [b"of something else", CONTENT + b"and more"])
+def test_a_wrong_part_is_dropped_and_fetched_anew(server, tmp_path, rest):
+    (tmp_path / "hu-ud-train.conllu.part").write_bytes(rest)
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert server.seen[1:] == [None]
+    assert names(tmp_path) == ["hu-ud-train.conllu"]
+
+
+def test_a_complete_part_needs_only_the_name(server, tmp_path):
+    (tmp_path / "hu-ud-train.conllu.part").write_bytes(CONTENT)
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    assert server.seen == ["bytes=%d-" % len(CONTENT)]
+
+
+def test_no_network(server, tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = "127.0.0.1:%d" % free.getsockname()[1]
+    with pytest.raises(InputError, match="no connection to " + address):
+        fetch(server, tmp_path, base_url="http://" + address)
+    with pytest.raises(InputError, match="no connection to mh4.invalid"):
+        fetch(server, tmp_path, base_url="http://mh4.invalid")
+    with pytest.raises(InputError, match="not a valid address"):
+        fetch(server, tmp_path, base_url="nowhere")
+    assert names(tmp_path) == []
+
+
+def test_another_file_of_that_name_is_left_alone(server, tmp_path):
+    (tmp_path / "hu-ud-train.conllu").write_text("mine")
+    with pytest.raises(InputError, match="move it away"):
+        fetch(server, tmp_path)
+    assert (tmp_path / "hu-ud-train.conllu").read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_made(server, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be made"):
+        fetch(server, tmp_path / "file" / "folder")
+
+
+# A server may answer anything
+
+
+def answering(*parts, end=b"", pause=0.0):
+    """An answer of these parts, and then of `end` again and again."""
+
+    def answer(write):
+        for part in parts:
+            write(part)
+        while end:
+            write(end)
+            time.sleep(pause)
+
+    return answer
+
+
+OK = b"HTTP/1.0 200 OK\r\n"
+MANY = 300_000
+
+
+@pytest.mark.parametrize(
+    "length", [b"many", b"-1", b"-99999999999999999999", b"", b"0x10", b"1e9", b"\xff", pytest.param(b"9" * 5000, id="digits")]
+)
+def test_a_length_that_is_none(server, tmp_path, length):
+    server.answers[ADDRESS] = answering(OK + b"Content-Length: " + length + b"\r\n\r\n", CONTENT)
+    if length.isdigit() and not hasattr(sys, "set_int_max_str_digits"):  # a number, to such a Python
+        with pytest.raises(InputError, match="has more than"):
+            fetch(server, tmp_path)
+    else:
+        assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+
+
+def test_a_length_that_is_wrong(server, tmp_path):
+    server.answers[ADDRESS] = answering(OK + b"Content-Length: %d\r\n\r\n" % (len(CONTENT) + 1), CONTENT)
+    with pytest.raises(InputError, match="cut after %d bytes" % len(CONTENT)):
+        fetch(server, tmp_path)
+    server.answers[ADDRESS] = answering(OK + b"Content-Length: 100\r\n\r\n", CONTENT)
+    with pytest.raises(InputError, match="is not the file of UD 2.0"):
+        fetch(server, tmp_path)
+    server.answers[ADDRESS] = answering(OK + b"Content-Length: 10000000000000000000000\r\n\r\n", CONTENT)
+    with pytest.raises(InputError, match="has more than 200000000 bytes"):
+        fetch(server, tmp_path)
+    assert names(tmp_path) == []
+    del server.answers[ADDRESS]
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("source, limit, path", [("github", "FILE", ADDRESS), ("lindat", "ARCHIVE", ARCHIVE)])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_server_that_sends_forever(server, tmp_path, monkeypatch, source, limit, path, chunked):
+    monkeypatch.setattr(fetching, limit, MANY)
+    kind = OK.replace(b"1.0", b"1.1") + b"Transfer-Encoding: chunked\r\n\r\n" if chunked else OK + b"\r\n"
+    server.answers[path] = answering(kind, end=b"8\r\n1\tszo\t_\n\r\n" * 1000)
+    with pytest.raises(InputError, match="has more than %d bytes" % MANY):
+        fetch(server, tmp_path, source=source)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "parts, message",
+    [
+        ([OK + b"\r\n"], "too slow"),
+        ([OK + b"Content-Length: 1000\r\n\r\n"], "too slow"),
+        ([OK + b"Transfer-Encoding: chunked\r\n\r\n"], "too slow"),  # the size of the first chunk never ends
+        ([b"HTTP/1.0 200 "], "no connection to .*too slow"),
+        ([OK + b"X: "], "no connection to .*too slow"),
+        ([], "no connection to .*too slow"),
+    ],
+)
+def test_a_server_that_is_too_slow(server, tmp_path, monkeypatch, parts, message):
+    monkeypatch.setattr(web, "PATIENCE", 0.2)
+    server.answers[ADDRESS] = answering(*parts, end=b"0", pause=0.02)
+    with pytest.raises(InputError, match=message):
+        fetch(server, tmp_path)
+
+
+def test_headers_without_an_end(server, tmp_path):
+    server.answers[ADDRESS] = answering(b"", end=b"HTTP/1.1 100 Continue\r\n\r\n" * 1000)
+    with pytest.raises(InputError, match="no connection .*headers of more than"):
+        fetch(server, tmp_path)
+    assert names(tmp_path) == []
+
+
+def test_redirections(server, tmp_path):
+    """To other addresses on the web, only; what is said meanwhile is not read."""
+    elsewhere = b"HTTP/1.0 302 Found\r\nLocation: %s\r\n\r\n"
+    server.files["/there"] = CONTENT
+    server.answers[ADDRESS] = answering(elsewhere % b"/there", end=b"moved " * 1000)
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+    secret = tmp_path / "secret"
+    secret.write_bytes(CONTENT)
+    for target, message in (
+        (b"file://" + bytes(secret), "302 Found.*not allowed"),
+        (b"ftp://127.0.0.1/hu.conllu", "redirects to ftp://.*, which is not an address on the web"),
+        (b"data:text/plain,x", "not allowed"),
+        (ADDRESS.encode(), "302 .*infinite loop"),
+        (b"http://[", "not a valid address"),
+    ):
+        server.answers[ADDRESS] = answering(elsewhere % target)
+        with pytest.raises(InputError, match=message) as error:
+            fetch(server, tmp_path / "other")
+        assert "\n" not in str(error.value) and names(tmp_path / "other") == []
+    with pytest.raises(InputError, match="not a valid address: it begins with neither http:// nor https://"):
+        fetch(server, tmp_path / "other", base_url="file://" + str(tmp_path))
+
+
+def test_a_web_page_instead_of_a_file(server, tmp_path):
+    server.files[ADDRESS] = b"\n<!DOCTYPE html><html>welcome to our network</html>"
+    with pytest.raises(
+        InputError, match="is not the file of UD 2.0 .*, but a web page, perhaps of a network that asks for a login"
+    ):
+        fetch(server, tmp_path)
+
+
+# The folder may have anything, too
+
+
+@pytest.mark.parametrize(
+    "name", ["hu-ud-train.conllu.part", "hu-ud-train.conllu", "ud-treebanks-v2.0.tgz", "ud-treebanks-v2.0.tgz.part"]
+)
+@pytest.mark.parametrize("what", ["pipe", "folder", "link", "device"])
+def test_what_is_no_file(server, tmp_path, name, what):
+    path, other = tmp_path / name, tmp_path / "other"
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what == "folder":
+        path.mkdir()
+    elif what == "device":
+        path.symlink_to("/dev/zero")
+    elif name.endswith(".part"):
+        other.write_bytes(CONTENT[:100])
+        path.symlink_to(other)
+    else:
+        return
+    message = "move it away, or choose another folder$"
+    with pytest.raises(InputError, match=re.escape(str(path)) + ".*" + message):
+        fetch(server, tmp_path, source="lindat" if ".tgz" in name else "github")
+    assert server.seen == [] and (not other.exists() or other.read_bytes() == CONTENT[:100])
+    assert names(tmp_path) == sorted([name, *(["other"] if other.exists() else [])])
+
+
+def test_a_full_disk(server, tmp_path):
+    """What has been received stays."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(InputError, match="hu-ud-train.conllu cannot be written: File too large"):
+            fetch(server, tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (tmp_path / "hu-ud-train.conllu.part").read_bytes() == CONTENT[:100_000]
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT and server.seen == [None, "bytes=100000-"]
+
+
+# Many processes at once
+
+FORK = multiprocessing.get_context("fork")  # which inherits the manifest of this test
+
+
+def started(server, folder, **options):
+    process = FORK.Process(target=fetch, args=(server, folder), kwargs=options, daemon=True)
+    process.start()
+    return process
+
+
+def ended(processes):
+    """Their exit codes."""
+    for process in processes:
+        process.join(60)
+    return [process.exitcode for process in processes]
+
+
+def eventually(condition):
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+@pytest.mark.parametrize("number", [2, 4, 12])
+@pytest.mark.parametrize("before", [None, 100_000])
+def test_many_at_once(server, tmp_path, number, before):
+    """One fetches it, the others wait."""
+    if before:
+        (tmp_path / "hu-ud-train.conllu.part").write_bytes(CONTENT[:before])
+    server.pause = 0.005
+    assert ended([started(server, tmp_path) for _ in range(number)]) == [0] * number
+    assert (tmp_path / "hu-ud-train.conllu").read_bytes() == CONTENT
+    assert names(tmp_path) == ["hu-ud-train.conllu"]
+    assert server.seen == ["bytes=%d-" % before if before else None]
+
+
+def test_many_at_once_of_which_some_are_killed(server, tmp_path):
+    part = tmp_path / "hu-ud-train.conllu.part"
+    server.pause = 0.02
+    first = started(server, tmp_path)
+    eventually(lambda: part.exists() and part.stat().st_size > 50_000)
+    waiting = [started(server, tmp_path) for _ in range(4)]
+    time.sleep(0.1)
+    os.kill(waiting[0].pid, signal.SIGKILL)
+    os.kill(first.pid, signal.SIGKILL)
+    assert ended([first, *waiting]) == [-signal.SIGKILL] * 2 + [0] * 3
+    assert (tmp_path / "hu-ud-train.conllu").read_bytes() == CONTENT and names(tmp_path) == ["hu-ud-train.conllu"]
+    assert len(server.seen) == 2 and int(server.seen[1][len("bytes=") : -1]) > 50_000  # resumed by another
+
+
+def test_a_killed_download_is_resumed_by_the_next_run(server, tmp_path):
+    part = tmp_path / "hu-ud-train.conllu.part"
+    server.pause = 0.02
+    for size in (30_000, 100_000):
+        process = started(server, tmp_path)
+        eventually(lambda size=size: part.exists() and part.stat().st_size > size)
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+    server.pause = 0
+    assert ended([started(server, tmp_path)]) == [0]
+    assert (tmp_path / "hu-ud-train.conllu").read_bytes() == CONTENT and names(tmp_path) == ["hu-ud-train.conllu"]
+    assert server.seen[0] is None and all(server.seen[1:])
+
+
+def test_many_at_once_where_the_first_fails(server, tmp_path):
+    part, changed = tmp_path / "hu-ud-train.conllu.part", threading.Event()
+
+    def wrong(write):
+        write(OK + b"\r\nnot what is wanted")
+        changed.wait()
+
+    server.answers[ADDRESS] = wrong
+    first = started(server, tmp_path)
+    eventually(lambda: part.exists() and part.stat().st_size)
+    others = [started(server, tmp_path) for _ in range(3)]
+    del server.answers[ADDRESS]
+    changed.set()
+    assert ended([first, *others]) == [1, 0, 0, 0]
+    assert (tmp_path / "hu-ud-train.conllu").read_bytes() == CONTENT and names(tmp_path) == ["hu-ud-train.conllu"]
+
+
+def test_many_at_once_from_one_archive(server, tmp_path, monkeypatch):
+    """Two languages, and each twice."""
+    rows = [ROW, ROW._replace(lang="el", file="el-ud-train.conllu", git_blob_sha1=blob_id(b"greek"))]
+    monkeypatch.setattr(treebanks, "manifest", lambda: rows)
+    server.files[ARCHIVE] = archive(
+        {"a/el-ud-train.conllu": b"greek", "a/noise": os.urandom(200_000), "a/hu-ud-train.conllu": CONTENT}
+    )
+    server.pause = 0.01
+
+    def one(lang):
+        treebanks.download(lang, ["train"], str(tmp_path), "lindat", server.url)
+
+    processes = [FORK.Process(target=one, args=(lang,), daemon=True) for lang in ("hu", "el") * 2]
+    for process in processes:
+        process.start()
+    assert ended(processes) == [0] * 4 and len(server.seen) == 1
+    assert (tmp_path / "hu-ud-train.conllu").read_bytes() == CONTENT and (
+        tmp_path / "el-ud-train.conllu"
+    ).read_bytes() == b"greek"
+    assert names(tmp_path) == ["el-ud-train.conllu", "hu-ud-train.conllu", "ud-treebanks-v2.0.tgz"]
+
+
+def test_many_at_once_without_locks(server, tmp_path, monkeypatch):
+    """Never is a file wrong that has its name: what is verified is a copy that no other process knows of."""
+
+    def none(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fetching.fcntl, "flock", none)
+    server.pause = 0.005
+    for _ in range(3):
+        codes = ended([started(server, tmp_path) for _ in range(4)])
+        assert set(codes) <= {0, 1}
+        path = tmp_path / "hu-ud-train.conllu"
+        assert not path.exists() or path.read_bytes() == CONTENT
+    server.pause = 0
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
+
+
+def archive(members):
+    """A .tgz of {name: content}."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as tar:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return file.getvalue()
+
+
+def test_lindat(server, tmp_path):
+    server.files["/11234/1-1983/ud-treebanks-v2.0.tgz"] = archive(
+        {
+            "ud-treebanks-v2.0/UD_Hungarian/hu-ud-train.txt": b"text",
+            "ud-treebanks-v2.0/UD_Hungarian/hu-ud-train.conllu": CONTENT,
+            "ud-treebanks-v2.0/UD_Greek/el-ud-train.conllu": b"greek",
+        }
+    )
+    server.files["/11234/1-2184/ud-test-v2.0-conll2017.tgz"] = archive(
+        {
+            "ud-test-v2.0-conll2017/input/conll17-ud-test-2017-05-09/hu.conllu": b"no trees",
+            "ud-test-v2.0-conll2017/gold/conll17-ud-test-2017-05-09/hu.conllu": CONTENT,
+        }
+    )
+    server.cuts = [100]
+    paths = fetch(server, tmp_path, splits=["train", "test"], source="lindat")
+    assert sorted(paths) == ["test", "train"]
+    assert all(path.read_bytes() == CONTENT for path in paths.values())
+    assert server.seen == [None, "bytes=100-", None]
+    archives = ["ud-test-v2.0-conll2017.tgz", "ud-treebanks-v2.0.tgz"]
+    assert names(tmp_path) == ["hu-ud-test.conllu", "hu-ud-train.conllu"] + archives
+    paths["train"].unlink()
+    assert fetch(server, tmp_path, source="lindat")["train"].read_bytes() == CONTENT
+    assert len(server.seen) == 3  # the archive is kept
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (archive({"a/hu-ud-train.conllu": b"other"}), "git blob id " + blob_id(b"other")),
+        (archive({"a/el-ud-train.conllu": CONTENT}), "no file of that name"),
+        (archive({"a/hu-ud-train.conllu": CONTENT})[:-50], "not a readable archive"),
+        (b"<html>welcome to our network</html>", "not a readable archive .*, but a web page, perhaps of a network that asks for"),
+        (b"", "not a readable archive"),
+        (gzip.compress(b"\xff" * 5000), "not a readable archive"),
+    ],
+)
+def test_lindat_archives_that_will_not_do(server, tmp_path, content, message):
+    """They are not kept: the next attempt would meet them again."""
+    server.files["/11234/1-1983/ud-treebanks-v2.0.tgz"] = content
+    for _ in range(2):
+        with pytest.raises(InputError, match=message + ".*: deleted$"):
+            fetch(server, tmp_path, source="lindat")
+        assert names(tmp_path) == []
+    mine = tmp_path / "ud-treebanks-v2.0.tgz"  # of an earlier version of mh4, or damaged since
+    mine.write_bytes(content)
+    with pytest.raises(InputError, match=message + ".*: deleted$"):
+        fetch(server, tmp_path, source="lindat")
+    assert mine.read_bytes() == content and names(tmp_path) == [mine.name]
+    server.files["/11234/1-1983/ud-treebanks-v2.0.tgz"] = archive({"a/hu-ud-train.conllu": CONTENT})
+    assert fetch(server, tmp_path, source="lindat")["train"].read_bytes() == CONTENT
+    assert names(tmp_path) == ["hu-ud-train.conllu", mine.name] and mine.read_bytes() != content
+
+
+def with_header(header, length):
+    """A .tgz of a file with a header of so many bytes that tarfile reads at once."""
+    info = tarfile.TarInfo("header")
+    info.type, info.size = header, length
+    return gzip.compress(info.tobuf(tarfile.USTAR_FORMAT) + bytes(length), 1)
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (with_header(tarfile.XHDTYPE, 2_000_000), "a header of 2000"),
+        (with_header(tarfile.GNUTYPE_LONGNAME, 2_000_000), "a header of 2000"),
+        (archive({"a/hu-ud-train.conllu": bytes(1_000_000)}), "1000000 bytes, expected"),
+        (archive({"a/large": bytes(30_000_000), "a/hu-ud-train.conllu": CONTENT}), "contains more than 20000000 bytes"),
+    ],
+)
+def test_an_archive_takes_little_memory_and_time(server, tmp_path, monkeypatch, content, message):
+    """Whatever it contains: the large parts are neither read whole nor, beyond a limit, at all."""
+    monkeypatch.setattr(fetching, "FILE", len(CONTENT))
+    monkeypatch.setattr(fetching, "UNPACKED", 20_000_000)
+    asked = []
+    real = gzip.GzipFile.read
+    monkeypatch.setattr(gzip.GzipFile, "read", lambda self, size: asked.append(size) or real(self, size))
+    server.files["/11234/1-1983/ud-treebanks-v2.0.tgz"] = content
+    with pytest.raises(InputError, match=message):
+        fetch(server, tmp_path, source="lindat")
+    assert names(tmp_path) == [] and max(asked) <= 1 << 16
+
+
+def test_an_archive_of_very_many_files(server, tmp_path, monkeypatch):
+    """tarfile would remember the header of each."""
+    monkeypatch.setattr(fetching, "_keep", lambda content, size, wanted: lengths.append(len(opened[-1].members)) or "other")
+    opened, lengths, real = [], [], tarfile.open
+    monkeypatch.setattr(tarfile, "open", lambda *a, **k: opened.append(real(*a, **k)) or opened[-1])
+    server.files["/11234/1-1983/ud-treebanks-v2.0.tgz"] = archive({"%d/hu-ud-train.conllu" % i: b"" for i in range(200)})
+    with pytest.raises(InputError, match="git blob id other"):
+        fetch(server, tmp_path, source="lindat")
+    assert len(lengths) == 200 and max(lengths) <= 1
+
+
+def test_outputs_of_the_shared_task(server, tmp_path, monkeypatch):
+    """By default they go to data/conll17; they are verified in the same way as treebanks."""
+    monkeypatch.setattr(treebanks, "DATA", tmp_path / "data")
+    server.files["/o/r/0123abc/runs/task/C2L2/2017-05-12/output/hu.conllu"] = CONTENT
+    server.cuts = [1000]
+    paths = conll17.download("hu", base_url=server.url)
+    assert paths == {
+        system: tmp_path / "data" / "conll17" / ("hu-%s.conllu" % system) for system in ("udpipe", "stanford", "c2l2")
+    }
+    assert all(path.read_bytes() == CONTENT for path in paths.values())
+    assert conll17.download("hu", base_url=server.url) == paths and server.seen == [None, "bytes=1000-", None, None]
+
+    paths["c2l2"].write_bytes(b"mine")
+    with pytest.raises(InputError, match="is not the file of the CoNLL 2017 shared task: move it away"):
+        conll17.download("hu", base_url=server.url)
+    server.files.clear()
+    with pytest.raises(InputError, match="404"):
+        conll17.download("hu", ["c2l2"], to=str(tmp_path / "other"), base_url=server.url)
+    with pytest.raises(InputError, match=r"check the network.*CONLL17=FOLDER"):
+        conll17.download("hu", ["c2l2"], to=str(tmp_path / "other"), base_url="http://mh4.invalid")
+    assert names(tmp_path / "other") == []
+
+
+def test_outputs_of_the_shared_task_from_lindat(server, tmp_path):
+    """The archive has outputs of other systems under the same names."""
+    others = {"task/C2L2/2017-05-13/output/hu.conllu": b"later", "task/Stanford/2017-05-12/output/hu.conllu": b"other"}
+    right = {"task/C2L2/2017-05-12/output/hu.conllu": CONTENT}
+    server.files["/11234/1-2424/conll2017-test-runs-v3.tgz"] = archive({**others, **right})
+    for _ in range(2):
+        paths = conll17.download("hu", ["c2l2"], to=str(tmp_path), source="lindat", base_url=server.url)
+        assert paths["c2l2"].read_bytes() == CONTENT and len(server.seen) == 1
+        paths["c2l2"].unlink()
+    server.files["/11234/1-2424/conll2017-test-runs-v3.tgz"] = archive(others)
+    (tmp_path / "conll2017-test-runs-v3.tgz").unlink()
+    with pytest.raises(InputError, match="no file of that name"):
+        conll17.download("hu", ["c2l2"], to=str(tmp_path), source="lindat", base_url=server.url)
+
+
+def test_the_command(server, tmp_path, monkeypatch):
+    """Outputs are fetched on request, into the same folder if one is given."""
+
+    def data(*arguments):
+        return CliRunner().invoke(cli.main, ["data", *arguments])
+
+    monkeypatch.setenv("MH4_DATA_URL", server.url)
+    monkeypatch.setattr(treebanks, "manifest", lambda: tuple(ROW._replace(split=split) for split in treebanks.SPLITS))
+    assert data("hu", "--to", str(tmp_path)).exit_code == 0 and names(tmp_path) == ["hu-ud-train.conllu"]
+    server.files["/o/r/0123abc/" + OUTPUT.path] = CONTENT
+    done = data("hu", "--to", str(tmp_path), "--conll17")
+    assert done.exit_code == 0 and names(tmp_path) == [
+        "hu-%s.conllu" % name for name in ("c2l2", "stanford", "ud-train", "udpipe")
+    ]
+    assert [line.split()[0] for line in done.output.splitlines()] == ["train", "dev", "test", "udpipe", "stanford", "c2l2"]
+    done = data("toy", "--to", str(tmp_path), "--conll17")
+    assert done.exit_code == 2 and "no toy treebank" in done.output
+
+
+@pytest.mark.parametrize("name", [b"\xff\xfe", b"a b", b"%s{0}", b"-x", b"~", "é".encode()])
+def test_folders_may_have_any_name(tmp_path, name):
+    """A tilde in quotes is a name as any other."""
+    environment = dict(os.environ, PYTHONPATH=str(Path(cli.__file__).parents[2]), HOME="", XDG_CACHE_HOME="")
+    for arguments in (["toy", b"--to=" + name], ["hu", b"--ud=" + name]):
+        command = [sys.executable, "-m", "mh4", "data", *arguments]
+        done = subprocess.run(command, cwd=str(tmp_path), env=environment, capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"") and done.stdout.count(b"\n") == 3
+        assert os.listdir(bytes(tmp_path)) == [name]
+        for split in treebanks.SPLITS:
+            shutil.copy(
+                tmp_path / os.fsdecode(name) / ("toy-ud-%s.conllu" % split),
+                tmp_path / os.fsdecode(name) / ("hu-ud-%s.conllu" % split),
+            )
+
+
+def test_unknown_language_or_source(tmp_path):
+    with pytest.raises(InputError, match=r"'en_US.UTF-8', expected one of: eu ur got hu .* lv toy$"):
+        treebanks.locate("en_US.UTF-8", to=str(tmp_path))
+    with pytest.raises(InputError, match="unknown source 'web', expected one of: github lindat"):
+        treebanks.download("hu", to=str(tmp_path), source="web")
+    with pytest.raises(InputError, match="no outputs of the shared task for language 'xx', expected one of: eu ur got hu .* lv$"):
+        conll17.download("xx", to=str(tmp_path))
+    with pytest.raises(InputError, match="unknown source 'web', expected one of: github lindat"):
+        conll17.download("hu", to=str(tmp_path), source="web")
+    assert names(tmp_path) == []
+
+
+def test_a_folder_of_ones_own(tmp_path):
+    for split in ("dev", "test"):
+        (tmp_path / ("xx-ud-%s.conllu" % split)).write_text("")
+    there = {split: tmp_path / ("xx-ud-%s.conllu" % split) for split in ("dev", "test")}
+    assert treebanks.locate("xx", ud=str(tmp_path)) == there
+    assert treebanks.locate("xx", ud=str(tmp_path), splits=["dev"]) == {"dev": there["dev"]}
+    with pytest.raises(InputError, match="has no xx-ud-train.conllu$"):
+        treebanks.locate("xx", ud=str(tmp_path), splits=["train", "dev"])
+    with pytest.raises(InputError, match="has no yy-ud-train.conllu and no yy-ud-dev.conllu and no yy-ud-test.conllu$"):
+        treebanks.locate("yy", ud=str(tmp_path))
+    with pytest.raises(InputError, match="none is not a folder"):
+        treebanks.locate("xx", ud=str(tmp_path / "none"))
+    assert len(treebanks.locate("toy", ud=str(tmp_path), to=str(tmp_path / "toy"))) == 3  # made, wherever the others come from
+
+
+def test_manifest():
+    rows = treebanks.manifest()
+    assert len(treebanks.languages()) == 20
+    assert {(row.lang, row.split) for row in rows if row.release == "2.0"} == {
+        (lang, split) for lang in treebanks.languages() for split in treebanks.SPLITS
+    }
+    assert {(row.lang, row.release) for row in rows if row.release != "2.0"} == {("eu", "1.4")}
+    assert all(re.fullmatch("[0-9a-f]{40}", row.git_blob_sha1) for row in rows)
+    assert len({row.git_blob_sha1 for row in rows}) == len(rows)
+
+
+def test_every_file_has_a_place_at_every_source():
+    for module in (treebanks, conll17):
+        rows = [row for row in module.manifest() if getattr(row, "release", "2.0") == "2.0"]
+        for source in module.SOURCES:
+            places = [fetching.locate(module.SOURCES, source, row) for row in rows]
+            assert all(url.startswith("https://") and bool(members) == (source == "lindat") for url, members in places)
+            assert len({(url, *members) for url, members in places}) == len(rows)
+    (option,) = (option for option in cli.main.commands["data"].params if option.name == "source")
+    assert tuple(option.type.choices) == tuple(treebanks.SOURCES) == tuple(conll17.SOURCES)
+
+
+def test_manifest_of_the_shared_tasks_outputs():
+    rows = conll17.manifest()
+    assert [(row.lang, row.system) for row in rows] == [
+        (lang, system) for lang in treebanks.languages() for system in conll17.SYSTEMS
+    ]
+    assert all(row.file == conll17.file_name(row.lang, row.system) for row in rows)
+    assert all(row.path.endswith("/output/%s.conllu" % row.lang) for row in rows)
+    assert all(re.fullmatch("[0-9a-f]{40}", blob) for row in rows for blob in (row.commit, row.git_blob_sha1))
+    assert len({row.git_blob_sha1 for row in rows}) == len({row.path for row in rows}) == len(rows)
+    assert conll17.identify_blob(rows[0].git_blob_sha1) == rows[0] and conll17.identify_blob("0" * 40) is None
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="no git to compare with")
+def test_git_blob_id(tmp_path):
+    for content in (b"", b"a\r\n\0", CONTENT):
+        path = tmp_path / "file"
+        path.write_bytes(content)
+        expected = subprocess.run(["git", "hash-object", "--no-filters", str(path)], stdout=subprocess.PIPE, check=True)
+        assert git_blob_id(path) == expected.stdout.decode().strip()
+        assert treebanks.identify(path) is None
+
+
+@pytest.mark.skipif(not os.environ.get("UD"), reason="UD names no folder with treebanks")
+def test_real_files_are_known_by_their_content(tmp_path):
+    files = [path for path in sorted(Path(os.environ["UD"]).iterdir()) if path.name in {row.file for row in treebanks.manifest()}]
+    if not any(map(treebanks.identify, files)):
+        pytest.skip("the folder UD holds other releases than the manifest")
+    for path in files:
+        row = treebanks.identify(path)
+        assert row is not None and row.file == path.name
+    renamed = tmp_path / "x.conllu"
+    shutil.copy(str(files[0]), str(renamed))
+    assert treebanks.identify(renamed) == treebanks.identify(files[0])
+
+
+@pytest.mark.skipif(not os.environ.get("CONLL17"), reason="CONLL17 names no folder with outputs of the shared task")
+def test_real_outputs_are_known_by_their_content():
+    files = sorted(Path(os.environ["CONLL17"]).glob("*.conllu"))
+    assert files
+    for path in files:
+        row = conll17.identify_blob(git_blob_id(path))
+        assert row is not None and row.file == path.name

@@ -1,0 +1,42 @@
+"""Type hints of compiled decoders: the stubs agree with the sources. (Those in Python are mypy's.)"""
+
+import ast
+import importlib
+import inspect
+import typing
+from pathlib import Path
+
+import pytest
+
+import mh4
+import mh4.decoders
+
+STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
+
+
+@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.stem)
+def test_stubs_say_what_the_compiled_functions_say(stub):
+    module = importlib.import_module("mh4.decoders." + stub.stem)
+    declared = {node.name: node for node in ast.parse(stub.read_text()).body if isinstance(node, ast.FunctionDef)}
+    assert declared
+    for name, node in declared.items():
+        function = getattr(module, name)
+        compiled = inspect.signature(function)
+        ours = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        assert [argument.arg for argument in ours] == list(compiled.parameters)
+        if name == "decode" and stub.stem != "plain_mh4":  # whose arguments are C arrays
+            hints = typing.get_type_hints(function)
+            scope = {"np": importlib.import_module("numpy"), "Derivation": mh4.decoders.Derivation, **vars(typing)}
+            assert hints == {
+                **{a.arg: eval(ast.unparse(a.annotation), scope) for a in ours},
+                "return": eval(ast.unparse(node.returns), scope),
+            }
+
+
+def test_every_decoder_has_a_stub():
+    inner = {
+        "replay",
+        "marginals",
+        *(k + part for k in ("mh4", "mh5") for part in ("_chart", "_full", "_tree")),
+    }  # for other decoders only
+    assert {stub.stem for stub in STUBS} == {path.stem for path in STUBS[0].parent.glob("*.pyx")} - inner

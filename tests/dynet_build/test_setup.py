@@ -1,0 +1,649 @@
+"""The setup, which new users run before anything else. DyNet itself is not built here."""
+
+import io
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools" / "setup"))
+
+import environment  # noqa: E402
+import versions  # noqa: E402
+import workflow_environment  # noqa: E402
+
+from mh4.dynet_build import compilers, dynet_wheel, install  # noqa: E402
+from mh4.dynet_build.console import Console, SetupError  # noqa: E402
+
+
+@pytest.fixture
+def console(tmp_path):
+    return Console(str(tmp_path / "log"), io.StringIO())
+
+
+# The cache of wheels
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """Not the user's: the setup removes what does not run from it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def a_wheel(path):
+    with zipfile.ZipFile(path, "w") as wheel:
+        wheel.writestr("dynet.py", "x = 1\n" * 1000)
+    return str(path)
+
+
+def test_a_placed_wheel_is_found_again(tmp_path):
+    wheel = a_wheel(tmp_path / "dynet-1-py3-none-any.whl")
+    folder = tmp_path / "cache [of mine]"  # brackets mean something to glob
+    path = dynet_wheel.place(wheel, str(folder))
+    assert dynet_wheel.cached(str(folder)) == path
+    assert os.listdir(str(folder)) == ["dynet-1-py3-none-any.whl"]
+    assert Path(path).read_bytes() == Path(wheel).read_bytes()
+
+
+def test_placing_that_fails_leaves_the_old_wheel(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    path = Path(dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), str(folder)))
+    before = path.read_bytes()
+
+    def interrupted(source, target):
+        target.write(source.read(10))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dynet_wheel.shutil, "copyfileobj", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dynet_wheel.place(str(path), str(folder))
+    assert os.listdir(str(folder)) == [path.name] and path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda whole: whole[: len(whole) // 2], lambda whole: b"", lambda whole: whole.replace(b"x = 1", b"y = 2", 1)]
+)
+def test_a_damaged_wheel_is_removed(tmp_path, damage):
+    path = tmp_path / "dynet-1-py3-none-any.whl"
+    a_wheel(path)
+    path.write_bytes(damage(path.read_bytes()))
+    assert dynet_wheel.cached(str(tmp_path)) is None
+    assert not path.exists()
+
+
+def test_the_cache_is_the_users_and_keyed_by_python_and_processor(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("MH4_MARCH", raising=False)
+    folder = dynet_wheel.wheel_folder()
+    assert folder == dynet_wheel.wheel_folder()
+    assert Path(folder).parent == tmp_path / "mh4"
+    for part in (dynet_wheel.VERSION, sysconfig.get_config_var("SOABI"), dynet_wheel.processor()):
+        assert part in folder
+    monkeypatch.setenv("MH4_MARCH", "x86-64-v3")
+    assert dynet_wheel.wheel_folder() != folder and dynet_wheel.wheel_folder().endswith("-x86-64-v3")
+    assert dynet_wheel.library_folder().endswith("-x86-64-v3")
+    monkeypatch.setenv("MH4_MARCH", "native")
+    assert dynet_wheel.wheel_folder() == folder
+    monkeypatch.setattr(dynet_wheel, "processor", lambda: "x86_64-another")
+    assert dynet_wheel.wheel_folder() != folder
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert Path(dynet_wheel.wheel_folder()).parent == tmp_path / ".cache" / "mh4"
+
+
+def test_a_cached_wheel_is_not_built_again(tmp_path, monkeypatch, console):
+    built = []
+
+    def build(console, compiler, jobs, work, env, folder):
+        built.append(folder)
+        return dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), folder)
+
+    monkeypatch.setattr(dynet_wheel, "build", build)
+    paths = [dynet_wheel.wheel(console, None, 1, str(tmp_path), {}) for _ in range(2)]
+    assert paths[0] == paths[1] and len(built) == 1
+    Path(paths[0]).write_bytes(b"")
+    assert dynet_wheel.wheel(console, None, 1, str(tmp_path), {}) == paths[0] and len(built) == 2
+
+
+def test_the_library_is_compiled_once_for_all_pythons(tmp_path, monkeypatch, console):
+    compiled = []
+
+    def compile_library(command, env, folder, failure):
+        compiled.append(command)
+        (Path(folder) / "dynet").mkdir()
+        (Path(folder) / "dynet" / "libdynet.so").write_bytes(b"machine code" * 100)
+
+    monkeypatch.setattr(console, "run", compile_library)
+
+    def library(name):
+        (tmp_path / name).mkdir()
+        dynet_wheel.library(console, 1, str(tmp_path / name), {})
+        return (tmp_path / name / "dynet" / "libdynet.so").read_bytes()
+
+    monkeypatch.setattr(dynet_wheel.sysconfig, "get_config_var", lambda _: "cpython-39")
+    one = library("one")
+    monkeypatch.setattr(dynet_wheel.sysconfig, "get_config_var", lambda _: "cpython-313")
+    assert library("another") == one and len(compiled) == 1
+    wheel = dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), dynet_wheel.wheel_folder())
+    dynet_wheel.forget(wheel, console)  # it may be due to a damaged library
+    assert library("third") == one and len(compiled) == 2 and dynet_wheel.cached(dynet_wheel.wheel_folder()) is None
+
+
+def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch, console):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(SetupError, match="XDG_CACHE_HOME"):
+        dynet_wheel.wheel(console, None, 1, str(tmp_path), {})
+
+
+@pytest.mark.parametrize("xdg", [None, "", "relative", "~/x", "./x"])
+@pytest.mark.parametrize("home", ["", "relative", "~"])
+def test_a_cache_without_a_home(tmp_path, monkeypatch, xdg, home):
+    """A relative XDG_CACHE_HOME is to be ignored, and there is no folder named ~."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    if xdg is not None:
+        monkeypatch.setenv("XDG_CACHE_HOME", xdg)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert Path(dynet_wheel.wheel_folder()).parent == tmp_path / "home" / ".cache" / "mh4"
+    monkeypatch.setenv("HOME", home)
+    with pytest.raises(SetupError, match="no place for the cache.*set HOME, or XDG_CACHE_HOME to the absolute path"):
+        dynet_wheel.wheel_folder()
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as for a user who is in no list
+    with pytest.raises(SetupError, match="no place for the cache"):
+        dynet_wheel.wheel_folder()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert Path(dynet_wheel.wheel_folder()).parent == tmp_path / "mh4" and os.listdir(str(tmp_path)) == []
+
+
+@pytest.mark.parametrize("home, said", [("", "no place for the cache"), ("FILE", "the cache folder is not writable")])
+def test_a_setup_without_a_cache_does_not_begin(place, tmp_path, monkeypatch, home, said):
+    monkeypatch.setattr(environment, "find_compiler", lambda env: compilers.Compiler("cc", "c++"))
+    monkeypatch.setattr(place.console, "run", lambda *_, **__: pytest.fail("something was run"))
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HOME", home.replace("FILE", str(tmp_path / "file")))
+    with pytest.raises(SetupError, match=said):
+        place.set_up()
+    assert not os.path.exists(place.folder)
+
+
+def test_one_at_a_time_fills_the_cache(tmp_path, console):
+    """The others wait, and say so; what a killed one has left is deleted."""
+    folder = str(tmp_path / "folder")
+    code = "import sys; from mh4.dynet_build import console, dynet_wheel\n"
+    code += "with dynet_wheel.locked(%r, console.Console('')):\n    open(%r, 'w'); print('locked', flush=True); sys.stdin.read()"
+    rest = os.path.join(folder, ".incoming-rest")
+    one = subprocess.Popen(
+        [sys.executable, "-c", code % (folder, rest)], cwd=str(ROOT), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert one.stdout.readline() == b"locked\n" and os.path.exists(rest)
+    threading.Timer(0.3, one.kill).start()
+    with dynet_wheel.locked(folder, console):
+        assert not os.path.exists(rest)
+    assert console.stream.getvalue() == "Waiting for another setup ...\n"
+    one.communicate()
+
+
+def test_a_wheel_is_forgotten_but_not_its_lock(tmp_path, console):
+    """Else two could hold it."""
+    wheel = dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), dynet_wheel.wheel_folder())
+    for _ in range(2):  # as two that find it does not work
+        dynet_wheel.forget(wheel, console)
+    for folder in (dynet_wheel.wheel_folder(), dynet_wheel.library_folder()):
+        assert os.listdir(folder) == ["lock"]
+
+
+@pytest.mark.parametrize("jobs", ["0", "-1", "many", "99999999999", "1.5", "", "1\n", "١"])
+def test_a_number_of_compilers_that_is_none(jobs):
+    with pytest.raises(SetupError, match="^JOBS: %s is not a whole number from 1 to 9999.$" % re.escape(jobs)):
+        compilers.processes(jobs)
+    with pytest.raises(SetupError, match="^JOBS: 99999999999 is not a whole number"):
+        install.install(99999999999)
+    assert compilers.processes("3") == compilers.processes(3) == 3 and compilers.processes() > 0
+
+
+@pytest.mark.parametrize(
+    "error, said",
+    [
+        (OSError(28, "No space left on device", "/x/y"), "mh4: /x/y: No space left on device\n"),
+        (PermissionError(13, "Permission denied"), "mh4: BUILD: Permission denied\n"),
+        (SetupError("no."), "mh4: no.\n"),
+    ],
+)
+def test_whatever_fails_is_one_sentence(tmp_path, monkeypatch, capsys, ending_signals, error, said):
+    monkeypatch.setattr(environment, "ROOT", str(tmp_path))
+    before = signal.getsignal(signal.SIGTERM)
+
+    def work(console):
+        raise error
+
+    try:
+        assert environment.exit_code("log", work) == 1
+        assert capsys.readouterr().err == said.replace("BUILD", str(tmp_path / "build"))
+        (tmp_path / "build" / "setup.lock").unlink()
+        (tmp_path / "build").rmdir()
+        (tmp_path / "build").write_text("a file")
+        assert environment.exit_code("log", work) == 1
+        assert capsys.readouterr().err == "mh4: %s: File exists\n" % (tmp_path / "build")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+# Missing prerequisites
+
+
+@pytest.mark.parametrize("version, word", [((2, 7), "old"), ((3, 10), "old"), ((3, 14), "new")])
+def test_python_too_old_or_too_new(version, word, monkeypatch):
+    assert re.search(r"^Python %d.%d is too %s, .* PYTHON=python3" % (version + (word,)), versions.complaint(version))
+    monkeypatch.setattr(environment.sys, "version_info", version)
+    with pytest.raises(SetupError, match="is too " + word):
+        environment.check_python()
+
+
+def test_the_versions_of_python_are_the_same_everywhere():
+    minors = range(versions.OLDEST[1], versions.NEWEST[1] + 1)
+    project = (ROOT / "pyproject.toml").read_text()
+    assert re.findall(r'"Programming Language :: Python :: 3\.(\d+)"', project) == [str(minor) for minor in minors]
+    assert 'requires-python = ">=3.%d,<3.%d"' % (minors[0], minors[-1] + 1) in project
+    for name in ("README.md", "CONTRIBUTING.md", "Makefile"):
+        assert set(re.findall(r"Python 3\.\d+ to 3\.\d+", (ROOT / name).read_text(encoding="utf-8"))) == {versions.VERSIONS}
+
+
+def test_python_without_venv(monkeypatch):
+    monkeypatch.setattr(environment.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 1))
+    with pytest.raises(SetupError, match="apt install python3-venv"):
+        environment.check_python()
+
+
+def test_no_compiler(tmp_path):
+    with pytest.raises(SetupError, match=r"no C\+\+ compiler.*apt install g\+\+ python3-dev"):
+        compilers.find_compiler({"PATH": str(tmp_path)})
+
+
+def test_a_compiler_that_does_not_work(tmp_path):
+    compiler = tmp_path / "c++"
+    compiler.write_text("#!/bin/sh\necho 'xcrun: error: invalid active developer path' >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    with pytest.raises(SetupError, match="does not work .*invalid active developer path"):
+        compilers.find_compiler(dict(os.environ, CXX=str(compiler)))
+    with pytest.raises(SetupError, match="does not work"):
+        compilers.find_compiler(dict(os.environ, CXX=str(tmp_path / "nothing here")))
+    with pytest.raises(SetupError, match="does not work .*quotation"):
+        compilers.find_compiler(dict(os.environ, CXX="it's"))
+
+
+def test_no_headers(tmp_path, monkeypatch):
+    monkeypatch.setattr(compilers.sysconfig, "get_path", lambda name: str(tmp_path))
+    with pytest.raises(SetupError, match="Python.h .*apt install python3-dev"):
+        compilers.find_compiler(dict(os.environ, CC="cc", CXX="c++"))
+
+
+@pytest.mark.parametrize(
+    "output, said",
+    [
+        ("Failed to establish a new connection: [Errno -3] Temporary failure in name resolution", "no network"),
+        ("g++: fatal error: Killed signal terminated program cc1plus", "make setup JOBS=1"),
+        ("ERROR: No matching distribution found for dynet", "No matching distribution found for dynet"),
+        ("nothing of the kind", "it broke; the full output is in"),
+    ],
+)
+def test_a_command_that_fails_says_why(console, output, said):
+    with pytest.raises(SetupError) as error:
+        console.run([sys.executable, "-c", "print(%r); raise SystemExit(1)" % output], failure="it broke")
+    assert str(error.value).startswith("it broke") and said in str(error.value) and console.log in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+# Interruption
+
+
+def is_running(pid):
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], stdout=subprocess.PIPE).stdout.decode().strip()
+    return bool(state) and not state.startswith("Z")
+
+
+@pytest.mark.skipif(not shutil.which("ps"), reason="there is no ps to look for processes with")
+def test_an_interrupted_command_ends_with_all_it_has_started(console, tmp_path):
+    file = tmp_path / "pid"
+
+    def alarm(*_):
+        if not file.exists() or not file.read_text().endswith("\n"):
+            return
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, alarm)
+    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            console.run(["sh", "-c", "sleep 600 & echo $! > '%s'; wait" % file])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    pid = int(file.read_text())
+    for _ in range(100):
+        if not is_running(pid):
+            break
+        time.sleep(0.1)
+    assert not is_running(pid)
+
+
+@pytest.mark.skipif(not shutil.which("ps"), reason="there is no ps to look for processes with")
+def test_what_a_killed_setup_has_started_ends(tmp_path):
+    """So that it does not write to .venv while the next setup does."""
+    file = tmp_path / "pid"
+    code = "from mh4.dynet_build.console import Console; Console(%r).run(['sh', '-c', 'sleep 600 & echo $! > %s; wait'])"
+    setup = subprocess.Popen([sys.executable, "-c", code % (str(tmp_path / "log"), file)], cwd=str(ROOT))
+    for _ in range(1000):
+        if file.exists() and file.read_text().endswith("\n"):
+            break
+        time.sleep(0.01)
+    pid = int(file.read_text())
+    assert is_running(pid)
+    setup.kill()
+    setup.wait()
+    for _ in range(1000):
+        if not is_running(pid):
+            break
+        time.sleep(0.01)
+    assert not is_running(pid)
+
+
+def test_commands_are_given_as_they_are(console):
+    """With bytes that are not UTF-8, and with no input."""
+    odd = ["a b", "$HOME", "'", "", "*", "\udcff\n"]
+    check = "import os, sys; print(sys.argv[1:]); raise SystemExit(sys.argv[1:] != %r or sys.stdin.read() != '')" % odd
+    console.run([sys.executable, "-c", check, *odd])
+    with pytest.raises(SetupError, match="it broke .*no-such-command: not found.*; the full output is in"):
+        console.run(["no-such-command"], failure="it broke")
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch, console):
+    """An Environment in a separate repository."""
+    monkeypatch.setattr(environment, "ROOT", str(tmp_path))
+    (tmp_path / "build").mkdir()
+    (tmp_path / "mh4" / "decoders").mkdir(parents=True)
+    for name in ("pyproject.toml", "setup.py"):
+        (tmp_path / name).write_text("")
+    made = environment.Environment(str(tmp_path / ".venv"), console)
+    monkeypatch.setattr(made, "runs", lambda code: True)
+    return made
+
+
+def complete(place):
+    os.makedirs(place.folder)
+    place.write(doing=None, **place.wanted())
+
+
+def test_what_is_complete_is_ready_and_a_changed_source_is_not(place, tmp_path):
+    assert not place.is_ready()
+    complete(place)
+    place.read()
+    assert place.is_ready() and place.is_to_be_trusted(place.wanted())
+    (tmp_path / "pyproject.toml").write_text("changed")
+    assert not place.is_ready() and place.is_to_be_trusted(place.wanted())
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "mh4" / "decoders" / "new.pyx").write_text("")
+    assert not place.is_ready()
+
+
+def test_a_decoder_that_is_not_compiled_is_not_ready(place, tmp_path):
+    (tmp_path / "mh4" / "decoders" / "mh3.pyx").write_text("")
+    complete(place)
+    assert not place.is_ready()
+    (tmp_path / "mh4" / "decoders" / ("mh3.%s.so" % sysconfig.get_config_var("SOABI"))).write_text("")
+    assert place.is_ready()
+
+
+def test_an_interrupted_step_is_not_trusted_a_failed_one_is(place):
+    complete(place)
+    with pytest.raises(SetupError), place.recording({"dynet": "9"}):
+        raise SetupError("no network")
+    place.read()
+    assert place.record["dynet"] == dynet_wheel.BUILD and place.is_to_be_trusted(place.wanted())
+    with pytest.raises(KeyboardInterrupt), place.recording({"dynet": "9"}):
+        raise KeyboardInterrupt
+    place.read()
+    assert not place.is_ready() and not place.is_to_be_trusted(place.wanted())
+    place.remove()
+    assert not os.path.exists(place.folder) and place.record == {}
+
+
+@pytest.mark.parametrize("answers, builds", [([True], 1), ([False, True], 2), ([False, False], 2)])
+def test_a_wheel_that_does_not_run_is_built_again_once(place, tmp_path, monkeypatch, answers, builds):
+    complete(place)
+    place.write(dynet=None)
+    built = []
+
+    def wheel(*_):
+        built.append(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"))
+        return built[-1]
+
+    monkeypatch.setattr(dynet_wheel, "wheel", wheel)
+    monkeypatch.setattr(place.console, "run", lambda *_, **__: None)
+    remaining = list(answers)
+    monkeypatch.setattr(place, "runs", lambda code: remaining.pop(0))
+    if answers[-1]:
+        place.install_dynet([], None)
+        assert os.path.exists(built[-1])
+    else:
+        with pytest.raises(SetupError, match="does not run"):
+            place.install_dynet([], None)
+        assert not os.path.exists(built[-1])
+    assert len(built) == builds and not remaining
+    assert (place.record["dynet"] == dynet_wheel.BUILD) == answers[-1]
+
+
+def test_mh4_is_installed_with_what_its_tests_and_plots_need(place, monkeypatch):
+    commands = []
+    monkeypatch.setattr(environment, "find_compiler", lambda env: compilers.Compiler("cc", "c++"))
+    monkeypatch.setattr(place.console, "run", lambda command, *_, **__: commands.append(command))
+    monkeypatch.setattr(environment, "EXTRAS", ["test"])
+    complete(place)
+    place.set_up()
+    assert place.is_ready() and commands == []
+    monkeypatch.setattr(environment, "EXTRAS", ["test", "plots"])
+    assert not place.is_ready()
+    place.set_up()
+    assert place.is_ready() and commands[-1][-2:] == ["--editable", environment.ROOT + "[test,plots]"]
+
+
+def test_what_builds_mh4_is_what_its_metadata_requires():
+    (required,) = re.findall(r"^requires = \[(.*)\]", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert set(re.findall(r'"(.*?)"', required)) <= set(environment.BUILD_TOOLS)
+
+
+def test_what_is_installed_with_mh4_has_a_name_in_its_metadata():
+    groups = (ROOT / "pyproject.toml").read_text().split("[project.optional-dependencies]\n")[1].split("\n\n")[0]
+    assert re.findall(r"^(\w+) = ", groups, re.MULTILINE) == environment.EXTRAS
+    assert '"matplotlib' in groups
+
+
+def test_another_python_or_processor_is_not_trusted(place):
+    complete(place)
+    for key in ("python", "processor"):
+        assert not place.is_to_be_trusted(dict(place.wanted(), **{key: "another"}))
+
+
+def test_an_environment_of_someone_else_is_left_alone(place):
+    os.makedirs(place.folder)
+    (Path(place.folder) / "pyvenv.cfg").write_text("mine")
+    place.read()
+    with pytest.raises(SetupError, match="was not made by `make setup`"):
+        place.is_to_be_trusted(place.wanted())
+    assert (Path(place.folder) / "pyvenv.cfg").read_text() == "mine"
+
+
+def test_the_environment_of_commands_leads_nowhere_else():
+    env = compilers.clean_environment(
+        {"PATH": "p", "PYTHONPATH": "x", "MAKEFLAGS": "LANG=eu", "PIP_TARGET": "x", "PIP_INDEX_URL": "u"}
+    )
+    assert env == {"PATH": "p", "PIP_INDEX_URL": "u"}
+
+
+# The environment of Snakemake
+
+
+def test_a_python_for_snakemake_is_looked_for(tmp_path, monkeypatch):
+    """One that is too old, or does not run, is passed over."""
+    for name, body in (("python3", "exit 1"), ("python3.13", "echo not found >&2; exit 127"), ("python3.12", "exit 0")):
+        (tmp_path / name).write_text("#!/bin/sh\n%s\n" % body)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python3"))
+    monkeypatch.delenv("PYTHON", raising=False)
+    assert workflow_environment.find_python() == "python3.12"
+    (tmp_path / "python3.12").unlink()
+    with pytest.raises(SetupError, match="Snakemake needs Python 3.11 or later"):
+        workflow_environment.find_python()
+
+
+# The Makefile: LANG names a treebank and a locale
+
+STUB = """#!/bin/sh
+printf '%s\\n' "run: $*" "LANG is ${LANG-unset}" "UD is ${UD-unset}" "PYTHON is ${PYTHON-unset}"
+env | grep -q eu_probe && env | grep eu_probe
+exit 0
+"""
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Runs make in a copy where the Pythons are stubs that print their arguments."""
+    if not shutil.which("make"):
+        pytest.skip("there is no make")
+    shutil.copy(str(ROOT / "Makefile"), str(tmp_path))
+    for name in ("stub", ".venv/bin/python"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(STUB)
+        path.chmod(0o755)
+
+    def run(*arguments, **env):
+        clean = {"PATH": os.environ["PATH"]}
+        return subprocess.run(
+            ["make", "PYTHON=./stub"] + list(arguments), cwd=str(tmp_path), env=dict(clean, **env), stdin=subprocess.DEVNULL,
+            capture_output=True, encoding="utf-8", errors="surrogateescape",
+        )  # fmt: skip
+
+    return run
+
+
+@pytest.mark.parametrize("env", [{}, {"LANG": "en_US.UTF-8"}, {"LANG": "eu"}])
+def test_a_locale_is_not_a_treebank(make, env):
+    made = make("reproduce", **env)
+    assert made.returncode == 2
+    assert made.stderr.startswith("usage: make reproduce LANG=hu ")
+    assert "run:" not in made.stdout  # not even the setup
+    assert make("reproduce", "LANG=", **env).returncode == 2
+
+
+@pytest.mark.parametrize("target", ["reproduce", "test", "setup"])
+@pytest.mark.parametrize("env, locale", [({}, "C.UTF-8"), ({"LANG": "de_DE.UTF-8"}, "de_DE.UTF-8"), ({"LANG": "C"}, "C")])
+def test_a_treebank_is_not_a_locale(make, target, env, locale):
+    made = make(target, "LANG=eu_probe", **env)
+    assert made.returncode == 0, made.stderr
+    shown = [line for line in made.stdout.splitlines() if line.startswith("LANG is ")]
+    assert "eu_probe" not in "".join(line for line in made.stdout.splitlines() if not line.startswith((".venv", "run:")))
+    assert shown and set(shown) == {"LANG is " + locale}  # and eu_probe nowhere in the environment
+
+
+def test_options_reach_the_experiment_as_they_are(make):
+    made = make("reproduce", "LANG=eu", "SYSTEMS=mh3 mst", "SEEDS=1 2", "UD=../a b", "CONLL17=../c d", "JOBS=2")
+    assert "run: tools/setup --this-python --jobs=2 --quiet" in made.stdout
+    assert (
+        "run: experiments/reproduce.py --lang=eu --systems=mh3 mst --seeds=1 2 --ud=../a b --conll17=../c d --jobs=2"
+        in made.stdout
+    )
+    assert "run: experiments/reproduce.py --lang=eu\n" in make("reproduce", "LANG=eu").stdout
+
+
+ODD = [
+    "it's", "'", "a'b'c", "a b", "a  b ", "/a$b", "$$HOME", "$(HOME)", "${HOME}", "$(shell touch ran)", "`touch ran`", "$", "$(",
+    "a;touch ran", "a&b|c>d<e", 'a"b', "a\\b", "a\\", "*", "~", "a#b", "a=b", "a:=b", "a,b)c(d", "%",
+    "é", "\udcff", "-x", "--help", "@x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_values_may_have_any_characters(make, tmp_path, odd):
+    """Those of the command line and those of the environment, whether they mean something to make, to the shell, or nothing."""
+    for given in ({"LANG": odd, "SYSTEMS": odd, "UD": odd, "CONLL17": odd}, {"LANG": odd}):
+        made = make("reproduce", *map("%s=%s".__mod__, given.items()), SYSTEMS=odd, UD=odd, CONLL17=odd)
+        assert made.returncode == 0 and made.stderr == ""
+        assert "run: experiments/reproduce.py --lang=%s --systems=%s --ud=%s --conll17=%s\n" % ((odd,) * 4) in made.stdout
+    assert "run: experiments/table3.py --ud=%s\n" % odd in make("coverage", "UD=" + odd).stdout
+    assert "run: tests/hostile/sweep.py --every=%s\n" % odd in make("sweep", "EVERY=" + odd).stdout
+    made = make("test", "UD=" + odd)
+    assert made.returncode == 0 and made.stderr == "" and "\nUD is %s\n" % odd in made.stdout
+    made = make("setup", "PYTHON=" + odd)
+    assert made.returncode == 2 and made.stderr.startswith("mh4: %s not found: install Python 3.11 to 3.13, on Debian" % odd)
+    assert made.stderr.count("\n") == 2  # the second is make's
+    made = make("setup", "JOBS=" + odd)
+    assert "run: tools/setup --this-python --jobs=%s\n" % odd in made.stdout
+    words = " ".join(odd.split())  # as of a list
+    assert "run: tools/package.py -- %s\n" % words in make("package", "PYTHONS=" + odd).stdout
+    assert "run: experiments/report.py %s\n" % words in make("report", "LANGS=" + odd).stdout
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["UD", "LANG", "JOBS", "PYTHON", "LANGS"])
+def test_a_line_break_would_end_the_command(make, tmp_path, name):
+    made = make("reproduce", "LANG=hu", name + "=x\ntouch ran")
+    assert made.returncode == 2 and "%s has a line break." % name in made.stderr and "run:" not in made.stdout
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_selected_python_is_known_to_what_is_started(make):
+    """workflow_environment.py looks there."""
+    assert "PYTHON is ./stub\n" in make("paper").stdout
+
+
+def test_the_other_experiments(make):
+    made = make("features", "LANG=hu", "SEEDS=1 2", "UD=../a b", "JOBS=2")
+    assert "run: experiments/features.py --lang=hu --seeds=1 2 --ud=../a b --jobs=2" in made.stdout
+    assert "run: experiments/search.py --lang=hu --systems=mh4-two\n" in make("search", "LANG=hu", "SYSTEMS=mh4-two").stdout
+    for target in ("features", "search"):
+        made = make(target, LANG="hu")
+        assert made.returncode == 2 and made.stderr.startswith("usage: make %s LANG=hu " % target)
+
+
+def test_what_needs_no_treebank_takes_folders(make):
+    made = make("conll17", "UD=../a b", "CONLL17=../c d")
+    assert "run: experiments/shared_task.py --ud=../a b --conll17=../c d\n" in made.stdout
+    assert "run: experiments/shared_task.py\n" in make("conll17").stdout
+
+
+def test_the_whole_paper(make):
+    made = make("paper", "LANGS=hu got", "SEEDS=1", "PROFILE=slurm", "SNAKEMAKE=--default-resources 'a=b c'")
+    assert "run: tools/setup/workflow_environment.py\n" in made.stdout
+    assert (
+        "run: experiments/workflow.py --langs=hu got --seeds=1 --profile=slurm --snakemake=--default-resources 'a=b c'\n"
+        in made.stdout
+    )
+    assert "run: experiments/workflow.py\n" in make("paper").stdout
+    assert "run: experiments/plan.py --cores=16\n" in make("plan", "CORES=16").stdout
+    assert "run: experiments/report.py hu it's\n" in make("report", "LANGS=hu it's").stdout
+    assert "run: tests/slurm/check.py\n" in make("slurm-test").stdout
+
+
+def test_make_alone_says_how(make):
+    made = make()
+    assert made.returncode == 0 and "make reproduce LANG=toy" in made.stdout and "run:" not in made.stdout
+
+
+def test_a_python_that_is_not_there(make):
+    made = make("setup", "PYTHON=python-of-nowhere")
+    assert made.returncode == 2 and "python-of-nowhere not found: install Python 3.11 to 3.13" in made.stderr

@@ -1,0 +1,325 @@
+"""Ensembles: the tree with the most votes, by enumeration; labels of all members; files as members; the command."""
+
+import os
+import subprocess
+from dataclasses import replace
+from itertools import permutations
+
+import brute
+import numpy as np
+import pytest
+import toy
+from running import COMMAND, refuses, succeeds
+
+import mh4
+from mh4 import trees
+from mh4.data import conllu
+from mh4.errors import InputError
+from mh4.parser import config
+from mh4.parser.ensemble import TREES, Ensemble, Voted, vote, with_votes
+from mh4.parser.parsing import Parser
+from mh4.training.trainer import Trainer
+
+BRUTE = {"mst": "all", "mh4": "mh4", "1ec": "1ec"}
+
+
+def int32(heads):
+    return np.array(heads, dtype=np.int32)
+
+
+def support(heads, votes):
+    """The number of votes for the arcs of a tree, and minus the sum of the arcs' earliest voters (the last if none)."""
+    voters = [[k for k, other in enumerate(votes) if other[m] == heads[m]] for m in range(1, len(heads))]
+    return sum(map(len, voters)), -sum(min(each, default=len(votes) - 1) for each in voters)
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_the_tree_has_most_votes_of_its_class(tree):
+    """Among all single-root trees, with the earliest voters among ties; members may have several roots."""
+    rng = np.random.default_rng(1)
+    outside = 0
+    for _ in range(150):
+        n, members = rng.integers(1, 6), rng.integers(1, 6)
+        every = brute.all_trees(n)
+        votes = [int32(every[rng.integers(len(every))]) for _ in range(members)]
+        found = vote(votes, tree)
+        candidates = [heads for heads in brute.class_trees(n, BRUTE[tree]) if brute.has_single_root(heads)]
+        assert tuple(found) in candidates and found.dtype == np.int32
+        assert support(found, votes) == max(support(heads, votes) for heads in candidates)
+        outside += not trees.in_class(vote(votes), TREES[tree])
+    assert tree == "mst" or outside > 2  # the class matters
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_the_order_of_members_only_decides_ties(tree):
+    rng = np.random.default_rng(2)
+    every, differ = brute.all_trees(5), 0
+    for _ in range(40):
+        votes = [int32(every[rng.integers(len(every))]) for _ in range(3)]
+        found = [(vote(order, tree), order) for order in permutations(votes)]
+        assert len({support(heads, order)[0] for heads, order in found}) == 1
+        differ += len({tuple(heads) for heads, _ in found}) > 1
+    assert differ > 5
+    a, b = int32([-1, 0, 1, 2]), int32([-1, 2, 0, 2])
+    assert (vote([a, b], tree) == a).all() and (vote([b, a], tree) == b).all() and (vote([b, a, a], tree) == a).all()
+
+
+def test_one_tree_is_its_own_ensemble_where_it_is_in_the_class():
+    for heads in brute.all_trees(5):
+        if brute.has_single_root(heads):
+            for tree, name in TREES.items():
+                near = vote([int32(heads)], tree)
+                kept = sum(a == b for a, b in zip(near[1:], heads[1:]))
+                assert kept == sum(a == b for a, b in zip(trees.nearest(int32(heads), name, single_root=True)[1:], heads[1:]))
+                assert kept == 5 or not trees.in_class(int32(heads), name)
+
+
+def test_long_sentences_and_many_members_are_exact():
+    """The class decoders use float32, the decoder of all trees float64: both find the same number of votes."""
+    rng = np.random.default_rng(3)
+    attached = [int32([-1, 0, *(rng.integers(max(1, m - 4), m) for m in range(2, 61))]) for _ in range(9)]
+    votes = [trees.nearest(heads, "projective", single_root=True) for heads in attached]  # in every class
+    of_all = support(vote(votes), votes)
+    for tree in ("mh4", "1ec"):
+        found = vote(votes, tree)
+        assert trees.in_class(found, TREES[tree])
+        assert of_all >= support(found, votes) >= max(support(heads, votes) for heads in votes)
+
+
+@pytest.fixture(scope="module")
+def models(treebank):
+    """Folders of three models of different systems, trained on different sentences; the last has different labels."""
+    sentences = toy.sentences(treebank)
+    settings = config.with_settings(toy.SMALL, ["training.max_updates=60", "training.evaluate_updates=30"])
+    folders = []
+    for system, part in (("mh4-hybrid", sentences[:30]), ("1ec", sentences[30:60]), ("mst", sentences[60:90])):
+        if system == "mst":
+            own = {"det": "det:the", "punct": "mark"}
+            part = [replace(s, deprels=[own.get(label, label) for label in s.deprels]) for s in part]
+        folders.append(str(treebank / system))
+        Trainer(system, settings, part, sentences[90:95] if system != "mst" else part[:5], folders[-1]).run()
+    return folders
+
+
+def same(one, two):
+    assert one.heads.tolist() == two.heads.tolist()
+    for column in ("words", "deprels", "upos", "xpos", "feats"):
+        assert getattr(one, column) == getattr(two, column)
+
+
+def test_an_ensemble_of_one_is_the_parser(models, treebank):
+    sentences = toy.sentences(treebank, "test")
+    for folder in models:
+        for one, two in zip(mh4.load([folder]).parse(sentences), mh4.load(folder).parse(sentences)):
+            same(one, two)
+    words = [sentence.words for sentence in sentences[:3]]
+    for one, two in zip(mh4.load((models[0],), tree="mh4").parse(words), mh4.load(models[0]).parse(words)):
+        same(one, two)
+
+
+def test_members_vote_for_arcs_and_average_labels_and_tags(models, treebank):
+    sentences = toy.sentences(treebank, "test")
+    seen = []
+    parsers = [mh4.load(folder) for folder in models]
+    parsed = Ensemble(parsers).parse(sentences, seen.append)
+    assert sum(seen) == sum(map(len, sentences)) and len(parsed) == len(sentences)
+    own = [parser.parse(sentences) for parser in parsers]
+    from_others = 0
+    for k, sentence in enumerate(parsed):
+        assert sentence.heads.tolist() == vote([member[k].heads for member in own]).tolist()
+        for column, table in (("deprels", "labels"), ("upos", "upos"), ("feats", "feats")):
+            average = [{} for _ in sentence.words]
+            deprels = column == "deprels"
+            for parser in parsers:
+                scores = parser.model.build([sentence])
+                expression = scores.labels([sentence.heads]) if deprels else scores.tags[column]
+                strings = getattr(parser.model.vocabulary, table).strings
+                values = np.exp(expression.npvalue().reshape((len(strings), -1))[1:].astype(float))
+                for word, probabilities in enumerate((values / values.sum(axis=0)).T):
+                    for string, probability in zip(strings[1:], probabilities):
+                        average[word][string] = average[word].get(string, 0) + probability / len(parsers)
+            for word, (found, head) in enumerate(zip(getattr(sentence, column), sentence.heads[1:])):
+                if deprels and head == 0:
+                    assert found == "root"
+                else:
+                    assert not (deprels and found == "root")
+                    others = [p for string, p in average[word].items() if not (deprels and string == "root")]
+                    assert average[word][found] > max(others) - 1e-5
+            from_others += deprels and sum(a != b for a, b in zip(sentence.deprels, own[0][k].deprels))
+    assert from_others > 10
+    assert {"det:the", "mark"} & {label for sentence in parsed for label in sentence.deprels}
+
+
+def test_order_of_models_does_not_matter_where_there_are_no_ties(models, treebank):
+    sentences = toy.sentences(treebank, "test")
+    results = [mh4.load(list(order)).parse(sentences) for order in permutations(models)]
+    own = [mh4.load(folder).parse(sentences) for folder in models]
+    agreed = 0
+    for k in range(len(sentences)):
+        members = np.stack([member[k].heads for member in own])
+        if ((members == vote(list(members))).sum(axis=0) >= 2).all():  # every arc has a majority
+            for result in results[1:]:
+                same(result[k], results[0][k])
+            agreed += 1
+    assert agreed > 5
+
+
+def sentence(heads, deprels):
+    return conllu.Sentence(["w%d" % k for k in range(1, len(heads))], deprels=deprels, heads=int32(heads))
+
+
+def test_labels_of_files_count_for_the_arcs_that_they_have():
+    one, two, three = (
+        sentence([-1, 0, 1, 2], ["root", "obj", "det"]),
+        sentence([-1, 0, 1, 1], ["root", "nsubj", "case"]),
+        sentence([-1, 2, 0, 1], ["obl", "root", "case"]),
+    )
+    words = sentence([-1, 0, 1, 1], None).words
+
+    def parsed(*votes):
+        (result,) = Ensemble([]).parse([Voted(words, votes=votes)])
+        return result.heads.tolist(), result.deprels
+
+    assert parsed(one, two, three) == ([-1, 0, 1, 1], ["root", "obj", "case"])
+    assert parsed(two, one, three) == ([-1, 0, 1, 1], ["root", "nsubj", "case"])
+    # A label of another arc counts if no member has the arc, "_" never does, and the fallback is dep.
+    silent = replace(two, deprels=["_", "", "_"])
+    assert parsed(silent, one, silent) == ([-1, 0, 1, 1], ["root", "obj", "det"])
+    assert parsed(silent) == ([-1, 0, 1, 1], ["root", "dep", "dep"])
+    with pytest.raises(InputError, match="no votes for it"):
+        parsed()
+    with pytest.raises(InputError, match="no class of trees 'mh9'; there are mst, mh4, 1ec"):
+        Ensemble([], "mh9")
+
+
+def test_votes_that_are_none():
+    good = sentence([-1, 0, 1, 1], ["root", "x", "y"])
+    assert len(Ensemble([]).parse([Voted(good.words, votes=(good,))])) == 1 and Ensemble([]).parse([]) == []
+    for votes in (None, 1, "x", {}, iter([good]), [None], [["root"]], [good, 1], [good.heads]):
+        with pytest.raises(InputError, match="its votes cannot be .*, expected a list of Sentence$"):
+            Ensemble([]).parse([Voted(good.words, votes=votes)])
+    for heads in ([-1, 0], [-1, 0, 1, 1, 1], [-1, 2, 1, 0], [-1, 0, 1, 9], [0, 0, 1, 1], [-1, 0, 1, -1], [[-1, 0, 1, 1]], []):
+        with pytest.raises(InputError, match="vote 2 is not a tree over its words"):
+            Ensemble([]).parse([Voted(good.words, votes=[good, sentence(heads, good.deprels)])])
+    for heads in (None, "x", np.array([-1, 0, 1, 1.0]), [-1, 0, "x", 1], np.array([-1, 0, 1, None], dtype=object)):
+        with pytest.raises(InputError, match="vote 1 is not a tree over its words"):
+            Ensemble([]).parse([Voted(good.words, votes=[replace(good, heads=heads)])])
+    for deprels in (None, [], ["root"] * 2, ["root", "x", None], ["root", "x", ["y"]]):
+        with pytest.raises(InputError, match="vote 1 has not a relation for each of its words"):
+            Ensemble([]).parse([Voted(good.words, votes=[replace(good, deprels=deprels)])])
+
+
+def test_models_and_files_vote_together(models, treebank):
+    """Two files outvote a model; one file and a model leave the model its tree."""
+    sentences = toy.sentences(treebank, "test")[:20]
+    ensemble, own = mh4.load([models[0]]), mh4.load(models[0]).parse(sentences)
+    twice = ensemble.parse([Voted(**vars(s), votes=[s, s]) for s in sentences])
+    assert [s.heads.tolist() for s in twice] == [s.heads.tolist() for s in sentences]
+    assert [s.deprels for s in twice] == [s.deprels for s in sentences]
+    once = ensemble.parse([Voted(**vars(s), votes=[s]) for s in sentences])
+    assert [s.heads.tolist() for s in once] == [s.heads.tolist() for s in own]
+
+
+def test_models_of_labels_that_have_nothing_in_common(treebank, models):
+    sentences = [replace(s, deprels=["L" + d if d != "root" else d for d in s.deprels]) for s in toy.sentences(treebank)[:20]]
+    folder = str(treebank / "other")
+    os.mkdir(folder)
+    Trainer("mst", toy.SMALL, sentences, sentences, folder).model.save(folder)
+    with pytest.raises(InputError, match="mst and .*other have no label in common except root"):
+        mh4.load([models[2], folder])
+    assert len(Parser.load(folder).parse([["ta"]])) == 1
+    with pytest.raises(InputError, match="no config.toml there"):
+        mh4.load([models[0], str(treebank / "none")])
+
+
+@pytest.fixture(scope="module")
+def other(treebank):
+    """The test set parsed by another parser: the gold trees, with an additional label."""
+    path = treebank / "other.conllu"
+    text = (treebank / "toy-ud-test.conllu").read_text(encoding="utf-8")
+    path.write_text(text.replace("\tnsubj\t", "\tnsubj:file\t"), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.slow
+def test_the_command(models, other, treebank):
+    gold, out = str(treebank / "toy-ud-test.conllu"), str(treebank / "out.conllu")
+    arguments = [option for folder in models for option in ("--model", folder)]
+    assert succeeds("ensemble", *arguments, gold, "-o", out) == b""
+    before, after = (open(path, "rb").read() for path in (gold, out))
+    for one, two in zip(before.split(b"\n"), after.split(b"\n")):
+        one, two = one.split(b"\t"), two.split(b"\t")
+        assert one[:6] == two[:6] and one[9:] == two[9:]
+        assert two[8:9] == ([b"_"] if one[0].isdigit() else one[8:9])
+        assert one == two or one[0].isdigit()
+    expected = mh4.load(models).parse(conllu.read(gold))
+    for sentence, parsed in zip(conllu.read(out), expected):
+        assert sentence.heads.tolist() == parsed.heads.tolist() and sentence.deprels == parsed.deprels
+    assert succeeds("ensemble", *arguments, "--jobs", "2", "-", stdin=before) == after
+    tagged = succeeds("ensemble", *arguments, "--tags", gold)
+    columns = [[line.split("\t") for line in text.decode().split("\n")] for text in (after, tagged)]
+    assert all(one[:3] == two[:3] and one[6:] == two[6:] for one, two in zip(*columns)) and tagged != after
+    (treebank / "mh4.data.conllu").write_bytes(succeeds("ensemble", *arguments, "--tree", "mh4", gold))
+    assert all(trees.in_class(sentence.heads, "mh4") for sentence in conllu.read(str(treebank / "mh4.data.conllu")))
+
+    # With a file: the same result with several processes, or from standard input.
+    with_file = succeeds("ensemble", "--keep-deps", "--model", models[0], "--vote", other, "--vote", other, gold)
+    assert with_file == open(other, "rb").read()
+    arguments = ["--model", models[0], "--vote", other, "--vote", "-", "--jobs", "2", gold]
+    assert succeeds("ensemble", "--keep-deps", *arguments, stdin=with_file) == with_file
+
+
+def test_files_alone_need_no_dynet(other, treebank, tmp_path):
+    (tmp_path / "dynet.py").write_text("raise SystemExit('DyNet was imported')")
+    (tmp_path / "dynet_config.py").write_text("raise SystemExit('DyNet was imported')")
+    gold = str(treebank / "toy-ud-test.conllu")
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(tmp_path), str(toy.ROOT)]))
+    arguments = ["--keep-deps", "--vote", other, "--vote", gold, gold]
+    done = subprocess.run([*COMMAND, "ensemble", *arguments], stdout=-1, stderr=-1, env=environment)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout == open(other, "rb").read()
+
+
+@pytest.mark.slow
+def test_bad_input_is_one_sentence(models, other, treebank, tmp_path):
+    gold = str(treebank / "toy-ud-test.conllu")
+    bad, out = tmp_path / "bad.conllu", tmp_path / "out.conllu"
+    text = open(other, encoding="utf-8").read()
+
+    def answer(changed, *more):
+        bad.write_text(changed, encoding="utf-8")
+        return refuses("ensemble", "--model", models[0], "--vote", str(bad), gold, "-o", str(out), *more)
+
+    (first, second, *_), last = conllu.read(gold)[:3], conllu.read(gold)[-1]
+    rows = text.splitlines(keepends=True)
+    at = next(k for k, row in enumerate(rows) if row.startswith("2\t"))
+    cells = rows[at].split("\t")
+    changed = "".join([*rows[:at], "\t".join([cells[0], "other", *cells[2:]]), *rows[at + 1 :]])
+    line = answer(changed)
+    assert "bad.conllu, line 1, sentence 1" in line and "word 2 is 'other', but %r in %s" % (cells[1], first.name) in line
+    # An extra word or sentence, or a missing sentence.
+    blocks = [block.text({}) for block in conllu.blocks(other)]
+    longer = blocks[0].rstrip("\n") + "\n%d\tmore\t_\t_\t_\t_\t1\tdep\t_\t_\n\n" % (len(first) + 1)
+    assert "%d words, but %d in %s" % (len(first) + 1, len(first), first.name) in answer(longer + "".join(blocks[1:]))
+    line = answer("".join(blocks[:1]))
+    assert "bad.conllu: ends before %s, expected the same sentences" % second.name in line
+    line = answer("".join([*blocks, blocks[0]]))
+    assert "bad.conllu, line" in line and "expected the end of the file, as after %s" % last.name in line
+    line = answer("".join(rows[:at]) + rows[at].replace("\t%s\t" % cells[6], "\t_\t", 1) + "".join(rows[at + 1 :]))
+    assert "bad.conllu, line %d, sentence 1" % (at + 1) in line and "no HEAD" in line
+    assert "bad.conllu: ends before" in answer("".join(blocks[:1]), "--jobs", "2")
+
+    assert "an ensemble needs a member: --model DIR or --vote FILE.conllu" in refuses("ensemble", gold)
+    assert "--tags needs a --model" in refuses("ensemble", "--vote", other, "--tags", gold)
+    assert "standard input can be read only once" in refuses("ensemble", "--vote", "-", "-", stdin=b"")
+    assert "cannot be read" in refuses("ensemble", "--vote", str(tmp_path / "none"), gold)
+    for jobs in "1", "2":
+        assert "no config.toml there" in refuses("ensemble", "--model", models[0], "--model", str(tmp_path), gold, "--jobs", jobs)
+    assert not out.exists()
+
+
+def test_voted_blocks_are_those_of_the_input(other, treebank):
+    gold = str(treebank / "toy-ud-test.conllu")
+    for block, plain in zip(with_votes(conllu.blocks(gold, trees=False), [other, gold]), conllu.blocks(gold)):
+        assert block.lines == plain.lines and block.sentence.words == plain.sentence.words
+        assert [v.heads.tolist() for v in block.sentence.votes] == [plain.sentence.heads.tolist()] * 2

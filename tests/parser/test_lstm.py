@@ -1,0 +1,237 @@
+"""The bi-LSTM over many sequences, as a node of DyNet and by steps, equals the plain one, word by word."""
+
+import numpy as np
+import pytest
+
+from mh4.parser.network import lstm
+from mh4.parser.network.graph import dy
+from mh4.parser.network.lstm import BiLSTM, Layer, Packing
+
+LENGTHS = [[4], [1], [3, 3], [2, 5, 1, 5, 3], [1, 1, 1], [9, 1, 1, 12, 30] + [2] * 20]
+
+
+@pytest.fixture(params=["as_node", "by_steps"])
+def way(request, monkeypatch):
+    """The way in which a layer is computed."""
+    monkeypatch.setattr(Layer, "as_node", getattr(Layer, request.param))
+    return request.param
+
+
+def sigmoid(x):
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+def plain_lstm(weights, vectors, state_mask=1.0, cell_mask=1.0):
+    """The coupled-gate LSTM with peepholes on one sequence (inputs, n), step by step in numpy; weights as of LSTM.weights."""
+    W, U, to_input_gate, to_output_gate, b = weights
+    h = c = np.zeros(U.shape[1])
+    outputs = []
+    for x in vectors.T:
+        i, o, g = np.split(W @ x + U @ (h * state_mask) + b, 3)
+        i = sigmoid(i + to_input_gate @ (c * cell_mask))
+        c = (1 - i) * c + i * np.tanh(g)
+        h = sigmoid(o + to_output_gate @ (c * cell_mask)) * np.tanh(c)
+        outputs.append(h)
+    return np.array(outputs).T
+
+
+def plain_layer(directions, vectors, lengths, masks=None):
+    """A layer on sequences (inputs, N) side by side; directions: the weights of each; masks: as for `Layer.by_steps`."""
+    ranks = np.argsort(np.argsort(-np.array(lengths), kind="stable"))
+    inputs, units = len(vectors), len(directions[0][2])
+    outputs = []
+    for sequence, rank in zip(np.split(vectors, np.cumsum(lengths)[:-1], axis=1), ranks):
+        both = []
+        for direction, (weights, step) in enumerate(zip(directions, (1, -1))):
+            mask = np.ones(inputs + 2 * units) if masks is None else masks[:, rank, direction]
+            masked = sequence[:, ::step] * mask[:inputs, None]
+            both.append(plain_lstm(weights, masked, mask[inputs : inputs + units], mask[inputs + units :])[:, ::step])
+        outputs.append(np.concatenate(both))
+    return np.concatenate(outputs, axis=1)
+
+
+def values(layer):
+    return [[weights.as_array() for weights in direction.weights] for direction in layer.directions]
+
+
+def random_masks(rng, layer, lengths, dropout=0.4):
+    kept = rng.random((layer.inputs + 2 * layer.units, len(lengths), 2)) >= dropout
+    return (kept / (1 - dropout)).astype(np.float32)
+
+
+def random_layer(rng, inputs, units):
+    """A layer whose biases are not zero, and the parameters, with which DyNet frees the weights."""
+    parameters = dy.ParameterCollection()
+    layer = Layer(inputs, units, parameters)
+    for direction in layer.directions:
+        direction.bias.set_value(rng.normal(size=3 * units))
+    return layer, parameters
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_equals_plain(lengths, way):
+    dy.renew_cg()
+    dy.reset_random_seed(7)
+    parameters = dy.ParameterCollection()
+    bilstm = BiLSTM(2, 3, 8, parameters)
+    vectors = np.random.default_rng(1).normal(size=(3, sum(lengths)))
+    layers = bilstm(dy.inputTensor(vectors), lengths)
+    plain = vectors
+    for layer, found in zip(bilstm.layers, layers):
+        plain = plain_layer(values(layer), plain, lengths)
+        assert found.dim() == ((8, sum(lengths)), 1)
+        np.testing.assert_allclose(found.npvalue(), plain, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_packing(lengths):
+    packing = Packing(lengths)
+    everything = np.arange(sum(lengths))
+    starts = np.cumsum(lengths) - lengths
+    for columns, natural in zip(packing.columns, packing.natural):
+        assert (columns[natural] == everything).all() and (natural[columns] == everything).all()
+    by_length = np.argsort(-np.array(lengths), kind="stable")
+    assert (packing.columns[0][: len(lengths)] == starts[by_length]).all()
+    assert (packing.columns[1][: len(lengths)] == (starts + lengths - 1)[by_length]).all()
+    assert packing.sizes == [sum(length > t for length in lengths) for t in range(max(lengths))]
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_masks_hold_for_a_whole_sequence(lengths, way):
+    dy.renew_cg()
+    rng = np.random.default_rng(3)
+    layer, parameters = random_layer(rng, 5, 4)
+    vectors, masks = rng.normal(size=(5, sum(lengths))), random_masks(rng, layer, lengths)
+    found = getattr(layer, way)(dy.inputTensor(vectors), lengths, dy.inputTensor(masks, batched=True)).npvalue()
+    np.testing.assert_allclose(found, plain_layer(values(layer), vectors, lengths, masks), rtol=1e-4, atol=1e-5)
+
+
+def test_dropout_draws_masks_for_inputs_states_and_cells(way, monkeypatch):
+    dy.renew_cg()
+    rng = np.random.default_rng(3)
+    layer, parameters = random_layer(rng, 5, 4)
+    drawn = []
+
+    def masks(*arguments):
+        drawn.append(lstm_masks(*arguments))
+        return drawn[-1]
+
+    lstm_masks = lstm._masks
+    monkeypatch.setattr(lstm, "_masks", masks)
+    vectors = rng.normal(size=(5, 7))
+    found = layer(dy.inputTensor(vectors), [3, 4], 0.5).npvalue()
+    assert drawn[0].dim() == ((13, 2), 2)
+    np.testing.assert_allclose(found, plain_layer(values(layer), vectors, [3, 4], drawn[0].npvalue()), rtol=1e-4, atol=1e-5)
+    layer(dy.inputTensor(vectors), [3, 4], 0.0)
+    assert len(drawn) == 1
+
+
+def test_masks_drop_at_the_rate_and_keep_the_mean():
+    dy.renew_cg()
+    dy.reset_random_seed(7)
+    mask = lstm._masks(100, 100, 0.3).npvalue()
+    assert set(np.unique(mask).round(4)) == {0.0, round(1 / 0.7, 4)}
+    assert abs((mask == 0).mean() - 0.3) < 0.02 and abs((mask == 0).mean(axis=(0, 1)) - 0.3).max() < 0.02
+    assert (mask[..., 0] != mask[..., 1]).any() and (mask != lstm._masks(100, 100, 0.3).npvalue()).any()
+    dy.reset_random_seed(7)
+    assert (mask == lstm._masks(100, 100, 0.3).npvalue()).all()
+
+
+def gradients(layer, way, vectors, lengths, masks, outer):
+    """The states and the derivatives of sum(outer * states): by the input, then by all weights."""
+    dy.renew_cg()
+    x = dy.parameter(layer.vectors)
+    layer.vectors.set_value(vectors)
+    states = getattr(layer, way)(x, lengths, None if masks is None else dy.inputTensor(masks, batched=True))
+    weights = [layer.vectors] + [weights for direction in layer.directions for weights in direction.weights]
+    for each in weights:
+        each.scale_gradient(0)
+    dy.dot_product(dy.reshape(states, (outer.size,)), dy.inputTensor(outer.ravel(order="F"))).backward()
+    return states.npvalue().reshape(outer.shape), [each.grad_as_array().copy() for each in weights]
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize("inputs,units", [(3, 1), (7, 5), (16, 16), (20, 33), (40, 48), (193, 67)])
+def test_the_node_equals_steps(inputs, units, lengths, masked):
+    rng = np.random.default_rng([inputs, len(lengths), masked])
+    layer, parameters = random_layer(rng, inputs, units)
+    layer.vectors = parameters.add_parameters((inputs, sum(lengths)))
+    vectors, outer = rng.normal(size=(inputs, sum(lengths))), rng.normal(size=(2 * units, sum(lengths)))
+    masks = random_masks(rng, layer, lengths) if masked else None
+    expected, expected_gradients = gradients(layer, "by_steps", vectors, lengths, masks, outer)
+    found, found_gradients = gradients(layer, "as_node", vectors, lengths, masks, outer)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=2e-6)
+    for one, other in zip(found_gradients, expected_gradients):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=2e-5 * max(1, np.abs(other).max()))
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("lengths", [[1], [2, 5, 1, 5, 3]])
+def test_the_node_equals_finite_differences(lengths, masked):
+    """Along random directions, of the plain LSTM in double precision."""
+    rng = np.random.default_rng(len(lengths))
+    layer, parameters = random_layer(rng, 6, 17)
+    layer.vectors = parameters.add_parameters((6, sum(lengths)))
+    vectors, outer = rng.normal(size=(6, sum(lengths))), rng.normal(size=(34, sum(lengths)))
+    masks = random_masks(rng, layer, lengths) if masked else None
+    _, found = gradients(layer, "as_node", vectors, lengths, masks, outer)
+    start = [layer.vectors.as_array()] + [weights for direction in values(layer) for weights in direction]
+
+    def value(step, moved, direction):
+        x, *weights = (each + step * direction if k == moved else each for k, each in enumerate(start))
+        return (outer * plain_layer([weights[:5], weights[5:]], x, lengths, masks)).sum()
+
+    for k, gradient in enumerate(found):
+        for _ in range(3):
+            direction = rng.normal(size=gradient.shape)
+            difference = (value(1e-5, k, direction) - value(-1e-5, k, direction)) / 2e-5
+            scale = np.sqrt((gradient**2).sum() * (direction**2).sum())
+            assert abs((gradient * direction).sum() - difference) < 1e-5 * max(scale, 1), (k, difference)
+
+
+def test_the_node_depends_on_nothing_that_was_in_memory():
+    """Earlier graphs may have left anything there, and a graph may go backward several times."""
+    rng, lengths = np.random.default_rng(1), [2, 5, 1, 5, 3]
+    layer, parameters = random_layer(rng, 7, 19)
+    layer.vectors = parameters.add_parameters((7, 16))
+    vectors, outer, masks = rng.normal(size=(7, 16)), rng.normal(size=(38, 16)), random_masks(rng, layer, lengths)
+    results = []
+    for left in (0.0, np.nan, np.inf, 1e30):
+        dy.renew_cg()
+        fill = dy.inputTensor(np.full((1000, 1000), left))
+        p = dy.parameter(parameters.add_parameters((1000, 1000)))
+        loss = dy.sum_elems(dy.cmult(p, fill))
+        loss.value()
+        loss.backward()
+        states, found = gradients(layer, "as_node", vectors, lengths, masks, outer)
+        results.append([states, *found])
+        assert all(np.isfinite(each).all() for each in results[-1])
+        assert all((one == other).all() for one, other in zip(results[-1], results[0]))
+
+    dy.renew_cg()
+    states = layer.as_node(dy.parameter(layer.vectors), lengths, dy.inputTensor(masks, batched=True))
+    two = [dy.dot_product(dy.reshape(states, (outer.size,)), dy.inputTensor(k * outer.ravel(order="F"))) for k in (1.0, 2.0)]
+    for loss in (two[0], two[1], two[0]):
+        layer.vectors.scale_gradient(0)
+        loss.value()
+        loss.backward()
+        scale = 2 if loss is two[1] else 1
+        np.testing.assert_allclose(layer.vectors.grad_as_array(), scale * results[0][1], rtol=1e-5, atol=1e-6)
+
+
+def test_the_node_refuses_what_does_not_fit():
+    dy.renew_cg()
+    layer, parameters = random_layer(np.random.default_rng(1), 5, 4)
+    x, masks = dy.inputTensor(np.ones((5, 7))), dy.inputTensor(np.ones((13, 2, 2)), batched=True)
+    assert layer.as_node(x, [3, 4], masks).npvalue().shape == (8, 7)
+    for vectors, lengths, factors in (
+        (x, [3, 3], None),
+        (x, [], None),
+        (dy.inputTensor(np.ones((4, 7))), [3, 4], None),
+        (x, [3, 2, 2], masks),
+        (x, [3, 4], dy.inputTensor(np.ones((12, 2, 2)), batched=True)),
+        (x, [3, 4], dy.inputTensor(np.ones((13, 2)))),
+    ):
+        with pytest.raises(ValueError, match="BiLSTM"):
+            layer.as_node(vectors, lengths, factors)

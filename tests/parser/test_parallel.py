@@ -1,0 +1,80 @@
+"""Parsing files in chunks, and with several processes."""
+
+import pytest
+import toy
+
+from mh4.data import conllu
+from mh4.errors import OutOfMemory
+from mh4.parser import parallel
+from mh4.parser.parsing import Parser
+from mh4.training.trainer import Trainer
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("jobs")
+    sentences = toy.sentences(folder)[:40]
+    Trainer("mh3", toy.SMALL, sentences, sentences[:5], str(folder / "model")).model.save(str(folder))
+    return str(folder)
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_chunks_come_back_in_order(model, monkeypatch, processes):
+    monkeypatch.setattr(parallel, "CHUNK_WORDS", 20)
+    paths = toy.generator.write(model)
+    read = []
+
+    def blocks():
+        for block in conllu.blocks(str(paths["dev"]), trees=False):
+            read.append(block)
+            yield block
+
+    ahead = 0
+    done = []
+    for block, parsed in parallel.parse(Parser.load, (model,), blocks(), processes):
+        ahead = max(ahead, len(read) - len(done))
+        done.append(block)
+        assert parsed.words == block.sentence.words and len(parsed.heads) == len(parsed.words) + 1
+    assert done == read and len(done) == 80
+    assert ahead < 70  # the file is not read whole before there is a result
+
+
+def test_as_many_processes_as_make_sense(model, monkeypatch):
+    """Not more than there are cores, nor than there are chunks."""
+    started = []
+
+    class Counted(parallel.Child):
+        def __init__(self):
+            started.append(self)
+            super().__init__()
+
+    monkeypatch.setattr(parallel, "Child", Counted)
+    blocks = [conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(10)]
+    assert len(list(parallel.parse(Parser.load, (model,), blocks, 99_999_999_999))) == 10
+    assert len(started) <= 1
+    monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
+    monkeypatch.setattr(parallel, "_cores", lambda: 3)
+    assert len(list(parallel.parse(Parser.load, (model,), blocks, 99_999_999_999))) == 10
+    assert 3 <= len(started) <= 4
+
+
+def test_an_iteration_that_is_given_up_ends_its_processes(model, monkeypatch):
+    monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
+    monkeypatch.setattr(parallel, "_cores", lambda: 2)
+    blocks = (conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(10**9))
+    parsed = parallel.parse(Parser.load, (model,), blocks, 2)
+    next(parsed)
+    children = parsed.gi_frame.f_locals["children"]
+    assert len(children) == 2
+    parsed.close()
+    assert not any(child._kill.alive for child in children)
+
+
+def without_memory():
+    raise OutOfMemory("FILE, line 1, sentence 1: not enough memory")
+
+
+def test_errors_come_from_other_processes_as_they_are():
+    block = conllu.Block([], conllu.Sentence(["w"]))
+    with pytest.raises(OutOfMemory, match="^FILE, line 1, sentence 1: not enough memory$"):
+        list(parallel.parse(without_memory, (), [block], 2))

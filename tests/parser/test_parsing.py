@@ -1,0 +1,252 @@
+"""Labels: "root" is only for words headed by the root, and subtypes are restored; trees of systems with arc scores."""
+
+import os
+
+import numpy as np
+import pytest
+import toy
+
+import mh4
+from mh4.analysis.evaluation import attachment_scores
+from mh4.data.conllu import Sentence
+from mh4.errors import InputError, OutOfMemory
+from mh4.parser import config
+from mh4.parser.network.graph import forward
+from mh4.parser.parsing import Parser, best
+from mh4.parser.systems import SYSTEMS
+from mh4.parser.vocabulary import TAGS, Table
+from mh4.training.trainer import Trainer
+
+LABELS = Table({"nsubj": 9, "root": 5, "nmod:poss": 2, "nmod": 1})
+
+
+@pytest.mark.parametrize("of_root", [-1e3, 0.0, 1e3])
+def test_root_is_the_label_of_words_headed_by_the_root(of_root):
+    """However it is scored; the other words get the best of the other labels."""
+    rng = np.random.default_rng(1)
+    for words in (1, 2, 9):
+        scores, roots = rng.normal(size=(len(LABELS), words)), rng.random(words) < 0.5
+        scores[0] = 1e6  # the unknown label
+        scores[LABELS["root"]] += of_root
+        others = {name: scores[LABELS[name]] for name in ("nsubj", "nmod:poss", "nmod")}
+        expected = ["root" if is_root else max(others, key=lambda name: others[name][k]) for k, is_root in enumerate(roots)]
+        assert best(scores.copy(), LABELS, roots) == expected
+        assert best(scores[:, 0].copy(), LABELS, roots[:1]) == expected[:1]  # DyNet gives a single column as a vector
+    assert best(scores.copy(), LABELS, np.ones(words, bool)) == ["root"] * words
+    assert "root" not in best(scores.copy(), LABELS, np.zeros(words, bool))
+
+
+def test_tables_with_nothing_but_root_or_without_it():
+    roots = np.array([False, True])
+    assert best(np.zeros((2, 2)), Table({"root": 1}), roots) == ["root", "root"]  # there is nothing else to say
+    assert best(np.zeros((2, 2)), Table({"dep": 1}), roots) == ["dep", "root"]
+
+
+def test_a_tag_may_be_called_root():
+    scores = np.array([[9.0, 9.0], [1.0, 0.0], [0.0, 1.0]])
+    assert best(scores, Table({"root": 1, "NOUN": 1})) == ["root", "NOUN"]
+
+
+def test_untrained_parsers_label_roots_too(tmp_path):
+    """Also where there may be several."""
+    sentences = toy.sentences(tmp_path)[:20]
+    for several in (False, True):
+        settings = config.with_settings(toy.SMALL, ["scorer.single_root=%s" % str(not several).lower()])
+        model = Trainer("mst", settings, sentences, sentences, str(tmp_path / "model")).model
+        parsed = Parser(model).parse(sentences)
+        for sentence in parsed:
+            assert [deprel == "root" for deprel in sentence.deprels] == (sentence.heads[1:] == 0).tolist()
+        assert any((sentence.heads[1:] == 0).sum() > 1 for sentence in parsed) == several
+
+
+def test_subtypes_survive_training_and_parsing(tmp_path):
+    """Subtypes of det and amod, which here depend on the last letter of their words; they do not count for LAS."""
+    sentences = toy.sentences(tmp_path)[:25]
+    for sentence in sentences:
+        typed = {"det": "det:%s", "amod": "amod:%s"}
+        sentence.deprels = [
+            typed[deprel] % word[-1] if deprel in typed and word[-1] in "ao" else deprel
+            for word, deprel in zip(sentence.words, sentence.deprels)
+        ]
+    gold = [deprel for sentence in sentences for deprel in sentence.deprels]
+    assert {"det", "det:a", "det:o", "amod:a", "amod:o"} <= set(gold)
+    settings = config.with_settings(toy.SMALL, ["training.max_updates=120", "training.evaluate_updates=20"])
+    folder = str(tmp_path / "model")
+    Trainer("mst", settings, sentences, sentences, folder).run()
+    parser = mh4.load(folder)
+    assert set(parser.model.vocabulary.labels.strings) == {"", *gold}
+    parsed = parser.parse([sentence.words for sentence in sentences])
+    found = [deprel for sentence in parsed for deprel in sentence.deprels]
+    subtyped = [(one, two) for one, two in zip(gold, found) if ":" in one]
+    assert sum(one == two for one, two in subtyped) > 0.9 * len(subtyped) > 10
+    scores = attachment_scores(sentences, parsed)
+    for sentence in parsed:
+        sentence.deprels = [deprel.partition(":")[0] for deprel in sentence.deprels]
+    assert attachment_scores(sentences, parsed) == scores and scores["las"] > 90
+
+
+def test_running_out_of_memory_names_the_sentence(tmp_path, monkeypatch):
+    """In a decoder, that sentence; in the network, which takes many at once, the longest."""
+    sentences = toy.sentences(tmp_path)[:40]
+    parser = Parser(Trainer("mst", toy.SMALL, sentences, sentences[:5], str(tmp_path / "model")).model)
+    decode, unlucky = parser.decode, sentences[17]
+
+    def limited(arcs, single_root):
+        if len(arcs) == len(unlucky) + 1:
+            raise MemoryError("a sentence of %d words needs 5 MB" % len(unlucky))
+        return decode(arcs=arcs, single_root=single_root)
+
+    parser.decode = limited
+    first = next(s for s in sentences if len(s) == len(unlucky))
+    with pytest.raises(OutOfMemory) as error:
+        parser.parse(sentences)
+    n = len(unlucky)
+    assert str(error.value) == "%s: not enough memory to parse %d words: a sentence of %d words needs 5 MB" % (first.name, n, n)
+    assert isinstance(error.value, InputError) and isinstance(error.value, MemoryError)
+
+    parser.decode = decode
+    with monkeypatch.context() as patch:
+        most = max(map(len, sentences))
+        for message, said in (("the network needs 5 MB", ": the network needs 5 MB"), ("std::bad_alloc", ""), ("", "")):
+            patch.setattr(parser.model, "encoder", raising(MemoryError(message)))
+            with pytest.raises(OutOfMemory, match="not enough memory to parse %d words%s$" % (most, said)):
+                parser.parse(sentences)
+        patch.setattr(parser.model, "encoder", raising(RuntimeError("something else")))
+        with pytest.raises(RuntimeError, match="something else"):
+            parser.parse(sentences)
+    assert len(parser.parse(sentences)) == len(sentences)
+    assert parser.parse([]) == []
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """The folder of a parser."""
+    folder = tmp_path_factory.mktemp("saved")
+    sentences = toy.sentences(folder)[:30]
+    Trainer("mst", toy.SMALL, sentences, sentences[:5], str(folder / "model")).model.save(str(folder))
+    return folder
+
+
+def test_paths_of_models(saved, monkeypatch):
+    """Of any kind; an empty one is not the current folder."""
+
+    class Elsewhere:
+        def __fspath__(self):
+            return os.fsencode(saved)
+
+    for path in (str(saved), saved, bytes(saved), Elsewhere()):
+        assert isinstance(mh4.load(path), Parser) and isinstance(Parser.load(path), Parser)
+        for several in ([path, saved], (path,), iter([path, path])):
+            assert isinstance(mh4.load(several), mh4.Ensemble)
+    monkeypatch.chdir(saved)
+    for path in ("", b"", None, 1, 1.5, bytearray(b"x"), [""], [None], [[saved]], [], {}, object()):
+        with pytest.raises(InputError, match="^no model (can be loaded from|to load)"):
+            mh4.load(path)
+    for path in ("\0", "a\nb", b"\xff", "x" * 10_000, saved / "config.toml"):
+        with pytest.raises(InputError, match="no config.toml there"):
+            mh4.load(path)
+
+
+def test_options_of_load(saved):
+    for how in ("best", "", 1, ["exact"], b"exact", "mbr "):
+        with pytest.raises(InputError, match="no decoding"):
+            mh4.load(saved, how)
+    for tree in ("", "any", None, 1, ["mst"]):
+        with pytest.raises(InputError, match="no class of trees"):
+            mh4.load([saved], tree=tree)
+    with pytest.raises(InputError, match="an ensemble decode by their defaults"):
+        mh4.load([saved], "exact")
+
+
+def test_anything_with_words_is_parsed(saved):
+    """Sentences and words from lists, tuples, iterators, generators and arrays."""
+    words = [["ta", "kaluma", "."], ["ta", "zenita", "."]]
+    for parser in (mh4.load(saved), mh4.load([saved])):
+        expected = [(s.words, s.heads.tolist(), s.deprels) for s in parser.parse(words)]
+        assert [found[0] for found in expected] == words
+        for given in (
+            iter(words),
+            map(iter, words),
+            (list(sentence) for sentence in words),
+            ((word for word in sentence) for sentence in words),
+            tuple(map(tuple, words)),
+            np.array(words),
+            np.array(words, dtype=object),
+            [np.array(sentence) for sentence in words],
+            dict.fromkeys(map(tuple, words)),
+            [dict.fromkeys(sentence) for sentence in words],
+            [Sentence(sentence) for sentence in words],
+            map(Sentence, map(tuple, words)),
+            [words[0], Sentence(words[1])],
+        ):
+            parsed = parser.parse(given)
+            assert [(list(s.words), s.heads.tolist(), s.deprels) for s in parsed] == expected
+            assert all(type(word) is str for sentence in parsed for word in sentence.words)
+        for nothing in ([], (), iter([]), np.zeros((0, 3), str), {}, set()):
+            assert parser.parse(nothing) == []
+
+
+NO_WORDS = [
+    [], (), "", "ta", b"ta", bytearray(b"ta"), None, 1, [""], ["ta", ""], ["ta", None], ["ta", 1], ["ta", ["."]], [b"ta"], iter([]),
+    np.array([]), np.array([1, 2]), np.array("ta"), np.array([["ta"]]), np.array([["ta"], ["."]]), object(), type, 1.5, [["ta"]],
+    Sentence([]), Sentence([""]), Sentence(["ta", None]), Sentence("ta"), Sentence(None), Sentence([1]), Sentence(["ta"] * 9 + [1]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", range(len(NO_WORDS)))
+def test_what_is_no_sentence(saved, place):
+    """Alone or among others; all errors fit a line."""
+    for parser in (mh4.load(saved), mh4.load([saved]), mh4.Ensemble([])):
+        for given in ([NO_WORDS[place]], [["ta"], NO_WORDS[place]], (each for each in [NO_WORDS[place]])):
+            with pytest.raises(InputError, match="cannot parse .*: expected a list of words, each a non-empty string") as error:
+                parser.parse(given)
+            assert "\n" not in str(error.value) and len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize(
+    "given", ["ta kaluma", "", b"ta", Sentence(["ta"]), Sentence([]), None, 1, object(), np.array("ta"), 1.5]
+)
+def test_what_are_no_sentences(saved, given):
+    for parser in (mh4.load(saved), mh4.load([saved])):
+        with pytest.raises(InputError, match="cannot parse "):
+            parser.parse(given)
+
+
+def test_errors_of_those_who_give_sentences_are_theirs(saved):
+    def failing():
+        yield ["ta"]
+        raise KeyError("mine")
+
+    parser = mh4.load(saved)
+    for given in (failing(), [failing()], [["ta"], (1 / 0 for _ in "x")]):
+        with pytest.raises((KeyError, ZeroDivisionError)):
+            parser.parse(given)
+    assert len(parser.parse([["ta"]])) == 1
+
+
+def raising(error):
+    def fail(*arguments):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize("system, without", [("mh3-arcs", "mh3"), ("mh4-arcs", "mh4-hybrid")])
+def test_scores_of_arcs_count_in_every_search(system, without, tmp_path):
+    """Trees come from all tensors of the system, including its arc scores, which change them."""
+    sentences = toy.sentences(tmp_path)[:20]
+    settings = config.with_settings(toy.SMALL, ["training.max_updates=20"])
+    trainer = Trainer(system, settings, sentences, sentences, str(tmp_path / "model"))
+    trainer.run()
+    model = trainer.model
+    scores = model.build(sentences)
+    forward(scores.tags[TAGS[-1]])
+    values = scores.trees.arrays()
+    for how in ("exact", "greedy", "beam"):
+        parsed = [sentence.heads.tolist() for sentence in Parser(model, how).parse(sentences)]
+        decode = SYSTEMS[without].decoder(how)
+        assert parsed == [decode(**tensors, single_root=True).heads.tolist() for tensors in values]
+        plain = [
+            decode(**{k: v for k, v in tensors.items() if k != "arcs"}, single_root=True).heads.tolist() for tensors in values
+        ]
+        assert plain != parsed

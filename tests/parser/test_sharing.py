@@ -1,0 +1,243 @@
+"""Parsers in threads, in several processes and after pickling; what is left when parsing processes are killed."""
+
+import copy
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import toy
+
+import mh4
+from mh4.parser import config
+from mh4.parser.ensemble import Ensemble
+from mh4.parser.network.graph import lock
+from mh4.parser.parsing import Parser
+from mh4.parser.systems import SYSTEMS
+from mh4.training.trainer import Trainer
+from mh4.util.progress import Listener
+
+
+@pytest.fixture(scope="module")
+def sentences(tmp_path_factory):
+    return toy.sentences(tmp_path_factory.mktemp("toy"))
+
+
+@pytest.fixture(scope="module")
+def folders(sentences, tmp_path_factory):
+    """Models of three systems, slightly trained, with networks of different sizes."""
+    folders = {}
+    for system, units in (("mh4-hybrid", 64), ("mst", 48), ("greedy-mh3", 32)):
+        folders[system] = str(tmp_path_factory.mktemp(system))
+        settings = config.with_settings(toy.SMALL, ["encoder.units=%d" % units, "training.max_updates=20"])
+        Trainer(system, settings, sentences[:60], sentences[60:70], folders[system]).run()
+    return folders
+
+
+def trees(parser, sentences):
+    return [(parsed.heads.tolist(), parsed.deprels, parsed.upos) for parsed in parser.parse(sentences)]
+
+
+def in_threads(*functions):
+    """The results of the functions, called at once in a thread each."""
+    results = [None] * len(functions)
+    together = threading.Barrier(len(functions))
+
+    def call(k):
+        together.wait()
+        results[k] = functions[k]()
+
+    threads = [threading.Thread(target=call, args=(k,)) for k in range(len(functions))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def test_threads_share_parsers(folders, sentences):
+    """Four share one parser, others have their own; an ensemble takes part; each also parses one sentence at a time."""
+    parsers = [Parser.load(folder) for folder in folders.values()]
+    used = [parsers[0]] * 4 + parsers[1:] + [Ensemble(parsers)]
+    expected = [trees(parser, sentences[:80]) for parser in used]
+    assert expected[0] != expected[4] != expected[5]
+
+    def repeatedly(parser):
+        return lambda: [trees(parser, sentences[:80]) for _ in range(2)] + [trees(parser, [s])[0] for s in sentences[:20]]
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for found, trees_of_one in zip(in_threads(*map(repeatedly, used)), expected):
+            assert found == [trees_of_one] * 2 + trees_of_one[:20]
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_a_sentence_that_is_refused_leaves_the_parser_to_other_threads(folders, sentences):
+    parser = Parser.load(folders["mst"])
+
+    def fails(words):
+        raise ZeroDivisionError
+
+    kept = []
+    try:
+        parser.parse(sentences[:5], fails)
+    except ZeroDivisionError as error:
+        kept.append(error)  # with everything that its traceback refers to
+    (found,) = in_threads(lambda: lock.acquire(timeout=5) and (lock.release(), trees(parser, sentences[:5]))[1])
+    assert found == trees(parser, sentences[:5])
+
+
+def test_threads_load_models(folders, sentences):
+    expected = {folder: trees(mh4.load(folder), sentences[:10]) for folder in folders.values()}
+    several = list(folders.values()) * 2
+    found = in_threads(*(lambda folder=folder: trees(mh4.load(folder), sentences[:10]) for folder in several))
+    assert found == [expected[folder] for folder in several]
+
+
+def test_threads_parse_while_another_trains(folders, sentences, tmp_path):
+    """The training has the same result as one that has the process for itself."""
+    settings = config.with_settings(toy.SMALL, ["training.max_updates=30", "training.evaluate_updates=10", "dropout.lstm=0.3"])
+
+    class Slow(Listener):
+        def update(self, words, loss):
+            time.sleep(0.001)  # let the other thread have the lock
+
+    def train(name):
+        trainer = Trainer("mh4-two", settings, sentences[:40], sentences[40:60], str(tmp_path / name), listener=Slow())
+        return trainer, lambda: trainer.run()
+
+    parser = Parser.load(folders["mst"])
+    expected = trees(parser, sentences[:30])
+    train("by itself")[1]()
+    trainer, run = train("with others")
+    _, found = in_threads(run, lambda: [trees(parser, sentences[:30]) for _ in range(30)])
+    assert found == [expected] * 30
+    one, two = (mh4.load(str(tmp_path / name)).model._arrays() for name in ("by itself", "with others"))
+    assert all((one[name] == two[name]).all() for name in one)
+
+
+def test_pickles_and_copies(folders, sentences):
+    for how in ((), ("greedy",), ("beam", 3)):
+        parser = mh4.load(folders["mh4-hybrid"], *how)
+        for again in (pickle.loads(pickle.dumps(parser)), copy.deepcopy(parser)):
+            assert trees(again, sentences[:30]) == trees(parser, sentences[:30])
+            assert again.model.describe() == parser.model.describe()
+    ensemble = mh4.load(list(folders.values()), tree="1ec")
+    assert trees(pickle.loads(pickle.dumps(ensemble)), sentences[:30]) == trees(ensemble, sentences[:30])
+
+
+def test_every_decoder_can_be_pickled(folders):
+    model = Parser.load(folders["mst"]).model
+    for system in SYSTEMS.values():
+        for decoding in system.decoders:
+            model.system = system
+            decode = Parser(model, decoding).decode
+            assert repr(pickle.loads(pickle.dumps(decode))) == repr(decode)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes_share_a_parser(folders, sentences, method):
+    parser = Parser.load(folders["mh4-hybrid"])
+    expected = trees(parser, sentences[:40])
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        parts = pool.map(parser.parse, [sentences[:20], sentences[20:40]])
+    assert [(p.heads.tolist(), p.deprels, p.upos) for part in parts for p in part] == expected
+    assert trees(parser, sentences[:40]) == expected
+
+
+def test_a_fork_while_a_thread_parses(folders, sentences):
+    """The child's only thread could otherwise find the lock held for good, or half a graph."""
+    parser = Parser.load(folders["mst"])
+    expected = trees(parser, sentences[:30])
+    stop = threading.Event()
+
+    def parse_on():
+        while not stop.is_set():
+            parser.parse(sentences[:30])
+
+    thread = threading.Thread(target=parse_on)
+    thread.start()
+    try:
+        for _ in range(5):
+            child = os.fork()
+            if not child:
+                os._exit(0 if trees(parser, sentences[:30]) == expected else 1)
+            deadline = time.monotonic() + 120
+            while time.monotonic() < deadline:
+                done, status = os.waitpid(child, os.WNOHANG)
+                if done:
+                    break
+                time.sleep(0.02)
+            else:
+                os.kill(child, signal.SIGKILL), os.waitpid(child, 0)
+                raise AssertionError("the child waits for ever")
+            assert status == 0
+    finally:
+        stop.set()
+        thread.join()
+
+
+def children(pid):
+    """The processes that a process has started."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open("/proc/%s/stat" % name) as file:
+                    fields = file.read().rpartition(")")[2].split()
+            except OSError:  # it has just ended
+                continue
+            if int(fields[1]) == pid and fields[0] != "Z":
+                found.append(int(name))
+    return found
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="needs /proc")
+@pytest.mark.parametrize("whom", ["parent by SIGTERM", "parent by SIGHUP", "parent by SIGKILL", "worker by SIGKILL"])
+@pytest.mark.usefixtures("ending_signals")
+def test_killing_parsing_processes(folders, tmp_path, whom):
+    """None outlives its parent, none is missed, and the output stays as it was."""
+    toy.sentences(tmp_path)
+    (tmp_path / "in").write_text((tmp_path / "toy-ud-train.conllu").read_text(encoding="utf-8") * 400, encoding="utf-8")
+    (tmp_path / "out").write_text("precious\n")
+    command = ["parse", "--model", folders["mst"], "--jobs", "2", str(tmp_path / "in"), "-o", str(tmp_path / "out")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mh4", *command], stderr=subprocess.PIPE, env=dict(os.environ, PYTHONPATH=str(toy.ROOT))
+    )
+    workers = []
+
+    def working():
+        workers[:] = [pid for pid in children(process.pid) if b"spawn_main" in open("/proc/%d/cmdline" % pid, "rb").read()]
+        return len(workers) == 2 and any(path.stat().st_size for path in tmp_path.glob(".out.*.part"))
+
+    wait_for(working)
+    started = children(process.pid)
+    number = getattr(signal, whom.split()[-1])
+    os.kill(workers[0] if whom.startswith("worker") else process.pid, number)
+    said = process.communicate()[1].decode()
+    if whom == "parent by SIGKILL":
+        assert process.returncode == -signal.SIGKILL
+    elif whom == "worker by SIGKILL":
+        assert (
+            process.returncode == 2 and said == "mh4: a process of --jobs was killed, perhaps because memory ran out: try fewer\n"
+        )
+    else:
+        assert process.returncode == 128 + number and said == "mh4: stopped by %s\n" % number.name
+    wait_for(lambda: not any(os.path.exists("/proc/%d" % pid) for pid in started))
+    assert (tmp_path / "out").read_text() == "precious\n"
+    assert len(list(tmp_path.glob(".out.*.part"))) == (whom == "parent by SIGKILL")

@@ -1,0 +1,8 @@
+"""Trees of a few words, as heads, and CoNLL-U files of them."""
+
+WORD = "%d\tw%d\t_\t_\t_\t_\t%d\tdep\t_\t_\n"
+PROJECTIVE, CROSSING, NEITHER = (-1, 2, 0, 2), (-1, 3, 0, 2), (-1, 4, 3, 0, 2, 1)  # the last is in no class
+
+
+def as_conllu(*trees):
+    return "".join("".join(WORD % (m, m, tree[m]) for m in range(1, len(tree))) + "\n" for tree in trees)

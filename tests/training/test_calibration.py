@@ -1,0 +1,237 @@
+"""Probabilities of arcs: in parsing, on the command line, calibrated on dev, and minimum-Bayes-risk decoding with them."""
+
+import json
+import os
+
+import brute
+import numpy as np
+import pytest
+import toy
+from common import rng_for
+from running import refuses, succeeds
+
+import mh4
+from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, negative_log_likelihood, reliability
+from mh4.data import conllu
+from mh4.errors import InputError
+from mh4.parser import config
+from mh4.parser.model import Model
+from mh4.parser.parsing import Parser
+from mh4.parser.systems import SYSTEMS
+from mh4.parser.temperature import FILE, at_temperature
+from mh4.parser.vocabulary import Vocabulary
+from mh4.training.calibration import calibrate, golden_section
+from mh4.training.trainer import Trainer
+from mh4.util.files import write_text
+
+WITH_MARGINALS = [name for name, system in SYSTEMS.items() if system.marginals]
+QUICK = ["training.max_updates=40", "training.evaluate_updates=20"]
+
+
+def sample_scores(system, n, rng):
+    """Random scores for every tensor of a system."""
+    return {
+        tensor.name: rng.normal(
+            size=(() if tensor.matrices is None else (tensor.matrices,)) + tuple(n + 1 + end for end in tensor.sentinel)
+        ).astype(np.float32)
+        for tensor in system.tensors
+    }
+
+
+def untrained(system, sentences, folder=None):
+    model = Model(system, toy.SMALL, Vocabulary.of(sentences, toy.SMALL), 1)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+        model.save(str(folder))
+    return model
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder with a quickly trained parser in model/, and the toy treebank."""
+    folder = tmp_path_factory.mktemp("calibration")
+    train, dev = toy.sentences(folder)[:100], toy.sentences(folder, "dev")[:40]
+    Trainer("mh4-hybrid", config.with_settings(toy.SMALL, QUICK), train, dev, str(folder / "model")).run()
+    return folder
+
+
+def test_systems_with_marginals():
+    assert WITH_MARGINALS == ["mh3", "mst", "mh4-two", "mh4-hybrid", "mh3-arcs", "mh4-arcs"]
+
+
+@pytest.mark.parametrize("name", WITH_MARGINALS)
+@pytest.mark.parametrize("single_root", [False, True])
+def test_minimum_bayes_risk(name, single_root):
+    """The tree of the class with the highest sum of marginals, among all of them."""
+    system = SYSTEMS[name]
+    for n in (1, 2, 3, 4, 5):
+        trees = brute.class_trees(n, {"any": "all"}.get(system.tree_class, system.tree_class))
+        trees = [tree for tree in trees if not single_root or brute.has_single_root(tree)]
+        for draw in range(3):
+            scores = sample_scores(system, n, rng_for(name, n, draw))
+            marginals = system.marginals(**scores, single_root=single_root)
+            expected = max(brute.tree_scores(trees, marginals.arcs))
+            found = system.decoder("mbr")(**scores, single_root=single_root)
+            assert tuple(found.heads.tolist()) in trees
+            assert marginals.arcs[found.heads[1:], np.arange(1, n + 1)].sum() == pytest.approx(expected, abs=1e-5)
+            assert found.score == pytest.approx(expected, abs=1e-5)
+
+
+def test_minimum_bayes_risk_is_not_always_the_best_tree():
+    system, differ = SYSTEMS["mh4-hybrid"], 0
+    for draw in range(20):
+        scores = sample_scores(system, 8, rng_for("differ", draw))
+        heads = [system.decoder(how)(**scores, single_root=True).heads for how in ("mbr", "exact")]
+        differ += (heads[0] != heads[1]).any()
+    assert 0 < differ
+
+
+def test_probabilities_of_parsed_arcs(trained):
+    """Those that the marginals of the scores divided by the temperature give to the arcs of the parse."""
+    parser = mh4.load(str(trained / "model"))
+    temperature = parser.model.temperature
+    assert temperature != 1
+    sentences = toy.sentences(trained, "dev")[:12]
+    plain, sure = parser.parse(sentences), parser.parse(sentences, confidence=True)
+    arrays = {}
+    for batch, scores in parser.model.score(sentences):
+        arrays.update(zip(batch, [dict(tensors) for tensors in scores.trees.arrays()]))
+        for k in batch:
+            tensors = {name: tensor.astype(np.float64) / temperature for name, tensor in arrays[k].items()}
+            arcs = parser.model.system.marginals(**tensors, single_root=True).arcs
+            expected = [arcs[head, word + 1] for word, head in enumerate(sure[k].heads[1:])]
+            np.testing.assert_allclose(sure[k].probabilities[1:], expected, rtol=1e-4)
+    for without, having in zip(plain, sure):
+        assert without.probabilities is None and having.probabilities[0] == 1
+        assert without.heads.tolist() == having.heads.tolist() and without.deprels == having.deprels
+
+
+def test_the_temperature_matters_for_minimum_bayes_risk(trained):
+    """At a temperature near 0 it is exact decoding; the trees of Parser.parse are those of the decoder at the temperature."""
+    model, sentences = Model.load(str(trained / "model")), toy.sentences(trained, "dev")[:30]
+    exact = [sentence.heads.tolist() for sentence in Parser(model).parse(sentences)]
+    by_temperature = {}
+    for model.temperature in (0.001, 30.0):
+        by_temperature[model.temperature] = [s.heads.tolist() for s in Parser(model, "mbr").parse(sentences)]
+    assert by_temperature[0.001] == exact != by_temperature[30.0]
+
+
+@pytest.mark.parametrize("name", ["1ec", "greedy-mh4"])
+def test_systems_without_probabilities_say_so(name, tmp_path):
+    sentences = toy.sentences(tmp_path)[:5]
+    folder = str(tmp_path / "model")
+    parser = Parser(untrained(name, sentences, folder))
+    for attempt in (lambda: parser.parse(sentences, confidence=True), lambda: Parser(parser.model, "mbr")):
+        with pytest.raises(InputError, match=name):
+            attempt()
+    file = str(tmp_path / "toy-ud-test.conllu")
+    said = refuses("parse", "--model", folder, "--confidence", file)
+    assert said == "mh4: %s gives no probabilities of arcs; the systems that do are %s" % (name, ", ".join(WITH_MARGINALS))
+    assert "no mbr decoding" in refuses("parse", "--model", folder, "--decode", "mbr", file)
+
+
+def test_confidence_on_the_command_line(trained, tmp_path):
+    """ArcProb joins what MISC has; nothing else changes."""
+    model, file = str(trained / "model"), tmp_path / "in.conllu"
+    text = (trained / "toy-ud-test.conllu").read_text()
+    lines = text.splitlines(keepends=True)
+    word = next(k for k, line in enumerate(lines) if line.startswith("1\t"))
+    lines[word] = lines[word].rsplit("\t", 1)[0] + "\tArcProb=0.1|Gloss=x\n"
+    file.write_text("".join(lines))
+    plain = succeeds("parse", "--model", model, str(file)).decode().splitlines()
+    for jobs in ("1", "2"):
+        sure = succeeds("parse", "--model", model, "--confidence", "--jobs", jobs, str(file)).decode().splitlines()
+        assert len(plain) == len(sure)
+        probabilities = []
+        for before, after in zip(plain, sure):
+            if not before[:1].isdigit() or "." in before.split("\t")[0] or "-" in before.split("\t")[0]:
+                assert before == after
+                continue
+            *same, misc = before.split("\t")
+            *columns, now = after.split("\t")
+            *kept, probability = now.split("|")
+            assert columns == same
+            assert kept == [a for a in misc.split("|") if a != "_" and not a.startswith("ArcProb=")]
+            assert probability.startswith("ArcProb=") and len(probability) == len("ArcProb=0.1234")
+            probabilities.append(float(probability.partition("=")[2]))
+        expected = mh4.load(model).parse(conllu.read(str(file)), confidence=True)
+        np.testing.assert_allclose(probabilities, np.concatenate([s.probabilities[1:] for s in expected]), atol=6e-5)
+
+
+def test_without_calibration_the_temperature_is_1_and_it_says_so(trained, tmp_path):
+    sentences = toy.sentences(trained)[:5]
+    folder = tmp_path / "model"
+    model = untrained("mst", sentences, folder)
+    assert Model.load(str(folder)).temperature is None
+    from running import mh4 as run
+
+    done = run("parse", "--model", str(folder), "--confidence", str(trained / "toy-ud-test.conllu"))
+    assert done.returncode == 0 and done.stderr.decode().count("\n") == 1
+    assert done.stderr.decode().endswith("has no calibration.json, so its probabilities are at temperature 1\n")
+    parsed = Parser(model).parse(sentences, confidence=True)
+    model.temperature = 1.0
+    again = Parser(model).parse(sentences, confidence=True)
+    assert [s.probabilities.tolist() for s in parsed] == [s.probabilities.tolist() for s in again]
+
+
+def test_a_damaged_calibration(trained, tmp_path):
+    folder = str(tmp_path / "model")
+    untrained("mst", toy.sentences(trained)[:5], folder)
+    for text in ("", "{}", '{"temperature": "high", "nll": 1, "uncalibrated_nll": 1}', "[1]"):
+        write_text(os.path.join(folder, FILE), text)
+        with pytest.raises(InputError, match="calibration.json: damaged"):
+            mh4.load(folder)
+
+
+def test_training_ends_with_calibration(trained):
+    """The temperature is the best for the gold arcs of dev; systems without marginals get none."""
+    folder = str(trained / "model")
+    with open(os.path.join(folder, FILE)) as file:
+        found = json.load(file)
+    assert found["nll"] < found["uncalibrated_nll"]
+    assert b"probabilities at temperature %.3f" % found["temperature"] in succeeds("info", folder)
+    model, dev = Model.load(folder), toy.sentences(trained, "dev")[:40]
+    assert model.temperature == found["temperature"]
+    for factor in (0.9, 1, 1.1):
+        total = words = 0
+        for batch, scores in model.score(dev):
+            for k, tensors in zip(batch, scores.trees.arrays()):
+                tempered = at_temperature(tensors, factor * model.temperature)
+                arcs = model.system.marginals(**tempered, single_root=True).arcs
+                total -= np.log(np.maximum(arcs[dev[k].heads[1:], np.arange(1, len(dev[k]) + 1)], 1e-3)).sum()
+                words += len(dev[k])
+        nll = total / words
+        assert nll == pytest.approx(found["nll"], rel=1e-4) if factor == 1 else nll > found["nll"]
+    assert calibrate(Parser(untrained("1ec", dev)), dev) is None
+
+
+def test_arcs_outside_the_class_do_not_make_the_likelihood_infinite():
+    assert negative_log_likelihood(np.array([1, 0])) == pytest.approx(-np.log(1e-3) / 2)
+
+
+def test_golden_section():
+    for minimum in (-0.7, 0.0, 2.5):
+        assert golden_section(lambda x, at=minimum: (x - at) ** 4 + (x - at) ** 2, -3, 4) == pytest.approx(minimum, abs=0.005)
+    assert golden_section(lambda x: x, -3, 4) == pytest.approx(-3, abs=0.005)
+
+
+def test_reliability():
+    probabilities = np.array([0.05, 0.15, 0.18, 0.95, 1.0, 0.9, 0.999])
+    correct = np.array([False, True, False, True, True, False, True])
+    low, next_, high = reliability(probabilities, correct)
+    assert (low.arcs, low.confidence, low.accuracy) == (1, 0.05, 0)
+    assert (next_.low, next_.high, next_.arcs, next_.accuracy) == (0.1, 0.2, 2, 0.5)
+    assert next_.confidence == pytest.approx(0.165) and high.arcs == 4 and high.accuracy == 0.75
+    error = (0.05 + 2 * (0.5 - 0.165) + abs(0.95 + 1.0 + 0.9 + 0.999 - 3)) / 7
+    assert expected_calibration_error(probabilities, correct) == pytest.approx(error)
+    assert accuracy_at_coverage(probabilities, correct, 3 / 7) == 1
+    assert accuracy_at_coverage(probabilities, correct, 4 / 7) == 0.75
+    assert accuracy_at_coverage(probabilities, correct, 1) == pytest.approx(4 / 7)
+
+
+def test_probabilities_that_hold_have_no_calibration_error():
+    rng = np.random.default_rng(1)
+    probabilities = rng.random(200_000)
+    correct = rng.random(200_000) < probabilities
+    assert expected_calibration_error(probabilities, correct) < 0.01
+    assert expected_calibration_error(np.sqrt(probabilities), correct) > 0.1

@@ -1,0 +1,431 @@
+"""Training and parsing that are killed, disturbed by another process, or run out of disk: nothing is lost or half-written."""
+
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+import toy
+from click.testing import CliRunner
+from test_training import weights
+
+from mh4 import cli
+from mh4.errors import InputError
+from mh4.parser import config
+from mh4.training.trainer import Trainer
+from mh4.util.progress import Listener
+
+KILLS = int(os.environ.get("MH4_KILLS", "5"))  # for test_a_training_killed_again_and_again_ends_with_the_same_weights
+
+
+@pytest.fixture(scope="module")
+def treebank(treebank):
+    """The toy treebank, with ten sentences in dev."""
+    dev = treebank / "toy-ud-dev.conllu"
+    dev.write_text("\n\n".join(dev.read_text(encoding="utf-8").split("\n\n")[:10]) + "\n\n", encoding="utf-8")
+    return treebank
+
+
+# Clipping uses the norm of all gradients, which depends on the order in which those of embeddings are summed.
+CHOSEN = "training.evaluate_updates=5 training.patience=20 training.max_updates=90 training.clip=0.1"
+
+
+def training(treebank, folder, *more):
+    """The command line of a toy training, in which epochs end between evaluations."""
+    files = ["--train", str(treebank / "toy-ud-train.conllu"), "--dev", str(treebank / "toy-ud-dev.conllu")]
+    options = [option for assignment in CHOSEN.split() for option in ("--set", assignment)]
+    small = ["--config", str(toy.ROOT / "experiments" / "toy.toml")]
+    return ["train", "--system", "mh4-hybrid", *small, *files, "--model", str(folder), *options, *more]
+
+
+def start(arguments, command=("-m", "mh4"), **options):
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), OMP_NUM_THREADS="1")
+    return subprocess.Popen([sys.executable, *command, *arguments], env=environment, **options)
+
+
+def run(arguments, **options):
+    """Exit code, output and messages."""
+    process = start(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    out, said = process.communicate()
+    return process.returncode, out.decode(), said.decode()
+
+
+def wait_for(condition, process):
+    """Whether the condition came true before the process ended."""
+    while process.poll() is None:
+        if condition():
+            return True
+        time.sleep(0.001)
+    return False
+
+
+def record(folder):
+    """What a finished training left, apart from times."""
+    timing = ("tokens_per_second", "seconds", "cpu_seconds")
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    lines.append(json.loads((folder / "summary.json").read_text()))
+    return weights(folder), [{key: value for key, value in line.items() if key not in timing} for line in lines]
+
+
+FINISHED = ["calibration.json", "config.toml", "metrics.jsonl", "summary.json", "vocabulary.json", "weights.npz"]
+
+
+def names(folder):
+    return sorted(os.listdir(folder))
+
+
+@pytest.fixture(scope="module")
+def whole(treebank, tmp_path_factory):
+    """The folder of a training without interruption, and the seconds until its first evaluation, and between two."""
+    folder = tmp_path_factory.mktemp("whole") / "model"
+    began = time.monotonic()
+    process = start(training(treebank, folder))
+    wait_for((folder / "metrics.jsonl").exists, process)
+    first = time.monotonic()
+    assert process.wait() == 0
+    assert len((folder / "metrics.jsonl").read_text().splitlines()) == 15
+    return folder, first - began, (time.monotonic() - first) / 15
+
+
+# `mh4` that kills itself when it writes a file: when this is half written, just before it replaces the old one, or just after.
+KILLING_ITSELF = """
+import io, os, signal, sys
+import numpy as np
+from mh4.cli import main
+
+moment, count, part = sys.argv.pop(1), int(sys.argv.pop(1)), float(sys.argv.pop(1))
+savez, replace = np.savez, os.replace
+
+def time_to_die(now):
+    global count
+    count -= now == moment
+    return now == moment and not count
+
+def savez_or_die(file, **arrays):
+    if time_to_die("half"):
+        whole = io.BytesIO()
+        savez(whole, **arrays)
+        file.write(whole.getvalue()[: int(part * whole.tell())])
+        file.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+    savez(file, **arrays)
+
+def replace_or_die(source, target):
+    if time_to_die("before"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    replace(source, target)
+    if time_to_die("after"):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+np.savez, os.replace = savez_or_die, replace_or_die
+main()
+"""
+
+
+@pytest.mark.slow
+def test_a_training_killed_again_and_again_ends_with_the_same_weights(treebank, whole, tmp_path):
+    """Bit for bit: SIGKILL comes before the first evaluation, around one, and before, while and after files are replaced.
+
+    A training that has finished is followed by another in a new folder, until there have been MH4_KILLS kills.
+    """
+    folder_of_whole, until_first, between = whole
+    draw = random.Random(1)
+    kills, finished, half_written = 0, 0, 0
+    while kills < KILLS or not finished:
+        folder = tmp_path / ("cut-%d" % finished)
+        metrics = folder / "metrics.jsonl"
+        before = metrics.stat().st_size if metrics.exists() else 0
+        moment = ("half", "soon", "before", "evaluation", "after")[kills % 5] if kills < KILLS else None
+        if moment in ("half", "before", "after"):
+            chosen = [moment, str(draw.randrange(1, 7)), str(draw.random())]
+            process = start(training(treebank, folder), command=["-c", KILLING_ITSELF, *chosen])
+        else:
+            process = start(training(treebank, folder))
+        if moment == "soon":
+            time.sleep(draw.uniform(0, until_first))
+            process.kill()
+        elif moment == "evaluation":
+            wait_for(lambda path=metrics, size=before: path.exists() and path.stat().st_size > size, process)
+            time.sleep(draw.uniform(0, 2 * between))
+            process.kill()
+        assert process.wait() in (0, -signal.SIGKILL)
+        kills += process.returncode != 0
+        half_written += any(folder.glob(".*.part"))
+        if process.returncode == 0:
+            finished += 1
+            assert record(folder) == record(folder_of_whole)
+            assert names(folder) == FINISHED
+    print("%d kills, %d of which left a file half written, in %d trainings" % (kills, half_written, finished))
+    assert half_written or KILLS < 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.usefixtures("ending_signals")
+def test_a_training_that_is_told_to_end_leaves_nothing_half_written(treebank, whole, tmp_path, number):
+    folder = tmp_path / "model"
+    process = start(training(treebank, folder), stderr=subprocess.PIPE)
+    assert wait_for((folder / "checkpoint.npz").exists, process) and wait_for(lambda: any(folder.glob(".*.part")), process)
+    process.send_signal(number)
+    said = process.communicate()[1].decode()
+    assert process.returncode == 128 + number
+    assert said == ("mh4: interrupted\n" if number == signal.SIGINT else "mh4: stopped by %s\n" % number.name)
+    assert not list(folder.glob(".*.part"))
+    assert run(training(treebank, folder))[0] == 0
+    assert record(folder) == record(whole[0]) and names(folder) == FINISHED
+
+
+def test_nohup_lets_a_training_go_on(treebank, tmp_path):
+    folder = tmp_path / "model"
+    process = start(training(treebank, folder), stdout=-1, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    assert wait_for((folder / "metrics.jsonl").exists, process)
+    process.send_signal(signal.SIGHUP)
+    process.communicate()
+    assert process.returncode == 0
+
+
+@pytest.mark.slow
+def test_two_trainings_into_one_folder(treebank, whole, tmp_path):
+    """The second is refused in one sentence, and the first does not notice; a killed one does not lock its folder for good."""
+    folder = tmp_path / "model"
+    first = start(training(treebank, folder), stdout=subprocess.DEVNULL)
+    assert wait_for((folder / "config.toml").exists, first)
+    first.send_signal(signal.SIGSTOP)  # or it might finish too soon
+    busy = (
+        2,
+        "",
+        "mh4: %s: another process is writing to this folder; wait for it to finish or choose another folder\n" % folder,
+    )
+    assert run(training(treebank, folder)) == busy
+    assert run(training(treebank, folder, "--seed", "2")) == busy
+    first.send_signal(signal.SIGCONT)
+    assert first.wait() == 0
+    assert record(folder) == record(whole[0]) and names(folder) == FINISHED
+
+    folder = tmp_path / "killed"
+    first = start(training(treebank, folder), stdout=subprocess.DEVNULL)
+    assert wait_for((folder / "metrics.jsonl").exists, first)
+    first.kill(), first.wait()
+    assert run(training(treebank, folder))[0] == 0
+    assert record(folder) == record(whole[0])
+
+
+# Full disks
+
+
+@pytest.fixture(scope="module")
+def sentences(treebank):
+    return toy.sentences(treebank)
+
+
+SHORT = config.with_settings(toy.SMALL, ["training.max_updates=12", "training.evaluate_updates=4", "dropout.lstm=0.3"])
+
+
+def trainer(sentences, folder, **options):
+    return Trainer("mst", SHORT, sentences[:30], sentences[30:40], str(folder), **options)
+
+
+@pytest.fixture(scope="module")
+def short(sentences, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("short")
+    trainer(sentences, folder).run()
+    return folder
+
+
+def resize(folder, kilobytes, option="remount"):
+    return subprocess.run(["mount", "-t", "tmpfs", "-o", "%s,size=%dk" % (option, kilobytes), "tmpfs", str(folder)], stderr=-1)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """An empty folder that is a file system of its own, whose size `resize` changes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if not shutil.which("mount") or resize(folder, 4, "rw").returncode:
+        pytest.skip("only root can mount a small file system")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_training_on_a_full_disk(sentences, short, small_disk):
+    """However early or late it is full: one sentence, and with more space, the same training ends with the same weights."""
+    failed, where = 0, set()
+    size = sum(path.stat().st_size for path in short.iterdir()) // 1024
+    for kilobytes in (4, 8, 16, size // 2, size - 8, size + 8, *(size * k // 8 for k in range(9, 50, 3))):
+        folder = small_disk / "model"
+        shutil.rmtree(str(folder), ignore_errors=True)
+        assert resize(small_disk, kilobytes).returncode == 0
+        try:
+            trainer(sentences, folder).run()
+        except InputError as error:
+            assert str(error).endswith("cannot be written: No space left on device")
+            where.add(str(error).partition(": ")[0].rpartition("/")[2])
+            failed += 1
+            assert not list(folder.glob(".*.part"))
+            with pytest.raises(InputError, match="No space left on device"):  # again, and nothing is lost
+                trainer(sentences, folder).run()
+            assert resize(small_disk, 20 * size).returncode == 0
+            trainer(sentences, folder).run()
+        assert record(folder) == record(short) and names(folder) == FINISHED
+    assert failed >= 5 and {"weights.npz", "checkpoint.npz"} <= where
+
+
+def test_training_that_cannot_record_an_evaluation(sentences, short, tmp_path):
+    """After the best weights have been written, but before the checkpoint."""
+
+    class Full(Listener):
+        def update(self, words, loss):
+            if not (tmp_path / "model" / "metrics.jsonl").is_symlink():
+                (tmp_path / "model" / "metrics.jsonl").symlink_to("/dev/full")
+
+    with pytest.raises(InputError, match="metrics.jsonl: cannot be written: No space left on device"):
+        trainer(sentences, tmp_path / "model", listener=Full()).run()
+    (tmp_path / "model" / "metrics.jsonl").unlink()
+    trainer(sentences, tmp_path / "model").run()
+    assert record(tmp_path / "model") == record(short)
+
+
+@pytest.fixture(scope="module")
+def long_file(treebank, tmp_path_factory):
+    path = tmp_path_factory.mktemp("long") / "in.conllu"
+    path.write_text((treebank / "toy-ud-test.conllu").read_text(encoding="utf-8") * 4, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_parsing_onto_a_full_disk(short, long_file, small_disk, jobs):
+    (small_disk / "out").write_text("precious\n")
+    assert resize(small_disk, 64).returncode == 0
+    arguments = ["parse", "--model", str(short), str(long_file), "--jobs", jobs, "-o", str(small_disk / "out")]
+    assert run(arguments) == (2, "", "mh4: %s: cannot be written: No space left on device\n" % (small_disk / "out"))
+    assert names(small_disk) == ["out"] and (small_disk / "out").read_text() == "precious\n"
+
+
+def test_parsing_into_files_that_may_not_be_large(short, long_file, treebank, tmp_path):
+    """The limit of the shell's ulimit -f."""
+    (tmp_path / "out").write_text("precious\n")
+    limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))}
+    arguments = ["parse", "--model", str(short), str(long_file), "-o", str(tmp_path / "out")]
+    assert run(arguments, **limit) == (2, "", "mh4: %s: cannot be written: File too large\n" % (tmp_path / "out"))
+    assert names(tmp_path) == ["out"] and (tmp_path / "out").read_text() == "precious\n"
+    folder = tmp_path / "model"
+    code, out, said = run(training(treebank, folder), **limit)
+    assert (code, out, said) == (2, "", "mh4: %s: cannot be written: File too large\n" % (folder / "weights.npz"))
+    assert names(folder) == ["config.toml", "vocabulary.json"]
+
+
+@pytest.mark.parametrize("command", ["parse", "info", "test", "train"])
+def test_standard_output_that_is_full(short, treebank, long_file, command):
+    """One sentence, and none from the interpreter when it ends."""
+    arguments = {
+        "parse": ["parse", "--model", str(short), str(long_file)],
+        "info": ["info", str(short)],
+        "test": ["test", "--model", str(short), str(long_file)],
+        "train": ["train", "--help"],
+    }[command]
+    with open("/dev/full", "wb") as full:
+        process = start(arguments, stdout=full, stderr=subprocess.PIPE)
+        said = process.communicate()[1].decode()
+    assert process.returncode == 2 and said.startswith("mh4: ") and said.endswith(": No space left on device\n")
+    assert said.count("\n") == 1
+
+
+# Folders and files that may not be written
+
+
+def as_plain_user(*arguments):
+    """The exit code and output of a command, run by a user who is not root in a child of this process."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([]), os.setgid(65534), os.setuid(65534)
+            done = CliRunner().invoke(cli.main, list(map(str, arguments)))
+            os.write(writing, ("%d %s" % (done.exit_code, done.output)).encode("utf-8"))
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        code, _, said = file.read().decode("utf-8").partition(" ")
+    os.waitpid(child, 0)
+    return int(code), said
+
+
+@pytest.fixture
+def place():
+    """A folder that everybody may look into."""
+    folder = Path(tempfile.mkdtemp(prefix="mh4-test-")).resolve()
+    folder.chmod(0o755)
+    yield folder
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(0o755)
+    shutil.rmtree(str(folder))
+
+
+def test_what_may_not_be_written_or_read(short, treebank, place):
+    shutil.copytree(str(short), str(place / "model"))
+    for name in ("toy-ud-train.conllu", "toy-ud-dev.conllu"):
+        shutil.copy(str(treebank / name), str(place))
+    shutil.copy(str(toy.ROOT / "experiments" / "toy.toml"), str(place))
+    (place / "open").mkdir()
+    (place / "closed").mkdir()
+    (place / "closed" / "out").write_text("precious\n")
+    (place / "open" / "out").write_text("precious\n")
+    for path in place.rglob("*"):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    (place / "open").chmod(0o777)
+    (place / "closed" / "out").chmod(0o666)
+    dev, denied = place / "toy-ud-dev.conllu", "Permission denied\n"
+
+    def train(folder):
+        files = ["--train", place / "toy-ud-train.conllu", "--dev", dev, "--config", place / "toy.toml"]
+        return ["train", "--system", "mst", *files, "--model", folder, "--set", "training.max_updates=10"]
+
+    # Everything that a command may import, which the plain user perhaps may not read.
+    warm = place / "warm"
+    assert CliRunner().invoke(cli.main, list(map(str, train(warm)))).exit_code == 0
+    before = {name: (warm / name).read_bytes() for name in FINISHED}
+    for path in (warm, *warm.iterdir()):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    for command in (["info", place / "model"], ["test", "--model", place / "model", dev]):
+        expected = CliRunner().invoke(cli.main, list(map(str, command)))
+        assert expected.exit_code == 0 and as_plain_user(*command) == (0, expected.output)
+    parse = ["parse", "--model", place / "model", dev, "-o"]
+    for command in ([*parse, place / "parsed"], ["data", "toy", "--to", place / "toy"]):
+        assert CliRunner().invoke(cli.main, list(map(str, command))).exit_code == 0
+    assert as_plain_user(*parse, place / "open" / "new") == (0, "")
+
+    assert as_plain_user(*train(place / "closed")) == (
+        2,
+        "mh4: %s: cannot be written: %s" % (place / "closed" / "vocabulary.json", denied),
+    )
+    new = place / "closed" / "new"
+    assert as_plain_user(*train(new)) == (2, "mh4: %s: this folder cannot be made: %s" % (new, denied))
+    code, said = as_plain_user(*train(warm))  # has finished, so nothing is written
+    assert code == 0 and "after 10 updates" in said
+    warm.chmod(0o755), (warm / "summary.json").unlink(), warm.chmod(0o555)
+    assert as_plain_user(*train(warm)) == (2, "mh4: %s: cannot be written: %s" % (warm / "vocabulary.json", denied))
+    assert {path.name: path.read_bytes() for path in warm.iterdir()} == {k: v for k, v in before.items() if k != "summary.json"}
+
+    for path in (place / "closed" / "new", place / "closed" / "out", place / "open" / "out"):
+        assert as_plain_user(*parse, path) == (2, "mh4: %s: cannot be written: %s" % (path, denied))
+    code, said = as_plain_user("data", "toy", "--to", place / "closed")
+    assert code == 2 and said.startswith("mh4: ") and said.endswith(denied) and said.count("\n") == 1
+    assert names(place / "closed") == ["out"] and (place / "closed" / "out").read_text() == "precious\n"
+    assert names(place / "open") == ["new", "out"] and (place / "open" / "out").read_text() == "precious\n"
+
+    for name in ("config.toml", "vocabulary.json", "weights.npz"):
+        (place / "model" / name).chmod(0)
+        if os.geteuid() == 0:
+            where = place / "model" / name
+            assert as_plain_user("info", place / "model") == (2, "mh4: %s: cannot be read: %s" % (where, denied))
+        (place / "model" / name).chmod(0o444)

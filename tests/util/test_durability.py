@@ -1,0 +1,188 @@
+"""What a command has written survives a loss of power: the order in which it writes, syncs and renames files, and syncs folders.
+
+A library that is preloaded (syncing.cpp) records this, as the system sees it.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import toy
+
+from mh4.util import files
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs LD_PRELOAD")
+HERE = Path(__file__).resolve().parent
+SMALL = "encoder.units=16 encoder.char_units=8 scorer.mlp_units=8 training.max_updates=6 training.evaluate_updates=2"
+
+
+@pytest.fixture(scope="module")
+def recorder(tmp_path_factory):
+    library = tmp_path_factory.mktemp("library") / "syncing.so"
+    compiler = [os.environ.get("CXX", "c++"), "-shared", "-fPIC", "-O1", "-o", str(library), str(HERE / "syncing.cpp"), "-ldl"]
+    subprocess.run(compiler, check=True)
+    return library
+
+
+class Recorded:
+    """What happened to the files in a folder while a command ran, from which follows what the disk might lack afterwards."""
+
+    def __init__(self, library, folder, *arguments):
+        log = folder.parent / (folder.name + ".log")
+        log.write_text("")
+        environment = {**os.environ, "PYTHONPATH": str(toy.ROOT), "LD_PRELOAD": str(library), "SYNCING": str(log)}
+        done = subprocess.run([sys.executable, *map(str, arguments)], stdout=-1, stderr=-1, env=environment)
+        assert done.returncode == 0, done.stderr.decode()
+        self.events = [line.split("\t") for line in log.read_text().splitlines()]
+        self.renamed = [Path(to).name for what, _, to in self.events if what == "rename" and to.startswith(str(folder))]
+        self.problems = list(self._problems(str(folder)))
+
+    def _problems(self, folder):
+        contents, names = set(), set()  # the files, and the folders, that have something new which may not be on the disk
+        known = set()
+        for what, path, to in self.events:
+            if not path.startswith(folder):
+                continue
+            if what == "write":
+                contents.add(path)
+                if not path.endswith(".part") and path not in known:
+                    names.add(os.path.dirname(path))
+                known.add(path)
+            elif what == "sync":
+                contents.discard(path)
+                names.discard(path)
+            elif what == "mkdir":
+                names.add(os.path.dirname(path.rstrip("/")))
+            elif what == "rename":
+                # Nor what was written before, as the metrics that a checkpoint counts.
+                yield from ("%s is renamed to %s before %s is synced" % (path, to, one) for one in contents)
+                names.add(os.path.dirname(to))
+                known.add(to)
+            elif what == "unlink":
+                contents.discard(path)
+                if not path.endswith(".part"):
+                    yield from ("%s is deleted before %s is synced" % (path, one) for one in contents | names)
+        yield from ("%s is never synced" % one for one in contents | names)
+
+
+@pytest.fixture
+def recorded(recorder, tmp_path):
+    folder = tmp_path / "place"
+    folder.mkdir()
+
+    def run(*arguments):
+        return Recorded(recorder, folder, "-m", "mh4", *arguments)
+
+    run.folder = folder
+    return run
+
+
+@pytest.fixture(scope="module")
+def dev(treebank):
+    path = treebank / "toy-ud-dev.conllu"
+    path.write_text("\n\n".join(path.read_text(encoding="utf-8").split("\n\n")[:10]) + "\n\n", encoding="utf-8")
+    return path
+
+
+def training(dev, folder):
+    settings = [part for setting in SMALL.split() for part in ("--set", setting)]
+    return ["train", "--system", "mst", "--train", dev, "--dev", dev, "--model", folder, *settings]
+
+
+@pytest.fixture(scope="module")
+def model(dev, treebank):
+    arguments = [sys.executable, "-m", "mh4", *training(dev, treebank / "model")]
+    subprocess.run(list(map(str, arguments)), check=True, stdout=-1, env={**os.environ, "PYTHONPATH": str(toy.ROOT)})
+    return treebank / "model"
+
+
+def test_a_training(recorded, dev):
+    """Into a folder in a new folder."""
+    found = recorded(*training(dev, recorded.folder / "new" / "model"))
+    assert found.problems == []
+    assert found.renamed[:3] == ["vocabulary.json", "config.toml", "weights.npz"]
+    assert found.renamed.count("checkpoint.npz") == 3 and found.renamed[-2:] == ["calibration.json", "summary.json"]
+
+
+def test_parsed_files(recorded, dev, model):
+    found = recorded("parse", "--model", model, dev, "-o", recorded.folder / "out")
+    assert found.problems == [] and found.renamed == ["out"]
+    other = recorded.folder.parent / "other.conllu"
+    other.write_bytes(dev.read_bytes())
+    found = recorded("parse", "--model", model, dev, other, "-o", str(recorded.folder / "new" / "folder") + "/")
+    assert found.problems == [] and found.renamed == ["toy-ud-dev.conllu", "other.conllu"]
+    found = recorded("ensemble", "--vote", dev, dev, "-o", recorded.folder / "voted")
+    assert found.problems == [] and found.renamed == ["voted"]
+
+
+def test_pages_pictures_and_plots(recorded, dev):
+    found = recorded("view", dev, "--html", recorded.folder / "page.html")
+    assert found.problems == [] and found.renamed == ["page.html"]
+    found = recorded("view", dev, "--sentence", "1", "--svg", recorded.folder / "tree.svg")
+    assert found.problems == [] and found.renamed == ["tree.svg"]
+    pytest.importorskip("matplotlib")
+    for kind in ("png", "pdf", "svg"):
+        found = recorded("coverage", dev, "--plot", recorded.folder / ("plot." + kind))
+        assert found.problems == [] and found.renamed == ["plot." + kind]
+
+
+def test_the_toy_treebank(recorded):
+    found = recorded("data", "toy", "--to", recorded.folder / "new" / "toy")
+    assert found.problems == [] and len(found.renamed) == 3
+
+
+def test_a_segmenter(recorded, dev):
+    pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
+    found = recorded("segmenter", "train", dev, "--dev", dev, "--epochs", "1", "-o", recorded.folder / "segmenter")
+    assert found.problems == [] and found.renamed == ["segmenter"]
+
+
+@pytest.mark.parametrize(
+    "code, problem",
+    [
+        (
+            "open(sys.argv[1] + '/a.part', 'w').write('x'); os.rename(sys.argv[1] + '/a.part', sys.argv[1] + '/a')",
+            "is renamed to",
+        ),
+        ("os.mkdir(sys.argv[1] + '/a')", "place is never synced"),
+        ("open(sys.argv[1] + '/a', 'w').write('x')", "a is never synced"),
+        ("f = open(sys.argv[1] + '/a', 'w'); f.write('x'); f.flush(); os.fsync(f.fileno())", "place is never synced"),
+    ],
+)
+def test_the_recorder_notices(recorder, tmp_path, code, problem):
+    (tmp_path / "place").mkdir()
+    found = Recorded(recorder, tmp_path / "place", "-c", "import os, sys; " + code, tmp_path / "place")
+    assert any(problem in one for one in found.problems), found.problems
+
+
+# ------------------------------------------------------------------------------------------------- unusual file systems
+
+
+@pytest.mark.parametrize("number", ["EINVAL", "ENOTSUP"])
+def test_a_file_system_that_cannot_sync_folders(tmp_path, monkeypatch, number):
+    sync = os.fsync
+
+    def fsync(handle):
+        if os.path.isdir("/proc/self/fd/%d" % handle):
+            raise OSError(getattr(files.errno, number), "cannot")
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    files.make_folder(tmp_path / "a" / "b")
+    files.write_text(str(tmp_path / "a" / "b" / "c"), "text")
+    files.append_line(str(tmp_path / "a" / "b" / "d"), "line")
+    assert (tmp_path / "a" / "b" / "c").read_text() == "text" and (tmp_path / "a" / "b" / "d").read_text() == "line\n"
+
+
+def test_a_disk_that_fails_when_it_is_synced(tmp_path, monkeypatch):
+    (tmp_path / "a").write_text("old")
+
+    def fsync(handle):
+        raise OSError(files.errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(files.InputError, match="a: cannot be written: Input/output error"):
+        files.write_text(str(tmp_path / "a"), "new")
+    assert os.listdir(tmp_path) == ["a"] and (tmp_path / "a").read_text() == "old"

@@ -1,0 +1,202 @@
+"""Child processes end with the process that has started them, however it ends, and at once."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import toy
+
+from mh4.util.processes import Child, Killed
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+
+SECONDS = 60  # in which a process ends, if it ends, on a busy machine
+HOURS = 10**13  # how far to count, in C, which neither lets signals through nor other threads run
+
+COUNTING = """
+import os
+from mh4.util.processes import Child
+
+if __name__ == "__main__":
+    child = Child()
+    print(child.call(os.getpid), flush=True)
+    child.call(sum, range(%d))
+"""
+
+PARSING = """
+import os, sys
+from mh4.parser import parallel
+from mh4.data.conllu import Block, Sentence
+from mh4.cli.group import Commands
+
+class Parser:
+    def parse(self, sentences):
+        os.write(1, b"%%d\\n" %% os.getpid())  # in one piece, as other processes write, too
+        sum(range(%d))
+
+if __name__ == "__main__":
+    import click
+    parallel.CHUNK_WORDS = 1
+    parallel._cores = lambda: 2
+
+    @click.group(cls=Commands)
+    def main(): pass
+
+    @main.command()
+    def parse():
+        list(parallel.parse(Parser, (), [Block([], Sentence(["w"])) for _ in range(9)], jobs=2))
+
+    main(["parse"])
+"""
+
+
+def started(tmp_path, script, *arguments):
+    """A process that runs this script, of which children can import everything."""
+    (tmp_path / "script.py").write_text(script)
+    return begun([str(tmp_path / "script.py"), *arguments])
+
+
+def begun(command, **options):
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
+    return subprocess.Popen(
+        [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, **options
+    )
+
+
+def read_pids(process, count):
+    return [int(process.stdout.readline()) for _ in range(count)]
+
+
+def children(pid):
+    """The processes that the main thread of a process has started."""
+    with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
+        return [int(child) for child in file.read().split()]
+
+
+def is_alive(pid):
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def wait_for(condition, process=None):
+    """Wait until the condition is true, while the process, if there is one, runs."""
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert process is None or process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def processor_seconds(pid):
+    with open("/proc/%d/stat" % pid) as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_calls():
+    child = Child()
+    assert child.call(divmod, 7, 2) == (3, 1) and child.call(os.getpid) != os.getpid()
+    with pytest.raises(ZeroDivisionError, match="division"):
+        child.call(divmod, 7, 0)
+    with pytest.raises(TypeError):
+        child.call(os.getpid, "too", "many")
+    assert child.call(len, "x" * 10**6) == 10**6 and len(child.call(str.lower, "X" * 10**6)) == 10**6
+    pid = child.call(os.getpid)
+    child.kill()
+    assert not is_alive(pid)
+    with pytest.raises(Killed):
+        child.call(len, "")
+
+
+def test_a_killed_child():
+    child = Child()
+    os.kill(child.call(os.getpid), signal.SIGKILL)
+    with pytest.raises(Killed):
+        child.call(len, "x" * 10**6)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_children_leave_signals_to_us(number):
+    """A terminal, or `kill` with a group of processes, sends them to children too, perhaps while they start."""
+    child = Child()
+    os.kill(child.pid, number)
+    assert child.call(os.getpid) == child.pid
+    child.kill()
+
+
+def test_no_child_is_left_behind():
+    """Neither by a parent that forgets them, nor by one that ends normally, nor by one that fails."""
+    for end in ("del child", "pass", "sys.exit(3)", "1 / 0", "os._exit(4)", "os.abort()"):
+        script = "import os, sys\nfrom mh4.util.processes import Child\nchild = Child()\npid = child.call(os.getpid)\n%s\n" % end
+        script += "import time\nprint(os.path.exists('/proc/%d' % pid))\n" if end == "del child" else ""
+        script = script.replace("pid = child.call(os.getpid)", "pid = child.call(os.getpid)\nprint(pid, flush=True)")
+        process = begun(["-c", script])
+        said = process.communicate(timeout=SECONDS)[0].split()
+        wait_for(lambda pid=int(said[0]): not is_alive(pid))
+        assert end != "del child" or said[1] == b"False"
+
+
+@pytest.mark.parametrize("script, count", [(COUNTING, 1), (PARSING, 2)])
+def test_a_killed_parent_takes_its_children_along(tmp_path, script, count):
+    """Also if they hold Python's lock; and nothing remains, such as semaphores, about which Python would complain."""
+    process = started(tmp_path, script % HOURS)
+    pids = read_pids(process, count)
+    wait_for(lambda: all(processor_seconds(pid) > 0.3 for pid in pids), process)
+    everyone = children(process.pid)
+    assert set(pids) < set(everyone)
+    for pid in [process.pid, *everyone]:
+        with open("/proc/%d/maps" % pid) as file:
+            assert "/dev/shm" not in file.read()
+    process.kill()
+    said = process.communicate(timeout=SECONDS)[1]
+    assert said == b""
+    wait_for(lambda: not any(map(is_alive, everyone)))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("everyone", [False, True])
+@pytest.mark.usefixtures("ending_signals")
+def test_signals_end_parsing_in_mid_sentence(tmp_path, number, everyone):
+    """At once, however long the sentences take, with one message, whether or not the signal reaches the children, too."""
+    (tmp_path / "script.py").write_text(PARSING % HOURS)
+    process = begun([str(tmp_path / "script.py")], start_new_session=True)
+    pids = read_pids(process, 2)
+    (os.killpg if everyone else os.kill)(process.pid, number)
+    said = process.communicate(timeout=SECONDS)[1]
+    assert said.decode() == ("mh4: interrupted\n" if number == signal.SIGINT else "mh4: stopped by %s\n" % number.name)
+    assert process.returncode == 128 + number and not any(map(is_alive, pids))
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.usefixtures("ending_signals")
+def test_training_a_segmenter_ends(treebank, tmp_path, how):
+    pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
+    files = [str(treebank / "toy-ud-train.conllu"), "--dev", str(treebank / "toy-ud-dev.conllu")]
+    command = ["-m", "mh4", "segmenter", "train", *files, "--epochs", "1000", "-o", str(tmp_path / "out")]
+    process = begun(command)
+    wait_for(lambda: any(processor_seconds(pid) > 1 for pid in children(process.pid)), process)
+    everyone = children(process.pid)
+    process.send_signal(how)
+    said = process.communicate(timeout=SECONDS)[1]
+    wait_for(lambda: not any(map(is_alive, everyone)))
+    if how == signal.SIGKILL:
+        assert said == b""
+    else:
+        assert process.returncode == 128 + how and said.count(b"\n") == 1 and list(tmp_path.iterdir()) == []
+
+
+def test_commands_started_by_subprocess():
+    script = "import subprocess, sys, time\nfrom mh4.util.processes import with_parent\n"
+    script += "print(subprocess.Popen(['sleep', '600'], preexec_fn=with_parent()).pid, flush=True)\ntime.sleep(600)\n"
+    process = begun(["-c", script])
+    [pid] = read_pids(process, 1)
+    assert is_alive(pid)
+    process.kill()
+    process.communicate(timeout=SECONDS)
+    wait_for(lambda: not is_alive(pid))

@@ -1,0 +1,312 @@
+"""`mh4 view`: the layout of trees, drawings in the terminal and as SVG, the transitions shown, and the command."""
+
+from xml.dom import minidom
+
+import numpy as np
+import pytest
+import toy
+from click.testing import CliRunner
+from rich.cells import cell_len
+from running import on_a_terminal
+
+from mh4 import cli, trees
+from mh4.data import conllu
+from mh4.data.conllu import Sentence
+from mh4.drawing import layout, svg
+from mh4.parser import config
+from mh4.parser.parsing import Parser
+from mh4.training.trainer import Trainer
+from mh4.transitions import Configuration
+from mh4.viewing import analyses, page, terminal
+
+CROSSING = """# sent_id = crossing
+# text = Folka kalum dorpit berodo.
+1\tfolko\tfolk\tADJ\tJJ\tCase=Acc\t4\tamod\t_\tArcProb=0.25
+2\tkaluma\tkalum\tNOUN\tNN\tCase=Nom\t3\tnsubj\t_\tX=Y|ArcProb=0.9
+3\tdorpit\tdorp\tVERB\tVB\t_\t0\troot\t_\t_
+4\tberodo\tberod\tNOUN\tNN\tCase=Acc\t3\tobj\t_\tArcProb=1.5
+5\t.\t.\tPUNCT\t.\t_\t3\tpunct\t_\tArcProb=x
+
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "crossing.conllu"
+    path.write_text(CROSSING, encoding="utf-8")
+    return str(path)
+
+
+def random_tree(rng, n):
+    """Heads of a random tree, usually with many crossings, sometimes with several roots."""
+    order, heads = [0, *(rng.permutation(n) + 1)], np.full(n + 1, -1)
+    for k in range(1, n + 1):
+        heads[order[k]] = order[rng.integers(k)]
+    return heads
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(cli.main, ["view", *map(str, arguments)], **options)
+
+
+# -------------------------------------------------------------------------------------------------------------- layout
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_levels(seed):
+    """From short arcs to long ones, each takes the lowest level above all those before that it shares some space with."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 60))
+    heads = random_tree(rng, n)
+    left, right = np.sort([heads[1:], np.arange(1, n + 1)], axis=0)
+    highest, expected = np.zeros(n + 1, dtype=int), np.zeros(n, dtype=int)
+    for m in np.argsort(right - left, kind="stable"):
+        if left[m]:
+            highest[left[m] : right[m]] = expected[m] = highest[left[m] : right[m]].max() + 1
+    expected[left == 0] = highest.max() + 1
+    assert layout.levels(heads).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_arcs_and_labels_do_not_touch(seed):
+    """Arcs on one level have nothing in common but ends, longer arcs are above those within them, and there is room for text."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 15))
+    heads = random_tree(rng, n)
+    words, labels = (["x" * int(k) for k in rng.integers(1, 12, size=n)] for _ in range(2))
+    placed = layout.place(words, heads, labels)
+    spans = [(min(h, m), max(h, m), placed.levels[m - 1]) for m, h in enumerate(heads[1:], start=1)]
+    for i, (a, b, level) in enumerate(spans):
+        for c, d, other in spans[:i]:
+            if a and c and max(a, c) < min(b, d):
+                assert level != other
+                if (a <= c and d <= b) != (c <= a and b <= d):  # one within the other
+                    assert (level > other) == (b - a > d - c)
+        if not a:
+            assert level == max(placed.levels)
+
+    def apart(intervals):
+        ends = sorted(intervals)
+        return all(right <= left + 1 for (_, right), (left, _) in zip(ends, ends[1:]))  # positions are whole pixels
+
+    def widths(middles, texts, size):
+        return [(x - layout.text_width(t, size) / 2, x + layout.text_width(t, size) / 2) for x, t in zip(middles, texts)]
+
+    of_words = widths(placed.words, words, layout.WORD_SIZE)
+    of_labels = widths((placed.heads + placed.dependents) / 2, labels, layout.LABEL_SIZE)
+    assert apart(of_words)
+    for level in set(placed.levels):
+        assert apart([interval for interval, one in zip(of_labels, placed.levels) if one == level])
+    assert min(left for left, _ in of_words + of_labels) >= 0
+    assert max(right for _, right in of_words + of_labels) <= placed.width
+    legs = {(m, int(x)) for m, x in enumerate(placed.dependents)} | {
+        (h - 1, int(x)) for h, x in zip(heads[1:], placed.heads) if h
+    }
+    assert len(legs) >= n  # each arc has its own place at its dependent
+    for m, x in legs:
+        assert abs(x - placed.words[m]) <= (of_words[m][1] - of_words[m][0] + layout.GAP) / 2
+
+
+def test_right_to_left_is_the_mirror_image():
+    words, heads, labels = ["a", "bcd", "efghij", "k"], np.array([-1, 3, 1, 0, 3]), ["x", "yy", "root", "z"]
+    left, right = (layout.place(words, heads, labels, direction) for direction in ("ltr", "rtl"))
+    assert left.width == right.width and (left.levels == right.levels).all()
+    for one, two in ((left.words, right.words), (left.heads, right.heads), (left.dependents, right.dependents)):
+        assert (one + two == left.width).all()
+    assert (np.diff(left.words) > 0).all()
+
+
+@pytest.mark.parametrize(
+    "words, direction",
+    [(["abc", "!"], "ltr"), (["אבג", "a", "12"], "rtl"), (["ابج"], "rtl"), (["12", "."], "ltr"), (["ひ"], "ltr")],
+)
+def test_direction(words, direction):
+    assert layout.direction_of(words) == direction
+
+
+# ------------------------------------------------------------------------------------------------------------ analyses
+
+
+def test_what_a_file_says(file):
+    (shown,) = analyses.read(file)
+    (tree,) = shown.analyses
+    assert (shown.number, shown.sent_id, shown.text) == (1, "crossing", "Folka kalum dorpit berodo.")
+    assert tree.tags[0] == ("folk", "ADJ", "JJ", "Case=Acc") and tree.deprels[0] == "amod"
+    assert tree.probabilities[:3].tolist() == [1, 0.25, 0.9] and np.isnan(tree.probabilities[3:]).all()
+
+
+def test_transitions_shown_make_the_tree(tmp_path):
+    """Those of the oracle, or of MH5 where MH4 has none."""
+    sources = set()
+    for sentence in toy.sentences(tmp_path):
+        tree = analyses.Analysis(sentence.heads, sentence.deprels, [])
+        codes, source = page.transitions(tree)
+        sources.add(source)
+        configuration = Configuration(len(sentence))
+        for code in codes:
+            configuration.apply(code)
+        assert configuration.is_final() and configuration.heads.tolist() == sentence.heads.tolist()
+    assert sources == {1, 2}
+
+
+def test_a_tree_without_transitions():
+    """That neither MH4 nor MH5 can derive."""
+    rng = np.random.default_rng(1)
+    heads = next(heads for heads in (random_tree(rng, 12) for _ in range(100)) if not trees.in_class(heads, "mh5"))
+    assert page.transitions(analyses.Analysis(heads, ["x"] * 12, [])) == ([], 3)
+
+
+def test_the_model_shows_its_own_derivation(file, tmp_path):
+    sentences = toy.sentences(tmp_path)[:20]
+    folder = tmp_path / "model"
+    settings = config.with_settings(toy.SMALL, ["training.max_updates=10", "training.evaluate_updates=10"])
+    Trainer("mh4-hybrid", settings, sentences, sentences, str(folder)).run()
+    (shown,) = analyses.read(file, model=str(folder))
+    (parsed,) = Parser.load(str(folder)).parse([shown.words], confidence=True)
+    own, of_model = shown.analyses
+    assert own.heads.tolist() == [-1, 4, 3, 0, 3, 3] and of_model.heads.tolist() == parsed.heads.tolist()
+    assert of_model.probabilities == pytest.approx(parsed.probabilities)
+    codes, source = page.transitions(of_model)
+    configuration = Configuration(5)
+    for code, s1, s0, b0 in of_model.transitions.tolist():
+        assert (s1, s0, b0) == (configuration.s1, configuration.s0, configuration.b0)
+        configuration.apply(code)
+    assert source == 0 and codes == of_model.transitions[:, 0].tolist() and configuration.heads.tolist() == parsed.heads.tolist()
+
+
+# ------------------------------------------------------------------------------------------------------------ drawings
+
+DRAWN = """# 1  crossing
+# Folka kalum dorpit berodo.
+─┮
+ │                       ╭─╼ folko ADJ amod
+ │ ╭─╼ kaluma NOUN nsubj │
+ ╰─┾ dorpit VERB root    │
+   ┡─────────────────────┶ berodo NOUN obj
+   ╰─╼ . PUNCT punct
+
+"""
+
+
+def test_a_tree_in_the_terminal(file):
+    assert run(file).output == run(file, "--sentence", "1").output == run(file, "--sentence", "crossing").output == DRAWN
+
+
+def test_two_trees_side_by_side(file, tmp_path):
+    other = tmp_path / "other.conllu"
+    other.write_text(CROSSING.replace("\t4\tamod", "\t3\tamod").replace("\tnsubj", "\tcsubj"), encoding="utf-8")
+    lines = run(file, other).output.splitlines()
+    assert lines[2].split() == ["crossing.conllu", "other.conllu"]
+    marked = [line for line in lines if "≠" in line]
+    assert ["**folko ADJ amod**" in line or "**kaluma" in line for line in marked] == [True, True]
+    assert all(line.count("**") == 4 for line in marked) and lines[-2] == "# 2 of 5 arcs differ"
+    (first, *_), (second, *_) = (line.split("≠") for line in marked)
+    assert len(first) == len(second)
+    assert "# no arcs differ" in run(file, file).output
+
+
+def test_wide_characters_and_escapes(tmp_path):
+    path = tmp_path / "odd.conllu"
+    path.write_text(CROSSING.replace("folko\tfolk", "日本\x1b[31m\tfolk"), encoding="utf-8")
+    lines = run(path, path).output.splitlines()
+    assert "\x1b" not in "".join(lines) and "日本\\x1b[31m" in "".join(lines)
+    roots = [cell_len(line[: line.rindex(" │ ")]) for line in lines if line.startswith(" │ ")]  # the second tree's left edge
+    assert roots == [lines[3].rindex("─┮")] * 2
+
+
+def test_pictures_are_xml_with_the_crossed_arcs_marked(tmp_path, file):
+    for sentence in toy.sentences(tmp_path)[:60]:
+        drawn = minidom.parseString(svg.picture(sentence.words, sentence.heads, sentence.deprels))
+        texts = [node.firstChild.data for node in drawn.getElementsByTagName("text")]
+        assert texts == [*sentence.deprels, *sentence.words]
+        crossed = [node for node in drawn.getElementsByTagName("g") if node.getAttribute("class") == "crossed"]
+        assert len(crossed) == 2 * trees.crossed_arcs(sentence.heads).sum()  # an arc and its label
+    hostile = Sentence(["<script>", '"&\x00\x0b', "]]>"], heads=np.array([-1, 0, 1, 1]), deprels=["root", "<a>", "'b'"])
+    drawn = minidom.parseString(svg.picture(hostile.words, hostile.heads, hostile.deprels))
+    assert [node.firstChild.data for node in drawn.getElementsByTagName("text")][3] == "<script>"
+    out = file.replace(".conllu", ".svg")
+    assert run(file, "--sentence", "crossing", "--svg", out).exit_code == 0
+    with open(out, encoding="utf-8") as written:
+        assert ' opacity="0.44"' in written.read()  # of probability 0.25
+
+
+def test_the_drawings_in_the_readme(tmp_path):
+    """Are those of the sentence that it names."""
+    toy.generator.write(str(tmp_path))
+    text, file = (toy.ROOT / "README.md").read_text(encoding="utf-8"), tmp_path / "toy-ud-test.conllu"
+    rest = text.partition("mh4 view data/toy/toy-ud-test.conllu --sentence 7\n")[2]
+    shown = rest[: rest.index("\n\n")].splitlines()
+    assert [line.strip() for line in shown] == [line.strip() for line in run(file, "--sentence", "7").output.strip().splitlines()]
+    assert "mh4 view data/toy/toy-ud-test.conllu --sentence 7 --svg tree.svg" in text
+    assert run(file, "--sentence", "7", "--svg", tmp_path / "tree.svg").exit_code == 0
+    assert (tmp_path / "tree.svg").read_bytes() == (toy.ROOT / "docs" / "tree.svg").read_bytes()
+
+
+def test_a_sentence_in_a_notebook(file):
+    (sentence,) = conllu.read(file)
+    assert sentence._repr_html_().count("<path") == 10
+    assert Sentence(["not", "parsed"])._repr_html_() is None
+
+
+# ------------------------------------------------------------------------------------------------------------- command
+
+
+def test_bad_input(file, tmp_path):
+    out = tmp_path / "out.html"
+
+    def refused(*arguments):
+        done = run(*arguments)
+        assert done.exit_code == 2 and not out.exists() and done.output.count("\n") == 1, done.output
+        return done.output
+
+    assert "no sentence 2, expected a number from 1 to 1 or a sent_id" in refused(file, "--sentence", "2")
+    assert "a second file or --model, not both" in refused(file, file, "--model", "x")
+    assert "--svg draws one tree" in refused(file, "--svg", out)
+    assert "--svg draws one tree" in refused(file, file, "--sentence", "1", "--svg", out)
+    other = tmp_path / "other.conllu"
+    other.write_text(CROSSING.replace("kaluma", "berod"), encoding="utf-8")
+    assert "word 2 is 'berod', but 'kaluma' in" in refused(file, other, "--html", out)
+    other.write_text(CROSSING * 2, encoding="utf-8")
+    assert "expected the end of the file" in refused(file, other, "--html", out)
+    other.write_text("\n".join("%d\tw\t_\t_\t_\t_\t%d\tx\t_\t_" % (m, m - 1) for m in range(1, 1001)) + "\n\n", encoding="utf-8")
+    assert run(other, "--html", out).exit_code == 0 and out.stat().st_size > 10_000
+
+
+def as_conllu(heads):
+    return "\n".join("%d\tw\t_\t_\t_\t_\t%d\tx\t_\t_" % (m, head) for m, head in enumerate(heads, start=1)) + "\n\n"
+
+
+@pytest.mark.parametrize(
+    "heads, reason",
+    [
+        (range(1000), "a tree 1000 arcs deep"),
+        ([0] + 20_000 * [1], "20001 words"),
+        ([*3000 * [0], *range(1, 3001)], "arcs over 9003000 words in all"),
+    ],
+)
+def test_a_tree_too_large_for_text(file, tmp_path, heads, reason):
+    """Says so, and goes on with the next."""
+    big = tmp_path / "big.conllu"
+    big.write_text(as_conllu(heads) + CROSSING, encoding="utf-8")
+    line = "# not drawn: %s, too large for a drawing in text; --html and --svg draw it" % reason
+    shown = run(big)
+    assert shown.exit_code == 0
+    first, second = shown.output.split("\n\n", 1)
+    assert first.splitlines()[2:] == [line] and second == run(big, "--sentence", "2").output
+    assert run(big, big).output.split("\n\n", 1)[0].splitlines()[2:] == [line, "# no arcs differ"]
+
+
+def test_the_pager_shows_colours_on_a_terminal(file, monkeypatch):
+    """Which a file or a pipe does not get."""
+    assert "\x1b[" not in run(file).output
+    monkeypatch.setenv("PAGER", "cat")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    code, shown = on_a_terminal("view", file, streams=("stdin", "stdout", "stderr"))
+    assert code == 0 and b"\x1b[" in shown and b"kaluma" in shown
+
+
+def test_the_terminal_marks_with_colours(file):
+    (shown,) = analyses.read(file, file)
+    shown.analyses[1].deprels[0] = "det"
+    text = terminal.draw(shown, ["a", "b"], color=True)
+    assert text.count("\x1b[7m") >= 2 and "**" not in text
