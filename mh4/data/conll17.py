@@ -69,8 +69,8 @@ def identify_blob(blob: str) -> Optional[Output]:
 
 
 def default_folder() -> Path:
-    """Where outputs are kept: data/conll17 in the repository or, outside a clone, in the current folder."""
-    return treebanks.DATA / "conll17"
+    """Where outputs are kept: data/conll17 in the current folder."""
+    return treebanks.DATA.absolute() / "conll17"
 
 
 def download(

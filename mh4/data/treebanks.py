@@ -17,9 +17,7 @@ from mh4.util.fetching import Source, Wanted, fetch, read_manifest
 from mh4.util.files import git_blob_id
 
 MANIFEST = Path(__file__).with_name("treebanks.tsv")
-DATA = Path(__file__).resolve().parent.parent / "data"
-if not (DATA.parent / "pyproject.toml").exists():  # an installed package, outside a clone of the repository
-    DATA = Path("data")
+DATA = Path("data")  # in the current folder
 SPLITS = ("train", "dev", "test")
 TOY = "toy"
 RELEASE = "2.0"  # the release to fetch; the manifest lists others in order to identify them
@@ -84,8 +82,8 @@ def identify_blob(blob: str) -> Optional[ManifestRow]:
 
 
 def default_folder() -> Path:
-    """Where fetched files are kept: data/ud-2.0 in the repository or, outside a clone, in the current folder."""
-    return DATA / ("ud-" + RELEASE)
+    """Where fetched files are kept: data/ud-2.0 in the current folder."""
+    return DATA.absolute() / ("ud-" + RELEASE)
 
 
 def locate(
@@ -99,13 +97,13 @@ def locate(
     """The files of a treebank, by split: from the folder `ud` if given, otherwise generated ("toy") or fetched into `to`.
 
     ud: a folder with LANG-ud-SPLIT.conllu files, of any language; then nothing is fetched.
-    to: where to keep fetched files; by default data/ud-2.0 (data/toy) in the repository or, outside a clone, the current folder.
+    to: where to keep fetched files; by default data/ud-2.0 (data/toy) in the current folder.
     splits: the splits needed; by default all three or, with `ud`, those that are in the folder.
     source, base_url: see `download`.
     Raises InputError if a file cannot be obtained.
     """
     if lang == TOY:
-        return _toy(Path(to) if to else DATA / "toy")
+        return _toy(Path(to) if to else DATA.absolute() / "toy")
     if ud:
         return _local(lang, Path(ud), splits)
     return download(lang, splits or SPLITS, to, source, base_url)
