@@ -184,7 +184,7 @@ conll17: environment
 clean:
 	rm -rf build dist mh4.egg-info .pytest_cache .hypothesis
 	find mh4 experiments data tests tools -name __pycache__ -prune -exec rm -rf {} +
-	find mh4 \( -name '*.so' -o -name '*.cpp' -o -name '*.c' -o -name oneec_recurrences.hpp \) -exec rm -f {} +
+	find mh4 \( -name '*.so' -o -name '*.cpp' -o -name '*.c' -o -name recurrences.hpp \) -exec rm -f {} +
 
 distclean: clean
 	rm -rf .venv .venv-workflow

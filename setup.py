@@ -1,10 +1,11 @@
 """Builds the exact decoders (Cython, C++); everything else is in pyproject.toml.
 
 A wheel is compiled for every processor of its architecture. The modules whose speed depends on vector instructions (as measured by
-benchmarks/variants.py) are in it several times: for AVX-512 and AVX2 in folders that mh4/decoders/__init__.py puts in front of
-the search path. A whole module is the unit, since its inner loops are C++ templates for one vector width: there is no dispatch
-in the code, and the modules agree on everything that they share, which has no vectors in it. All else, such as `make setup`, builds
-for this processor.
+benchmarks/variants.py) are in it several times: for AVX-512 and AVX2 in folders that mh4/decoders/shared/variants.py puts in front
+of the search path. A whole module is the unit, since its inner loops are C++ templates for one vector width: there is no dispatch in
+the code, and the modules agree on everything that they share, which has no vectors in it. All else, such as `make setup`, builds for
+this processor. An extension depends on the headers in its own folder and in shared/, so that a change of one decoder leaves the
+others as they are.
 
 MH4_MARCH selects the processors to compile for instead, like the compiler's option -march: MH4_MARCH=x86-64-v3 requires AVX2.
 This changes the speed of the decoders, but not a bit of their results. MH4_CFLAGS has further options for the compiler and
@@ -27,8 +28,8 @@ VARIANTS = {  # the compiler's options, by folder
     "avx512": ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"],
     "avx2": ["-mavx2"],
 }
-VECTORISED = ["mh4_full", "mh4_marginals", "mh5_full", "oneec"]
-SHARED = "cython_shared"  # Cython's own code for arrays, once instead of in every module: twice as fast to compile, half the size
+VECTORISED = ["mh4.full_chart", "mh4.inside_outside", "mh5.full_chart", "oneec.decoder"]
+SHARED = "shared.cython_shared"  # Cython's own code for arrays, once instead of in every module: twice as fast to compile, half the size
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": False,  # the arguments' shapes are checked in Python before a kernel runs
@@ -45,15 +46,17 @@ further = os.environ.get("MH4_CFLAGS", "").split()
 
 
 def extension(name, variant=None):
-    """The extension of a module, or of one of its variants."""
+    """The extension of a module, such as mh4.decoder, or of one of its variants."""
+    folder, module = name.split(".")
     # No fused multiply-add: it would round differently from a multiplication and an addition.
     options = ["-O3", "-g0", "-ffp-contract=off"] + (["-march=" + march] if march else [])
     options += VARIANTS[variant] if variant else []
     return Extension(
-        ".".join(["mh4.decoders"] + ([variant] if variant else []) + [name]),
-        ["mh4/decoders/%s.%s" % (name, "c" if name == SHARED else "cpp")],
-        depends=glob("mh4/decoders/*.h*"),
-        define_macros=[("MH4_VARIANTS", None)] if has_variants and name == "processor" else [],
+        ".".join(["mh4.decoders", folder] + ([variant] if variant else []) + [module]),
+        ["mh4/decoders/%s/%s.%s" % (folder, module, "c" if name == SHARED else "cpp")],
+        include_dirs=["mh4/decoders/shared"],
+        depends=sorted({*glob("mh4/decoders/%s/*.h*" % folder), *glob("mh4/decoders/shared/*.h*")}),
+        define_macros=[("MH4_VARIANTS", None)] if has_variants and module == "processor" else [],
         extra_compile_args=options + further,
         extra_link_args=(["-s"] if wheel and sys.platform == "linux" else []) + further,
         language=None if name == SHARED else "c++",
@@ -61,14 +64,15 @@ def extension(name, variant=None):
 
 
 def write_recurrences():
-    """Generate the C++ of oneec, without importing the package mh4.decoders: it needs numpy, and what is to be compiled here."""
-    package = types.ModuleType("mh4.decoders")
-    package.__path__ = [os.path.join(ROOT, "mh4", "decoders")]
-    sys.modules["mh4.decoders"] = package
+    """Generate the C++ of oneec, without importing these packages: they need numpy, and what is to be compiled here."""
+    for name in ("mh4.decoders", "mh4.decoders.oneec"):
+        package = types.ModuleType(name)
+        package.__path__ = [os.path.join(ROOT, *name.split("."))]
+        sys.modules[name] = package
     sys.path.insert(0, ROOT)
-    from mh4.decoders import oneec_generate
+    from mh4.decoders.oneec import generate
 
-    oneec_generate.write("mh4/decoders/oneec_recurrences.hpp")
+    generate.write("mh4/decoders/oneec/recurrences.hpp")
 
 
 class BuildDecoders(build_ext):
@@ -76,8 +80,11 @@ class BuildDecoders(build_ext):
 
     def build_extensions(self):
         write_recurrences()
-        modules = [extension(SHARED), Extension("mh4.decoders.*", ["mh4/decoders/*.pyx"], language="c++")]
-        cythonize(modules, compiler_directives=DIRECTIVES, shared_utility_qualified_name="mh4.decoders." + SHARED)
+        sources = [(name, "mh4/decoders/%s.pyx" % name.replace(".", "/")) for name in names]
+        modules = [Extension("mh4.decoders." + name, [path], language="c++") for name, path in sources]
+        cythonize(
+            [extension(SHARED), *modules], compiler_directives=DIRECTIVES, shared_utility_qualified_name="mh4.decoders." + SHARED
+        )
         super().build_extensions()
 
     def build_extension(self, extension):
@@ -86,7 +93,7 @@ class BuildDecoders(build_ext):
         build_ext.build_extension(own, extension)
 
 
-names = sorted(os.path.splitext(os.path.basename(path))[0] for path in glob("mh4/decoders/*.pyx"))
+names = sorted(".".join(os.path.splitext(path)[0].split(os.sep)[-2:]) for path in glob("mh4/decoders/*/*.pyx"))
 extensions = [extension(name) for name in [SHARED, *names]]
 if has_variants:
     extensions += [extension(name, variant) for variant in VARIANTS for name in VECTORISED]

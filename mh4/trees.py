@@ -21,9 +21,11 @@ from typing import Optional
 
 import numpy as np
 
-from mh4.decoders import Derivation, arguments, measures, mh3, mh4, mh5, mhk, mst, oneec
-from mh4.decoders.core import core
-from mh4.decoders.degree import smallest_k
+from mh4.decoders import Derivation, mh3, mh4, mh5, mhk, mst, oneec
+from mh4.decoders.shared import arguments
+from mh4.decoders.tree_measures import measures
+from mh4.decoders.tree_measures.core import core
+from mh4.decoders.tree_measures.degree import smallest_k
 
 Heads = np.ndarray | Sequence[int]
 

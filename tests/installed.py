@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import mh4
-from mh4.decoders import processor
+from mh4.decoders.shared import processor
 from mh4.dynet_build import dynet_wheel
 
 DIGEST = Path(__file__).parent / "decoders" / "digest.py"

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from mh4.data import conllu
-from mh4.decoders import arguments
+from mh4.decoders.shared import arguments
 from mh4.errors import InputError
 from mh4.util.files import atomic_path, git_blob_id, write_text
 from mh4.util.processes import with_parent

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mh4.decoders import arguments, measures
+from mh4.decoders.shared import arguments
+from mh4.decoders.tree_measures import measures
 
 # In pixels, or for a font its size in pixels.
 WORD_SIZE, LABEL_SIZE = 15, 11

@@ -22,7 +22,7 @@ import numpy as np
 from mh4 import trees
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
-from mh4.decoders import arguments
+from mh4.decoders.shared import arguments
 from mh4.errors import InputError, shown
 from mh4.parser.choices import BEAM, TREES
 from mh4.parser.parsing import ROOT, Parser, Unparsed, annotated, as_sentences, best, headed_by_root, in_order, items_of, naming

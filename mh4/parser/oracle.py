@@ -20,7 +20,8 @@ from typing import Optional
 
 import numpy as np
 
-from mh4.decoders import arguments, first_mh4
+from mh4.decoders.mh4 import first as first_mh4
+from mh4.decoders.shared import arguments
 from mh4.transitions import LA, LA2, LA_PRIME, MH3, MH4, RA, RA2, RA_PRIME, SH, Transition
 from mh4.trees import Heads
 
@@ -84,7 +85,7 @@ def late(heads: Heads, codes: Sequence[Transition] = MH3) -> Optional[np.ndarray
 
 
 def first_of_chart(heads: Heads, codes: Sequence[Transition] = MH4) -> Optional[np.ndarray]:
-    """The sequence of MH4 that the chart of mh4.decoders.first_mh4 finds first, as `canonical` gives it.
+    """The sequence of MH4 that the chart of mh4.decoders.mh4.first finds first, as `canonical` gives it.
 
     None if the chart does not derive the tree.
     """

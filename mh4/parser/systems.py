@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Optional, TypeVar
 import numpy as np
 
 from mh4 import transitions, trees
-from mh4.decoders import Derivation, Marginals, beam, joint, mh3, mh4, mh5, mst, oneec
-from mh4.decoders.derivation import from_heads
+from mh4.decoders import Derivation, Marginals, beam, mh3, mh4, mh5, mst, oneec
+from mh4.decoders.beam import joint
+from mh4.decoders.shared.derivation import from_heads
 from mh4.errors import InputError, shown
 from mh4.parser import first_found, objectives, oracle
 from mh4.parser.choices import BEAM, DECODING_METHODS, MAX_BEAM

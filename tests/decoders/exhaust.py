@@ -16,8 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from common import DECODERS, rng_for, sample_tensors
 
-from mh4.decoders import beam, mh5, oneec, plain_mh4
-from mh4.decoders.degree import smallest_k
+from mh4.decoders import beam, mh5, oneec
+from mh4.decoders.mh4 import plain as plain_mh4
+from mh4.decoders.tree_measures.degree import smallest_k
 
 OURS = re.compile("a sentence of [0-9]+ words needs [0-9]+ MB, which is more memory than there is( \\([0-9]+ MB\\))?")
 

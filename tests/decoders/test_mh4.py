@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mh4 import transitions
-from mh4.decoders import NotInClass, mh4, plain_mh4
+from mh4.decoders import NotInClass, mh4
+from mh4.decoders.mh4 import plain as plain_mh4
 
 # Section 3.2: the transition system produces this tree, but no deduction derives it.
 BEYOND_MH4 = np.array([-1, 3, 0, 5, 2, 4], dtype=np.int32)

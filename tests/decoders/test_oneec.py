@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mh4.decoders import NotInClass, oneec
+from mh4.decoders.oneec import decoder
 
 NAMES = ("arc", "crossed_arc", "grandparent", "sibling")
 COUNTS = [1, 3, 16, 125, 1104]
@@ -153,7 +154,7 @@ def check(derivation, scores, cost=None, best=None):
 
 def check_chart(heads, scores):
     """Checks that the chart derives the tree with exactly the score by definition."""
-    found, score = oneec._best_tree(scores, only(heads), False)
+    found, score = decoder._best_tree(scores, only(heads), False)
     assert tuple(found.tolist()) == heads
     assert abs(score - definition(heads, scores)) <= tolerance(len(heads), scores), heads
 
@@ -171,7 +172,7 @@ def test_the_chart_derives_every_tree_of_the_class_at_its_score_and_no_other(n):
             derived += 1
         else:
             with pytest.raises(ValueError):
-                oneec._best_tree(scores, only(heads), False)
+                decoder._best_tree(scores, only(heads), False)
     assert derived == COUNTS[n - 1]
 
 
@@ -239,12 +240,12 @@ def test_the_chart_derives_every_tree_with_a_single_root(n):
     scores = random_scores(n, rng_for("single", n))
     for heads in trees(n).trees:
         if brute.has_single_root(heads):
-            found, score = oneec._best_tree(scores, only(heads), True)
+            found, score = decoder._best_tree(scores, only(heads), True)
             assert tuple(found.tolist()) == heads
             assert abs(score - definition(heads, scores)) <= tolerance(n, scores), heads
         else:
             with pytest.raises(ValueError):
-                oneec._best_tree(scores, only(heads), True)
+                decoder._best_tree(scores, only(heads), True)
 
 
 @small
@@ -330,7 +331,7 @@ def test_the_chart_derives_nothing_else(n, seed):
         new = heads[:word] + [head] + heads[word + 1 :]
         if word and brute.is_tree(new) and not is_in_class(new):
             with pytest.raises(ValueError):
-                oneec._best_tree(scores, only(new), False)
+                decoder._best_tree(scores, only(new), False)
 
 
 @settings(max_examples=60)
@@ -342,7 +343,7 @@ def test_no_tree_of_the_class_scores_higher(n, seed, kind):
     cost = costs(n, rng)[seed % 3]
     best = oneec.decode(**scores, cost=cost)
     check(best, scores, cost)
-    _, chart = oneec._best_tree(scores, cost, False)
+    _, chart = decoder._best_tree(scores, cost, False)
     near = 2 * tolerance(n, scores, cost)
     assert abs(chart - best.score) <= near
     single = oneec.decode(**scores, cost=cost, single_root=True)
@@ -402,7 +403,7 @@ def test_a_long_sentence():
     check(best, scores)
     check(single, scores)
     assert brute.has_single_root(single.heads) and single.score <= best.score + tolerance(n, scores)
-    _, chart = oneec._best_tree(scores, None, False)
+    _, chart = decoder._best_tree(scores, None, False)
     assert abs(chart - best.score) <= tolerance(n, scores)
     check(oneec.decode(**scores, heads=best.heads), scores, best=best.score)
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from common import rng_for
 
-from mh4.decoders import oneec_generate, oneec_rules
-from mh4.decoders.oneec_rules import ITEMS, RULES, STATES, instances, state_arcs, tables
+from mh4.decoders.oneec import generate as oneec_generate
+from mh4.decoders.oneec import rules as oneec_rules
+from mh4.decoders.oneec.rules import ITEMS, RULES, STATES, instances, state_arcs, tables
 
 
 def language(n):
@@ -109,13 +110,13 @@ def hang_together(arcs):
 
 
 def test_the_compiler_is_given_these_rules():
-    made = Path(oneec_rules.__file__).with_name("oneec_recurrences.hpp")
+    made = Path(oneec_rules.__file__).with_name("recurrences.hpp")
     assert made.read_text() == oneec_generate.header(), "the rules have changed: build the decoders again"
 
 
 def test_the_file_for_the_compiler_is_written_at_once(tmp_path, monkeypatch):
     """A write that fails leaves the file as it was, and nothing else."""
-    path = tmp_path / "oneec_recurrences.hpp"
+    path = tmp_path / "recurrences.hpp"
     path.write_text("of earlier rules")
 
     def fail(part, text):

@@ -9,7 +9,8 @@ from common import DECODERS, hamming_cost, rng_for, sample_tensors, tolerance
 from marginals_judge import MODELS, marginals
 from mh5_judge import DECODERS as MH5
 
-from mh4.decoders import beam, oneec, plain_mh4
+from mh4.decoders import beam, oneec
+from mh4.decoders.mh4 import plain as plain_mh4
 
 FORBIDDING = [-1e30, -1.5e30, -1e31, -3e37, -1e38, float(np.finfo(np.float32).min)]
 FINITE = [-1e4, -1e9, -1e20, -9e29]

@@ -15,8 +15,11 @@ import numpy as np
 import pytest
 from common import rng_for, sample
 
-from mh4.decoders import beam, first_mh4, memory, mh3, mh4, mh5, mhk, mst, oneec, plain_mh4
-from mh4.decoders.degree import smallest_k
+from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
+from mh4.decoders.mh4 import first as first_mh4
+from mh4.decoders.mh4 import plain as plain_mh4
+from mh4.decoders.shared import memory
+from mh4.decoders.tree_measures.degree import smallest_k
 
 
 class Stopped(BaseException):

@@ -11,12 +11,13 @@ import pytest
 import mh4
 import mh4.decoders
 
-STUBS = sorted((Path(mh4.__file__).parent / "decoders").glob("*.pyi"))
+DECODERS = Path(mh4.__file__).parent / "decoders"
+STUBS = sorted(DECODERS.glob("*/*.pyi"))
 
 
-@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: stub.stem)
+@pytest.mark.parametrize("stub", STUBS, ids=lambda stub: "%s.%s" % (stub.parent.name, stub.stem))
 def test_stubs_say_what_the_compiled_functions_say(stub):
-    module = importlib.import_module("mh4.decoders." + stub.stem)
+    module = importlib.import_module("mh4.decoders.%s.%s" % (stub.parent.name, stub.stem))
     declared = {node.name: node for node in ast.parse(stub.read_text()).body if isinstance(node, ast.FunctionDef)}
     assert declared
     for name, node in declared.items():
@@ -24,7 +25,7 @@ def test_stubs_say_what_the_compiled_functions_say(stub):
         compiled = inspect.signature(function)
         ours = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         assert [argument.arg for argument in ours] == list(compiled.parameters)
-        if name == "decode" and stub.stem != "plain_mh4":  # whose arguments are C arrays
+        if name == "decode" and stub.stem != "plain":  # whose arguments are C arrays
             hints = typing.get_type_hints(function)
             scope = {"np": importlib.import_module("numpy"), "Derivation": mh4.decoders.Derivation, **vars(typing)}
             assert hints == {
@@ -35,8 +36,11 @@ def test_stubs_say_what_the_compiled_functions_say(stub):
 
 def test_every_decoder_has_a_stub():
     inner = {
-        "replay",
-        "marginals",
-        *(k + part for k in ("mh4", "mh5") for part in ("_chart", "_full", "_tree")),
-    }  # for other decoders only
-    assert {stub.stem for stub in STUBS} == {path.stem for path in STUBS[0].parent.glob("*.pyx")} - inner
+        "shared/replay",
+        "shared/marginals",
+        *(mh + chart for mh in ("mh4", "mh5") for chart in ("/chart", "/full_chart", "/tree_chart")),
+    }
+    found, modules = (
+        {str(path.relative_to(DECODERS).with_suffix("")) for path in DECODERS.glob("*/*" + end)} for end in (".pyi", ".pyx")
+    )
+    assert found == modules - inner  # which are for other decoders only

@@ -29,8 +29,11 @@ from mh5_judge import DECODERS as MH5  # noqa: E402
 
 import mh4  # noqa: E402
 from mh4.data import conllu  # noqa: E402
-from mh4.decoders import beam, core, degree, first_mh4, measures, mh3, mh5, mst, oneec, plain_mh4  # noqa: E402
+from mh4.decoders import beam, mh3, mh5, mst, oneec  # noqa: E402
 from mh4.decoders import mh4 as exact_mh4  # noqa: E402
+from mh4.decoders.mh4 import first as first_mh4  # noqa: E402
+from mh4.decoders.mh4 import plain as plain_mh4  # noqa: E402
+from mh4.decoders.tree_measures import core, degree, measures  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 
 ALL = [*DECODERS, *MH5]

@@ -31,7 +31,7 @@ BUILD_TOOLS = ["pip>=21.3", "setuptools>=77", "cython>=3.1", "numpy"]
 # The optional dependencies in pyproject.toml to install in .venv: those of all commands and targets of the repository.
 EXTRAS = ["test", "plots", "text", "lint"]
 
-GENERATED = "oneec_recurrences.hpp"  # by setup.py, from oneec_*.py
+GENERATED = "recurrences.hpp"  # by setup.py, from the files in mh4/decoders/oneec
 
 
 def check_python():
@@ -120,7 +120,7 @@ class Environment:
 
     def decoders_are_there(self):
         suffix = "." + self.record["python"]["abi"] + ".so"
-        return all(os.path.exists(os.path.splitext(path)[0] + suffix) for path in files("mh4/decoders/*.pyx"))
+        return all(os.path.exists(os.path.splitext(path)[0] + suffix) for path in files("mh4/decoders/*/*.pyx"))
 
     def is_ready(self):
         """Whether there is nothing to do."""
@@ -196,7 +196,7 @@ class Environment:
             os.rename(self.folder, os.path.join(tempfile.mkdtemp(prefix="old-venv-", dir=self.work), ".venv"))
         for rest in files("build/old-venv-*", "build/lib.*", "build/temp.*"):
             shutil.rmtree(rest, ignore_errors=True)
-        for path in files("mh4/decoders/*.cpp", "mh4/decoders/*.c"):
+        for path in files("mh4/decoders/*/*.cpp", "mh4/decoders/*/*.c"):
             os.unlink(path)
         self.record = {}
 
@@ -219,7 +219,7 @@ class Environment:
 
 def decoders_sources():
     """The sources of the decoders."""
-    sources = files("mh4/decoders/*.pyx", "mh4/decoders/*.pxd", "mh4/decoders/*.h*", "mh4/decoders/oneec_*.py")
+    sources = files("mh4/decoders/*/*.pyx", "mh4/decoders/*/*.pxd", "mh4/decoders/*/*.h*", "mh4/decoders/oneec/*.py")
     return [path for path in sources if os.path.basename(path) != GENERATED]
 
 

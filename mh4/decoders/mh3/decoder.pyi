@@ -1,0 +1,16 @@
+from typing import Optional
+
+import numpy as np
+
+from mh4.decoders.mh3.inside_outside import marginals as marginals
+from mh4.decoders.shared.derivation import Derivation
+
+def decode(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    *,
+    arcs: Optional[np.ndarray] = None,
+    cost: Optional[np.ndarray] = None,
+    heads: Optional[np.ndarray] = None,
+    single_root: bool = False,
+) -> Derivation: ...

@@ -1,0 +1,205 @@
+"""The arc-hybrid decoder: MH3, all projective trees, in O(n^3) time and O(n^2) memory.
+
+Items are [i,j]: a computation that puts i on top of the stack and ends with j as the first buffer element
+(Kuhlmann, Gómez-Rodríguez & Satta, ACL 2011; Section 3 of the MH4 paper). With the shift scored where two items
+combine, together with the reduce that always follows,
+
+    [i,l] = max over i<j<l of  [i,j] + shift[i,j] + [j,l] + max(LA[j,l] + arc l->j, RA[j,l] + arc i->j).
+"""
+
+from typing import Optional
+
+cimport cython
+import numpy as np
+from libc.math cimport INFINITY
+from libcpp.vector cimport vector
+
+from mh4.decoders.shared.chart_memory cimport KEEP, Memory
+from mh4.decoders.shared.replay cimport LA, RA, SH, Scores, Tensors, arc_score, derivation, on_s0b0, shift_score
+from mh4.decoders.shared.signals cimport Watch
+
+from mh4.decoders.shared import arguments
+from mh4.decoders.shared.derivation import Derivation
+from mh4.decoders.shared.memory import out_of_memory, workspaces
+
+cdef extern from "trace.h" nogil:
+    void lost() except +
+
+cdef extern from *:
+    ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
+
+
+def decode(
+    shift: np.ndarray, reduce_s0b0: np.ndarray, *, arcs: Optional[np.ndarray] = None,
+    cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None, single_root: bool = False,
+) -> Derivation:
+    """The highest-scoring arc-hybrid derivation of a sentence of n words.
+
+    shift: float32 (n+2, n+2), indexed [s0, b0]. reduce_s0b0: float32 (2, n+2, n+2), LA and RA, indexed [t, s0, b0].
+    arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
+    cost: the same, but without a part in the Derivation. -inf or any number from -1e30 down forbids a transition or arc.
+    heads: int array (n+1,); if given, only derivations of this tree are considered.
+    single_root: exactly one dependent of node 0.
+
+    Without words (n = 0) the derivation is the shift of the root.
+    Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given, "arcs" (n, 2).
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
+    single_root without words); NotInClass if the tree ``heads`` is not projective, or lacks the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
+    """
+    cdef Tensors tensors = Tensors(2, shift, reduce_s0b0, None, arcs, cost)
+    cdef const int[::1] tree
+    cdef Chart chart = workspaces.take(Chart)
+    chart.scores = tensors.scores
+    chart.single = single_root
+    chart.heads = NULL
+    if heads is not None:
+        heads = arguments.tree(heads, tensors.scores.n)
+        arguments.roots(heads, single_root)
+        tree = heads
+        chart.heads = &tree[0]
+    cdef bint derived
+    try:
+        chart.prepare()
+        with nogil:
+            derived = chart.fill()
+            if derived:
+                chart.trace()
+    except MemoryError:
+        raise out_of_memory(tensors.scores.n, chart.memory.bytes()) from None
+    result = derivation(chart.codes.data(), &chart.scores) if derived else None
+    chart.memory.release(KEEP)
+    workspaces.give_back(chart)
+    if not derived:
+        raise arguments.no_derivation(heads, 3)
+    return result
+
+
+cdef enum:
+    BLOCK = 16  # nodes between looks for signals
+
+
+@cython.final
+cdef class Chart:
+    """The items [i,l] in rows i.
+
+    The last transition of every derivation is RA, from 0, and no other transition leads to [0,n+1]. So a derivation
+    with a single root is one that has no arc from 0 before that.
+    """
+
+    cdef Scores scores
+    cdef bint single
+    cdef const int* heads      # of the only tree to derive, or NULL
+    cdef Memory[float] memory
+    cdef float* t2             # [i,l] at i * side + l
+    cdef float* left           # [j,l] + LA[j,l] + arc l->j: all that follows the shift of j if l becomes its head
+    cdef float* right          # [j,l] + RA[j,l], still without the arc i->j
+    cdef vector[int] codes, agenda
+    cdef Watch watch
+
+    cdef prepare(self):
+        self.memory.start()
+        self.arrange()
+        self.memory.allocate()
+        self.arrange()
+
+    cdef void arrange(self) noexcept:
+        self.t2 = self.memory.take(self.at(self.scores.side, 0))
+        self.left = self.memory.take(self.at(self.scores.side, 0))
+        self.right = self.memory.take(self.at(self.scores.side, 0))
+
+    cdef float arc(self, int head, int dependent) noexcept nogil:
+        if self.heads and self.heads[dependent] != head:
+            return -INFINITY
+        return arc_score(&self.scores, head, dependent)
+
+    cdef float arc_from(self, int i, int dependent, int l) noexcept nogil:
+        """The score of the arc i->dependent in deriving [i,l]."""
+        return -INFINITY if self.single and i == 0 and l <= self.scores.n else self.arc(i, dependent)
+
+    cdef size_t at(self, int i, int l) noexcept nogil:
+        return <size_t> i * self.scores.side + l
+
+    cdef bint fill(self) except -1 nogil:
+        cdef const Scores* scores = &self.scores
+        cdef int n = scores.n, side = scores.side, i, j, l
+        cdef float* items
+        for i in range(n, -1, -1):
+            items = &self.t2[self.at(i, 0)]
+            for l in range(i + 1, side):
+                items[l] = -INFINITY
+            items[i + 1] = 0
+            j = i + 1
+            while j <= n:
+                self.watch.after(BLOCK * (n - j))
+                self.combine(i, j, min(j + BLOCK, n + 1))
+                j += BLOCK
+            for l in range(i + 1, side):
+                self.right[self.at(i, l)] = items[l] + on_s0b0(scores, RA, i, l)
+            for l in range(i + 1, n + 1):
+                self.left[self.at(i, l)] = items[l] + on_s0b0(scores, LA, i, l) + self.arc(l, i)
+        return self.t2[self.at(0, n + 1)] > -INFINITY and not (self.single and n == 0)
+
+    cdef void combine(self, int i, int first, int last) noexcept nogil:
+        """[i,l] via each j from `first` to `last` - 1, for all l."""
+        cdef int n = self.scores.n, j
+        cdef float* items = &self.t2[self.at(i, 0)]
+        cdef float before
+        for j in range(first, last):
+            before = items[j] + shift_score(&self.scores, i, j)
+            link(items + j + 1, &self.left[self.at(j, j + 1)], &self.right[self.at(j, j + 1)], before,
+                 before + self.arc_from(i, j, n), n - j)
+            # the end of the sentence cannot be a head
+            items[n + 1] = maximum(items[n + 1], before + self.arc(i, j) + self.right[self.at(j, n + 1)])
+
+    cdef int trace(self) except -1 nogil:
+        """Read the codes of the best derivation off the chart, recomputing every maximum."""
+        cdef int i, j, l, best_j, best_code
+        cdef float before, value, best
+        self.codes.clear()
+        self.agenda.clear()
+        self.push(0, self.scores.n + 1)  # items (i, l) still to be unfolded, or (-1, code)
+        while self.agenda.size():
+            l = self.agenda.back()
+            self.agenda.pop_back()
+            i = self.agenda.back()
+            self.agenda.pop_back()
+            if i < 0:
+                self.codes.push_back(l)
+                continue
+            if l == i + 1:
+                self.codes.push_back(SH)
+                continue
+            self.watch.after(8 * (l - i))
+            best = -INFINITY
+            best_j = best_code = -1
+            for j in range(i + 1, l):
+                before = self.t2[self.at(i, j)] + shift_score(&self.scores, i, j)
+                value = before + self.arc_from(i, j, l) + self.right[self.at(j, l)]
+                if value > best:
+                    best, best_j, best_code = value, j, RA
+                if l <= self.scores.n:
+                    value = before + self.left[self.at(j, l)]
+                    if value > best:
+                        best, best_j, best_code = value, j, LA
+            if best_code < 0:
+                lost()
+            # last in, first out: [i,j], then [j,l], then the reduce
+            self.push(-1, best_code)
+            self.push(best_j, l)
+            self.push(i, best_j)
+
+    cdef int push(self, int i, int l) except -1 nogil:
+        self.agenda.push_back(i)
+        self.agenda.push_back(l)
+
+
+cdef void link(Row items, const float* left, const float* right, float before, float before_arc, int count) noexcept nogil:
+    """[i,l] via one j, for l from j+1 to n."""
+    cdef int l
+    for l in range(count):
+        items[l] = maximum(items[l], maximum(before + left[l], before_arc + right[l]))
+
+
+cdef inline float maximum(float a, float b) noexcept nogil:
+    return a if a > b else b

@@ -1,0 +1,72 @@
+"""The MH4 decoder in O(n^4) time and O(n^3) memory (Figure 2 of the paper, with k = 4).
+
+Read plain.pyx first: it has the items, the recurrences, and the same decoder of MH4-hybrid without any optimisation for speed, options
+and transitions. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace recomputes the argmaxes along its path.
+
+The docstring of FullChart in full_chart says in which order the items are computed, and trace in chart how the transitions are found
+again; tree_chart has the items of one tree (heads=), and replay executes the transitions.
+"""
+
+from typing import Optional
+
+import numpy as np
+
+from mh4.decoders.mh4.chart cimport Chart
+from mh4.decoders.shared.replay cimport Tensors, derivation
+
+from mh4.decoders.shared import arguments
+from mh4.decoders.shared.derivation import Derivation
+from mh4.decoders.shared.memory import out_of_memory, workspaces
+from mh4.decoders.mh4.full_chart import FullChart
+from mh4.decoders.mh4.tree_chart import TreeChart
+
+
+def decode(
+    shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: Optional[np.ndarray] = None, *,
+    arcs: Optional[np.ndarray] = None, cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None,
+    single_root: bool = False,
+) -> Derivation:
+    """The highest-scoring MH4 derivation of a sentence of n words.
+
+    shift: float32 (n+2, n+2), indexed [s0, b0].
+    reduce_s0b0: float32 (6, n+2, n+2), LA, RA, LA', RA', LA2 and RA2, indexed [t, s0, b0].
+    reduce_s1s0: the same indexed [t, s1, s0], added to it (MH4-hybrid), or None (MH4-two).
+    arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
+    cost: the same, but without a part in the Derivation. -inf or any number from -1e30 down forbids a transition or arc.
+    heads: int array (n+1,); if given, only derivations of this tree (it may have several) are considered.
+    single_root: exactly one dependent of node 0.
+
+    Without words (n = 0) the derivation is the shift of the root.
+    Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given,
+    "reduce_s1s0" (n, 3) and "arcs" (n, 2).
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
+    single_root without words); NotInClass if the tree ``heads`` is not in MH4, or lacks the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
+    """
+    cdef Tensors tensors = Tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
+    cdef Chart chart
+    cdef const int[::1] tree
+    if heads is None:
+        chart = workspaces.take(FullChart)
+    else:
+        heads = tree = arguments.tree(heads, tensors.scores.n)
+        arguments.roots(heads, single_root)
+        chart = workspaces.take(TreeChart)
+        chart.heads = &tree[0]
+    chart.scores = tensors.scores
+    chart.single = single_root
+    cdef bint derived
+    try:
+        chart.prepare()
+        with nogil:
+            derived = chart.fill()
+            if derived:
+                chart.trace()
+    except MemoryError:
+        raise out_of_memory(tensors.scores.n, chart.bytes_needed()) from None
+    result = derivation(chart.codes.data(), &chart.scores) if derived else None
+    chart.release()
+    workspaces.give_back(chart)
+    if not derived:
+        raise arguments.no_derivation(heads, 4)
+    return result

@@ -1,0 +1,154 @@
+"""The items of the MH4 decoder in derivations of one given tree, used in training to find gold's best derivation."""
+
+cimport cython
+from libc.math cimport INFINITY
+from libcpp.vector cimport vector
+
+from mh4.decoders.shared.chart_memory cimport KEEP, Memory, make_room
+from mh4.decoders.mh4.chart cimport Chart, Step, better, reduce_score
+from mh4.decoders.shared.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, shift_score
+
+cdef extern from "lanes.h" nogil:
+    float maximum(float a, float b)
+
+
+cdef extern from "dependents.h" nogil:
+    cppclass Dependents:
+        vector[int] list, first  # of h: list[first[h]] to list[first[h + 1] - 1], in increasing order
+        void find(const int* heads, int n) except +
+
+
+cdef struct Span:
+    Step best              # [i,l]
+    size_t begin, end      # the items [i,j,l] are t3[begin] to t3[end - 1]
+
+
+cdef struct Item:  # [i,j,l], in the list of its span i..l
+    int j
+    Step best
+
+
+@cython.final  # so that its methods are compiled into their callers
+cdef class TreeChart(Chart):
+    """Only the items in derivations of one tree: every Link makes an arc of the tree.
+
+    There are few of these. In an item [i,j,l] every other word between i and l has been removed. Its head is inside the span,
+    so at most one word between i and l has a head outside, and if there is one, it is j. Otherwise the head of j is i or l,
+    since a word that has been removed cannot be a head any more.
+    """
+
+    cdef Dependents dependents
+    cdef Memory[Span] memory
+    cdef Span* spans                    # at i, l
+    cdef vector[Item] t3
+
+    cdef prepare(self):
+        self.memory.start()
+        self.arrange()
+        self.memory.allocate()
+        self.arrange()
+
+    cdef void arrange(self) noexcept:
+        self.spans = self.memory.take(self.at(self.scores.side, 0))
+
+    cdef release(self):
+        self.memory.release(KEEP)
+        if self.t3.capacity() * sizeof(Item) > KEEP:
+            vector[Item]().swap(self.t3)
+
+    cdef double bytes_needed(self) noexcept:
+        return <double> self.memory.bytes() + self.t3.size() * sizeof(Item)
+
+    cdef size_t at(self, int i, int l) noexcept nogil:
+        return <size_t> i * self.scores.side + l
+
+    cdef bint fill(self) except -1 nogil:
+        cdef Step underived = Step(SH, 0, False, -INFINITY)
+        cdef int n = self.scores.n, i, j, l, x, outside, which, code
+        cdef size_t y
+        cdef Span* span
+        self.dependents.find(self.heads, n)
+        self.t3.clear()
+        for i in range(n, -1, -1):
+            self.spans[self.at(i, i + 1)].best = Step(SH, 0, False, 0)
+            outside = which = 0  # words between i and l with a head outside i..l: their number and their sum
+            for l in range(i + 2, n + 2):
+                self.watch.after(20)
+                span = &self.spans[self.at(i, l)]
+                span.best = underived
+                if self.heads[l - 1] < i or self.heads[l - 1] > l:
+                    outside += 1
+                    which += l - 1
+                for x in range(self.dependents.first[l], self.dependents.first[l + 1]):
+                    j = self.dependents.list[x]
+                    if i < j < l - 1:
+                        outside -= 1
+                        which -= j
+                span.begin = span.end = self.t3.size()
+                if outside == 1:
+                    self.add(i, which, l)
+                elif outside == 0:
+                    for x in range(self.dependents.first[i], self.dependents.first[i + 1]):
+                        self.add(i, self.dependents.list[x], l)
+                    for x in range(self.dependents.first[l], self.dependents.first[l + 1]):
+                        self.add(i, self.dependents.list[x], l)
+                    for y in range(span.begin, span.end):
+                        j = self.t3[y].j
+                        code = RA if self.heads[j] == i else LA
+                        better(&span.best, self.t3[y].best.score + reduce_score(&self.scores, code, -1, i, j, l),
+                               code, j, False)
+        return self.spans[n + 1].best.score > -INFINITY
+
+    cdef int add(self, int i, int j, int l) except -1 nogil:
+        """Add [i,j,l] to the list of i..l if j lies between them and the item can be derived."""
+        cdef Item new
+        if not i < j < l:
+            return 0
+        new.j = j
+        new.best = Step(SH, 0, False, self.spans[self.at(i, j)].best.score + self.spans[self.at(j, l)].best.score
+                        + shift_score(&self.scores, i, j))
+        self.link_dependents(&new.best, i, i, j, l)
+        self.link_dependents(&new.best, j, i, j, l)
+        self.link_dependents(&new.best, l, i, j, l)
+        if new.best.score > -INFINITY:
+            make_room(self.t3, 1)
+            self.t3.push_back(new)
+            self.spans[self.at(i, l)].end += 1
+        return 0
+
+    cdef int link_dependents(self, Step* best, int head, int i, int j, int l) except -1 nogil:
+        """Link the dependents of `head`, one of i, j and l, to derive [i,j,l]."""
+        cdef int x, k, code
+        cdef bint splits_at_k
+        cdef float score
+        for x in range(self.dependents.first[head], self.dependents.first[head + 1]):
+            k = self.dependents.list[x]
+            self.watch.after(l - i)
+            if j < k < l:
+                code = RA2 if head == i else RA if head == j else LA
+                score = self.score4(i, j, k, l, &splits_at_k) + reduce_score(&self.scores, code, i, j, k, l)
+            elif i < k < j:
+                code = RAp if head == i else LAp if head == j else LA2
+                score = self.score4(i, k, j, l, &splits_at_k) + reduce_score(&self.scores, code, i, k, j, l)
+            else:
+                continue
+            better(best, score, code, k, splits_at_k)
+        return 0
+
+    cdef float score4(self, int i, int j, int k, int l, bint* splits_at_k) noexcept nogil:
+        """[i,j,k,l]"""
+        cdef float left = self.step3(i, j, k).score + shift_score(&self.scores, j, k) + self.spans[self.at(k, l)].best.score
+        cdef float right = self.spans[self.at(i, j)].best.score + shift_score(&self.scores, i, j) + self.step3(j, k, l).score
+        splits_at_k[0] = left > right
+        return maximum(left, right)
+
+    cdef Step step2(self, int i, int l) noexcept nogil:
+        return self.spans[self.at(i, l)].best
+
+    cdef Step step3(self, int i, int j, int l) noexcept nogil:
+        cdef size_t x
+        cdef const Span* span = &self.spans[self.at(i, l)]
+        for x in range(span.begin, span.end):
+            if self.t3[x].j == j:
+                return self.t3[x].best
+        return Step(SH, 0, False, -INFINITY)

@@ -1,0 +1,50 @@
+"""Common parts of the MH5 charts."""
+
+from libc.math cimport INFINITY
+from libcpp.vector cimport vector
+
+from mh4.decoders.shared.replay cimport LA, LA2, LA3, Scores, arc_score, dependent_of, head_of, on_s0b0, on_s1s0
+from mh4.decoders.shared.signals cimport Watch
+
+
+cdef struct Step:  # how the best computation of an item ends
+    int code     # of the reduce that made it by Link, or SH if it is a Combine
+    int removed  # the node removed by Link
+    int left     # the number of heads in the left part of the Combine that made the item, or the five heads that Link took
+    float score
+
+
+cdef struct Todo:  # still to be unfolded: [i,j,k,l], [i,j,l] if k is 0, [i,l] if j is too; or, if code is not SH, a reduce
+    int code, i, j, k, l
+
+
+cdef class Chart:
+    cdef Scores scores
+    cdef bint single
+    cdef vector[int] codes
+    cdef vector[Todo] agenda
+    cdef Watch watch
+
+    cdef prepare(self, heads, bint single)
+    cdef double bytes_needed(self) noexcept
+    cdef allocate(self)
+    cdef release(self)
+    cdef int fill(self) except -1 nogil
+    cdef Step step2(self, int i, int l) noexcept nogil
+    cdef Step step3(self, int i, int j, int l) noexcept nogil
+    cdef Step step4(self, int i, int j, int k, int l) noexcept nogil
+    cdef int trace(self) except -1 nogil
+    cdef int unfold4(self, int i, int j, int k, int l) except -1 nogil
+    cdef int unfold5(self, int i, int j, int k, int l, int r, int left) except -1 nogil
+
+
+cdef inline void better(Step* best, float score, int code, int removed, int left) noexcept nogil:
+    if score > best.score:
+        best[0] = Step(code, removed, left, score)
+
+
+cdef inline float reduce_score(const Scores* scores, int code, int s3, int s2, int s1, int s0, int b0) noexcept nogil:
+    if b0 > scores.n and (code == LA or code == LA2 or code == LA3):  # the end of the sentence cannot be a head
+        return -INFINITY
+    return (on_s0b0(scores, code, s0, b0) + on_s1s0(scores, code, s1, s0)
+            + arc_score(scores, head_of(code, s3, s2, s1, s0, b0), dependent_of(code, s2, s1, s0)))

@@ -1,0 +1,95 @@
+"""The MH5 decoder in O(n^5) time and O(n^4) memory (Figure 2 of the paper, with k = 5).
+
+Read mh4 first. Here items have up to five heads; in [i,j,k,l,r] they are s3, s2, s1, s0 and b0, so there are six more reduces:
+
+    RA3 (i->l), RA'2 (i->k), RA'' (i->j), LA'' (k->j), LA''2 (l->j), LA3 (r->j).
+
+An item is the best of Combine and Link, as in MH4. Items of five heads are only used by Link and are not stored. They are the
+best of
+
+    A  [i,j,k,l] + shift[k,l] + [l,r],    B  [i,j,k] + shift[j,k] + [k,l,r],    C  [i,j] + shift[i,j] + [j,k,l,r],
+
+and each of these can lose j, k or l by four reduces, which are scored on k, l and r, by a sum of scores on k, l and on l, r. So
+if arcs are not scored, the maximum over the node that is removed takes O(n^5) in only three of nine cases: A without l, B without
+k and C without j. The others can be taken before the fifth node comes in: over j of A and B, and over k of A, whose reduce needs
+nothing of r but a term on l, r; over l of B, and over k and l of C, in the right part.
+If arcs are scored, five more cases take O(n^5): arcs from r to j or k of A, and from i to j, k or l of C (other arcs to k or l
+are made in [j,k,l,r] itself). arcs.hpp makes them cheap where most arcs to a word have the same score, as for the cost used in
+training.
+
+The charts are in chart (their common base, with the trace), full_chart (all items) and tree_chart (the items of one tree).
+"""
+
+import warnings
+from typing import Optional
+
+import numpy as np
+
+from mh4.decoders.mh5.chart cimport Chart
+from mh4.decoders.shared.replay cimport Tensors, derivation
+
+from mh4.decoders import mh4
+from mh4.decoders.shared import arguments
+from mh4.decoders.shared.derivation import Derivation
+from mh4.decoders.shared.memory import out_of_memory, workspaces
+from mh4.decoders.mh5.full_chart import FullChart
+from mh4.decoders.mh5.tree_chart import TreeChart
+
+MAX_BYTES = 2 * 10**9  # for 318 words
+
+
+def decode(
+    shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: Optional[np.ndarray] = None, *,
+    arcs: Optional[np.ndarray] = None, cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None,
+    single_root: bool = False, max_bytes: int = MAX_BYTES,
+) -> Derivation:
+    """The highest-scoring MH5 derivation of a sentence of n words.
+
+    shift: float32 (n+2, n+2), indexed [s0, b0].
+    reduce_s0b0: float32 (12, n+2, n+2), the reduces of MH4, RA3, RA'2, RA'', LA'', LA''2 and LA3, indexed [t, s0, b0].
+    reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
+    arcs, cost, heads, single_root: as for mh4.decode.
+    max_bytes: a sentence that takes more memory is decoded by mh4.decode, with a RuntimeWarning. This does not concern `heads`,
+        which takes little.
+
+    Returns a Derivation with the parts that mh4.decode returns.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
+    single_root without words); NotInClass if the tree ``heads`` is not in MH5, or lacks the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
+    """
+    cdef Tensors tensors = Tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
+    cdef Chart chart
+    if heads is None:
+        chart = workspaces.take(FullChart)
+    else:
+        heads = arguments.tree(heads, tensors.scores.n)
+        arguments.roots(heads, single_root)
+        chart = workspaces.take(TreeChart)
+    chart.scores = tensors.scores
+    cdef bint fits, derived = False
+    try:
+        chart.prepare(heads, single_root)
+        fits = heads is not None or chart.bytes_needed() <= max_bytes
+        if fits:
+            chart.allocate()
+            with nogil:
+                derived = chart.fill()
+                if derived:
+                    chart.trace()
+    except MemoryError:
+        raise out_of_memory(tensors.scores.n, chart.bytes_needed()) from None
+    result = derivation(chart.codes.data(), &chart.scores) if derived else None
+    chart.release()
+    workspaces.give_back(chart)
+    if not fits:
+        warnings.warn(
+            f"MH5 takes {chart.bytes_needed() / 1e9:.3g} GB for a sentence of {tensors.scores.n} words, more than the "
+            f"{float(max_bytes) / 1e9:.3g} GB allowed (max_bytes); it is decoded by MH4", RuntimeWarning, stacklevel=2,
+        )
+        return mh4.decode(
+            shift, reduce_s0b0[:6], None if reduce_s1s0 is None else reduce_s1s0[:6],
+            arcs=arcs, cost=cost, single_root=single_root,
+        )
+    if not derived:
+        raise arguments.no_derivation(heads, 5)
+    return result

@@ -1,0 +1,14 @@
+from typing import Optional
+
+import numpy as np
+
+from mh4.decoders.mst.matrix_tree import marginals as marginals
+from mh4.decoders.shared.derivation import Derivation
+
+def decode(
+    arcs: np.ndarray,
+    *,
+    cost: Optional[np.ndarray] = None,
+    heads: Optional[np.ndarray] = None,
+    single_root: bool = False,
+) -> Derivation: ...

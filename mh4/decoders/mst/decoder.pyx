@@ -1,0 +1,227 @@
+"""The maximum spanning arborescence: all trees, in O(n^2) (Chu & Liu 1965, Edmonds 1967; Tarjan 1977 for dense graphs).
+
+Every node takes its best incoming arc, and a cycle of these is contracted to a node. An arc that enters this node enters one
+of its members, and scores the gain over the arc that it replaces. Each contraction costs n for each member, and a node becomes
+a member only once. With a path grown from word to head to head, the cycles are found on the way (Gabow, Galil, Spencer
+& Tarjan 1986).
+
+For a single root, an arc from 0 is taken only if there is no other. This amounts to minimising the number of arcs from 0 first
+and maximising the score second: no cycle has an arc from 0, so contraction never changes whether an arc counts.
+"""
+
+from typing import Optional
+
+cimport cython
+import numpy as np
+from libc.math cimport INFINITY
+from libcpp.vector cimport vector
+
+from mh4.decoders.shared.chart_memory cimport KEEP, Memory
+from mh4.decoders.shared.signals cimport Watch
+
+from mh4.decoders.shared import arguments
+from mh4.decoders.shared.derivation import Derivation, from_heads
+from mh4.decoders.shared.memory import out_of_memory, workspaces
+
+cdef extern from "trace.h" nogil:
+    void lost() except +
+
+cdef extern from *:
+    ctypedef double* Row "double *__restrict"  # a row that overlaps no other argument, so that loops vectorise
+
+
+def decode(
+    arcs: np.ndarray, *, cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None,
+    single_root: bool = False,
+) -> Derivation:
+    """The highest-scoring tree over n words.
+
+    arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m].
+    cost: float32 (n+1, n+1), added for every arc. -inf or any number from -1e30 down forbids an arc.
+    heads: int array (n+1,); if given, the derivation is that of this tree.
+    single_root: exactly one dependent of node 0.
+
+    Without words (n = 0) the tree is just the root.
+    Returns a Derivation with part "arcs" (n, 2), rows (head, dependent); it has no transitions.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
+    without words); NotInClass if the tree ``heads`` lacks the single root required; MemoryError if the sentence is too
+    long for the memory of the machine.
+    """
+    n, arcs, cost, total = arguments.arc_factored(arcs, cost)
+    if heads is not None:
+        heads = arguments.tree(heads, n)
+        arguments.roots(heads, single_root)
+    else:
+        heads = best_tree(total, single_root)
+    derivation = from_heads(heads, arcs, cost)
+    if derivation.score == -np.inf:
+        raise arguments.no_derivation()
+    return derivation
+
+
+cdef best_tree(const double[:, ::1] arcs, bint single_root):
+    """Heads of the highest-scoring tree."""
+    cdef int n = arcs.shape[0] - 1
+    found = np.full(n + 1, -1, dtype=np.int32)
+    cdef int[::1] heads = found
+    cdef Contraction contraction = workspaces.take(Contraction)
+    cdef bint spanned
+    try:
+        contraction.prepare(n)
+        with nogil:
+            spanned = contraction.span(&arcs[0, 0], single_root)
+            if spanned:
+                contraction.expand(heads)
+    except MemoryError:
+        raise out_of_memory(n, contraction.memory.bytes()) from None
+    contraction.memory.release(KEEP)
+    workspaces.give_back(contraction)
+    if not spanned or (single_root and (found == 0).sum() != 1):
+        raise arguments.no_derivation()
+    return found
+
+
+cdef enum State:
+    NEW, ON_PATH, DONE
+
+
+cdef enum:
+    BLOCK = 128  # rows that are transposed together
+
+
+@cython.final
+cdef class Contraction:
+    """The nodes 0 to n and, numbered after these, the contracted ones."""
+
+    cdef int n, nodes
+    cdef Memory[double] memory
+    cdef double* entering         # the best arc from h to a member of the node at node * (n + 1) + h; -inf if h is one
+    cdef vector[int] top          # for 0 to n: the node they are contracted to
+    cdef vector[int] whole        # the node that a node is a member of, or 0
+    cdef vector[int] head         # the h of the arc taken
+    cdef vector[double] best      # its score
+    cdef vector[State] states
+    cdef vector[int] path
+    cdef Watch watch
+
+    cdef prepare(self, int n):
+        self.n = n
+        self.memory.start()
+        self.arrange()
+        self.memory.allocate()
+        self.arrange()
+        if self.head.size() < <size_t> 2 * n + 1:
+            self.whole.resize(2 * n + 1)
+            self.head.resize(2 * n + 1)
+            self.best.resize(2 * n + 1)
+            self.states.resize(2 * n + 1)
+            self.top.resize(n + 1)
+
+    cdef void arrange(self) noexcept:
+        self.entering = self.memory.take((2 * <size_t> self.n + 1) * (self.n + 1))
+
+    cdef double* row(self, int node) noexcept nogil:
+        return self.entering + <size_t> node * (self.n + 1)
+
+    cdef bint span(self, const double* arcs, bint single_root) except -1 nogil:
+        """Take an arc for every node; False if some node has none."""
+        cdef int n = self.n, h, m, word, node, first, last
+        self.nodes = n + 1
+        first = 1
+        while first <= n:  # in blocks: if all rows were begun at once, the system would have to clear all their pages
+            last = min(first + BLOCK, n + 1)
+            for h in range(n + 1):
+                self.watch.after(4 * BLOCK)
+                for m in range(first, last):
+                    self.row(m)[h] = arcs[<size_t> h * (n + 1) + m]
+            first = last
+        for m in range(n + 1):
+            self.row(m)[m] = -INFINITY
+            self.top[m] = m
+            self.whole[m] = 0
+            self.states[m] = NEW
+        self.states[0] = DONE
+        self.path.clear()
+        for word in range(1, n + 1):
+            node = self.top[word]
+            while self.states[node] != DONE:  # it is new, or a contraction that ends the path
+                if self.states[node] == NEW:
+                    self.states[node] = ON_PATH
+                    self.path.push_back(node)
+                self.watch.after(2 * n)
+                if not self.take(node, single_root):
+                    return False
+                h = self.top[self.head[node]]
+                if self.states[h] == ON_PATH:
+                    h = self.contract(h)
+                node = h
+            for node in self.path:
+                self.states[node] = DONE
+            self.path.clear()
+        return True
+
+    cdef bint take(self, int node, bint single_root) noexcept nogil:
+        """Take the best arc that enters a node; False if there is none."""
+        cdef const double* row = self.row(node)
+        cdef double best = -INFINITY
+        cdef int h, head = 0
+        for h in range(1, self.n + 1):
+            if row[h] > best:
+                best = row[h]
+                head = h
+        if row[0] > best and not (single_root and head):
+            best = row[0]
+            head = 0
+        self.best[node] = best
+        self.head[node] = head
+        return best > -INFINITY
+
+    cdef int contract(self, int last) except -1 nogil:
+        """Contract the cycle at the end of the path, back to this node, to a new node, and return that."""
+        cdef int new = self.nodes, member = -1, h
+        cdef double* row = self.row(new)
+        self.nodes += 1
+        self.whole[new] = 0
+        for h in range(self.n + 1):
+            row[h] = -INFINITY
+        while member != last:
+            member = self.path.back()
+            self.path.pop_back()
+            self.watch.after(self.n)
+            self.whole[member] = new
+            enter(row, self.row(member), self.best[member], self.n + 1)
+        for h in range(1, self.n + 1):
+            if self.whole[self.top[h]] == new:
+                self.top[h] = new
+                row[h] = -INFINITY
+        self.states[new] = ON_PATH
+        self.path.push_back(new)
+        return new
+
+    cdef int expand(self, int[::1] heads) except -1 nogil:
+        """Expand the contracted nodes: the arc that enters one replaces that of the member it enters."""
+        cdef int node, member, entered, h
+        cdef double value, best
+        for node in range(self.nodes - 1, self.n, -1):
+            self.watch.after(4 * node)
+            h = self.head[node]
+            best = -INFINITY
+            entered = -1
+            for member in range(1, node):
+                if self.whole[member] == node:
+                    value = self.row(member)[h] - self.best[member]
+                    if value > best:
+                        best = value
+                        entered = member
+            if entered < 0:
+                lost()
+            self.head[entered] = h
+        for node in range(1, self.n + 1):
+            heads[node] = self.head[node]
+        return 0
+
+
+cdef void enter(Row row, const double* member, double best, int count) noexcept nogil:
+    cdef int h
+    for h in range(count):
+        row[h] = max(row[h], member[h] - best)

@@ -1,6 +1,0 @@
-import numpy as np
-
-from mh4.decoders.derivation import Marginals
-
-def marginals(arcs: np.ndarray, *, single_root: bool = False) -> Marginals: ...
-def possible_root(arcs: np.ndarray) -> int: ...

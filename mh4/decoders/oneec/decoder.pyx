@@ -1,0 +1,257 @@
+"""The third-order decoder of 1-Endpoint-Crossing trees, in O(n^4) time and O(n^3) memory (Pitler, TACL 2014).
+
+In the pictures here and in rules.py:
+
+    .---.    an arc, in either direction
+    .....    an arc that crosses one of these, wherever it ends
+    a === b  the words between a and b, as an E, C or S (see below); within a complex, as a gap
+    a ( ) b  the same with crossed arcs: complex a b or crossed_pair a b
+
+Uncrossed arcs are derived as in a projective third-order parser (Koo & Collins, ACL 2010), with h a head and g its own
+head, or n+2 if that is not visible (n+1 for h = 0, which has none):
+
+    E h m g    everything between h and m with the arc h->m: m has all its dependents on the side of h
+    C h e g    h with all its dependents on one side, e being the last word in their subtrees
+    S a b g    everything between a and b, neither of which depends on the other: both have their heads outside
+
+Crossed arcs come as items "complex a b", with a and b their outermost nodes. They are derived by the rules in rules.py,
+which defines the items of crossed arcs, compares them to Pitler's and proves that the rules suffice. Between its nodes a complex
+has gaps, which in turn are C and S:
+
+       .-----------.
+       |     .-----|-----.           complex a b: its arcs are crossed, each node but a and b has its head;
+       a === u === t === b           the gaps a === u: C a u if u depends on a, C u a if a depends on u, or else S a u
+
+The head g of h is not visible from m if a crossed arc h->k lies between h->m and g->h, in the order of the arcs around h (to
+the right from the shortest to the longest, then to the left from the longest to the shortest):
+
+       .--------.---------.              .-----------------.
+       |        |      ...|...           |---------.       |
+       |        |      :  |  :           |      ...|...    |
+       |        |---.  :  |  :           |---.  :  |  :    |
+       g        h   m     k              h   m     k       g
+
+In the gaps of a complex, g = n+2: the arc to the head of a node is crossed, or else the head is in a gap, and then a crossed arc
+of the node (it has one, and none enters the gap) hides the head from dependents on the node's other side.
+
+C h h g is 0, and the goal is C 0 n with g = n+1. Complexes are used as follows:
+
+    E h m g    .-----------.
+               |-----.     |         m's inner sibling s is visible: E h s g, S s m h, and sibling[s, m];
+               h === s === m         or there is none: C m h+1 h, and sibling[n+1, m];
+               h ( ) w === m         or its arc is crossed: crossed_pair h w, C m w h (see below)
+    C h e g    h ( ) u === e         h's outermost arc is crossed: complex h u, where u depends on h, and C u e n+2
+    S a b g    a === w === b         C a w-1 g, C b w g;
+               a === v ( ) w === b   or crossed arcs between those of a and those of b: C a v g, complex v w, C b w g
+
+Here w is m or the innermost word below it. In crossed_pair h w, the arc from h to its outermost dependent towards m is crossed,
+as it is in crossed_half h v, which is C h v with such an arc. The words below h end before w, or one complex has words of both:
+
+       .-----.                                 .-----.     .-----.
+       |  ...|...                              |  ...|...  |  .--|--.
+       h === u === v w === m                   h === u === v  x  y  w === m
+
+       v = w-1: crossed_half h v               crossed_half h v, complex v w (or v = h, with all its dependents in the complex)
+
+There is no limit on length. The score of a tree does not depend on its derivation: an arc gets its score where it is made, and
+whether it is crossed there, and which sibling and grandparent are visible by the definition, follows from the definitions of the
+items.
+
+With a single root, node 0 may have one dependent only: crossed arcs from it are allowed where they are its longest (longest and
+has_two in rules.py), uncrossed ones where nothing follows (may_have_two and single in tables.hpp and
+projective.hpp).
+
+The chart is in C++. Read the rules first, then the kernel `near` in the generated file. Complexes::fill in complexes.hpp is the
+order in which the chart is filled, and Projective::arcs in projective.hpp where an uncrossed arc gets its score; the rest is
+memory and speed, except for the trace. In order:
+
+    generate.py              what a kernel is, and which there are
+    recurrences.hpp          the rules for complexes as kernels: not in the repository, but written by generate.py when
+                             the decoders are built (make setup)
+    blocks.hpp               vectors and memory views used by the kernels
+    tables.hpp               the memory: where each item is stored
+    projective.hpp           E, C and S
+    complexes.hpp            complexes: the order in which the chart is filled
+    trace.hpp                from the chart to the tree
+"""
+
+from typing import Optional
+
+cimport cython
+import numpy as np
+from libc.math cimport INFINITY
+from libcpp.vector cimport vector
+
+from mh4.decoders.shared.chart_memory cimport KEEP
+from mh4.decoders.shared.signals cimport Watch
+
+from mh4.decoders.shared import arguments
+from mh4.decoders.shared.derivation import Derivation, NotInClass, total
+from mh4.decoders.shared.memory import out_of_memory, room_for, workspaces
+
+
+def decode(
+    arc: np.ndarray, crossed_arc: np.ndarray, grandparent: np.ndarray, sibling: np.ndarray, *,
+    cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None, single_root: bool = False,
+) -> Derivation:
+    """The highest-scoring 1-Endpoint-Crossing tree over n words: all arcs that cross a given arc share an endpoint.
+
+    arc, crossed_arc: float32 (n+1, n+1), indexed [h, m]. grandparent: float32 (n+2, n+1), indexed [g, m], and sibling, of the
+    same shape, indexed [s, m]; row n+1 stands for none. The score of an arc h->m that some arc crosses is crossed_arc[h, m]. The
+    score of any other arc is arc[h, m], plus sibling[s, m] and grandparent[g, m] where s and g are visible:
+        s is the dependent of h closest to m between h and m. It is visible if there is none or no arc crosses h->s.
+        g is the head of h. It is visible if h is 0, which has none, or no arc crosses g->h; and no crossed arc from h
+        to a dependent lies between h->m and g->h, in the order of the arcs around h (drawn at the top of this file).
+    cost: float32 (n+1, n+1), cost[h, m] is added for every arc h->m. -inf or any number from -1e30 down forbids a part or arc.
+    heads: int array (n+1,); if given, the derivation is that of this tree, without a search: its parts follow from the tree.
+    single_root: exactly one dependent of node 0.
+
+    Without words (n = 0) the tree is just the root.
+    Returns a Derivation with parts "arc", "crossed_arc", "grandparent" and "sibling" of two columns, with one row for each
+    such part of the tree; it has no transitions.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root
+    without words); NotInClass if the tree ``heads`` is not 1-Endpoint-Crossing, or lacks the single root required;
+    MemoryError if the sentence is too long for the memory of the machine.
+    """
+    cdef int n = arguments.words("arc", arc, 1)
+    tensors = {"arc": arguments.scores("arc", arc, (n + 1, n + 1)),
+               "crossed_arc": arguments.scores("crossed_arc", crossed_arc, (n + 1, n + 1)),
+               "grandparent": arguments.scores("grandparent", grandparent, (n + 2, n + 1)),
+               "sibling": arguments.scores("sibling", sibling, (n + 2, n + 1))}
+    if cost is not None:
+        cost = arguments.scores("cost", cost, (n + 1, n + 1))
+    if heads is not None:
+        heads = arguments.tree(heads, n)
+        arguments.roots(heads, single_root)
+    else:
+        heads, _ = _best_tree(tensors, cost, single_root)
+    try:
+        parts = parts_of(heads)
+    except MemoryError:
+        raise out_of_memory(n, 9.0 * n * sizeof(int)) from None
+    if parts is None:
+        raise NotInClass("heads: the tree is not 1-Endpoint-Crossing")
+    score = total(tensors, parts, cost, heads)
+    if score == -np.inf or (single_root and n == 0):
+        raise arguments.no_derivation()
+    return Derivation(score, heads, parts)
+
+
+cdef parts_of(const int[::1] heads):
+    """The parts of a tree, as in Derivation, or None if it is not 1-Endpoint-Crossing; heads: a tree."""
+    cdef int n = heads.shape[0] - 1, m, k, h, g, s, low, high, end, other, x
+    cdef vector[int] crossed
+    cdef vector[int] parts[4]  # as in the names below
+    cdef bint visible, hides
+    cdef Watch watch
+    crossed.resize(n + 1, 0)
+    for m in range(1, n + 1):
+        watch.after(10 * n)
+        low, high = minimum(heads[m], m), maximum(heads[m], m)
+        end = other = -1  # the nodes shared by all arcs crossing this one
+        for k in range(1, n + 1):
+            if (low < k < high) != (low < heads[k] < high) and k != low and k != high \
+                    and heads[k] != low and heads[k] != high:
+                if not crossed[m]:
+                    crossed[m], end, other = True, k, heads[k]
+                else:
+                    if end != k and end != heads[k]:
+                        end = -1
+                    if other != k and other != heads[k]:
+                        other = -1
+                    if end == -1 and other == -1:
+                        return None
+    for m in range(1, n + 1):
+        watch.after(10 * n)
+        h = heads[m]
+        g = heads[h] if h else n + 1
+        if crossed[m]:
+            push(parts[1], h, m)
+            continue
+        push(parts[0], h, m)
+        s = n + 1
+        for x in range(minimum(h, m) + 1, maximum(h, m)):
+            if heads[x] == h and (s > n or h < s < x or x < s < h):
+                s = x
+        if s > n or not crossed[s]:
+            push(parts[3], s, m)
+        # Does a crossed h->k hide g? It cannot be that h < g < m or h > g > m: since g is above h and m, an arc on the path from
+        # the root to g would cross h->m.
+        visible = h == 0 or not crossed[h]
+        for k in range(1, n + 1):
+            if heads[k] == h and crossed[k]:
+                if h < m < g <= n or h > m > g:  # g is on the side of m: k is between them
+                    hides = m < k < g or m > k > g
+                elif h == 0:  # g = n+1, none: k is beyond m
+                    hides = m < k
+                else:  # g is on the other side: k is beyond m or beyond g
+                    hides = h < m < k or h > m > k or h < g < k or h > g > k
+                if hides:
+                    visible = False
+        if visible:
+            push(parts[2], g, m)
+    return {name: np.array(parts[x], dtype=np.intp).reshape(-1, 2)
+            for x, name in enumerate(("arc", "crossed_arc", "grandparent", "sibling"))}
+
+
+cdef inline int push(vector[int]& rows, int first, int second) except -1 nogil:
+    rows.push_back(first)
+    rows.push_back(second)
+
+
+def _best_tree(tensors, cost, bint single_root):
+    """Heads of the highest-scoring tree, and its score in the chart."""
+    cdef int n = len(tensors["arc"]) - 1
+    needed = sum([4 * tensor.size for tensor in tensors.values()]) + 8 * (n + 1) ** 2
+    room_for(needed, "the sum of scores and cost")
+    cost = 0 if cost is None else cost.astype(np.float64)
+    cdef const float[:, ::1] arc = (tensors["arc"] + cost).astype(np.float32, copy=False)
+    cdef const float[:, ::1] crossed_arc = (tensors["crossed_arc"] + cost).astype(np.float32, copy=False)
+    cdef const float[:, ::1] grandparent = tensors["grandparent"].T.astype(np.float32, order="C", copy=False)
+    cdef const float[:, ::1] sibling = tensors["sibling"].T.astype(np.float32, order="C", copy=False)
+    found = np.full(n + 1, -1, dtype=np.int32)
+    if n == 0:
+        return found, 0.0
+    cdef Workspace workspace = workspaces.take(Workspace)
+    cdef int[::1] heads = found
+    cdef float best
+    try:
+        workspace.chart.prepare(n, &arc[0, 0], &crossed_arc[0, 0], &grandparent[0, 0], &sibling[0, 0], single_root)
+        with nogil:
+            workspace.chart.fill()
+            best = workspace.chart.best_score()
+            if best > -INFINITY:
+                workspace.chart.trace(&heads[0])
+    except MemoryError:
+        raise out_of_memory(n, workspace.chart.bytes_needed()) from None
+    workspace.chart.release(KEEP)
+    workspaces.give_back(workspace)
+    if best == -INFINITY:
+        raise arguments.no_derivation()
+    return found, best
+
+
+cdef extern from "trace.hpp" namespace "oneec" nogil:
+    cdef cppclass Chart:
+        void prepare(int words, const float* arcs, const float* crossed_arcs, const float* grandparents,
+                     const float* siblings, bint single_root) except +
+        void fill() except +
+        float best_score()
+        size_t bytes_needed()
+        void release(size_t kept)
+        void trace(int* heads) except +
+
+
+@cython.auto_pickle(False)
+cdef class Workspace:
+    """A chart with its memory."""
+
+    cdef Chart chart
+
+
+cdef inline int minimum(int a, int b) noexcept nogil:
+    return a if a < b else b
+
+
+cdef inline int maximum(int a, int b) noexcept nogil:
+    return a if a > b else b

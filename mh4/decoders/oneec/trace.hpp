@@ -1,0 +1,318 @@
+// Reading the heads of the best tree off the filled chart of 1EC.
+
+#pragma once
+
+#include "complexes.hpp"
+#include "trace.h"
+
+namespace oneec {
+
+// Unfolds the goal, recomputing the argmaxes along its path; items of complexes are unfolded by the table of rules.
+struct Chart : Complexes {
+    float best_score() const { return at_c(0, n)[none]; }
+
+    void trace(int* heads_of_words) {
+        heads = heads_of_words;
+        traced_l = traced_x = -1;
+        agenda.clear();
+        push(HALF, 0, 0, n, none);
+        while (!agenda.empty()) {
+            const Item item = agenda.back();
+            agenda.pop_back();
+            switch (item.kind) {
+                case ARC: trace_arc(item.a, item.b, item.x); break;
+                case HALF: trace_half(item.a, item.b, item.x); break;
+                case PAIR: trace_pair(item.a, item.b, item.x); break;
+                case GAP: trace_gap(item); break;
+                default: trace_rules(item);
+            }
+        }
+    }
+
+  private:
+    enum { ARC = KINDS, HALF, PAIR };  // on the agenda, E a b, C a b and S a b of the projective part, for g = x
+
+    struct Item {
+        int kind, state, a, b, x;
+    };
+
+    struct Found {  // the best instance of a rule for an item
+        float value;
+        int rule;
+        Case instance;
+        int nodes[4];
+    };
+
+    int* heads;
+    std::vector<Item> agenda;
+    int traced_l, traced_x;  // see recall
+
+    void push(int kind, int state, int a, int b, int x) { agenda.push_back(Item{kind, state, a, b, x}); }
+
+    // ------------------------------------------------------------------------------------------- projective part
+
+    void trace_gap(const Item& item) {
+        if (item.state == APART)
+            push(PAIR, 0, minimum(item.a, item.b), maximum(item.a, item.b), hidden);
+        else if (item.state == FIRST_ABOVE)
+            push(HALF, 0, item.a, item.b, hidden);
+        else
+            push(HALF, 0, item.b, item.a, hidden);
+    }
+
+    void trace_half(int h, int end, int g) {
+        if (h == end) return;
+        const int step = end > h ? 1 : -1;
+        float best = NEVER;
+        int best_m = h;
+        for (int m = h + step; m != end + step; m += step) {
+            const float value = at_e(h, m)[g] + at_c(m, end)[h];
+            if (value > best) {
+                best = value;
+                best_m = m;
+            }
+        }
+        if (crossed_half[h * width + end] > best) {
+            trace_crossed_half(h, end);
+        } else {
+            if (best == NEVER) lost();
+            push(ARC, 0, h, best_m, g);
+            push(HALF, 0, best_m, end, h);
+        }
+    }
+
+    void trace_crossed_half(int h, int end) {
+        const int step = end > h ? 1 : -1;
+        float best = NEVER;
+        int best_u = h;
+        for (int u = h + step; u != end + step; u += step) {
+            const float value = complex_above[h * width + u] + at_c(u, end)[hidden];
+            if (value > best) {
+                best = value;
+                best_u = u;
+            }
+        }
+        if (best == NEVER) lost();
+        push_complex(h, best_u, FIRST_ABOVE);
+        push(HALF, 0, best_u, end, hidden);
+    }
+
+    void push_complex(int a, int b, int state) {
+        push(COMPLEX, a < b ? state : SWAPPED[state], minimum(a, b), maximum(a, b), 0);
+    }
+
+    void trace_arc(int h, int m, int g) {
+        const int step = m > h ? 1 : -1;
+        const float* siblings = sibling + m * (side + 1);
+        heads[m] = h;
+        float best = siblings[side] + at_c(m, h + step)[h];
+        int best_s = -1, best_w = -1;
+        if (may_have_two(h)) {
+            for (int s = h + step; s != m + step; s += step) {
+                float value = crossed_pair[h * width + s] + at_c(m, s)[h];
+                if (value > best) {
+                    best = value;
+                    best_s = -1;
+                    best_w = s;
+                }
+                if (s == m) continue;
+                value = at_e(h, s)[g] + (at_s(s, m)[h] + siblings[s]);
+                if (value > best) {
+                    best = value;
+                    best_s = s;
+                    best_w = -1;
+                }
+            }
+        }
+        if (best == NEVER) lost();
+        if (best_s >= 0) {
+            push(ARC, 0, h, best_s, g);
+            push(PAIR, 0, minimum(best_s, m), maximum(best_s, m), h);
+        } else if (best_w < 0) {
+            push(HALF, 0, m, h + step, h);
+        } else {
+            push(HALF, 0, m, best_w, h);
+            trace_crossed_pair(h, best_w);
+        }
+    }
+
+    void trace_crossed_pair(int h, int w) {
+        const int step = w > h ? 1 : -1;
+        float best = crossed_half[h * width + w - step];
+        int best_s = -1;
+        for (int s = h; s != w; s += step) {
+            float value = complex_apart[s * width + w];
+            if (s != h) value += crossed_half[h * width + s];
+            if (value > best) {
+                best = value;
+                best_s = s;
+            }
+        }
+        if (best == NEVER) lost();
+        if (best_s < 0) {
+            trace_crossed_half(h, w - step);
+        } else {
+            push_complex(best_s, w, APART);
+            if (best_s != h) trace_crossed_half(h, best_s);
+        }
+    }
+
+    void trace_pair(int a, int b, int g) {
+        float best = NEVER;
+        int best_w = -1, best_v = -1;
+        for (int w = a + 1; w <= b; w++) {
+            const float value = pairs_score(a, w, g) + at_c(b, w)[g];
+            if (value > best) {
+                best = value;
+                best_w = w;
+            }
+        }
+        if (best == NEVER) lost();
+        push(HALF, 0, b, best_w, g);
+        best = at_c(a, best_w - 1)[g];
+        if (!may_have_two(a)) return;
+        for (int v = a; v < best_w; v++) {
+            const float value = at_c(a, v)[g] + complex_apart[v * width + best_w];
+            if (value > best) {
+                best = value;
+                best_v = v;
+            }
+        }
+        if (best_v < 0) {
+            push(HALF, 0, a, best_w - 1, g);
+        } else {
+            push(HALF, 0, a, best_v, g);
+            push(COMPLEX, APART, best_v, best_w, 0);
+        }
+    }
+
+    // pairs a w, see Projective
+    float pairs_score(int a, int w, int g) const {
+        if (!may_have_two(a) && w > 1) return NEVER;
+        float best = at_c(a, w - 1)[g];
+        if (may_have_two(a))
+            for (int v = a; v < w; v++) update_maximum(best, at_c(a, v)[g] + complex_apart[v * width + w]);
+        return best;
+    }
+
+    // ------------------------------------------------------------------------------------------------- complexes
+
+    // Pushes the antecedents of the best instance of a rule. Layers have been overwritten as l counted down: before an item in
+    // one is unfolded, recall restores it and all that it is made of. In every rule, an item that needs recall comes first, and
+    // the agenda finishes it before the other antecedents, so that there is one recall for each complex.
+    void trace_rules(const Item& item) {
+        if (item.kind == COMPLEX)
+            recall(item.a, item.b);
+        else if (item.kind == SPANNED || item.kind == BOTH ||
+                 ((item.kind == CLOSED || item.kind == OPEN) && item.a < item.b && item.b < item.x))
+            recall(item.a, item.x);
+        const Found found = best(item);
+        if (found.rule < 0) lost();
+        const Shape& shape = SHAPES[found.rule];
+        const int* nodes = found.nodes;
+        for (int i = shape.antecedents - 1; i >= 0; i--) {
+            const int* own = shape.antecedent[i];
+            push(shape.kinds[i], i ? found.instance.right : found.instance.left, nodes[own[0]], nodes[own[1]], nodes[own[2]]);
+        }
+        for (int i = 0; i < shape.arcs; i++) {
+            const int direction = i ? found.instance.second : found.instance.first;
+            heads[nodes[shape.arc[i][1 - direction]]] = nodes[shape.arc[i][direction]];
+        }
+    }
+
+    // Restore, in the layer of l, the items of this l; of those with an exterior node, only the ones for this x.
+    void recall(int l, int x) {
+        if (traced_l == l && traced_x == x) return;
+        traced_l = l;
+        traced_x = x;
+        for (int r = l + 1; r < x; r++) {
+            watch.pass(40 * n);
+            fill_pivots_left(l, r);
+            fill_far(l, r, block_of(x), block_of(x) + 1);
+            if (r + 1 < x) fill_wings(l, r, r + 1, x);
+        }
+    }
+
+    // The best instance of the rules for an item, in the order of the table
+    Found best(const Item& item) {
+        const int own = item.kind == COMPLEX ? 2 : 3;  // nodes of the item; a rule has at most four
+        int nodes[4] = {item.a, item.b, item.x, 0};
+        int low = minimum(item.a, item.b), high = maximum(item.a, item.b);
+        if (own == 3) {
+            low = minimum(low, item.x);
+            high = maximum(high, item.x);
+        }
+        Found found = {NEVER, -1, {}, {}};
+        for (int rule = 0; rule < RULES; rule++) {
+            const Shape& shape = SHAPES[rule];
+            if (shape.result != item.kind || (shape.has_two >= 0 && !may_have_two(nodes[shape.has_two]))) continue;
+            const int further = shape.nodes - own;  // nodes in between
+            for (int i = low + 1; i < (further > 0 ? high : low + 2); i++) {
+                if (further > 0) nodes[own] = i;
+                for (int j = low + 1; j < (further > 1 ? high : low + 2); j++) {
+                    if (further > 1) nodes[3] = j;
+                    if (!in_order(shape, nodes)) continue;
+                    watch.pass(50);
+                    for (int k = 0; k < shape.size; k++) {
+                        if (shape.cases[k].result != item.state) continue;
+                        const float value = score(shape, nodes, shape.cases[k]);
+                        if (value > found.value) {
+                            found = Found{value, rule, shape.cases[k], {}};
+                            std::copy_n(nodes, 4, found.nodes);
+                        }
+                    }
+                }
+            }
+        }
+        return found;
+    }
+
+    static bool in_order(const Shape& shape, const int* nodes) {
+        const bool rising = shape.ordered == 0 || nodes[shape.order[0]] < nodes[shape.order[1]];
+        for (int i = 0; i + 1 < shape.ordered; i++) {
+            const int before = nodes[shape.order[i]], after = nodes[shape.order[i + 1]];
+            if (before == after || (before < after) != rising) return false;
+        }
+        return true;
+    }
+
+    float score(const Shape& shape, const int* nodes, const Case& instance) {
+        float sum = 0;
+        for (int i = 0; i < shape.antecedents; i++) {
+            const int* own = shape.antecedent[i];
+            sum += value(shape.kinds[i], i ? instance.right : instance.left, nodes[own[0]], nodes[own[1]], nodes[own[2]]);
+        }
+        for (int i = 0; i < shape.arcs; i++)
+            sum += links(shape.longest[i])
+                       .between(nodes[shape.arc[i][0]], nodes[shape.arc[i][1]])[i ? instance.second : instance.first];
+        return sum;
+    }
+
+    // The value of an item, from where it is stored; for those in a layer, recall must have restored this l and x. The others are
+    // computed by the rules: hooked, neither_open, pivot and both; open a b x with x < a < b; half_pivot a b v with b < v < a;
+    // arm a t v with a < v < t.
+    float value(int kind, int state, int a, int b, int x) {
+        switch (kind) {
+            case GAP: return gap[state][a * width + b];
+            case COMPLEX: return complex_score(a, b, state);
+            case SPANNED: return layer(a).spanned.value(state, b, x);
+            case WING: return layer(a).wing.value(state, b, x);
+            case CLOSED:
+                if (b < a) return closed_right(a).value(state, b, x);
+                return x < a ? closed_left(b).value(state, a, x) : layer(a).closed_far.value(state, b, x);
+            case OPEN:
+                if (b < a) return open_right(a).value(state, b, x);
+                if (x > b) return layer(a).open_far.value(state, b, x);
+                break;
+            case NEITHER: return b < a ? neither_right(a).value(state, b, x) : near_left(x, a, b)[state];
+            case HALF_PIVOT:
+                if (a < b) return half_pivot_left(a, b, x)[state];
+                break;
+            case ARM:
+                if (a > b) return arm_right(x).value(state, b, a);
+        }
+        return best(Item{kind, state, a, b, x}).value;
+    }
+};
+
+}  // namespace oneec

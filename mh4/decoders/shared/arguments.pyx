@@ -1,0 +1,193 @@
+"""Validation of the decoders' arguments: a ValueError states what is wrong and where.
+
+Scores are numbers between -1e30 and 1e30, so that their sums stay finite in float32 for sentences of a million words. -inf forbids
+what it scores, and so does any number from -1e30 down, such as numpy.finfo(numpy.float32).min, whether or not anything is left.
+Numbers from 1e30 up, and NaN, are refused. This holds for all scores, costs included, of all decoders and marginals.
+
+A mask above -1e30 is a score as any other: a derivation that needs it is found, but its other scores may get lost in the rounding.
+"""
+
+import numpy as np
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.math cimport INFINITY
+from libcpp.vector cimport vector
+
+from mh4.decoders.shared.derivation import NotInClass
+from mh4.decoders.shared.memory import out_of_memory, room_for
+
+LARGEST = 1e30
+
+cdef enum:
+    MASKS = 1    # there are finite numbers that count as -inf
+    INVALID = 2  # there are numbers of 1e30 or more, or NaN
+    PAGE = 4096  # numbers that are looked at together
+
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def scores(name, array, shape):
+    """``array`` as a C-contiguous float32 or float64 array of this shape, of numbers between -1e30 and 1e30, and -inf.
+
+    It is not copied if it already is one. Numbers from -1e30 down become -inf.
+    """
+    array = np.asarray(array)
+    if array.dtype.kind != "f":
+        raise ValueError(f"{name}: expected floating-point numbers, got dtype {array.dtype}")
+    if array.shape != shape:
+        raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
+    array = converted(name, array, FLOAT32 if array.dtype == FLOAT32 else FLOAT64)
+    cdef int found = range_of(array)
+    if found & INVALID:
+        where = tuple(int(i) for i in np.argwhere(~(array < LARGEST))[0])
+        raise ValueError(f"{name}: scores must be below {LARGEST:g} and not NaN, got {array[where]} at {where}")
+    if not found:
+        return array
+    room_for(array.nbytes, f"a copy of {name}")
+    return np.where(array > -LARGEST, array, array.dtype.type(-np.inf))
+
+
+def converted(name, array, dtype):
+    """``array`` as a C-contiguous array of this type, not copied if it already is one. Raises MemoryError if a copy does not fit."""
+    if array.dtype != dtype or not array.flags.c_contiguous:
+        room_for(array.size * dtype.itemsize, f"a copy of {name}")
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+cdef int range_of(array) except -1:
+    """What a C-contiguous array of floats has besides -inf and numbers between -1e30 and 1e30."""
+    cdef Py_buffer buffer
+    PyObject_GetBuffer(array, &buffer, PyBUF_SIMPLE)
+    cdef int found
+    if buffer.itemsize == sizeof(float):
+        found = range_of_numbers(<const float*> buffer.buf, buffer.len // sizeof(float))
+    else:
+        found = range_of_numbers(<const double*> buffer.buf, buffer.len // sizeof(double))
+    PyBuffer_Release(&buffer)
+    return found
+
+
+cdef fused Float:
+    float
+    double
+
+
+cdef int range_of_numbers(const Float* numbers, Py_ssize_t count) noexcept nogil:
+    cdef Float largest = <Float> 1e30
+    cdef int found = 0
+    cdef Py_ssize_t first = 0, x, size
+    while first < count:
+        size = min(<Py_ssize_t> PAGE, count - first)
+        if between(numbers + first, -largest, largest, size) < size:
+            for x in range(first, first + size):
+                if not numbers[x] < largest:
+                    found |= INVALID
+                elif -INFINITY < numbers[x] <= -largest:
+                    found |= MASKS
+        first += size
+    return found
+
+
+cdef int between(const Float* numbers, Float low, Float high, int count) noexcept nogil:
+    """How many numbers are between two others."""
+    cdef int total = 0, x
+    for x in range(count):  # the compiler makes vectors of this, and not of the branches above
+        total += (low < numbers[x]) & (numbers[x] < high)
+    return total
+
+
+def float32_scores(name, array, shape):
+    """Scores in the form that the kernels take."""
+    return converted(name, scores(name, array, shape), FLOAT32)
+
+
+def float64_scores(name, array, shape):
+    """Scores as a C-contiguous float64 array, not copied if they are one."""
+    return converted(name, scores(name, array, shape), FLOAT64)
+
+
+def words(name, array, extra):
+    """Number of words n of a square matrix of scores with side n + extra."""
+    shape = np.shape(array)
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < extra:
+        raise ValueError(f"{name}: expected a square matrix of side n+{extra} for n words, got shape {shape}")
+    return shape[0] - extra
+
+
+def arc_factored(arcs, cost):
+    """n, arcs and cost as float arrays (cost may be None), and their sum as float64 (n+1, n+1), all C-contiguous."""
+    n = words("arcs", arcs, 1)
+    arcs = scores("arcs", arcs, (n + 1, n + 1))
+    room_for(arcs.size * FLOAT64.itemsize, "the sum of arcs and cost")
+    total = arcs.astype(FLOAT64)
+    if cost is not None:
+        cost = scores("cost", cost, (n + 1, n + 1))
+        total += cost
+    return n, arcs, cost, total
+
+
+def tree(heads, n=None):
+    """``heads`` as an int32 array (n+1,) if it is a tree: heads[0] == -1, all others in 0..n, no cycle."""
+    heads = np.asarray(heads)
+    if heads.ndim != 1 or heads.dtype.kind not in "iu":
+        raise ValueError(f"heads: expected a vector of integers, got dtype {heads.dtype} and shape {heads.shape}")
+    if n is not None and len(heads) != n + 1:
+        raise ValueError(f"heads: expected length {n + 1} for {n} words, got {len(heads)}")
+    narrow = heads.astype(np.int32)
+    for word in 1 + np.flatnonzero(narrow[1:] != heads[1:])[:1]:
+        raise not_a_head(word, heads[word], len(heads))
+    check_tree(narrow)
+    return narrow
+
+
+cdef const int[::1] checked_tree(heads):
+    """``heads`` as `tree` returns them, but without a copy, in a tenth of its time, if they are a C-contiguous int32 array."""
+    cdef const int[::1] given
+    try:
+        given = heads
+    except (TypeError, ValueError):
+        return tree(heads)
+    check_tree(given)
+    return given
+
+
+cdef int check_tree(const int[::1] heads) except -1:
+    """Raise ValueError if this is not a tree. O(n) time."""
+    cdef int n = <int> heads.shape[0] - 1, word, node
+    if n < 0 or heads[0] != -1:
+        raise ValueError("heads: expected heads[0] to be -1 (node 0 is the root and has no head)")
+    for word in range(1, n + 1):
+        if not 0 <= heads[word] <= n:
+            raise not_a_head(word, heads[word], n + 1)
+    cdef vector[int] reached_from  # the word from which a node was first reached on the way to the root
+    try:
+        reached_from.resize(n + 1, 0)
+    except MemoryError:
+        raise out_of_memory(n, (n + 1.0) * sizeof(int)) from None
+    for word in range(1, n + 1):
+        node = word
+        while node > 0 and reached_from[node] == 0:
+            reached_from[node] = word
+            node = heads[node]
+        if node > 0 and reached_from[node] == word:
+            raise ValueError(f"heads: word {word} is on a cycle or below one, so this is not a tree")
+    return 0
+
+
+cdef not_a_head(word, head, length):
+    return ValueError(f"heads: the head of word {word} is {head}, expected 0 to {length - 1}")
+
+
+def roots(heads, single_root):
+    """Raise NotInClass if a single root is required and the tree has not exactly one."""
+    if single_root and (heads[1:] == 0).sum() != 1:
+        raise NotInClass(f"heads: a single root is required, but node 0 has {(heads[1:] == 0).sum()} dependents")
+
+
+def no_derivation(heads=None, k=0):
+    """The error for a search without a result: the scores forbid every derivation or, with a tree, that is not in MH_k."""
+    from mh4.decoders.tree_measures.degree import smallest_k  # which needs checked_tree
+
+    if heads is not None and smallest_k(heads) > k:
+        return NotInClass(f"heads: the tree is not in MH{k}, only MH{smallest_k(heads)} and larger derive it")
+    return ValueError(f"no derivation: scores of -inf, or from {-LARGEST:g} down, forbid all, or a single root is required of a "
+                      "sentence without words")

@@ -1,0 +1,99 @@
+"""Conversion of a sequence of transition codes to a Derivation."""
+
+import numpy as np
+
+from mh4.decoders.shared import arguments
+from mh4.decoders.shared.derivation import Derivation
+from mh4.decoders.shared.memory import room_for
+
+
+cdef class Tensors:
+
+    def __init__(self, int count, shift, reduce_s0b0, reduce_s1s0, arcs, cost):
+        """count: the number of reduce transitions. Raises ValueError for invalid tensors."""
+        cdef int n = arguments.words("shift", shift, 2)
+        self.arrays = []
+        self.scores = Scores(n, n + 2, NULL, NULL, NULL, NULL, NULL, NULL)
+        self.scores.shift = matrix(self.kept("shift", shift, (n + 2, n + 2)))
+        self.scores.s0b0 = reduces(self.kept("reduce_s0b0", reduce_s0b0, (count, n + 2, n + 2)))
+        if reduce_s1s0 is not None:
+            self.scores.s1s0 = reduces(self.kept("reduce_s1s0", reduce_s1s0, (count, n + 2, n + 2)))
+        if arcs is not None:
+            arcs = self.kept("arcs", arcs, (n + 1, n + 1))
+            self.scores.arcs = self.scores.by_arc = matrix(arcs)
+        if cost is not None:
+            cost = self.kept("cost", cost, (n + 1, n + 1))
+            self.scores.cost = self.scores.by_arc = matrix(cost)
+        if arcs is not None and cost is not None:
+            room_for(arcs.nbytes, "the sum of arcs and cost")
+            self.arrays.append(arcs + cost)
+            self.scores.by_arc = matrix(self.arrays[len(self.arrays) - 1])
+
+    cdef kept(self, name, array, shape):
+        self.arrays.append(arguments.float32_scores(name, array, shape))
+        return self.arrays[len(self.arrays) - 1]
+
+
+cdef const float* matrix(const float[:, ::1] array):
+    return &array[0, 0]
+
+
+cdef const float* reduces(const float[:, :, ::1] array):
+    return &array[0, 0, 0]
+
+
+cdef object derivation(const int* codes, const Scores* scores):
+    """Execute the 2n+1 transitions and collect the scores that they use.
+
+    The first transition, the shift of the root, is not scored.
+    """
+    cdef int n = scores.n, step, code, s0 = -1, s1, s2, s3, head, dependent, b0 = 0, shifts = 0, reduces = 0
+    cdef size_t arc
+    cdef double total = 0
+    transitions = np.empty((2 * n + 1, 4), dtype=np.intp)
+    heads = np.empty(n + 1, dtype=np.int32)
+    parts = {"shift": np.empty((n, 2), dtype=np.intp), "reduce_s0b0": np.empty((n, 3), dtype=np.intp)}
+    cdef Py_ssize_t[:, ::1] rows = transitions, rows_shift = parts["shift"], rows_s0b0 = parts["reduce_s0b0"]
+    cdef Py_ssize_t[:, ::1] rows_s1s0, rows_arcs
+    if scores.s1s0:
+        rows_s1s0 = parts["reduce_s1s0"] = np.empty((n, 3), dtype=np.intp)
+    if scores.arcs:
+        rows_arcs = parts["arcs"] = np.empty((n, 2), dtype=np.intp)
+    cdef int[::1] below = heads  # for a node on the stack, the node below it; once it is removed, its head
+    for step in range(2 * n + 1):
+        code = codes[step]
+        s1 = below[s0] if s0 >= 0 else -1
+        s2 = below[s1] if s1 >= 0 else -1
+        s3 = below[s2] if s2 >= 0 else -1
+        rows[step, 0], rows[step, 1], rows[step, 2], rows[step, 3] = code, s1, s0, b0
+        if code == SH:
+            if b0 > 0:
+                rows_shift[shifts, 0], rows_shift[shifts, 1] = s0, b0
+                total += shift_score(scores, s0, b0)
+                shifts += 1
+            below[b0] = s0
+            s0 = b0
+            b0 += 1
+            continue
+        rows_s0b0[reduces, 0], rows_s0b0[reduces, 1], rows_s0b0[reduces, 2] = code - LA, s0, b0
+        total += on_s0b0(scores, code, s0, b0)
+        if scores.s1s0:
+            rows_s1s0[reduces, 0], rows_s1s0[reduces, 1], rows_s1s0[reduces, 2] = code - LA, s1, s0
+            total += on_s1s0(scores, code, s1, s0)
+        head = head_of(code, s3, s2, s1, s0, b0)
+        dependent = dependent_of(code, s2, s1, s0)
+        arc = <size_t> head * (n + 1) + dependent
+        if scores.arcs:
+            rows_arcs[reduces, 0], rows_arcs[reduces, 1] = head, dependent
+            total += scores.arcs[arc]
+        if scores.cost:
+            total += scores.cost[arc]
+        reduces += 1
+        if dependent == s0:
+            s0 = s1
+        elif dependent == s1:
+            below[s0] = s2
+        else:
+            below[s1] = s3
+        below[dependent] = head
+    return Derivation(total, heads, parts, transitions)

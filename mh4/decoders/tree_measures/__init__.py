@@ -1,0 +1,1 @@
+"""Properties of trees that say in which class they are, for mh4.trees."""
