@@ -7,15 +7,20 @@ The reference implementation of Gómez-Rodríguez, Shi & Lee, "Global Transition
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mh4.analysis.interface import compare, coverage, evaluate
     from mh4.parser.ensemble import Ensemble, load
     from mh4.parser.parsing import Parser
 
 __version__ = "0.1.0"
-__all__ = ["Ensemble", "Parser", "load"]
+__all__ = ["Ensemble", "Parser", "compare", "coverage", "evaluate", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import `load`, `Parser` and `Ensemble` on first use, so that other code starts without the compiled decoders."""
+    """Import these on first use, so that other code starts without the compiled decoders."""
+    if name in ("compare", "coverage", "evaluate"):
+        from mh4.analysis import interface
+
+        return getattr(interface, name)
     if name in __all__:
         from mh4.parser import ensemble
 

@@ -2,16 +2,14 @@
 
 from typing import Any
 
+from conllu import TokenList, parse
+
 from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
 from mh4.errors import InputError
 
 
-def to_token_list(sentence: Sentence) -> Any:
-    """A conllu.TokenList. Raises InputError if conllu is not installed."""
-    try:
-        from conllu import parse
-    except ImportError:
-        raise _missing("conllu") from None
+def to_token_list(sentence: Sentence) -> TokenList:
+    """A conllu.TokenList."""
     return parse(sentence.to_conllu())[0]
 
 
@@ -42,7 +40,7 @@ def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
         from spacy.tokens import Doc
         from spacy.vocab import Vocab
     except ImportError:
-        raise _missing("spacy") from None
+        raise InputError("this needs spacy, which is not installed: pip install spacy") from None
     columns: dict[str, Any] = {"words": sentence.words}
     if sentence.heads is not None:
         columns["heads"] = [head - 1 if head else k for k, head in enumerate(sentence.heads[1:].tolist())]
@@ -54,7 +52,3 @@ def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
     if sentence.feats:
         columns["morphs"] = ["" if feats == "_" else feats for feats in sentence.feats]
     return Doc(vocab or Vocab(), **columns)
-
-
-def _missing(library: str) -> InputError:
-    return InputError("this needs %s, which is not installed: pip install %s" % (library, library))

@@ -21,7 +21,6 @@ sequences that greedy parsers learn.
 """
 
 from enum import IntEnum
-from typing import Optional
 
 import numpy as np
 
@@ -148,7 +147,7 @@ class Configuration:
             self.heads[dependent] = head
             self.stack.remove(dependent)
 
-    def _why_not(self, code: int) -> Optional[str]:
+    def _why_not(self, code: int) -> str | None:
         """The reason why a transition is illegal here, or None."""
         sentinel = self.n + 1
         if code == SH:
@@ -211,7 +210,7 @@ def legal(positions: np.ndarray, n: int, single_root: bool = False) -> np.ndarra
     )
 
 
-def score(transitions: np.ndarray, shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: Optional[np.ndarray] = None) -> float:
+def score(transitions: np.ndarray, shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: np.ndarray | None = None) -> float:
     """The score of a transition sequence: the sum over its transitions except the first, which shifts the root.
 
     transitions: int array (m, 4) of rows (code, s1, s0, b0). shift: (n+2, n+2), indexed [s0, b0].

@@ -17,7 +17,6 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf as INFINITY
-from typing import Optional
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from mh4.decoders.tree_measures.degree import smallest_k
 
 Heads = np.ndarray | Sequence[int]
 
-_DEGREES: dict[str, Optional[float]] = {"projective": 3, "1ec": None, "any": INFINITY}
+_DEGREES: dict[str, float | None] = {"projective": 3, "1ec": None, "any": INFINITY}
 
 
 def is_projective(heads: Heads) -> bool:
@@ -117,7 +116,7 @@ def best(arcs: np.ndarray, name: str, *, single_root: bool = False) -> np.ndarra
     return heads if _in_class(heads, k) else _decode(arcs, k, single_root)
 
 
-def _in_class(heads: np.ndarray, k: Optional[float]) -> bool:
+def _in_class(heads: np.ndarray, k: float | None) -> bool:
     if not measures.crossings(heads).any():
         return True
     if k is None:
@@ -134,7 +133,7 @@ def _kept(heads: np.ndarray) -> np.ndarray:
     return arcs
 
 
-def _decode(arcs: np.ndarray, k: Optional[float], single_root: bool) -> np.ndarray:
+def _decode(arcs: np.ndarray, k: float | None, single_root: bool) -> np.ndarray:
     """The heads of the best tree, found by the decoder of the class."""
     n = len(arcs) - 1
     if k is None:
@@ -154,7 +153,7 @@ def _decode(arcs: np.ndarray, k: Optional[float], single_root: bool) -> np.ndarr
     return decode(shift, reduce, cost=arcs, single_root=single_root).heads
 
 
-def _degree(name: str) -> Optional[float]:
+def _degree(name: str) -> float | None:
     """The k of a class MH_k, None for "1ec". Any tree is derived by some large enough k."""
     if name in _DEGREES:
         return _DEGREES[name]

@@ -8,7 +8,7 @@ official scorer aligns them.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,11 +63,11 @@ class Group(NamedTuple):
     precise: int
 
     @property
-    def recall(self) -> Optional[float]:
+    def recall(self) -> float | None:
         return 100.0 * self.recalled / self.gold if self.gold else None
 
     @property
-    def precision(self) -> Optional[float]:
+    def precision(self) -> float | None:
         return 100.0 * self.precise / self.system if self.system else None
 
 
@@ -231,7 +231,7 @@ def _dimension_table(found: Comparison, dimension: Dimension) -> str:
     return aligned(dimension.title, groups, dimension.names, body)
 
 
-def _pair(a: Optional[float], b: Optional[float]) -> list[str]:
+def _pair(a: float | None, b: float | None) -> list[str]:
     shown = ["-" if value is None else "%.1f" % value for value in (a, b)]
     return shown + ["-" if a is None or b is None else _signed(a - b, 1)]
 

@@ -13,7 +13,7 @@ from functools import partial
 from importlib import metadata
 from itertools import chain, repeat
 from types import SimpleNamespace
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 from udtools import udeval
@@ -33,7 +33,7 @@ class Score(NamedTuple):
     precision: float
     recall: float
     f1: float
-    aligned_accuracy: Optional[float]
+    aligned_accuracy: float | None
 
 
 class Counts(NamedTuple):
@@ -42,7 +42,7 @@ class Counts(NamedTuple):
     gold: int
     system: int
     correct: int
-    aligned: Optional[int] = None
+    aligned: int | None = None
 
     def plus(self, other: "Counts") -> "Counts":
         """The counts in two parts of the text together."""
@@ -114,7 +114,7 @@ def attachment_scores(gold: Sequence[conllu.Sentence], system: Sequence[conllu.S
     words = heads = labelled = 0
     if len(gold) != len(system):
         raise ValueError("%d gold sentences, but the system has %d" % (len(gold), len(system)))
-    for g, s in zip(gold, system):
+    for g, s in zip(gold, system, strict=True):
         if len(g) != len(s):
             raise ValueError("%s: %d gold words, but the system has %d" % (g.name or "a sentence", len(g), len(s)))
         right = g.heads[1:] == s.heads[1:]

@@ -1,7 +1,5 @@
 """The command `mh4 compare`."""
 
-from typing import Optional
-
 import click
 
 from mh4.cli.group import say
@@ -16,7 +14,7 @@ from mh4.cli.paths import NAMED_OUTPUT, PATH
 @click.option(
     "--plot", "plot_file", type=NAMED_OUTPUT, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
 )
-def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: Optional[str]) -> None:
+def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: str | None) -> None:
     """Show where parsed file A is better than B, and whether the difference may be due to chance.
 
     First come UAS, LAS (F1 of the official scorer, which aligns words where segmentation differs) and the percentage of

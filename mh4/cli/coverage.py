@@ -1,7 +1,5 @@
 """The command `mh4 coverage`."""
 
-from typing import Optional
-
 import click
 
 from mh4.cli.group import say
@@ -14,7 +12,7 @@ from mh4.cli.paths import NAMED_OUTPUT, PATH
 @click.option(
     "--plot", "plot_file", type=NAMED_OUTPUT, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
 )
-def coverage(files: tuple[str, ...], as_json: bool, plot_file: Optional[str]) -> None:
+def coverage(files: tuple[str, ...], as_json: bool, plot_file: str | None) -> None:
     """Measure how much of the trees in CoNLL-U files ("-" is standard input) each class of trees covers.
 
     Sentence coverage is the percentage of trees in the class, edge coverage the percentage of arcs kept by the nearest trees in

@@ -1,7 +1,5 @@
 """The command `mh4 data`."""
 
-from typing import Optional
-
 import click
 
 from mh4.cli.group import say
@@ -23,7 +21,7 @@ from mh4.errors import InputError
     type=click.Choice(["github", "lindat"]),
     help="Where from; by default github, or what the environment variable MH4_DATA_SOURCE says.",
 )
-def data(language: str, to: Optional[str], ud: Optional[str], conll17: bool, source: Optional[str]) -> None:
+def data(language: str, to: str | None, ud: str | None, conll17: bool, source: str | None) -> None:
     """Fetch and verify a treebank of UD 2.0 ("toy": generate the toy treebank)."""
     from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The command `mh4 evaluate`."""
 
-from typing import Optional
-
 import click
 
 from mh4.cli.group import say
@@ -14,7 +12,7 @@ from mh4.cli.paths import PATH
 @click.option("--by", type=click.Choice(["deprel"]), help="Also show LAS by relation.")
 @click.option("--counts", is_flag=True, help="Show counts instead of percentages.")
 @click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
-def evaluate(gold_file: str, system_files: tuple[str, ...], by: Optional[str], counts: bool, as_json: bool) -> None:
+def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, counts: bool, as_json: bool) -> None:
     """Score parsed files against gold with the official scorer of the CoNLL 2018 shared task.
 
     For one system, this prints the scorer's own table; for several, the F1 of every metric, one column per system. With --by

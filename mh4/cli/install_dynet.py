@@ -1,7 +1,5 @@
 """The command `mh4 install-dynet`."""
 
-from typing import Optional
-
 import click
 
 from mh4.errors import InputError
@@ -11,7 +9,7 @@ from mh4.errors import InputError
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of compilers to run in parallel; by default all cores."
 )
-def install_dynet(jobs: Optional[int]) -> None:
+def install_dynet(jobs: int | None) -> None:
     """Compile DyNet for this Python and processor, and install it.
 
     The neural network needs DyNet, which pip cannot build by itself; the decoders and all commands that use no

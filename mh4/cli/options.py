@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Optional
 
 import click
 
@@ -35,7 +34,7 @@ def written(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def width(decode: Optional[str], beam: Optional[int]) -> int:
+def width(decode: str | None, beam: int | None) -> int:
     """The width of the beam; InputError if one is given without --decode beam."""
     if beam is not None and decode != "beam":
         raise InputError("--beam %d only makes sense with --decode beam" % beam)

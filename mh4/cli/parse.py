@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,15 +28,15 @@ def parse(
     input_files: tuple[str, ...],
     folder: str,
     text: bool,
-    segmenter_file: Optional[str],
+    segmenter_file: str | None,
     output: str,
     tags: bool,
     keep_deps: bool,
     jobs: int,
     quiet: bool,
     verbose: bool,
-    decode: Optional[str],
-    beam: Optional[int],
+    decode: str | None,
+    beam: int | None,
     confidence: bool,
 ) -> None:
     """Parse CoNLL-U files of any size ("-" is standard input), or with --text raw text.
@@ -70,7 +70,7 @@ def parse(
     set_verbosity(quiet, verbose)
     outputs = destinations(input_files, output)
     check_outputs(outputs)
-    for file, destination in zip(input_files, outputs):
+    for file, destination in zip(input_files, outputs, strict=True):
         with closing(parallel.parse(Parser.load, arguments, blocks(file), jobs, confidence=confidence)) as parsed:
             write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
     if confidence and not quiet and Calibration.load(folder) is None:

@@ -3,7 +3,6 @@
 import os
 import stat
 from collections.abc import Iterable
-from typing import Optional
 
 import click
 from click.shell_completion import CompletionItem
@@ -22,7 +21,7 @@ class Path(click.ParamType):
     def __init__(self, standard: bool = True, written: bool = False) -> None:
         self.standard, self.written = standard, written
 
-    def convert(self, value: str, parameter: Optional[click.Parameter], context: Optional[click.Context]) -> str:
+    def convert(self, value: str, parameter: click.Parameter | None, context: click.Context | None) -> str:
         given = parameter.opts[0] if isinstance(parameter, click.Option) else getattr(parameter, "human_readable_name", "path")
         if not value:
             raise InputError("%s is empty, expected a path" % given)
@@ -76,7 +75,7 @@ def _check(written: Iterable[str], read: Iterable[str]) -> None:
                 raise InputError("%s would overwrite %s, which is read: choose another output" % (output, name))
 
 
-def _identity(path: str, standard: int) -> Optional[tuple[int, int]]:
+def _identity(path: str, standard: int) -> tuple[int, int] | None:
     """What tells a regular file from all others; None if there is none. standard: the descriptor that "-" means."""
     try:
         status = os.fstat(standard) if path == "-" else os.stat(path)

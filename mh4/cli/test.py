@@ -1,6 +1,6 @@
 """The command `mh4 test`."""
 
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR")
 @click.argument("gold_file", type=PATH, metavar="GOLD.conllu")
 @decoding
-def test(folder: str, gold_file: str, decode: Optional[str], beam: Optional[int]) -> None:
+def test(folder: str, gold_file: str, decode: str | None, beam: int | None) -> None:
     """Parse the words of GOLD.conllu and score against its trees: UAS and LAS in percent of all words."""
     from mh4.analysis.evaluation import attachment_scores
     from mh4.data import conllu

@@ -1,7 +1,6 @@
 """The command `mh4 train`."""
 
 import os
-from typing import Optional
 
 import click
 
@@ -13,7 +12,7 @@ from mh4.errors import InputError
 class _SystemOption(click.Option):
     """The option --system, whose help names all systems."""
 
-    def get_help_record(self, context: click.Context) -> Optional[tuple[str, str]]:
+    def get_help_record(self, context: click.Context) -> tuple[str, str] | None:
         from mh4.parser.systems import SYSTEMS
 
         of_paper, beyond = ([s.name for s in SYSTEMS.values() if s.in_paper is paper] for paper in (True, False))

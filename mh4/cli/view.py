@@ -2,7 +2,6 @@
 
 import os
 import sys
-from typing import Optional
 
 import click
 
@@ -21,11 +20,11 @@ from mh4.errors import InputError, one_line
 @click.option("--svg", "picture_file", type=NAMED_OUTPUT, metavar="FILE.svg", help="Write a picture of one --sentence.")
 def view(
     file: str,
-    second: Optional[str],
-    folder: Optional[str],
-    sentence: Optional[str],
-    page_file: Optional[str],
-    picture_file: Optional[str],
+    second: str | None,
+    folder: str | None,
+    sentence: str | None,
+    page_file: str | None,
+    picture_file: str | None,
 ) -> None:
     """Show the trees of a CoNLL-U file ("-" is standard input), in the terminal, or as a page or a picture.
 

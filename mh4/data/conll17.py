@@ -7,7 +7,7 @@ has the outputs of all systems in one archive.
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -63,7 +63,7 @@ def file_name(lang: str, system: str) -> str:
     return "%s-%s.conllu" % (lang, system)
 
 
-def identify_blob(blob: str) -> Optional[Output]:
+def identify_blob(blob: str) -> Output | None:
     """The manifest row of the file with this git blob id, or None."""
     return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
 
@@ -76,9 +76,9 @@ def default_folder() -> Path:
 def download(
     lang: str,
     systems: Sequence[str] = tuple(SYSTEMS),
-    to: Optional[str] = None,
-    source: Optional[str] = None,
-    base_url: Optional[str] = None,
+    to: str | None = None,
+    source: str | None = None,
+    base_url: str | None = None,
 ) -> dict[str, Path]:
     """Fetch systems' outputs for a language into the folder `to` (by default data/conll17), skipping files already there.
 

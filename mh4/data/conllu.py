@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import NamedTuple, Optional, TextIO
+from typing import NamedTuple, TextIO
 
 import numpy as np
 
@@ -41,12 +41,12 @@ class Word(NamedTuple):
 
     id: int
     form: str
-    upos: Optional[str]
-    xpos: Optional[str]
-    feats: Optional[str]
-    head: Optional[int]
-    deprel: Optional[str]
-    probability: Optional[float]
+    upos: str | None
+    xpos: str | None
+    feats: str | None
+    head: int | None
+    deprel: str | None
+    probability: float | None
 
 
 @dataclass
@@ -85,7 +85,7 @@ class Sentence:
         columns = [self.words, *tags, heads, self.deprels or absent, probabilities]
         if {len(column) for column in columns} != {len(self)}:
             raise InputError("%s: a column has more or fewer entries than there are words" % (self.name or "the sentence"))
-        return (Word(*row) for row in zip(range(1, len(self) + 1), *columns))
+        return (Word(*row) for row in zip(range(1, len(self) + 1), *columns, strict=True))
 
     def columns(self, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
         """The columns of a parsed sentence to write: HEAD, DEPREL, DEPS unless it is kept, and with `tags`, UPOS, XPOS and FEATS."""
@@ -116,7 +116,7 @@ class Sentence:
             lines.append("\t".join(row) + "\n")
         return "".join(lines) + "\n"
 
-    def _repr_html_(self) -> Optional[str]:
+    def _repr_html_(self) -> str | None:
         """In a notebook, the tree as a picture."""
         from mh4.drawing.svg import picture
 

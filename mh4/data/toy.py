@@ -23,7 +23,7 @@ byte for byte the same with every version of Python.
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional, TypeVar
+from typing import TypeVar
 
 from mh4.errors import InputError
 from mh4.util.files import make_folder, write_text
@@ -53,9 +53,7 @@ PATTERNS = {"plain": 27, "fronting": 4, "extraposition": 3, "serial": 2, "both":
 class Word:
     """A word of a sentence; its head is another Word, or None for the root."""
 
-    def __init__(
-        self, form: str, lemma: str, upos: str, xpos: str, feats: str, deprel: str, head: Optional["Word"] = None
-    ) -> None:
+    def __init__(self, form: str, lemma: str, upos: str, xpos: str, feats: str, deprel: str, head: "Word | None" = None) -> None:
         self.form, self.lemma, self.upos, self.xpos, self.feats = form, lemma, upos, xpos, feats
         self.deprel, self.head = deprel, head
 
@@ -113,7 +111,7 @@ class Grammar:
         noun, words = self.noun_phrase("i", "obl", verb)
         return [Word("ke", "ke", "ADP", "IN", "_", "case", noun)] + words
 
-    def verb(self, stems: Sequence[str], ending: str, deprel: str, head: Optional[Word]) -> Word:
+    def verb(self, stems: Sequence[str], ending: str, deprel: str, head: Word | None) -> Word:
         stem = self.pick(stems)
         feats = {
             "et": "Tense=Past|VerbForm=Fin",
@@ -125,7 +123,7 @@ class Grammar:
 
     # Clauses
 
-    def clause(self, pattern: str, deprel: str, head: Optional[Word]) -> tuple[Word, list[Word]]:
+    def clause(self, pattern: str, deprel: str, head: Word | None) -> tuple[Word, list[Word]]:
         """The finite verb and the words, in order, of a clause with this pattern."""
         stems = CONTROL_VERBS if pattern.startswith("serial") else VERBS
         verb = self.verb(stems, self.pick(["et", "it"]), deprel, head)

@@ -8,7 +8,7 @@ complete and its blob id is verified. This repository contains no treebank text;
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from mh4.data import toy
 from mh4.errors import InputError, reason
@@ -71,12 +71,12 @@ def languages() -> list[str]:
     return list(dict.fromkeys(row.lang for row in manifest() if row.release == RELEASE))
 
 
-def identify(path: str | Path) -> Optional[ManifestRow]:
+def identify(path: str | Path) -> ManifestRow | None:
     """The manifest row (release, language, split) of a file, identified by its content; None if it is not in the manifest."""
     return identify_blob(git_blob_id(path))
 
 
-def identify_blob(blob: str) -> Optional[ManifestRow]:
+def identify_blob(blob: str) -> ManifestRow | None:
     """The manifest row of the file with this git blob id, or None."""
     return next((row for row in manifest() if row.git_blob_sha1 == blob), None)
 
@@ -88,11 +88,11 @@ def default_folder() -> Path:
 
 def locate(
     lang: str,
-    ud: Optional[str] = None,
-    to: Optional[str] = None,
-    splits: Optional[Sequence[str]] = None,
-    source: Optional[str] = None,
-    base_url: Optional[str] = None,
+    ud: str | None = None,
+    to: str | None = None,
+    splits: Sequence[str] | None = None,
+    source: str | None = None,
+    base_url: str | None = None,
 ) -> dict[str, Path]:
     """The files of a treebank, by split: from the folder `ud` if given, otherwise generated ("toy") or fetched into `to`.
 
@@ -112,9 +112,9 @@ def locate(
 def download(
     lang: str,
     splits: Sequence[str] = SPLITS,
-    to: Optional[str] = None,
-    source: Optional[str] = None,
-    base_url: Optional[str] = None,
+    to: str | None = None,
+    source: str | None = None,
+    base_url: str | None = None,
 ) -> dict[str, Path]:
     """Fetch UD 2.0 files of a language into the folder `to` (default as in `locate`), skipping files already there.
 
@@ -143,7 +143,7 @@ def _toy(folder: Path) -> dict[str, Path]:
         raise InputError("the toy treebank cannot be written to %s: %s" % (folder, reason(error))) from None
 
 
-def _local(lang: str, folder: Path, splits: Optional[Sequence[str]]) -> dict[str, Path]:
+def _local(lang: str, folder: Path, splits: Sequence[str] | None) -> dict[str, Path]:
     if not folder.is_dir():
         raise InputError("%s is not a folder" % folder)
     paths = {split: folder / f"{lang}-ud-{split}.conllu" for split in SPLITS}

@@ -2,7 +2,6 @@
 
 import re
 from html import escape
-from typing import Optional
 
 import numpy as np
 
@@ -30,7 +29,7 @@ _STYLE = """
 """ % (layout.WORD_SIZE, layout.LABEL_SIZE)
 
 
-def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabilities: Optional[np.ndarray] = None) -> str:
+def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabilities: np.ndarray | None = None) -> str:
     """The tree of n words as an SVG file: heads int32 (n+1,), deprels n strings, probabilities of the arcs float64 (n+1,), nan where
     unknown, or None."""
     placed = layout.place(words, heads, deprels, layout.direction_of(words))
@@ -60,7 +59,7 @@ def described(words: list[str], heads: np.ndarray, deprels: list[str]) -> str:
     )
 
 
-def _shade(probabilities: Optional[np.ndarray], m: int) -> float:
+def _shade(probabilities: np.ndarray | None, m: int) -> float:
     """The opacity of the arc to word m: 1 if it is certain, or if its probability is unknown."""
     if probabilities is None or np.isnan(probabilities[m]):
         return 1.0

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Optional, cast, overload
+from typing import TYPE_CHECKING, cast, overload
 
 import numpy as np
 
@@ -25,7 +25,20 @@ from mh4.data.conllu import Block, Sentence
 from mh4.decoders.shared import arguments
 from mh4.errors import InputError, shown
 from mh4.parser.choices import BEAM, TREES
-from mh4.parser.parsing import ROOT, Parser, Unparsed, annotated, as_sentences, best, headed_by_root, in_order, items_of, naming
+from mh4.parser.parsing import (
+    ROOT,
+    Parsed,
+    Parser,
+    Unparsed,
+    annotated,
+    as_given,
+    as_sentences,
+    best,
+    headed_by_root,
+    in_order,
+    items_of,
+    naming,
+)
 from mh4.parser.vocabulary import TAGS, Table, without_subtype, written
 from mh4.util import memory
 from mh4.util.reading import Path, path_of
@@ -91,18 +104,18 @@ class Ensemble:
         self,
         sentences: Unparsed,
         progress: Callable[[int], None] = lambda words: None,
-    ) -> list[Sentence]:
-        """Parse sentences, given as lists (or other iterables) of words, as Sentence, or as Voted, whose trees vote last.
+    ) -> Parsed:
+        """Parse sentences, given as Parser.parse takes them, or as Voted, whose trees vote last.
 
-        Returns new Sentences, as Parser.parse does, all with a single root; without parsers, their tags are unchanged.
+        Returns new Sentences or TokenLists, as Parser.parse does, all with a single root; without parsers, their tags are unchanged.
         Raises InputError for a sentence without words or votes, or with votes that are not trees over its words, and OutOfMemory as
         Parser.parse does. `progress` is called with the number of words parsed after each minibatch.
         """
-        unparsed = as_sentences(sentences)
+        given, unparsed = as_sentences(sentences)
         for sentence in unparsed:
             _check_votes(sentence, self.parsers)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
-            return in_order(unparsed, self._minibatches(unparsed), self._parse, progress)
+            return as_given(given, in_order(unparsed, self._minibatches(unparsed), self._parse, progress))
 
     def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
         """The indices of the sentences of each minibatch, and each model's scores for them."""
@@ -116,7 +129,7 @@ class Ensemble:
         trees_of_members = [parser.trees(sentences, of_member) for parser, of_member in zip(self.parsers, scores)]
         trees_of_files = [[other.heads for other in _votes(sentence)] for sentence in sentences]
         heads = []
-        for k, (sentence, files) in enumerate(zip(sentences, trees_of_files)):
+        for k, (sentence, files) in enumerate(zip(sentences, trees_of_files, strict=True)):
             with naming(sentence, "parse"):
                 heads.append(vote([*(member[k] for member in trees_of_members), *files], self.tree))
         labels = [_opinion(parser, "labels", of_member.labels(heads)) for parser, of_member in zip(self.parsers, scores)]
@@ -195,7 +208,7 @@ def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray])
     table = Table({**_UNSPECIFIED.to_json(), **dict.fromkeys(labels, 0)})
     scores = np.zeros((len(table), sum(map(len, sentences))), dtype=np.float32)
     start = 0
-    for sentence, tree in zip(sentences, heads):
+    for sentence, tree in zip(sentences, heads, strict=True):
         words = np.arange(start, start + len(sentence))
         for other in _votes(sentence):
             scores[[table[label] for label in other.deprels], words] += np.where(other.heads == tree, 1, _OF_ANOTHER_ARC)[1:]
@@ -203,7 +216,7 @@ def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray])
     return table, scores[1:]
 
 
-def _most_probable(opinions: Sequence[Opinion], roots: Optional[np.ndarray] = None) -> list[str]:
+def _most_probable(opinions: Sequence[Opinion], roots: np.ndarray | None = None) -> list[str]:
     """The string with the highest average probability over opinions, whose tables may differ; see parsing.best."""
     union = Table(dict.fromkeys(chain.from_iterable(table.strings[1:] for table, _ in opinions), 0))
     total = np.zeros((len(union), opinions[0][1].shape[1]), dtype=np.float32)
@@ -214,12 +227,10 @@ def _most_probable(opinions: Sequence[Opinion], roots: Optional[np.ndarray] = No
 
 
 @overload
-def load(folder: Path, decode: Optional[str] = None, beam: int = BEAM) -> Parser: ...  # type: ignore[overload-overlap]
+def load(folder: Path, decode: str | None = None, beam: int = BEAM) -> Parser: ...  # type: ignore[overload-overlap]
 @overload
 def load(folder: Iterable[Path], *, tree: str = "mst") -> Ensemble: ...
-def load(
-    folder: Path | Iterable[Path], decode: Optional[str] = None, beam: int = BEAM, *, tree: str = "mst"
-) -> Parser | Ensemble:
+def load(folder: Path | Iterable[Path], decode: str | None = None, beam: int = BEAM, *, tree: str = "mst") -> Parser | Ensemble:
     """Load the parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
 
     decode: "exact", "greedy", "beam" (of width `beam`) or "mbr"; if None, exact for global models and greedy for greedy ones.

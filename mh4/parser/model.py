@@ -5,7 +5,7 @@ import io
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Optional, Union
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class Model:
         self.config = config
         self.vocabulary = vocabulary
         self.seed = seed
-        self.temperature: Optional[float] = None  # for probabilities; None before calibration, which means 1
+        self.temperature: float | None = None  # for probabilities; None before calibration, which means 1
         counter = _Counter()
         self._make(counter)
         if counter.count > _MOST_PARAMETERS:
@@ -63,7 +63,7 @@ class Model:
             if config.scorer.orthogonal:
                 self.scorer.make_orthogonal()
 
-    def _make(self, parameters: Union["dy.ParameterCollection", "_Counter"]) -> None:
+    def _make(self, parameters: "dy.ParameterCollection | _Counter") -> None:
         """Make the network, whose parameters are added to `parameters`."""
         config, vocabulary = self.config, self.vocabulary
         self.encoder = Encoder(config, vocabulary, parameters)
@@ -79,7 +79,7 @@ class Model:
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.system.name, self.config, self.vocabulary, self.seed, self._arrays(), self.temperature)
 
-    def build(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> "Scores":
+    def build(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> "Scores":
         """A new graph over a minibatch, not yet evaluated. With `rng`, words and units are dropped at random as in training."""
         dy.renew_cg()
         return Scores(self, sentences, rng)
@@ -188,7 +188,7 @@ class Scores:
     last: the newest expression of them. With `rng`, dropout is applied.
     """
 
-    def __init__(self, model: Model, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> None:
+    def __init__(self, model: Model, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> None:
         self._model, self._training = model, rng is not None
         layers = model.encoder(sentences, rng)
         self._vectors, self._columns = layers[-1], node_columns(sentences)
@@ -259,7 +259,7 @@ class _Counter:
 
 
 def _restored(
-    system: str, config: Config, vocabulary: Vocabulary, seed: int, arrays: Mapping[str, np.ndarray], temperature: Optional[float]
+    system: str, config: Config, vocabulary: Vocabulary, seed: int, arrays: Mapping[str, np.ndarray], temperature: float | None
 ) -> Model:
     """A model that was pickled."""
     model = Model(system, config, vocabulary, seed)

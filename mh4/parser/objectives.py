@@ -8,7 +8,7 @@ the graph.
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def structured(
     tensors: Mapping[str, np.ndarray],
     heads: np.ndarray,
     single_root: bool,
-    sequence: Optional[np.ndarray] = None,
+    sequence: np.ndarray | None = None,
 ) -> Violation:
     """Structured hinge: max over derivations of score + Hamming cost (wrong heads), minus the same over those of the target.
 
@@ -108,7 +108,7 @@ def stepwise(tensors: Mapping[str, np.ndarray], sequence: np.ndarray, rivals: np
     return Violation({name: used[name] for name in tensors}, {name: parts[name][wrong] for name in tensors}, float(len(wrong)))
 
 
-def predicted_classes(scores: np.ndarray, gold: np.ndarray, rivals: Optional[np.ndarray] = None) -> np.ndarray:
+def predicted_classes(scores: np.ndarray, gold: np.ndarray, rivals: np.ndarray | None = None) -> np.ndarray:
     """For each of N decisions, the class with the highest score + 1 (+ 0 for the gold class): scores (classes, N), gold (N,).
 
     rivals: bool (classes, N), the classes that compete with the gold one; by default all.

@@ -16,7 +16,6 @@ are what a chart finds first among the derivations of the tree (`first_of_chart`
 """
 
 from collections.abc import Sequence
-from typing import Optional
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from mh4.transitions import LA, LA2, LA_PRIME, MH3, MH4, RA, RA2, RA_PRIME, SH, 
 from mh4.trees import Heads
 
 
-def canonical(heads: Heads, codes: Sequence[Transition] = MH4) -> Optional[np.ndarray]:
+def canonical(heads: Heads, codes: Sequence[Transition] = MH4) -> np.ndarray | None:
     """The canonical sequence of a tree, or None if the transitions `codes` (MH3 or MH4) cannot produce it.
 
     heads: int array (n+1,), a tree. Returns an int array (2n+1, 5) of rows (code, s2, s1, s0, b0), the positions before the
@@ -58,7 +57,7 @@ def canonical(heads: Heads, codes: Sequence[Transition] = MH4) -> Optional[np.nd
     return np.array(rows, dtype=np.intp)
 
 
-def late(heads: Heads, codes: Sequence[Transition] = MH3) -> Optional[np.ndarray]:
+def late(heads: Heads, codes: Sequence[Transition] = MH3) -> np.ndarray | None:
     """The sequence of MH3 that shifts as long as it can, as `canonical` gives it; None if the tree is not projective."""
     heads = arguments.tree(heads).tolist()
     n = len(heads) - 1
@@ -84,7 +83,7 @@ def late(heads: Heads, codes: Sequence[Transition] = MH3) -> Optional[np.ndarray
     return rows(sequence)
 
 
-def first_of_chart(heads: Heads, codes: Sequence[Transition] = MH4) -> Optional[np.ndarray]:
+def first_of_chart(heads: Heads, codes: Sequence[Transition] = MH4) -> np.ndarray | None:
     """The sequence of MH4 that the chart of mh4.decoders.mh4.first finds first, as `canonical` gives it.
 
     None if the chart does not derive the tree.

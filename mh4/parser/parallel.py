@@ -39,7 +39,7 @@ def parse(
     jobs = min(jobs, _cores())
     if jobs == 1:
         for chunk in chunks:
-            yield from zip(chunk, _parse(load, arguments, options, [block.sentence for block in chunk]))
+            yield from zip(chunk, _parse(load, arguments, options, [block.sentence for block in chunk]), strict=True)
         return
     children: list[Child] = []
     idle: SimpleQueue[Child] = SimpleQueue()
@@ -81,7 +81,7 @@ def _parsed(chunk: list[Block], future: Future) -> Iterator[tuple[Block, Sentenc
     sentences, said = future.result()
     for text in said:
         warnings.warn(text, RuntimeWarning, stacklevel=2)
-    yield from zip(chunk, sentences)
+    yield from zip(chunk, sentences, strict=True)
 
 
 def _parse_elsewhere(

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from conllu.models import TokenList
 
+from mh4.data import token_lists
 from mh4.data.conllu import Sentence
 from mh4.decoders import Derivation, Marginals
 from mh4.errors import InputError, OutOfMemory, because, shown, working_on
@@ -20,7 +22,8 @@ if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
     from mh4.parser.model import Model, Scores
     from mh4.parser.systems import Marginalize
 
-Unparsed = Iterable[Sentence | Iterable[str]]
+Unparsed = Iterable[Sentence | TokenList | Iterable[str]]
+Parsed = list[Any]  # a Sentence for each, or for a TokenList, a TokenList
 ROOT = "root"  # the label of words headed by the root, and only of those
 Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
 
@@ -34,7 +37,7 @@ class Parser:
     >>> parser.parse([["Ez", "egy", "mondat", "."]])[0].heads
     """
 
-    def __init__(self, model: "Model", decode: Optional[str] = None, beam: int = BEAM) -> None:
+    def __init__(self, model: "Model", decode: str | None = None, beam: int = BEAM) -> None:
         if not hasattr(model, "system"):
             raise InputError("no parser can be made of %s; load one from the folder of a model, by mh4.load" % shown(model))
         self.model = model
@@ -42,7 +45,7 @@ class Parser:
         self._tempered = decode == "mbr"  # whether the result depends on the temperature
 
     @classmethod
-    def load(cls, folder: Path, decode: Optional[str] = None, beam: int = BEAM) -> "Parser":
+    def load(cls, folder: Path, decode: str | None = None, beam: int = BEAM) -> "Parser":
         """Load the parser that ``mh4 train`` saved in `folder`; InputError if there is none or its format is another.
 
         decode: "exact", "greedy", "beam" (of width `beam`) or "mbr" (see System.minimum_bayes_risk); if None, exact for global
@@ -58,23 +61,24 @@ class Parser:
         progress: Callable[[int], None] = lambda words: None,
         confidence: bool = False,
         transitions: bool = False,
-    ) -> list[Sentence]:
-        """Parse sentences, given as lists (or other iterables) of words or as Sentence.
+    ) -> Parsed:
+        """Parse sentences, given as lists (or other iterables) of words, as Sentence, or as TokenLists of the package conllu.
 
-        Returns new Sentences with heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats
-        as predicted (a model that does not predict one of them leaves it as it is); with `confidence`, also with the
-        probabilities of their arcs (float64 (n+1,), probabilities[0] = 1), at the model's temperature; with `transitions`,
-        also with those of their derivations, if the system has them.
+        Returns copies of TokenLists, with the columns that `mh4 parse --tags` changes. Of others, it returns new Sentences with
+        heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats as predicted (a model that does
+        not predict one of them leaves it as it is); with `confidence`, also with the probabilities of their arcs (float64 (n+1,),
+        probabilities[0] = 1), at the model's temperature; with `transitions`, also with those of their derivations, if the system
+        has them.
         `progress` is called with the number of words parsed after each minibatch.
         Raises InputError for a sentence without words, or if probabilities are asked for and the system has none; and
         OutOfMemory, naming the sentence, if one is too long for the memory of the machine.
         """
         if confidence:
             self._marginalize()
-        unparsed = as_sentences(sentences)
+        given, unparsed = as_sentences(sentences)
         with self.model.lock:
             parse = partial(self._parse, confidence=confidence, transitions=transitions)
-            return in_order(unparsed, self.model.score(unparsed), parse, progress)
+            return as_given(given, in_order(unparsed, self.model.score(unparsed), parse, progress))
 
     def trees(self, sentences: Sequence[Sentence], scores: "Scores") -> list[np.ndarray]:
         """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,). Raises as `derivations` does."""
@@ -90,7 +94,7 @@ class Parser:
         if self._tempered:
             arrays = [at_temperature(tensors, self.model.temperature or 1) for tensors in arrays]
         found = []
-        for sentence, tensors in zip(sentences, arrays):
+        for sentence, tensors in zip(sentences, arrays, strict=True):
             try:
                 with naming(sentence, "parse"), working_on(sentence.name):
                     found.append(self.decode(**tensors, single_root=single_root))
@@ -105,7 +109,7 @@ class Parser:
         """
         marginalize, single_root = self._marginalize(), self.model.config.scorer.single_root
         found = []
-        for sentence, tensors in zip(sentences, scores.trees.arrays()):
+        for sentence, tensors in zip(sentences, scores.trees.arrays(), strict=True):
             with naming(sentence, "parse"):
                 found.append(marginalize(**at_temperature(tensors, self.model.temperature or 1), single_root=single_root))
         return found
@@ -134,10 +138,10 @@ class Parser:
         columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, roots)
         parsed = annotated(sentences, heads, columns)
         if confidence:
-            for sentence, marginals in zip(parsed, self.marginals(sentences, scores)):
+            for sentence, marginals in zip(parsed, self.marginals(sentences, scores), strict=True):
                 sentence.probabilities = of_arcs(marginals.arcs, sentence.heads)
         if transitions:
-            for sentence, derivation in zip(parsed, derivations):
+            for sentence, derivation in zip(parsed, derivations, strict=True):
                 sentence.transitions = derivation.transitions  # type: ignore[assignment]
         return parsed
 
@@ -164,7 +168,7 @@ def in_order(
     parsed: dict[int, Sentence] = {}
     with naming(longest(sentences), "parse"):
         for batch, scores in minibatches:
-            parsed.update(zip(batch, parse([sentences[k] for k in batch], scores)))
+            parsed.update(zip(batch, parse([sentences[k] for k in batch], scores), strict=True))
             progress(sum(len(sentences[k]) for k in batch))
     return [parsed[k] for k in range(len(sentences))]
 
@@ -192,7 +196,7 @@ def longest(sentences: Sequence[Sentence]) -> Sentence:
 def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], columns: Mapping[str, list[str]]) -> list[Sentence]:
     """New sentences with these heads, one array per sentence, and these columns by name, concatenated over all sentences."""
     results, start = [], 0
-    for sentence, tree in zip(sentences, heads):
+    for sentence, tree in zip(sentences, heads, strict=True):
         stop = start + len(sentence)
         strings: dict[str, Any] = {name: values[start:stop] for name, values in columns.items()}
         results.append(replace(sentence, heads=tree, **strings))
@@ -205,15 +209,23 @@ def headed_by_root(heads: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([tree[1:] for tree in heads]) == 0
 
 
-def as_sentences(given: Unparsed) -> list[Sentence]:
-    """Sentences as they are, or made from words; InputError if one has no words, or if anything is something else."""
-    sentences = None if isinstance(given, Sentence) else items_of(given)
-    if sentences is None:
+def as_sentences(given: Unparsed) -> tuple[list[Any], list[Sentence]]:
+    """What is given, and the same as Sentences; InputError if one has no words, or if anything is something else."""
+    items = None if isinstance(given, (Sentence, TokenList)) else items_of(given)
+    if items is None:
         raise InputError("cannot parse %s: expected a list of sentences" % shown(given))
-    return [_as_sentence(sentence) for sentence in sentences]
+    return items, [_as_sentence(sentence) for sentence in items]
 
 
-def _as_sentence(given: Sentence | Iterable[str]) -> Sentence:
+def as_given(given: Sequence[Any], parsed: Sequence[Sentence]) -> Parsed:
+    """Parsed sentences, as TokenLists where these were given."""
+    pairs = zip(given, parsed, strict=True)
+    return [token_lists.parsed(one, sentence) if isinstance(one, TokenList) else sentence for one, sentence in pairs]
+
+
+def _as_sentence(given: Sentence | TokenList | Iterable[str]) -> Sentence:
+    if isinstance(given, TokenList):
+        given = token_lists.sentence_of(given)
     name, words = (given.name, given.words) if isinstance(given, Sentence) else ("", given)
     found = items_of(words)
     if not found or not all(isinstance(word, str) and word for word in found):
@@ -222,7 +234,7 @@ def _as_sentence(given: Sentence | Iterable[str]) -> Sentence:
     return given if isinstance(given, Sentence) else Sentence(list(map(str, found)))  # numpy's strings are of a type of its own
 
 
-def items_of(given: Any) -> Optional[list[Any]]:
+def items_of(given: Any) -> list[Any] | None:
     """The items of a list, an iterator, an array or the like; None for a string, or what has no items."""
     try:
         items = None if isinstance(given, (str, bytes)) else iter(given)
@@ -231,7 +243,7 @@ def items_of(given: Any) -> Optional[list[Any]]:
     return None if items is None else list(items)  # its errors are those of the user's code
 
 
-def best(scores: np.ndarray, table: Table, roots: Optional[np.ndarray] = None) -> list[str]:
+def best(scores: np.ndarray, table: Table, roots: np.ndarray | None = None) -> list[str]:
     """The best-scoring string of every column, never the unknown one (row 0).
 
     roots: for labels, which columns are words headed by the root: these and only these are labelled `root`.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Optional, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root; exact decoders also take cost and heads
 Marginalize = Callable[..., Marginals]  # takes the tensors by name, and single_root
 Nearest = Callable[..., np.ndarray]  # from heads, class and single_root to heads
-Sequence = Callable[[np.ndarray, tuple[Transition, ...]], Optional[np.ndarray]]  # from heads and transitions to rows
+Sequence = Callable[[np.ndarray, tuple[Transition, ...]], np.ndarray | None]  # from heads and transitions to rows
 
 Configured = TypeVar("Configured", bound="System")
 
@@ -47,7 +47,7 @@ class Tensor:
 
     name: str
     positions: tuple[str, str]
-    matrices: Optional[int] = None
+    matrices: int | None = None
     sentinel: tuple[bool, bool] = (True, True)
     biaffine: bool = True
 
@@ -69,7 +69,7 @@ class System:
     tensors: tuple[Tensor, ...]
     decoders: Mapping[str, Decode]
     in_paper: bool = True
-    marginals: Optional[Marginalize] = None
+    marginals: Marginalize | None = None
     nearest: Nearest = trees.nearest
     end_before_mlp: bool = False
 
@@ -90,7 +90,7 @@ class System:
         """The name of the default decoder."""
         return next(iter(self.decoders))
 
-    def decoder(self, decoding: Optional[str] = None, width: int = BEAM) -> Decode:
+    def decoder(self, decoding: str | None = None, width: int = BEAM) -> Decode:
         """The function from the tensors by name, and single_root, to a Derivation.
 
         decoding: one of DECODING_METHODS, or None for the default; width: of the beam. Raises InputError if the system lacks it.
@@ -139,7 +139,7 @@ class GlobalSystem(System):
     highest.
     """
 
-    derivation: Optional[Sequence] = None
+    derivation: Sequence | None = None
 
     def configured(self, config: "Config") -> "GlobalSystem":
         system = super().configured(config)

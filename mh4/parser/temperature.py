@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass
-from typing import Optional
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class Calibration:
         write_text(os.path.join(folder, FILE), json.dumps(asdict(self), indent=2) + "\n")
 
     @classmethod
-    def load(cls, folder: str) -> Optional["Calibration"]:
+    def load(cls, folder: str) -> "Calibration | None":
         """That of the model in `folder`; None if it has none. Raises InputError if it is damaged."""
         path = os.path.join(folder, FILE)
         if not os.path.lexists(path):

@@ -6,7 +6,6 @@ log-likelihood of the gold arcs is kept (see mh4.parser.temperature).
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Optional
 
 import numpy as np
 
@@ -19,7 +18,7 @@ _LOWEST, _HIGHEST = 0.02, 50.0  # temperatures to choose from
 _SENTENCES = 500  # to fit the temperature on, at most: enough for one number
 
 
-def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Optional[Calibration]:
+def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | None:
     """The best temperature for the gold arcs of these sentences (at most 500 of them); None if the system has no marginals."""
     model = parser.model
     marginalize, single_root = model.system.marginals, model.config.scorer.single_root

@@ -7,7 +7,7 @@ for trees is their negative log-likelihood, whose derivatives are how often scor
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +26,9 @@ def minibatch_loss(
     model: Model,
     settings: Training,
     sentences: Sequence[Sentence],
-    targets: Sequence[Optional[np.ndarray]],
-    rng: Optional["np.random.Generator"] = None,
-) -> Optional["dy.Expression"]:
+    targets: Sequence[np.ndarray | None],
+    rng: "np.random.Generator | None" = None,
+) -> "dy.Expression | None":
     """The loss of trees, tags and labels of a minibatch, divided by `settings.loss_scale`; None if its gradient is 0.
 
     settings: the weights of the terms and the scale. targets: the trees to learn, one heads array per sentence, gold or the
@@ -55,8 +55,8 @@ def minibatch_loss(
 
 
 def tree_loss(
-    names: Sequence[str], system: System, scores: TensorScores, targets: Sequence[Optional[np.ndarray]], single_root: bool
-) -> Optional["dy.Expression"]:
+    names: Sequence[str], system: System, scores: TensorScores, targets: Sequence[np.ndarray | None], single_root: bool
+) -> "dy.Expression | None":
     """Sum over sentences of the system's violations of the margins of the targets, trees that it can produce.
 
     names: those of the sentences, for warnings. The graph must have been evaluated. None if the gradient is 0: every prediction is
@@ -71,8 +71,8 @@ def tree_loss(
 
 
 def stepwise_loss(
-    system: GreedySystem, scores: JointScores, targets: Sequence[Optional[np.ndarray]], single_root: bool
-) -> Optional["dy.Expression"]:
+    system: GreedySystem, scores: JointScores, targets: Sequence[np.ndarray | None], single_root: bool
+) -> "dy.Expression | None":
     """The same for greedy parsers whose scores are not sums over pairs of positions: a hinge in each configuration."""
     steps = [None if heads is None else system.steps(heads, single_root) for heads in targets]
     learned_steps = [each for each in steps if each]
@@ -101,7 +101,7 @@ def negative_log_likelihood(
     return scores.weighted([each.derivatives for each in found]) + (sum(each.value for each in found) - linear)
 
 
-def hinge(scores: "dy.Expression", gold: np.ndarray, rivals: Optional[np.ndarray] = None) -> Optional["dy.Expression"]:
+def hinge(scores: "dy.Expression", gold: np.ndarray, rivals: np.ndarray | None = None) -> "dy.Expression | None":
     """Sum over columns of max(0, 1 + best wrong class - gold class); scores (classes, N), evaluated; None where 0.
 
     rivals: which classes compete with the gold one, bool (classes, N); by default all.
@@ -116,7 +116,7 @@ def hinge(scores: "dy.Expression", gold: np.ndarray, rivals: Optional[np.ndarray
     return dy.sum_batches(margins) + float(len(wrong))
 
 
-def _weighted(weight: float, scores: "dy.Expression", table: Table, names: Sequence[str]) -> Optional["dy.Expression"]:
+def _weighted(weight: float, scores: "dy.Expression", table: Table, names: Sequence[str]) -> "dy.Expression | None":
     """The weighted hinge loss of classes given by name; None where it is 0."""
     loss = hinge(scores, table.numbers(names))
     return None if loss is None else loss * weight

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Progress:
     words: int = 0  # trained on, over all epochs
     seconds: float = 0.0  # of training, without evaluation
     evaluation_seconds: float = 0.0
-    cpu_seconds: Optional[float] = 0.0  # of both; None if it was begun by a version that did not measure them
+    cpu_seconds: float | None = 0.0  # of both; None if it was begun by a version that did not measure them
 
 
 class _Clock:
@@ -80,8 +80,8 @@ class Trainer:
         dev: Sequence[Sentence],
         folder: str,
         seed: int = 1,
-        sources: Optional[dict[str, Any]] = None,
-        listener: Optional[Listener] = None,
+        sources: dict[str, Any] | None = None,
+        listener: Listener | None = None,
     ) -> None:
         self.train, self.dev, self.folder = train, dev, folder
         self.settings, self.sources, self.listener = config.training, sources or {}, listener or Listener()
@@ -98,7 +98,7 @@ class Trainer:
         self.rng = np.random.default_rng(seed)
         self.progress = Progress()
 
-    def _training_tree(self, sentence: Sentence) -> Optional[np.ndarray]:
+    def _training_tree(self, sentence: Sentence) -> np.ndarray | None:
         """The tree to learn: gold, or if the system cannot produce it, the nearest tree that it can; None if it is too long."""
         if len(sentence) > self.settings.longest:
             return None

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http.client import HTTPException, InvalidURL
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Optional, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
@@ -54,7 +54,7 @@ class Source(NamedTuple):
 
 
 def locate(
-    sources: Mapping[str, Source], name: Optional[str], row: object, base_url: Optional[str] = None
+    sources: Mapping[str, Source], name: str | None, row: object, base_url: str | None = None
 ) -> tuple[str, Sequence[str]]:
     """The URL of a file, given its manifest row, at the source called `name`, and its possible names if that is an archive.
 
@@ -242,7 +242,7 @@ def _extract(wanted: Wanted, archive: IO[bytes], members: Sequence[str]) -> str:
 class _Unpacked(gzip.GzipFile):
     """The content of an archive: limited, and in parts as small as those of an honest one."""
 
-    def read(self, size: Optional[int] = -1) -> bytes:
+    def read(self, size: int | None = -1) -> bytes:
         if size is None or not 0 <= size <= CHUNK:
             raise tarfile.ReadError("a header of %s bytes" % size)
         try:
@@ -345,7 +345,7 @@ def _attempt(url: str, part: IO[bytes], limit: int, at_hand: str) -> None:
 
 
 @contextmanager
-def _progress(name: str, done: int, total: Optional[int]) -> Iterator[Callable[[int], None]]:
+def _progress(name: str, done: int, total: int | None) -> Iterator[Callable[[int], None]]:
     """A progress bar on standard error, if that is a terminal: yields a function to call with each number of bytes received."""
     if not sys.stderr.isatty():
         yield lambda count: None

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Optional, TextIO
+from typing import TextIO
 
 from mh4.errors import InputError, reason, unreadable
 
@@ -116,7 +116,7 @@ def explained(path: str) -> Iterator[None]:
         raise InputError("%s: cannot be written: %s" % (path, reason(error))) from None
 
 
-def _status(path: str) -> Optional[os.stat_result]:
+def _status(path: str) -> os.stat_result | None:
     """The status of the file at `path`, or None if there is none; an error if it may not be written."""
     if not path:
         raise InputError("the path of a file to be written is empty")
@@ -142,7 +142,7 @@ def _is_open_already(path: str) -> bool:
 
 
 @contextmanager
-def _temporary(target: str, status: Optional[os.stat_result]) -> Iterator[tuple[str, int]]:
+def _temporary(target: str, status: os.stat_result | None) -> Iterator[tuple[str, int]]:
     """Yield the path of a new file next to `target`, which is deleted at the end of the block if it still is there, and a handle of it.
 
     It has the owner and the permissions of the file that it may replace, given by its status. It is locked as long as this
@@ -169,7 +169,7 @@ def _temporary(target: str, status: Optional[os.stat_result]) -> Iterator[tuple[
             os.close(handle)
 
 
-def _locked_file(path: str) -> Optional[int]:
+def _locked_file(path: str) -> int | None:
     """A handle of a new file, which is locked; None if another process took it for stale before it was, and has deleted it."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
     with suppress(OSError):  # a file system without locks

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from typing import Optional
 
 # What cgroup v2 and v1 call the limit, the use, and both including swap; and, in memory.stat, the page cache, which is given up.
 _V2 = ("memory.max", "memory.current", "memory.swap.max", "memory.swap.current", ("inactive_file", "active_file"))
@@ -27,7 +26,7 @@ def require(size: int, what: str) -> None:
             raise MemoryError("%s needs another %d MB, and there are %d" % (what, size >> 20, max(there_is - _LEFT, 0) >> 20))
 
 
-def available(root: str = "/") -> Optional[int]:
+def available(root: str = "/") -> int | None:
     """The number of bytes that this process may still use, or None if the system does not say, as none but Linux does.
 
     It is the least of what is free in the machine, in the control groups of the process (those of a container, of cgroup v1 or
@@ -81,7 +80,7 @@ def _groups(root: str) -> Iterator[tuple[str, tuple]]:
             yield os.path.join(root, mounted.lstrip("/"), *folders[:depth]), names
 
 
-def _room_in(folder: str, names: tuple, swap: int) -> Optional[int]:
+def _room_in(folder: str, names: tuple, swap: int) -> int | None:
     """What is free in a control group, with this much free swap in the machine; None if it has no limit."""
     limit, used, limit_with_swap, used_with_swap = (_number(os.path.join(folder, name)) for name in names[:4])
     if limit is None or used is None:
@@ -110,7 +109,7 @@ def _numbers(path: str, unit: int = 1) -> dict[str, int]:
     return {field[0]: int(field[1]) * unit for field in fields if len(field) > 1 and field[1].isdigit()}
 
 
-def _number(path: str) -> Optional[int]:
+def _number(path: str) -> int | None:
     """The number in a file, None if there is none, as for "max"."""
     text = "".join(_lines(path)).strip()
     return int(text) if text.isdigit() else None

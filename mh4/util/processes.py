@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, Optional
+from typing import Any
 
 _OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end a command: it then ends its children
 _PR_SET_PDEATHSIG = 1
@@ -82,7 +82,7 @@ def _serve(requests: "multiprocessing.connection.Connection") -> None:
         while True:
             function, arguments = requests.recv()
             try:
-                answer: tuple[Any, Optional[Exception], str] = (function(*arguments), None, "")
+                answer: tuple[Any, Exception | None, str] = (function(*arguments), None, "")
             except Exception as error:
                 answer = (None, error, traceback.format_exc())
             requests.send(answer)

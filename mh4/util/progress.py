@@ -1,7 +1,7 @@
 """Progress bars, shown only on a terminal."""
 
 import sys
-from typing import Any, Optional
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
@@ -55,7 +55,7 @@ class TrainingProgress(Listener):
     def __init__(self) -> None:
         self._bar = words_bar()
         self._task = self._bar.add_task("preparing", total=None, note="")
-        self._loss: Optional[float] = None
+        self._loss: float | None = None
         self._scores = ""
 
     def __enter__(self) -> "TrainingProgress":

@@ -9,7 +9,7 @@ import io
 import os
 import select
 import sys
-from typing import Any, Optional, TextIO
+from typing import Any, TextIO
 
 
 class Descriptor(io.RawIOBase):
@@ -17,7 +17,7 @@ class Descriptor(io.RawIOBase):
 
     def __init__(self, number: int) -> None:
         self._number, self._dropping = number, False
-        self.error: Optional[OSError] = None  # of the write that failed
+        self.error: OSError | None = None  # of the write that failed
 
     def fileno(self) -> int:
         return self._number
@@ -103,13 +103,13 @@ def _reopened(stream: io.TextIOWrapper, number: int) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BufferedWriter(raw), encoding=stream.encoding, newline="\n", line_buffering=at_once)
 
 
-def _number(stream: TextIO) -> Optional[int]:
+def _number(stream: TextIO) -> int | None:
     try:
         return stream.fileno()
     except (OSError, ValueError):
         return None
 
 
-def _descriptor(stream: Any) -> Optional[Descriptor]:
+def _descriptor(stream: Any) -> Descriptor | None:
     raw = getattr(getattr(stream, "buffer", None), "raw", None)
     return raw if isinstance(raw, Descriptor) else None

@@ -3,7 +3,7 @@
 import io
 import time
 from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
-from typing import Any, Optional
+from typing import Any
 from urllib import request
 
 from mh4.errors import InputError
@@ -59,12 +59,12 @@ class _Received(io.RawIOBase):
 
     def __init__(self, raw: io.RawIOBase) -> None:
         self._raw, self._seconds, self._bytes = raw, 0.0, 0
-        self.limit: Optional[int] = HEADERS
+        self.limit: int | None = HEADERS
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> Optional[int]:
+    def readinto(self, buffer: Any) -> int | None:
         start = time.monotonic()
         count = self._raw.readinto(buffer)  # type: ignore[attr-defined]
         self._seconds += time.monotonic() - start

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Optional
 
 import numpy as np
 
@@ -26,8 +25,8 @@ class Analysis:
     heads: np.ndarray
     deprels: list[str]
     tags: list[tuple[str, str, str, str]]
-    probabilities: Optional[np.ndarray] = None
-    transitions: Optional[np.ndarray] = None
+    probabilities: np.ndarray | None = None
+    transitions: np.ndarray | None = None
 
     def differing(self, other: "Analysis") -> list[int]:
         """The words, from 1, whose head or label is another in the other analysis of the same sentence."""
@@ -46,7 +45,7 @@ class Shown:
     analyses: list[Analysis]
 
 
-def read(path: str, second: Optional[str] = None, model: Optional[str] = None, sentence: Optional[str] = None) -> Iterator[Shown]:
+def read(path: str, second: str | None = None, model: str | None = None, sentence: str | None = None) -> Iterator[Shown]:
     """The sentences of CoNLL-U file `path`, as needed, each with its tree and with that of file `second`, or of a `model`.
 
     sentence: show only the sentence of this number, or with this sent_id. Raises InputError for bad files, if the words of the
@@ -79,7 +78,7 @@ def _with_model(folder: str, blocks: Iterator[tuple[int, Block]]) -> Iterator[Sh
     while chunk := list(islice(blocks, 500)):
         sentences = [block.sentence for _, block in chunk]
         parsed = parser.parse(sentences, confidence=parser.model.system.marginals is not None, transitions=True)
-        for (number, block), sentence in zip(chunk, parsed):
+        for (number, block), sentence in zip(chunk, parsed, strict=True):
             yield _shown(number, block, [_analysis(block), _of(sentence, block.column(conllu.LEMMA))])
 
 

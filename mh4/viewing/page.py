@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 from importlib import resources
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -125,7 +125,7 @@ def _move(code: int) -> dict[str, str]:
     return {"name": str(MH5[code]), "head": head, "dependent": dependent}
 
 
-def _rounded(probabilities: Optional[np.ndarray]) -> Optional[list[Optional[int]]]:
+def _rounded(probabilities: np.ndarray | None) -> list[int | None] | None:
     """In ten-thousandths, None where unknown."""
     if probabilities is None:
         return None

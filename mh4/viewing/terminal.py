@@ -4,7 +4,7 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, Optional
+from typing import Any
 
 import click
 import numpy as np
@@ -76,7 +76,7 @@ class _Drawing(TextModeTrees):
         return node.ord in self._marked
 
 
-def _lines(shown: Shown, analysis: Analysis, color: bool, marked: Optional[list[int]] = None) -> list[str]:
+def _lines(shown: Shown, analysis: Analysis, color: bool, marked: list[int] | None = None) -> list[str]:
     sentence = Sentence(
         [one_line(word) for word in shown.words],
         upos=[one_line(upos) for _, upos, _, _ in analysis.tags],

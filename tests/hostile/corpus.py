@@ -7,7 +7,6 @@ import gzip
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Optional
 
 SEED = 20180715
 MUTATIONS = 120
@@ -23,8 +22,8 @@ class Case:
 
     name: str
     content: bytes
-    readable: Optional[bool] = None
-    tree: Optional[bool] = None
+    readable: bool | None = None
+    tree: bool | None = None
 
 
 def word(number, form="w", head="0", deprel="dep", upos="X", deps="_", misc="_", xpos="_", feats="_"):

@@ -10,7 +10,6 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
 
 import numpy as np
 
@@ -29,7 +28,7 @@ class Damage:
 
     name: str
     apply: Callable[[Path], None]
-    sound: Optional[bool] = False
+    sound: bool | None = False
 
 
 def damages() -> Iterator[Damage]:
@@ -51,7 +50,7 @@ def damages() -> Iterator[Damage]:
 
 
 def _of_any_file(name: str) -> Iterator[Damage]:
-    def rewritten(what: str, change: Callable[[bytes], bytes], sound: Optional[bool] = False) -> Damage:
+    def rewritten(what: str, change: Callable[[bytes], bytes], sound: bool | None = False) -> Damage:
         return Damage("%s: %s" % (name, what), lambda folder: _rewrite(folder / name, change), sound)
 
     # A number in config.toml may change to another that is as good, and in an archive, a date that nobody reads.

@@ -8,7 +8,6 @@ import sys
 import tempfile
 import traceback
 from dataclasses import dataclass
-from typing import Optional
 
 from mh4.cli import main
 
@@ -44,7 +43,7 @@ class Outcome:
 def run(
     *arguments: str,
     stdin: bytes | int = b"",
-    stdout: Optional[int] = None,
+    stdout: int | None = None,
     unbuffered: bool = False,
     memory: int = MEMORY,
     file_size: int = resource.RLIM_INFINITY,

@@ -14,7 +14,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Optional
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -57,7 +56,7 @@ class Sweep:
         settings = [part for setting in TINY for part in ("--set", setting)]
         return ["train", "--system", system, "--train", str(train), "--dev", str(self.good), "--model", str(model), *settings]
 
-    def run(self, name: str, *arguments: str, stdin: bytes = b"", succeeds: Optional[bool] = None) -> sandbox.Outcome:
+    def run(self, name: str, *arguments: str, stdin: bytes = b"", succeeds: bool | None = None) -> sandbox.Outcome:
         """Run a command; `succeeds` is whether it must succeed, if that is known."""
         done = sandbox.run(*arguments, stdin=stdin)
         self.runs += 1
@@ -151,7 +150,7 @@ class Sweep:
             self.fail(done.name, ("*",), "the model has changed")
         shutil.rmtree(place) if place.is_dir() else place.unlink()
 
-    def contents(self, place: Path) -> dict[str, Optional[bytes]]:
+    def contents(self, place: Path) -> dict[str, bytes | None]:
         paths = [place, *place.rglob("*")]
         return {str(path): path.read_bytes() if path.is_file() else None for path in paths}
 

@@ -1,5 +1,3 @@
-from typing import Optional
-
 import numpy as np
 
 from mh4.decoders.shared.derivation import Derivation
@@ -7,16 +5,16 @@ from mh4.decoders.shared.derivation import Derivation
 def decode(
     shift: np.ndarray,
     reduce_s0b0: np.ndarray,
-    reduce_s1s0: Optional[np.ndarray] = None,
+    reduce_s1s0: np.ndarray | None = None,
     *,
-    arcs: Optional[np.ndarray] = None,
+    arcs: np.ndarray | None = None,
     beam: int = 1,
     single_root: bool = False,
 ) -> Derivation: ...
 def decode_local(
     s0b0: np.ndarray,
-    s1s0: Optional[np.ndarray] = None,
-    s2s1: Optional[np.ndarray] = None,
+    s1s0: np.ndarray | None = None,
+    s2s1: np.ndarray | None = None,
     *,
     beam: int = 1,
     single_root: bool = False,

@@ -1,5 +1,3 @@
-from typing import Optional
-
 import numpy as np
 
 from mh4.decoders.mh3.inside_outside import marginals as marginals
@@ -9,8 +7,8 @@ def decode(
     shift: np.ndarray,
     reduce_s0b0: np.ndarray,
     *,
-    arcs: Optional[np.ndarray] = None,
-    cost: Optional[np.ndarray] = None,
-    heads: Optional[np.ndarray] = None,
+    arcs: np.ndarray | None = None,
+    cost: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> Derivation: ...

@@ -1,5 +1,3 @@
-from typing import Optional
-
 import numpy as np
 
 from mh4.decoders.shared.derivation import Marginals
@@ -8,6 +6,6 @@ def marginals(
     shift: np.ndarray,
     reduce_s0b0: np.ndarray,
     *,
-    arcs: Optional[np.ndarray] = None,
+    arcs: np.ndarray | None = None,
     single_root: bool = False,
 ) -> Marginals: ...

@@ -1,5 +1,3 @@
-from typing import Optional
-
 import numpy as np
 
 from mh4.decoders.shared.derivation import Marginals
@@ -7,8 +5,8 @@ from mh4.decoders.shared.derivation import Marginals
 def marginals(
     shift: np.ndarray,
     reduce_s0b0: np.ndarray,
-    reduce_s1s0: Optional[np.ndarray] = None,
+    reduce_s1s0: np.ndarray | None = None,
     *,
-    arcs: Optional[np.ndarray] = None,
+    arcs: np.ndarray | None = None,
     single_root: bool = False,
 ) -> Marginals: ...

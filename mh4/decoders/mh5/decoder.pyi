@@ -1,5 +1,3 @@
-from typing import Optional
-
 import numpy as np
 
 from mh4.decoders.shared.derivation import Derivation
@@ -9,11 +7,11 @@ MAX_BYTES: int
 def decode(
     shift: np.ndarray,
     reduce_s0b0: np.ndarray,
-    reduce_s1s0: Optional[np.ndarray] = None,
+    reduce_s1s0: np.ndarray | None = None,
     *,
-    arcs: Optional[np.ndarray] = None,
-    cost: Optional[np.ndarray] = None,
-    heads: Optional[np.ndarray] = None,
+    arcs: np.ndarray | None = None,
+    cost: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
     single_root: bool = False,
     max_bytes: int = ...,
 ) -> Derivation: ...

@@ -1,5 +1,3 @@
-from typing import Optional
-
 import numpy as np
 
 from mh4.decoders.shared.derivation import Derivation
@@ -8,7 +6,7 @@ def decode(
     arcs: np.ndarray,
     k: int,
     *,
-    cost: Optional[np.ndarray] = None,
-    heads: Optional[np.ndarray] = None,
+    cost: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> Derivation: ...

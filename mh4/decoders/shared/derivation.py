@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Optional
 
 import numpy as np
 
@@ -27,10 +26,10 @@ class Derivation:
     score: float
     heads: np.ndarray
     parts: dict[str, np.ndarray]
-    transitions: Optional[np.ndarray] = None
+    transitions: np.ndarray | None = None
 
 
-def from_heads(heads: np.ndarray, arcs: np.ndarray, cost: Optional[np.ndarray]) -> Derivation:
+def from_heads(heads: np.ndarray, arcs: np.ndarray, cost: np.ndarray | None) -> Derivation:
     """The Derivation of a tree whose only parts are its arcs, scored by ``arcs[head, dependent]``."""
     rows = np.empty((len(heads) - 1, 2), dtype=np.intp)
     rows[:, 0] = heads[1:]
@@ -40,7 +39,7 @@ def from_heads(heads: np.ndarray, arcs: np.ndarray, cost: Optional[np.ndarray]) 
 
 
 def total(
-    tensors: Mapping[str, np.ndarray], parts: Mapping[str, np.ndarray], cost: Optional[np.ndarray], heads: np.ndarray
+    tensors: Mapping[str, np.ndarray], parts: Mapping[str, np.ndarray], cost: np.ndarray | None, heads: np.ndarray
 ) -> float:
     """The score of the parts and of the cost of the arcs, summed in float64."""
     score = sum(tensors[name][tuple(rows.T)].sum(dtype=np.float64) for name, rows in parts.items())

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Optional
 
 import numpy as np
 
@@ -50,7 +49,7 @@ class Encoder:
         kept = _keep_probabilities(vocabulary.chars.counts, self.dropout.char)
         self._chars_kept = np.append(kept, np.ones(len(begin + end)))
 
-    def __call__(self, sentences: Sequence[Sentence], rng: Optional["np.random.Generator"] = None) -> list["dy.Expression"]:
+    def __call__(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> list["dy.Expression"]:
         """For each layer, (units, N): the nodes of all sentences side by side, n+2 for n words (see `node_columns`).
 
         With `rng`, words, characters and recurrent connections are dropped as in training.
@@ -70,7 +69,7 @@ class Encoder:
         numbers = np.insert(np.arange(1, len(order) + 1), np.cumsum(lengths), 0)
         return [_columns(layer, numbers) for layer in layers]
 
-    def _words(self, words: Sequence[str], rng: Optional["np.random.Generator"]) -> "dy.Expression":
+    def _words(self, words: Sequence[str], rng: "np.random.Generator | None") -> "dy.Expression":
         """(word_dim, number of words): each word's spelling vector, embedding, or both; zeros for a dropped word."""
         known = np.array([self._number(word) for word in words])
         kept = np.ones(len(words), dtype=bool)
@@ -93,7 +92,7 @@ class Encoder:
             vectors = vectors + _columns(embeddings, np.where(embedded, embedded.cumsum(), 0))
         return vectors * (1 / (1 - self.dropout.word)) if rng is not None and self.dropout.word_scaled else vectors
 
-    def _spell(self, words: Sequence[str], rng: Optional["np.random.Generator"]) -> "dy.Expression":
+    def _spell(self, words: Sequence[str], rng: "np.random.Generator | None") -> "dy.Expression":
         """(word_dim, number of words): a vector for each word, from its characters."""
         spellings = [self._spelling(word) for word in words]
         chars = np.concatenate(spellings)

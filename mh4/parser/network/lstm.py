@@ -10,7 +10,6 @@ definition in DyNet's own operations here, `Layer.by_steps`. That is what reader
 """
 
 from collections.abc import Sequence
-from typing import Optional
 
 import numpy as np
 
@@ -66,12 +65,12 @@ class Layer:
         masks = _masks(self.inputs + 2 * self.units, len(lengths), dropout) if dropout else None
         return self.as_node(vectors, lengths, masks)
 
-    def as_node(self, vectors: "dy.Expression", lengths: Sequence[int], masks: Optional["dy.Expression"]) -> "dy.Expression":
+    def as_node(self, vectors: "dy.Expression", lengths: Sequence[int], masks: "dy.Expression | None") -> "dy.Expression":
         """The same as `by_steps`, as a single node."""
         weights = [weights for lstm in self.directions for weights in lstm.weights]
         return dy.bilstm([vectors, *weights] + ([] if masks is None else [masks]), lengths)
 
-    def by_steps(self, vectors: "dy.Expression", lengths: Sequence[int], masks: Optional["dy.Expression"]) -> "dy.Expression":
+    def by_steps(self, vectors: "dy.Expression", lengths: Sequence[int], masks: "dy.Expression | None") -> "dy.Expression":
         """Both directions take each step together, as a DyNet batch of two.
 
         masks: factors of the input, the state and the cell as the gates see them, (inputs + 2 * units, number of sequences) from the
@@ -99,8 +98,8 @@ class Layer:
         self,
         projected: "dy.Expression",
         sizes: Sequence[int],
-        state_mask: Optional["dy.Expression"],
-        cell_mask: Optional["dy.Expression"],
+        state_mask: "dy.Expression | None",
+        cell_mask: "dy.Expression | None",
     ) -> "dy.Expression":
         """The states after each step, side by side, given the projected inputs of the gates: batches of two."""
         units = self.units
@@ -164,5 +163,5 @@ def _masks(rows: int, columns: int, dropout: float) -> "dy.Expression":
     return dy.random_bernoulli((rows, columns), 1.0 - dropout, 1.0 / (1.0 - dropout), 2)
 
 
-def _masked(vectors: "dy.Expression", mask: Optional["dy.Expression"]) -> "dy.Expression":
+def _masked(vectors: "dy.Expression", mask: "dy.Expression | None") -> "dy.Expression":
     return vectors if mask is None else dy.cmult(vectors, mask)

@@ -4,7 +4,6 @@ Every scorer takes a whole minibatch at once, so that its large products are sin
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Optional
 
 import numpy as np
 
@@ -105,7 +104,7 @@ class TensorScores:
         matrices = self.scorer.biaffines[tensor.name].values(expression)
         return matrices[0] if tensor.matrices is None else matrices
 
-    def differences(self, violations: Sequence[Optional[Violation]]) -> list["dy.Expression"]:
+    def differences(self, violations: Sequence[Violation | None]) -> list["dy.Expression"]:
         """For each tensor, the scores that predictions use minus those that targets use, if any differ. None: no violation."""
         terms = []
         found = [(violation, start) for violation, (start, _) in zip(violations, self.columns) if violation]
@@ -173,7 +172,7 @@ class JointScores:
             {**{position: array[start:stop] for position, array in projected.items()}, **layer} for start, stop in self.columns
         ]
 
-    def of_configurations(self, sequences: Sequence[Optional[np.ndarray]]) -> "dy.Expression":
+    def of_configurations(self, sequences: Sequence[np.ndarray | None]) -> "dy.Expression":
         """(transitions, N) scores in the configurations of sequences, one after another, each without its first configuration.
 
         sequences: for each sentence, int (2n+1, 5) as from mh4.parser.oracle; none for a sentence to be omitted.

@@ -1,0 +1,59 @@
+"""What `mh4 evaluate`, `mh4 compare` and `mh4 coverage` measure, in Python: of CoNLL-U files, or of sentences.
+
+A treebank is the path of a file or an iterable of sentences: Sentence or, of the package conllu, TokenList. A Sentence has no
+multiword tokens, so what is compared with it should have none either.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from conllu.models import TokenList
+
+from mh4.analysis import comparison, evaluation, score_tables
+from mh4.analysis.comparison import Comparison
+from mh4.analysis.coverage import Coverage, measure_coverage
+from mh4.analysis.evaluation import Score
+from mh4.data import conllu
+from mh4.data.conllu import Sentence
+
+Treebank = str | os.PathLike[str] | Iterable[Sentence | TokenList]
+
+
+def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
+    """The scores of the official scorer of the CoNLL 2018 shared task, by metric ("UAS", "LAS", ...), in percent.
+
+    Words may differ; the scorer aligns them. Raises InputError for what the scorer rejects.
+    """
+    with _files(gold, system) as (gold_path, system_path):
+        (result,) = score_tables.score_files(gold_path, [system_path])
+    return evaluation.percentages(result.metrics)
+
+
+def compare(gold: Treebank, a: Treebank, b: Treebank) -> Comparison:
+    """Where parses `a` are better than parses `b`, and whether that may be due to chance. Raises InputError as `evaluate` does."""
+    with _files(gold, a, b) as paths:
+        return comparison.compare(*paths)
+
+
+def coverage(treebank: Treebank) -> Coverage:
+    """How many of the trees are in each class, how many arcs the nearest trees keep, and how far from projective they are (Table 3)."""
+    with _files(treebank) as (path,):
+        return measure_coverage(block.sentence.heads for block in conllu.blocks(path))
+
+
+@contextmanager
+def _files(*treebanks: Treebank) -> Iterator[list[str]]:
+    """Files of the treebanks: sentences are written to temporary ones, as only text can be checked and aligned."""
+    with ExitStack() as stack:
+        paths = []
+        for treebank in treebanks:
+            if isinstance(treebank, (str, os.PathLike)):
+                paths.append(os.fspath(treebank))
+                continue
+            file = stack.enter_context(tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n", suffix=".conllu"))
+            file.writelines(one.serialize() if isinstance(one, TokenList) else one.to_conllu() for one in treebank)
+            file.flush()
+            paths.append(file.name)
+        yield paths

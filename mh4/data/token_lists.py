@@ -1,0 +1,47 @@
+"""Sentences of the package conllu at the border: TokenLists that are to be parsed or measured, and what they become when parsed."""
+
+from typing import Any
+
+import numpy as np
+from conllu.models import Metadata, Token, TokenList
+from conllu.parser import parse_dict_value
+from conllu.serializer import serialize_field
+
+from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
+
+
+def sentence_of(tokens: TokenList) -> Sentence:
+    """The words of a TokenList, without multiword tokens and empty nodes, with their tags and, if every word has one, their heads."""
+    words = [token for token in tokens if isinstance(token.get("id"), int)]
+    heads = [token.get("head") for token in words]
+    sent_id = tokens.metadata.get("sent_id")
+    return Sentence(
+        [token.get("form") for token in words],
+        upos=[serialize_field(token.get("upos")) for token in words],
+        xpos=[serialize_field(token.get("xpos")) for token in words],
+        feats=[serialize_field(token.get("feats")) for token in words],
+        heads=np.array([-1, *heads], dtype=np.int32) if all(isinstance(head, int) for head in heads) else None,  # type: ignore[arg-type]
+        deprels=[serialize_field(token.get("deprel")) for token in words],
+        name="sentence %s" % sent_id if sent_id else "",
+    )
+
+
+def parsed(tokens: TokenList, sentence: Sentence) -> TokenList:
+    """A copy with the columns of its parsed sentence: as `mh4 parse --tags` writes them, and all else as it was."""
+    probabilities = None if sentence.probabilities is None else sentence.probabilities.tolist()
+    copies, m = [], 0
+    for token in tokens:
+        columns: dict[str, Any] = {}
+        if isinstance(token.get("id"), int):
+            columns.update(upos=sentence.upos[m], xpos=_or_none(sentence.xpos[m]), feats=parse_dict_value(sentence.feats[m]))
+            columns.update(head=int(sentence.heads[m + 1]), deprel=sentence.deprels[m], deps=None)
+            m += 1
+            if probabilities is not None:
+                misc = {name: value for name, value in (token.get("misc") or {}).items() if name != ARC_PROB}
+                columns["misc"] = {**misc, ARC_PROB: ARC_PROB_FORMAT % probabilities[m]}
+        copies.append(Token({**token, **columns}))
+    return TokenList(copies, metadata=Metadata(tokens.metadata), default_fields=tokens.default_fields)
+
+
+def _or_none(cell: str) -> str | None:
+    return None if cell == "_" else cell

@@ -1,0 +1,103 @@
+"""TokenLists of the package conllu: parsed as `mh4 parse` parses their file, and measured as the commands measure it."""
+
+import io
+import os
+from pathlib import Path
+
+import conllu as library
+import pytest
+import toy
+from running import refuses, succeeds
+
+import mh4
+from mh4.analysis import comparison, score_tables
+from mh4.data import conllu
+from mh4.data.conllu import Sentence
+from mh4.errors import InputError
+from mh4.parser.ensemble import Ensemble
+from mh4.parser.model import Model
+from mh4.parser.temperature import Calibration
+from mh4.parser.vocabulary import Vocabulary
+
+MORE = """\
+# sent_id = more
+# text = ta wibonit
+1-2	tawibonit	_	_	_	_	_	_	_	SpaceAfter=No
+1	ta	ta	DET	_	_	2	det	2:det	ArcProb=0.5|Gloss=the
+2	wibonit	_	VERB	V|3	Number=Sing|Person=3	0	root	0:root	_
+2.1	ta	_	_	_	_	_	_	2:dep	CopyOf=1
+
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("token-lists")
+    sentences = toy.sentences(folder, "dev")
+    model = Model("mh4-hybrid", toy.SMALL, Vocabulary.of(sentences, toy.SMALL), 1)
+    (folder / "model").mkdir()
+    model.save(str(folder / "model"))
+    Calibration(2.0, 1.0, 1.0).save(str(folder / "model"))
+    text = (folder / "toy-ud-dev.conllu").read_text(encoding="utf-8")
+    (folder / "in.conllu").write_text(MORE + text, encoding="utf-8")
+    return folder
+
+
+def bank(path):
+    return library.parse(Path(path).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("options", [{}, {"confidence": True}])
+def test_they_are_parsed_as_their_file_is(folder, options):
+    path = str(folder / "in.conllu")
+    out = succeeds("parse", "--model", str(folder / "model"), "--tags", path, *["--" + name for name in options]).decode("utf-8")
+    parser = mh4.load(folder / "model")
+    with open(path, encoding="utf-8") as file:
+        parsed = parser.parse(library.parse_incr(file), **options)
+    assert all(isinstance(tokens, library.TokenList) for tokens in parsed)
+    assert "".join(tokens.serialize() for tokens in parsed) == out
+    assert parsed == library.parse(out)
+    assert out.startswith(MORE[: MORE.index("1\tta")]) and "\n2.1\tta\t_\t_\t_\t_\t_\t_\t2:dep\tCopyOf=1\n\n" in out
+
+
+def test_what_is_given_stays_as_it_was_and_lists_may_be_mixed(folder):
+    parser, tokens = mh4.load(folder / "model"), bank(folder / "in.conllu")
+    words = [token["form"] for token in tokens[1]]
+    first, second, third = parser.parse([tokens[1], words, Sentence(words)])
+    assert tokens == bank(folder / "in.conllu")
+    assert isinstance(first, library.TokenList) and isinstance(second, Sentence) and isinstance(third, Sentence)
+    assert [token["head"] for token in first] == second.heads[1:].tolist() == third.heads[1:].tolist()
+    assert [token["deprel"] for token in first] == second.deprels
+    assert Ensemble([parser]).parse([tokens[1]])[0].serialize().count("\n") == tokens[1].serialize().count("\n")
+
+
+def test_a_token_list_without_words_is_refused_by_its_name(folder):
+    parser = mh4.load(folder / "model")
+    with pytest.raises(InputError, match="sentence empty: cannot parse .*expected a list of words"):
+        parser.parse([library.TokenList([], metadata=library.models.Metadata(sent_id="empty"))])
+    with pytest.raises(InputError, match="expected a list of sentences"):
+        parser.parse(bank(folder / "in.conllu")[0])  # not in a list
+
+
+def test_they_are_measured_as_their_files_are(folder):
+    gold, out = str(folder / "in.conllu"), str(folder / "out.conllu")
+    succeeds("parse", "--model", str(folder / "model"), gold, "-o", out)
+    scores = mh4.evaluate(bank(gold), bank(out))
+    assert scores == mh4.evaluate(Path(gold), out)
+    assert scores["UAS"] == mh4.evaluate(conllu.read(gold), conllu.read(out))["UAS"]
+    assert scores["UAS"] == score_tables.score_files(gold, [out])[0].metrics["UAS"].score()
+    assert mh4.evaluate(gold, gold)["LAS"].f1 == 100
+    measured, of_files = mh4.compare(bank(gold), bank(out), library.parse_incr(io.StringIO(Path(gold).read_text()))), None
+    of_files = comparison.compare(gold, out, gold)
+    assert measured.differences == of_files.differences
+    assert mh4.coverage(bank(gold)) == mh4.coverage(gold) == mh4.coverage(conllu.read(gold))
+    assert mh4.coverage(gold).sentences == 81
+
+
+def test_what_is_no_treebank_is_refused(folder, tmp_path):
+    tree = bank(folder / "in.conllu")
+    tree[0][1]["head"] = 7
+    with pytest.raises(InputError, match="HEAD"):
+        mh4.coverage(tree)
+    assert os.listdir(tmp_path) == []
+    assert "not" in refuses("coverage", str(tmp_path / "none.conllu"))
