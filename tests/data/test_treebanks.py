@@ -558,6 +558,7 @@ def test_lindat(server, tmp_path):
         (b"", "not a readable archive"),
         (gzip.compress(b"\xff" * 5000), "not a readable archive"),
     ],
+    ids=["another file", "no such file", "cut short", "a web page", "empty", "no archive"],  # the same in every process
 )
 def test_lindat_archives_that_will_not_do(server, tmp_path, content, message):
     """They are not kept: the next attempt would meet them again."""
@@ -591,6 +592,7 @@ def with_header(header, length):
         (archive({"a/hu-ud-train.conllu": bytes(1_000_000)}), "1000000 bytes, expected"),
         (archive({"a/large": bytes(30_000_000), "a/hu-ud-train.conllu": CONTENT}), "contains more than 20000000 bytes"),
     ],
+    ids=["a header", "a long name", "a large file", "another large file"],
 )
 def test_an_archive_takes_little_memory_and_time(server, tmp_path, monkeypatch, content, message):
     """Whatever it contains: the large parts are neither read whole nor, beyond a limit, at all."""
