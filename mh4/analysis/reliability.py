@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mh4.data.conllu import Sentence
-from mh4.parser.parsing import Parser, longest, naming, of_arcs
+from mh4.parser.parsing import Parser, arc_probabilities, longest, naming
 
 # A lower bound on probabilities: without it, a few gold arcs that the system finds all but impossible, such as those of trees outside
 # its class, would decide on the temperature, to the detriment of all others (on Hungarian, mh3's calibration error would triple).
@@ -19,7 +19,7 @@ def of_gold(parser: Parser, gold: Sequence[Sentence]) -> np.ndarray:
     with parser.model.lock, naming(longest(gold), "parse"):
         for batch, scores in parser.model.score(gold):
             found += [
-                of_arcs(each.arcs, gold[k].heads)[1:]
+                arc_probabilities(each.arcs, gold[k].heads)[1:]
                 for k, each in zip(batch, parser.marginals([gold[k] for k in batch], scores))
             ]
     return np.concatenate(found)

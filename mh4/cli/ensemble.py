@@ -4,7 +4,7 @@ from contextlib import closing
 
 import click
 
-from mh4.cli.options import set_verbosity, written
+from mh4.cli.options import output_options, set_verbosity
 from mh4.cli.paths import NAMED_PATH, PATH
 from mh4.errors import InputError
 from mh4.parser.choices import TREES
@@ -21,7 +21,7 @@ from mh4.parser.choices import TREES
     "--tree", type=click.Choice(list(TREES)), default="mst", show_default=True, help="Class of the output tree; mst: any tree."
 )
 @click.argument("input_file", type=PATH, metavar="IN.conllu")
-@written
+@output_options
 def ensemble(
     folders: tuple[str, ...],
     files: tuple[str, ...],

@@ -18,7 +18,7 @@ class Commands(click.Group):
     """A group whose commands answer bad input with one sentence and exit code 2."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
-        with _answered():
+        with _reporting_errors():
             streams.open_standard()
             try:
                 return super().main(*arguments, **options)
@@ -28,11 +28,11 @@ class Commands(click.Group):
                 raise
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:
-        with _answered():  # by which --help and --version print
+        with _reporting_errors():  # by which --help and --version print
             return super().make_context(*arguments, **options)
 
     def invoke(self, context: click.Context) -> Any:
-        with _answered(), _warnings_in_a_line(), _stopped_by_signals():
+        with _reporting_errors(), _warnings_in_a_line(), _stopped_by_signals():
             if sys.stdout is None:
                 raise InputError("standard output is closed; if its contents are not needed, direct it to /dev/null")
             return super().invoke(context)
@@ -44,7 +44,7 @@ def say(*lines: str, err: bool = False) -> None:
 
 
 @contextmanager
-def _answered() -> Iterator[None]:
+def _reporting_errors() -> Iterator[None]:
     """Let errors in the block end the process, with one sentence and an exit code."""
     try:
         yield

@@ -10,7 +10,7 @@ from mh4.errors import InputError
 from mh4.parser.choices import BEAM, DECODING_METHODS
 
 
-def decoding(command: Callable[..., None]) -> Callable[..., None]:
+def decoding_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that set how a parser searches."""
     how = "Exact decoding, greedy search, beam search, or minimum Bayes risk (the tree with the highest sum of probabilities "
     how += "of arcs); by default exact, or greedy for greedy systems."
@@ -18,7 +18,7 @@ def decoding(command: Callable[..., None]) -> Callable[..., None]:
     return click.option("--decode", type=click.Choice(DECODING_METHODS), help=how)(command)
 
 
-def written(command: Callable[..., None]) -> Callable[..., None]:
+def output_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of a command that writes parsed files: output, columns, processes and how much it says."""
     for decorate in (
         click.option(

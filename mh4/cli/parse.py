@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mh4.cli.group import say
-from mh4.cli.options import decoding, set_verbosity, width, written
+from mh4.cli.options import decoding_options, output_options, set_verbosity, width
 from mh4.cli.paths import NAMED_PATH, PATH, check_outputs
 from mh4.errors import InputError
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 @click.option("--text", is_flag=True, help="The input is raw text in UTF-8, to be segmented into sentences and words.")
 @click.option("--segmenter", "segmenter_file", type=NAMED_PATH, metavar="FILE", help="For --text, from `mh4 segmenter train`.")
 @click.option("--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712.")
-@written
-@decoding
+@output_options
+@decoding_options
 def parse(
     input_files: tuple[str, ...],
     folder: str,

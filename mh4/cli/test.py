@@ -6,7 +6,7 @@ import click
 
 import mh4
 from mh4.cli.group import say
-from mh4.cli.options import decoding, width
+from mh4.cli.options import decoding_options, width
 from mh4.cli.paths import NAMED_PATH, PATH
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR")
 @click.argument("gold_file", type=PATH, metavar="GOLD.conllu")
-@decoding
+@decoding_options
 def test(folder: str, gold_file: str, decode: str | None, beam: int | None) -> None:
     """Parse the words of GOLD.conllu and score against its trees: UAS and LAS in percent of all words."""
     from mh4.analysis.evaluation import attachment_scores

@@ -39,7 +39,7 @@ from mh4.parser.parsing import (
     items_of,
     naming,
 )
-from mh4.parser.vocabulary import TAGS, Table, without_subtype, written
+from mh4.parser.vocabulary import TAGS, Table, as_column, without_subtype
 from mh4.util import memory
 from mh4.util.reading import Path, path_of
 
@@ -57,7 +57,7 @@ Opinion = tuple[Table, np.ndarray]
 
 
 @dataclass
-class Voted(Sentence):
+class SentenceWithVotes(Sentence):
     """A sentence with other parsers' trees for it as votes: Sentences of the same words, with heads and deprels."""
 
     votes: Sequence[Sentence] = ()
@@ -71,7 +71,7 @@ class Ensemble:
     """
 
     def __init__(self, parsers: Sequence[Parser], tree: str = "mst") -> None:
-        """parsers: the members, those that win ties first; empty if all votes come from Voted sentences.
+        """parsers: the members, those that win ties first; empty if all votes come from SentenceWithVotes sentences.
 
         tree: the class of trees to choose from, one of TREES. Raises InputError for any other.
         """
@@ -105,7 +105,7 @@ class Ensemble:
         sentences: Unparsed,
         progress: Callable[[int], None] = lambda words: None,
     ) -> Parsed:
-        """Parse sentences, given as Parser.parse takes them, or as Voted, whose trees vote last.
+        """Parse sentences, given as Parser.parse takes them, or as SentenceWithVotes, whose trees vote last.
 
         Returns new Sentences or TokenLists, as Parser.parse does, all with a single root; without parsers, their tags are unchanged.
         Raises InputError for a sentence without words or votes, or with votes that are not trees over its words, and OutOfMemory as
@@ -140,7 +140,7 @@ class Ensemble:
                 settings = able[0][0].model.config.scorer  # members that predict something else in this column have no say in it
                 alike = [each for each in able if each[0].model.config.scorer.xpos_with_upos == settings.xpos_with_upos]
                 predicted = _most_probable([_opinion(parser, column, tags) for parser, tags in alike])
-                columns[column] = written(column, predicted, settings)
+                columns[column] = as_column(column, predicted, settings)
         return annotated(sentences, heads, columns)
 
 
@@ -167,16 +167,16 @@ def vote(votes: Sequence[np.ndarray], tree: str = "mst") -> np.ndarray:
 
 
 def with_votes(blocks: Iterable[Block], files: Sequence[str]) -> Iterator[Block]:
-    """The blocks with their sentences as Voted, whose votes are the trees of these CoNLL-U files.
+    """The blocks with their sentences as SentenceWithVotes, whose votes are the trees of these CoNLL-U files.
 
     Raises InputError where a file has no tree, or where its sentences or words differ from those of the blocks.
     """
     for block, others in conllu.in_parallel(blocks, files):
-        yield replace(block, sentence=Voted(**vars(block.sentence), votes=[other.sentence for other in others]))
+        yield replace(block, sentence=SentenceWithVotes(**vars(block.sentence), votes=[other.sentence for other in others]))
 
 
 def _votes(sentence: Sentence) -> Sequence[Sentence]:
-    return sentence.votes if isinstance(sentence, Voted) else ()
+    return sentence.votes if isinstance(sentence, SentenceWithVotes) else ()
 
 
 def _check_votes(sentence: Sentence, parsers: Sequence[Parser]) -> None:
@@ -203,7 +203,7 @@ def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
 
 
 def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray]) -> Opinion:
-    """The votes of Voted sentences on the labels of these trees."""
+    """The votes of SentenceWithVotes sentences on the labels of these trees."""
     labels = dict.fromkeys(label for s in sentences for other in _votes(s) for label in other.deprels if label not in _NO_LABEL)
     table = Table({**_UNSPECIFIED.to_json(), **dict.fromkeys(labels, 0)})
     scores = np.zeros((len(table), sum(map(len, sentences))), dtype=np.float32)

@@ -15,7 +15,7 @@ from mh4.decoders import Derivation, Marginals
 from mh4.errors import InputError, OutOfMemory, because, shown, working_on
 from mh4.parser.choices import BEAM
 from mh4.parser.temperature import at_temperature
-from mh4.parser.vocabulary import Table, written
+from mh4.parser.vocabulary import Table, as_column
 from mh4.util.reading import Path
 
 if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
@@ -131,7 +131,7 @@ class Parser:
         heads = [derivation.heads for derivation in derivations]
         settings = self.model.config.scorer
         columns = {
-            column: written(column, best(tags.npvalue(), getattr(vocabulary, column)), settings)
+            column: as_column(column, best(tags.npvalue(), getattr(vocabulary, column)), settings)
             for column, tags in scores.tags.items()
         }
         roots = headed_by_root(heads) if settings.root_label else None
@@ -139,14 +139,14 @@ class Parser:
         parsed = annotated(sentences, heads, columns)
         if confidence:
             for sentence, marginals in zip(parsed, self.marginals(sentences, scores), strict=True):
-                sentence.probabilities = of_arcs(marginals.arcs, sentence.heads)
+                sentence.probabilities = arc_probabilities(marginals.arcs, sentence.heads)
         if transitions:
             for sentence, derivation in zip(parsed, derivations, strict=True):
                 sentence.transitions = derivation.transitions  # type: ignore[assignment]
         return parsed
 
 
-def of_arcs(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
+def arc_probabilities(marginals: np.ndarray, heads: np.ndarray) -> np.ndarray:
     """The probabilities of the arcs of a tree, float64 (n+1,), 1 at 0; marginals: those of all arcs, (n+1, n+1)."""
     probabilities = np.ones(len(heads))
     probabilities[1:] = marginals[heads[1:], np.arange(1, len(heads))]

@@ -40,7 +40,7 @@ def learned(sentence: Sentence, column: str, settings: Scorer) -> list[str]:
     return getattr(sentence, column)
 
 
-def written(column: str, predicted: list[str], settings: Scorer) -> list[str]:
+def as_column(column: str, predicted: list[str], settings: Scorer) -> list[str]:
     """What a model writes in a column where it predicts these strings."""
     if column == "xpos" and settings.xpos_with_upos:
         return [pair.partition("|")[2] for pair in predicted]

@@ -11,7 +11,7 @@ import numpy as np
 
 from mh4.analysis.reliability import negative_log_likelihood
 from mh4.data.conllu import Sentence
-from mh4.parser.parsing import Parser, longest, naming, of_arcs
+from mh4.parser.parsing import Parser, arc_probabilities, longest, naming
 from mh4.parser.temperature import Calibration, at_temperature
 
 _LOWEST, _HIGHEST = 0.02, 50.0  # temperatures to choose from
@@ -35,7 +35,7 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | No
         for tensors, sentence in scored:
             with naming(sentence, "calibrate on"):
                 found = marginalize(**at_temperature(tensors, temperature), single_root=single_root)
-            probabilities.append(of_arcs(found.arcs, sentence.heads)[1:])
+            probabilities.append(arc_probabilities(found.arcs, sentence.heads)[1:])
         return negative_log_likelihood(np.concatenate(probabilities))
 
     best = math.exp(golden_section(lambda x: nll(math.exp(x)), math.log(_LOWEST), math.log(_HIGHEST)))

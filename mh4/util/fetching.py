@@ -72,14 +72,14 @@ def locate(
 class Wanted(NamedTuple):
     """A file to fetch.
 
-    path: where to put it. blob: its git blob id. collection: the collection it is part of ("UD 2.0"). at_hand: the option with
+    path: where to put it. blob: its git blob id. collection: the collection it is part of ("UD 2.0"). local_option: the option with
     which a user names a folder that already has the files of the collection.
     """
 
     path: Path
     blob: str
     collection: str
-    at_hand: str
+    local_option: str
 
 
 def fetch(wanted: Wanted, url: str, members: Sequence[str] = ()) -> None:
@@ -122,7 +122,7 @@ def _fetch_file(wanted: Wanted, url: str) -> None:
             blob = _keep(part, size, wanted)
             return blob and "is not the file of %s (git blob id %s, expected %s)" % (wanted.collection, blob, wanted.blob)
 
-        _fetch_until(complaint, url, part, FILE, wanted.at_hand)
+        _fetch_until(complaint, url, part, FILE, wanted.local_option)
         part.truncate(0)
 
 
@@ -137,7 +137,7 @@ def _fetch_from_archive(wanted: Wanted, url: str, members: Sequence[str]) -> Non
             with open(archive, "rb") as kept:
                 if not _extract(wanted, kept, members):
                     return
-        _fetch_until(lambda: _extract(wanted, part, members), url, part, ARCHIVE, wanted.at_hand)
+        _fetch_until(lambda: _extract(wanted, part, members), url, part, ARCHIVE, wanted.local_option)
         give_name(part.fileno(), part.name, str(archive))
 
 
@@ -263,14 +263,14 @@ class _Interrupted(Exception):
     """A failure that another attempt may overcome, as a message."""
 
 
-def _fetch_until(complaint: Callable[[], str], url: str, part: IO[bytes], limit: int, at_hand: str) -> None:
+def _fetch_until(complaint: Callable[[], str], url: str, part: IO[bytes], limit: int, local_option: str) -> None:
     """Fetch url into `part`, as far as it is not there, until `complaint` has nothing to say about the content.
 
     If it was resumed, the fault may be in what was there before: then it is fetched anew, once. Raises InputError, with `part` empty.
     """
     resumed = part.seek(0, os.SEEK_END) > 0
     while True:
-        _fetch(url, part, limit, at_hand)
+        _fetch(url, part, limit, local_option)
         complained = complaint()
         if not complained:
             return
@@ -283,18 +283,18 @@ def _fetch_until(complaint: Callable[[], str], url: str, part: IO[bytes], limit:
         resumed = False
 
 
-def _fetch(url: str, part: IO[bytes], limit: int, at_hand: str) -> None:
+def _fetch(url: str, part: IO[bytes], limit: int, local_option: str) -> None:
     """Fetch url into `part`, resuming from its content. Raises InputError, leaving what has been received in `part`."""
     for wait in WAITS + (None,):
         try:
-            return _attempt(url, part, limit, at_hand)
+            return _attempt(url, part, limit, local_option)
         except _Interrupted as error:
             if wait is None:
                 raise InputError(str(error)) from None
             time.sleep(wait)
 
 
-def _attempt(url: str, part: IO[bytes], limit: int, at_hand: str) -> None:
+def _attempt(url: str, part: IO[bytes], limit: int, local_option: str) -> None:
     if not url.startswith(ADDRESSES):
         raise InputError("%s is not a valid address: it begins with neither %s" % (url, " nor ".join(ADDRESSES)))
     if part.seek(0, os.SEEK_END) > limit:
@@ -315,7 +315,7 @@ def _attempt(url: str, part: IO[bytes], limit: int, at_hand: str) -> None:
         why = getattr(error, "reason", error)
         raise _Interrupted(
             "no connection to %s (%s): check the network, or give a folder that has the files (%s)"
-            % (urlsplit(url).netloc, why, at_hand)
+            % (urlsplit(url).netloc, why, local_option)
         ) from None
     with reply:
         resumed = reply.status == 206 and reply.headers.get("Content-Range", "").startswith("bytes %d-" % have)

@@ -35,7 +35,7 @@ class Analysis:
 
 
 @dataclass(frozen=True)
-class Shown:
+class SentenceView:
     """A sentence to show. number: its place in the file, from 1; text: as written, if the file has it; one or two analyses."""
 
     number: int
@@ -45,7 +45,7 @@ class Shown:
     analyses: list[Analysis]
 
 
-def read(path: str, second: str | None = None, model: str | None = None, sentence: str | None = None) -> Iterator[Shown]:
+def read(path: str, second: str | None = None, model: str | None = None, sentence: str | None = None) -> Iterator[SentenceView]:
     """The sentences of CoNLL-U file `path`, as needed, each with its tree and with that of file `second`, or of a `model`.
 
     sentence: show only the sentence of this number, or with this sent_id. Raises InputError for bad files, if the words of the
@@ -70,7 +70,7 @@ def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
     raise InputError("%s: no sentence %s, expected a number from 1 to %d or a sent_id" % (file, wanted, number))
 
 
-def _with_model(folder: str, blocks: Iterator[tuple[int, Block]]) -> Iterator[Shown]:
+def _with_model(folder: str, blocks: Iterator[tuple[int, Block]]) -> Iterator[SentenceView]:
     """The sentences with their own analysis and the model's, parsed some at a time."""
     from mh4.parser.parsing import Parser
 
@@ -82,9 +82,9 @@ def _with_model(folder: str, blocks: Iterator[tuple[int, Block]]) -> Iterator[Sh
             yield _shown(number, block, [_analysis(block), _of(sentence, block.column(conllu.LEMMA))])
 
 
-def _shown(number: int, block: Block, analyses: list[Analysis]) -> Shown:
+def _shown(number: int, block: Block, analyses: list[Analysis]) -> SentenceView:
     sentence = block.sentence
-    return Shown(number, block.sent_id, block.comment("text") or " ".join(sentence.words), sentence.words, analyses)
+    return SentenceView(number, block.sent_id, block.comment("text") or " ".join(sentence.words), sentence.words, analyses)
 
 
 def _analysis(block: Block) -> Analysis:

@@ -17,7 +17,7 @@ from mh4.decoders import NotInClass, mh5
 from mh4.drawing import layout
 from mh4.parser import oracle
 from mh4.transitions import ARC, MH5
-from mh4.viewing.analyses import Analysis, Shown
+from mh4.viewing.analyses import Analysis, SentenceView
 
 _LONGEST_FOR_MH5 = 1000  # in words; the scores take 52 bytes for each pair of nodes
 
@@ -33,7 +33,7 @@ _SOURCES = (
 )
 
 
-def page(sentences: Sequence[Shown], names: Sequence[str]) -> str:
+def page(sentences: Sequence[SentenceView], names: Sequence[str]) -> str:
     """The page, in HTML. names: of the files or models that the analyses are from, one or two."""
     packer = _Packer(sentences, names)
     # In a script element "<" could begin its end tag; in JSON it can be written otherwise.
@@ -69,7 +69,7 @@ def transitions(analysis: Analysis) -> tuple[list[int], int]:
 class _Packer:
     """The page's data: sentences as short lists, with relations and tags by their number in a table."""
 
-    def __init__(self, sentences: Sequence[Shown], names: Sequence[str]) -> None:
+    def __init__(self, sentences: Sequence[SentenceView], names: Sequence[str]) -> None:
         self._deprels: dict[str, int] = {}
         self._tags: dict[tuple[str, str, str], int] = {}
         direction = layout.direction_of(word for shown in sentences for word in shown.words)
@@ -92,7 +92,7 @@ class _Packer:
             "sentences": packed,
         }
 
-    def _sentence(self, shown: Shown, direction: str) -> list[Any]:
+    def _sentence(self, shown: SentenceView, direction: str) -> list[Any]:
         lemmas = [lemma for lemma, *_ in shown.analyses[0].tags]
         text = "" if shown.text == " ".join(shown.words) else shown.text
         trees_of_it = [self._tree(shown.words, analysis, direction) for analysis in shown.analyses]

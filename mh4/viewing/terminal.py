@@ -15,14 +15,14 @@ from mh4 import trees
 from mh4.conversions import to_udapi
 from mh4.data.conllu import Sentence
 from mh4.errors import one_line
-from mh4.viewing.analyses import Analysis, Shown
+from mh4.viewing.analyses import Analysis, SentenceView
 
 _DEEPEST = 400  # udapi draws trees by recursion
 _LONGEST = 10_000  # words; beyond, udapi takes minutes
 _LARGEST = 1_000_000  # of spans; a drawing that takes some seconds and 16 MB
 
 
-def draw(shown: Shown, names: list[str], color: bool = False) -> str:
+def draw(shown: SentenceView, names: list[str], color: bool = False) -> str:
     """A sentence as text, with a heading. Two analyses are side by side, under the names of the two, with differing arcs marked.
 
     color: whether to use terminal escapes for colours. If a tree is too large to be drawn as text, a comment says so instead.
@@ -76,7 +76,7 @@ class _Drawing(TextModeTrees):
         return node.ord in self._marked
 
 
-def _lines(shown: Shown, analysis: Analysis, color: bool, marked: list[int] | None = None) -> list[str]:
+def _lines(shown: SentenceView, analysis: Analysis, color: bool, marked: list[int] | None = None) -> list[str]:
     sentence = Sentence(
         [one_line(word) for word in shown.words],
         upos=[one_line(upos) for _, upos, _, _ in analysis.tags],

@@ -251,9 +251,9 @@ class Derivations:
         total += reduce_s0b0[code - 1, s0, b0].sum(axis=1, dtype=np.float64)
         if reduce_s1s0 is not None:
             total += reduce_s1s0[code - 1, s1, s0].sum(axis=1, dtype=np.float64)
-        for of_arcs in (arcs, cost):
-            if of_arcs is not None:
-                total += of_arcs[self.heads[:, 1:], np.arange(1, self.n + 1)].sum(axis=1, dtype=np.float64)
+        for arc_probabilities in (arcs, cost):
+            if arc_probabilities is not None:
+                total += arc_probabilities[self.heads[:, 1:], np.arange(1, self.n + 1)].sum(axis=1, dtype=np.float64)
         return total
 
 

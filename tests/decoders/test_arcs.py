@@ -66,8 +66,8 @@ def test_a_tree_whose_arcs_alone_are_not_forbidden(decoder, n, seed):
     derivation = decoder.decode(scores)
     check(decoder, derivation, n, scores)
     assert tuple(derivation.heads) == tree
-    of_arcs = scores["arcs"][list(tree[1:]), np.arange(1, n + 1)].sum(dtype=float)
-    assert derivation.score == of_arcs + decoder.decode(without_arcs(scores), heads=tree).score
+    arc_probabilities = scores["arcs"][list(tree[1:]), np.arange(1, n + 1)].sum(dtype=float)
+    assert derivation.score == arc_probabilities + decoder.decode(without_arcs(scores), heads=tree).score
     word = rng.integers(1, n + 1)
     scores["arcs"][tree[word], word] = -np.inf
     for options in ({}, {"heads": tree}):

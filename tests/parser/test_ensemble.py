@@ -16,7 +16,7 @@ from mh4 import trees
 from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser import config
-from mh4.parser.ensemble import TREES, Ensemble, Voted, vote, with_votes
+from mh4.parser.ensemble import TREES, Ensemble, SentenceWithVotes, vote, with_votes
 from mh4.parser.parsing import Parser
 from mh4.training.trainer import Trainer
 
@@ -177,7 +177,7 @@ def test_labels_of_files_count_for_the_arcs_that_they_have():
     words = sentence([-1, 0, 1, 1], None).words
 
     def parsed(*votes):
-        (result,) = Ensemble([]).parse([Voted(words, votes=votes)])
+        (result,) = Ensemble([]).parse([SentenceWithVotes(words, votes=votes)])
         return result.heads.tolist(), result.deprels
 
     assert parsed(one, two, three) == ([-1, 0, 1, 1], ["root", "obj", "case"])
@@ -194,29 +194,29 @@ def test_labels_of_files_count_for_the_arcs_that_they_have():
 
 def test_votes_that_are_none():
     good = sentence([-1, 0, 1, 1], ["root", "x", "y"])
-    assert len(Ensemble([]).parse([Voted(good.words, votes=(good,))])) == 1 and Ensemble([]).parse([]) == []
+    assert len(Ensemble([]).parse([SentenceWithVotes(good.words, votes=(good,))])) == 1 and Ensemble([]).parse([]) == []
     for votes in (None, 1, "x", {}, iter([good]), [None], [["root"]], [good, 1], [good.heads]):
         with pytest.raises(InputError, match="its votes cannot be .*, expected a list of Sentence$"):
-            Ensemble([]).parse([Voted(good.words, votes=votes)])
+            Ensemble([]).parse([SentenceWithVotes(good.words, votes=votes)])
     for heads in ([-1, 0], [-1, 0, 1, 1, 1], [-1, 2, 1, 0], [-1, 0, 1, 9], [0, 0, 1, 1], [-1, 0, 1, -1], [[-1, 0, 1, 1]], []):
         with pytest.raises(InputError, match="vote 2 is not a tree over its words"):
-            Ensemble([]).parse([Voted(good.words, votes=[good, sentence(heads, good.deprels)])])
+            Ensemble([]).parse([SentenceWithVotes(good.words, votes=[good, sentence(heads, good.deprels)])])
     for heads in (None, "x", np.array([-1, 0, 1, 1.0]), [-1, 0, "x", 1], np.array([-1, 0, 1, None], dtype=object)):
         with pytest.raises(InputError, match="vote 1 is not a tree over its words"):
-            Ensemble([]).parse([Voted(good.words, votes=[replace(good, heads=heads)])])
+            Ensemble([]).parse([SentenceWithVotes(good.words, votes=[replace(good, heads=heads)])])
     for deprels in (None, [], ["root"] * 2, ["root", "x", None], ["root", "x", ["y"]]):
         with pytest.raises(InputError, match="vote 1 has not a relation for each of its words"):
-            Ensemble([]).parse([Voted(good.words, votes=[replace(good, deprels=deprels)])])
+            Ensemble([]).parse([SentenceWithVotes(good.words, votes=[replace(good, deprels=deprels)])])
 
 
 def test_models_and_files_vote_together(models, treebank):
     """Two files outvote a model; one file and a model leave the model its tree."""
     sentences = toy.sentences(treebank, "test")[:20]
     ensemble, own = mh4.load([models[0]]), mh4.load(models[0]).parse(sentences)
-    twice = ensemble.parse([Voted(**vars(s), votes=[s, s]) for s in sentences])
+    twice = ensemble.parse([SentenceWithVotes(**vars(s), votes=[s, s]) for s in sentences])
     assert [s.heads.tolist() for s in twice] == [s.heads.tolist() for s in sentences]
     assert [s.deprels for s in twice] == [s.deprels for s in sentences]
-    once = ensemble.parse([Voted(**vars(s), votes=[s]) for s in sentences])
+    once = ensemble.parse([SentenceWithVotes(**vars(s), votes=[s]) for s in sentences])
     assert [s.heads.tolist() for s in once] == [s.heads.tolist() for s in own]
 
 
