@@ -2,22 +2,28 @@
 
 import csv
 from functools import cache
+from pathlib import Path
 from typing import Optional
 
-from provenance import EXPERIMENTS
-
 from mh4.data import treebanks
+from mh4.data.conll17 import SEGMENTATION
 from mh4.parser.systems import SYSTEMS
 
+FOLDER = Path(__file__).with_name("paper")
 TEST_TABLES = {5: "table5_test_las_nonprojective", 6: "table6_test_las_projective"}
 TEST_COLUMNS = {"stanford": "conll-1", "c2l2": "conll-2"}  # of the shared task's systems
+COLUMNS = {
+    "stanford": "CoNLL #1 (Stanford)",
+    "c2l2": "CoNLL #2 (C2L2)",
+    SEGMENTATION: "UDPipe 1.1 baseline",
+}  # with their names in tables
 
 RELEASE = "UD 2.0"  # the paper's data: only scores on this are compared with its numbers
 
 
 @cache
 def _rows(name: str) -> tuple[dict[str, str], ...]:
-    with open(EXPERIMENTS / "paper" / (name + ".csv"), encoding="utf-8", newline="") as lines:
+    with open(FOLDER / (name + ".csv"), encoding="utf-8", newline="") as lines:
         return tuple(csv.DictReader(lines))
 
 
@@ -85,3 +91,8 @@ def place(system: str) -> tuple[int, str]:
     """The sort key for systems: the order of the registry, which is that of Table 4; any others come last."""
     names = list(SYSTEMS)
     return (names.index(system) if system in names else len(names), system)
+
+
+def same_digits(ours: float, theirs: float) -> bool:
+    """True if a percentage equals the paper's, which has two decimals."""
+    return "%.2f" % ours == "%.2f" % theirs

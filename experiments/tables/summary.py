@@ -3,19 +3,21 @@
 It is written to ``results/summary.md`` and ``.csv`` from the records, and into README between the lines BEGIN and END.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
-import paper
-from provenance import EXPERIMENTS
-from training import records
-from training.run import LIKELIHOOD
-
+from experiments import paper
+from experiments.engine import records
+from experiments.engine.provenance import EXPERIMENTS
+from experiments.engine.run import LIKELIHOOD
+from experiments.pages import document
+from experiments.pages.document import Part
+from experiments.pages.writer import SystemRow, Table, comma_separated
+from experiments.tables import table4, table5_6
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.util.files import write_text
-from tables import table4, table5_6
-from tables.writer import SystemRow, Table, comma_separated, write_pages
 
 README = EXPERIMENTS.parent / "README.md"
 BEGIN, END = "<!-- results: written by make report -->", "<!-- end of results -->"
@@ -33,7 +35,10 @@ def rows(results: Path = records.RESULTS) -> list[tuple[str, str, dict[tuple[str
             continue
         bank = name[: -len("-" + settings)] if settings else name
         tested = table5_6.tested(name, runs, results)
-        scored = {"dev_uas": table4.rows(runs), "test_las": table5_6.rows(tested) if tested else []}
+        scored: dict[str, Sequence[SystemRow]] = {
+            "dev_uas": table4.rows(runs),
+            "test_las": table5_6.rows(tested) if tested else [],
+        }
         for score, mine in scored.items():
             for row in mine:
                 if not row.system.endswith(LIKELIHOOD) and not getattr(row, "reference", False):
@@ -83,18 +88,17 @@ def as_csv(results: Path = records.RESULTS) -> str:
     return comma_separated(["treebank", "system", "score", "settings", "seeds", "mean", "std", "paper_mean", "paper_std"], body)
 
 
-NOTE = [
-    "In percent, mean and standard deviation (n - 1) over seeds; the paper has five. seeds: their number, with the authors' settings",
-    "and with ours. Ensembles are of mh4-hybrid, 1ec and mst: of the models of one seed, and of all seeds.",
-]
+NOTE = """\
+In percent, mean and standard deviation (n - 1) over seeds; the paper has five. seeds: their number, with the authors' settings
+and with ours. Ensembles are of mh4-hybrid, 1ec and mst: of the models of one seed, and of all seeds."""
 
 
 def write(results: Path = records.RESULTS) -> list[Path]:
     """Writes the summary's pages; returns their paths, none if no treebank but toy has records."""
     if not rows(results):
         return []
-    lines = ["# All results", "", table(results).markdown(), "", *NOTE, "", "Made from the records by `make report`."]
-    return write_pages(results, "summary", lines, as_csv(results))
+    parts: list[Part] = [table(results), NOTE, "Made from the records by `make report`."]
+    return document.write(results, "summary", "All results", parts, as_csv(results))
 
 
 def write_into(readme: Path, results: Path = records.RESULTS) -> list[Path]:

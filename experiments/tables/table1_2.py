@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import paper
-from provenance import make_command
-
-from tables.writer import Average, Table, averages, comma_separated, title, write_pages
+from experiments import paper
+from experiments.engine.provenance import make_command
+from experiments.engine.record import Record
+from experiments.pages import document
+from experiments.pages.document import Code, Part
+from experiments.pages.sections import of_treebank
+from experiments.pages.writer import Average, Table, averages, comma_separated
 
 # Decoding and features as in the csv of the paper's numbers, and the system.
 ROWS = (
@@ -33,7 +36,7 @@ class Row:
     paper: float
 
 
-def rows(runs: Sequence[dict]) -> list[Row]:
+def rows(runs: Sequence[Record]) -> list[Row]:
     """A row for each feature set with records, in the order of the paper's tables."""
     ours, published = averages(runs, "dev_uas"), paper.features()
     return [
@@ -43,7 +46,7 @@ def rows(runs: Sequence[dict]) -> list[Row]:
     ]
 
 
-def table(runs: Sequence[dict]) -> Table:
+def table(runs: Sequence[Record]) -> Table:
     """The table as shown."""
     header = ["decoding", "features", "system", "seeds", "dev UAS", "paper's average"]
     body = [
@@ -52,7 +55,7 @@ def table(runs: Sequence[dict]) -> Table:
     return Table(header, body, right=4)
 
 
-def note(runs: Sequence[dict]) -> str:
+def note(runs: Sequence[Record]) -> str:
     """A note on how to read the table."""
     return (
         "The scores are for %s (%s), while the paper's Tables 1 and 2 only give averages over 10 languages of UD 2.0: individual "
@@ -60,31 +63,24 @@ def note(runs: Sequence[dict]) -> str:
     )
 
 
-def markdown(name: str, runs: Sequence[dict]) -> list[str]:
-    """The lines of the page of treebank `name`."""
-    lang, seeds = runs[0]["lang"], sorted({seed for row in rows(runs) for seed in row.ours.seeds})
-    return [
-        "# %s: UAS on the development set, by features" % title(runs[0]),
-        "",
-        table(runs).markdown(),
-        "",
-        note(runs),
-        "",
-        "UAS in percent over all words, with gold segmentation: mean and standard deviation (n - 1) over seeds. Local parsers are",
-        "greedy and score every transition on all features; global ones find the best derivation, and hybrid ones score shifts on",
-        "s0 b0 and reduces on s1 s0 b0.",
-        "",
-        "Every run is in [%s.md](%s.md) and `%s/`, with its data, commit and command. This page is made from them by"
-        % (name, name, name),
-        "",
-        "    " + make_command("features", LANG=lang, SEEDS=[str(seed) for seed in seeds]),
-    ]
+def page(name: str, runs: Sequence[Record]) -> list[Part]:
+    """The page of treebank `name` below its title."""
+    seeds = sorted({seed for row in rows(runs) for seed in row.ours.seeds})
+    command = make_command("features", LANG=runs[0]["lang"], SEEDS=[str(seed) for seed in seeds])
+    made = "Every run is in [%s.md](%s.md) and `%s/`, with its data, commit and command. This page is made from them by"
+    return [table(runs), note(runs), SAID, made % (name, name, name), Code([command])]
 
 
-def as_csv(runs: Sequence[dict]) -> str:
+SAID = """\
+UAS in percent over all words, with gold segmentation: mean and standard deviation (n - 1) over seeds. Local parsers are
+greedy and score every transition on all features; global ones find the best derivation, and hybrid ones score shifts on
+s0 b0 and reduces on s1 s0 b0."""
+
+
+def as_csv(runs: Sequence[Record]) -> str:
     """The table as csv."""
     header = ["lang", "data", "decoding", "features", "system", "seeds", "mean", "std", "paper_uas_avg10"]
-    body = [
+    body: list[list[object]] = [
         [runs[0]["lang"], runs[0]["release"], row.decoding, row.features, row.system, row.ours.seeds_listed]
         + [row.ours.mean, row.ours.std, "%.2f" % row.paper]
         for row in rows(runs)
@@ -92,6 +88,7 @@ def as_csv(runs: Sequence[dict]) -> str:
     return comma_separated(header, body)
 
 
-def write(name: str, runs: Sequence[dict], results: Path) -> list[Path]:
+def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
     """Writes the pages of treebank `name`; returns their paths."""
-    return write_pages(results, name + "-features", markdown(name, runs), as_csv(runs))
+    title = "%s: UAS on the development set, by features" % of_treebank(runs[0])
+    return document.write(results, name + "-features", title, page(name, runs), as_csv(runs))

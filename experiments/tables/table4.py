@@ -4,17 +4,20 @@ Made only from the records of a treebank's runs, so ``experiments/report.py`` ca
 ``results/NAME.md`` and ``.csv``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Optional
 
-import paper
-from training import records
-from training.run import duration
+from experiments import paper
+from experiments.engine import records
+from experiments.engine.record import Record
+from experiments.engine.run import duration
+from experiments.pages import document, sections
+from experiments.pages.document import Heading, Part
+from experiments.pages.writer import Average, SystemRow, Table, averages, systems_as_csv, systems_table
 
-from tables.writer import Average, SystemRow, Table, averages, command_section, data_section, systems_as_csv, title, write_pages
 
-
-def rows(runs: Sequence[dict]) -> list[SystemRow]:
+def rows(runs: Sequence[Record]) -> list[SystemRow]:
     """A row of dev UAS for each system with records; the paper's numbers only for runs on the paper's data."""
     found = []
     for system, ours in averages(runs, "dev_uas").items():
@@ -23,18 +26,12 @@ def rows(runs: Sequence[dict]) -> list[SystemRow]:
     return found
 
 
-def table(runs: Sequence[dict]) -> Table:
-    """The table as shown; the paper's columns are omitted if nothing is comparable."""
-    lines = rows(runs)
-    header, body = ["system", "seeds", "dev UAS"], [[row.system, row.ours.seeds_listed, str(row.ours)] for row in lines]
-    if any(row.paper for row in lines):
-        header += ["paper", "difference"]
-        for cells, row in zip(body, lines):
-            cells += [str(row.paper), "%+.2f" % row.difference] if row.paper else ["", ""]
-    return Table(header, body, right=2)
+def table(runs: Sequence[Record]) -> Table:
+    """The table as shown."""
+    return systems_table("dev UAS", rows(runs))
 
 
-def note(runs: Sequence[dict]) -> str:
+def note(runs: Sequence[Record]) -> str:
     """A note on how to read the table: the data, and whether the paper's numbers are comparable."""
     lang, release = runs[0]["lang"], runs[0]["release"]
     if release != paper.RELEASE:
@@ -48,26 +45,26 @@ def note(runs: Sequence[dict]) -> str:
     return "The paper's numbers are from Table 4, with 5 seeds, on the same files."
 
 
-def every_run(runs: Sequence[dict]) -> Table:
+def every_run(runs: Sequence[Record]) -> Table:
     """The scores and training times of each run."""
 
-    def number(run: dict, key: str, form: str) -> str:
-        return form % run[key] if isinstance(run.get(key), (int, float)) else ""
+    def number(value: Optional[float], form: str) -> str:
+        return "" if value is None else form % value
 
-    def time(run: dict, key: str) -> str:
-        return "" if run.get(key) is None else duration(run[key])
+    def time(value: Optional[float]) -> str:
+        return "" if value is None else duration(value)
 
-    columns = {
+    columns: dict[str, Callable[[Record], str]] = {
         "system": lambda run: run["system"],
         "seed": lambda run: str(run["seed"]),
         "UAS": lambda run: "%.2f" % run["dev_uas"],
-        "LAS": lambda run: number(run, "dev_las", "%.2f"),
-        "test LAS": lambda run: number(run, "test_las", "%.2f"),
-        "epochs": lambda run: number(run, "epochs", "%.1f"),
-        "updates": lambda run: number(run, "updates", "%d"),
-        "time": lambda run: time(run, "seconds"),
-        "to the paper's mean": lambda run: time(run, "seconds_to_paper"),
-        "tokens/s": lambda run: number(run, "tokens_per_second", "%.0f"),
+        "LAS": lambda run: number(run.get("dev_las"), "%.2f"),
+        "test LAS": lambda run: number(run.get("test_las"), "%.2f"),
+        "epochs": lambda run: number(run.get("epochs"), "%.1f"),
+        "updates": lambda run: number(run.get("updates"), "%d"),
+        "time": lambda run: time(run.get("seconds")),
+        "to the paper's mean": lambda run: time(run.get("seconds_to_paper")),
+        "tokens/s": lambda run: number(run.get("tokens_per_second"), "%.0f"),
         "finished": lambda run: run.get("date", ""),
         "commit": lambda run: run.get("commit", ""),
     }
@@ -75,38 +72,35 @@ def every_run(runs: Sequence[dict]) -> Table:
     return Table(list(columns), body, right=1, left_from=list(columns).index("finished"))
 
 
-def markdown(name: str, runs: Sequence[dict]) -> list[str]:
-    """The lines of the page: the table, every run, and the commands."""
+def page(name: str, runs: Sequence[Record]) -> list[Part]:
+    """The page of treebank `name` below its title: the table, every run, and the commands."""
+    made = "This page and the csv are made from `%s/` by `.venv/bin/python experiments/report.py %s`."
     return [
-        "# %s: UAS on the development set" % title(runs[0]),
-        "",
-        table(runs).markdown(),
-        "",
+        table(runs),
         note(runs),
-        "",
-        "UAS in percent over all words, including punctuation, with gold segmentation: mean and standard deviation over seeds. The",
-        "score of a run is that of its best evaluation on the development set, which also selects its model. The standard",
-        "deviation is the sample standard deviation (n - 1); the paper does not state which one it reports.",
-        "",
-        "## Runs",
-        "",
-        every_run(runs).markdown(),
-        "",
-        "Test LAS is by the official scorer, with the segmentation of the shared task's baseline. To the paper's mean: time for",
-        "training and evaluation on one core until dev UAS first reaches it.",
-        "",
-        "`%s/` contains the evaluations of each run, one file for each system and seed, and its predicted trees for dev and test,"
-        % name,
-        "without words: `.venv/bin/python experiments/predictions.py` merges them into the treebank's files.",
-        *data_section(("%s: %s" % (split, file), blob) for split, file, blob in records.files(runs[0])),
-        *command_section(
-            records.commands(runs),
-            "This page and the csv are made from `%s/` by `.venv/bin/python experiments/report.py %s`." % (name, name),
-        ),
+        OF_SCORES,
+        Heading("Runs"),
+        every_run(runs),
+        OF_RUNS,
+        OF_FILES % name,
+        *sections.data(("%s: %s" % (split, file["path"]), file) for split, file in records.files(runs[0]).items()),
+        *sections.command(records.commands(runs), made % (name, name)),
     ]
 
 
-def as_csv(runs: Sequence[dict]) -> str:
+OF_SCORES = """\
+UAS in percent over all words, including punctuation, with gold segmentation: mean and standard deviation over seeds. The
+score of a run is that of its best evaluation on the development set, which also selects its model. The standard
+deviation is the sample standard deviation (n - 1); the paper does not state which one it reports."""
+OF_RUNS = """\
+Test LAS is by the official scorer, with the segmentation of the shared task's baseline. To the paper's mean: time for
+training and evaluation on one core until dev UAS first reaches it."""
+OF_FILES = """\
+`%s/` contains the evaluations of each run, one file for each system and seed, and its predicted trees for dev and test,
+without words: `.venv/bin/python experiments/predictions.py` merges them into the treebank's files."""
+
+
+def as_csv(runs: Sequence[Record]) -> str:
     """The table as csv."""
     return systems_as_csv(runs[0]["lang"], runs[0]["release"], rows(runs))
 
@@ -114,4 +108,5 @@ def as_csv(runs: Sequence[dict]) -> str:
 def write(name: str, results: Path = records.RESULTS) -> list[Path]:
     """Writes the pages of treebank `name` from all its records in the folder `results`; returns their paths."""
     runs = records.load(name, results)
-    return write_pages(results, name, markdown(name, runs), as_csv(runs))
+    title = "%s: UAS on the development set" % sections.of_treebank(runs[0])
+    return document.write(results, name, title, page(name, runs), as_csv(runs))

@@ -10,23 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
-import paper
-from training import records, shared_task
-
+from experiments import paper
+from experiments.engine import records, shared_task
+from experiments.engine.record import Record, SharedTask
+from experiments.pages import document, sections
+from experiments.pages.document import Part
+from experiments.pages.writer import Average, SystemRow, Table, averages, systems_as_csv, systems_table
 from mh4.data import conll17
-from tables.shared_task import COLUMNS, same_digits
-from tables.writer import (
-    Average,
-    SystemRow,
-    Table,
-    averages,
-    command_section,
-    data_section,
-    pages,
-    systems_as_csv,
-    title,
-    write_pages,
-)
 
 
 @dataclass(frozen=True)
@@ -39,9 +29,17 @@ class Row(SystemRow):
     reference: bool = False
 
     @property
+    def name(self) -> str:
+        return paper.COLUMNS[self.system] if self.reference else self.system
+
+    @property
+    def verdict(self) -> str:
+        return "✓" if self.agrees else super().verdict
+
+    @property
     def agrees(self) -> Optional[bool]:
         """Whether the number is identical to the paper's; None if that is not expected."""
-        return same_digits(self.ours.mean, self.paper.mean) if self.reference and self.paper else None
+        return paper.same_digits(self.ours.mean, self.paper.mean) if self.reference and self.paper else None
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,9 @@ class Tested:
     """
 
     name: str
-    runs: Sequence[dict]
+    runs: Sequence[Record]
     others: int
-    reference: Optional[dict]
+    reference: Optional[SharedTask]
 
     @property
     def lang(self) -> str:
@@ -81,11 +79,11 @@ class Tested:
         return paper.test_table(self.lang) if self.compares else None
 
 
-def _files(run: dict) -> tuple[str, str]:
+def _files(run: Record) -> tuple[str, str]:
     return run["test"]["git_blob"], run["segmentation"]["git_blob"]
 
 
-def tested(name: str, runs: Sequence[dict], results: Path) -> Optional[Tested]:
+def tested(name: str, runs: Sequence[Record], results: Path) -> Optional[Tested]:
     """The test scores of these runs on treebank `name`, on the files that most of them were tested on; None if there are none."""
     scored = [run for run in runs if {"test_las", "test", "segmentation"} <= set(run)]
     if not scored:
@@ -102,7 +100,7 @@ def rows(scores: Tested) -> list[Row]:
     """A row for each system with records, then the shared task's systems."""
     found = [Row(system, ours, _published(scores, system)) for system, ours in averages(scores.runs, "test_las").items()]
     systems = scores.reference["systems"] if scores.reference else {}
-    for system in COLUMNS:
+    for system in paper.COLUMNS:
         if "las" in systems.get(system, {}):
             found.append(Row(system, Average(systems[system]["las"], None), _published(scores, system), reference=True))
     return found
@@ -114,15 +112,8 @@ def _published(scores: Tested, system: str) -> Optional[Average]:
 
 
 def table(scores: Tested) -> Table:
-    """The table as shown; the paper's columns are omitted if nothing is comparable."""
-    lines = rows(scores)
-    header = ["system", "seeds", "test LAS"]
-    body = [[COLUMNS[row.system] if row.reference else row.system, row.ours.seeds_listed, str(row.ours)] for row in lines]
-    if any(row.paper for row in lines):
-        header += ["paper", "difference"]
-        for cells, row in zip(body, lines):
-            cells += [str(row.paper), "✓" if row.agrees else "%+.2f" % row.difference] if row.paper else ["", ""]
-    return Table(header, body, right=2)
+    """The table as shown."""
+    return systems_table("test LAS", rows(scores))
 
 
 def note(scores: Tested) -> str:
@@ -131,41 +122,34 @@ def note(scores: Tested) -> str:
         return (
             "Not the files of the paper's Tables 5 and 6 (%s), so its numbers are not comparable and not shown." % paper.RELEASE
         )
-    said = "The paper's numbers are from Table %d, with 5 seeds, on the same files." % scores.table_number
+    said = "The paper's numbers are from Table %s, with 5 seeds, on the same files." % scores.table_number
     if any(row.agrees for row in rows(scores)):
         said += " ✓: the shared task's output, scored here, gets the identical score."
     return said
 
 
-def markdown(scores: Tested) -> list[str]:
-    """The lines of the page."""
-    name, runs = scores.name, scores.runs
-    number = " (Table %d)" % scores.table_number if scores.table_number else ""
+def page(scores: Tested) -> list[Part]:
+    """The page below its title."""
+    name, runs, reference = scores.name, scores.runs, scores.reference["systems"] if scores.reference else {}
     files = [("test", runs[0]["test"]), ("segmentation", runs[0]["segmentation"])]
-    files += [(COLUMNS[row.system], scores.reference["systems"][row.system]) for row in rows(scores) if row.reference]
-    lines = [
-        "# %s: LAS on the test set%s" % (title(runs[0]), number),
-        "",
-        table(scores).markdown(),
-        "",
-        note(scores),
-        "",
-        "LAS in percent, by the official scorer, with the segmentation below: mean and standard deviation (n - 1) over seeds.",
-        "Models were selected on the development set. Every run is in [%s.md](%s.md) and `%s/`." % (name, name, name),
-    ]
-    for system, entry in (scores.reference["systems"] if scores.reference else {}).items():
+    files += [(paper.COLUMNS[row.system], reference[row.system]) for row in rows(scores) if row.reference]
+    parts: list[Part] = [table(scores), note(scores), SAID % (name, name, name)]
+    for system, entry in reference.items():
         if "rejected" in entry:
-            lines += ["", "The official scorer rejects the output of %s: %s." % (COLUMNS[system], entry["rejected"])]
+            parts.append("The official scorer rejects the output of %s: %s." % (paper.COLUMNS[system], entry["rejected"]))
     if scores.others:
-        lines += ["", "Omitted, without scores on these files: %d of %d runs." % (scores.others, scores.others + len(runs))]
-    return lines + [
-        *data_section(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files),
-        *command_section(
-            records.commands(runs),
-            "This page and the csv are made from `%s/` and `%s/` by `.venv/bin/python experiments/report.py %s`."
-            % (name, shared_task.FOLDER, name),
-        ),
+        parts.append("Omitted, without scores on these files: %d of %d runs." % (scores.others, scores.others + len(runs)))
+    made = "This page and the csv are made from `%s/` and `%s/` by `.venv/bin/python experiments/report.py %s`."
+    return [
+        *parts,
+        *sections.data(("%s: %s" % (what, file["path"]), file) for what, file in files),
+        *sections.command(records.commands(runs), made % (name, shared_task.FOLDER, name)),
     ]
+
+
+SAID = """\
+LAS in percent, by the official scorer, with the segmentation below: mean and standard deviation (n - 1) over seeds.
+Models were selected on the development set. Every run is in [%s.md](%s.md) and `%s/`."""
 
 
 def as_csv(scores: Tested) -> str:
@@ -173,12 +157,11 @@ def as_csv(scores: Tested) -> str:
     return systems_as_csv(scores.lang, scores.release, rows(scores))
 
 
-def page_paths(name: str, results: Path) -> list[Path]:
-    """The paths of the pages of treebank `name`."""
-    return pages(results, name + "-test")
-
-
 def write(name: str, results: Path = records.RESULTS) -> list[Path]:
     """Writes the pages of treebank `name` from all its records in `results`; returns their paths, none if no run was tested."""
     scores = tested(name, records.load(name, results), results)
-    return write_pages(results, name + "-test", markdown(scores), as_csv(scores)) if scores else []
+    if not scores:
+        return []
+    number = " (Table %d)" % scores.table_number if scores.table_number else ""
+    title = "%s: LAS on the test set%s" % (sections.of_treebank(scores.runs[0]), number)
+    return document.write(results, name + "-test", title, page(scores), as_csv(scores))

@@ -18,7 +18,7 @@ class Commands(click.Group):
     """A group whose commands answer bad input with one sentence and exit code 2."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
-        with _reporting_errors():
+        with reporting_errors():
             streams.open_standard()
             try:
                 return super().main(*arguments, **options)
@@ -28,11 +28,11 @@ class Commands(click.Group):
                 raise
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:
-        with _reporting_errors():  # by which --help and --version print
+        with reporting_errors():  # by which --help and --version print
             return super().make_context(*arguments, **options)
 
     def invoke(self, context: click.Context) -> Any:
-        with _reporting_errors(), _warnings_in_a_line(), _stopped_by_signals():
+        with reporting_errors(), _warnings_in_a_line(), _stopped_by_signals():
             if sys.stdout is None:
                 raise InputError("standard output is closed; if its contents are not needed, direct it to /dev/null")
             return super().invoke(context)
@@ -44,24 +44,24 @@ def say(*lines: str, err: bool = False) -> None:
 
 
 @contextmanager
-def _reporting_errors() -> Iterator[None]:
-    """Let errors in the block end the process, with one sentence and an exit code."""
+def reporting_errors(program: str = "mh4") -> Iterator[None]:
+    """Let errors in the block end the process, with one sentence, which begins with the program's name, and an exit code."""
     try:
         yield
     except InputError as error:
-        _fail(str(error))
+        _fail(program, str(error))
     except MemoryError as error:
-        _fail("not enough memory" + because(error))
+        _fail(program, "not enough memory" + because(error))
     except KeyboardInterrupt:
         streams.drop()  # its reader may be what we were waiting for
-        _fail("interrupted", code=130)
+        _fail(program, "interrupted", code=130)
     except _Stopped as stopped:
         streams.drop()
-        _fail("stopped by %s" % stopped.signal.name, code=128 + stopped.signal)
+        _fail(program, "stopped by %s" % stopped.signal.name, code=128 + stopped.signal)
     except BrokenPipeError:  # the reader of our output has closed it, as in `mh4 parse ... | head`
         _end(141)
     except OSError as error:  # a full disk, a folder without write permission
-        _fail("%s: %s" % (error.filename or "output", reason(error)))
+        _fail(program, "%s: %s" % (error.filename or "output", reason(error)))
     except click.ClickException as error:
         error.message = "\n".join(map(one_line, error.message.split("\n")))  # type: ignore[misc]
         raise
@@ -111,9 +111,9 @@ def _stopped_by_signals() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def _fail(message: str, code: int = 2) -> NoReturn:
+def _fail(program: str, message: str, code: int = 2) -> NoReturn:
     with suppress(OSError):  # nobody may be listening
-        say("mh4: " + message, err=True)
+        say("%s: %s" % (program, message), err=True)
     _end(code)
 
 

@@ -525,6 +525,7 @@ def make(tmp_path):
     if not shutil.which("make"):
         pytest.skip("there is no make")
     shutil.copy(str(ROOT / "Makefile"), str(tmp_path))
+    shutil.copytree(str(ROOT / "experiments" / "studies"), str(tmp_path / "experiments" / "studies"))
     for name in ("stub", ".venv/bin/python"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -564,10 +565,10 @@ def test_options_reach_the_experiment_as_they_are(make):
     made = make("reproduce", "LANG=eu", "SYSTEMS=mh3 mst", "SEEDS=1 2", "UD=../a b", "CONLL17=../c d", "JOBS=2")
     assert "run: tools/setup --this-python --jobs=2 --quiet" in made.stdout
     assert (
-        "run: experiments/reproduce.py --lang=eu --systems=mh3 mst --seeds=1 2 --ud=../a b --conll17=../c d --jobs=2"
+        "run: -m experiments reproduce --lang=eu --systems=mh3 mst --seeds=1 2 --ud=../a b --conll17=../c d --jobs=2"
         in made.stdout
     )
-    assert "run: experiments/reproduce.py --lang=eu\n" in make("reproduce", "LANG=eu").stdout
+    assert "run: -m experiments reproduce --lang=eu\n" in make("reproduce", "LANG=eu").stdout
 
 
 ODD = [
@@ -583,8 +584,8 @@ def test_values_may_have_any_characters(make, tmp_path, odd):
     for given in ({"LANG": odd, "SYSTEMS": odd, "UD": odd, "CONLL17": odd}, {"LANG": odd}):
         made = make("reproduce", *map("%s=%s".__mod__, given.items()), SYSTEMS=odd, UD=odd, CONLL17=odd)
         assert made.returncode == 0 and made.stderr == ""
-        assert "run: experiments/reproduce.py --lang=%s --systems=%s --ud=%s --conll17=%s\n" % ((odd,) * 4) in made.stdout
-    assert "run: experiments/table3.py --ud=%s\n" % odd in make("coverage", "UD=" + odd).stdout
+        assert "run: -m experiments reproduce --lang=%s --systems=%s --ud=%s --conll17=%s\n" % ((odd,) * 4) in made.stdout
+    assert "run: -m experiments coverage --ud=%s\n" % odd in make("coverage", "UD=" + odd).stdout
     assert "run: tests/hostile/sweep.py --every=%s\n" % odd in make("sweep", "EVERY=" + odd).stdout
     made = make("test", "UD=" + odd)
     assert made.returncode == 0 and made.stderr == "" and "\nUD is %s\n" % odd in made.stdout
@@ -595,7 +596,7 @@ def test_values_may_have_any_characters(make, tmp_path, odd):
     assert "run: tools/setup --this-python --jobs=%s\n" % odd in made.stdout
     words = " ".join(odd.split())  # as of a list
     assert "run: tools/package.py -- %s\n" % words in make("package", "PYTHONS=" + odd).stdout
-    assert "run: experiments/report.py %s\n" % words in make("report", "LANGS=" + odd).stdout
+    assert "run: -m experiments report --langs=%s\n" % odd in make("report", "LANGS=" + odd).stdout
     assert not (tmp_path / "ran").exists()
 
 
@@ -613,8 +614,8 @@ def test_a_selected_python_is_known_to_what_is_started(make):
 
 def test_the_other_experiments(make):
     made = make("features", "LANG=hu", "SEEDS=1 2", "UD=../a b", "JOBS=2")
-    assert "run: experiments/features.py --lang=hu --seeds=1 2 --ud=../a b --jobs=2" in made.stdout
-    assert "run: experiments/search.py --lang=hu --systems=mh4-two\n" in make("search", "LANG=hu", "SYSTEMS=mh4-two").stdout
+    assert "run: -m experiments features --lang=hu --seeds=1 2 --ud=../a b --jobs=2" in made.stdout
+    assert "run: -m experiments search --lang=hu --systems=mh4-two\n" in make("search", "LANG=hu", "SYSTEMS=mh4-two").stdout
     for target in ("features", "search"):
         made = make(target, LANG="hu")
         assert made.returncode == 2 and made.stderr.startswith("usage: make %s LANG=hu " % target)
@@ -622,20 +623,20 @@ def test_the_other_experiments(make):
 
 def test_what_needs_no_treebank_takes_folders(make):
     made = make("conll17", "UD=../a b", "CONLL17=../c d")
-    assert "run: experiments/shared_task.py --ud=../a b --conll17=../c d\n" in made.stdout
-    assert "run: experiments/shared_task.py\n" in make("conll17").stdout
+    assert "run: -m experiments conll17 --ud=../a b --conll17=../c d\n" in made.stdout
+    assert "run: -m experiments conll17\n" in make("conll17").stdout
 
 
 def test_the_whole_paper(make):
     made = make("paper", "LANGS=hu got", "SEEDS=1", "PROFILE=slurm", "SNAKEMAKE=--default-resources 'a=b c'")
     assert "run: tools/setup/workflow_environment.py\n" in made.stdout
     assert (
-        "run: experiments/workflow.py --langs=hu got --seeds=1 --profile=slurm --snakemake=--default-resources 'a=b c'\n"
+        "run: -m experiments paper --langs=hu got --seeds=1 --profile=slurm --snakemake=--default-resources 'a=b c'\n"
         in made.stdout
     )
-    assert "run: experiments/workflow.py\n" in make("paper").stdout
-    assert "run: experiments/plan.py --cores=16\n" in make("plan", "CORES=16").stdout
-    assert "run: experiments/report.py hu it's\n" in make("report", "LANGS=hu it's").stdout
+    assert "run: -m experiments paper\n" in make("paper").stdout
+    assert "run: -m experiments plan --cores=16\n" in make("plan", "CORES=16").stdout
+    assert "run: -m experiments report --langs=hu it's\n" in make("report", "LANGS=hu it's").stdout
     assert "run: tests/slurm/check.py\n" in make("slurm-test").stdout
 
 

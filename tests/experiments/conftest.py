@@ -1,17 +1,12 @@
-"""The modules of experiments/, and commands that work in a separate folder with a stand-in for mh4."""
+"""Studies that work in a separate folder with a stand-in for mh4."""
 
 import sys
 
 import pytest
-from samples import ROOT, STAND_IN, as_conllu, fake_manifest, row
+from samples import STAND_IN, as_conllu, fake_manifest, row, study
 
+from experiments.engine import grid
 from mh4.data import treebanks
-
-sys.path.insert(0, str(ROOT / "experiments"))
-
-import features  # noqa: E402
-import reproduce  # noqa: E402
-from training import grid  # noqa: E402
 
 
 @pytest.fixture
@@ -29,7 +24,7 @@ def run(told, tmp_path):
     """Calls make reproduce with the stand-in; everything it writes is in tmp_path / "home"."""
 
     def call(*arguments):
-        return reproduce.main(arguments, trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
+        return study("reproduce", *arguments, trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
 
     return call
 
@@ -39,7 +34,7 @@ def run_features(told, tmp_path):
     """Like `run`, for make features."""
 
     def call(*arguments):
-        return features.main(arguments, trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
+        return study("features", *arguments, trainer=[sys.executable, str(STAND_IN)], home=tmp_path / "home")
 
     return call
 

@@ -2,13 +2,33 @@
 
 import gzip
 import json
+import sys
 from pathlib import Path
+
+import pytest
 
 from mh4.data import treebanks
 from mh4.util.files import blob_id
 
 ROOT = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).with_name("stand_in.py")
+sys.path.insert(0, str(ROOT))  # for the package `experiments`
+
+
+def study(*arguments, **bench):
+    """The exit code of `python -m experiments` with these arguments; bench: where it works, and with what."""
+    from experiments.__main__ import main
+    from experiments.engine.bench import Bench
+
+    with pytest.raises(SystemExit) as ended:
+        main(arguments, prog_name="experiments", obj=Bench(**bench))
+    return ended.value.code or 0
+
+
+def usage(name):
+    """The usage of a study, as its file begins."""
+    begin = (ROOT / "experiments" / "studies" / (name + ".py")).read_text(encoding="utf-8").partition("``: ")[0]
+    return begin.replace('"""``', "usage: ").replace("\n", "\n       ")
 
 
 def calls(told, name="calls"):

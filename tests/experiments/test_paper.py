@@ -3,9 +3,9 @@
 import csv
 import statistics
 
-import paper
 import pytest
 
+from experiments import paper
 from mh4.data import treebanks
 from mh4.parser.systems import SYSTEMS, GreedySystem
 
@@ -55,7 +55,7 @@ def test_test_scores_are_those_of_tables_5_and_6():
 
 def test_the_registry_is_in_the_order_of_table_4():
     """Global parsers first, then greedy ones; systems that are not in the table come after those that are."""
-    with open(paper.EXPERIMENTS / "paper" / "table4_dev_uas.csv", encoding="utf-8", newline="") as lines:
+    with open(paper.FOLDER / "table4_dev_uas.csv", encoding="utf-8", newline="") as lines:
         columns = list(dict.fromkeys(row["system"] for row in csv.DictReader(lines)))
 
     def column(system):

@@ -84,9 +84,9 @@ def trial(cluster, home):
 
 def driver(home, *options):
     """Starts make paper for the grid in the folder `home`, as a group of processes."""
-    command = [sys.executable, str(ROOT / "experiments" / "workflow.py"), "--home", str(home), *options]
+    command = [sys.executable, "-m", "experiments", "--home", str(home), "paper", *options]
     command += [word for pair in GRID.items() for word in pair]
-    return subprocess.Popen(command, start_new_session=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    return subprocess.Popen(command, cwd=str(ROOT), start_new_session=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
 
 
 def in_training(cluster, home, node):

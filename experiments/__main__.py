@@ -1,0 +1,40 @@
+"""``python -m experiments NAME``: a command for each module of ``studies/``, which need not be listed anywhere."""
+
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+from typing import Optional
+
+import click
+
+from experiments import studies
+from experiments.engine.bench import Bench
+from mh4.cli.group import Commands
+
+TOOLS = {"single": "experiments.engine.single", "predictions": "experiments.engine.restore"}  # which are not studies
+
+
+class Studies(Commands):
+    """The studies, of which only the one that is asked for is imported."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return [module.name for module in pkgutil.iter_modules(studies.__path__)] + list(TOOLS)
+
+    def get_command(self, context: click.Context, name: str) -> Optional[click.Command]:
+        if name not in self.list_commands(context):
+            return None
+        return getattr(import_module(TOOLS.get(name, "experiments.studies." + name)), name)
+
+
+@click.group(cls=Studies, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--home", default="", help="The folder of runs and results, instead of experiments/.")
+@click.pass_context
+def main(context: click.Context, home: str) -> None:
+    """Training runs, measurements and tables; `make` has a target for each study."""
+    bench = context.ensure_object(Bench)
+    if home:
+        bench.home = Path(home).resolve()
+
+
+if __name__ == "__main__":
+    main(prog_name="experiments")

@@ -1,0 +1,24 @@
+"""Where studies work, and with what: in experiments/ with `mh4`, or in a folder of tests with a stand-in for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.engine.provenance import EXPERIMENTS
+from experiments.engine.run import TRAINER
+
+
+@dataclass
+class Bench:
+    """The folder of runs and results, and the command line to which ``train ...`` or ``parse ...`` is appended."""
+
+    home: Path = EXPERIMENTS
+    trainer: Sequence[str] = TRAINER
+
+    @property
+    def results(self) -> Path:
+        return self.home / "results"
+
+    def models(self, name: str) -> Path:
+        """The folder of the models of the treebank `name`."""
+        return self.home / "runs" / name

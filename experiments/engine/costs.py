@@ -1,0 +1,189 @@
+"""What trainings cost: their speed on this machine, from a short calibration, and from it processor time, memory and disk of a grid.
+
+A training lasts until its score stops improving, which cannot be known before. It is taken to last as many evaluations as the recorded
+trainings of its system did (the median); an evaluation comes every 500 updates or quarter of an epoch.
+"""
+
+import heapq
+import json
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from experiments import paper
+from experiments.engine import records
+from experiments.engine.provenance import EXPERIMENTS, machine
+from experiments.engine.run import read_json, system_and_loss
+from experiments.engine.treebank import TOY_SETTINGS
+from experiments.engine.workflow import Grid, Requests, folder_of
+from mh4.data import conllu, treebanks
+from mh4.parser import config
+from mh4.util.files import make_folder, write_text
+from mh4.util.processes import Child
+
+WARM_UP, MINIBATCHES, PARSED = 5, 40, 100  # minibatches, and sentences of dev
+START_UP = 20  # seconds: loading, fitting the temperature, parsing, scoring
+USUAL_EVALUATIONS = 45  # where no training is recorded
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Of a system: words per second of processor time, in training and in parsing, and the peak of memory in MB."""
+
+    training: float
+    parsing: float
+    memory: int
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of a treebank: sentences and words to train on, words of dev. known: False where it is a guess."""
+
+    sentences: int
+    words: int
+    dev_words: int
+    known: bool = True
+
+
+def measure(system: str, train: str, dev: str, settings: Sequence[str]) -> Speed:
+    """Trains on some minibatches and parses some sentences, in this process, which should do nothing else before or after."""
+    import numpy as np
+
+    from mh4.parser.parsing import Parser
+    from mh4.training.trainer import Trainer, evaluate, shuffled_minibatches
+
+    name, loss = system_and_loss(system)
+    chosen = config.with_settings(config.read_all(settings, name), ["training.loss=" + loss])
+    sentences, held_out = conllu.read(train), conllu.read(dev)[:PARSED]
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = Trainer(name, chosen, sentences, held_out, folder)
+        lengths = [len(sentence) for sentence in sentences]
+        batches = shuffled_minibatches(lengths, chosen.training.batch_tokens, np.random.default_rng(1))
+        for batch in batches[:WARM_UP]:
+            trainer.learn(batch)
+        words, start = trainer.progress.words, time.process_time()
+        for batch in batches[WARM_UP : WARM_UP + MINIBATCHES] or batches:
+            trainer.learn(batch)
+        trained, middle = trainer.progress.words - words, time.process_time()
+        evaluate(Parser(trainer.model), held_out)
+        end = time.process_time()
+    unit = 1_000_000 if sys.platform == "darwin" else 1_000
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
+    return Speed(trained / (middle - start), sum(map(len, held_out)) / (end - middle), peak)
+
+
+def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> dict[str, Speed]:
+    """The speed of each system on this machine, by `key`: "mst", or "toy/mst" for the small network of the toy treebank.
+
+    systems: those to measure in addition to the grids' own. What was measured on this machine before, with the same software, is
+    read from ``runs/workflow/speeds.json``.
+    """
+    path = folder_of(home) / "speeds.json"
+    known = _kept(path)
+    # Of usual length: the treebank of median sentence length.
+    for toy in (False, True):
+        mine = sorted(
+            (grid for grid in grids if (grid.bank.lang == treebanks.TOY) is toy), key=lambda grid: _length(grid.bank.paths)
+        )
+        named = {system for grid in mine for system in (*grid.systems, *systems)}
+        wanted = sorted((system for system in named if key(toy, system) not in known), key=paper.place)
+        for system in wanted:
+            bank = mine[len(mine) // 2].bank
+            print("measuring the speed of %s on %s" % (system, bank.name), file=sys.stderr)
+            settings = [str(file) for file in bank.settings_files]
+            child = Child()  # a process of its own, as its memory is measured
+            try:
+                known[key(toy, system)] = child.call(measure, system, str(bank.paths["train"]), str(bank.paths["dev"]), settings)
+            finally:
+                child.kill()
+            make_folder(path.parent)
+            written = {"machine": machine(), "speeds": {name: asdict(speed) for name, speed in known.items()}}
+            write_text(str(path), json.dumps(written, indent=1) + "\n")
+    return known
+
+
+def _kept(path: Path) -> dict[str, Speed]:
+    """The speeds in a file; none if it is damaged, or from another machine."""
+    kept = read_json(path)
+    try:
+        known = {name: Speed(**speed) for name, speed in kept["speeds"].items()} if kept.get("machine") == machine() else {}
+        return known if all(min(vars(speed).values()) > 0 for speed in known.values()) else {}
+    except (AttributeError, KeyError, TypeError):
+        return {}
+
+
+def key(toy: bool, system: str) -> str:
+    """The name of a system's speed."""
+    return "toy/" + system if toy else system
+
+
+def _length(paths: dict[str, Path]) -> float:
+    sentences = conllu.read(str(paths["train"]))
+    return sum(map(len, sentences)) / len(sentences)
+
+
+def size(lang: str, paths: dict[str, Path]) -> Size:
+    """The size of a treebank, counted where the files are there, otherwise from the paper's Table 3; 0 where that does not know it."""
+    counted = {split: conllu.read(str(path)) for split, path in paths.items() if path.is_file()}
+    words = {split: sum(map(len, sentences)) for split, sentences in counted.items()}
+    published = paper.coverage().get(lang, {"sentences": "0", "words": "0"})
+    sentences = len(counted["train"]) if "train" in counted else int(published["sentences"])
+    return Size(sentences, words.get("train", int(published["words"])), words.get("dev", 0))
+
+
+def completed(sizes: dict[str, Size]) -> dict[str, Size]:
+    """The sizes with the median of the known ones in place of those that are 0, marked as a guess."""
+    typical = {}
+    for name in ("sentences", "words", "dev_words"):
+        typical[name] = int(statistics.median([getattr(one, name) for one in sizes.values() if getattr(one, name)] or [1]))
+    guessed = {}
+    for lang, one in sizes.items():
+        missing = {name: number for name, number in typical.items() if not getattr(one, name)}
+        guessed[lang] = replace(one, **missing, known=False) if missing else one
+    return guessed
+
+
+def evaluations(results: Path) -> dict[str, float]:
+    """The median number of evaluations of the recorded trainings of each system; under "", of all."""
+    found: dict[str, list[int]] = {}
+    for name in records.names(results):
+        for record in records.load(name, results) if name != treebanks.TOY else ():
+            if "evaluations" in record:
+                for key in ("", record["system"]):
+                    found.setdefault(key, []).append(record["evaluations"])
+    return {system: statistics.median(numbers) for system, numbers in found.items()}
+
+
+def seconds(system: str, treebank: Size, speed: Speed, lasting: dict[str, float], toy: bool = False) -> float:
+    """The processor time of a training, with parsing and scoring."""
+    settings = config.read_all([str(TOY_SETTINGS)] if toy else [], system).training
+    # A minibatch ends with the sentence in which it reaches its number of words.
+    minibatch = settings.batch_tokens + treebank.words / treebank.sentences / 2
+    every = max(settings.evaluate_updates, treebank.words / minibatch / 4)
+    once = every * minibatch / speed.training + treebank.dev_words / speed.parsing
+    return START_UP + lasting.get(system, lasting.get("", USUAL_EVALUATIONS)) * once + 3 * treebank.dev_words / speed.parsing
+
+
+def wall_clock(jobs: Sequence[float], cores: int) -> float:
+    """The time that jobs of these lengths take on this number of cores, if a free core always takes the longest job that is left."""
+    free = [0.0] * cores
+    for job in sorted(jobs, reverse=True):
+        heapq.heapreplace(free, free[0] + job)
+    return max(free)
+
+
+def requests(grids: Sequence[Grid], home: Path) -> Requests:
+    """What every training of these grids can request of a cluster: enough for all, and four times the longest that is estimated."""
+    known, lasting = speeds(grids, home), evaluations(EXPERIMENTS / "results")
+    longest, memory = 0.0, 0
+    for grid in grids:
+        toy, counted = grid.bank.lang == treebanks.TOY, size(grid.bank.lang, grid.bank.paths)
+        for system in grid.systems:
+            speed = known[key(toy, system)]
+            longest, memory = max(longest, seconds(system, counted, speed, lasting, toy)), max(memory, speed.memory)
+    return Requests(memory=memory * 3 // 2 + 200, minutes=30 + round(longest * 4 / 60))

@@ -1,0 +1,179 @@
+"""Ensembles of finished models: which models there are, parsing and scoring with them, and the record of the scores.
+
+The models of one seed need to be here. The ensemble of all seeds needs only the trees in their records, of which it takes the labels,
+too, where models average the probabilities of labels; this costs 0.1 to 0.2 of test LAS on Hungarian and Gothic.
+"""
+
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Optional
+
+from experiments import paper
+from experiments.engine import predictions
+from experiments.engine.bench import Bench
+from experiments.engine.grid import ONE_THREAD
+from experiments.engine.provenance import commit, shown, without_machine
+from experiments.engine.records import TREES, Records, load, record_path
+from experiments.engine.run import Run, alone, environment, finished_runs, untrained
+from experiments.engine.treebank import Treebank, described
+from mh4.analysis.evaluation import official
+from mh4.data import conllu
+from mh4.errors import InputError
+from mh4.parser.ensemble import Ensemble, with_votes
+from mh4.util.files import make_folder
+
+NAME = "ensemble"  # the system in records, as in the paper's tables
+ALL = "ensemble-all"  # the members of all seeds; its record has seed 0
+MEMBERS = ("mh4-hybrid", "1ec", "mst")  # the paper's
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of an ensemble, in percent, by the official scorer; None where it was not applied, as on test without its segmentation."""
+
+    dev_uas: Optional[float]
+    dev_las: Optional[float]
+    test_uas: Optional[float] = None
+    test_las: Optional[float] = None
+
+
+def name_of(systems: Sequence[str]) -> str:
+    """The name of an ensemble of these systems in records and pages: "ensemble" for the paper's, "ensemble-mh3-mst" for another."""
+    return NAME if set(systems) == set(MEMBERS) else "-".join([NAME, *sorted(systems, key=paper.place)])
+
+
+def members(folder: Path, systems: Sequence[str], seeds: Sequence[int]) -> dict[int, list[Run]]:
+    """The finished models in `folder` by seed, those with the highest dev UAS first.
+
+    seeds: of the models; if empty, all for which every system has one. Raises InputError if a system has no finished model.
+    """
+    runs = {system: {run.seed: run for run in finished_runs(folder, system)} for system in systems}
+    for system, mine in runs.items():
+        missing = [str(seed) for seed in seeds if seed not in mine]
+        if not mine or missing:
+            which = " with seed " + ", ".join(missing) if missing else ""
+            raise untrained(system + which, folder)
+    common = list(seeds) or sorted(set.intersection(*(set(mine) for mine in runs.values())))
+    if not common:
+        raise InputError("no seed for which every one of %s has a trained model in %s" % (", ".join(systems), shown(folder)))
+    return {seed: sorted((mine[seed] for mine in runs.values()), key=dev_uas, reverse=True) for seed in common}
+
+
+def dev_uas(run: Run) -> float:
+    """The dev UAS of a finished run, in percent."""
+    return float((run.summary() or {})["dev_uas"])
+
+
+class Combiner:
+    """Parses a treebank's dev and test sets with ensembles of models, of which each has a folder for the parsed files."""
+
+    def __init__(self, bank: Treebank, bench: Bench) -> None:
+        self.bank, self.trainer, self.folder = bank, bench.trainer, bench.models(bank.name) / NAME
+        self.files = {"dev": bank.paths["dev"], **({"test": bank.test[1]} if bank.test else {})}
+
+    def command(self, runs: Sequence[Run], votes: Sequence[Path] = ()) -> list[str]:
+        """``ensemble`` with these models and files of other parsers' trees."""
+        arguments = [("--model", str(run.folder)) for run in runs] + [("--vote", str(path)) for path in votes]
+        return ["ensemble", *(word for pair in arguments for word in pair)]
+
+    def combine(self, name: str, runs: Sequence[Run]) -> tuple[Scores, dict[str, Path]]:
+        """The scores of the ensemble of these models on dev and, if available, test; and the parsed files by split."""
+        with self._alone(name):
+            return self._combine(name, runs)
+
+    def _combine(self, name: str, runs: Sequence[Run]) -> tuple[Scores, dict[str, Path]]:
+        parsed = self._parse(name, self.command(runs), self.files)
+        dev = official(str(self.bank.paths["dev"]), str(parsed["dev"]))
+        return Scores(dev["UAS"].f1, dev["LAS"].f1, *self._test(parsed)), parsed
+
+    def with_votes(self, name: str, runs: Sequence[Run], votes: Sequence[Path]) -> tuple[Optional[float], Optional[float]]:
+        """UAS and LAS on the test set of these models together with other parsers' trees for it."""
+        with self._alone(name):
+            return self._test(self._parse(name, self.command(runs, votes), {"test": self.files["test"]}))
+
+    def _alone(self, name: str) -> AbstractContextManager[None]:
+        """Another process may combine other models under this name."""
+        return alone(self.folder / name / "combined.lock")
+
+    def _parse(self, name: str, command: Sequence[str], files: dict[str, Path]) -> dict[str, Path]:
+        folder = self.folder / name
+        make_folder(folder)
+        return predictions.parse([*self.trainer, *command], folder, files, {**environment(self.bank.lang), **ONE_THREAD})
+
+    def _test(self, parsed: dict[str, Path]) -> tuple[Optional[float], Optional[float]]:
+        if self.bank.test is None:
+            return None, None
+        scores = official(str(self.bank.test[0]), str(parsed["test"]))
+        return scores["UAS"].f1, scores["LAS"].f1
+
+    def record(self, records: Records, seed: int, runs: Sequence[Run], reproduce: str) -> Scores:
+        """Combines the models of one seed, and writes the record that the tables show, with the trees."""
+        name = "seed%d" % seed
+        run = Run(name_of([run.system for run in runs]), seed, self.folder / name)
+        trees = records.path(run, TREES)
+        make_folder(trees.parent)
+        with self._alone(name):
+            scores, parsed = self._combine(name, runs)
+            predictions.keep(trees, self.files, parsed)
+        command = without_machine(" ".join(["mh4", *self.command(runs)]))
+        records.write(run, {**_record(scores, self.bank, [_member(run) for run in runs], reproduce), "command": command})
+        return scores
+
+
+def _record(scores: Scores, bank: Treebank, made_of: list[dict], reproduce: str) -> dict:
+    """The record of an ensemble."""
+    record: dict = {what: score for what, score in vars(scores).items() if score is not None}
+    record.update({what: described(path) for what, path in zip(("test", "segmentation"), bank.test or ())})
+    return {**record, "members": made_of, "commit": commit(), "date": time.strftime("%Y-%m-%d"), "reproduce": reproduce}
+
+
+def _member(run: Run) -> dict:
+    return {"system": run.system, "seed": run.seed, "dev_uas": dev_uas(run), "commit": ", ".join(run.origin().get("commits", []))}
+
+
+def record_all_seeds(bank: Treebank, records: Records, systems: Sequence[str], reproduce: str) -> Optional[Scores]:
+    """Lets the recorded trees of these systems vote, those of all seeds that all of them have, and records this as `ALL`, seed 0.
+
+    None if there are fewer than two seeds. The first to vote is the run with the highest dev UAS.
+    """
+    folder = records.folder
+    recorded = [run for run in load(bank.name, folder.parent) if run["system"] in systems] if folder.is_dir() else []
+    recorded = [run for run in recorded if record_path(folder, run["system"], run["seed"], TREES).exists()]
+    seeds = set.intersection(*({run["seed"] for run in recorded if run["system"] == system} for system in systems))
+    if len(seeds) < 2:
+        return None
+    voters = sorted((run for run in recorded if run["seed"] in seeds), key=lambda run: run["dev_uas"], reverse=True)
+    files = {
+        "dev": bank.paths["dev"],
+        **({"test": bank.test[1]} if bank.test and all("test_las" in run for run in voters) else {}),
+    }
+    whole = Run(ALL, 0, folder)
+    with tempfile.TemporaryDirectory() as place:
+        parsed = {}
+        for split, file in files.items():
+            parsed[split] = Path(place) / (split + ".conllu")
+            trees = [record_path(folder, voter["system"], voter["seed"], TREES) for voter in voters]
+            parsed[split].write_text(_voted(file, trees, Path(place)), encoding="utf-8")
+        predictions.keep(records.path(whole, TREES), files, parsed)
+        dev = official(str(bank.paths["dev"]), str(parsed["dev"]))
+        bank = bank if "test" in files else replace(bank, test=None)
+        test = official(str(bank.test[0]), str(parsed["test"])) if bank.test else None
+    scores = Scores(dev["UAS"].f1, dev["LAS"].f1, *((test["UAS"].f1, test["LAS"].f1) if test else ()))
+    made_of = [{name: voter.get(name, "") for name in ("system", "seed", "dev_uas", "commit")} for voter in voters]
+    records.write(whole, _record(scores, bank, made_of, reproduce))
+    return scores
+
+
+def _voted(file: Path, trees: Sequence[Path], place: Path) -> str:
+    """The CoNLL-U `file` with the trees that these recorded trees for it vote for; place: a folder to work in."""
+    votes = []
+    for number, path in enumerate(trees):
+        votes.append(place / ("%d.conllu" % number))
+        votes[-1].write_text(predictions.restored(path, file), encoding="utf-8")
+    blocks = list(with_votes(conllu.blocks(str(file), trees=False), list(map(str, votes))))
+    parsed = Ensemble([]).parse([block.sentence for block in blocks])
+    return "".join(block.text(sentence.columns()) for block, sentence in zip(blocks, parsed))

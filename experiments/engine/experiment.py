@@ -1,0 +1,180 @@
+"""The training runs of some systems and seeds on one treebank: listing them, tracking which are finished, and recording those.
+
+Models are stored in ``experiments/runs/NAME/SYSTEM/seedN``, the data for tables in ``experiments/results/``
+(``training.records``). Finished runs are not repeated; interrupted runs are resumed.
+"""
+
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+from rich.console import Console
+
+from experiments.engine import predictions
+from experiments.engine.bench import Bench
+from experiments.engine.grid import ONE_THREAD, train_all
+from experiments.engine.provenance import commit, machine, shown
+from experiments.engine.record import Record
+from experiments.engine.records import TREES, Records, load
+from experiments.engine.run import DONE, WAITING, Run, alone, environment, read_json, system_and_loss
+from experiments.engine.treebank import Treebank, described
+from mh4.analysis.evaluation import official
+from mh4.errors import InputError
+from mh4.parser.config import LOSSES
+from mh4.util.files import make_folder, relative_if_inside, write_text
+
+
+class Experiment:
+    """The runs and their state.
+
+    command: the command that repeats them, for the record. trees: whether finished models parse dev and test, for the record.
+    """
+
+    def __init__(
+        self,
+        bank: Treebank,
+        systems: Sequence[str],
+        seeds: Sequence[int],
+        command: str,
+        bench: Bench,
+        trees: bool = True,
+    ) -> None:
+        self.bank, self.command, self.bench, self.trees, self.cwd = bank, command, bench, trees, Path.cwd()
+        self.records = Records(bench.results, bank)
+        self.runs = [self._run(system, seed) for seed in seeds for system in systems]
+
+    def _run(self, system: str, seed: int) -> Run:
+        run = Run.at(self.bench.models(self.bank.name), system, seed)
+        name, loss = system_and_loss(system)
+        command = [*self.bench.trainer, "train", "--system", name]
+        command += ["--train", str(self.bank.paths["train"]), "--dev", str(self.bank.paths["dev"])]
+        command += ["--model", relative_if_inside(run.folder, self.cwd), "--seed", str(seed)]
+        for file in self.bank.settings_files:
+            command += ["--config", relative_if_inside(file, self.cwd)]
+        if loss != LOSSES[0]:
+            command += ["--set", "training.loss=" + loss]
+        for assignment in self.bank.assignments:
+            command += ["--set", assignment]
+        run.command = command
+        return run
+
+    def train(self, jobs: int, console: Console, recorded: Callable[[], object], records_count: bool = False) -> None:
+        """As `train_together`, alone."""
+        name = "%s (%s)" % (self.bank.lang, self.bank.release)
+        models = self.bench.models(self.bank.name)
+        train_together([self], name, models, jobs, console, recorded, records_count)
+
+    def recorded(self) -> list[Record]:
+        """The records of the runs that are done; the results folder may have more, for other seeds and systems."""
+        done = {(run.system, run.seed) for run in self.runs if run.state == DONE}
+        records = load(self.bank.name, self.bench.results) if done else []
+        return [record for record in records if (record["system"], record["seed"]) in done]
+
+    def is_done(self, run: Run) -> bool:
+        """True if the run was finished here with these files and settings; in doubtful cases, `mh4 train` decides."""
+        origin = run.origin()
+        return run.summary() is not None and origin.get("finished") is not None and origin.get("inputs") == self._inputs()
+
+    def started(self, run: Run) -> None:
+        """Records the inputs of a run, and each commit and machine that contributes to it."""
+        make_folder(run.folder)
+        origin = run.origin()
+        if not origin and (run.folder / "metrics.jsonl").exists():
+            origin["commits"] = ["unknown"]  # not started by us
+        commits, machines = origin.get("commits", []), origin.get("machines", [])
+        if run.summary() is None:
+            commits = list(dict.fromkeys([*commits, commit()]))
+            machines += [machine()] if machine() not in machines else []
+        command = origin.get("command", self.command)
+        run.note_origin({"inputs": self._inputs(), "commits": commits, "machines": machines, "command": command})
+
+    def finished(self, run: Run) -> None:
+        """Parses with the finished model, and makes its record."""
+        origin = run.origin()
+        if "finished" not in origin:
+            ended = time.localtime((run.folder / "summary.json").stat().st_mtime)
+            run.note_origin({**origin, "finished": time.strftime("%Y-%m-%d", ended)})
+        self.records.forget_other_data()
+        if self.trees:
+            self.predict(run)
+        self.records.keep(run)
+
+    def predict(self, run: Run) -> None:
+        """Parses dev and test once with the finished model, saves the trees, and scores those of test."""
+        with alone(run.folder / "predicted.lock"):  # others may have other files for this language
+            self._predict(run)
+
+    def _predict(self, run: Run) -> None:
+        done, trees, test = run.folder / "predicted.json", self.records.path(run, TREES), self.bank.test
+        tested = {name: described(path) for name, path in zip(("test", "segmentation"), test or ())}
+        before = read_json(done)
+        if done.exists() and trees.exists() and all(before.get(name) == what for name, what in tested.items()):
+            return
+        files = {"dev": self.bank.paths["dev"], **({"test": test[1]} if test else {})}
+        try:
+            command = [*self.bench.trainer, "parse", "--model", str(run.folder)]
+            parsed = predictions.parse(command, run.folder, files, {**environment(self.bank.lang), **ONE_THREAD})
+            scores = official(str(test[0]), str(predictions.single_roots(parsed["test"]))) if test else {}
+            make_folder(trees.parent)
+            predictions.keep(trees, files, parsed)
+        except InputError as error:  # training is done, and other runs continue
+            print("%s: %s" % (run.name, error), file=sys.stderr)
+            trees.unlink(missing_ok=True)  # they may be another model's
+            return
+        found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
+        write_text(str(done), json.dumps({**found, **tested}, indent=1) + "\n")
+
+    def _inputs(self) -> dict[str, str]:
+        settings = "".join(file.read_text(encoding="utf-8") for file in self.bank.settings_files)
+        settings += "".join(assignment + "\n" for assignment in self.bank.assignments)
+        return {**self.bank.blobs, "settings": hashlib.sha1(settings.encode("utf-8")).hexdigest() if settings else ""}
+
+
+def train_together(
+    experiments: Sequence[Experiment],
+    name: str,
+    models: Path,
+    jobs: int,
+    console: Console,
+    recorded: Callable[[], object],
+    records_count: bool,
+) -> None:
+    """Trains the unfinished runs of experiments, the first of each first, `jobs` at a time; calls `recorded` after new records.
+
+    name, models: what is printed of them. records_count: runs that have a record, wherever they were trained, are not repeated.
+    """
+    experiment_of = {run.folder: experiment for experiment in experiments for run in experiment.runs}
+    runs = [run for turn in zip_longest(*(experiment.runs for experiment in experiments)) for run in turn if run]
+
+    def finished(run: Run) -> None:
+        experiment_of[run.folder].finished(run)
+        recorded()
+
+    for run in runs:
+        experiment = experiment_of[run.folder]
+        if experiment.is_done(run):
+            run.state = DONE
+            run.read_metrics()
+            experiment.finished(run)
+        elif records_count and experiment.records.has(run):
+            run.state = DONE
+    if any(run.metrics for run in runs):
+        recorded()
+    waiting = sum(run.state == WAITING for run in runs)
+    said = "%s: %d to train, %d already finished; models in %s" % (name, waiting, len(runs) - waiting, shown(models))
+    console.print(said, soft_wrap=True)
+    if waiting:
+        first = experiments[0]
+        train_all(
+            runs,
+            jobs,
+            lambda run: experiment_of[run.folder].started(run),
+            finished,
+            console,
+            first.cwd,
+            environment(first.bank.lang),
+        )

@@ -1,0 +1,180 @@
+"""Trains many models, a few at a time, each in a child process; ``training.progress`` displays their progress."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+from rich.console import Console
+
+from experiments.engine.progress import display
+from experiments.engine.run import DONE, FAILED, TRAINING, WAITING, Run
+from mh4.util.files import make_folder
+from mh4.util.processes import with_parent
+
+POLL_SECONDS = 0.2
+STOP_SECONDS = 10.0  # time for an interrupted child to exit by itself
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+
+
+class Stopped(Exception):
+    """The user asked to stop (Ctrl-C or a termination signal); the children have exited."""
+
+
+@dataclass
+class _Child:
+    """A run that is being trained."""
+
+    run: Run
+    process: subprocess.Popen
+    started: float
+
+
+def train_all(
+    runs: Sequence[Run],
+    jobs: int,
+    on_start: Callable[[Run], None],
+    on_done: Callable[[Run], None],
+    console: Console,
+    cwd: Path,
+    environment: dict[str, str],
+) -> None:
+    """Trains every waiting run, `jobs` at a time, and calls `on_start` and `on_done` around each.
+
+    Afterwards each run is done or failed (with the reason in `failure`); a failed run does not stop the others.
+    Raises Stopped, after all children have exited, if the user interrupts.
+    """
+    show = display(runs, console, cwd)
+    children: list[_Child] = []
+    with ending_signals(_interrupt), show:
+        try:
+            while any(run.state in (WAITING, TRAINING) for run in runs):
+                for child in list(children):
+                    run, code = child.run, child.process.poll()
+                    run.seconds = time.monotonic() - child.started
+                    if run.read_metrics():
+                        show.evaluated(run)
+                    if code is not None:
+                        children.remove(child)
+                        _finish(run, code)
+                        if run.state == DONE:
+                            on_done(run)
+                        show.changed(run)
+                for run in runs:
+                    if run.state == WAITING and len(children) < jobs:
+                        on_start(run)
+                        with _signals_wait():  # otherwise a child that has just been started would be orphaned
+                            started = _start(run, cwd, environment)
+                            children += [started] if started else []
+                        show.changed(run)
+                show.refresh()
+                time.sleep(POLL_SECONDS)
+        except KeyboardInterrupt:
+            raise Stopped from None
+        finally:
+            _stop(children)
+
+
+def _start(run: Run, cwd: Path, environment: dict[str, str]) -> Optional[_Child]:
+    """Starts a child to train the run; returns None, and the run has failed, if another process is training it."""
+    make_folder(run.folder)
+    started = time.monotonic()
+    log = open(run.log, "ab")
+    with log:
+        try:
+            # The child inherits the lock, so it persists even if this process dies before the child.
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            run.state, run.failure = FAILED, "another process is training it now"
+            return None
+        except OSError:
+            pass  # a file system without locks
+        run.log_start = log.seek(0, os.SEEK_END)
+        log.write(os.fsencode("%s  %s\n" % (time.strftime("%Y-%m-%d %H:%M:%S"), " ".join(run.command))))
+        log.flush()
+        # A separate session: Ctrl-C reaches the children through us, once and in order.
+        process = subprocess.Popen(
+            run.command,
+            cwd=str(cwd),
+            env={**environment, **ONE_THREAD},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            preexec_fn=with_parent(),
+        )
+    run.state = TRAINING
+    return _Child(run, process, started)
+
+
+def _finish(run: Run, code: int) -> None:
+    run.exit_code = code
+    if code == 0 and run.summary() is not None:
+        run.state = DONE
+        return
+    run.state = FAILED
+    if code == 0:
+        run.failure = "ended without finishing its training"
+    elif code < 0:
+        run.failure = "was killed by signal %d%s" % (-code, " (out of memory?)" if code == -signal.SIGKILL else "")
+    else:
+        run.failure = "ended with exit code %d" % code
+
+
+def _stop(children: Sequence[_Child]) -> None:
+    """Interrupts the children, waits for them, and kills those still running (immediately on a second Ctrl-C)."""
+    _signal(children, signal.SIGINT)
+    deadline = time.monotonic() + STOP_SECONDS
+    try:
+        while any(child.process.poll() is None for child in children) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    except KeyboardInterrupt:
+        pass
+    _signal(children, signal.SIGKILL)
+    for child in children:
+        child.process.wait()
+        child.run.state = WAITING
+
+
+def _signal(children: Sequence[_Child], number: int) -> None:
+    for child in children:
+        if child.process.poll() is None:
+            try:
+                os.killpg(child.process.pid, number)
+            except ProcessLookupError:
+                pass
+
+
+@contextmanager
+def ending_signals(handler: Callable[[int, Any], None]) -> Iterator[None]:
+    """Lets `handler` handle Ctrl-C, SIGTERM and SIGHUP (a closed terminal) until the end of the block."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    heard = {number: old for number, old in before.items() if old is not signal.SIG_IGN}  # nohup sets SIGHUP to be ignored
+    try:
+        for number in heard:
+            signal.signal(number, handler)
+        yield
+    finally:
+        for number, old in heard.items():
+            signal.signal(number, old)
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    """Makes any of these signals stop the grid as Ctrl-C does, without orphaned children."""
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _signals_wait() -> Iterator[None]:
+    """Defers signals until the end of the block."""
+    came: list[int] = []
+    with ending_signals(lambda number, frame: came.append(number)):
+        yield
+    for number in came[:1]:
+        os.kill(os.getpid(), number)

@@ -1,0 +1,272 @@
+"""What the studies share on the command line: the options, which are the variables of ``make``, their validation, usage and exit codes."""
+
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import click
+
+from experiments import paper
+from experiments.engine.grid import Stopped
+from experiments.engine.provenance import make_command
+from experiments.engine.run import system_and_loss
+from experiments.engine.treebank import SETTINGS as SETTINGS_FOLDER
+from mh4.cli.group import answered, say
+from mh4.data import treebanks
+from mh4.dynet_build import cpu
+from mh4.errors import InputError
+from mh4.parser.systems import SYSTEMS
+
+# The defaults of `make reproduce`.
+DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
+DEFAULT_SEEDS = "1 2 3"
+TOY_SEEDS = "1 2"
+PAPER_SEEDS = "1 2 3 4 5"
+MOST_JOBS = 4
+
+Decorator = Callable[[Callable], Callable]
+
+
+class UsageError(InputError):
+    """LANG is not a treebank: the user needs to see the usage."""
+
+
+class Command(click.Command):
+    """A command whose function returns an exit code, or nothing, and which answers as those of `mh4` do, with its own name."""
+
+    def invoke(self, context: click.Context) -> Any:
+        with answered(self.name or ""):
+            try:
+                code = super().invoke(context) or 0
+            except (Stopped, KeyboardInterrupt):
+                print("stopped; run the same command again to resume")
+                code = 130
+            except UsageError as error:
+                say(str(error), *self.get_help(context).split("\n"), err=True)
+                code = 2
+        context.exit(code)
+
+
+class Study(Command):
+    """The command of a study: its options are the variables of its target of `make`, of which its usage is."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        """Variables of other studies are left out: make passes all that are given."""
+        mine = [option for parameter in self.params for option in parameter.opts]
+        names = [each.partition("=")[0] if "=" in each else "" for each in arguments]
+        return super().parse_args(
+            context, [each for each, name in zip(arguments, names) if name in mine or name not in OF_ANY_STUDY]
+        )
+
+    def format_usage(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        named = ["%s=%s" % (name, each.metavar) for name, each in self._variables().items()]
+        words = [each if each.startswith("LANG=") else "[%s]" % each for each in named]
+        unbroken = " ".join(word.replace(" ", "\0") for word in ["make " + (self.name or ""), *words])
+        lines = textwrap.wrap(
+            "usage: " + unbroken, 130, subsequent_indent=" " * 7, break_long_words=False, break_on_hyphens=False
+        )
+        formatter.write("\n".join(lines).replace("\0", " ") + "\n")
+
+    def format_help(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        self.format_usage(context, formatter)
+        shown = {name: each.help or "" for name, each in self._variables().items()}
+        width = max([7, *map(len, shown)])
+        for name, meaning in shown.items():
+            formatter.write("  %-*s  %s\n" % (width, name, meaning.replace("\n", "\n" + " " * (width + 4))))
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """What the first lines of the module say after the usage."""
+        said = (sys.modules[self.callback.__module__].__doc__ or "").partition("``: ")[2].partition("\n\n")[0]
+        return said.replace("\n", " ")
+
+    def _variables(self) -> dict[str, click.Option]:
+        """The options by the names of variables, except for those that only `python -m experiments` has."""
+        return {each.opts[0][2:].upper(): each for each in self.params if isinstance(each, click.Option) and not each.hidden}
+
+
+def option(name: str, example: str, meaning: str) -> Decorator:
+    """A variable, empty if it is not given: what stands for its value in the usage, and what it means."""
+    return click.option("--" + name, default="", metavar=example, help=meaning)
+
+
+def lang(more: str = "") -> Decorator:
+    """LANG, the treebank; more: of toy."""
+    codes = " ".join(treebanks.languages())
+    return option("lang", "hu", "%s,\nor toy: a small artificial language, needs no network%s" % (codes, more))
+
+
+def langs(meaning: str) -> Decorator:
+    """LANGS, several treebanks."""
+    return option("langs", '"hu got"', meaning)
+
+
+def systems(example: str, meaning: str) -> Decorator:
+    """SYSTEMS."""
+    return option("systems", '"%s"' % example, meaning)
+
+
+def seeds(meaning: str, example: str = "1 2") -> Decorator:
+    """SEEDS."""
+    return option("seeds", '"%s"' % example, meaning)
+
+
+def folder(name: str, meaning: str) -> Decorator:
+    """A folder."""
+    return option(name, "folder", meaning)
+
+
+def conll17(meaning: str = "as for make reproduce") -> Decorator:
+    """CONLL17."""
+    return option("conll17", "folder", meaning)
+
+
+# Options that have the same meaning in every study.
+UD = option(
+    "ud", "folder", "a folder that already has the treebank's files; otherwise they are downloaded, from github or SOURCE=lindat"
+)
+JOBS = option("jobs", "2", "number of parallel runs, each on one core; by default the number of cores, at most %d" % MOST_JOBS)
+SETTINGS = option(
+    "settings", "authors", "a file in experiments/settings, by its name: authors, those of the authors' runs; by default ours"
+)
+OF_ANY_STUDY = [
+    "--" + name for name in "lang langs rows systems seeds length ud conll17 jobs settings profile snakemake cores".split()
+]
+
+
+def of_models(systems_known: Sequence[str], default: Sequence[str]) -> Decorator:
+    """LANG, SYSTEMS, SEEDS and UD of a study that takes trained models of these systems."""
+    meaning = "from %s; by default %s, if trained" % (" ".join(systems_known), " and ".join(default))
+    given = lang(), systems(" ".join(default), meaning), seeds("of the trained models; by default all"), UD
+
+    def decorate(function: Callable) -> Callable:
+        for each in reversed(given):
+            function = each(function)
+        return function
+
+    return decorate
+
+
+def repeat(**others: str | Sequence[str] | None) -> str:
+    """The command that repeats the study that is running, as it was typed, without what belongs to this machine.
+
+    others: values of variables that are to be in it instead.
+    """
+    context = click.get_current_context()
+    variables: dict[str, str | Sequence[str] | None] = {}
+    for option in context.command.params:
+        name, value = option.name or "", context.params[option.name or ""]
+        if name in ("langs", "rows", "systems", "seeds"):
+            variables[name.upper()] = value.split()
+        elif name in ("ud", "conll17"):  # the toy treebank is always our own
+            variables[name.upper()] = None if context.params.get("lang") == treebanks.TOY else os.path.expanduser(value)
+        elif name not in ("jobs", "profile", "snakemake"):
+            variables[name.upper()] = value
+    return make_command(context.command.name or "", **{**variables, **others})
+
+
+@dataclass(frozen=True)
+class Request:
+    """The validated request for training runs."""
+
+    lang: str
+    systems: tuple[str, ...]
+    seeds: tuple[int, ...]
+    jobs: int
+    ud: Optional[str]
+    conll17: Optional[str] = None
+    settings: str = ""
+
+    def command(self) -> str:
+        """The command to repeat it, without anything specific to this machine (JOBS, and absolute paths of folders)."""
+        return make_command(
+            "reproduce",
+            LANG=self.lang,
+            SYSTEMS=self.systems if self.systems != DEFAULT_SYSTEMS else None,
+            SETTINGS=self.settings or None,
+            SEEDS=[str(seed) for seed in self.seeds],
+            UD=self.ud,
+            CONLL17=self.conll17,
+        )
+
+
+def request(
+    lang: str, systems: str = "", seeds: str = "", ud: str = "", jobs: str = "", conll17: str = "", settings: str = ""
+) -> Request:
+    """Validates the arguments; empty means default. Raises UsageError for LANG and InputError for the others."""
+    if not lang.strip():
+        raise UsageError("LANG is missing")
+    if lang not in (*treebanks.languages(), treebanks.TOY):
+        locale = re.match(r"^([A-Za-z]{2,3}_[A-Za-z]{2}|C|POSIX)([.@].*)?$", lang)
+        why = (
+            "is the locale of your shell; give the treebank's code after make reproduce"
+            if locale
+            else "is not the code of a treebank"
+        )
+        raise UsageError("LANG=%s %s" % (lang, why))
+    chosen = tuple(dict.fromkeys(systems.split())) or DEFAULT_SYSTEMS
+    for system in chosen:
+        name, loss = system_and_loss(system)
+        if name not in SYSTEMS:
+            raise InputError(
+                "SYSTEMS: no system %s; there are %s, and of those with marginals NAME-likelihood" % (system, ", ".join(SYSTEMS))
+            )
+        if loss == "likelihood" and not SYSTEMS[name].marginals:
+            raise InputError("SYSTEMS: %s cannot be trained on likelihood, as it has no marginals" % name)
+    numbers = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == treebanks.TOY else DEFAULT_SEEDS).split()))
+    for number in numbers:
+        if not re.match(r"^[1-9][0-9]{0,8}$", number):
+            raise InputError('SEEDS: %s is not a positive whole number; expected something like SEEDS="1 2 3"' % number)
+    at_a_time = number_of_jobs(jobs)
+    ud, conll17 = os.path.expanduser(ud), os.path.expanduser(conll17)
+    for name, folder in (("UD", ud), ("CONLL17", conll17)):
+        if folder and not os.path.isdir(folder):
+            raise InputError("%s: %s is not a folder" % (name, folder))
+    return Request(
+        lang=lang,
+        systems=chosen,
+        seeds=tuple(map(int, numbers)),
+        jobs=at_a_time,
+        ud=None if lang == treebanks.TOY else ud or None,  # the toy treebank is always our own
+        conll17=None if lang == treebanks.TOY else conll17 or None,
+        settings=settings_named(settings),
+    )
+
+
+def settings_named(name: str) -> str:
+    """The name of a file in settings/, empty for the defaults. Raises InputError if there is none."""
+    known = sorted(path.stem for path in SETTINGS_FOLDER.glob("*.toml"))
+    if name and name not in known:
+        raise InputError("SETTINGS: no settings %s; there are %s" % (name, ", ".join(known)))
+    return name
+
+
+def languages(langs: str, default: Sequence[str]) -> list[str]:
+    """The languages of LANGS, by default those of `default`. Raises InputError if one is not the code of a treebank."""
+    known = [*treebanks.languages(), treebanks.TOY]
+    wanted = list(dict.fromkeys(langs.split())) or list(default)
+    for lang in wanted:
+        if lang not in known:
+            raise InputError("LANGS: %s is not the code of a treebank; there are %s" % (lang, " ".join(known)))
+    return wanted
+
+
+def requests(
+    langs: str = "", systems: str = "", seeds: str = "", ud: str = "", jobs: str = "", conll17: str = "", settings: str = ""
+) -> list[Request]:
+    """The validated requests of ``make paper``, one for each language of LANGS, by default all; other defaults are the paper's."""
+    wanted = languages(langs, treebanks.languages())
+    seeds = seeds or (TOY_SEEDS if wanted == [treebanks.TOY] else PAPER_SEEDS)
+    return [request(lang, systems or " ".join(paper.systems(lang)), seeds, ud, jobs, conll17, settings) for lang in wanted]
+
+
+def number_of_jobs(jobs: str, name: str = "JOBS") -> int:
+    """The number of parallel runs; by default (empty) the number of cores, at most MOST_JOBS. name: that of the variable."""
+    if not jobs.strip():
+        return min(cpu.cores(), MOST_JOBS)
+    if not re.match(r"^[1-9][0-9]{0,3}$", jobs.strip()):
+        raise InputError("%s: %s is not a whole number from 1 to 9999" % (name, jobs))
+    return int(jobs)

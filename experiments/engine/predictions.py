@@ -1,0 +1,118 @@
+"""The predicted trees of a finished model, saved without the words; with the treebank, they can be scored again or combined.
+
+``SYSTEM-seedN.trees.gz`` has, for each parsed file, a line ``# SPLIT FILE BLOB`` (its git blob id), then a line with head and
+relation for each word, and an empty line after each sentence. ``python -m experiments predictions`` merges them into the treebank.
+"""
+
+import gzip
+import re
+import subprocess
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mh4.data import conllu
+from mh4.decoders.shared import arguments
+from mh4.errors import InputError
+from mh4.util.files import atomic_path, git_blob_id, write_text
+from mh4.util.processes import with_parent
+
+
+def parse(command: Sequence[str], folder: Path, files: dict[str, Path], environment: dict[str, str]) -> dict[str, Path]:
+    """Parses the files, given by split, into `folder`; returns the parsed files.
+
+    command: the command line to which the file and ``-o OUTPUT`` are appended. Raises InputError if it fails.
+    """
+    parsed = {}
+    for split, path in files.items():
+        parsed[split] = folder / (split + ".conllu")
+        done = subprocess.run(
+            [*command, str(path), "-o", str(parsed[split])],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            preexec_fn=with_parent(),
+        )
+        if done.returncode:
+            said = done.stdout.decode(errors="replace").split("\n")
+            why = next((line for line in reversed(said) if line.strip()), "it exited with code %d" % done.returncode)
+            raise InputError("%s cannot parse %s: %s" % (folder, path.name, why))
+    return parsed
+
+
+def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
+    """Writes the trees of the parsed `files` to `path`, with identical bytes for identical trees."""
+    lines: list[str] = []
+    for split, file in files.items():
+        lines.append("# %s %s %s\n" % (split, file.name, git_blob_id(file)))
+        for sentence in conllu.read(str(parsed[split])):
+            lines += ["%d\t%s\n" % pair for pair in zip(sentence.heads[1:].tolist(), sentence.deprels)]
+            lines.append("\n")
+    with atomic_path(str(path)) as temporary:
+        with open(temporary, "wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+            packed.write("".join(lines).encode("utf-8"))
+
+
+def single_roots(parsed: Path) -> Path:
+    """A copy of a parsed file, beside it, where all roots of a sentence but the first depend on that; the file itself if there are none.
+
+    With the authors' settings, trees may have several roots, which the official scorer rejects. A root's relation is wrong anywhere else,
+    so LAS only changes where the first root is wrong and another is right.
+    """
+    text, changed = [], False
+    for block in conllu.blocks(str(parsed)):
+        heads = block.sentence.heads[1:].tolist()
+        first = heads.index(0) + 1
+        columns = [str(first if head == 0 and word != first else head) for word, head in enumerate(heads, start=1)]
+        changed |= heads.count(0) > 1
+        text.append(block.text({conllu.HEAD: columns}))
+    if not changed:
+        return parsed
+    copy = parsed.with_name(parsed.stem + "-single-roots" + parsed.suffix)
+    write_text(str(copy), "".join(text))
+    return copy
+
+
+def restored(trees: Path, file: Path) -> str:
+    """The CoNLL-U `file` with the heads and relations in `trees`. Raises InputError if they are not trees for exactly this file."""
+    blocks = list(conllu.blocks(str(file), trees=False))
+    text = []
+    for block, (heads, deprels) in zip(blocks, _trees(trees, file, [len(block.sentence) for block in blocks])):
+        columns = {conllu.HEAD: list(map(str, heads[1:])), conllu.DEPREL: deprels}
+        # As in `mh4 parse`, DEPS would contradict the new columns.
+        text.append(block.text({**columns, conllu.DEPS: ["_"] * len(deprels)}))
+    return "".join(text)
+
+
+def heads(trees: Path, file: Path, sentences: Sequence[conllu.Sentence]) -> list[np.ndarray]:
+    """The heads in `trees` of each sentence of `file`: int32 (n+1,), -1 at 0. Raises InputError as `restored`."""
+    return [heads for heads, _ in _trees(trees, file, list(map(len, sentences)))]
+
+
+def _trees(trees: Path, file: Path, lengths: Sequence[int]) -> list[tuple[np.ndarray, list[str]]]:
+    """The heads and relations of every sentence of `file`, whose numbers of words are `lengths`."""
+    found = [[line.split("\t") for line in lines.split("\n")] for lines in _part(trees, file).split("\n\n") if lines]
+    if list(map(len, found)) != list(lengths) or any(len(row) != 2 for rows in found for row in rows):
+        raise InputError("%s does not have a head and a relation for every word of %s" % (trees, file))
+    try:
+        return [(arguments.tree([-1, *(int(head) for head, _ in rows)]), [deprel for _, deprel in rows]) for rows in found]
+    except (ValueError, OverflowError):
+        raise InputError("%s does not have a tree for every sentence of %s" % (trees, file)) from None
+
+
+def _part(trees: Path, file: Path) -> str:
+    """The lines for `file`, without the first."""
+    try:
+        with gzip.open(str(trees), "rt", encoding="utf-8") as lines:
+            parts = re.split("(?m)^# ", lines.read())[1:]
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
+        raise InputError("%s cannot be read as compressed trees" % trees) from None
+    blob = git_blob_id(file)
+    part = next((part for part in parts if part.partition("\n")[0].endswith(" " + blob)), None)
+    if part is None:
+        known = ", ".join(part.partition("\n")[0] for part in parts)
+        raise InputError("%s has no trees for %s (git blob %s), only for %s" % (trees, file, blob, known))
+    return part.partition("\n")[2]

@@ -1,0 +1,125 @@
+"""Displays the progress of runs, and afterwards those that have failed."""
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Union
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from experiments.engine.provenance import shown
+from experiments.engine.run import DONE, FAILED, TRAINING, WAITING, Run, duration
+
+REPORT_SECONDS = 60.0  # without a terminal: at most one line per run and minute
+
+_FORMS = {"evaluation": "%d", "epoch": "%.1f", "tokens_per_second": "%.0f", "dev_uas": "%.2f", "best_dev_uas": "%.2f"}
+
+
+def display(runs: Sequence[Run], console: Console, cwd: Path) -> Union["Lines", "LiveTable"]:
+    """The display for the runs on this console."""
+    return LiveTable(runs, console) if console.is_terminal and not console.is_dumb_terminal else Lines(runs, console, cwd)
+
+
+class Lines:
+    """Without a terminal: a line when a run starts or ends, and occasionally one about its last evaluation."""
+
+    def __init__(self, runs: Sequence[Run], console: Console, cwd: Path) -> None:
+        self.console = console
+        self.cwd = cwd
+        self.reported = {run.folder: 0.0 for run in runs}
+        self.width = max((len(run.name) for run in runs), default=0)
+
+    def __enter__(self) -> "Lines":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+    def changed(self, run: Run) -> None:
+        if run.state == TRAINING:
+            self.reported[run.folder] = time.monotonic()
+            self._print(run, "training; log in %s" % os.path.relpath(run.log, self.cwd))
+        elif run.state == DONE:
+            self._print(run, "done in %s: best dev UAS %.2f" % (duration(run.seconds), (run.summary() or {})["dev_uas"]))
+        else:
+            self._print(run, run.failure)
+
+    def evaluated(self, run: Run) -> None:
+        now = time.monotonic()
+        if now - self.reported[run.folder] >= REPORT_SECONDS:
+            self.reported[run.folder] = now
+            numbers = tuple(_number(run, key) for key in _FORMS)
+            self._print(run, "evaluation %s, epoch %s, %s tokens/s, dev UAS %s, best %s" % numbers)
+
+    def refresh(self) -> None:
+        pass
+
+    def _print(self, run: Run, text: str) -> None:
+        self.console.print("%-*s  %s" % (self.width, run.name, text), markup=False, highlight=False, soft_wrap=True)
+
+
+class LiveTable:
+    """On a terminal: a live table with as many runs as fit."""
+
+    def __init__(self, runs: Sequence[Run], console: Console) -> None:
+        self.runs = runs
+        self.console = console
+        self.live = Live(console=console, get_renderable=self.table, auto_refresh=False)
+        self.next = 0.0
+
+    def __enter__(self) -> "LiveTable":
+        self.live.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.live.__exit__(*error)
+
+    def changed(self, run: Run) -> None:
+        self.next = 0.0
+
+    def evaluated(self, run: Run) -> None:
+        self.next = 0.0
+
+    def refresh(self) -> None:
+        if time.monotonic() >= self.next:
+            self.next = time.monotonic() + 1.0
+            self.live.refresh()
+
+    def table(self) -> Table:
+        table = Table(box=None, pad_edge=False, header_style="bold", caption_justify="left", caption_style="dim")
+        table.add_column("run", no_wrap=True)
+        table.add_column("", no_wrap=True)
+        for header in ("evaluations", "epoch", "tokens/s", "dev UAS", "best", "time"):
+            table.add_column(header, justify="right", no_wrap=True)
+        room = max(1, self.console.height - 4)
+        fitting = self.runs if len(self.runs) <= room else [run for run in self.runs if run.state in (TRAINING, FAILED)][:room]
+        for run in fitting:
+            style = {WAITING: "dim", DONE: "green", FAILED: "red"}.get(run.state)
+            time_ = duration(run.seconds) if run.seconds else ""
+            table.add_row(run.name, run.state, *[_number(run, key) for key in _FORMS], time_, style=style)
+        states = [run.state for run in self.runs]
+        counts = ["%d %s" % (states.count(state), state) for state in (DONE, TRAINING, WAITING, FAILED) if state in states]
+        table.caption = ", ".join(counts)
+        if TRAINING in states:
+            table.caption += "; Ctrl-C stops, the same command resumes"
+        return table
+
+
+def _number(run: Run, key: str) -> str:
+    value = run.metrics.get(key)
+    return _FORMS[key] % value if isinstance(value, (int, float)) else ""
+
+
+def failures(runs: Sequence[Run], console: Console) -> int:
+    """Reports the runs that failed; returns 1 if there are any, otherwise 0."""
+    failed = [run for run in runs if run.state == FAILED]
+    for run in failed:
+        console.print("%s failed: %s (%s)" % (run.name, run.failure, shown(run.log)), style="red", soft_wrap=True)
+        for line in run.log_tail():
+            console.print("    " + line, markup=False, soft_wrap=True)
+        if run.exit_code == 2:
+            console.print("    (if it cannot be resumed, delete %s to train it again)" % shown(run.folder), soft_wrap=True)
+    return 1 if failed else 0

@@ -1,0 +1,82 @@
+"""The location of the experiments, and machine-independent records of files, folders and commands."""
+
+import os
+import platform
+import re
+import shlex
+import subprocess
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from mh4.dynet_build import cpu
+from mh4.errors import one_line
+from mh4.util.files import relative_if_inside
+
+EXPERIMENTS = Path(__file__).resolve().parents[1]
+PACKAGES = ("dyNET", "numpy", "udtools")  # those that scores depend on
+
+
+def shown(path: Path) -> str:
+    """The path relative to the repository if it is inside it, otherwise as it is."""
+    return relative_if_inside(path, EXPERIMENTS.parent)
+
+
+def report_written(paths: Iterable[Path]) -> None:
+    """Print which files a command has written."""
+    print("Written: %s" % ", ".join(map(shown, paths)))
+
+
+def make_command(target: str, **variables: str | Sequence[str] | None) -> str:
+    """``make TARGET`` with the variables that have a value: absolute paths reduced to the folder's name, and what needs it in quotes."""
+    parts = ["make " + target]
+    for name, value in variables.items():
+        if isinstance(value, str) and value:
+            parts.append("%s=%s" % (name, shlex.quote(one_line(Path(value).name if os.path.isabs(value) else value))))
+        elif value:
+            parts.append('%s="%s"' % (name, " ".join(value)))
+    return " ".join(parts)
+
+
+def without_machine(command: str) -> str:
+    """A command line with each absolute path reduced to its last component."""
+    return re.sub(r"(^|[\s='\"])/(?:[^\s/]+/)*", r"\1", command)
+
+
+def commit(folder: Path = EXPERIMENTS) -> str:
+    """The commit of the code, with "+changes" if the work tree differs (except for the results and documentation, which runs write)."""
+    git, written = ["git", "-C", str(folder)], ("experiments/results", "docs")
+    changed = ["status", "--porcelain", "--untracked-files=no", "--", ":/", *(":(top,exclude)" + each for each in written)]
+    try:
+        head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        status = subprocess.run([*git, *changed], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head.decode().strip()[:12] + ("+changes" if status.strip() else "")
+
+
+@cache
+def machine() -> dict[str, str | int]:
+    """What may make results differ between machines: the processor and its instruction sets, and the versions of software.
+
+    Nothing here identifies a particular machine. Where there is no /proc/cpuinfo, the flags are missing.
+    """
+    fields = cpu.fields()
+    found: dict[str, str | int] = {
+        "processor": cpu.name(),
+        "cores": os.cpu_count() or 1,
+        "system": "%s %s" % (platform.system(), platform.machine()),
+        "python": platform.python_version(),
+        **{name: metadata.version(name) for name in PACKAGES if _is_installed(name)},
+    }
+    flags = fields.get("flags") or fields.get("Features")
+    return {**found, "flags": " ".join(sorted(flags.split()))} if flags else found
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

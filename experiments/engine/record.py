@@ -1,0 +1,140 @@
+"""What a record contains, so that a damaged one is named before anything is made of it."""
+
+import math
+from types import UnionType
+from typing import Any, Literal, NotRequired, Optional, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+Score = Literal["dev_uas", "dev_las", "test_uas", "test_las"]
+
+
+class File(TypedDict):
+    """A file of a treebank."""
+
+    path: str
+    git_blob: str
+
+
+class Machine(TypedDict):
+    """What trained a run; there is more, of which nothing is made."""
+
+    processor: str
+    python: str
+
+
+class Member(TypedDict):
+    """A model of an ensemble."""
+
+    system: str
+    seed: int
+
+
+class Origin(TypedDict):
+    """The results of an earlier run on the same inputs, and where it was made."""
+
+    dev_uas: float
+    dev_las: NotRequired[float]
+    test_uas: NotRequired[float]
+    test_las: NotRequired[float]
+    updates: NotRequired[int]
+    commit: NotRequired[str]
+    date: NotRequired[str]
+    machines: NotRequired[list[Machine]]
+
+
+class Record(TypedDict):
+    """The record of a finished run, or of an ensemble. Scores are in percent.
+
+    seconds_to_paper: None if the paper's score was never reached. settings_of: the name of the settings, if they are not the defaults.
+    """
+
+    system: str
+    seed: int
+    lang: str
+    release: str
+    train: File
+    dev: File
+    dev_uas: float
+    dev_las: NotRequired[float]
+    test_uas: NotRequired[float]
+    test_las: NotRequired[float]
+    epochs: NotRequired[float]
+    seconds: NotRequired[float]
+    cpu_seconds: NotRequired[float]
+    tokens_per_second: NotRequired[float]
+    updates: NotRequired[int]
+    evaluations: NotRequired[int]
+    best_evaluation: NotRequired[int]
+    commit: NotRequired[str]
+    date: NotRequired[str]
+    command: NotRequired[str]
+    reproduce: NotRequired[str]
+    settings_of: NotRequired[str]
+    seconds_to_paper: NotRequired[Optional[float]]
+    test: NotRequired[File]
+    segmentation: NotRequired[File]
+    settings: NotRequired[dict[str, Any]]
+    machines: NotRequired[list[Machine]]
+    members: NotRequired[list[Member]]
+    differs_from: NotRequired[Origin]
+
+
+class Evaluation(TypedDict):
+    """A line of the evaluations of a run."""
+
+    updates: int
+    dev_uas: float
+    dev_las: NotRequired[float]
+
+
+class Output(File):
+    """The scores of a shared task's system for a language, or the reason why the official scorer gave none."""
+
+    uas: NotRequired[float]
+    las: NotRequired[float]
+    rejected: NotRequired[str]
+    commit: NotRequired[str]
+    scorer: NotRequired[str]
+
+
+class SharedTask(TypedDict):
+    """The scores of the shared task's systems for a language."""
+
+    lang: str
+    test: File
+    systems: dict[str, Output]
+
+
+def matches(value: Any, kind: Any) -> bool:
+    """Whether a value from a JSON file is of a type; numbers have to be finite, and objects may have other fields, too."""
+    origin, of = get_origin(kind), get_args(kind)
+    if is_typeddict(kind):
+        named = get_type_hints(kind).items()
+        whole = isinstance(value, dict) and kind.__required_keys__ <= value.keys()
+        return whole and all(matches(value[name], each) for name, each in named if name in value)
+    if origin in (Union, UnionType):
+        return any(matches(value, each) for each in of)
+    if origin is list:
+        return isinstance(value, list) and all(matches(each, of[0]) for each in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(matches(each, of[1]) for each in value.values())
+    if kind in (int, float):
+        return isinstance(value, (int, kind)) and not isinstance(value, bool) and math.isfinite(value)
+    return kind is Any or isinstance(value, kind)
+
+
+def complaint(record: Any) -> Optional[str]:
+    """What is wrong with a record; None if nothing is."""
+    if not isinstance(record, dict):
+        return "expected an object"
+    fields = get_type_hints(Record)
+    missing = [name for name in fields if name in Record.__required_keys__ and name not in record]
+    if missing:
+        return "no %s" % ", ".join(missing)
+    return next(
+        (
+            "%s is %.60r" % (name, record[name])
+            for name, kind in fields.items()
+            if name in record and not matches(record[name], kind)
+        ),
+        None,
+    )

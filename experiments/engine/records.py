@@ -1,0 +1,210 @@
+"""The records of finished runs, in ``experiments/results/NAME/``: small text files in git, from which all tables are made.
+
+NAME is the name of the treebank. Each run has ``SYSTEM-seedN.json``, its record: scores, data, commit and command; ``.jsonl``,
+its evaluations; and ``.trees.gz``, its trees (``training.predictions``).
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Optional, cast
+
+from experiments import paper
+from experiments.engine.provenance import EXPERIMENTS, shown, without_machine
+from experiments.engine.record import Evaluation, File, Origin, Record, complaint, matches
+from experiments.engine.run import Run, read_json
+from experiments.engine.treebank import Treebank
+from mh4.data import treebanks
+from mh4.errors import InputError
+from mh4.parser import config
+from mh4.util.files import make_folder, write_text
+
+RESULTS = EXPERIMENTS / "results"
+RESULT = ("dev_uas", "dev_las", "updates", "test_uas", "test_las")  # what the same inputs should give again
+RECORD, EVALUATIONS, TREES = ".json", ".jsonl", ".trees.gz"
+
+
+def record_path(folder: Path, system: str, seed: int, ending: str) -> Path:
+    """The path of a file of a run's record in `folder`, that of the treebank's records; ending: RECORD, EVALUATIONS or TREES."""
+    return folder / ("%s-seed%d%s" % (system, seed, ending))
+
+
+class Records:
+    """The records of a treebank's runs, in the folder `results`."""
+
+    def __init__(self, results: Path, bank: Treebank) -> None:
+        self.bank = bank
+        self.folder = results / bank.name
+
+    def path(self, run: Run, ending: str) -> Path:
+        return record_path(self.folder, run.system, run.seed, ending)
+
+    def has(self, run: Run) -> bool:
+        """True if there is a record of the run on these files, and with these assignments, wherever it was trained.
+
+        Raises InputError if it is damaged.
+        """
+        return self._record(run) is not None
+
+    def _record(self, run: Run) -> Optional[Record]:
+        path = self.path(run, RECORD)
+        record = _read(path) if path.exists() else None
+        if record is None or any(files(record)[split]["git_blob"] != blob for split, blob in self.bank.blobs.items()):
+            return None
+        return record if made_with(record, self.bank) else None
+
+    def keep(self, run: Run) -> None:
+        """Writes the record of a finished run, without paths of this machine.
+
+        A record of the same inputs that it replaces should be the same; if not, that is reported here and noted in the new one.
+        """
+        origin = run.origin()
+        record = {
+            **(run.summary() or {}),
+            "commit": ", ".join(origin["commits"]),
+            "date": origin["finished"],
+            "command": without_machine(" ".join(["mh4", *run.command[run.command.index("train") :]])),
+            "reproduce": origin["command"],
+            **({"machines": origin["machines"]} if origin.get("machines") else {}),
+            **_settings(run),
+        }
+        record.pop("sources", None)  # redundant
+        record.update(read_json(run.folder / "predicted.json"))
+        record.update(self._against_the_paper(run))
+        other = self._different(run, record)
+        if other:
+            record["differs_from"] = other
+            print("%s differs from the record of the same inputs, %s" % (run.name, told(other)), file=sys.stderr)
+        self.write(run, record)
+        write_text(str(self.path(run, EVALUATIONS)), (run.folder / "metrics.jsonl").read_text(encoding="utf-8"))
+
+    def write(self, run: Run, record: dict) -> None:
+        """Writes this record of a run, with its name and that of the data."""
+        record = {**record, "system": run.system, "seed": run.seed, "lang": self.bank.lang, "release": self.bank.release}
+        if self.bank.settings:
+            record["settings_of"] = self.bank.settings
+        for split, path in self.bank.paths.items():
+            record[split] = {"path": path.name, "git_blob": self.bank.blobs[split]}
+        make_folder(self.folder)
+        write_text(str(self.path(run, RECORD)), json.dumps(record, indent=1, sort_keys=True) + "\n")
+
+    def _different(self, run: Run, record: dict) -> Optional[Origin]:
+        """The results and origin of the record of these inputs that is there so far, if its results differ, or of one before it."""
+        try:
+            before = self._record(run)
+        except InputError:  # damaged, and replaced now
+            before = None
+        if before is None or ("settings" in before and "settings" in record and before["settings"] != record["settings"]):
+            return None
+        kept = dict(before)
+        if all(kept[name] == record[name] for name in RESULT if name in kept and name in record):
+            return before.get("differs_from")
+        return cast(Origin, {name: kept[name] for name in (*RESULT, "commit", "date", "machines") if name in kept})
+
+    def _against_the_paper(self, run: Run) -> dict:
+        """The seconds on one core until dev UAS first reached the paper's mean: null if never, omitted if the paper has none."""
+        published = paper.dev_uas(self.bank.lang, self.bank.release, run.system)
+        if published is None:
+            return {}
+        reached = (metrics["seconds"] for metrics in run.evaluations() if metrics["dev_uas"] >= published[0])
+        return {"seconds_to_paper": next(reached, None)}
+
+    def forget_other_data(self) -> None:
+        """Removes records of an older toy treebank; all other names identify the content."""
+        if self.bank.lang != treebanks.TOY:
+            return
+        for path in self.folder.glob("*" + RECORD):
+            try:
+                kept = json.loads(path.read_text(encoding="utf-8"))
+                other = any(kept[split]["git_blob"] != blob for split, blob in self.bank.blobs.items())
+            except (ValueError, KeyError, TypeError):
+                continue  # `load` will report it
+            if other:
+                path.unlink()
+                for ending in (EVALUATIONS, TREES):
+                    path.with_suffix(ending).unlink(missing_ok=True)
+
+
+def _settings(run: Run) -> dict:
+    """The settings of the model, as an entry of its record."""
+    path = run.folder / "config.toml"
+    return {"settings": config.tables(path.read_text(encoding="utf-8"), str(path))} if path.exists() else {}
+
+
+def made_with(record: Record, bank: Treebank) -> bool:
+    """Whether a record is of the settings of `bank`, as far as it has them; not asked of a treebank without assignments."""
+    if not bank.assignments:
+        return True
+    expected, settings = asdict(bank.config(record["system"])), record.get("settings") or {}
+    return bool(settings) and all(expected[section].items() >= settings.get(section, {}).items() for section in expected)
+
+
+def told(other: Origin) -> str:
+    """The origin and results of a record, as in ``differs_from``, in words."""
+    where = ", ".join(machine["processor"] for machine in other.get("machines", [])) or "a machine not recorded"
+    return "of commit %s on %s: dev UAS %.2f after %s updates" % (
+        other.get("commit", "unknown"),
+        where,
+        other["dev_uas"],
+        other.get("updates", "unknown"),
+    )
+
+
+def names(results: Path = RESULTS) -> list[str]:
+    """The names of treebanks with records."""
+    return sorted({path.parent.name for path in results.glob("*/*-seed*" + RECORD)})
+
+
+def load(name: str, results: Path = RESULTS) -> list[Record]:
+    """The records of treebank `name`, by system (in the order of ``paper.place``) and seed.
+
+    Raises InputError if there are none, if one cannot be read, or if they were trained on different data.
+    """
+    records = []
+    for path in (results / name).glob("*-seed*" + RECORD):
+        record = _read(path)
+        if path != record_path(path.parent, record["system"], record["seed"], RECORD):
+            raise InputError("%s has the record of %s seed %d" % (shown(path), record["system"], record["seed"]))
+        records.append(record)
+    if not records:
+        raise InputError("no finished run of %s in %s: train one first, with make reproduce" % (name, shown(results)))
+    if len({tuple(file["git_blob"] for file in files(record).values()) for record in records}) > 1:
+        raise InputError("the runs in %s were trained or evaluated on different files" % shown(results / name))
+    return sorted(records, key=lambda record: (paper.place(record["system"]), record["seed"]))
+
+
+def _read(path: Path) -> Record:
+    """The record in a file. Raises InputError if there is none, or if it is damaged."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        wrong = complaint(record)
+    except (OSError, ValueError) as error:
+        wrong = str(error)
+    if wrong:
+        raise InputError("%s is not the record of a finished run (%s): restore or delete it" % (shown(path), wrong))
+    return record
+
+
+def evaluations(folder: Path, system: str, seed: int) -> list[Evaluation]:
+    """The evaluations of a run whose record is in `folder`; empty if they were not recorded. Raises InputError if they are damaged."""
+    path = record_path(folder, system, seed, EVALUATIONS)
+    try:
+        found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+        whole = all(matches(line, Evaluation) for line in found)
+    except (OSError, ValueError):
+        whole = False
+    if not whole:
+        raise InputError("%s does not have the evaluations of a run: restore or delete it" % shown(path))
+    return found
+
+
+def commands(records: Sequence[Record]) -> list[str]:
+    """The commands that reproduce runs."""
+    return list(dict.fromkeys(record["reproduce"] for record in records if record.get("reproduce")))
+
+
+def files(record: Record) -> dict[str, File]:
+    """The files a run was trained and evaluated on, by split."""
+    return {"train": record["train"], "dev": record["dev"]}

@@ -1,0 +1,185 @@
+"""One training run, however it is executed: its command, and the files in its folder.
+
+``mh4 train`` writes ``summary.json`` when it has finished and a line of ``metrics.jsonl`` for each evaluation so far; these are
+the only sources of its state. Its output goes to ``train.log``; ``origin.json`` is our record of its inputs.
+"""
+
+import fcntl
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Optional
+
+from experiments.engine.provenance import shown
+from mh4.errors import InputError
+from mh4.parser.config import LOSSES
+from mh4.util.files import make_folder, write_text
+
+TRAINER = (sys.executable, "-m", "mh4")  # the command line to which ``train ...`` or ``parse ...`` is appended
+LIKELIHOOD = "-likelihood"  # the end of the name of runs that are trained on likelihood, not with the hinge
+LOG_LINES = 8  # number of lines shown of a failed run's log
+
+WAITING, TRAINING, DONE, FAILED = "waiting", "training", "done", "failed"
+
+
+@dataclass
+class Run:
+    """A system, a seed, the model folder, the command line that trains it, and what is shown before its name."""
+
+    system: str
+    seed: int
+    folder: Path
+    command: Sequence[str] = ()
+    prefix: str = ""
+    state: str = WAITING
+    seconds: float = 0.0  # since it was started
+    metrics: dict = field(default_factory=dict)  # the last evaluation
+    failure: str = ""  # why it failed
+    exit_code: Optional[int] = None
+    log_start: int = 0  # where the log of the last attempt begins, in bytes
+    _seen: Optional[tuple[int, int]] = field(
+        default=None, init=False, repr=False
+    )  # size and time of the metrics file when last read
+
+    @classmethod
+    def at(cls, models: Path, system: str, seed: int) -> "Run":
+        """The run in its folder among `models`."""
+        return cls(system, seed, models / system / ("seed%d" % seed))
+
+    @property
+    def name(self) -> str:
+        return "%s%s seed %d" % (self.prefix, self.system, self.seed)
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "train.log"
+
+    def summary(self) -> Optional[dict]:
+        """The summary of the finished run, or None while it is unfinished."""
+        summary = read_json(self.folder / "summary.json")
+        return summary if summary.get("finished") is True else None
+
+    def origin(self) -> dict:
+        """The record of the run's inputs; empty if there is none."""
+        return read_json(self.folder / "origin.json")
+
+    def note_origin(self, origin: dict) -> None:
+        """Writes the record that `origin` returns."""
+        write_text(str(self.folder / "origin.json"), json.dumps(origin, indent=1) + "\n")
+
+    def evaluations(self) -> list[dict]:
+        """The metrics of all evaluations so far."""
+        return [json.loads(line) for line in self._metrics_lines()]
+
+    def read_metrics(self) -> bool:
+        """Reads the last evaluation; True if it is new. Since this is called often, it only reads a file that has changed."""
+        try:
+            status = (self.folder / "metrics.jsonl").stat()
+        except OSError:
+            return False
+        if self._seen == (status.st_size, status.st_mtime_ns):
+            return False
+        self._seen = status.st_size, status.st_mtime_ns
+        last = self._metrics_lines()[-1:]
+        metrics = json.loads(last[0]) if last else self.metrics
+        new = metrics != self.metrics
+        self.metrics = metrics
+        return new
+
+    def _metrics_lines(self) -> list[str]:
+        try:
+            lines = (self.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+        except OSError:
+            return []
+        return [line for line in lines if line.endswith("\n")]  # the last may still be being written
+
+    def log_tail(self) -> list[str]:
+        """The last non-empty lines printed by the last attempt."""
+        try:
+            with open(self.log, "rb") as log:
+                log.seek(self.log_start)
+                lines = log.read().decode("utf-8", errors="replace").splitlines()[1:]  # the first is ours
+        except OSError:
+            return []
+        return [line for line in lines if line.strip()][-LOG_LINES:]
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Waits until no other process is in a block with this lock, a file; on a file system without locks, there is no protection."""
+    make_folder(lock.parent)
+    with open(lock, "ab") as file:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def system_and_loss(name: str) -> tuple[str, str]:
+    """The system of the runs of this name, and the loss that it is trained with: mh3 and "likelihood" for mh3-likelihood."""
+    hinge, likelihood = LOSSES
+    return (name[: -len(LIKELIHOOD)], likelihood) if name.endswith(LIKELIHOOD) else (name, hinge)
+
+
+def finished_runs(folder: Path, system: str) -> list[Run]:
+    """The finished runs of a system whose models are in `folder`, by seed."""
+    found = (re.fullmatch("seed([0-9]{1,9})", path.name) for path in (folder / system).glob("seed*"))
+    seeds = sorted(int(name.group(1)) for name in found if name)
+    runs = [Run.at(folder, system, seed) for seed in seeds]
+    return [run for run in runs if run.summary()]
+
+
+def requested_systems(systems: str, known: Sequence[str], default: Sequence[str]) -> tuple[str, ...]:
+    """The systems that SYSTEMS asks for, by default those of `default`. Raises InputError if one is not of those `known`."""
+    wanted = tuple(dict.fromkeys(systems.split())) or tuple(default)
+    for system in wanted:
+        if system not in known:
+            raise InputError("SYSTEMS: %s is not one of %s" % (system, ", ".join(known)))
+    return wanted
+
+
+def requested_models(folder: Path, systems: str, seeds: str, known: Sequence[str], default: Sequence[str]) -> list[Run]:
+    """The finished runs in `folder` that SYSTEMS (as in `requested_systems`) and SEEDS (by default all) ask for.
+
+    Raises InputError if a requested system has none.
+    """
+    wanted, models = requested_systems(systems, known, default), []
+    for system in wanted:
+        models += [run for run in finished_runs(folder, system) if not seeds or str(run.seed) in seeds.split()]
+        if systems and not any(model.system == system for model in models):
+            raise untrained(system, folder)
+    if not models:
+        raise untrained(" or ".join(wanted), folder)
+    return models
+
+
+def untrained(what: str, folder: Path) -> InputError:
+    """The error for a model that is not in `folder`."""
+    return InputError("no trained model of %s in %s: train one first, with make reproduce" % (what, shown(folder)))
+
+
+def environment(lang: str) -> dict[str, str]:
+    """The environment of the commands that train and parse the treebank of a language."""
+    environment = dict(os.environ, PYTHONUTF8="1")
+    if environment.get("LANG") == lang:  # the treebank to us, the locale to all other programs
+        del environment["LANG"]
+    return environment
+
+
+def read_json(path: Path) -> dict:
+    """The object in a JSON file; empty if there is none, or it is still incomplete."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def duration(seconds: float) -> str:
+    """Seconds as h:mm:ss."""
+    minutes, seconds = divmod(int(seconds), 60)
+    return "%d:%02d:%02d" % (minutes // 60, minutes % 60, seconds)

@@ -1,0 +1,97 @@
+"""The scores of the shared task's systems on the test sets, recorded in ``results/conll17/LANG.json`` for the tables.
+
+Only the files behind the paper's numbers are scored: the test sets of UD 2.0 and the released outputs, identified by git blob id.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Optional, cast
+
+from experiments.engine.provenance import commit, shown
+from experiments.engine.record import Output, SharedTask, matches
+from experiments.engine.treebank import Treebank, described
+from mh4.analysis.evaluation import official, scorer_name
+from mh4.data import conll17, treebanks
+from mh4.errors import InputError
+from mh4.util.files import git_blob_id, make_folder, write_text
+
+FOLDER = "conll17"  # in results; not the name of a treebank
+
+
+def is_test_set(lang: str, blob: str) -> bool:
+    """True if this is the git blob id of the language's test set in UD 2.0."""
+    row = treebanks.identify_blob(blob)
+    return row is not None and (row.lang, row.split, row.release) == (lang, "test", treebanks.RELEASE)
+
+
+def is_output(lang: str, system: str, blob: str) -> bool:
+    """True if this is the git blob id of the shared-task system's output for the language's test set."""
+    row = conll17.identify_blob(blob)
+    return row is not None and (row.lang, row.system) == (lang, system)
+
+
+def score(lang: str, test: Path, outputs: dict[str, Path], results: Path) -> None:
+    """Scores outputs, by system, against the test set, unless their scores are already recorded.
+
+    The record of each has its "uas" and "las" or, if the official scorer rejects it, "rejected", the reason.
+    """
+    before = load(lang, results)
+    record: SharedTask = {"lang": lang, "test": described(test), "systems": {}}
+    if before and before["test"] == record["test"]:
+        record["systems"].update(before["systems"])
+    for system, output in outputs.items():
+        file, known = described(output), record["systems"].get(system)
+        if known is None or (known["path"], known["git_blob"]) != (file["path"], file["git_blob"]):
+            made = {**file, **_scores(test, output), "commit": commit(), "scorer": scorer_name()}
+            record["systems"][system] = cast(Output, made)
+    if record != before:
+        path = _path(lang, results)
+        make_folder(path.parent)
+        write_text(str(path), json.dumps(record, indent=1) + "\n")
+
+
+def _scores(test: Path, output: Path) -> dict:
+    try:
+        scores = official(str(test), str(output))
+    except InputError as error:
+        reason = str(error)
+        for path in (test, output):
+            reason = reason.replace(str(path), path.name)
+        return {"rejected": reason}
+    return {"uas": scores["UAS"].f1, "las": scores["LAS"].f1}
+
+
+def score_at_hand(bank: Treebank, results: Path) -> None:
+    """Calls `score` if the treebank's outputs are the files behind the paper's numbers; reports errors on standard error."""
+    if not bank.test or not is_test_set(bank.lang, git_blob_id(bank.test[0])):
+        return
+    outputs = {system: path for system, path in bank.outputs.items() if is_output(bank.lang, system, git_blob_id(path))}
+    try:
+        score(bank.lang, bank.test[0], outputs, results)
+    except InputError as error:
+        print("the shared task's systems are not scored: %s" % error, file=sys.stderr)
+
+
+def load(lang: str, results: Path) -> Optional[SharedTask]:
+    """The record for a language, or None. Raises InputError if it cannot be read."""
+    path = _path(lang, results)
+    if not path.exists():
+        return None
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        record = None
+    whole = matches(record, SharedTask) and all({"rejected", "las"} & output.keys() for output in record["systems"].values())
+    if not whole:
+        raise InputError("%s is not a record of the shared task's scores: restore or delete it" % shown(path))
+    return record
+
+
+def load_all(results: Path) -> list[SharedTask]:
+    """All records, with languages in the order of the paper's tables."""
+    return [record for record in (load(lang, results) for lang in treebanks.languages()) if record]
+
+
+def _path(lang: str, results: Path) -> Path:
+    return results / FOLDER / (lang + ".json")

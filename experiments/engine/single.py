@@ -1,0 +1,60 @@
+"""Makes one record of ``make paper``: trains a system with one seed, or combines the models of a seed (``--system ensemble``).
+
+Many of these run side by side, on one machine or many that share the folder, and may be killed and started again at any time: a
+training resumes, and of two for the same record the second waits for the first. Pages are not written.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+from rich.console import Console
+
+from experiments.engine import ensembles
+from experiments.engine.bench import Bench
+from experiments.engine.experiment import Experiment
+from experiments.engine.options import Command, request
+from experiments.engine.progress import failures
+from experiments.engine.run import Run, alone
+from experiments.engine.treebank import located, with_test
+from mh4.errors import InputError
+
+
+@click.command(cls=Command)
+@click.option("--lang", default="")
+@click.option("--system", default="")
+@click.option("--seed", default="")
+@click.option("--ud", default="")
+@click.option("--conll17", default="")
+@click.option("--settings", default="")
+@click.option("--command", default="", help="The command that repeats it, for the record; by default this run's own.")
+@click.pass_obj
+def single(bench: Bench, lang: str, system: str, seed: str, ud: str, conll17: str, settings: str, command: str) -> int:
+    """Make one record of `make paper`."""
+    for name, value in (("system", system), ("seed", seed)):
+        if len(value.split()) != 1:
+            raise InputError("--%s: expected one" % name)
+    combined = system == ensembles.NAME
+    asked = request(lang, " ".join(ensembles.MEMBERS) if combined else system, seed, ud, "1", conll17, settings)
+    bank = with_test(located(asked.lang, asked.ud, asked.settings), asked.ud, asked.conll17)
+    experiment = Experiment(bank, asked.systems, asked.seeds, command or asked.command(), bench)
+    [number] = asked.seeds
+    if not combined:
+        [run] = experiment.runs
+        with _alone(run):
+            experiment.train(1, Console(highlight=False), lambda: None)
+        return failures(experiment.runs, Console(highlight=False))
+    models = bench.models(bank.name)
+    with _alone(Run.at(models, ensembles.NAME, number)):
+        members = ensembles.members(models, asked.systems, [number])[number]
+        ensembles.Combiner(bank, bench).record(experiment.records, number, members, experiment.command)
+    return 0
+
+
+@contextmanager
+def _alone(run: Run) -> Iterator[None]:
+    """Waits until no other process makes the record of this run, or trains for it although the one that started it is gone."""
+    with alone(run.folder / "single.lock"):
+        with alone(run.log):
+            pass
+        yield

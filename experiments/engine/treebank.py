@@ -1,0 +1,136 @@
+"""The treebanks of training runs: locating their files, and identifying them by content."""
+
+import hashlib
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Optional
+
+from experiments import paper
+from experiments.engine.provenance import EXPERIMENTS
+from experiments.engine.record import File
+from mh4.data import conll17 as shared_task
+from mh4.data import treebanks
+from mh4.errors import InputError
+from mh4.parser import config
+from mh4.util.files import git_blob_id
+
+SETTINGS, TOY_SETTINGS = EXPERIMENTS / "settings", EXPERIMENTS / "toy.toml"
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """The files to train and evaluate on, and their UD release as identified by their git blob ids.
+
+    name: used for folders and files of results: the language's code, with the release if that is not UD 2.0, and the settings if they
+        are not the defaults, so that different data and settings never mix.
+    paths, blobs: of train and dev. test: the test set, and the segmented file to parse; None if either is missing.
+    outputs: the available outputs of the shared task's systems for the test set, by system.
+    settings: the name of the file in settings/ that parsers are trained with; empty for the defaults.
+    assignments: settings that override those of files, such as ``"training.max_updates=4000"``.
+    """
+
+    lang: str
+    name: str
+    release: str
+    paths: dict[str, Path]
+    blobs: dict[str, str]
+    test: Optional[tuple[Path, Path]] = None
+    outputs: dict[str, Path] = field(default_factory=dict)
+    settings: str = ""
+    assignments: tuple[str, ...] = ()
+
+    @property
+    def settings_files(self) -> list[Path]:
+        """The files of settings, of which the later override the earlier."""
+        toy = [TOY_SETTINGS] if self.lang == treebanks.TOY else []
+        return toy + ([SETTINGS / (self.settings + ".toml")] if self.settings else [])
+
+    def config(self, system: str) -> config.Config:
+        """All settings that a system is trained with."""
+        return config.with_settings(config.read_all(map(str, self.settings_files), system), self.assignments)
+
+    def with_settings(self, settings: str) -> "Treebank":
+        """The treebank with the settings of a file; empty for the defaults."""
+        return replace(self, name="%s-%s" % (self.name, settings), settings=settings) if settings else self
+
+
+def identified(lang: str, paths: dict[str, Path]) -> Treebank:
+    """Identifies the files: "UD 2.0" only if both train and dev are those of that release for this language."""
+    blobs = {split: git_blob_id(path) for split, path in paths.items()}
+    rows = {split: treebanks.identify_blob(blob) for split, blob in blobs.items()}
+    releases = {row.release if row and (row.lang, row.split) == (lang, split) else "" for split, row in rows.items()}
+    if lang == treebanks.TOY:
+        name, release = treebanks.TOY, "toy treebank"
+    elif len(releases) == 1 and "" not in releases:
+        number = releases.pop()
+        name, release = (lang if "UD " + number == paper.RELEASE else "%s-ud%s" % (lang, number)), "UD " + number
+    else:
+        name, release = (
+            "%s-files-%s" % (lang, hashlib.sha1("".join(sorted(blobs.values())).encode()).hexdigest()[:8]),
+            "unidentified files",
+        )
+    return Treebank(lang=lang, name=name, release=release, paths=paths, blobs=blobs)
+
+
+def described(path: Path) -> File:
+    """The entry for a file in records."""
+    return {"path": path.name, "git_blob": git_blob_id(path)}
+
+
+def located(lang: str, ud: Optional[str], settings: str = "") -> Treebank:
+    """The treebank's files to train and evaluate on, downloaded if necessary; for the toy treebank also those to test on.
+
+    settings: see Treebank.
+    """
+    found = treebanks.locate(lang, ud=ud, splits=("train", "dev"))
+    bank = identified(lang, {split: found[split] for split in ("train", "dev")}).with_settings(settings)
+    return replace(bank, test=(found["test"], found["test"])) if lang == treebanks.TOY else bank
+
+
+def with_test(bank: Treebank, ud: Optional[str], conll17: Optional[str] = None) -> Treebank:
+    """The treebank with the files to test on: from the folder `conll17` or, for UD 2.0, from data/conll17.
+
+    If neither `ud` nor `conll17` is given, they are downloaded to data/conll17. Files that cannot be obtained are reported on
+    standard error and omitted, as training does not need them. Raises InputError if `conll17` is given and something is missing.
+    """
+    if bank.lang == treebanks.TOY or (bank.release != paper.RELEASE and not conll17):
+        return bank
+    if conll17 or ud:
+        folder = Path(conll17) if conll17 else shared_task.default_folder()
+        outputs = {system: folder / shared_task.file_name(bank.lang, system) for system in shared_task.SYSTEMS}
+        outputs = {system: path for system, path in outputs.items() if path.is_file()}
+    else:
+        outputs = _downloaded(bank.lang)
+    segmentation = outputs.get(shared_task.SEGMENTATION)
+    if segmentation is None:
+        if conll17:
+            raise InputError("CONLL17: %s has no %s" % (conll17, shared_task.file_name(bank.lang, shared_task.SEGMENTATION)))
+        if ud:
+            name = shared_task.file_name(bank.lang, shared_task.SEGMENTATION)
+            print(
+                "no scores on the test set: CONLL17 does not name a folder with %s, and %s has none" % (name, folder),
+                file=sys.stderr,
+            )
+        return bank
+    try:
+        test = treebanks.locate(bank.lang, ud=ud, splits=("test",))["test"]
+    except InputError as error:
+        if conll17:
+            raise
+        print("no scores on the test set: %s" % error, file=sys.stderr)
+        return bank
+    return replace(bank, test=(test, segmentation), outputs=outputs)
+
+
+def _downloaded(lang: str) -> dict[str, Path]:
+    """The shared task's outputs, up to the first that cannot be obtained; the segmentation comes first."""
+    outputs: dict[str, Path] = {}
+    for system in shared_task.SYSTEMS:
+        try:
+            outputs.update(shared_task.download(lang, [system]))
+        except InputError as error:
+            whose = "for " + shared_task.file_name(lang, system) if outputs else "on the test set"
+            print("no scores %s: %s" % (whose, error), file=sys.stderr)
+            break
+    return outputs

@@ -1,0 +1,197 @@
+"""Ways in which the members of an ensemble can vote for arcs. `mh4 ensemble` uses the first; the others were tried as alternatives.
+
+All of them see the same trees and scores of the members, so that they differ in nothing but the votes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import Console
+
+from experiments.engine.ensembles import dev_uas
+from experiments.engine.run import Run
+from mh4 import trees
+from mh4.data.conllu import Sentence
+from mh4.parser import ensemble
+from mh4.parser.temperature import at_temperature
+
+if TYPE_CHECKING:
+    from mh4.parser.model import Scores
+    from mh4.parser.parsing import Parser
+
+_PENALTY = 0.5  # of each arc of the best tree, when the second is searched
+_FORBIDDEN = -1e6  # a cost larger than any score
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a member thinks of a sentence of n words. What takes further decoding is a function, called if a way of voting needs it.
+
+    heads: its tree, int32 (n+1,); second: the tree it finds if each arc of that one costs _PENALTY; labels: the probability of
+    the label of each arc, float32 (n,); best: float32 (n+1, n+1), the score of its best tree with an arc, for the arcs that are
+    in question, -inf elsewhere; uas: its UAS on the development set, in percent; marginals: float32 (n+1, n+1), the probability of
+    every arc, or if its system has none, 1 for those of its tree.
+    """
+
+    heads: np.ndarray
+    second: Callable[[], np.ndarray]
+    labels: np.ndarray
+    best: Callable[[], np.ndarray]
+    uas: float
+    marginals: Callable[[], np.ndarray]
+
+
+def opinions(
+    parsers: Sequence["Parser"], uas: Sequence[float], sentences: Sequence[Sentence]
+) -> Iterator[tuple[int, list[Opinion]]]:
+    """The index of each sentence, and the opinions of the members on it; uas: of the members."""
+    from mh4.parser.model import score_with
+
+    for batch, scores in score_with([parser.model for parser in parsers], sentences):
+        arrays = [of_member.trees.arrays() for of_member in scores]
+        heads = [parser.trees([sentences[k] for k in batch], of_member) for parser, of_member in zip(parsers, scores)]
+        labels = [_label_probabilities(of_member, mine) for of_member, mine in zip(scores, heads)]
+        start = 0
+        for k, index in enumerate(batch):
+            stop = start + len(sentences[index])
+            candidates = [of_member[k] for of_member in heads]
+            members = zip(parsers, (of_member[k] for of_member in arrays), candidates, labels, uas)
+            yield (
+                index,
+                [
+                    _opinion(parser, tensors, tree, candidates, label[start:stop], own)
+                    for parser, tensors, tree, label, own in members
+                ],
+            )
+            start = stop
+
+
+def _label_probabilities(scores: "Scores", heads: Sequence[np.ndarray]) -> np.ndarray:
+    """The probability of the best label of every word of the minibatch, without the unknown label."""
+    values = scores.labels(heads).npvalue()
+    exponentials = np.exp(values[1:] - values[1:].max(axis=0))
+    return 1 / exponentials.sum(axis=0).ravel()
+
+
+def _opinion(
+    parser: "Parser", tensors: dict, heads: np.ndarray, candidates: Sequence[np.ndarray], labels: np.ndarray, uas: float
+) -> Opinion:
+    n = len(heads) - 1
+    words, single_root = np.arange(1, n + 1), parser.model.config.scorer.single_root
+
+    def second() -> np.ndarray:
+        cost = np.zeros((n + 1, n + 1), dtype=np.float32)
+        cost[heads[1:], words] = -_PENALTY
+        return parser.decode(**tensors, cost=cost, single_root=single_root).heads
+
+    def best() -> np.ndarray:
+        scores = np.full((n + 1, n + 1), -np.inf, dtype=np.float32)
+        for m in words:
+            in_question = {int(tree[m]) for tree in candidates}
+            for head in in_question if len(in_question) > 1 else ():
+                cost = np.zeros((n + 1, n + 1), dtype=np.float32)
+                cost[:, m] = _FORBIDDEN
+                cost[head, m] = 0
+                scores[head, m] = parser.decode(**tensors, cost=cost, single_root=single_root).score
+        return scores
+
+    def marginals() -> np.ndarray:
+        if parser.model.system.marginals:
+            tempered = at_temperature(tensors, parser.model.temperature or 1)
+            return parser.model.system.marginals(**tempered, single_root=single_root).arcs.astype(np.float32)
+        certain = np.zeros((n + 1, n + 1), dtype=np.float32)
+        certain[heads[1:], words] = 1
+        return certain
+
+    return Opinion(heads, second, labels, best, uas, marginals)
+
+
+def _most(opinions: Sequence[Opinion], votes: Callable[[Opinion], np.ndarray]) -> np.ndarray:
+    """The tree with the highest sum of votes, float32 (n,) of each member for the arcs of its tree."""
+    n = len(opinions[0].heads) - 1
+    total = np.zeros((n + 1, n + 1), dtype=np.float32)
+    for opinion in opinions:
+        total[opinion.heads[1:], np.arange(1, n + 1)] += votes(opinion)
+    return trees.best(total, "any", single_root=True)
+
+
+def in_order(opinions: Sequence[Opinion]) -> np.ndarray:
+    """A vote for each arc of a member's tree; ties go to arcs of the first members."""
+    return ensemble.vote([opinion.heads for opinion in opinions])
+
+
+def equal(opinions: Sequence[Opinion]) -> np.ndarray:
+    """A vote for each arc; ties go to any member, as the decoder happens to break them."""
+    return _most(opinions, lambda opinion: np.ones(len(opinion.labels), dtype=np.float32))
+
+
+def by_uas(opinions: Sequence[Opinion]) -> np.ndarray:
+    """Votes weighted by the member's UAS on the development set."""
+    return _most(opinions, lambda opinion: np.full(len(opinion.labels), opinion.uas / 100, dtype=np.float32))
+
+
+def by_label(opinions: Sequence[Opinion]) -> np.ndarray:
+    """Votes weighted by the probability of the arc's label."""
+    return _most(opinions, lambda opinion: opinion.labels)
+
+
+def with_second(opinions: Sequence[Opinion]) -> np.ndarray:
+    """A vote for each arc, and half a vote for each arc of the second tree."""
+    n = len(opinions[0].heads) - 1
+    total = np.zeros((n + 1, n + 1), dtype=np.float32)
+    for opinion in opinions:
+        total[opinion.heads[1:], np.arange(1, n + 1)] += 1
+        total[opinion.second()[1:], np.arange(1, n + 1)] += 0.5
+    return trees.best(total, "any", single_root=True)
+
+
+def by_best_tree(opinions: Sequence[Opinion]) -> np.ndarray:
+    """A vote shared among the arcs in question by the softmax of the scores of the best trees with them (max-marginals)."""
+    n = len(opinions[0].heads) - 1
+    total = np.zeros((n + 1, n + 1), dtype=np.float32)
+    for opinion in opinions:
+        best = opinion.best().astype(np.float64)
+        asked = np.asarray(np.isfinite(best).any(axis=0))
+        shares = np.exp(best[:, asked] - best[:, asked].max(axis=0))
+        total[:, asked] += shares / shares.sum(axis=0)
+        agreed = np.flatnonzero(~asked[1:]) + 1
+        total[opinion.heads[agreed], agreed] += 1
+    return trees.best(total, "any", single_root=True)
+
+
+def by_marginals(opinions: Sequence[Opinion]) -> np.ndarray:
+    """A vote shared among all arcs by their marginal probabilities, at the member's temperature."""
+    total = np.asarray(np.sum([opinion.marginals() for opinion in opinions], axis=0, dtype=np.float32))
+    return trees.best(total, "any", single_root=True)
+
+
+WAYS: dict[str, Callable[[Sequence[Opinion]], np.ndarray]] = {
+    "one vote for each arc, ties to the first member": in_order,
+    "one vote for each arc, ties broken arbitrarily": equal,
+    "votes weighted by the member's dev UAS": by_uas,
+    "votes weighted by the probability of the arc's label": by_label,
+    "one vote, and half a vote for the second tree": with_second,
+    "softmax of the max-marginals of members' arcs": by_best_tree,
+    "marginal probabilities of arcs": by_marginals,
+}
+
+
+def uas_by_way(
+    by_seed: Mapping[int, Sequence[Run]], gold: Sequence[Sentence], ways: Iterable[str], said: str, console: Console
+) -> dict[str, list[float]]:
+    """The dev UAS of these ways of voting, in percent, for each seed. by_seed: the members; said: what is printed with each seed."""
+    from mh4.parser.parsing import Parser
+
+    words = sum(map(len, gold))
+    uas: dict[str, list[float]] = {name: [] for name in ways}
+    for seed, runs in by_seed.items():
+        console.print("%s, seed %d" % (said, seed))
+        right = dict.fromkeys(uas, 0)
+        for index, members in opinions([Parser.load(str(run.folder)) for run in runs], list(map(dev_uas, runs)), gold):
+            for name in right:
+                right[name] += int((WAYS[name](members)[1:] == gold[index].heads[1:]).sum())
+        for name, number in right.items():
+            uas[name].append(100.0 * number / words)
+    return uas

@@ -1,0 +1,255 @@
+"""Executes many runs with Snakemake, here or on a cluster with Slurm: which records there are to be made, and starting it.
+
+What Snakemake is to make is in ``Snakefile``. It runs in an environment of its own (.venv-workflow) and only starts
+``python -m experiments single``, so it needs neither mh4 nor its Python.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+from experiments.engine.ensembles import MEMBERS, NAME
+from experiments.engine.grid import Stopped, ending_signals
+from experiments.engine.provenance import EXPERIMENTS, shown
+from experiments.engine.records import RECORD, Records
+from experiments.engine.run import Run, finished_runs, read_json
+from experiments.engine.treebank import Treebank
+from mh4.errors import InputError
+from mh4.util.files import make_folder, write_text
+from mh4.util.processes import with_parent
+
+SNAKEMAKE = EXPERIMENTS.parent / ".venv-workflow" / "bin" / "snakemake"
+POLL_SECONDS = 1.0
+PROFILES = ("local", "slurm")
+# The disk that a model takes once it is trained, and while it is (with the optimizer's state, twice while it is replaced).
+MODEL_MB, TRAINING_MB = 15, 80
+
+
+@dataclass
+class Grid:
+    """The runs to be recorded of a treebank, and the options with which ``single`` finds its files.
+
+    ensembles: the seeds whose models are combined; not_combined: those whose models are recorded, but not here.
+    """
+
+    bank: Treebank
+    systems: Sequence[str]
+    seeds: Sequence[int]
+    options: Sequence[str]
+    home: Path
+    ensembles: list[int] = field(default_factory=list)
+    not_combined: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.records, models = Records(self.home / "results", self.bank), self.home / "runs" / self.bank.name
+        self.runs = [Run.at(models, system, seed) for seed in self.seeds for system in self.systems]
+        self.missing = self.unfinished()
+        # An ensemble needs models: those that are here, and those that are to be trained.
+        there = {(run.system, run.seed) for system in MEMBERS for run in finished_runs(models, system)}
+        there |= {(run.system, run.seed) for run in self.missing}
+        wanted = [Run.at(models, NAME, seed) for seed in self.seeds]
+        recorded = {run.seed for run in wanted if self.records.has(run)}
+        possible = {seed for seed in self.seeds if all((system, seed) in there for system in MEMBERS)}
+        if set(MEMBERS) <= set(self.systems):
+            self.ensembles = sorted(recorded | possible)
+            self.not_combined = sorted(set(self.seeds) - recorded - possible)
+        combined = [run for run in wanted if run.seed in self.ensembles]
+        self.missing += [run for run in combined if run.seed not in recorded]
+        self.runs += combined
+
+    def unfinished(self) -> list[Run]:
+        """The runs that have no record."""
+        return [run for run in self.runs if not self.records.has(run)]
+
+
+@dataclass(frozen=True)
+class Requests:
+    """What a training requests of a cluster: memory in MB, and minutes."""
+
+    memory: int = 1000
+    minutes: int = 120
+
+
+def folder_of(home: Path) -> Path:
+    """The folder of the driver: its lock and configuration, logs, and measured speeds."""
+    return home / "runs" / "workflow"
+
+
+def disk(trainings: int, at_once: int) -> int:
+    """The MB that trained models take, and those in training."""
+    return trainings * MODEL_MB + min(at_once, trainings) * TRAINING_MB
+
+
+def check(profile: str) -> None:
+    """Raises InputError if this profile cannot be used here."""
+    if profile not in PROFILES:
+        raise InputError("PROFILE: %s is neither %s" % (profile, " nor ".join(PROFILES)))
+    if profile == "slurm":
+        lacking = [name for name in ("sbatch", "sinfo", "squeue", "scancel", "sacct") if not shutil.which(name)]
+        if lacking:
+            raise InputError(
+                "PROFILE=slurm: there is no Slurm here (no %s); use PROFILE=local, or a machine of the cluster"
+                % ", ".join(lacking)
+            )
+        asked = subprocess.run(["sinfo", "--noheader"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        if asked.returncode:
+            why = (asked.stderr.decode(errors="replace").strip().splitlines() or ["sinfo failed"])[-1]
+            raise InputError("PROFILE=slurm: Slurm does not answer: %s" % why)
+
+
+def check_folders(grids: Sequence[Grid], jobs: int) -> None:
+    """Raises InputError if records cannot be written, or if the models that are still to be trained do not fit on the disk."""
+    for grid in grids:
+        make_folder(grid.records.folder)
+        if not os.access(grid.records.folder, os.W_OK):
+            raise InputError("%s: records cannot be written there" % shown(grid.records.folder))
+    missing, home = sum(len(grid.missing) for grid in grids), grids[0].home
+    needed = disk(missing, jobs)
+    make_folder(home)
+    free = shutil.disk_usage(home).free // 1_000_000
+    if free < needed:
+        raise InputError(
+            "the disk is too full: training needs about %d MB in %s, and %d MB are free" % (needed, shown(home), free)
+        )
+
+
+@contextmanager
+def only_one(home: Path) -> Iterator[int]:
+    """The file descriptor of a lock that is held until the end of the block, or as long as a process that inherited it exists.
+
+    Raises InputError if another driver has it.
+    """
+    make_folder(folder_of(home))
+    with open(folder_of(home) / "lock", "wb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError("another make paper is running in %s: wait for it to finish, or stop it" % shown(home)) from None
+        except OSError:
+            pass  # a file system without locks
+        yield lock.fileno()
+
+
+def execute(
+    grids: Sequence[Grid], command: str, profile: str, jobs: Optional[int], requests: Requests, more: Sequence[str], lock: int
+) -> None:
+    """Has Snakemake make the missing records; afterwards `Grid.unfinished` tells what it did not make.
+
+    command: the command that repeats all of it, for the records. jobs: at a time; None for all at once, so that a cluster always
+    has the next one. more: further options of Snakemake. lock: of `only_one`; Snakemake inherits it.
+
+    On Slurm, trainings are separate jobs. In an array of snakemake-executor-plugin-slurm 2.8, each task deletes the record of the
+    first one, if that has ended; and a group of jobs ends with the first of them that fails.
+
+    Raises Stopped on SIGTERM and SIGHUP, once Snakemake has stopped its jobs.
+    """
+    home = grids[0].home
+    folder = folder_of(home)
+    for grid in grids:
+        grid.records.forget_other_data()
+    config = {
+        "single": [sys.executable, "-m", "experiments", "--home", str(home), "single"],
+        "cwd": str(EXPERIMENTS.parent),
+        "command": command,
+        "members": MEMBERS,
+        "treebanks": {grid.bank.name: list(grid.options) for grid in grids},
+        "records": [[grid.bank.name, run.system, run.seed] for grid in grids for run in grid.runs],
+        "memory": requests.memory,
+        "minutes": requests.minutes,
+    }
+    write_text(str(folder / "config.json"), json.dumps(config, indent=1) + "\n")
+    trainings = sum(len(grid.missing) for grid in grids)
+    at_once = str(jobs or max(trainings, 1))
+    words = [
+        str(SNAKEMAKE),
+        "--snakefile",
+        str(Path(__file__).with_name("Snakefile")),
+        "--configfile",
+        str(folder / "config.json"),
+    ]
+    # The lock is ours, and so a driver that was killed leaves none behind. A record is made again only if it is missing, or was
+    # being made when the driver was killed.
+    words += ["--directory", str(folder), "--nolock", "--rerun-triggers", "mtime", "--rerun-incomplete", "--keep-going"]
+    words += ["--quiet", "host", "progress", "reason", "rules", "--executor", profile, "--jobs", at_once]
+    if profile == "slurm":
+        prefix = "mh4-" + hashlib.sha1(str(home).encode()).hexdigest()[:8]
+        _cancel(prefix)
+        words += ["--slurm-requeue", "--slurm-logdir", str(folder / "slurm"), "--latency-wait", "60"]
+        words += ["--slurm-jobname-prefix", prefix]
+    else:
+        words += ["--cores", at_once]
+    stopped_with_us = with_parent(signal.SIGINT)
+
+    def begin() -> None:
+        """Let Snakemake be interrupted, which is how it is told to stop, even if Ctrl-C is ignored: in a script, after &."""
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        stopped_with_us()
+
+    with open(log(home), "wb") as said:
+        process = subprocess.Popen([*words, *more], pass_fds=[lock], stdout=said, stderr=subprocess.STDOUT, preexec_fn=begin)
+    with ending_signals(_stop):
+        try:
+            _report(process, grids)
+        except BaseException as error:
+            if not isinstance(error, KeyboardInterrupt):  # which Snakemake got too
+                process.send_signal(signal.SIGINT)
+            process.wait()  # it stops its jobs first
+            raise
+
+
+def _stop(number: int, frame: Any) -> None:
+    """Makes SIGTERM and SIGHUP stop Snakemake and its jobs, as Ctrl-C does."""
+    raise KeyboardInterrupt if number == signal.SIGINT else Stopped
+
+
+def _cancel(prefix: str) -> None:
+    """Cancels the jobs that a killed driver has left behind, for which no one waits any more; they resume as new ones."""
+    listed = subprocess.run(["squeue", "--me", "--noheader", "--format=%A %j"], stdout=subprocess.PIPE).stdout.decode()
+    left = {job for job, _, name in (line.partition(" ") for line in listed.splitlines()) if name.startswith(prefix)}
+    if left:
+        subprocess.run(["scancel", *sorted(left)])
+
+
+def _report(process: subprocess.Popen, grids: Sequence[Grid]) -> None:
+    """Prints a line for each new record until the process ends."""
+    waiting = [(grid, run) for grid in grids for run in grid.missing]
+    all_of_them, ended = len(waiting), False
+    while not ended:
+        ended = process.poll() is not None
+        for grid, run in list(waiting):
+            record = read_json(grid.records.path(run, RECORD))
+            if "dev_uas" in record:
+                waiting.remove((grid, run))
+                done = "%d of %d" % (all_of_them - len(waiting), all_of_them)
+                print("%s  %s %s: dev UAS %.2f" % (done, grid.bank.name, run.name, record["dev_uas"]), flush=True)
+        time.sleep(0 if ended else POLL_SECONDS)
+
+
+def log(home: Path) -> Path:
+    """What Snakemake said, since it was last started."""
+    return folder_of(home) / "snakemake.log"
+
+
+def failure(grid: Grid, run: Run) -> str:
+    """What is known of a run that has no record: the path of the log of its job, with the last line of it, except for advice."""
+    path = run.folder / "job.log"
+    try:
+        begun = path.stat().st_mtime >= (folder_of(grid.home) / "config.json").stat().st_mtime
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if begun else []
+    except OSError:
+        begun, lines = False, []
+    if not begun:
+        return "%s %s: no record; its job was not begun" % (grid.bank.name, run.name)
+    lines = [line for line in map(str.strip, lines) if line and not line.startswith("(")]
+    return "%s %s: no record; log in %s%s" % (grid.bank.name, run.name, shown(path), ": " + lines[-1] if lines else "")

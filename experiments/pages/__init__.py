@@ -1,0 +1,1 @@
+"""How pages are written: tables, Markdown, HTML and figures."""

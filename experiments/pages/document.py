@@ -1,0 +1,162 @@
+"""Pages of paragraphs, tables and figures, as Markdown, without the figures, and as one HTML page that needs no other file."""
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.pages.writer import Table
+from mh4.util.files import make_folder, write_text
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading within a page."""
+
+    text: str
+    level: int = 2
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list."""
+
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines to be typed."""
+
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing in a file beside the page, and what it shows."""
+
+    file: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing, as SVG, and the sentence below it; only in HTML."""
+
+    svg: str
+    caption: str
+
+
+Part = str | Table | Heading | Items | Code | Picture | Figure  # a str is a paragraph of plain text
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title, and what follows it."""
+
+    title: str
+    parts: Sequence[str | Table | Figure]
+
+
+def markdown(title: str, parts: Iterable[Part]) -> str:
+    """A page as Markdown."""
+    return "\n\n".join(["# " + title, *filter(None, map(_as_markdown, parts))]) + "\n"
+
+
+def _as_markdown(part: Part) -> str:
+    match part:
+        case Heading():
+            return "%s %s" % ("#" * part.level, part.text)
+        case Items():
+            return "\n".join("- " + line for line in part.lines)
+        case Code():
+            return "\n".join("    " + line for line in part.lines)
+        case Picture():
+            return "![%s](%s)" % (part.what, part.file)
+        case Table():
+            return part.markdown()
+        case Figure():
+            return ""
+    return part
+
+
+def paths(results: Path, name: str) -> list[Path]:
+    """The paths of a table's pages."""
+    return [results / (name + ".md"), results / (name + ".csv")]
+
+
+def write(results: Path, name: str, title: str, parts: Iterable[Part], csv_text: str) -> list[Path]:
+    """Writes ``NAME.md`` and ``NAME.csv``; returns their paths."""
+    make_folder(results)
+    written = paths(results, name)
+    for path, text in zip(written, (markdown(title, parts), csv_text)):
+        write_text(str(path), text)
+    return written
+
+
+def write_report(results: Path, name: str, title: str, sections: Sequence[Section]) -> list[Path]:
+    """Writes ``NAME.md``, without sections of nothing but figures, and ``NAME.html``; returns their paths."""
+    parts: list[Part] = []
+    for section in sections:
+        if not all(isinstance(part, Figure) for part in section.parts):
+            parts += [Heading(section.title), *section.parts]
+    pages = {results / (name + ".md"): markdown(title, parts), results / (name + ".html"): as_html(title, sections)}
+    for path, text in pages.items():
+        write_text(str(path), text)
+    return list(pages)
+
+
+STYLE = """\
+:root { color-scheme: light; --line: #d5d9de; --soft: #f4f6f8; --link: #0b57a4; }
+body { margin: 0 auto; padding: 1rem 1.5rem 4rem; max-width: 78rem; color: #1c2024; background: #fff;
+  font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; }
+h1 { font-size: 1.7rem; margin: 1rem 0 .5rem; } h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; }
+p { max-width: 52rem; } nav a { margin-right: 1rem; } a { color: var(--link); }
+.wide { overflow-x: auto; margin: 1rem 0; } svg { max-width: 100%; height: auto; }
+table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
+th, td { padding: .2rem .6rem; text-align: left; white-space: nowrap; border-top: 1px solid var(--line); }
+tr.continued td { border-top: none; } th { background: var(--soft); } td.number, th.number { text-align: right; }
+figure { margin: 1.5rem 0; } figcaption { color: #555; font-size: 13px; }
+"""
+
+
+def as_html(title: str, sections: Sequence[Section]) -> str:
+    """The document as a page of HTML, with its figures and style inside."""
+    anchors = {section.title: re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-") for section in sections}
+    links = "\n".join('<a href="#%s">%s</a>' % (anchors[section.title], html.escape(section.title)) for section in sections)
+    lines = [
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<link rel="icon" href="data:,">',
+        "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>" % (html.escape(title), STYLE),
+        "<h1>%s</h1>\n<nav>\n%s\n</nav>" % (html.escape(title), links),
+    ]
+    for section in sections:
+        lines.append('<section id="%s">\n<h2>%s</h2>' % (anchors[section.title], html.escape(section.title)))
+        lines += [_part(part) for part in section.parts]
+        lines.append("</section>")
+    return "\n".join([*lines, "</body>\n</html>\n"])
+
+
+def _part(part: str | Table | Figure) -> str:
+    if isinstance(part, Figure):
+        drawing = part.svg[part.svg.index("<svg") :]  # without the declarations of an XML file
+        return '<figure>\n<div class="wide">%s</div>\n<figcaption>%s</figcaption>\n</figure>' % (
+            drawing,
+            html.escape(part.caption),
+        )
+    if isinstance(part, Table):
+        head = _row(part, part.header, "th")
+        body = "\n".join(_row(part, line, "td") for line in part.body)
+        return '<div class="wide"><table>\n<thead>\n%s\n</thead>\n<tbody>\n%s\n</tbody>\n</table></div>' % (head, body)
+    return "<p>%s</p>" % html.escape(part)
+
+
+def _row(table: Table, cells: Sequence[str], tag: str) -> str:
+    kinds = [' class="number"' if table.is_number(column) else "" for column in range(len(cells))]
+    continued = ' class="continued"' if not cells[0] else ""  # what the line above begins
+    return "<tr%s>%s</tr>" % (
+        continued,
+        "".join("<%s%s>%s</%s>" % (tag, kind, html.escape(cell), tag) for kind, cell in zip(kinds, cells)),
+    )

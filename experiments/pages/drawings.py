@@ -1,0 +1,85 @@
+"""The figures of the report, as SVG: learning curves, and differences from the paper."""
+
+import io
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from experiments import paper
+from mh4.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Colours that remain distinct to colour-blind readers (Okabe & Ito 2008).
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8a8a00")
+SHOWN = 12.0  # a plot of learning curves begins this many points below the best score
+
+
+def check() -> None:
+    """Raises InputError if matplotlib is not installed."""
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it reports its first search for fonts
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise InputError("the figures need matplotlib, which `make setup` installs") from None
+
+
+def curves(runs: Mapping[str, Sequence[Sequence[tuple[int, float]]]]) -> str:
+    """Dev UAS over updates: for each system, a curve for each seed, as pairs of both."""
+    figure, axes = _figure(8.0, 3.8)
+    best = max(uas for mine in runs.values() for curve in mine for _, uas in curve)
+    for system, mine in runs.items():
+        colour, style = appearance(system)
+        for curve in mine:
+            label = system if curve is mine[0] else None
+            updates, scores = zip(*curve)
+            axes.plot([n / 1000 for n in updates], scores, linewidth=1.2, label=label, color=colour, linestyle=style)
+    axes.set_ylim(max(0.0, best - SHOWN), best + 0.5)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("updates, in thousands")
+    axes.set_ylabel("dev UAS, %")
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=8)
+    return _svg(figure, " ".join(runs))
+
+
+def appearance(system: str) -> tuple[str, str]:
+    """The colour of a system's curves in all figures and, as there are more systems than colours, whether they are dashed."""
+    place = paper.place(system)[0]
+    return COLOURS[place % len(COLOURS)], "--" if place >= len(COLOURS) else "-"
+
+
+def differences(rows: Sequence[tuple[str, float, float]]) -> str:
+    """The differences from the paper, with two standard errors: (label, difference, standard error) from top to bottom."""
+    figure, axes = _figure(8.0, 0.8 + 0.2 * len(rows))
+    places = range(len(rows), 0, -1)
+    for place, (_, difference, error) in zip(places, rows):
+        colour = COLOURS[1] if abs(difference) > 2 * error else COLOURS[0]
+        axes.errorbar(difference, place, xerr=2 * error, fmt="o", color=colour, markersize=4, elinewidth=1)
+    axes.axvline(0.0, color="#888888", linewidth=0.8)
+    axes.set_yticks(list(places), [label for label, _, _ in rows], fontsize=8)
+    axes.set_xlabel("dev UAS minus the paper's, points")
+    return _svg(figure, "differences")
+
+
+def _figure(width: float, height: float) -> "tuple[Figure, Axes]":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="#e4e7ea", linewidth=0.6)
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def _svg(figure: "Figure", salt: str) -> str:
+    """The same text for the same figure; ids differ between figures, which may share a page."""
+    import matplotlib
+
+    drawn = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none", "font.family": "sans-serif"}):
+        figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
+    return re.sub(r'<g id="[^"]*">', "<g>", drawn.getvalue())  # figure_1, which would be in every figure

@@ -1,0 +1,49 @@
+"""What pages say of a treebank, of the data and models that they are made from, and of the commands that make them again."""
+
+import time
+from collections.abc import Iterable, Sequence
+
+from experiments.engine.provenance import commit
+from experiments.engine.record import File, Record
+from experiments.engine.run import Run
+from experiments.engine.treebank import Treebank
+from experiments.pages.document import Code, Heading, Items, Part
+from mh4.data import treebanks
+
+
+def of_treebank(run: Record) -> str:
+    """The treebank of a run in the titles of pages, with the name of its settings if they are not the defaults."""
+    others = ", settings: %s" % run["settings_of"] if "settings_of" in run else ""
+    return "%s (%s%s)" % (run["lang"], run["release"], others)
+
+
+def page_name(name: str, treebanks_shown: Sequence[str]) -> str:
+    """The name of a page on these treebanks: toy-NAME if they are only toy, so that it is kept apart from that on real ones."""
+    return "toy-" + name if list(treebanks_shown) == [treebanks.TOY] else name
+
+
+def data(files: Iterable[tuple[str, File]], *others: str) -> list[Part]:
+    """The section on the data: a description of each file, with its git blob id; and other lines."""
+    return [Heading("Data"), Items([*("%s, git blob %s" % (what, file["git_blob"]) for what, file in files), *others])]
+
+
+def command(commands: Sequence[str], *origin: str) -> list[Part]:
+    """The last section: the commands that reproduce the page, and lines on what it was made from, or when."""
+    return [Heading("Command"), Code(commands), "\n".join(origin)]
+
+
+def made_now(repeat: str) -> list[Part]:
+    """The last section of a page that the command `repeat` makes now, with the code as it is."""
+    return command([repeat], "At commit %s, %s." % (commit(), time.strftime("%Y-%m-%d")))
+
+
+def origin(model: Run) -> str:
+    """The origin of a model, as text."""
+    commits = model.origin().get("commits") or ["unknown"]
+    return "%s, seed %d: trained at commit %s" % (model.system, model.seed, ", ".join(commits))
+
+
+def models(described: Iterable[str], bank: Treebank, repeat: str) -> list[Part]:
+    """The last sections of a page that `repeat` makes now from models, each described in a line, on a development set."""
+    dev = "dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"])
+    return [Heading("Models and data"), Items([*described, dev]), *made_now(repeat)]

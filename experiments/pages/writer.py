@@ -1,0 +1,156 @@
+"""Writing tables, in markdown, on the console and as csv; and averages over seeds."""
+
+import csv
+import io
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as ConsoleTable
+
+from experiments.engine.provenance import report_written
+from experiments.engine.record import Record, Score
+
+WIDE = 1000  # characters: wider than any table
+
+
+@dataclass(frozen=True)
+class Average:
+    """A mean over runs, in percent, with the sample standard deviation (n - 1), None for a single run."""
+
+    mean: float
+    std: Optional[float]
+    seeds: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return plus_minus(self.mean, self.std)
+
+    @property
+    def seeds_listed(self) -> str:
+        return " ".join(map(str, self.seeds))
+
+
+def averages(records: Sequence[Record], score: Score) -> dict[str, Average]:
+    """The average of `score` ("dev_uas") over the seeds of each system, in the order of the systems in the records."""
+    table = {}
+    for system in dict.fromkeys(record["system"] for record in records):
+        mine = [record for record in records if record["system"] == system]
+        seeds = [record["seed"] for record in mine]
+        if seeds == [0]:  # an ensemble of all seeds
+            seeds = sorted({member["seed"] for member in mine[0].get("members", [])}) or seeds
+        table[system] = average([record[score] for record in mine], seeds)
+    return table
+
+
+def error_of_difference(std: float, runs: int, other_std: float, other_runs: int) -> float:
+    """The standard error of the difference of the means of two independent samples."""
+    return math.sqrt(std**2 / runs + other_std**2 / other_runs)
+
+
+def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
+    """The average of scores, those of these seeds."""
+    return Average(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None, tuple(seeds))
+
+
+def plus_minus(mean: float, spread: Optional[float], form: str = "%.2f") -> str:
+    """A mean and, if known, its spread, as text."""
+    return form % mean if spread is None else "%s ± %.2f" % (form % mean, spread)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Header and rows as shown. Columns from `right` up to `left_from` contain numbers and are right-aligned."""
+
+    header: Sequence[str]
+    body: Sequence[Sequence[str]]
+    right: int
+    left_from: Optional[int] = None
+
+    def is_number(self, column: int) -> bool:
+        """Whether a column contains numbers."""
+        return self.right <= column < (len(self.header) if self.left_from is None else self.left_from)
+
+    def markdown(self) -> str:
+        rule = ["---:" if self.is_number(column) else "---" for column in range(len(self.header))]
+        return "\n".join("| %s |" % " | ".join(line) for line in [self.header, rule, *self.body])
+
+    def print(self, console: Console) -> None:
+        if not console.is_terminal:  # only a terminal has a width
+            console = Console(file=console.file, width=WIDE, highlight=False)
+        printed = ConsoleTable(box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False, header_style="bold")
+        for column, name in enumerate(self.header):
+            printed.add_column(name, justify="right" if self.is_number(column) else "left", no_wrap=True)
+        for line in self.body:
+            printed.add_row(*line)
+        console.print()
+        console.print(printed)
+        console.print()
+
+
+@dataclass(frozen=True)
+class SystemRow:
+    """One system: its score over seeds, and the paper's if it is comparable (otherwise None)."""
+
+    system: str
+    ours: Average
+    paper: Optional[Average]
+
+    @property
+    def name(self) -> str:
+        """What the system is called in tables."""
+        return self.system
+
+    @property
+    def difference(self) -> Optional[float]:
+        return None if self.paper is None else self.ours.mean - self.paper.mean
+
+    @property
+    def verdict(self) -> str:
+        """The difference as tables show it."""
+        return "" if self.difference is None else "%+.2f" % self.difference
+
+
+def systems_table(score: str, rows: Sequence[SystemRow]) -> Table:
+    """The scores of systems on a treebank as shown; the paper's columns are omitted if nothing is comparable."""
+    header, body = ["system", "seeds", score], [[row.name, row.ours.seeds_listed, str(row.ours)] for row in rows]
+    if any(row.paper for row in rows):
+        header += ["paper", "difference"]
+        body = [[*cells, str(row.paper or ""), row.verdict] for cells, row in zip(body, rows)]
+    return Table(header, body, right=2)
+
+
+def systems_as_csv(lang: str, release: str, rows: Sequence[SystemRow]) -> str:
+    """The scores of systems on a treebank as csv, with the paper's."""
+    header = ["lang", "data", "system", "seeds", "mean", "std", "paper_mean", "paper_std", "difference"]
+    body = []
+    for row in rows:
+        theirs = [row.paper.mean, row.paper.std] if row.paper else [None, None]
+        body.append([lang, release, row.system, row.ours.seeds_listed, row.ours.mean, row.ours.std, *theirs, row.difference])
+    return comma_separated(header, body)
+
+
+def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A csv table: floats with four decimals, None as an empty cell, everything else as it is."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: object) -> object:
+    if value is None:
+        return ""
+    return "%.4f" % value if isinstance(value, float) else value
+
+
+def show(console: Console, table: Table, note: str, pages: Sequence[Path]) -> None:
+    """Prints a table, its note, and the paths of its pages."""
+    table.print(console)
+    console.print(note, soft_wrap=True)
+    report_written(pages)

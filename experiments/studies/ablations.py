@@ -1,0 +1,381 @@
+"""``make ablations [LANGS="hu got"] [ROWS="word-boundaries labels"] [SYSTEMS="mh4-hybrid"] [SEEDS="1 2"] [LENGTH=full]
+[UD=folder] [JOBS=2]``: what each difference between the authors' settings and ours changes by itself
+
+``ablations.toml`` lists the rows: settings that change sides together. By default short runs of equal length, with our settings except
+for those of one row, which are the authors'. With LENGTH=full, the rows with the largest effects at full length: the authors' settings
+within ours, and ours within the authors'; the runs they are compared with are those of ``make reproduce``. Runs already recorded are
+not repeated. The table is not in the paper; its effects also go into the table of ``docs/differences.md``.
+"""
+
+import re
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple, Optional
+
+import click
+from rich.console import Console
+
+from experiments.engine import options, records
+from experiments.engine.bench import Bench
+from experiments.engine.experiment import Experiment, train_together
+from experiments.engine.progress import failures
+from experiments.engine.provenance import make_command, report_written
+from experiments.engine.run import alone, requested_systems
+from experiments.engine.treebank import Treebank, located
+from experiments.pages import document
+from experiments.pages.document import Code, Heading, Part
+from experiments.pages.sections import page_name
+from experiments.pages.writer import Table, comma_separated, plus_minus
+from mh4.data import treebanks
+from mh4.errors import InputError
+from mh4.parser.config import Config, as_toml, tables
+from mh4.util.files import write_text
+
+PLAN = Path(__file__).with_suffix(".toml")
+AUTHORS = "authors"
+LAST = 3  # the score of a short run is the mean of this many last evaluations, which vary less than the best one
+
+
+@dataclass(frozen=True)
+class Row:
+    """Settings that change sides together, and the systems to try them with. short: whether short runs can tell the sides apart."""
+
+    name: str
+    what: str
+    settings: tuple[str, ...]
+    systems: tuple[str, ...] = ("mh4-hybrid",)
+    short: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The rows; treebanks and seeds to try them on; short runs' numbers of updates, and between evaluations; rows at full length."""
+
+    langs: tuple[str, ...]
+    seeds: tuple[int, ...]
+    updates: int
+    evaluate_updates: int
+    full: tuple[str, ...]
+    rows: tuple[Row, ...] = field(repr=False)
+
+    @classmethod
+    def read(cls, path: Path) -> "Plan":
+        content = tables(path.read_text(encoding="utf-8"), str(path))
+        return cls(rows=tuple(Row(**_tuples(row)) for row in content.pop("row")), **_tuples(content))
+
+
+def _tuples(content: dict) -> dict:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
+
+
+class Within(NamedTuple):
+    """What a row is tried within: the settings of all runs, by name, empty for ours, and whether these are of full length."""
+
+    name: str
+    settings: str
+    full: bool
+
+
+SHORT, OURS, THEIRS = Within("short", "", False), Within("full", "", True), Within("full-authors", AUTHORS, True)
+WITHIN = (SHORT, OURS, THEIRS)
+
+
+def variant(plan: Plan, bank: Treebank, within: Within, row: Optional[Row], system: str) -> Treebank:
+    """The treebank with the settings of a run; None: without any of the other side, at full length those of ``make reproduce``."""
+    settings = bank.with_settings(within.settings)
+    if within.full and row is None:
+        return settings
+    other = bank.with_settings("" if within.settings else AUTHORS).config(system)
+    assignments = [] if within.full else ["training.max_updates=%d" % plan.updates]
+    assignments += [] if within.full else ["training.evaluate_updates=%d" % plan.evaluate_updates]
+    assignments += ["%s=%s" % (name, as_toml(value(other, name))) for name in (row.settings if row else ())]
+    name = "ablations/%s/%s/%s" % (bank.name, within.name, row.name if row else "unchanged")
+    return Treebank(
+        bank.lang, name, bank.release, bank.paths, bank.blobs, settings=within.settings, assignments=tuple(assignments)
+    )
+
+
+def value(config: Config, name: str) -> bool | int | float | str:
+    """The value of a setting such as "training.patience"."""
+    section, _, setting = name.partition(".")
+    return getattr(getattr(config, section), setting)
+
+
+def wanted(rows: Sequence[Row], systems: Sequence[str], within: Within) -> Iterator[tuple[Optional[Row], str]]:
+    """The rows to train, with a system each; in short runs also None, for the unchanged run that they are compared with."""
+    pairs = [(row, system) for row in rows for system in row.systems if system in systems]
+    if not within.full:
+        yield from ((None, system) for system in dict.fromkeys(system for _, system in pairs))
+    yield from pairs
+
+
+@click.command(cls=options.Study)
+@options.langs("by default hu and got")
+@options.option("rows", '"word-boundaries labels"', "by default all, or for LENGTH=full those with the largest effects")
+@options.systems("mh4-hybrid", "of those that the rows name; by default all of these")
+@options.seeds("positive whole numbers; by default three")
+@options.option("length", "full", "runs of full length; by default short ones")
+@options.UD
+@options.JOBS
+@click.pass_obj
+def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, length: str, ud: str, jobs: str) -> int:
+    """Train, and write the tables."""
+    plan = Plan.read(PLAN)
+    if length not in ("", "full"):
+        raise InputError("LENGTH: %s is not full; leave it out for short runs" % length)
+    full = length == "full"
+    known = {row.name: row for row in plan.rows if full or row.short}
+    names = rows.split() or (plan.full if full else list(known))
+    for name in names:
+        if name not in known:
+            raise InputError("ROWS: no row %s in %s runs; there are %s" % (name, "full" if full else "short", " ".join(known)))
+    chosen = [known[name] for name in dict.fromkeys(names)]
+    tried = list(dict.fromkeys(system for row in chosen for system in row.systems))
+    of_systems = requested_systems(systems, tried, tried)
+    wanted_langs, seeds = options.languages(langs, plan.langs), seeds or " ".join(map(str, plan.seeds))
+    asked = [options.request(lang, " ".join(of_systems), seeds, ud, jobs) for lang in wanted_langs]
+    repeat, experiments = options.repeat(LANGS=wanted_langs, SEEDS=seeds.split(), UD=asked[0].ud), []
+    for one in asked:
+        bank = located(one.lang, one.ud)
+        for within in (OURS, THEIRS) if full else (SHORT,):
+            for row, system in wanted(chosen, of_systems, within):
+                changed = variant(plan, bank, within, row, system)
+                experiment = Experiment(changed, [system], one.seeds, repeat, bench, trees=False)
+                for run in experiment.runs:
+                    run.prefix = changed.name[len("ablations/") :] + " "
+                experiments.append(experiment)
+    console, models, toy = Console(highlight=False), bench.models("ablations"), wanted_langs == [treebanks.TOY]
+
+    def write_all() -> list[Path]:
+        with alone(models / "pages.lock"):  # others may be writing theirs
+            everything, documented = measured(plan, bench.results, toy), bench.home.parent / "docs" / "differences.md"
+            written = write(plan, everything, bench.results, toy)
+            if documented.exists() and not toy:
+                write_text(str(documented), with_effects(documented.read_text(encoding="utf-8"), plan, everything))
+                written.append(documented)
+        return written
+
+    train_together(experiments, "ablations", models, asked[0].jobs, console, write_all, records_count=True)
+    report_written(write_all())
+    return failures([run for experiment in experiments for run in experiment.runs], console)
+
+
+# The table
+
+TITLES = {
+    SHORT: "Short runs, our settings",
+    OURS: "Full length, our settings",
+    THEIRS: "Full length, the authors' settings",
+}
+DEV: tuple[Literal["dev_uas", "dev_las"], ...] = ("dev_uas", "dev_las")
+SCORES: tuple[Literal["uas", "las"], ...] = ("uas", "las")
+HEADER = "within row system lang seeds uas uas_effect uas_error las las_effect las_error commits".split()
+
+Key = tuple[str, str, str]  # a row, or "" for unchanged; system; treebank
+
+
+class Score(NamedTuple):
+    """The scores on dev of one run, in percent, and the commits of its code."""
+
+    seed: int
+    uas: float
+    las: float
+    commit: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The scores of all runs within some settings, each on its own; `langs` are the names of treebanks."""
+
+    within: Within
+    langs: tuple[str, ...]
+    scores: dict[Key, list[Score]]
+
+    def runs(self, row: str, system: str) -> int:
+        """The number of runs of a row, or without any (""), of all treebanks."""
+        return sum(len(group) for (name, other, _), group in self.scores.items() if (name, other) == (row, system))
+
+    def deviation(self, score: str) -> Optional[float]:
+        """The standard deviation between seeds, pooled over all runs (three each are too few); None without repetitions."""
+        groups = [[getattr(run, score) for run in group] for group in self.scores.values()]
+        squares = [(value - statistics.mean(group)) ** 2 for group in groups for value in group]
+        freedom = sum(len(group) - 1 for group in groups)
+        return (sum(squares) / freedom) ** 0.5 if freedom else None
+
+    def mean(self, key: Key, score: str) -> Optional[tuple[float, Optional[float]]]:
+        """The mean over seeds, and its standard error; None without runs."""
+        group, std = self.scores.get(key), self.deviation(score)
+        if not group:
+            return None
+        return statistics.mean(getattr(run, score) for run in group), None if std is None else std / len(group) ** 0.5
+
+    def effect(self, row: str, system: str, langs: Sequence[str], score: str = "uas") -> Optional[tuple[float, Optional[float]]]:
+        """The score with the authors' settings of the row less that with ours, a mean over treebanks, and its standard error.
+
+        None if runs are missing.
+        """
+        differences, squares = [], []
+        for lang in langs:
+            changed, unchanged = self.mean((row, system, lang), score), self.mean(("", system, lang), score)
+            if changed is None or unchanged is None:
+                return None
+            sign = -1 if self.within is THEIRS else 1
+            differences.append(sign * (changed[0] - unchanged[0]))
+            squares += [] if changed[1] is None or unchanged[1] is None else [changed[1] ** 2 + unchanged[1] ** 2]
+        return statistics.mean(differences), sum(squares) ** 0.5 / len(squares) if squares else None
+
+
+def measured(plan: Plan, results: Path, toy: bool) -> list[Measured]:
+    """What is recorded in the folder `results` within each settings, on the toy treebank or on all others."""
+    langs = [path.name for path in sorted((results / "ablations").glob("*")) if (path.name == treebanks.TOY) is toy]
+    return [_measured(plan, results, within, langs) for within in WITHIN]
+
+
+def _measured(plan: Plan, results: Path, within: Within, langs: Sequence[str]) -> Measured:
+    scores: dict[Key, list[Score]] = {}
+    for lang in langs:
+        for row in plan.rows:
+            for system in row.systems:
+                changed = _scores(plan, results, within, lang, row, system)
+                if changed:
+                    scores[row.name, system, lang] = changed
+                    unchanged = scores.get(("", system, lang)) or _scores(plan, results, within, lang, None, system)
+                    if unchanged:
+                        scores["", system, lang] = unchanged
+    return Measured(within, tuple(lang for lang in langs if any(key[2] == lang for key in scores)), scores)
+
+
+def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Optional[Row], system: str) -> list[Score]:
+    """The scores of the runs on a treebank, those of short runs means of the last evaluations; without records of other settings."""
+    bank = variant(plan, Treebank(lang, lang, "", {}, {}), within, row, system)
+    folder, found = results / bank.name, []
+    for record in records.load(bank.name, results) if any(folder.glob("*-seed*" + records.RECORD)) else ():
+        if record["system"] == system and records.made_with(record, bank):
+            last = [record] if within.full else records.evaluations(folder, system, record["seed"])[-LAST:]
+            uas, las = (statistics.mean(line[score] for line in last) for score in DEV)
+            found.append(Score(record["seed"], uas, las, record.get("commit", "unknown")))
+    return found
+
+
+def effects(plan: Plan, found: Measured, score: str) -> Table:
+    """The effect of each row on a score; rows without runs are listed too."""
+    body = []
+    for row in plan.rows:
+        for system in row.systems if _belongs(plan, found, row) else ():
+            by_lang = [found.effect(row.name, system, [lang], score) for lang in found.langs]
+            mean = found.effect(row.name, system, found.langs, score) if len(found.langs) > 1 else None
+            runs, compared = (found.runs(name, system) for name in (row.name, ""))
+            number = "%d / %d" % (runs, compared) if runs else "no runs yet"
+            body.append([row.name, system, number, *(plus_minus(*each, "%+.2f") if each else "" for each in (*by_lang, mean))])
+    return Table(["row", "system", "runs", *found.langs, "mean"], body, right=2)
+
+
+def _belongs(plan: Plan, found: Measured, row: Row) -> bool:
+    """Whether a row is listed: if it is in the plan within these settings, or has been tried."""
+    planned = row.name in plan.full if found.within.full else row.short
+    return planned or any(name == row.name for name, _, _ in found.scores)
+
+
+def unchanged(found: Measured, score: str) -> Table:
+    """A score of the systems without any row."""
+    body = []
+    for system in dict.fromkeys(system for name, system, _ in found.scores if not name):
+        means = [found.mean(("", system, lang), score) for lang in found.langs]
+        body.append([system, *(plus_minus(*mean) if mean else "" for mean in means)])
+    return Table(["system", *found.langs], body, right=1)
+
+
+def page(plan: Plan, everything: Sequence[Measured]) -> list[Part]:
+    """The page below its title."""
+    rows = [[row.name, ", ".join("`%s`" % name for name in row.settings), row.what] for row in plan.rows]
+    parts: list[Part] = [SAID, Table(["row", "settings", "the authors' values"], rows, right=3)]
+    for found in everything:
+        parts += [Heading(TITLES[found.within]), *_how(plan, found.within)]
+        if not found.scores:
+            parts.append("No runs yet: %s." % ", ".join(row.name for row in plan.rows if _belongs(plan, found, row)))
+            continue
+        for score in SCORES:
+            parts += [Heading(score.upper(), 3), effects(plan, found, score)]
+            parts += ["Without changes:", unchanged(found, score)] if any(not row for row, _, _ in found.scores) else []
+            std = found.deviation(score)
+            parts += [] if std is None else ["The standard deviation between seeds is %.2f, pooled over all runs." % std]
+        commits = Counter(run.commit for group in found.scores.values() for run in group)
+        parts.append("Trained at commit %s." % ", ".join("%s (runs: %d)" % pair for pair in commits.most_common()))
+    return parts
+
+
+SAID = """\
+Each row is some settings of [the authors' runs](../settings/authors.toml) that differ from ours, and is tried by itself. An
+effect is that of the authors' values: UAS or LAS on the development set with them less that with ours, while all other
+settings are ours or, at the end, the authors'; mean over seeds and, if there are several, its standard error. Runs: those with
+the row changed, and those without, of all treebanks together."""
+
+
+def _how(plan: Plan, within: Within) -> list[Part]:
+    """How runs are made and scored."""
+    seeds, langs = list(map(str, plan.seeds)), list(plan.langs)
+    if not within.full:
+        how = "Runs of %d updates; a score is the mean of the last %d evaluations, which are %d updates apart."
+        command = make_command("ablations", LANGS=langs, SEEDS=seeds, UD="FOLDER")
+        return [how % (plan.updates, LAST, plan.evaluate_updates), Code([command])]
+    systems = list(dict.fromkeys(system for row in plan.rows if row.name in plan.full for system in row.systems))
+    variables = {"SYSTEMS": systems, "SETTINGS": within.settings, "SEEDS": seeds, "UD": "FOLDER"}
+    commands = [make_command("reproduce", LANG=lang, **variables) for lang in langs]
+    commands.append(make_command("ablations", LANGS=langs, SEEDS=seeds, LENGTH="full", UD="FOLDER"))
+    how = "Runs of full length; a score is that of the best model. The runs without changes are those of `make reproduce`."
+    return [how, Code(commands)]
+
+
+def as_csv(everything: Sequence[Measured]) -> str:
+    """A line for each row, system and treebank that has runs."""
+    body = []
+    for found in everything:
+        for (name, system, lang), group in sorted(found.scores.items()):
+            line: list[object] = [found.within.name, name or "unchanged", system, lang]
+            line.append(" ".join(str(run.seed) for run in group))
+            for score in SCORES:
+                mean = found.mean((name, system, lang), score)
+                effect = found.effect(name, system, [lang], score) if name else None
+                line += [mean[0] if mean else None, *(effect or (None, None))]
+            body.append([*line, " ".join(sorted({run.commit for run in group}))])
+    return comma_separated(HEADER, body)
+
+
+def write(plan: Plan, everything: Sequence[Measured], results: Path, toy: bool) -> list[Path]:
+    """Writes the pages into the folder `results`; returns their paths."""
+    title = "Ablations: what each difference between the authors' runs and ours changes by itself"
+    name = page_name("ablations", [treebanks.TOY] if toy else [])
+    return document.write(results, name, title, page(plan, everything), as_csv(everything))
+
+
+# The effects in the table of docs/differences.md: the last cell of each line of settings
+
+USUAL = Row.systems  # those of a row that names none
+TOLD = {SHORT: "", OURS: "at full length ", THEIRS: "at full length in the authors' settings "}
+
+
+def with_effects(text: str, plan: Plan, everything: Sequence[Measured]) -> str:
+    """The page with the effects of rows that have a setting of the line; those with other settings, too, are named."""
+    return "\n".join(_with_effect(line, plan, everything) for line in text.split("\n"))
+
+
+def _with_effect(line: str, plan: Plan, everything: Sequence[Measured]) -> str:
+    *cells, setting, _, end = line.split("|") if line.count("|") == 6 else ["", "", ""]
+    names = set(re.findall(r"`(\w+\.\w+)`", setting))
+    if not names:
+        return line
+    effects = [
+        _effect(row, system, names, plan, everything) for row in plan.rows if names & set(row.settings) for system in row.systems
+    ]
+    return "|".join([*cells, setting, " %s " % ("; ".join(filter(None, effects)) or "not measured"), end])
+
+
+def _effect(row: Row, system: str, names: set[str], plan: Plan, everything: Sequence[Measured]) -> str:
+    """The effects of a row on UAS, the mean over the plan's treebanks; empty if there are none."""
+    means = [(TOLD[found.within], found.effect(row.name, system, plan.langs)) for found in everything]
+    told = [said + plus_minus(*mean, "%+.2f") for said, mean in means if mean]
+    whose = [name for name, other in ((row.name, not names >= set(row.settings)), (system, system not in USUAL)) if other]
+    return " ".join([*whose, ", ".join(told)]) if told else ""

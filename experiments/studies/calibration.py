@@ -1,0 +1,188 @@
+"""``make calibration LANG=hu [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder]``: how far the probabilities of arcs can be trusted
+
+The models are those trained by ``make reproduce``, of the systems that have marginals. The temperature is fitted on every other
+sentence of the development set, and everything is measured on the rest: expected calibration error, reliability, and accuracy by
+coverage. This is not in the paper.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+from rich.console import Console
+
+from experiments.engine import options
+from experiments.engine.bench import Bench
+from experiments.engine.provenance import report_written
+from experiments.engine.run import Run, requested_models
+from experiments.engine.treebank import Treebank, located
+from experiments.pages import document, drawings, sections
+from experiments.pages.document import Heading, Part, Picture
+from experiments.pages.writer import Table, comma_separated
+from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, reliability
+from mh4.data import conllu
+from mh4.parser.systems import with_marginals
+from mh4.util.files import make_folder
+from mh4.util.plots import save
+
+DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
+COVERAGES = (0.5, 0.8, 0.9, 0.95, 1.0)
+
+# The probabilities of predicted arcs, which of them are correct, and the negative log-likelihood of gold's
+Predicted = tuple[np.ndarray, np.ndarray, float]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One model. before, after: at temperature 1 and at the one fitted.
+
+    exact, mbr: "uas" and "las" in percent of the system's default decoder and of minimum-Bayes-risk decoding at this temperature.
+    """
+
+    temperature: float
+    before: Predicted
+    after: Predicted
+    exact: dict[str, float]
+    mbr: dict[str, float]
+
+
+def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> Measured:
+    """The arcs predicted by the model in `folder` for every other sentence, calibrated on those in between."""
+    from mh4.analysis.evaluation import attachment_scores
+    from mh4.analysis.reliability import negative_log_likelihood, of_gold, predictions
+    from mh4.parser.parsing import Parser
+    from mh4.training.calibration import calibrate
+
+    parser, fitted, measured = Parser.load(str(folder)), sentences[1::2], sentences[::2]
+    by_temperature: list[Predicted] = []
+    found = calibrate(parser, fitted)
+    assert found is not None, "only systems with marginals are measured"
+    for temperature in (1.0, found.temperature):
+        parser.model.temperature = temperature
+        nll = negative_log_likelihood(of_gold(parser, measured))
+        by_temperature.append((*predictions(parser, measured), nll))
+    exact, mbr = (attachment_scores(measured, each.parse(measured)) for each in (parser, Parser(parser.model, "mbr")))
+    before, after = by_temperature
+    return Measured(found.temperature, before, after, exact, mbr)
+
+
+@click.command(cls=options.Study)
+@options.of_models(with_marginals(), DEFAULT_SYSTEMS)
+@click.pass_obj
+def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
+    """Measure and write the table."""
+    asked = options.request(lang, seeds=seeds, ud=ud)
+    drawings.check()
+    bank = located(asked.lang, asked.ud)
+    models = requested_models(bench.models(bank.name), systems, seeds, with_marginals(), DEFAULT_SYSTEMS)
+    sentences = conllu.read(str(bank.paths["dev"]))
+    console, measured = Console(highlight=False), []
+    for model in models:
+        console.print("calibrating %s, seed %d, on %s" % (model.system, model.seed, bank.paths["dev"].name), soft_wrap=True)
+        measured.append(measure(model.folder, sentences))
+    title, name = "%s (%s)" % (bank.lang, bank.release), bank.name + "-calibration"
+    make_folder(bench.results)
+    drawing = bench.results / (name + ".png")
+    plot(drawing, title + ", development set", models, measured)
+    parts = page(bank, models, measured, options.repeat())
+    csv_text = as_csv(bank, models, measured)
+    written = document.write(bench.results, name, title + ": calibration of the probabilities of arcs", parts, csv_text)
+    summary(models, measured).print(console)
+    report_written([*written, drawing])
+
+
+def summary(models: Sequence[Run], measured: Sequence[Measured]) -> Table:
+    """A row for each model."""
+    header = ["system", "seed", "temp.", "ECE, 1", "ECE", "NLL, 1", "NLL", "UAS", "mbr"]
+    body = []
+    for model, found in zip(models, measured):
+        errors = ["%.2f" % (100 * expected_calibration_error(*predicted[:2])) for predicted in (found.before, found.after)]
+        likelihoods = ["%.4f" % predicted[2] for predicted in (found.before, found.after)]
+        accuracy = ["%.2f" % found.exact["uas"], "%.2f" % found.mbr["uas"]]
+        body.append([model.system, str(model.seed), "%.3f" % found.temperature, *errors, *likelihoods, *accuracy])
+    return Table(header, body, right=1)
+
+
+def by_coverage(models: Sequence[Run], measured: Sequence[Measured]) -> Table:
+    """The accuracy of the most probable arcs, by their share of all."""
+    body = [
+        [model.system, str(model.seed)] + ["%.2f" % (100 * accuracy_at_coverage(*found.after[:2], share)) for share in COVERAGES]
+        for model, found in zip(models, measured)
+    ]
+    return Table(["system", "seed", *("%g %%" % (100 * share) for share in COVERAGES)], body, right=1)
+
+
+def bins(found: Measured) -> Table:
+    """Arcs by probability, calibrated."""
+    body = [
+        ["%.1f to %.1f" % (b.low, b.high), "%d" % b.arcs, "%.1f" % (100 * b.confidence), "%.1f" % (100 * b.accuracy)]
+        for b in reliability(*found.after[:2])
+    ]
+    return Table(["probability", "arcs", "mean probability, %", "correct, %"], body, right=1)
+
+
+def page(bank: Treebank, models: Sequence[Run], measured: Sequence[Measured], repeat: str) -> list[Part]:
+    """The page below its title."""
+    parts: list[Part] = [
+        Picture(bank.name + "-calibration.png", "the share of correct arcs by probability, and by coverage"),
+        summary(models, measured),
+        NOTE % len(measured[0].after[0]),
+        by_coverage(models, measured),
+    ]
+    for model, found in zip(models, measured):
+        parts += [Heading("%s, seed %d" % (model.system, model.seed)), bins(found)]
+    return [*parts, *sections.models(map(sections.origin, models), bank, repeat)]
+
+
+NOTE = """\
+ECE: expected calibration error of the predicted arcs in percent, in ten bins, at temperature 1 and at the temperature given.
+NLL: the negative log-likelihood of a gold arc (whose probability counts as at least 0.001), also at both. The temperature, at
+which NLL is lowest, is fitted on every other sentence of the development set, and everything is measured on the rest
+(%d words). UAS is that of the system's default decoder, mbr that of minimum-Bayes-risk decoding at this temperature.
+The accuracy of the most probable arcs, in percent, by their share of all:"""
+
+
+def as_csv(bank: Treebank, models: Sequence[Run], measured: Sequence[Measured]) -> str:
+    """The summary and the accuracies by coverage as csv."""
+    header = ["lang", "data", "system", "seed", "temperature", "ece", "ece_calibrated", "nll", "nll_calibrated", "uas", "uas_mbr"]
+    header += ["accuracy_at_%g" % share for share in COVERAGES]
+    body = []
+    for model, found in zip(models, measured):
+        before, after = found.before, found.after
+        errors = [100 * expected_calibration_error(*predicted[:2]) for predicted in (before, after)]
+        shares = [100 * accuracy_at_coverage(*after[:2], share) for share in COVERAGES]
+        uas = [found.exact["uas"], found.mbr["uas"]]
+        body.append(
+            [bank.lang, bank.release, model.system, model.seed, found.temperature, *errors, before[2], after[2], *uas] + shares
+        )
+    return comma_separated(header, body)
+
+
+def plot(path: Path, title: str, models: Sequence[Run], measured: Sequence[Measured]) -> None:
+    """Plot reliability, and accuracy against coverage, as a PNG."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    figure.suptitle(title, fontsize=11)
+    left.plot([0, 100], [0, 100], color="grey", linewidth=0.8)
+    for model, found in zip(models, measured):
+        name = "%s, seed %d" % (model.system, model.seed)
+        colour = None  # the second line has that of the first
+        for predicted, style, label in ((found.before, "o:", name + ", temperature 1"), (found.after, "o-", name)):
+            shown = reliability(*predicted[:2])
+            points = [100 * b.confidence for b in shown], [100 * b.accuracy for b in shown]
+            (line,) = left.plot(*points, style, markersize=3, color=colour, label=label)
+            colour = line.get_color()
+        shares = np.linspace(0.05, 1, 96)
+        right.plot(100 * shares, [100 * accuracy_at_coverage(*found.after[:2], share) for share in shares], label=name)
+    left.set_xlabel("probability (%)")
+    left.set_ylabel("correct arcs (%)")
+    right.set_xlabel("most probable arcs kept (%)")
+    right.set_ylabel("correct arcs among them (%)")
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=7)
+    save(figure, str(path))

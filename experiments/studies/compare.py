@@ -1,0 +1,178 @@
+"""``make compare LANG=hu [SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder]``: where one system is better than another
+
+On the development set, by the properties of arcs, over the runs of all seeds that both have: the paper (Section 5) says in words that
+MH4 recovers more short dependencies than 1EC, and 1EC more long ones. This is made from the runs' recorded trees, without any model;
+`mh4 compare` does the same for two files.
+"""
+
+import csv
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Optional
+
+import click
+from rich.console import Console
+
+from experiments.engine import options
+from experiments.engine.bench import Bench
+from experiments.engine.predictions import restored
+from experiments.engine.provenance import report_written
+from experiments.engine.record import Record
+from experiments.engine.records import TREES, load, record_path
+from experiments.engine.treebank import Treebank, located
+from experiments.pages import document, sections
+from experiments.pages.document import Heading, Part, Picture
+from experiments.pages.writer import Table, comma_separated
+from mh4.analysis import comparison
+from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension
+from mh4.errors import InputError
+from mh4.util.files import write_text
+
+DEFAULT_SYSTEMS = ("mh4-hybrid", "1ec")
+HEADINGS = {
+    "length": "length of the dependency",
+    "crossed": "whether an arc crosses it",
+    "depth": "distance to the root",
+    "sentence_length": "length of the sentence",
+}
+
+
+# The runs of both systems, by seed.
+Runs = dict[int, tuple[Record, Record]]
+
+
+@click.command(cls=options.Study)
+@options.lang()
+@options.systems(
+    " ".join(DEFAULT_SYSTEMS), "two, with trees in experiments/results; by default %s" % " and ".join(DEFAULT_SYSTEMS)
+)
+@options.seeds("of the runs; by default all that both systems have")
+@options.UD
+@click.pass_obj
+def compare(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
+    """Compare and write the page."""
+    asked = options.request(lang, seeds=seeds, ud=ud)
+    pair = tuple(systems.split()) or DEFAULT_SYSTEMS
+    if len(pair) != 2 or pair[0] == pair[1]:
+        raise InputError('SYSTEMS: expected two different systems, as in SYSTEMS="%s"' % " ".join(DEFAULT_SYSTEMS))
+    bank, results = located(asked.lang, asked.ud), bench.results
+    runs = _common_runs(load(bank.name, results), pair, asked.seeds if seeds else None)
+    found = comparison.pooled([_compared(bank, pair, seed, results / bank.name) for seed in runs])
+    name = "%s-%s-%s" % (bank.name, *pair)
+    drawing = results / (name + ".png")
+    comparison.plot(str(drawing), found)
+    title = "%s (%s): %s and %s on the development set" % (bank.lang, bank.release, *pair)
+    parts = page(bank, runs, found, drawing.name, options.repeat())
+    written = document.write(results, name, title, parts, as_csv(bank, runs, found))
+    Console(highlight=False).print(comparison.table(found), markup=False, soft_wrap=True)
+    report_written([*written, drawing])
+
+
+def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Optional[Sequence[int]]) -> Runs:
+    """The records of both systems by seed, for the seeds asked for or else all that both have."""
+    by_system = [{record["seed"]: record for record in records if record["system"] == system} for system in systems]
+    for system, mine in zip(systems, by_system):
+        missing = [str(seed) for seed in seeds or () if seed not in mine]
+        if not mine or missing:
+            which = " with seed " + ", ".join(missing) if missing else ""
+            raise InputError("no finished run of %s%s in the results: train it first, with make reproduce" % (system, which))
+    common = seeds or [seed for seed in by_system[0] if seed in by_system[1]]
+    if not common:
+        raise InputError("no seed that both %s and %s have a finished run of" % tuple(systems))
+    return {seed: (by_system[0][seed], by_system[1][seed]) for seed in common}
+
+
+def _compared(bank: Treebank, systems: Sequence[str], seed: int, folder: Path) -> comparison.Comparison:
+    """The runs of one seed compared on the development set, from their trees."""
+    dev = bank.paths["dev"]
+    with tempfile.TemporaryDirectory() as scratch:
+        parsed = [Path(scratch) / system for system in systems]
+        for system, path in zip(systems, parsed):
+            write_text(str(path), restored(record_path(folder, system, seed, TREES), dev))
+        return comparison.compare(str(dev), *map(str, parsed))
+
+
+def scores(found: Comparison) -> Table:
+    """UAS, LAS and exact matches of both systems, and the significance of the difference."""
+    header = ["", *_names(found), "difference", "95 % interval", "p, bootstrap", "p, randomisation"]
+    body = [
+        [MEASURES[key], "%.2f" % one.a, "%.2f" % one.b, "%+.2f" % one.difference, "%+.2f to %+.2f" % (one.low, one.high)]
+        + ["%.4f" % one.p_bootstrap, "%.4f" % one.p_randomisation]
+        for key, one in found.differences.items()
+    ]
+    return Table(header, body, right=1)
+
+
+def by(dimension: Dimension, found: Comparison, runs: int) -> Table:
+    """Recall and precision of unlabelled arcs in the groups of a dimension, over this number of runs."""
+    a, b = _names(found)
+    header = [dimension.title, "gold arcs", "recall, " + a, b, "difference", "precision, " + a, b, "difference"]
+    body = []
+    for name, rows in zip(dimension.names, zip(*(system.groups[dimension.key] for system in found.systems))):
+        one, other = (unlabelled for unlabelled, _ in rows)
+        cells = ["%d" % (one.gold // runs), *_pair(one.recall, other.recall), *_pair(one.precision, other.precision)]
+        body.append([name, *cells])
+    return Table(header, body, right=1)
+
+
+def _pair(a: Optional[float], b: Optional[float]) -> list[str]:
+    if a is None or b is None:
+        return ["" if value is None else "%.1f" % value for value in (a, b)] + [""]
+    return ["%.1f" % a, "%.1f" % b, "%+.1f" % (a - b)]
+
+
+def _names(found: Comparison) -> tuple[str, str]:
+    a, b = (Path(system.path).name for system in found.systems)
+    return a, b
+
+
+def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, repeat: str) -> list[Part]:
+    """The page below its title."""
+    said = SAID % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)))
+    parts: list[Part] = [
+        Picture(drawing, "recall and precision of arcs by length, crossing, distance to the root and length of the sentence"),
+        scores(found),
+        said,
+    ]
+    for dimension in DIMENSIONS:
+        parts += [Heading("By " + HEADINGS[dimension.key]), by(dimension, found, len(runs))]
+    commits = [", ".join(dict.fromkeys(pair[which].get("commit", "unknown") for pair in runs.values())) for which in (0, 1)]
+    trained = ["%s: trained at commit %s" % pair for pair in zip(_names(found), commits)]
+    return [*parts, GROUPED, *sections.models(trained, bank, repeat)]
+
+
+SAID = """\
+In percent, over the runs of seed%s %s of both systems together. The interval and p are by resampling gold sentences, each
+with its trees of all these runs: they say what other sentences might have given, not what other seeds might have."""
+GROUPED = """\
+Unlabelled arcs, in percent. Recall groups them by their properties in the gold tree, precision by those in the predicted tree.
+The csv has the counts, those with relations as well."""
+
+
+def as_csv(bank: Treebank, runs: Runs, found: Comparison) -> str:
+    """The counts of every group of arcs, summed over the runs, as csv."""
+    header = ["lang", "data", "seeds", "dimension", "group", "system", "labelled", "gold", "predicted", "recalled", "precise"]
+    seeds, body = " ".join(map(str, runs)), []
+    for dimension in DIMENSIONS:
+        for number, group in enumerate(dimension.names):
+            for system in found.systems:
+                for labelled, counts in zip(("no", "yes"), system.groups[dimension.key][number]):
+                    body.append([bank.lang, bank.release, seeds, dimension.key, group, Path(system.path).name, labelled, *counts])
+    return comma_separated(header, body)
+
+
+def f1_by_group(page: Path, dimension: str) -> dict[str, tuple[float, float]]:
+    """F1 of the unlabelled arcs of both systems in each group of a dimension, in percent, from a csv file that was written above.
+
+    F1 is the harmonic mean of recall, by groups of the gold tree, and precision, by those of the predicted one. Groups that are empty
+    in either are left out.
+    """
+    found: dict[str, list[float]] = {}
+    with open(page, encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            counts = {name: int(row[name]) for name in ("gold", "predicted", "recalled", "precise")}
+            if row["dimension"] == dimension and row["labelled"] == "no" and all(counts.values()):
+                recall, precision = counts["recalled"] / counts["gold"], counts["precise"] / counts["predicted"]
+                found.setdefault(row["group"], []).append(200 * recall * precision / (recall + precision))
+    return {group: (scores[0], scores[1]) for group, scores in found.items() if len(scores) == 2}

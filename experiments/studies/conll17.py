@@ -1,0 +1,163 @@
+"""``make conll17 [UD=folder] [CONLL17=folder]``: the scores of the shared task's systems in the paper (Tables 5 and 6)
+
+Scores the outputs that are columns of these tables, for all treebanks whose test sets and outputs are in two folders, by default
+data/ud-2.0 and data/conll17, where `mh4 data --conll17` puts them, and says which scores agree with the paper's.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from experiments import paper
+from experiments.engine import options, shared_task
+from experiments.engine.bench import Bench
+from experiments.engine.provenance import shown
+from experiments.engine.record import SharedTask
+from experiments.pages import document, sections
+from experiments.pages.document import Items, Part
+from experiments.pages.writer import Table, comma_separated, show
+from experiments.paper import COLUMNS, same_digits
+from mh4.data import conll17 as task
+from mh4.data import treebanks
+from mh4.errors import InputError
+from mh4.util import progress
+from mh4.util.files import git_blob_id
+
+HOW = "fetch a language with `mh4 data hu --conll17`, or name folders with UD=folder and CONLL17=folder"
+
+
+@click.command(cls=options.Study)
+@options.folder("ud", "the folder of treebanks; by default data/ud-2.0")
+@options.folder("conll17", "the folder of outputs; by default data/conll17")
+@click.pass_obj
+def conll17(bench: Bench, ud: str, conll17: str) -> None:
+    """Score the outputs and write the tables."""
+    folders = (
+        Path(os.path.expanduser(ud)) if ud else treebanks.default_folder(),
+        Path(os.path.expanduser(conll17)) if conll17 else task.default_folder(),
+    )
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError("%s is not a folder: %s" % (shown(folder), HOW))
+    missing, scored = {}, False
+    with progress.console().status("") as status:
+        for lang in treebanks.languages():
+            files, lacking = at_hand(lang, *folders)
+            if "test" in files and len(files) > 1:
+                status.update("scoring the outputs for %s" % lang)
+                shared_task.score(lang, files.pop("test"), files, bench.results)
+                scored = True
+            record = shared_task.load(lang, bench.results)
+            lacking = {what: reason for what, reason in lacking.items() if not record or what not in (*record["systems"], "test")}
+            if lacking:
+                missing[lang] = ", ".join(lacking.values())
+    if not scored:
+        raise InputError("no test set of UD 2.0 in %s with outputs in %s: %s" % (*map(shown, folders), HOW))
+    kept = shared_task.load_all(bench.results)
+    parts, csv_text = page(kept, missing, options.repeat()), as_csv(kept)
+    pages = document.write(bench.results, "conll17", "The shared task's systems (Tables 5 and 6)", parts, csv_text)
+    show(Console(highlight=False), table(kept), "\n".join(agreement(kept, missing)), pages)
+
+
+def at_hand(lang: str, ud: Path, outputs: Path) -> tuple[dict[str, Path], dict[str, str]]:
+    """The available files behind the paper's numbers, by system and "test" for the test set; and why others are missing."""
+    paths = {"test": ud / ("%s-ud-test.conllu" % lang)}
+    paths.update((system, outputs / task.file_name(lang, system)) for system in task.SYSTEMS)
+    lacking = {}
+    for what, path in paths.items():
+        if not path.is_file():
+            lacking[what] = "no " + path.name
+            continue
+        blob = git_blob_id(path)
+        released = shared_task.is_test_set(lang, blob) if what == "test" else shared_task.is_output(lang, what, blob)
+        if not released:
+            lacking[what] = path.name + " is not the released file"
+    there = {what: path for what, path in paths.items() if what not in lacking}
+    return there, lacking if there else {"test": "neither test set nor outputs"}
+
+
+def agreement(kept: Sequence[SharedTask], missing: Mapping[str, str]) -> list[str]:
+    """Lines stating which rows equal the paper's, which do not, and which are missing and why.
+
+    missing: why something was not scored, by language.
+    """
+    same, lines = [], []
+    for record in kept:
+        different, scored = [], 0
+        for system, entry in record["systems"].items():
+            published = paper.test_las(record["lang"], paper.RELEASE, system)
+            if "rejected" in entry:
+                lines.append(
+                    "Not scored, as the official scorer rejects it: %s of %s: %s"
+                    % (COLUMNS[system], record["lang"], entry["rejected"])
+                )
+            elif published:
+                scored += 1
+                different += [] if same_digits(entry["las"], published[0]) else [COLUMNS[system]]
+        if different:
+            lines.append("Different from the paper's Tables 5 and 6: %s in %s." % (record["lang"], " and ".join(different)))
+        elif scored == len(paper.TEST_COLUMNS):
+            same.append(record["lang"])
+    if same:
+        lines.insert(0, "Identical to the paper's Tables 5 and 6 in both columns: %s (%d)." % (", ".join(same), len(same)))
+    return lines + ["Not scored: %s (%s)." % reason for reason in missing.items()]
+
+
+def table(kept: Sequence[SharedTask]) -> Table:
+    """The table as shown."""
+
+    def cell(record: SharedTask, system: str) -> str:
+        entry = record["systems"].get(system)
+        las = entry.get("las") if entry else None
+        published = paper.test_las(record["lang"], paper.RELEASE, system)
+        if las is None:
+            return ""
+        theirs = "" if published is None else " ✓" if same_digits(las, published[0]) else " (paper: %.2f)" % published[0]
+        return "%.2f" % las + theirs
+
+    body = [[record["lang"], *(cell(record, system) for system in COLUMNS)] for record in kept]
+    return Table(["treebank", *COLUMNS.values()], body, right=1)
+
+
+def page(kept: Sequence[SharedTask], missing: Mapping[str, str], repeat: str) -> list[Part]:
+    """The page below its title: Tables 5 and 6, the agreement with the paper, and the command."""
+    parts: list[Part] = []
+    for number in paper.TEST_TABLES:
+        mine = [record for record in kept if paper.test_table(record["lang"]) == number]
+        parts += ["Table %d, LAS on the test sets of UD 2.0:" % number, table(mine)] if mine else []
+    entries = [record["systems"][system] for record in kept for system in COLUMNS if system in record["systems"]]
+    made = sorted({(entry["commit"], entry["scorer"]) for entry in entries})
+    return [
+        *parts,
+        SAID,
+        Items(agreement(kept, missing)),
+        OF_FILES,
+        *sections.command([repeat], *("At commit %s, with the official scorer of %s." % how for how in made)),
+    ]
+
+
+SAID = """\
+✓: identical to the paper, which does not list the baseline. The baseline's segmentation is the input of the paper's
+parsers and of ours."""
+OF_FILES = """\
+The files are those released after the shared task (LINDAT 11234/1-2424) and with UD 2.0. Their git blob ids are in
+[conll17.csv](conll17.csv); `conll17/` has every score with the commit that produced it."""
+
+
+def as_csv(kept: Sequence[SharedTask]) -> str:
+    """The table as csv, a line for each output; scores are empty if the scorer rejects it."""
+    header = ["lang", "table", "system", "uas", "las", "paper_las", "agrees", "git_blob", "test_git_blob"]
+    body = []
+    for record in kept:
+        lang = record["lang"]
+        for system in COLUMNS:
+            entry, published = record["systems"].get(system), paper.test_las(lang, paper.RELEASE, system)
+            if entry:
+                las, theirs = entry.get("las"), published[0] if published else None
+                agrees = None if las is None or theirs is None else "yes" if same_digits(las, theirs) else "no"
+                numbers = [entry.get("uas"), las, None if theirs is None else "%.2f" % theirs, agrees]
+                body.append([lang, paper.test_table(lang), system, *numbers, entry["git_blob"], record["test"]["git_blob"]])
+    return comma_separated(header, body)

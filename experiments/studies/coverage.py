@@ -1,0 +1,242 @@
+"""``make coverage [UD=folder]``: the coverage of the classes of trees, compared with the paper (Table 3)
+
+For all treebanks in a folder, every LANG-ud-SPLIT.conllu, with further statistics that are not in the paper. ``results/table3.md`` and
+``.csv`` only contain counts and percentages. Training sets of UD 2.0 are compared with the paper's numbers; files of other releases
+never are.
+"""
+
+import csv
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Optional
+
+import click
+
+from experiments import paper
+from experiments.engine import options, record
+from experiments.engine.bench import Bench
+from experiments.engine.provenance import EXPERIMENTS, commit, report_written, shown
+from experiments.pages import document, sections
+from experiments.pages.document import Heading, Part
+from experiments.pages.writer import Table, comma_separated
+from mh4.analysis import coverage as classes
+from mh4.data import conllu, treebanks
+from mh4.errors import InputError
+from mh4.util.files import git_blob_id
+from mh4.util.progress import words_bar
+
+HOW = "fetch a treebank with `mh4 data hu`, or name a folder with UD=folder"
+COLUMNS = [
+    "sentences",
+    "words",
+    *("%s_%s" % (kind, name) for kind in ("sent", "edge") for name in classes.CLASSES),
+]
+
+
+@dataclass
+class File:
+    """A treebank file: language code, split, UD release ("UD 2.0"; None if it is not in the manifest), and its counts."""
+
+    path: Path
+    lang: str
+    split: str
+    release: Optional[str]
+    blob: str
+    counts: classes.Coverage = field(default_factory=classes.Coverage)
+
+    @property
+    def name(self) -> str:
+        return self.lang if self.release == paper.RELEASE else "%s (%s)" % (self.lang, self.release or "unidentified file")
+
+    @property
+    def described(self) -> record.File:
+        """The entry of the file in pages."""
+        return {"path": self.path.name, "git_blob": self.blob}
+
+    @property
+    def numbers(self) -> dict[str, str]:
+        """The columns as in Table 3: percentages to two decimals."""
+        found = self.counts
+        numbers = {"sentences": "%d" % found.sentences, "words": "%d" % found.words}
+        for name in classes.CLASSES:
+            numbers["sent_" + name] = "%.2f" % found.sentence_coverage(name)
+            numbers["edge_" + name] = "%.2f" % found.edge_coverage(name)
+        return numbers
+
+
+@click.command(cls=options.Study)
+@options.folder("ud", "the folder of treebanks; by default data/ud-2.0")
+@click.pass_obj
+def coverage(bench: Bench, ud: str) -> int:
+    """Measure and write the table."""
+    try:
+        measured = measure(Path(os.path.expanduser(ud)) if ud else treebanks.default_folder())
+        pages = write(measured, bench.results, options.repeat())
+    except KeyboardInterrupt:  # nothing to resume
+        print("coverage: interrupted", file=sys.stderr)
+        return 130
+    print(classes.table([(file.path.name, file.counts) for file in measured]))
+    print()
+    print("\n".join(agreement(measured)))
+    report_written(pages)
+    return 0
+
+
+def files(folder: Path) -> list[File]:
+    """The treebank files in a folder, training sets first, languages in the order of the paper's tables.
+
+    Raises InputError if there are none.
+    """
+    if not folder.is_dir():
+        raise InputError("%s is not a folder: %s" % (shown(folder), HOW))
+    order = list(dict.fromkeys([*paper.coverage(), *treebanks.languages()]))
+    found = []
+    for path in sorted(folder.iterdir()):
+        match = re.fullmatch(r"([a-z_]+)-ud-(%s)\.conllu" % "|".join(treebanks.SPLITS), path.name)
+        if match:
+            (lang, split), blob = match.groups(), git_blob_id(path)
+            row = treebanks.identify_blob(blob)
+            release = "UD " + row.release if row and (row.lang, row.split) == (lang, split) else None
+            found.append(File(path, lang, split, release, blob))
+    if not found:
+        raise InputError("no LANG-ud-SPLIT.conllu in %s: %s" % (shown(folder), HOW))
+    place = {lang: number for number, lang in enumerate(order)}
+    return sorted(found, key=lambda file: (treebanks.SPLITS.index(file.split), place.get(file.lang, len(place)), file.lang))
+
+
+def published(file: File) -> dict[str, str]:
+    """The paper's columns for exactly this file; empty if it has none."""
+    row = paper.coverage().get(file.lang, {}) if (file.split, file.release) == ("train", paper.RELEASE) else {}
+    return {column: row[column] for column in COLUMNS if column in row}
+
+
+def agreement(measured: Sequence[File]) -> list[str]:
+    """Lines stating which rows equal the paper's, which do not, and which are missing."""
+    compared = [file for file in measured if published(file)]
+    different = {
+        file.lang: [column for column, value in published(file).items() if file.numbers[column] != value] for file in compared
+    }
+    same = [lang for lang, columns in different.items() if not columns]
+    missing = [lang for lang in paper.coverage() if lang not in different]
+    lines = []
+    if same:
+        lines.append("Identical to the paper's Table 3 in all eight columns: %s." % ", ".join(same))
+    for lang, columns in different.items():
+        if columns:
+            lines.append("Different from the paper's Table 3: %s in %s." % (lang, ", ".join(columns)))
+    if missing:
+        lines.append("UD 2.0 training sets of Table 3 that were not available: %s." % ", ".join(missing))
+    return lines
+
+
+def page(measured: Sequence[File], repeat: str) -> list[Part]:
+    """The page below its title: Table 3, the other files, gaps and crossings, and the command."""
+    training = [file for file in measured if file.split == "train"]
+    others = [file for file in measured if file.split != "train"]
+    names = list(classes.CLASSES.values())
+    header = ["sentences", "words"] + ["sent. " + name for name in names] + ["edge " + name for name in names]
+    parts: list[Part] = []
+    if training:
+        rows = [[file.name, *_cells(file)] for file in training]
+        said = "✓: identical to the paper, which does not include MH5 and only has these languages: %s."
+        parts += [Table(["training set", *header], rows, right=1), said % ", ".join(paper.coverage())]
+    parts += ["\n".join(agreement(measured)), OF_CLASSES]
+    if others:
+        rows = [[file.name, file.split, *_cells(file)] for file in others]
+        parts += [Heading("Development and test sets"), Table(["treebank", "set", *header], rows, right=2)]
+    gaps = ["gap degree " + name for name in classes.group_names(classes.GAP_DEGREES)]
+    crossings = ["crossings " + name for name in classes.group_names(classes.CROSSINGS)]
+    rows = [[file.name, file.split] + ["%.2f" % share for share in _shapes(file.counts)] for file in measured]
+    return [
+        *parts,
+        Heading("Gaps and crossings"),
+        OF_SHAPES,
+        Table(["treebank", "set", *gaps, "well-nested", *crossings], rows, right=2),
+        *sections.data(("%s (%s)" % (file.path.name, file.release or "unidentified"), file.described) for file in measured),
+        *sections.command([repeat], "At commit %s." % commit()),
+    ]
+
+
+def _cells(file: File) -> list[str]:
+    """The numbers of a file, beside the paper's."""
+    cells, theirs = [], published(file)
+    for column, number in ((column, file.numbers[column]) for column in COLUMNS):
+        same = " ✓" if theirs.get(column) == number else " (paper: %s)" % theirs.get(column)
+        cells.append(number + same if column in theirs else number)
+    return cells
+
+
+OF_CLASSES = """\
+Sentence coverage: the percentage of sentences whose tree is in the class. Edge coverage: the percentage of arcs, one for
+each word, including punctuation and roots, that the nearest trees of the class keep."""
+OF_SHAPES = """\
+Percentages of sentences. The gap degree of a tree is the largest number of gaps in the yield of a node (the block degree
+is one more); a tree is well-nested if no two disjoint subtrees interleave; crossings are pairs of crossing arcs."""
+
+
+def as_csv(measured: Sequence[File]) -> str:
+    """The tables as csv, a line for each file; the paper's percentages as published.
+
+    Six decimals: rounding to four and then to two is not rounding to two.
+    """
+    gaps = ["gap_degree_" + name for name in classes.group_names(classes.GAP_DEGREES)]
+    crossings = ["crossings_" + name for name in classes.group_names(classes.CROSSINGS)]
+    theirs = [column for column in COLUMNS if column in next(iter(paper.coverage().values()))]
+    header = ["lang", "split", "data", *COLUMNS, *("paper_" + column for column in theirs), *gaps, "well_nested", *crossings]
+    body = []
+    for file in measured:
+        found, row = file.counts, published(file)
+        shares = [of(name) for of in (found.sentence_coverage, found.edge_coverage) for name in classes.CLASSES]
+        body.append(
+            [file.lang, file.split, file.release or "unidentified", found.sentences, found.words, *shares]
+            + [row.get(column) for column in theirs]
+            + _shapes(found)
+        )
+    return comma_separated(header, [["%.6f" % cell if isinstance(cell, float) else cell for cell in line] for line in body])
+
+
+def _shapes(found: classes.Coverage) -> list[float]:
+    """Percentages of sentences: by gap degree, well-nested, by number of crossings."""
+    gaps, crossings = (
+        classes.grouped(found.gap_degree, classes.GAP_DEGREES),
+        classes.grouped(found.crossings, classes.CROSSINGS),
+    )
+    return [found.share(count) for count in (*gaps, found.well_nested, *crossings)]
+
+
+def recorded(results: Path = EXPERIMENTS / "results") -> dict[str, dict[str, str]]:
+    """The rows of ``table3.csv`` for training sets of UD 2.0, by language code. Raises InputError if it is damaged."""
+    path = results / "table3.csv"
+    if not path.exists():
+        return {}
+    try:
+        with open(path, encoding="utf-8", newline="") as lines:
+            rows = [row for row in csv.DictReader(lines) if (row["split"], row["data"]) == ("train", paper.RELEASE)]
+        for row in rows:
+            for column in COLUMNS:
+                float(row[column])
+        return {row["lang"]: row for row in rows}
+    except (ValueError, KeyError, TypeError):
+        raise InputError("%s does not have the columns of Table 3: restore or delete it" % shown(path)) from None
+
+
+def measure(folder: Path) -> list[File]:
+    """The treebank files in a folder, with their counts."""
+    found = files(folder)
+    with words_bar() as bar:
+        for file in found:
+            trees = [sentence.heads for sentence in conllu.read(str(file.path))]
+            task = bar.add_task(file.path.name, total=sum(len(heads) - 1 for heads in trees), note="")
+            file.counts = classes.measure_coverage(trees, partial(bar.advance, task))
+            bar.remove_task(task)
+    return found
+
+
+def write(found: Sequence[File], results: Path, repeat: str) -> list[Path]:
+    """Writes the pages of measured files; returns their paths. `repeat`: the command that makes them."""
+    return document.write(results, "table3", "Coverage (Table 3)", page(found, repeat), as_csv(found))

@@ -1,0 +1,172 @@
+"""``make ensemble LANG=hu [SYSTEMS="mh4-hybrid 1ec mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder]``: ensembles, and ways of voting
+
+Of models trained by ``make reproduce``, such as the ensemble of the paper's Tables 5 and 6. The models of each seed are combined by
+`mh4 ensemble`, which gives a record that the tables show next to those of single systems. Beyond the paper, the models of all seeds
+are combined, also each seed's with the outputs of the shared task's systems, and ways of voting are compared on the development set.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Optional
+
+import click
+from rich.console import Console
+
+from experiments import paper
+from experiments.engine import options, records, voting
+from experiments.engine.bench import Bench
+from experiments.engine.ensembles import MEMBERS, Combiner, Scores, dev_uas, members, name_of, record_all_seeds
+from experiments.engine.provenance import report_written
+from experiments.engine.run import Run, requested_systems
+from experiments.engine.treebank import Treebank, located, with_test
+from experiments.pages import document, sections
+from experiments.pages.document import Heading, Part
+from experiments.pages.writer import Average, Table, average, comma_separated
+from experiments.tables import treebank
+from mh4.data import conllu
+from mh4.data.conll17 import SEGMENTATION
+from mh4.errors import InputError
+from mh4.parser.systems import SYSTEMS, GlobalSystem
+
+GLOBAL_SYSTEMS = [name for name, system in SYSTEMS.items() if isinstance(system, GlobalSystem)]
+SCORES = {"dev_uas": "dev UAS", "dev_las": "dev LAS", "test_las": "test LAS"}
+
+Members = dict[int, list[Run]]  # by seed
+Voting = Mapping[str, Sequence[float]]  # the dev UAS for each seed, by way of voting
+
+
+@dataclass(frozen=True)
+class Row:
+    """A parser or an ensemble: its number of models, and its scores for each seed, or one score."""
+
+    name: str
+    models: int
+    scores: Sequence[Scores]
+
+    def average(self, score: str) -> Optional[Average]:
+        """The average of a score over seeds; None if there is none."""
+        known = [value for value in (getattr(scores, score) for scores in self.scores) if value is not None]
+        return average(known) if known else None
+
+
+@click.command(cls=options.Study)
+@options.lang()
+@options.systems("mh4-hybrid 1ec mst", "from %s; by default %s" % (" ".join(GLOBAL_SYSTEMS), " ".join(MEMBERS)))
+@options.seeds("of the trained models; by default all that every system has")
+@options.UD
+@options.conll17()
+@click.pass_obj
+def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str) -> None:
+    """Combine, compare and write the tables."""
+    asked = options.request(lang, systems, seeds, ud, conll17=conll17)
+    wanted = requested_systems(systems, GLOBAL_SYSTEMS, MEMBERS)
+    bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
+    by_seed = members(bench.models(bank.name), wanted, asked.seeds if seeds else ())
+    console, combiner, repeat = Console(highlight=False), Combiner(bank, bench), options.repeat()
+    kept = records.Records(bench.results, bank)
+    rows = [_member(bank.name, run.system, list(by_seed), bench) for run in next(iter(by_seed.values()))]
+    of_one_seed = []
+    for seed, runs in by_seed.items():
+        console.print("combining the models of seed %d" % seed)
+        of_one_seed.append(combiner.record(kept, seed, runs, repeat))
+    rows.append(Row("ensemble", len(wanted), of_one_seed))
+    if len(by_seed) > 1:
+        console.print("combining all models")
+        everything = sorted((run for runs in by_seed.values() for run in runs), key=dev_uas, reverse=True)
+        rows.append(Row("ensemble of all seeds", len(everything), [combiner.combine("all", everything)[0]]))
+    rows += _with_outputs(bank, combiner, by_seed, console)
+    ways = voting.uas_by_way(by_seed, conllu.read(str(bank.paths["dev"])), voting.WAYS, "ways of voting", console)
+    name, title = "%s-%s" % (bank.name, name_of(wanted)), "%s (%s): ensembles of %s"
+    title %= bank.lang, bank.release, ", ".join(run.system for run in next(iter(by_seed.values())))
+    parts = page(bank, by_seed, rows, ways, repeat)
+    written = document.write(bench.results, name, title, parts, as_csv(bank, by_seed, rows, ways))
+    table(rows).print(console)
+    by_way(ways).print(console)
+    if set(wanted) == set(MEMBERS):
+        record_all_seeds(bank, kept, wanted, repeat)
+    report_written(written + treebank.write(bank.name, bench.results))
+
+
+def _member(name: str, system: str, seeds: Sequence[int], bench: Bench) -> Row:
+    """The scores of a single system, from its records."""
+    found = [r for r in records.load(name, bench.results) if r["system"] == system and r["seed"] in seeds]
+    return Row(system, 1, [Scores(r["dev_uas"], r.get("dev_las"), r.get("test_uas"), r.get("test_las")) for r in found])
+
+
+def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console: Console) -> list[Row]:
+    """The models of each seed with the outputs of the shared task's systems, if available, on the test set."""
+    others = {system: path for system, path in bank.outputs.items() if system != SEGMENTATION}
+    if not others or not bank.test:
+        return []
+    name = "ensemble, with %s" % " and ".join(paper.COLUMNS[system].partition(" (")[0] for system in others)
+    console.print("combining with %s" % " and ".join(path.name for path in others.values()))
+    scores = []
+    for seed, runs in by_seed.items():
+        try:
+            scores.append(Scores(None, None, *combiner.with_votes("with-outputs-%d" % seed, runs, list(others.values()))))
+        except InputError as error:  # their words may differ
+            print("no %s: %s" % (name, error), file=sys.stderr)
+            return []
+    return [Row(name, len(next(iter(by_seed.values()))), scores)]
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """The scores of members and ensembles."""
+    body = []
+    for row in rows:
+        averages = [row.average(score) for score in SCORES]
+        body.append([row.name, "%d" % row.models, *("" if one is None else str(one) for one in averages)])
+    return Table(["", "models", *SCORES.values()], body, right=1)
+
+
+def by_way(ways: Voting) -> Table:
+    """The dev UAS of each way of voting."""
+    return Table(["votes", "dev UAS"], [[name, str(average(uas))] for name, uas in ways.items()], right=1)
+
+
+def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, repeat: str) -> list[Part]:
+    """The page below its title."""
+    published = paper.test_las(bank.lang, bank.release, "ensemble")
+    said = SAID % ("s" if len(members) > 1 else "", " ".join(map(str, members)))
+    origins: dict[tuple[str, str], list[str]] = {}
+    for run in (run for runs in members.values() for run in runs):
+        commits = ", ".join(run.origin().get("commits") or ["unknown"])
+        origins.setdefault((run.system, commits), []).append("seed %d (dev UAS %.2f)" % (run.seed, dev_uas(run)))
+    models = ["%s: %s, trained at commit %s" % (name, ", ".join(seeds), commits) for (name, commits), seeds in origins.items()]
+    return [
+        table(rows),
+        said + (OF_THE_PAPER % published[0] if published else ""),
+        Heading("Ways of voting"),
+        by_way(ways),
+        OF_VOTING,
+        *sections.models(models, bank, repeat),
+    ]
+
+
+SAID = """\
+In percent, with gold segmentation on dev and that of the shared task's baseline on test; mean and standard deviation (n - 1)
+over seed%s %s. Members vote in the order of their dev UAS."""
+OF_THE_PAPER = """
+The paper's ensemble of MST, MH4-hybrid and 1EC has test LAS %.2f. How it votes, and with how many models, is not said."""
+OF_VOTING = """\
+With the models of one seed, on dev, with any tree allowed. The first way is that of `mh4 ensemble`. Ties go to members with
+a higher dev UAS. The second tree of a member is the best one if each arc of its first costs 0.5. The max-marginal of an arc is
+the score of a member's best tree with the arc; each member's vote for a word is shared among the arcs that members chose.
+Marginals share it among all arcs; a member without them, such as 1ec, votes for the arcs of its tree."""
+
+
+def as_csv(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting) -> str:
+    """Both tables as csv, one line for each score."""
+    header = ["lang", "data", "seeds", "ensemble", "models", "score", "mean", "std"]
+    seeds, body = " ".join(map(str, members)), []
+    for row in rows:
+        for score in SCORES:
+            known = row.average(score)
+            if known is not None:
+                body.append([bank.lang, bank.release, seeds, row.name, row.models, score, known.mean, known.std])
+    for name, uas in ways.items():
+        mean = average(uas)
+        models = len(next(iter(members.values())))
+        body.append([bank.lang, bank.release, seeds, name, models, "dev_uas", mean.mean, mean.std])
+    return comma_separated(header, body)

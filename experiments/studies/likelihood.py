@@ -1,0 +1,172 @@
+"""``make likelihood LANG=hu [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]``: training on likelihood
+
+Compared with training the same systems with the paper's hinge: accuracy, calibration, and minimum-Bayes-risk decoding. Runs of both
+are trained as by ``make reproduce``; then every model decodes half of the development set exactly and by minimum Bayes risk, with
+probabilities calibrated on the other half, and the models of each seed vote as an ensemble, by arcs and by marginals. This is not in
+the paper.
+"""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import click
+from rich.console import Console
+
+from experiments.engine import options
+from experiments.engine.bench import Bench
+from experiments.engine.ensembles import members
+from experiments.engine.experiment import Experiment
+from experiments.engine.progress import failures
+from experiments.engine.provenance import report_written
+from experiments.engine.record import Record
+from experiments.engine.run import LIKELIHOOD, Run, requested_systems, system_and_loss
+from experiments.engine.treebank import Treebank, located, with_test
+from experiments.engine.voting import WAYS, by_marginals, in_order, uas_by_way
+from experiments.pages import document, sections
+from experiments.pages.document import Heading, Part
+from experiments.pages.writer import Average, Table, average, comma_separated
+from experiments.studies.calibration import Measured, measure
+from experiments.tables import treebank
+from mh4.analysis.reliability import expected_calibration_error
+from mh4.data import conllu
+from mh4.parser.config import LOSSES
+from mh4.parser.systems import with_marginals
+
+DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "mh4-arcs")
+DEFAULT_SEEDS = "1 2"
+VOTES = [name for name, way in WAYS.items() if way in (in_order, by_marginals)]
+Ensembles = Mapping[str, Mapping[str, Sequence[float]]]  # their dev UAS by loss, way of voting and seed
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system trained with one loss, over its seeds.
+
+    uas, las: on the whole development set; scores: averages over models of what `Measured` has, by name, in percent except for
+    the temperature and the negative log-likelihoods.
+    """
+
+    system: str
+    loss: str
+    uas: Average
+    las: Average
+    scores: Mapping[str, float]
+
+
+@click.command(cls=options.Study)
+@options.lang()
+@options.systems("mh4-hybrid mst", "that have marginals; by default %s" % " ".join(DEFAULT_SYSTEMS))
+@options.seeds("positive whole numbers; by default %s" % DEFAULT_SEEDS)
+@options.UD
+@options.conll17()
+@options.JOBS
+@click.pass_obj
+def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str) -> int:
+    """Train, measure and write the table."""
+    wanted = requested_systems(systems, with_marginals(), DEFAULT_SYSTEMS)
+    both = " ".join(name for system in wanted for name in (system, system + LIKELIHOOD))
+    asked = options.request(lang, both, seeds or DEFAULT_SEEDS, ud, jobs, conll17)
+    console = Console(highlight=False)
+    bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
+    experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
+    experiment.train(asked.jobs, console, lambda: treebank.write(bank.name, bench.results))
+    failed = failures(experiment.runs, console)
+    if failed:
+        return failed
+    gold, measured = conllu.read(str(bank.paths["dev"])), []
+    for run in experiment.runs:
+        console.print("decoding with %s" % run.name, soft_wrap=True)
+        measured.append(measure(run.folder, gold))
+    ensembles = {}
+    for loss in LOSSES if len(wanted) > 1 else ():
+        named = [system for system in asked.systems if system_and_loss(system)[1] == loss]
+        by_seed = members(bench.models(bank.name), named, asked.seeds)
+        ensembles[loss] = uas_by_way(by_seed, gold, VOTES, "voting: " + loss, console)
+    found = rows(experiment.recorded(), experiment.runs, measured)
+    title = "%s (%s): training on likelihood and with the hinge" % (bank.lang, bank.release)
+    parts = page(bank, experiment.runs, found, ensembles, options.repeat(SEEDS=list(map(str, asked.seeds))))
+    written = document.write(bench.results, bank.name + "-likelihood", title, parts, as_csv(bank, found))
+    table(found).print(console)
+    report_written(written)
+    return 0
+
+
+def rows(records: Sequence[Record], runs: Sequence[Run], measured: Sequence[Measured]) -> list[Row]:
+    """A row for each system and loss; records, measured: of the runs."""
+    found = []
+    for name in dict.fromkeys(run.system for run in runs):
+        mine = [record for record in records if record["system"] == name]
+        scores = [_scores(each) for run, each in zip(runs, measured) if run.system == name]
+        means = {what: statistics.mean(score[what] for score in scores) for what in scores[0]}
+        seeds = [record["seed"] for record in mine]
+        uas, las = (
+            average([record["dev_uas"] for record in mine], seeds),
+            average([record["dev_las"] for record in mine], seeds),
+        )
+        found.append(Row(*system_and_loss(name), uas, las, means))
+    return found
+
+
+def _scores(found: Measured) -> dict[str, float]:
+    ece, calibrated = (100 * expected_calibration_error(*predicted[:2]) for predicted in (found.before, found.after))
+    return {
+        "temperature": found.temperature,
+        "ece": ece,
+        "ece_calibrated": calibrated,
+        "nll": found.before[2],
+        "nll_calibrated": found.after[2],
+        "uas": found.exact["uas"],
+        "uas_mbr": found.mbr["uas"],
+        "las": found.exact["las"],
+        "las_mbr": found.mbr["las"],
+    }
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """The table as shown."""
+    header = ["system", "loss", "seeds", "dev UAS", "dev LAS", "temp.", "ECE, 1", "ECE", "NLL, 1", "NLL"]
+    header += ["UAS", "mbr", "LAS", "mbr"]
+    body = []
+    for row in rows:
+        scores = [
+            "%.3f" % value if "nll" in name or name == "temperature" else "%.2f" % value for name, value in row.scores.items()
+        ]
+        body.append([row.system, row.loss, row.uas.seeds_listed, str(row.uas), str(row.las), *scores])
+    return Table(header, body, right=3)
+
+
+def voting(ensembles: Ensembles) -> Table:
+    """The dev UAS of ensembles, by loss and way of voting."""
+    body = [[loss, *(str(average(by_votes[name])) for name in VOTES)] for loss, by_votes in ensembles.items()]
+    return Table(["loss", *VOTES], body, right=1)
+
+
+def page(bank: Treebank, runs: Sequence[Run], rows: Sequence[Row], ensembles: Ensembles, repeat: str) -> list[Part]:
+    """The page below its title."""
+    parts: list[Part] = [table(rows), SAID % bank.name]
+    if ensembles:
+        members = ", ".join(dict.fromkeys(row.system for row in rows))
+        said = "Dev UAS of %s together, those of one seed and loss; mean and standard deviation over seeds." % members
+        parts += [Heading("Ensembles"), voting(ensembles), said]
+    return [*parts, *sections.models(map(sections.origin, runs), bank, repeat)]
+
+
+SAID = """\
+dev UAS, dev LAS: on the development set, in percent; mean and standard deviation (n - 1) over seeds, as in [Table 4](%s.md).
+The other columns are means over seeds, measured on every other sentence of the development set, with the temperature fitted on
+the rest. ECE: expected calibration error of the predicted arcs in percent; NLL: negative log-likelihood of a gold arc (whose
+probability counts as at least 0.001); both at temperature 1 and at the temperature given. UAS and LAS are those of exact
+decoding, mbr those of minimum-Bayes-risk decoding at this temperature. The speed of training with either loss is in
+[benchmarks/results/training.md](../../benchmarks/results/training.md)."""
+
+
+def as_csv(bank: Treebank, rows: Sequence[Row]) -> str:
+    """The table as csv."""
+    header = ["lang", "data", "system", "loss", "seeds", "dev_uas", "dev_uas_std", "dev_las", "dev_las_std", *rows[0].scores]
+    body = [
+        [bank.lang, bank.release, row.system, row.loss, row.uas.seeds_listed]
+        + [row.uas.mean, row.uas.std, row.las.mean, row.las.std, *row.scores.values()]
+        for row in rows
+    ]
+    return comma_separated(header, body)

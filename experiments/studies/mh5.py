@@ -1,0 +1,252 @@
+"""``make mh5 [LANGS="hu got"] [SEEDS="1 2"] [UD=folder]``: what systems over MH5 trees gain over those over MH4 trees
+
+From recorded trees, of runs of ``make reproduce``. The coverage that MH5 adds is small: the few sentences outside MH4, and in these
+the arcs missing from the nearest MH4 tree. Both are counted on the development set, and each system is scored on them. Parsing is
+timed with the models that are there. This is not in the paper.
+"""
+
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Optional
+
+import click
+import numpy as np
+from rich.console import Console
+
+from experiments.engine import options, predictions
+from experiments.engine.bench import Bench
+from experiments.engine.provenance import report_written
+from experiments.engine.record import Record
+from experiments.engine.records import TREES, load, record_path
+from experiments.engine.run import finished_runs
+from experiments.engine.treebank import Treebank, located
+from experiments.pages import document, sections
+from experiments.pages.document import Heading, Items, Part
+from experiments.pages.writer import Average, Table, average, comma_separated, error_of_difference, plus_minus
+from mh4 import trees
+from mh4.data import conllu
+from mh4.errors import InputError
+
+SYSTEMS = ("mh4-hybrid", "mh5-hybrid", "mh4-arcs", "mh5-arcs")
+PAIRS = (("mh4-hybrid", "mh5-hybrid"), ("mh4-arcs", "mh5-arcs"))
+ROUNDS = 3  # of parsing; the fastest counts
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What MH4 can do on a treebank's development set.
+
+    gold: the trees; nearest: for each, the MH4 tree that shares the most arcs with it.
+    """
+
+    gold: Sequence[np.ndarray]
+    nearest: Sequence[np.ndarray]
+
+    @classmethod
+    def of(cls, gold: Sequence[np.ndarray]) -> "Reach":
+        return cls(gold, [trees.nearest(heads, "mh4") for heads in gold])
+
+    def outside(self) -> list[int]:
+        """The indices of the sentences outside MH4."""
+        return [k for k, (heads, near) in enumerate(zip(self.gold, self.nearest)) if not np.array_equal(heads, near)]
+
+    def beyond(self) -> list[tuple[int, int]]:
+        """The arcs missing from the nearest MH4 tree, as (index of the sentence, dependent)."""
+        return [(k, int(m)) for k in self.outside() for m in np.flatnonzero(self.gold[k] != self.nearest[k])]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system, over its seeds.
+
+    outside: UAS in percent on sentences outside MH4; recalled: of the arcs beyond MH4, how many were found, on average; predicted:
+    the number of its trees that are outside MH4, on average; training: tokens per second, median over runs, as recorded;
+    parsing: words per second, None if not measured.
+    """
+
+    system: str
+    uas: Average
+    las: Average
+    outside: Average
+    recalled: float
+    predicted: float
+    training: float
+    parsing: Optional[float]
+
+    @classmethod
+    def of(
+        cls,
+        system: str,
+        records: Sequence[Record],
+        reach: Reach,
+        predicted: Sequence[Sequence[np.ndarray]],
+        parsing: Optional[float],
+    ) -> "Row":
+        """records: of the runs of the system; predicted: their trees for the development set."""
+        seeds = [record["seed"] for record in records]
+        words = sum(len(reach.gold[k]) - 1 for k in reach.outside())
+        right = [sum(int((mine[k][1:] == reach.gold[k][1:]).sum()) for k in reach.outside()) for mine in predicted]
+        return cls(
+            system,
+            average([record["dev_uas"] for record in records], seeds),
+            average([record["dev_las"] for record in records], seeds),
+            average([100.0 * number / words if words else 0.0 for number in right], seeds),
+            statistics.mean(sum(int(mine[k][m] == reach.gold[k][m]) for k, m in reach.beyond()) for mine in predicted),
+            statistics.mean(sum(not trees.in_class(heads, "mh4") for heads in mine) for mine in predicted),
+            statistics.median(record["tokens_per_second"] for record in records),
+            parsing,
+        )
+
+
+@dataclass(frozen=True)
+class OfTreebank:
+    """The rows of one treebank."""
+
+    bank: Treebank
+    reach: Reach
+    rows: Sequence[Row]
+
+
+@click.command(cls=options.Study)
+@options.langs("by default hu and got")
+@options.seeds("of the runs; by default 1 and 2")
+@options.UD
+@click.pass_obj
+def mh5(bench: Bench, langs: str, seeds: str, ud: str) -> None:
+    """Compare and write the tables."""
+    wanted = options.languages(langs, ("hu", "got"))
+    asked = [options.request(lang, seeds=seeds or "1 2", ud=ud) for lang in wanted]
+    console = Console(highlight=False)
+    found = [_of_treebank(located(each.lang, each.ud), each.seeds, bench, console) for each in asked]
+    name = sections.page_name("mh5", wanted)
+    parts = page(found, options.repeat())
+    written = document.write(bench.results, name, "MH5 compared with MH4, on development sets", parts, as_csv(found))
+    for treebank in found:
+        table(treebank).print(console)
+    report_written(written)
+
+
+def _of_treebank(bank: Treebank, seeds: Sequence[int], bench: Bench, console: Console) -> OfTreebank:
+    """A row for each system with records. Raises InputError if there are none, or one lacks what is compared."""
+    records = [record for record in load(bank.name, bench.results) if record["seed"] in seeds]
+    gold = conllu.read(str(bank.paths["dev"]))
+    reach, rows = Reach.of([sentence.heads for sentence in gold]), []
+    for system in SYSTEMS:
+        mine = [record for record in records if record["system"] == system]
+        if not mine:
+            console.print("%s: no finished run of %s, which is omitted" % (bank.name, system), soft_wrap=True)
+            continue
+        for record in mine:
+            if not {"dev_las", "tokens_per_second"} <= record.keys():
+                lacking = "%s: the record of %s seed %d has no dev_las or no tokens_per_second"
+                raise InputError(lacking % (bank.name, system, record["seed"]))
+        paths = [record_path(bench.results / bank.name, system, record["seed"], TREES) for record in mine]
+        parsed = [predictions.heads(path, bank.paths["dev"], gold) for path in paths]
+        console.print("%s: timing %s" % (bank.name, system))
+        rows.append(Row.of(system, mine, reach, parsed, _speed(bank, system, gold, bench)))
+    if not rows:
+        none = "%s: none of these systems has a finished run with seed %s"
+        raise InputError(none % (bank.name, " or ".join(map(str, seeds))))
+    return OfTreebank(bank, reach, rows)
+
+
+def _speed(bank: Treebank, system: str, gold: Sequence[conllu.Sentence], bench: Bench) -> Optional[float]:
+    """The words per second of parsing the development set on one core, with the model of the first seed; None if there is none."""
+    runs = finished_runs(bench.models(bank.name), system)
+    if not runs:
+        return None
+    from mh4.parser.parsing import Parser
+
+    parser, seconds = Parser.load(str(runs[0].folder)), []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        parser.parse(gold)
+        seconds.append(time.process_time() - start)
+    return sum(map(len, gold)) / min(seconds)
+
+
+def table(found: OfTreebank) -> Table:
+    """The table of a treebank as shown."""
+    header = ["system", "seeds", "dev UAS", "dev LAS", "UAS outside MH4", "arcs beyond MH4 found", "trees outside MH4"]
+    header += ["training, tokens/s", "parsing, words/s"]
+    beyond = len(found.reach.beyond())
+    body = [
+        [row.system, row.uas.seeds_listed, str(row.uas), str(row.las), str(row.outside), "%.1f of %d" % (row.recalled, beyond)]
+        + ["%.1f" % row.predicted, "%.0f" % row.training, "" if row.parsing is None else "%.0f" % row.parsing]
+        for row in found.rows
+    ]
+    return Table(header, body, right=2)
+
+
+def differences(found: OfTreebank) -> list[str]:
+    """A line for each pair of systems with rows: by how much MH5 is better."""
+    by_name = {row.system: row for row in found.rows}
+    return [
+        "%s instead of %s: %s dev UAS, %s on sentences outside MH4, %+.1f arcs beyond MH4"
+        % (
+            five,
+            four,
+            _difference(by_name[five].uas, by_name[four].uas),
+            _difference(by_name[five].outside, by_name[four].outside),
+            by_name[five].recalled - by_name[four].recalled,
+        )
+        for four, five in PAIRS
+        if four in by_name and five in by_name
+    ]
+
+
+def _difference(one: Average, other: Average) -> str:
+    """The difference of two means and, if both are of several runs, its standard error."""
+    error = None
+    if one.std is not None and other.std is not None:
+        error = error_of_difference(one.std, len(one.seeds), other.std, len(other.seeds))
+    return plus_minus(one.mean - other.mean, error, "%+.2f")
+
+
+def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[Part]:
+    """The page below its title."""
+    parts: list[Part] = []
+    for found in treebanks:
+        gold, outside = found.reach.gold, found.reach.outside()
+        counts = len(outside), len(gold), sum(len(gold[k]) - 1 for k in outside), sum(len(heads) - 1 for heads in gold)
+        parts += [
+            Heading("%s (%s)" % (found.bank.lang, found.bank.release)),
+            table(found),
+            "%d of %d sentences are outside MH4, with %d of %d words." % counts,
+            Items(differences(found)),
+        ]
+    return [*parts, SAID, *sections.made_now(repeat)]
+
+
+SAID = """\
+Mean and standard deviation (n - 1) over seeds, in percent; differences of means with their standard errors. Arcs beyond MH4
+are those missing from the MH4 tree that shares the most arcs with gold; of several such trees the decoder's. Training speed
+is that of the records, on machines that may have been busy; parsing is timed by this command, one model after the other on
+one core, the best of three rounds."""
+
+
+def as_csv(treebanks: Sequence[OfTreebank]) -> str:
+    """The tables as csv."""
+    header = [
+        "lang",
+        "data",
+        "system",
+        "seeds",
+        "dev_uas",
+        "dev_uas_std",
+        "dev_las",
+        "dev_las_std",
+        "outside_uas",
+        "outside_uas_std",
+    ]
+    header += ["arcs_beyond", "arcs_found", "trees_outside", "training_tokens_per_second", "parsing_words_per_second"]
+    body = [
+        [found.bank.lang, found.bank.release, row.system, row.uas.seeds_listed]
+        + [value for each in (row.uas, row.las, row.outside) for value in (each.mean, each.std)]
+        + [len(found.reach.beyond()), float(row.recalled), float(row.predicted), float(row.training), row.parsing]
+        for found in treebanks
+        for row in found.rows
+    ]
+    return comma_separated(header, body)

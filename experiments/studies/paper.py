@@ -1,0 +1,151 @@
+"""``make paper [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [SETTINGS=authors] [PROFILE=slurm] [UD=folder]
+[CONLL17=folder] [JOBS=2] [SNAKEMAKE=options]``: the whole paper, or that on some treebanks: trainings, ensembles, tables and report
+
+The data of every treebank is found or downloaded first; Snakemake
+then has the missing records made, here or on a cluster; the pages and the report are written at the end, from the records that there
+are. The same command resumes where an earlier one stopped.
+"""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Optional
+
+import click
+
+from experiments import paper as published
+from experiments.engine import costs, ensembles, options, records, shared_task, workflow
+from experiments.engine.bench import Bench
+from experiments.engine.options import PAPER_SEEDS, TOY_SEEDS
+from experiments.engine.provenance import make_command, report_written, shown
+from experiments.engine.treebank import located, with_test
+from experiments.engine.workflow import Grid
+from experiments.studies import coverage, report
+from mh4.data import treebanks
+from mh4.errors import InputError
+
+LANGS = "from %s toy;\nby default all but toy" % " ".join(treebanks.languages())
+SYSTEMS = "by default %s,\nand for the languages of Table 3 those of Tables 1 and 2" % " ".join(published.systems(""))
+SEEDS = "by default %s (%s if only toy is asked for)" % (PAPER_SEEDS, TOY_SEEDS)
+PROFILE = "local (default), or slurm: runs are jobs of the cluster, JOBS at a time, by default all"
+UD = "a folder with treebanks; otherwise they are downloaded. Those that cannot be obtained are left out"
+
+
+@click.command(cls=options.Study)
+@options.langs(LANGS)
+@options.systems("mh3 mst", SYSTEMS)
+@options.seeds(SEEDS)
+@options.SETTINGS
+@options.option("profile", "slurm", PROFILE)
+@options.folder("ud", UD)
+@options.conll17()
+@options.JOBS
+@options.option("snakemake", "options", "further options of Snakemake")
+@click.pass_obj
+def paper(
+    bench: Bench,
+    langs: str,
+    systems: str,
+    seeds: str,
+    settings: str,
+    profile: str,
+    ud: str,
+    conll17: str,
+    jobs: str,
+    snakemake: str,
+) -> int:
+    """Have all records made, and write the pages; the exit code is 1 if a record could not be made."""
+    asked = options.requests(langs, systems, seeds, ud, jobs, conll17, settings)
+    profile = profile or "local"
+    workflow.check(profile)
+    further = _words(snakemake)
+    if not workflow.SNAKEMAKE.exists():
+        raise InputError("Snakemake is not set up: %s is missing, which `make paper` makes" % shown(workflow.SNAKEMAKE))
+    command = options.repeat()
+    with workflow.only_one(bench.home) as lock:
+        for name in records.names(bench.results):  # all of them are needed for the report: damage is better known now
+            if name != treebanks.TOY:
+                records.load(name, bench.results)
+        grids, left_out = found(asked, bench.home)
+        for lang, why in left_out.items():
+            print("left out: %s: %s" % (lang, why), file=sys.stderr)
+        for grid in grids:
+            if grid.not_combined:
+                seeds = ", ".join(map(str, grid.not_combined))
+                print(
+                    "no ensemble of %s with seed %s: models are recorded but not here" % (grid.bank.name, seeds), file=sys.stderr
+                )
+        if not grids:
+            raise InputError("none of these treebanks can be obtained")
+        at_once = asked[0].jobs if profile == "local" or jobs else None
+        missing = sum(len(grid.missing) for grid in grids)
+        workflow.check_folders(grids, at_once or missing)
+        there = sum(len(grid.runs) for grid in grids) - missing
+        print("records to make: %d, already there: %d" % (missing, there), flush=True)
+        if missing:
+            needs = costs.requests(grids, bench.home) if profile == "slurm" else workflow.Requests()
+            workflow.execute(grids, command, profile, at_once, needs, further, lock)
+        failed = [workflow.failure(grid, run) for grid in grids for run in grid.unfinished()]
+        try:
+            if len(failed) < sum(len(grid.runs) for grid in grids):
+                _pages(grids, bench.results, command)
+        finally:
+            for line in failed:
+                print(line, file=sys.stderr)
+            if failed:
+                print("the log of Snakemake is %s" % shown(workflow.log(bench.home)), file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _words(snakemake: str) -> list[str]:
+    """The options in SNAKEMAKE."""
+    try:
+        return shlex.split(snakemake)
+    except ValueError as error:
+        raise InputError("SNAKEMAKE: %s cannot be split into options: %s" % (snakemake, str(error).lower())) from None
+
+
+def found(asked: Sequence[options.Request], home: Path) -> tuple[list[Grid], dict[str, str]]:
+    """The runs on each treebank that can be obtained, and by language why others cannot."""
+    grids, left_out = [], {}
+    for one in asked:
+        try:
+            bank = located(one.lang, one.ud, one.settings)
+        except InputError as error:
+            left_out[one.lang] = str(error)
+            continue
+        conll17: Optional[str] = one.conll17
+        try:
+            bank = with_test(bank, one.ud, conll17)
+        except InputError as error:  # no test scores, then
+            print("%s: %s" % (one.lang, error), file=sys.stderr)
+            conll17 = None
+        given = ["--lang", one.lang, *(["--settings", one.settings] if one.settings else [])]
+        for name, folder in (("--ud", one.ud), ("--conll17", conll17)):
+            given += [name, str(Path(folder).resolve())] if folder else []
+        grids.append(Grid(bank, one.systems, one.seeds, given, home))
+    return grids, left_out
+
+
+def _pages(grids: Sequence[Grid], results: Path, command: str) -> None:
+    """Writes all pages, from the records that there are, and first the record of the ensemble of all seeds."""
+    for grid in grids:  # the shared task's columns of Tables 5 and 6
+        shared_task.score_at_hand(grid.bank, results)
+        if set(ensembles.MEMBERS) <= set(grid.systems):
+            ensembles.record_all_seeds(grid.bank, grid.records, ensembles.MEMBERS, command)
+    try:
+        _coverage(grids, results)
+    except InputError as error:  # perhaps in a treebank that was not asked for
+        print("Table 3 is not measured: %s" % error, file=sys.stderr)
+    report_written(report.write_all([grid.bank.name for grid in grids if grid.records.folder.is_dir()], results))
+
+
+def _coverage(grids: Sequence[Grid], results: Path) -> None:
+    """Table 3, if one of its training sets is here that it does not have yet, and all that it has are."""
+    folders = {grid.bank.paths["train"].parent for grid in grids if grid.bank.name in published.coverage()}
+    kept = set(coverage.recorded(results))
+    for folder in folders:
+        here = {lang for lang in published.coverage() if (folder / ("%s-ud-train.conllu" % lang)).is_file()}
+        if here > kept:
+            coverage.write(coverage.measure(folder), results, make_command("coverage", UD=str(folder)))

@@ -1,0 +1,167 @@
+"""``make plan [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [UD=folder] [CORES=16]``: what the whole paper would take
+
+Processor time, memory and disk of the trainings of ``make paper`` on each treebank, and wall-clock time on some cores. Nothing is
+trained or downloaded, except for a short calibration, which measures the speed of each system on this machine.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from experiments import paper
+from experiments.engine import costs, options
+from experiments.engine.bench import Bench
+from experiments.engine.costs import Size, Speed
+from experiments.engine.options import Request
+from experiments.engine.provenance import EXPERIMENTS, machine
+from experiments.engine.run import duration
+from experiments.engine.treebank import identified
+from experiments.engine.workflow import Grid, disk
+from experiments.pages.writer import Table
+from mh4.data import treebanks
+from mh4.errors import InputError
+
+CORES = "16"
+GOAL_HOURS, GOAL_CORES = 12, 16  # for the paper's grid
+
+
+@dataclass(frozen=True)
+class Row:
+    """A treebank: its size, its trainings and their processor time in seconds, those not yet recorded, and the memory of one in MB."""
+
+    lang: str
+    size: Size
+    trainings: int
+    seconds: float
+    left: int
+    seconds_left: float
+    memory: int
+
+
+@dataclass(frozen=True)
+class Total:
+    """Processor time and, on that number of cores, wall time in seconds; the longest training; disk in MB."""
+
+    seconds: float
+    wall: float
+    cores: int
+    longest: float
+    disk: int
+
+
+@click.command(cls=options.Study)
+@options.langs("by default those of make paper")
+@options.systems("mh3 mst", "as for make paper")
+@options.seeds("as for make paper")
+@options.UD
+@options.option("cores", "16", "to compute the time on; by default %s" % CORES)
+@click.option("--conll17", default="", hidden=True)
+@click.option("--jobs", default="", hidden=True)
+@click.option("--settings", default="", hidden=True)
+@click.pass_obj
+def plan(bench: Bench, langs: str, systems: str, seeds: str, ud: str, cores: str, conll17: str, jobs: str, settings: str) -> None:
+    """Measure, and print the plan."""
+    asked, on_cores = (
+        options.requests(langs, systems, seeds, ud, jobs, conll17, settings),
+        options.number_of_jobs(cores or CORES, "CORES"),
+    )
+    grids, sizes = [], {}
+    for one in asked:
+        folder = Path(one.ud) if one.ud else treebanks.default_folder()
+        files = {split: folder / ("%s-ud-%s.conllu" % (one.lang, split)) for split in ("train", "dev")}
+        files = treebanks.locate(one.lang) if one.lang == treebanks.TOY else files
+        sizes[one.lang] = costs.size(one.lang, files)
+        if files["train"].is_file() and files["dev"].is_file():
+            bank = identified(one.lang, {split: files[split] for split in ("train", "dev")})
+            grids.append(Grid(bank, one.systems, one.seeds, (), bench.home))
+    if {one.lang == treebanks.TOY for one in asked} != {grid.bank.lang == treebanks.TOY for grid in grids}:
+        raise InputError(
+            "no training set is here to measure speed on: fetch one, with `mh4 data hu`, or name a folder with UD=folder"
+        )
+    wanted = tuple(dict.fromkeys(system for one in asked for system in one.systems))
+    speeds, lasting = costs.speeds(grids, bench.home, wanted), costs.evaluations(EXPERIMENTS / "results")
+    sizes = costs.completed(sizes)
+    missing = {grid.bank.lang: grid.missing for grid in grids}
+    rows, trainings = [], []
+    for one in asked:
+        toy, size = one.lang == treebanks.TOY, sizes[one.lang]
+        times = {system: costs.seconds(system, size, speeds[costs.key(toy, system)], lasting, toy) for system in one.systems}
+        each = [times[system] for system in one.systems for _ in one.seeds]
+        left = [times[run.system] for run in missing[one.lang] if run.system in times] if one.lang in missing else each
+        memory = max(speeds[costs.key(toy, system)].memory for system in one.systems)
+        rows.append(Row(one.lang, size, len(each), sum(each), len(left), sum(left), memory))
+        trainings += each
+    console = Console(highlight=False)
+    table(rows).print(console)
+    wall = costs.wall_clock(trainings, on_cores)
+    total = Total(sum(trainings), wall, on_cores, max(trainings), disk(len(trainings), on_cores))
+    for line in notes(rows, total, speeds, str(machine()["processor"]), os.cpu_count() or 1):
+        console.print(line, soft_wrap=True, markup=False)
+    if not langs and not systems and not seeds:
+        grid = _of_table_4(asked, sizes, speeds, lasting)
+        console.print(goal(len(grid), sum(grid), costs.wall_clock(grid, on_cores), on_cores), soft_wrap=True)
+
+
+def _of_table_4(
+    asked: Sequence[Request], sizes: Mapping[str, Size], speeds: Mapping[str, Speed], lasting: dict[str, float]
+) -> list[float]:
+    """The seconds of each training of the paper's grid: Table 4's systems on all treebanks."""
+    return [
+        costs.seconds(system, sizes[one.lang], speeds[system], lasting)
+        for one in asked
+        for system in paper.systems("")
+        for _ in one.seeds
+    ]
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """A row for each treebank."""
+    header = ["treebank", "train words", "dev words", "runs", "core-hours", "left", "core-hours", "MB"]
+    body = []
+    for row in rows:
+        about = "" if row.size.known else "~"
+        sizes = [about + "%d" % row.size.words, about + "%d" % row.size.dev_words]
+        times = ["%d" % row.trainings, "%.1f" % (row.seconds / 3600), "%d" % row.left, "%.1f" % (row.seconds_left / 3600)]
+        body.append([row.lang, *sizes, *times, "%d" % row.memory])
+    return Table(header, body, right=1)
+
+
+def notes(rows: Sequence[Row], total: Total, speeds: Mapping[str, Speed], processor: str, cores: int) -> Iterator[str]:
+    """What the table adds up to, and what it rests on."""
+    left, seconds_left = sum(row.left for row in rows), sum(row.seconds_left for row in rows)
+    yield (
+        "%d trainings: %.1f core-hours, on %d cores %.1f hours; the longest takes %s. Disk: %.1f GB, memory (MB) for each at a time."
+        % (
+            sum(row.trainings for row in rows),
+            total.seconds / 3600,
+            total.cores,
+            total.wall / 3600,
+            duration(total.longest),
+            total.disk / 1000,
+        )
+    )
+    yield "Not yet recorded: %d trainings, %.1f core-hours." % (left, seconds_left / 3600)
+    listed = ", ".join("%s %d" % (name, speed.training) for name, speed in speeds.items())
+    yield "Measured here (%s, %d cores), words per second of one core in training: %s." % (processor, cores, listed)
+    yield "Trainings are taken to last as many evaluations as those recorded did (the median); they may take half or twice as long."
+    guessed = [row.lang for row in rows if not row.size.known]
+    if guessed:
+        yield "Sizes that are not known (~), since the files are not here, are taken to be typical: %s." % ", ".join(guessed)
+
+
+def goal(trainings: int, seconds: float, wall: float, cores: int) -> str:
+    """The paper's grid compared with the goal for it."""
+    said = "The paper's grid, %d trainings: %.1f core-hours, on %d cores %.1f hours" % (
+        trainings,
+        seconds / 3600,
+        cores,
+        wall / 3600,
+    )
+    if cores != GOAL_CORES:
+        return said + "."
+    met = "within" if wall <= GOAL_HOURS * 3600 else "beyond"
+    return said + ", %s the goal of %d hours." % (met, GOAL_HOURS)

@@ -1,0 +1,392 @@
+"""``make report [LANGS="hu got"]``: Tables 1, 2, 4, 5 and 6 of every treebank, and a report of everything, from the records
+
+Rewrites the pages made from the records in ``experiments/results/`` alone, without any model: these tables of each treebank, the report
+on all of them, with learning curves, coverage, speed, and where every run was made, and the table of all results, which is also in
+README. The report is ``report.md`` and, with figures, ``report.html``, which is not in git (``toy-report...`` for the toy treebank). A
+treebank is named by its code, with the release if that is not UD 2.0 (``eu-ud1.4``).
+"""
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Optional
+
+import click
+
+from experiments import paper
+from experiments.engine import options, records, shared_task
+from experiments.engine.bench import Bench
+from experiments.engine.provenance import report_written, shown
+from experiments.engine.record import Record
+from experiments.engine.run import LIKELIHOOD, duration
+from experiments.pages import document, drawings
+from experiments.pages.document import Figure, Section
+from experiments.pages.sections import page_name
+from experiments.pages.writer import Average, Table, averages, error_of_difference
+from experiments.studies import compare, coverage
+from experiments.tables import summary, table1_2, table4, table5_6, treebank
+from mh4.data import treebanks
+from mh4.errors import InputError
+
+NAME = "report"
+NONE = "–"  # a cell without a score
+SEEDS_OF_PAPER = 5
+
+
+@dataclass(frozen=True)
+class Line:
+    """A treebank's scores in a table: ours and the paper's, either of which may be missing, by system.
+
+    settings: the name of those of our runs; empty for the defaults.
+    """
+
+    name: str
+    ours: Mapping[str, Average]
+    paper: Mapping[str, Average]
+    settings: str = ""
+
+
+@click.command(cls=options.Study)
+@options.langs("names of treebanks, such as hu and eu-ud1.4; by default all with records")
+@click.pass_obj
+def report(bench: Bench, langs: str) -> None:
+    """Write the pages."""
+    results = bench.results
+    known = records.names(results)
+    if not known:
+        raise InputError("no records in %s: train first, with make reproduce or make paper" % shown(results))
+    asked = langs.split() or known
+    for name in asked:
+        if name not in known:
+            raise InputError("no records of %s in %s, only of %s" % (name, shown(results), ", ".join(known)))
+    written = write_all(asked, results)
+    if results == records.RESULTS:
+        written += summary.write_into(summary.README)
+    report_written(written)
+
+
+def write_all(names: Sequence[str], results: Path = records.RESULTS) -> list[Path]:
+    """Writes the pages of these treebanks, and the report; that on the toy treebank only if it is one of them."""
+    written = [path for name in names for path in treebank.write(name, results)]
+    for toy in sorted({name == treebanks.TOY for name in names}):
+        written += write([name for name in names if (name == treebanks.TOY) is toy], results)
+    return written
+
+
+def write(names: Sequence[str], results: Path = records.RESULTS) -> list[Path]:
+    """Writes the report on all treebanks with records except toy or, if `names` are only toy, on that; returns the paths.
+
+    With the former, the summary of all results.
+    """
+    drawings.check()
+    toy = list(names) == [treebanks.TOY]
+    names = [treebanks.TOY] if toy else sorted(set(records.names(results)) - {treebanks.TOY}, key=paper.treebank_place)
+    runs = {name: records.load(name, results) for name in names}
+    title = (
+        "The toy treebank" if toy else "Global Transition-based Non-projective Dependency Parsing: the paper's tables and ours"
+    )
+    report = document.write_report(results, page_name(NAME, names), title, sections(runs, results, toy))
+    return [*report, *([] if toy else summary.write(results))]
+
+
+def sections(runs: Mapping[str, Sequence[Record]], results: Path, toy: bool = False) -> list[Section]:
+    """The sections of the report on the records of these treebanks."""
+    langs = [] if toy else list(dict.fromkeys([*paper.coverage(), *treebanks.languages()]))
+    of_table_4 = [lang for lang in langs if paper.in_table_4(lang, paper.RELEASE)]
+    hinge = {name: [run for run in mine if not run["system"].endswith(LIKELIHOOD)] for name, mine in runs.items()}
+    compared = {name: mine for name, mine in hinge.items() if mine}
+    dev = _dev_lines(compared, of_table_4)
+    return [
+        Section("How to read this", _introduction(runs, toy)),
+        *_features(compared),
+        _coverage(results),
+        Section("Table 4: UAS on the development sets", [_table(dev), *_differences(dev)]),
+        *(_test(number, compared, results) for number in paper.TEST_TABLES),
+        *([_other_tests(compared, results)] if toy or any(table5_6_other(name, mine) for name, mine in compared.items()) else []),
+        *_by_length(compared, results),
+        Section("Learning curves", _curves(compared, results)),
+        Section("Speed", _speed(runs)),
+        Section("What was run", _runs(runs)),
+        Section("Records of the same inputs that differ", _differing(runs)),
+        Section("What is missing", _missing(compared, langs or list(compared))),
+    ]
+
+
+def standard_error(ours: Average, theirs: Average) -> Optional[float]:
+    """Of the difference of two means; the paper's standard deviation stands for ours if we have one run. None if it has none."""
+    if theirs.std is None:
+        return None
+    spread = theirs.std if ours.std is None else ours.std
+    return error_of_difference(spread, max(1, len(ours.seeds)), theirs.std, SEEDS_OF_PAPER)
+
+
+def _introduction(runs: Mapping[str, Sequence[Record]], toy: bool) -> list[str]:
+    dates = sorted(run["date"] for mine in runs.values() for run in mine if run.get("date"))
+    counted = sum(len(mine) for mine in runs.values())
+    parts = ["%d records, made from %s to %s." % (counted, dates[0], dates[-1])] if dates else []
+    if toy:
+        return [*parts, "The paper has no numbers for the toy treebank: the tables show that all of the workflow has run."]
+    return [
+        *parts,
+        "Scores are in percent: the mean and the sample standard deviation over seeds, and in parentheses the number of seeds, of "
+        "which the paper has five. Below ours are the paper's, then the difference, with * where it is beyond two standard errors. "
+        "The standard error of the difference of means is that of independent samples; where we have only one seed, the paper's "
+        "standard deviation stands for ours; the paper's ensemble has none, and so no mark. The last columns of Tables 5 and 6 are the "
+        "outputs of the shared task's systems, scored here (✓: the same to both digits). %s: no score. Only UD 2.0 is compared with "
+        "the paper. Averages are over the treebanks for which both have scores, with our settings. "
+        "Systems trained on likelihood, not with the paper's hinge, have tables of their own, LANG-likelihood.md." % NONE,
+    ]
+
+
+def _features(runs: Mapping[str, Sequence[Record]]) -> list[Section]:
+    """Tables 1 and 2."""
+    found = []
+    for number, decoding, what in ((1, "local", "greedy parsers"), (2, "global", "exact decoding of MH4")):
+        rows = [row for row in table1_2.ROWS if row[0] == decoding]
+        mine = {name: averages(of_name, "dev_uas") for name, of_name in runs.items()}
+        names = [name for name in mine if any(system in mine[name] for _, _, system in rows)]
+        # The paper averages over its ten treebanks; Table 4 has the numbers of some of these systems by treebank.
+        whole = [name for name in names if name in paper.coverage() and all(system in mine[name] for _, _, system in rows)]
+        body = []
+        for _, features, system in rows:
+            published = [pair[0] for pair in (paper.dev_uas(name, paper.RELEASE, system) for name in whole) if pair]
+            line = [features, system, "%.2f" % paper.features()[decoding, features]]
+            line += ["%.2f" % statistics.mean(published) if published else NONE]
+            line += ["%.2f" % statistics.mean(mine[name][system].mean for name in whole) if whole else NONE]
+            body.append(line + [_ours(mine[name].get(system)) for name in names])
+        of_whole = "average of %s" % " ".join(whole or [NONE])
+        header = ["features", "system", "paper, average of 10 treebanks", "paper, " + of_whole, "ours, " + of_whole, *names]
+        none = [] if names else ["No run of these systems is recorded."]
+        title = "Table %d: dev UAS by features, %s" % (number, what)
+        found.append(Section(title, [Table(header, body, right=2), *none]))
+    return found
+
+
+def _coverage(results: Path) -> Section:
+    """Table 3, from the csv that `make coverage` writes."""
+    columns = [column for column in coverage.COLUMNS[2:] if column in next(iter(paper.coverage().values()))]
+    ours, body = coverage.recorded(results), []
+    for lang, theirs in paper.coverage().items():
+        body.append([lang, "ours", *("%.2f" % float(ours[lang][column]) if lang in ours else NONE for column in columns)])
+        body.append(["", "paper", *(theirs[column] for column in columns)])
+    same = [lang for lang in ours if lang in paper.coverage() and _same_coverage(ours[lang], lang, columns)]
+    said = "Identical in all columns: %s." % ", ".join(same) if same else "No training set of this table was available."
+    return Section("Table 3: coverage", [Table(["training set", "", *columns], body, right=2), said])
+
+
+def _same_coverage(ours: Mapping[str, str], lang: str, columns: Sequence[str]) -> bool:
+    return all("%.2f" % float(ours[column]) == paper.coverage()[lang][column] for column in columns)
+
+
+def _dev_lines(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list[Line]:
+    lines = []
+    for name in [*langs, *(name for name in runs if name not in langs)]:
+        lang, release = (runs[name][0]["lang"], runs[name][0]["release"]) if name in runs else (name, paper.RELEASE)
+        numbers = {system: paper.dev_uas(lang, release, system) for system in paper.systems("")}
+        theirs = {system: Average(*pair) for system, pair in numbers.items() if pair}
+        ours = {row.system: row.ours for row in table4.rows(runs[name])} if name in runs else {}
+        lines.append(Line(name, ours, theirs, _settings(runs, name)))
+    return lines
+
+
+def _settings(runs: Mapping[str, Sequence[Record]], name: str) -> str:
+    """The name of the settings of a treebank's runs."""
+    return runs[name][0].get("settings_of", "") if name in runs else ""
+
+
+def _test(number: int, runs: Mapping[str, Sequence[Record]], results: Path) -> Section:
+    """Table 5 or 6, with the shared task's systems."""
+    lines = []
+    of_others = [
+        name for name, mine in runs.items() if "settings_of" in mine[0] and mine[0]["lang"] in paper.test_languages(number)
+    ]
+    for name in [*paper.test_languages(number), *of_others]:
+        lang = runs[name][0]["lang"] if name in runs else name
+        names = {
+            system: paper.test_las(lang, paper.RELEASE, system) for system in [*paper.systems(""), "ensemble", *paper.COLUMNS]
+        }
+        tested = table5_6.tested(name, runs[name], results) if name in runs else None
+        ours = {row.system: row.ours for row in table5_6.rows(tested)} if tested and tested.compares else {}
+        reference = shared_task.load(lang, results)
+        outputs = reference["systems"] if reference else {}
+        ours.update({name: Average(one["las"], None) for name, one in outputs.items() if "las" in one})
+        theirs = {system: Average(*pair) for system, pair in names.items() if pair}
+        lines.append(Line(name, ours, theirs, _settings(runs, name)))
+    kind = {5: "non-projective", 6: "projective"}[number]
+    return Section("Table %d: LAS on the test sets of the %s treebanks" % (number, kind), [_table(lines)])
+
+
+def table5_6_other(name: str, mine: Sequence[Record]) -> bool:
+    """Whether a treebank has test scores that are in neither Table 5 nor Table 6."""
+    return any("test_las" in run for run in mine) and paper.test_table(name) is None and "settings_of" not in mine[0]
+
+
+def _other_tests(runs: Mapping[str, Sequence[Record]], results: Path) -> Section:
+    lines = []
+    for name, mine in runs.items():
+        tested = table5_6.tested(name, mine, results) if table5_6_other(name, mine) else None
+        lines += [Line(name, {row.system: row.ours for row in table5_6.rows(tested)}, {})] if tested else []
+    return Section("LAS on other test sets", [_table(lines)])
+
+
+def _table(lines: Sequence[Line]) -> Table:
+    """Three lines for each treebank: ours, the paper's, and the difference."""
+    there = {system for line in lines for system in (*line.ours, *line.paper)}
+    systems = sorted(there - set(paper.COLUMNS), key=paper.place) + [system for system in paper.COLUMNS if system in there]
+    body = []
+    for line in lines:
+        body.append([line.name, "ours", *(_ours(line.ours.get(system)) for system in systems)])
+        if line.paper:
+            body.append(["", "paper", *(str(line.paper.get(system) or NONE) for system in systems)])
+        if line.paper and line.ours:
+            body.append(["", "difference", *(_difference(line.ours.get(system), line.paper.get(system)) for system in systems)])
+    body += _average(lines, systems)
+    return Table(["treebank", "", *(paper.COLUMNS.get(system, system) for system in systems)], body, right=2)
+
+
+def _average(lines: Sequence[Line], systems: Sequence[str]) -> list[list[str]]:
+    """Three lines for the averages of each system over the treebanks for which ours and the paper's scores are there."""
+    both: dict[str, list[tuple[float, float]]] = {system: [] for system in systems}
+    for line in lines:
+        for system in set(line.ours) & set(line.paper) if not line.settings else ():
+            both[system].append((line.ours[system].mean, line.paper[system].mean))
+    if max(map(len, both.values()), default=0) < 2:
+        return []
+
+    def cells(form: Callable[[float, float, int], str]) -> list[str]:
+        means = [[statistics.mean(pair[which] for pair in pairs) for which in (0, 1)] if pairs else [] for pairs in both.values()]
+        return [form(mean[0], mean[1], len(pairs)) if mean else NONE for mean, pairs in zip(means, both.values())]
+
+    return [
+        ["average", "ours", *cells(lambda ours, theirs, count: "%.2f (of %d)" % (ours, count))],
+        ["", "paper", *cells(lambda ours, theirs, count: "%.2f" % theirs)],
+        ["", "difference", *cells(lambda ours, theirs, count: "%+.2f" % (ours - theirs))],
+    ]
+
+
+def _ours(ours: Optional[Average]) -> str:
+    if ours is None:
+        return NONE
+    return "%s (%d)" % (ours, len(ours.seeds)) if ours.seeds else str(ours)
+
+
+def _difference(ours: Optional[Average], theirs: Optional[Average]) -> str:
+    if ours is None or theirs is None:
+        return ""
+    error, difference = standard_error(ours, theirs), ours.mean - theirs.mean
+    if not ours.seeds and paper.same_digits(ours.mean, theirs.mean):
+        return "✓"
+    return "%+.2f%s" % (difference, " *" if error is not None and abs(difference) > 2 * error else "")
+
+
+def _differences(lines: Sequence[Line]) -> list[Figure]:
+    rows = []
+    for line in lines:
+        for system, ours in line.ours.items():
+            error = standard_error(ours, line.paper[system]) if system in line.paper else None
+            if error is not None:
+                rows.append(("%s %s" % (line.name, system), ours.mean - line.paper[system].mean, error))
+    caption = "Dev UAS minus the paper's; lines show two standard errors, and orange ones do not reach zero."
+    return [Figure(drawings.differences(rows), caption)] if rows else []
+
+
+def _by_length(names: Iterable[str], results: Path) -> list[Section]:
+    """Where MH4 is better than 1EC, by the length of the dependency: from the csv files that `make compare` has written."""
+    pages = {name: results / ("%s-mh4-hybrid-1ec.csv" % name) for name in names}
+    shown = {name: compare.f1_by_group(path, "length") for name, path in pages.items() if path.exists()}
+    groups = list(dict.fromkeys(group for scores in shown.values() for group in scores))
+    body = [[group, *(_two(scores.get(group)) for scores in shown.values())] for group in groups]
+    said = (
+        'The paper says that "MH4 recovers more short dependencies than 1EC, while 1EC is better at longer-distance ones" (Section 5). '
+        "The difference in F1 of unlabelled arcs on the development set, in percent, and in parentheses the F1 of mh4-hybrid and 1ec, "
+        "over all seeds that both have. Recall and precision, and whether differences may be due to chance, are in "
+        "LANG-mh4-hybrid-1ec.md."
+    )
+    return (
+        [Section("MH4 and 1EC by the length of dependencies", [Table(["length", *shown], body, right=1), said])] if shown else []
+    )
+
+
+def _two(scores: Optional[tuple[float, float]]) -> str:
+    return "%+.1f (%.1f, %.1f)" % (scores[0] - scores[1], *scores) if scores else NONE
+
+
+def _curves(runs: Mapping[str, Sequence[Record]], results: Path) -> list:
+    parts: list = []
+    without = []
+    for name, mine in runs.items():
+        drawn: dict[str, list[list[tuple[int, float]]]] = {}
+        for run in mine:
+            evaluations = records.evaluations(results / name, run["system"], run["seed"])
+            if evaluations:
+                drawn.setdefault(run["system"], []).append([(each["updates"], each["dev_uas"]) for each in evaluations])
+            elif "members" not in run:  # an ensemble is not trained
+                without.append("%s %s seed %d" % (name, run["system"], run["seed"]))
+        if drawn:
+            parts.append(Figure(drawings.curves(drawn), "%s: one curve for each seed." % name))
+    said = "Without recorded evaluations: %s." % ", ".join(without) if without else "Every training has its evaluations recorded."
+    return [*parts, said + " Losses and speeds of each evaluation are in the same files, LANG/SYSTEM-seedN.jsonl."]
+
+
+def _speed(runs: Mapping[str, Sequence[Record]]) -> list:
+    trained = [run for mine in runs.values() for run in mine if {"tokens_per_second", "updates", "seconds"} <= run.keys()]
+    body = []
+    for system in sorted({run["system"] for run in trained}, key=paper.place):
+        mine = [run for run in trained if run["system"] == system]
+        speeds, cpu = [run["tokens_per_second"] for run in mine], [run["cpu_seconds"] for run in mine if "cpu_seconds" in run]
+        numbers = ["%d" % len(mine), "%d" % statistics.median(speeds), "%d to %d" % (min(speeds), max(speeds))]
+        numbers += ["%d" % statistics.median(run["updates"] for run in mine)]
+        numbers += [
+            duration(statistics.median(run["seconds"] for run in mine)),
+            duration(statistics.median(cpu)) if cpu else NONE,
+        ]
+        body.append([system, *numbers])
+    header = ["system", "runs", "tokens/s, median", "range", "updates, median", "wall time, median", "CPU time, median"]
+    return [
+        Table(header, body, right=1),
+        "Of training on one core, of machines that did other work too: wall time says more about their load than about the system. "
+        "Where CPU time is missing, it was not recorded. Speed without load is measured in benchmarks/.",
+    ]
+
+
+def _runs(runs: Mapping[str, Sequence[Record]]) -> list:
+    body = []
+    for name, mine in runs.items():
+        for run in mine:
+            scores = ["%.2f" % run["dev_uas"], "%.2f" % run["test_las"] if "test_las" in run else NONE]
+            times = [duration(run[key]) if key in run else NONE for key in ("seconds", "cpu_seconds")]
+            machines = run.get("machines", [])
+            where = ", ".join("%s, Python %s" % (one["processor"], one["python"]) for one in machines) or "not recorded"
+            body.append(
+                [name, run["system"], str(run["seed"]), *scores, *times, run.get("commit", ""), run.get("date", ""), where]
+            )
+    header = ["treebank", "system", "seed", "dev UAS", "test LAS", "wall time", "CPU time", "commit", "date", "processor"]
+    return [
+        Table(header, body, right=2, left_from=7),
+        "Processor flags, versions of packages, settings, data and commands are in the records, LANG/SYSTEM-seedN.json.",
+    ]
+
+
+def _differing(runs: Mapping[str, Sequence[Record]]) -> list[str]:
+    found = [
+        "%s %s seed %d: dev UAS %.2f after %s updates; %s."
+        % (name, run["system"], run["seed"], run["dev_uas"], run.get("updates", "unknown"), records.told(run["differs_from"]))
+        for name, mine in runs.items()
+        for run in mine
+        if "differs_from" in run
+    ]
+    return found or ["None."]
+
+
+def _missing(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list:
+    """How many seeds of each system are recorded."""
+    names = [*langs, *(name for name in runs if name not in langs)]
+    systems = sorted({run["system"] for mine in runs.values() for run in mine} | set(paper.systems(names[0])), key=paper.place)
+    body, absent = [], []
+    for name in names:
+        counts = [sum(run["system"] == system for run in runs.get(name, ())) for system in systems]
+        body.append([name, *("%d" % count if count else NONE for count in counts)])
+        absent += [] if name in runs else [name]
+    said = ["No record of any run: %s." % ", ".join(absent)] if absent else []
+    return ["The number of recorded seeds, of five in the paper.", Table(["treebank", *systems], body, right=1), *said]

@@ -1,0 +1,54 @@
+"""``make reproduce LANG=hu [SYSTEMS="mh3 mst mh4-hybrid"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]
+[SETTINGS=authors]``: trains the parsers on one treebank with several seeds, and compares their scores with the paper's
+
+UAS on the development set is compared with Table 4 and, if the test set is available, LAS on it with Table 5 or 6.
+"""
+
+import click
+from rich.console import Console
+
+from experiments.engine import options, shared_task
+from experiments.engine.bench import Bench
+from experiments.engine.experiment import Experiment
+from experiments.engine.options import DEFAULT_SEEDS, DEFAULT_SYSTEMS, TOY_SEEDS
+from experiments.engine.progress import failures
+from experiments.engine.treebank import located, with_test
+from experiments.pages import document, writer
+from experiments.tables import table4, table5_6, treebank
+from mh4.data.conll17 import SYSTEMS as OF_TASK
+from mh4.data.conll17 import file_name
+from mh4.parser.systems import SYSTEMS
+
+SYSTEMS_KNOWN = "from %s; by default %s; with -likelihood appended, trained on likelihood"
+SEEDS = "positive whole numbers; by default %s (%s for toy; the paper ran five)"
+CONLL17 = """\
+a folder with files of the shared task: the segmentation of the test set, %s,
+which models parse for Tables 5 and 6, and its systems' outputs, %s and %s;
+by default data/conll17, to which they are downloaded if the treebank is downloaded"""
+
+
+@click.command(cls=options.Study)
+@options.lang(" and takes about two minutes")
+@options.systems("mh3 mst mh4-hybrid", SYSTEMS_KNOWN % (" ".join(SYSTEMS), " ".join(DEFAULT_SYSTEMS)))
+@options.seeds(SEEDS % (DEFAULT_SEEDS, TOY_SEEDS))
+@options.UD
+@options.conll17(CONLL17 % tuple(file_name("LANG", system) for system in OF_TASK))
+@options.JOBS
+@options.SETTINGS
+@click.pass_obj
+def reproduce(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str, settings: str) -> int:
+    """Train, and write the tables."""
+    asked = options.request(lang, systems, seeds, ud, jobs, conll17, settings)
+    console, results = Console(highlight=False), bench.results
+    bank = with_test(located(asked.lang, asked.ud, asked.settings), asked.ud, asked.conll17)
+    experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
+    shared_task.score_at_hand(bank, results)
+    experiment.train(asked.jobs, console, lambda: treebank.write(bank.name, results))
+    runs = experiment.recorded()
+    if runs:
+        writer.show(console, table4.table(runs), table4.note(runs), document.paths(results, bank.name))
+        tested = table5_6.tested(bank.name, runs, results)
+        if tested:
+            pages = document.paths(results, bank.name + "-test")
+            writer.show(console, table5_6.table(tested), table5_6.note(tested), pages)
+    return failures(experiment.runs, console)

@@ -1,0 +1,245 @@
+"""``make search LANG=hu [SYSTEMS="mh4-hybrid mh4-two"] [SEEDS="1 2"] [UD=folder]``: greedy, beam and exact decoding
+
+Accuracy and speed of the three with trained global models. The models are those trained by ``make reproduce``; each scores the
+development set once, and all decoders read the same scores, so that they differ only in the search. This is not in the paper.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+from rich.console import Console
+
+from experiments.engine import options
+from experiments.engine.bench import Bench
+from experiments.engine.provenance import report_written
+from experiments.engine.run import Run, requested_models
+from experiments.engine.treebank import Treebank, located
+from experiments.pages import document, drawings, sections
+from experiments.pages.document import Heading, Part, Picture
+from experiments.pages.writer import Table, comma_separated
+from mh4.data import conllu
+from mh4.parser.systems import SYSTEMS
+from mh4.util.files import atomic_path, make_folder
+
+DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
+DECODERS = (("exact", 1), ("greedy", 1), ("beam", 2), ("beam", 4), ("beam", 8), ("beam", 16), ("beam", 64))
+LENGTHS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 60), (61, 10**9))
+ROUNDS = 3  # of decoding, of which the fastest counts
+
+
+def label(how: str, beam: int) -> str:
+    """The name of a decoder."""
+    return how if how != "beam" else "beam %d" % beam
+
+
+NAMES = tuple(label(*decoding) for decoding in DECODERS)
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The development set decoded by one decoder with one model: arrays over its sentences.
+
+    score: the model score, float64; right: the number of words with the correct head; seconds: of decoding only.
+    """
+
+    score: np.ndarray
+    right: np.ndarray
+    seconds: np.ndarray
+
+
+@dataclass(frozen=True)
+class Row:
+    """One decoder, over all models of a system.
+
+    uas: percent; score: the mean per sentence; found, beyond: percent of the sentences whose score is at least that of exact
+    decoding, and higher than that (the tree or the sequence is not in the chart); speed: words per second.
+    """
+
+    decoding: str
+    uas: float
+    score: float
+    found: float
+    beyond: float
+    speed: float
+
+
+Measured = dict[str, list[dict[str, Decoded]]]  # by system: for each of its models, the results by decoder
+
+
+def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Decoded]:
+    """The results of every decoder on the sentences, by name, with the model in `folder`."""
+    from mh4.parser.model import Model
+
+    model = Model.load(str(folder))
+    decoders = {label(how, beam): model.system.decoder(how, beam) for how, beam in DECODERS}
+    single_root = model.config.scorer.single_root
+    shape = len(sentences)
+    decoded = {name: Decoded(np.zeros(shape), np.zeros(shape, int), np.full(shape, np.inf)) for name in decoders}
+    rng = np.random.default_rng(1)
+    for batch, scores in model.score(sentences):
+        for k, tensors in zip(batch, scores.trees.arrays()):
+            gold = sentences[k].heads
+            for _ in range(ROUNDS):
+                # In random order, since the first decoder loads the scores into the caches.
+                for choice in rng.permutation(len(NAMES)):
+                    name = NAMES[choice]
+                    start = time.perf_counter()
+                    derivation = decoders[name](**tensors, single_root=single_root)
+                    taken = time.perf_counter() - start
+                    found = decoded[name]
+                    found.score[k] = derivation.score
+                    found.right[k] = (derivation.heads[1:] == gold[1:]).sum()
+                    found.seconds[k] = min(found.seconds[k], taken)
+    return decoded
+
+
+def searched() -> list[str]:
+    """The systems that can be decoded exactly and by search."""
+    return [system.name for system in SYSTEMS.values() if {how for how, _ in DECODERS} <= set(system.decoders)]
+
+
+@click.command(cls=options.Study)
+@options.of_models(searched(), DEFAULT_SYSTEMS)
+@click.pass_obj
+def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
+    """Measure and write the table."""
+    asked = options.request(lang, seeds=seeds, ud=ud)
+    drawings.check()
+    bank = located(asked.lang, asked.ud)
+    models = requested_models(bench.models(bank.name), systems, seeds, searched(), DEFAULT_SYSTEMS)
+    sentences = conllu.read(str(bank.paths["dev"]))
+    console, measured = Console(highlight=False), Measured()
+    for model in models:
+        said = "decoding %s (%s) with %s, seed %d" % (bank.paths["dev"].name, bank.release, model.system, model.seed)
+        console.print(said, soft_wrap=True)
+        measured.setdefault(model.system, []).append(measure(model.folder, sentences))
+    lengths, title, name = list(map(len, sentences)), "%s (%s)" % (bank.lang, bank.release), bank.name + "-search"
+    make_folder(bench.results)
+    drawing = bench.results / (name + ".png")
+    plot(drawing, title + ", development set", measured, lengths)
+    parts, csv_text = page(bank, models, measured, lengths, options.repeat()), as_csv(bank, models, measured, sum(lengths))
+    written = document.write(bench.results, name, title + ": greedy and beam search with global models", parts, csv_text)
+    for system, decoded in measured.items():
+        console.print("\n" + system)
+        table(decoded, sum(lengths)).print(console)
+    report_written([*written, drawing])
+
+
+def rows(models: Sequence[dict[str, Decoded]], words: int) -> list[Row]:
+    """A row for each decoder; every model has decoded the same `words` words."""
+    found = []
+    for name in NAMES:
+        score, exact = (np.concatenate([model[which].score for model in models]) for which in (name, "exact"))
+        # Equally good derivations can differ by the rounding of the chart, which is in single precision.
+        near = 1e-5 * np.maximum(1, np.abs(exact))
+        found.append(
+            Row(
+                decoding=name,
+                uas=100.0 * sum(model[name].right.sum() for model in models) / (words * len(models)),
+                score=score.mean(),
+                found=100.0 * (score >= exact - near).mean(),
+                beyond=100.0 * (score > exact + near).mean(),
+                speed=words * len(models) / sum(model[name].seconds.sum() for model in models),
+            )
+        )
+    return found
+
+
+def table(models: Sequence[dict[str, Decoded]], words: int) -> Table:
+    """The table as shown."""
+    header = ["decoding", "dev UAS", "mean score", "optimum found", "beyond the chart", "words/s"]
+    body = [
+        [row.decoding, "%.2f" % row.uas, "%.3f" % row.score, "%.1f %%" % row.found, "%.1f %%" % row.beyond, "%d" % row.speed]
+        for row in rows(models, words)
+    ]
+    return Table(header, body, right=1)
+
+
+def by_length(models: Sequence[dict[str, Decoded]], lengths: Sequence[int]) -> Table:
+    """Milliseconds per sentence, by length."""
+    words, body = np.array(lengths), []
+    for low, high in LENGTHS:
+        inside = (low <= words) & (words <= high)
+        if inside.any():
+            means = [1000 * np.mean([model[name].seconds[inside].mean() for model in models]) for name in NAMES]
+            span = "%d to %d" % (low, high) if high < 10**9 else "%d or more" % low
+            body.append([span, "%d" % inside.sum()] + ["%.3g" % mean for mean in means])
+    return Table(["words", "sentences", *NAMES], body, right=1)
+
+
+def page(bank: Treebank, models: Sequence[Run], measured: Measured, lengths: Sequence[int], repeat: str) -> list[Part]:
+    """The page below its title; `lengths` are those of the sentences."""
+    parts: list[Part] = [Picture(bank.name + "-search.png", "dev UAS and speed of decoding, by the width of the beam")]
+    for system, decoded in measured.items():
+        by_words = by_length(decoded, lengths)
+        parts += [Heading(system), table(decoded, sum(lengths)), "Milliseconds per sentence, by length:", by_words]
+    said = SAID % (len(lengths), sum(lengths), ROUNDS)
+    return [*parts, said, *sections.models(map(sections.origin, models), bank, repeat)]
+
+
+SAID = """\
+All rows use the same model scores. Dev UAS is in percent over all words (%d sentences, %d words), averaged over the
+models. Mean score: the model score of the derivation, per sentence. Optimum found: sentences for which the search
+finds a derivation that scores at least as high as the exact decoder's. Beyond the chart: those where it scores higher,
+which is possible because the transition system produces more trees, and more derivations of a tree, than MH4 deduces.
+Speed and time are for decoding only, without the network, on one core: for each sentence, the fastest of %d rounds in
+random order."""
+
+
+def as_csv(bank: Treebank, models: Sequence[Run], measured: Measured, words: int) -> str:
+    """The tables of all systems as csv."""
+    header = ["lang", "data", "system", "seeds", "decoding", "dev_uas", "mean_score", "found", "beyond", "words_per_second"]
+    body = []
+    for system, decoded in measured.items():
+        seeds = " ".join(str(model.seed) for model in models if model.system == system)
+        for row in rows(decoded, words):
+            numbers = [row.uas, row.score, row.found, row.beyond]
+            body.append([bank.lang, bank.release, system, seeds, row.decoding, *numbers, "%.0f" % row.speed])
+    return comma_separated(header, body)
+
+
+def plot(path: Path, title: str, measured: Measured, lengths: Sequence[int]) -> None:
+    """Plot accuracy against speed, and time against length, as a PNG."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    figure.suptitle(title, fontsize=11)
+    for system, decoded in measured.items():
+        ways = rows(decoded, sum(lengths))
+        (line,) = left.plot(
+            [row.speed for row in ways[1:]], [row.uas for row in ways[1:]], "o-", markersize=4, label=system + ", search"
+        )
+        left.plot(ways[0].speed, ways[0].uas, "*", markersize=12, color=line.get_color(), label=system + ", exact")
+        for row in ways:
+            left.annotate(
+                row.decoding.replace("beam ", ""), (row.speed, row.uas), xytext=(4, 5), textcoords="offset points", fontsize=7
+            )
+    left.set_xscale("log")
+    left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    left.xaxis.set_major_formatter(FuncFormatter(lambda speed, _: f"{speed:,.0f}"))
+    left.xaxis.set_minor_formatter(NullFormatter())
+    left.margins(x=0.12, y=0.08)
+    left.set_xlabel("words per second (decoding only)")
+    left.set_ylabel("dev UAS (%)")
+    left.legend(fontsize=8, loc="lower left")
+
+    system, decoded = next(iter(measured.items()))
+    words = np.array(lengths)
+    shown = sorted(set(lengths))
+    for name, style in (("exact", "-"), ("greedy", ":"), ("beam 8", "-"), ("beam 64", "-")):
+        means = [1000 * np.mean([model[name].seconds[words == n].mean() for model in decoded]) for n in shown]
+        right.plot(shown, means, style, linewidth=1.2, label=name)
+    right.set_yscale("log")
+    right.set_xlabel("words per sentence (%s)" % system)
+    right.set_ylabel("milliseconds per sentence")
+    right.legend(fontsize=8)
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+    with atomic_path(str(path)) as temporary:
+        figure.savefig(temporary, format="png", dpi=130)

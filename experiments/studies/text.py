@@ -1,0 +1,158 @@
+"""``make text LANG=hu [SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder]``: accuracy from raw text
+
+With a segmenter trained on the treebank, compared with that on given segmentations. It is not in the paper, whose parsers read the
+segmentation of the shared task's baseline. The models are those trained by ``make reproduce``. The raw text is rebuilt from the test
+set as the shared task made it: sentences are separated by a space only, paragraphs by blank lines, and lines wrap.
+"""
+
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from textwrap import TextWrapper
+
+import click
+from rich.console import Console
+
+from experiments.engine import options
+from experiments.engine.bench import Bench
+from experiments.engine.run import Run, requested_models
+from experiments.engine.treebank import Treebank, described, located, with_test
+from experiments.pages import document, sections
+from experiments.pages.document import Heading, Items, Part
+from experiments.pages.writer import Table, comma_separated, show
+from mh4.analysis import evaluation
+from mh4.data import conllu
+from mh4.data.conllu import Block
+from mh4.data.segmenter import EPOCHS
+from mh4.errors import InputError
+from mh4.parser.systems import SYSTEMS
+from mh4.util.files import git_blob_id, write_text
+
+DEFAULT_SYSTEMS = ("mh4-hybrid",)
+LINE = 80  # characters, as in the shared task
+METRICS = ("Sentences", "Words", "UAS", "LAS")
+OURS, BASELINE, GOLD = "raw text", "baseline", "gold"  # where sentences and words are from
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model with a segmentation: F1 of METRICS, in percent."""
+
+    model: Run
+    segmentation: str
+    scores: dict[str, float]
+
+
+def raw_text(blocks: Iterable[Block]) -> str:
+    """The text of CoNLL-U, according to its words, multiword tokens, SpaceAfter=No and "# newpar" and "# newdoc"."""
+    paragraphs = [""]
+    for block in blocks:
+        if any(re.match("# *new(par|doc)", line) for line in block.lines) and paragraphs[-1]:
+            paragraphs.append("")
+        paragraphs[-1] += "".join(_surface(block))
+    wrapped = TextWrapper(LINE, break_long_words=False, break_on_hyphens=False)
+    return "".join(wrapped.fill(paragraph) + "\n\n" for paragraph in paragraphs)
+
+
+def _surface(block: Block) -> Iterator[str]:
+    """Each token, with the space after it if there is one."""
+    covered = 0
+    for line in block.lines:
+        cells = line.rstrip("\r\n").split("\t")
+        number, _, last = cells[conllu.ID].partition("-")
+        if len(cells) == 10 and "." not in number and int(number) > covered:
+            covered = int(last or number)
+            yield cells[conllu.FORM] + ("" if "SpaceAfter=No" in cells[conllu.MISC].split("|") else " ")
+
+
+def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path) -> Iterator[Row]:
+    """A row for each model and segmentation; files go to `folder`."""
+    from mh4.data.segmenter import Segmenter
+    from mh4.parser.parsing import Parser
+
+    assert bank.test is not None
+    test, segmented = bank.test
+    text, parsed = folder / "text.txt", folder / "parsed.conllu"
+    write_text(str(text), raw_text(conllu.blocks(str(test), trees=False)))
+    inputs = {OURS: list(Segmenter(segmenter).blocks(str(text)))}
+    if segmented != test:  # the toy treebank has no baseline
+        inputs[BASELINE] = list(conllu.blocks(str(segmented), trees=False))
+    inputs[GOLD] = list(conllu.blocks(str(test), trees=False))
+    for model in models:
+        parser = Parser.load(str(model.folder))
+        for name, blocks in inputs.items():
+            sentences = parser.parse([block.sentence for block in blocks])
+            write_text(str(parsed), "".join(b.text(s.columns()) for b, s in zip(blocks, sentences)))
+            scores = evaluation.official(str(test), str(parsed))
+            yield Row(model, name, {metric: scores[metric].f1 for metric in METRICS})
+
+
+@click.command(cls=options.Study)
+@options.lang()
+@options.systems("mh4-hybrid 1ec", "from %s; by default %s" % (" ".join(SYSTEMS), " and ".join(DEFAULT_SYSTEMS)))
+@options.seeds("of the trained models; by default all")
+@options.UD
+@options.conll17("a folder that already has the shared task's segmentation; otherwise it is downloaded")
+@click.pass_obj
+def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str) -> None:
+    """Measure and write the table."""
+    from mh4.data.segmenter import train
+
+    asked = options.request(lang, seeds=seeds, ud=ud, conll17=conll17)
+    bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
+    if bank.test is None:
+        raise InputError("no test set with the segmentation of the shared task: name its folder, CONLL17=folder")
+    models = requested_models(bench.models(bank.name), systems, seeds, list(SYSTEMS), DEFAULT_SYSTEMS)
+    console, segmenter = Console(highlight=False), bench.models(bank.name) / "segmenter.udpipe"
+    if not segmenter.exists():
+        console.print("training a segmenter on %s" % bank.paths["train"].name, soft_wrap=True)
+        train(str(bank.paths["train"]), str(bank.paths["dev"]), str(segmenter))
+    with tempfile.TemporaryDirectory() as folder:
+        rows = list(measure(bank, models, str(segmenter), Path(folder)))
+    title, parts = "%s (%s): from raw text" % (bank.lang, bank.release), page(bank, segmenter, rows, options.repeat())
+    pages = document.write(bench.results, bank.name + "-text", title, parts, as_csv(bank, rows))
+    show(console, summary(rows), "F1 by the official scorer, on the test set.", pages)
+
+
+def summary(rows: Sequence[Row]) -> Table:
+    """A row for each model and segmentation."""
+    body = [
+        [row.model.system, str(row.model.seed), row.segmentation, *("%.2f" % row.scores[metric] for metric in METRICS)]
+        for row in rows
+    ]
+    return Table(["system", "seed", "segmentation", *METRICS], body, right=3)
+
+
+def page(bank: Treebank, segmenter: Path, rows: Sequence[Row], repeat: str) -> list[Part]:
+    """The page below its title."""
+    assert bank.test is not None
+    models = {(row.model.system, row.model.seed): row.model for row in rows}
+    files = dict.fromkeys([bank.paths["train"], bank.paths["dev"], *bank.test])
+    said = SAID % (evaluation.scorer_name(), OURS, metadata.version("ufal.udpipe"), EPOCHS, BASELINE, GOLD)
+    return [
+        summary(rows),
+        said,
+        *sections.data(((path.name, described(path)) for path in files), "segmenter, git blob " + git_blob_id(segmenter)),
+        Heading("Models"),
+        Items(list(map(sections.origin, models.values()))),
+        *sections.made_now(repeat),
+    ]
+
+
+SAID = """\
+F1 by the official scorer (%s) on the test set. %s: segmented by `mh4 segmenter train` (ufal.udpipe %s, %d epochs, the best on
+dev) from the text of the test set; %s: the segmentation of the shared task's baseline, UDPipe 1.1, which is the input of
+the paper's parsers; %s: that of the test set itself."""
+
+
+def as_csv(bank: Treebank, rows: Sequence[Row]) -> str:
+    """The table as csv."""
+    header = ["lang", "data", "system", "seed", "segmentation", *(metric.lower() for metric in METRICS)]
+    body = [
+        [bank.lang, bank.release, row.model.system, row.model.seed, row.segmentation, *(row.scores[m] for m in METRICS)]
+        for row in rows
+    ]
+    return comma_separated(header, body)

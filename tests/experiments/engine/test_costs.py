@@ -1,0 +1,112 @@
+"""What trainings are estimated to cost."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from samples import as_conllu, record, study
+
+from experiments.engine import costs
+from experiments.engine.costs import Size, Speed
+from experiments.engine.provenance import EXPERIMENTS
+from mh4.util.files import git_blob_id
+
+
+def test_wall_clock():
+    assert costs.wall_clock([3.0, 3.0, 2.0, 2.0, 2.0], 2) == 7.0  # the longest first, on the core that is free first: 3 + 2 + 2
+    assert costs.wall_clock([5.0, 1.0], 16) == 5.0
+
+
+def test_the_time_of_a_training():
+    """Evaluations every 500 updates of 100 words and half a sentence, or every quarter of an epoch if that is more."""
+    speed, lasting = Speed(training=1000.0, parsing=5000.0, memory=700), {"mst": 40.0, "": 50.0}
+    small = Size(sentences=1000, words=20_000, dev_words=10_000)
+    assert costs.seconds("mst", small, speed, lasting) == pytest.approx(costs.START_UP + 40 * (500 * 110 / 1000 + 2) + 6)
+    assert costs.seconds("1ec", small, speed, lasting) == pytest.approx(costs.START_UP + 50 * (500 * 110 / 1000 + 2) + 6)
+    large = Size(sentences=20_000, words=400_000, dev_words=10_000)
+    assert costs.seconds("mst", large, speed, lasting) == pytest.approx(costs.START_UP + 40 * (400_000 / 4 / 1000 + 2) + 6)
+
+
+def test_how_long_trainings_last_is_taken_from_records(tmp_path):
+    for seed, evaluations in ((1, 30), (2, 50), (3, 44)):
+        record(tmp_path, "hu", "mst", seed, 80.0, evaluations=evaluations)
+    record(tmp_path, "got", "1ec", 1, 80.0, evaluations=20)
+    record(tmp_path, "got", "ensemble", 1, 80.0)
+    record(tmp_path, "toy", "mst", 1, 80.0, evaluations=1000)
+    assert costs.evaluations(tmp_path) == {"": 37, "mst": 44, "1ec": 20}
+
+
+def test_sizes(hungarian):
+    """Counted if the files are there, else the paper's, else typical."""
+    files = {split: hungarian / ("hu-ud-%s.conllu" % split) for split in ("train", "dev")}
+    counted = costs.size("hu", files)
+    assert counted == Size(1, 2, 2)
+    assert costs.size("eu", {}) == Size(5396, 72974, 0)
+    completed = costs.completed({"hu": counted, "eu": costs.size("eu", {}), "ja": costs.size("ja", {})})
+    assert completed["hu"] == counted
+    assert completed["eu"] == Size(5396, 72974, 2, known=False)
+    assert completed["ja"] == Size(2698, 36488, 2, known=False)
+
+
+def test_a_speed_that_is_known_is_not_measured_again(hungarian, tmp_path, monkeypatch, capsys):
+    """The plan as it is printed; of Hungarian one of four trainings is already recorded."""
+    home = tmp_path / "home"
+    known = {system: {"training": 1000.0, "parsing": 5000.0, "memory": 700} for system in ("mst", "1ec")}
+    speeds = home / "runs" / "workflow" / "speeds.json"
+    speeds.parent.mkdir(parents=True)
+    speeds.write_text(json.dumps({"machine": costs.machine(), "speeds": known}))
+    (home / "results").mkdir()
+    blobs = {split: git_blob_id(hungarian / ("hu-ud-%s.conllu" % split)) for split in ("train", "dev")}
+    files = {split: {"path": split, "git_blob": blob} for split, blob in blobs.items()}
+    record(home / "results", "hu", "mst", 1, 80.0, dev=files["dev"])
+    path = home / "results" / "hu" / "mst-seed1.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **files}))
+
+    def measured(*arguments, **more):
+        raise AssertionError("measured")
+
+    monkeypatch.setattr(costs, "Child", measured)
+    words = ["--langs", "hu", "--systems", "mst 1ec", "--seeds", "1 2", "--ud", str(hungarian)]
+    assert study("plan", *words, "--cores", "2", home=home) == 0
+    shown = capsys.readouterr().out
+    row = next(line.split() for line in shown.splitlines() if line.startswith("hu "))
+    assert row[:4] == ["hu", "2", "2", "4"] and row[5] == "3" and row[7] == "700"
+    assert "in training: mst 1000, 1ec 1000." in shown
+    assert study("plan", "--langs", "hu toy", "--systems", "mst", "--ud", str(tmp_path / "home"), home=home) == 2
+    said = capsys.readouterr().err  # the speed on toy says nothing of hu
+    assert said.startswith("plan: no training set is here to measure speed on: ")
+    for damaged in (
+        [],
+        {"mst": 1},
+        {"mst": {"training": 1.0}},
+        {"mst": dict(known["mst"], training="x")},
+        {"mst": dict(known["mst"], parsing=0)},
+    ):
+        speeds.write_text(json.dumps({"machine": costs.machine(), "speeds": damaged}))
+        with pytest.raises(AssertionError, match="measured"):
+            study("plan", *words, home=home)
+    speeds.write_text(json.dumps({"machine": costs.machine(), "speeds": known}))
+    monkeypatch.setattr(costs, "machine", lambda: {"processor": "another"})
+    with pytest.raises(AssertionError, match="measured"):
+        study("plan", *words, home=home)
+
+
+@pytest.mark.slow
+def test_speed_is_measured(tmp_path):
+    """Of the small network, on the toy treebank, in a process of its own."""
+    from experiments.engine import options
+    from experiments.studies.paper import found
+
+    [asked] = [options.request("toy", "mst", "1", "", "")]
+    grids, _ = found([asked], tmp_path)
+    measured = costs.speeds(grids, tmp_path)
+    assert set(measured) == {"toy/mst"}
+    assert measured["toy/mst"].training > 100 and measured["toy/mst"].parsing > 100 and measured["toy/mst"].memory > 50
+    needs = costs.requests(grids, tmp_path)
+    assert needs.memory > measured["toy/mst"].memory and needs.minutes >= 30
+    tiny = tmp_path / "tiny.conllu"
+    tiny.write_text(as_conllu(("a", 0, "root"), ("b", 1, "obj")))
+    fewer_than_warm_up = costs.measure("mst", str(tiny), str(tiny), [str(EXPERIMENTS / "toy.toml")])
+    assert fewer_than_warm_up.training > 0
+    slower = {**measured, "toy/mst": replace(measured["toy/mst"], training=1.0)}
+    assert costs.seconds("mst", Size(100, 1000, 100), slower["toy/mst"], {}, toy=True) > 1000

@@ -1,0 +1,136 @@
+"""Parallel training runs in child processes: their number, stopping, resuming, display."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from samples import ROOT, STAND_IN, calls, toy
+
+from experiments.engine import grid
+from experiments.engine.progress import LiveTable
+from experiments.engine.run import TRAINING, Run
+
+
+def test_no_more_than_the_asked_number_at_a_time(run, monkeypatch):
+    most = []
+    start = grid._start
+
+    def counted(*arguments):
+        child = start(*arguments)
+        most.append(sum(other.poll() is None for other in processes))
+        processes.append(child.process)
+        return child
+
+    processes = []
+    monkeypatch.setattr(grid, "_start", counted)
+    assert run("--lang", "toy", "--systems", "mh3 mst", "--seeds", "1 2 3", "--jobs", "2") == 0
+    assert len(most) == 6 and max(most) <= 1
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from experiments.__main__ import main
+from experiments.engine.bench import Bench
+main(["reproduce", *sys.argv[4:]], obj=Bench(Path(sys.argv[3]), [sys.executable, sys.argv[2]]))
+"""
+
+
+def start_and_wait_for(told, tmp_path, run_name, *arguments):
+    """Starts the command as a process whose run `run_name` hangs after two evaluations, and returns once it does."""
+    (told / "slow").write_text(run_name)
+    system, _, seed = run_name.rpartition("-")
+    home = tmp_path / "home"
+    command = [sys.executable, "-c", DRIVER, str(ROOT), str(STAND_IN), str(home), *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    metrics = home / "runs" / "toy" / system / ("seed" + seed) / "metrics.jsonl"
+    for _ in range(3000):
+        if metrics.exists() and len(metrics.read_text().splitlines()) == 2:
+            return process
+        if process.poll() is not None:
+            break
+        time.sleep(0.02)
+    process.kill()
+    pytest.fail("the run did not get that far: %s" % (process.communicate(),))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.usefixtures("ending_signals")
+def test_stopped_and_started_again_it_goes_on_from_there(run, told, tmp_path, number):
+    process = start_and_wait_for(told, tmp_path, "mst-1", *toy("--seeds", "1 2", "--jobs", "1"))
+    process.send_signal(number)
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == 130 and error == ""
+    assert out.endswith("stopped; run the same command again to resume\n")
+    assert not is_held(tmp_path / "home" / "runs" / "toy" / "mst" / "seed1" / "train.log")  # so no child is left
+    assert [call["run"] for call in calls(told)] == ["mh3-1", "mst-1"]
+    (told / "slow").unlink()
+    assert run(*toy("--seeds", "1 2", "--jobs", "1")) == 0
+    assert [call["run"] for call in calls(told)[2:]] == ["mst-1", "mh3-2", "mst-2"]
+    evaluations = (tmp_path / "home" / "results" / "toy" / "mst-seed1.jsonl").read_text().splitlines()
+    assert [json.loads(line)["evaluation"] for line in evaluations] == [1, 2, 3]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a process with its parent")
+def test_a_killed_command_takes_its_trainings_along(told, tmp_path):
+    process = start_and_wait_for(told, tmp_path, "mst-1", "--lang", "toy", "--systems", "mst", "--seeds", "1")
+    log = tmp_path / "home" / "runs" / "toy" / "mst" / "seed1" / "train.log"
+    assert is_held(log)
+    process.kill()
+    process.communicate()
+    for _ in range(3000):
+        if not is_held(log):
+            return
+        time.sleep(0.02)
+    pytest.fail("the training goes on")
+
+
+def test_two_commands_never_train_one_model(run, told, tmp_path, capsys):
+    only = ("--lang", "toy", "--systems", "mst", "--seeds", "1")  # of other runs, either command might come first
+    process = start_and_wait_for(told, tmp_path, "mst-1", *only)
+    assert run(*only) == 1
+    assert "mst seed 1 failed: another process is training it now" in capsys.readouterr().out
+    (told / "slow").unlink()
+    assert process.wait(timeout=60) == 0
+    process.communicate()
+    assert [call["run"] for call in calls(told)].count("mst-1") == 1
+
+
+def is_held(path):
+    import fcntl
+
+    with open(path, "ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        return False
+
+
+def test_the_live_table_fits_the_terminal(tmp_path):
+    """A table that fits the terminal."""
+    from rich.console import Console
+
+    runs = [Run("mh3", seed, tmp_path / str(seed), []) for seed in range(1, 31)]
+    runs[0].state, runs[0].metrics = TRAINING, {"evaluation": 12, "epoch": 3.25, "tokens_per_second": 1480.3, "dev_uas": 82.1}
+    console = Console(width=80, height=20, record=True, file=open(os.devnull, "w"))
+    console.print(LiveTable(runs, console).table())
+    text = console.export_text()
+    assert len(text.splitlines()) < 20 and "1480" in text and "82.10" in text and "1 training, 29 waiting" in text
+    console.print(LiveTable(runs[:3], console).table())
+    assert console.export_text().count("mh3 seed") == 3
+
+
+def test_nohup_is_respected():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with grid.ending_signals(grid._interrupt):
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -1,0 +1,71 @@
+"""The files in a run's folder, read while they are being written."""
+
+import json
+import multiprocessing
+import os
+import time
+
+from experiments.engine import run as module
+from experiments.engine.run import Run, alone, finished_runs
+
+
+def line(evaluation):
+    return json.dumps({"evaluation": evaluation}) + "\n"
+
+
+def test_the_last_whole_line_is_what_is_known_of_a_training(tmp_path):
+    run, metrics = Run("mh3", 1, tmp_path), tmp_path / "metrics.jsonl"
+    assert not run.read_metrics() and run.metrics == {} and run.evaluations() == []
+    for text, new, last in (
+        ("", False, {}),
+        (line(1)[:5], False, {}),  # still being written
+        (line(1), True, {"evaluation": 1}),
+        (line(1) + line(2) + line(3)[:-1], True, {"evaluation": 2}),
+        (line(1) + line(2) + line(3), True, {"evaluation": 3}),
+        (line(1) + line(2), True, {"evaluation": 2}),  # resumed from there
+    ):
+        metrics.write_text(text)
+        assert (run.read_metrics(), run.metrics) == (new, last)
+    assert [found["evaluation"] for found in run.evaluations()] == [1, 2]
+
+
+def test_metrics_are_read_only_when_the_file_has_changed(tmp_path, monkeypatch):
+    run, metrics, parsed = Run("mh3", 1, tmp_path), tmp_path / "metrics.jsonl", []
+    loads = json.loads
+    monkeypatch.setattr(module.json, "loads", lambda text: parsed.append(text) or loads(text))
+    metrics.write_text("".join(map(line, range(1, 101))))
+    assert [run.read_metrics() for _ in range(3)] == [True, False, False]
+    assert parsed == [line(100)]
+    metrics.write_text("".join(map(line, range(100, 0, -1))))  # of the same size
+    os.utime(str(metrics), ns=(1, 1))
+    assert run.read_metrics() and parsed[1:] == [line(1)]
+
+
+def test_one_process_at_a_time_has_a_lock(tmp_path):
+    """One that is killed does not keep it."""
+    lock, shared, fork = tmp_path / "folder" / "lock", tmp_path / "shared", multiprocessing.get_context("fork")
+    shared.write_text("0")
+
+    def count(forever):
+        for _ in range(20):
+            with alone(lock):
+                number = int(shared.read_text())
+                time.sleep(60 if forever else 0.001)
+                shared.write_text(str(number + 1))
+
+    processes = [fork.Process(target=count, args=(forever,), daemon=True) for forever in (True, False, False, False)]
+    for process in processes:
+        process.start()
+    time.sleep(0.2)
+    processes[0].kill()
+    for process in processes[1:]:
+        process.join(60)
+    assert shared.read_text() == "60"
+
+
+def test_folders_that_are_no_seeds(tmp_path):
+    for name in ("seed2", "seed1", "seed²", "seed", "seed-1", "seed" + "9" * 200):
+        folder = tmp_path / "mst" / name
+        folder.mkdir(parents=True)
+        (folder / "summary.json").write_text(json.dumps({"finished": True}))
+    assert [run.seed for run in finished_runs(tmp_path, "mst")] == [1, 2]

@@ -1,0 +1,63 @@
+"""Writing tables: markdown, console, csv, and means over seeds."""
+
+import io
+import statistics
+
+import pytest
+from rich.console import Console
+
+from experiments.pages import document, writer
+from experiments.pages.writer import Average, Table
+
+TABLE = Table(
+    ["system", "seeds", "UAS", "LAS", "commit"], [["mh3", "1 2", "84.00", "", "abc"], ["mst", "1", "9.50", "8.00", "d"]], 2, 4
+)
+
+
+def test_markdown():
+    assert TABLE.markdown().splitlines() == [
+        "| system | seeds | UAS | LAS | commit |",
+        "| --- | --- | ---: | ---: | --- |",
+        "| mh3 | 1 2 | 84.00 |  | abc |",
+        "| mst | 1 | 9.50 | 8.00 | d |",
+    ]
+
+
+def test_console():
+    console = Console(file=io.StringIO(), width=80)
+    TABLE.print(console)
+    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    assert lines == [
+        "",
+        "system  seeds    UAS   LAS  commit",
+        "mh3     1 2    84.00        abc",
+        "mst     1       9.50  8.00  d",
+        "",
+    ]
+
+
+def test_a_file_has_no_width():
+    console = Console(file=io.StringIO(), width=20)
+    TABLE.print(console)
+    assert "mst     1       9.50  8.00  d" in console.file.getvalue()
+
+
+def test_csv():
+    rows = [["a, b", 3, 0.5, None], ["c", 4, 2 / 3, "0.50"]]
+    assert writer.comma_separated(["name", "n", "x", "y"], rows) == 'name,n,x,y\n"a, b",3,0.5000,\nc,4,0.6667,0.50\n'
+
+
+def test_averages_over_seeds():
+    runs = [("mst", 1, 80.0), ("mst", 3, 81.0), ("mh3", 2, 83.256), ("mst", 4, 85.0)]
+    records = [{"system": system, "seed": seed, "dev_uas": uas} for system, seed, uas in runs]
+    found = writer.averages(records, "dev_uas")
+    assert list(found) == ["mst", "mh3"] and found["mh3"] == Average(83.256, None, (2,))
+    assert found["mst"].mean == pytest.approx(82.0) and found["mst"].std == pytest.approx(statistics.stdev([80, 81, 85]))
+    assert (str(found["mst"]), str(found["mh3"])) == ("82.00 ± 2.65", "83.26") and found["mst"].seeds_listed == "1 3 4"
+    assert writer.plus_minus(1.0, 0.25, "%+.1f") == "+1.0 ± 0.25" and writer.plus_minus(-1.0, None, "%+.1f") == "-1.0"
+
+
+def test_pages_are_written_where_they_are_said_to_be(tmp_path):
+    pages = document.write(tmp_path / "results", "hu", "Title", ["text"], "a,b\n")
+    assert pages == document.paths(tmp_path / "results", "hu") and [page.name for page in pages] == ["hu.md", "hu.csv"]
+    assert [page.read_bytes() for page in pages] == [b"# Title\n\ntext\n", b"a,b\n"]

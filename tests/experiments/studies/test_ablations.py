@@ -1,0 +1,325 @@
+"""``make ablations``: rows cover the authors' settings, runs differ in one row, and effects with their standard errors."""
+
+import csv
+import dataclasses
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from samples import ROOT, STAND_IN, assert_nothing_of_this_machine, calls, record, study, usage
+
+from experiments.engine.treebank import Treebank
+from experiments.pages.document import markdown
+from experiments.studies import ablations
+from experiments.studies.ablations import OURS, SHORT, THEIRS, Measured, Plan, Row, Score
+from mh4.parser.config import Config
+from mh4.parser.systems import SYSTEMS
+
+PLAN = Plan.read(ablations.PLAN)
+PLAIN = Treebank("hu", "hu", "UD 2.0", {}, {})
+AUTHORS = PLAIN.with_settings("authors")
+
+
+def differing(one, other):
+    """The names of settings that differ."""
+    one, other = dataclasses.asdict(one), dataclasses.asdict(other)
+    return {"%s.%s" % (section, name) for section in one for name in one[section] if one[section][name] != other[section][name]}
+
+
+# ---- the rows
+
+
+def test_every_setting_of_the_authors_belongs_to_a_row():
+    theirs = {name for system in SYSTEMS for name in differing(Config(), AUTHORS.config(system))}
+    assert theirs == {name for row in PLAN.rows for name in row.settings}
+
+
+@pytest.mark.parametrize("row", PLAN.rows, ids=lambda row: row.name)
+def test_a_run_differs_in_one_row_from_what_it_is_compared_with(row):
+    assert row.what and set(row.systems) <= set(SYSTEMS)
+    for system in row.systems:
+        ours, theirs = PLAIN.config(system), AUTHORS.config(system)
+        for within, mine, other in ((SHORT, ours, theirs), (OURS, ours, theirs), (THEIRS, theirs, ours)):
+            changed, unchanged = (ablations.variant(PLAN, PLAIN, within, which, system).config(system) for which in (row, None))
+            assert differing(changed, unchanged) == set(row.settings), system
+            assert not differing(changed, other) & set(row.settings)
+            assert differing(unchanged, mine) == (set() if within.full else {"training.max_updates"})
+
+
+def test_the_plan():
+    names = [row.name for row in PLAN.rows]
+    assert len(set(names)) == len(names) and set(PLAN.full) <= set(names) and len(PLAN.seeds) > 1
+    evaluations = PLAN.updates / PLAN.evaluate_updates
+    assert ablations.LAST <= evaluations < Config().training.patience  # short runs end at the same time
+    assert all(AUTHORS.config("mst").training.patience <= evaluations or row.short for row in PLAN.rows)
+
+
+# ---- trainings
+
+# The stand-in, whose models have their settings, and are better by 2 with begin and end symbols.
+TRAINER = """
+import json, re, runpy, sys
+from pathlib import Path
+runpy.run_path(%r)
+folder, base = Path(sys.argv[sys.argv.index("--model") + 1]), "authors" if "--config" in sys.argv else "ours"
+settings = Path(__file__).with_name(base).read_text()
+for option, assignment in zip(sys.argv, sys.argv[1:]):
+    if option == "--set":
+        name, value = assignment.split(".")[1].split("=")
+        settings, changed = re.subn("(?m)^%%s = .*" %% name, "%%s = %%s" %% (name, value), settings)
+        assert changed == 1
+(folder / "config.toml").write_text(settings)
+if "word_boundaries = true" in settings:
+    for path in (folder / "summary.json", folder / "metrics.jsonl"):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        path.write_text("".join(json.dumps({**line, "dev_uas": line["dev_uas"] + 2}) + "\\n" for line in lines))
+"""
+SMALL_PLAN = """
+langs = ["hu"]
+seeds = [1, 2]
+updates = 1500
+evaluate_updates = 500
+full = ["boundaries"]
+[[row]]
+name = "boundaries"
+what = "symbols"
+settings = ["encoder.word_boundaries"]
+[[row]]
+name = "greedy"
+what = "a layer"
+settings = ["scorer.greedy"]
+systems = ["greedy-mh4"]
+[[row]]
+name = "rate"
+what = "slower"
+settings = ["training.patience"]
+short = false
+"""
+
+
+@pytest.fixture
+def train(told, hungarian, tmp_path, monkeypatch):
+    """Calls the command with a plan of three rows on a Hungarian treebank of two sentences."""
+    (tmp_path / "plan.toml").write_text(SMALL_PLAN)
+    monkeypatch.setattr(ablations, "PLAN", tmp_path / "plan.toml")
+    (tmp_path / "trainer.py").write_text(TRAINER % str(STAND_IN))
+    for name, settings in (("ours", PLAIN), ("authors", AUTHORS)):
+        (tmp_path / name).write_text(settings.config("mh4-hybrid").to_toml())
+    trainer, home = [sys.executable, str(tmp_path / "trainer.py")], tmp_path / "home"
+
+    def call(*arguments):
+        asked = ["--ud", str(hungarian), "--jobs", "1", *arguments]
+        return study("ablations", *asked, trainer=trainer, home=home)
+
+    return call
+
+
+def recorded(tmp_path):
+    """The lines of the csv."""
+    with open(tmp_path / "home" / "results" / "ablations.csv", encoding="utf-8", newline="") as lines:
+        return {(line["within"], line["row"], line["system"]): line for line in csv.DictReader(lines)}
+
+
+def test_short_runs(train, told, tmp_path, capsys):
+    assert train() == 0
+    trained = [(call["run"], "word_boundaries=true" in str(call["argv"])) for call in calls(told)]
+    ours, greedy = "mh4-hybrid", "greedy-mh4"
+    once = [(ours, False), (greedy, False), (ours, True), (greedy, False)]
+    assert trained == [("%s-%d" % (system, seed), changed) for seed in (1, 2) for system, changed in once]  # seed by seed
+    (joint,) = [call["argv"] for call in calls(told) if "scorer.greedy='joint'" in call["argv"] and call["run"].endswith("1")]
+    assert [joint[k + 1] for k, word in enumerate(joint) if word == "--set"] == [
+        "training.max_updates=1500", "training.evaluate_updates=500", "scorer.greedy='joint'",
+    ]  # fmt: skip
+    lines = recorded(tmp_path)
+    assert list(lines) == [
+        ("short", "unchanged", greedy), ("short", "unchanged", ours), ("short", "boundaries", ours), ("short", "greedy", greedy),
+    ]  # fmt: skip
+    # The last three evaluations of seed 1 are 82.6, 83.6 and 84.6, those of seed 2 by .1 better.
+    assert lines["short", "unchanged", ours]["uas"] == "83.6500"
+    changed = lines["short", "boundaries", ours]
+    assert [changed[name] for name in ("uas", "uas_effect", "las_effect", "seeds")] == ["85.6500", "2.0000", "0.0000", "1 2"]
+    assert lines["short", "greedy", greedy]["uas_effect"] == "0.0000"
+    kept = json.loads((tmp_path / "home/results/ablations/hu/short/boundaries/mh4-hybrid-seed2.json").read_text())
+    assert kept["settings"]["encoder"]["word_boundaries"] is True and kept["dev_uas"] == pytest.approx(86.7)
+    assert kept["reproduce"] == 'make ablations LANGS="hu" SEEDS="1 2" UD=ud' and "8 to train" in capsys.readouterr().out
+    assert_nothing_of_this_machine(tmp_path / "home" / "results", tmp_path)
+    assert not list((tmp_path / "home").rglob("*.trees.gz"))
+
+
+def test_what_is_recorded_with_these_settings_is_not_trained_again(train, told, tmp_path):
+    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(told)) == 2
+    shutil.rmtree(tmp_path / "home" / "runs")  # it was another machine
+    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(told)) == 2
+    (tmp_path / "plan.toml").write_text(SMALL_PLAN.replace("updates = 1500", "updates = 1000"))
+    assert train("--rows", "boundaries", "--seeds", "2") == 0 and len(calls(told)) == 4
+    assert {line["seeds"] for line in recorded(tmp_path).values()} == {"2"}  # those of other settings are not in the table
+    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(told)) == 6
+    assert {line["seeds"] for line in recorded(tmp_path).values()} == {"1 2"}
+    (tmp_path / "plan.toml").write_text(SMALL_PLAN)
+    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(told)) == 8  # the models there are of other settings
+
+
+def test_full_length_within_both_settings(train, told, tmp_path):
+    """The runs to compare with are those of make reproduce."""
+    assert train("--length", "full") == 0
+    assert [call["run"] for call in calls(told)] == ["mh4-hybrid-1", "mh4-hybrid-1", "mh4-hybrid-2", "mh4-hybrid-2"]
+    first, second = (call["argv"] for call in calls(told)[:2])
+    assert "--config" not in first and "encoder.word_boundaries=true" in first
+    assert "authors.toml" in second[second.index("--config") + 1] and "encoder.word_boundaries=false" in second
+    assert not any("updates" in word for word in first + second)
+    assert {line["uas_effect"] for line in recorded(tmp_path).values()} == {""}
+    text = (tmp_path / "home" / "results" / "ablations.md").read_text(encoding="utf-8")
+    assert "| boundaries | mh4-hybrid | 2 / 0 |  |  |" in text and "Without changes" not in text
+    for name, uas in (("hu", 84.0), ("hu-authors", 85.0)):
+        for seed in (1, 2, 3):
+            record(tmp_path / "home" / "results", name, "mh4-hybrid", seed, uas + seed)
+        record(tmp_path / "home" / "results", name, "mst", 1, 1.0)
+    assert train("--length", "full") == 0 and len(calls(told)) == 4
+    # The best of the stand-in are 84.6 and 84.7, and with symbols 86.6 and 86.7.
+    lines = {(within, row): (line["uas"], line["uas_effect"]) for (within, row, _), line in recorded(tmp_path).items()}
+    assert lines == {
+        ("full", "unchanged"): ("86.0000", ""), ("full", "boundaries"): ("86.6500", "0.6500"),
+        ("full-authors", "unchanged"): ("87.0000", ""), ("full-authors", "boundaries"): ("84.6500", "2.3500"),
+    }  # fmt: skip
+
+
+def test_a_run_that_fails_is_named_and_trained_the_next_time(train, told, tmp_path, capsys):
+    (told / "fail").write_text("greedy-mh4-1")
+    assert train("--rows", "boundaries greedy", "--seeds", "1") == 1
+    assert "hu/short/greedy greedy-mh4 seed 1 failed: ended with exit code 2" in capsys.readouterr().out
+    assert {system for _, _, system in recorded(tmp_path)} == {"mh4-hybrid"}
+    (told / "fail").unlink()
+    assert train("--rows", "greedy", "--seeds", "1") == 0
+    assert recorded(tmp_path)["short", "greedy", "greedy-mh4"]["seeds"] == "1"
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["--rows", "nonsense"], "ROWS: no row nonsense in short runs; there are boundaries greedy\n"),
+        (["--rows", "rate"], "ROWS: no row rate in short runs; there are boundaries greedy\n"),
+        (["--rows", "x", "--length", "full"], "ROWS: no row x in full runs; there are boundaries greedy rate\n"),
+        (["--length", "long"], "LENGTH: long is not full; leave it out for short runs\n"),
+        (["--systems", "mst"], "SYSTEMS: mst is not one of mh4-hybrid, greedy-mh4\n"),
+        (["--langs", "xx"], "LANGS: xx is not the code of a treebank"),
+        (["--jobs", "0"], "JOBS: 0 is not a whole number from 1 to 9999\n"),
+        (["--seeds", "x"], "SEEDS: x is not a positive whole number"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(train, told, tmp_path, capsys, arguments, sentence):
+    assert train(*arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("ablations: " + sentence) and len(error.splitlines()) == 1
+    assert not calls(told) and not (tmp_path / "home").exists()
+
+
+def test_help():
+    script = [sys.executable, "-m", "experiments", "ablations", "--help"]
+    done = subprocess.run(script, cwd=str(ROOT), capture_output=True, check=True)
+    assert done.stdout.decode().startswith(usage("ablations") + "\n") and done.stderr == b""
+
+
+def test_on_the_toy_treebank(tmp_path, monkeypatch):
+    """Really trained, briefly: the model has the authors' value, and its row is in a page of its own."""
+    plan = SMALL_PLAN.replace("updates = 1500", "updates = 4").replace("evaluate_updates = 500", "evaluate_updates = 2")
+    (tmp_path / "plan.toml").write_text(plan)
+    monkeypatch.setattr(ablations, "PLAN", tmp_path / "plan.toml")
+    asked = ["--langs", "toy", "--rows", "greedy", "--seeds", "1", "--jobs", "1"]
+    assert study("ablations", *asked, home=tmp_path / "home") == 0
+    folder = tmp_path / "home" / "results"
+    for row, scores in (("unchanged", "biaffine"), ("greedy", "joint")):
+        kept = json.loads((folder / "ablations" / "toy" / "short" / row / "greedy-mh4-seed1.json").read_text())
+        assert kept["updates"] == 4 and kept["settings"]["scorer"]["greedy"] == scores
+    page = (folder / "toy-ablations.md").read_text(encoding="utf-8")
+    assert page.count("| greedy | greedy-mh4 | 1 / 1 | ") == 2 and not (folder / "ablations.md").exists()
+
+
+# ---- the table
+
+
+def scores(*uas):
+    """Runs of seeds 1, 2, ...; LAS is half of UAS."""
+    return [Score(seed, value, value / 2, "abc") for seed, value in enumerate(uas, start=1)]
+
+
+def made_up(within, **more):
+    """By hand: the squared deviations of the groups are .02, .08, .08 and 0, their degrees of freedom 1, 2, 1 and 0.
+
+    So the standard deviation is s = √(.18 / 4) = .2121, and the standard error of a difference s √(1/n + 1/m).
+    """
+    found = {
+        ("", "X", "hu"): scores(80.0, 80.2),
+        ("a", "X", "hu"): scores(80.5, 80.7, 80.9),
+        ("", "X", "got"): scores(70.0, 70.4),
+        ("a", "X", "got"): scores(70.1),
+    }
+    return Measured(within, ("got", "hu"), {**found, **more})
+
+
+ROWS = (
+    Row("a", "what a is", ("encoder.one",), ("X",)),
+    Row("b", "what b is", ("encoder.one", "training.two"), ("X", "mh4-hybrid")),
+    Row("c", "what c is", ("training.three",), short=False),
+)
+SMALL = Plan(("hu", "got"), (1, 2, 3), 3000, 250, ("c",), ROWS)
+
+
+def cells(table):
+    """The cells of its rows."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.markdown().splitlines()[2:]]
+
+
+def test_effects_and_their_standard_errors():
+    found = made_up(SHORT)
+    assert cells(ablations.effects(SMALL, found, "uas")) == [
+        # s √(1/1 + 1/2) = .2598; s √(1/3 + 1/2) = .1936; of their mean √(.2598² + .1936²) / 2 = .1620
+        ["a", "X", "4 / 4", "-0.10 ± 0.26", "+0.60 ± 0.19", "+0.25 ± 0.16"],
+        ["b", "X", "no runs yet", "", "", ""],
+        ["b", "mh4-hybrid", "no runs yet", "", "", ""],
+    ]
+    assert cells(ablations.effects(SMALL, found, "las"))[0][3:] == ["-0.05 ± 0.13", "+0.30 ± 0.10", "+0.12 ± 0.08"]
+    assert cells(ablations.unchanged(found, "uas")) == [["X", "70.20 ± 0.15", "80.10 ± 0.15"]]  # s / √2
+    theirs = cells(ablations.effects(SMALL, made_up(THEIRS), "uas"))  # what changes there is from the authors' to ours
+    assert theirs[0][3:] == ["+0.10 ± 0.26", "-0.60 ± 0.19", "-0.25 ± 0.16"]
+    assert [row[0] for row in theirs] == ["a", "c"]  # tried, and planned
+
+
+def test_without_two_seeds_of_anything_there_are_no_errors():
+    """Not even "nan": one seed says nothing about the variation between seeds."""
+    found = Measured(SHORT, ("hu",), {("", "X", "hu"): scores(80.0), ("a", "X", "hu"): scores(80.5)})
+    assert cells(ablations.effects(SMALL, found, "uas"))[0] == ["a", "X", "1 / 1", "+0.50", ""]
+    text = markdown("", ablations.page(SMALL, [found]))
+    assert "Without changes" in text and "commit abc (runs: 2)" in text
+    assert "±" not in text and "nan" not in text and "deviation" not in text
+
+
+# ---- the documentation
+
+
+def test_effects_are_written_where_the_settings_are():
+    lines = ["| | theirs | ours | setting | effect |", "|---|---|---|---|---|"]
+    lines += ["| x | 1 | 2 | `%s` | 7 |" % name for name in ("encoder.one", "training.two`, `encoder.one", "training.three")]
+    hybrid = {("", "mh4-hybrid", lang): scores(80.0) for lang in ("hu", "got")}
+    hybrid.update({("b", "mh4-hybrid", lang): scores(81.0) for lang in ("hu", "got")})
+    short, full = made_up(SHORT), made_up(OURS)
+    everything = [Measured(SHORT, short.langs, {**short.scores, **hybrid}), full, Measured(THEIRS, (), {})]
+    text = ablations.with_effects("\n".join([*lines, "text", ""]), SMALL, everything).split("\n")
+    of_a = "X +0.25 ± 0.16, at full length +0.25 ± 0.16"
+    assert text[:2] == lines[:2] and text[5:] == ["text", ""]
+    assert [line.split("|")[5].strip() for line in text[2:5]] == [
+        of_a + "; b +1.00 ± 0.21",  # s √(1/1 + 1/1), and the mean of two
+        of_a + "; +1.00 ± 0.21",
+        "not measured",
+    ]
+
+
+def test_the_documentation_has_the_effects_that_are_recorded(tmp_path):
+    text = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8")
+    everything = ablations.measured(PLAN, ROOT / "experiments" / "results", toy=False)
+    assert text == ablations.with_effects(text, PLAN, everything)
+    for name in (name for row in PLAN.rows for name in row.settings):
+        assert "`%s`" % name in text
+    for path in ablations.write(PLAN, everything, tmp_path, toy=False):
+        assert path.read_bytes() == (ROOT / "experiments" / "results" / path.name).read_bytes()

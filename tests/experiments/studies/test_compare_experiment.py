@@ -1,0 +1,94 @@
+"""``make compare`` on recorded trees: it counts what `mh4 compare` counts, summed over the seeds."""
+
+import csv
+
+import pytest
+from samples import record, study, usage
+
+from experiments.engine import predictions
+from mh4.analysis import comparison
+from mh4.data import conllu, treebanks
+
+SEEDS = (1, 2)
+
+
+@pytest.fixture
+def home(tmp_path):
+    """Records with trees of mh3 (seeds 1 and 2) and mst (seeds 1, 2 and 3) on the toy treebank: chains, cut at the root."""
+    dev = treebanks.locate("toy", splits=("train", "dev"))
+    for system, seeds in (("mh3", SEEDS), ("mst", (*SEEDS, 3))):
+        for seed in seeds:
+            parsed = tmp_path / ("%s-%d.conllu" % (system, seed))
+            _write_chains(dev["dev"], parsed, 1 if system == "mh3" else seed)
+            results = tmp_path / "home" / "results"
+            record(results, "toy", system, seed, 80.0, lang="toy", release="toy treebank")
+            predictions.keep(results / "toy" / ("%s-seed%d.trees.gz" % (system, seed)), {"dev": dev["dev"]}, {"dev": parsed})
+    return tmp_path / "home"
+
+
+def _write_chains(path, parsed, first):
+    """Word number `first` is the root's; every other word is headed by its neighbour on that side."""
+    with open(parsed, "w", encoding="utf-8", newline="") as file:
+        for block in conllu.blocks(str(path), trees=False):
+            n = len(block.sentence)
+            root = min(first, n)
+            heads = [str(0 if m == root else m - 1 if m > root else m + 1) for m in range(1, n + 1)]
+            file.write(block.text({conllu.HEAD: heads, conllu.DEPREL: ["root" if head == "0" else "dep" for head in heads]}))
+
+
+def test_it_counts_what_mh4_compare_counts(home, tmp_path, capsys):
+    assert study("compare", "--lang", "toy", "--systems", "mh3 mst", home=home) == 0
+    out = capsys.readouterr().out
+    dev = str(treebanks.locate("toy", splits=("train", "dev"))["dev"])
+    single = [
+        comparison.compare(dev, *(str(tmp_path / ("%s-%d.conllu" % (system, k))) for system in ("mh3", "mst"))) for k in SEEDS
+    ]
+    with open(home / "results" / "toy-mh3-mst.csv", encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert {row["seeds"] for row in rows} == {"1 2"}
+    counted = {(row["dimension"], row["group"], row["system"], row["labelled"]): row for row in rows}
+    for dimension in comparison.DIMENSIONS:
+        for number, group in enumerate(dimension.names):
+            for which, system in enumerate(("mh3", "mst")):
+                for kind, labelled in enumerate(("no", "yes")):
+                    expected = [
+                        sum(counts) for counts in zip(*(c.systems[which].groups[dimension.key][number][kind] for c in single))
+                    ]
+                    row = counted[dimension.key, group, system, labelled]
+                    assert [int(row[name]) for name in ("gold", "predicted", "recalled", "precise")] == expected
+    pooled = comparison.pooled(single).differences["uas"]
+    assert pooled.a == pytest.approx(sum(c.differences["uas"].a for c in single) / 2)  # the same words in every run
+    assert pooled.b == pytest.approx(sum(c.differences["uas"].b for c in single) / 2)
+    assert single[0].differences["uas"].difference == 0 != pooled.difference  # with seed 1, both have the same trees
+    page = (home / "results" / "toy-mh3-mst.md").read_text(encoding="utf-8")
+    assert "| UAS (F1) | %.2f | %.2f |" % (pooled.a, pooled.b) in page
+    assert 'make compare LANG=toy SYSTEMS="mh3 mst"' in page and "toy-mh3-mst.png" in page and str(home) not in page
+    assert (home / "results" / "toy-mh3-mst.png").read_bytes().startswith(b"\x89PNG") and "toy-mh3-mst.md" in out
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--systems", "mh3"], 'compare: SYSTEMS: expected two different systems, as in SYSTEMS="mh4-hybrid 1ec"\n'),
+        (["--systems", "mst mst"], 'compare: SYSTEMS: expected two different systems, as in SYSTEMS="mh4-hybrid 1ec"\n'),
+        (["--systems", "mh3 1ec"], "compare: no finished run of 1ec in the results: train it first, with make reproduce\n"),
+        (["--systems", "mh3 mst", "--seeds", "2 3"], "compare: no finished run of mh3 with seed 3 in the results: "),
+        (["--systems", "mh3 mst", "--seeds", "0"], "compare: SEEDS: 0 is not a positive whole number"),
+    ],
+)
+def test_bad_input_is_one_sentence(home, arguments, message, capsys):
+    assert study("compare", "--lang", "toy", *arguments, home=home) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(message) and said.count("\n") == 1
+
+
+def test_a_run_without_trees(home, capsys):
+    (home / "results" / "toy" / "mst-seed2.trees.gz").unlink()
+    assert study("compare", "--lang", "toy", "--systems", "mh3 mst", "--seeds", "2", home=home) == 2
+    said = capsys.readouterr().err
+    assert "cannot be read as compressed trees" in said and said.count("\n") == 1
+
+
+def test_usage(home, capsys):
+    assert study("compare", "--help", home=home) == 0
+    assert usage("compare") in capsys.readouterr().out

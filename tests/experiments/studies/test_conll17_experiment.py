@@ -1,0 +1,179 @@
+"""The shared task's systems: their scores, records and comparison with the paper; and the table in the repository."""
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import pytest
+import toy
+from samples import as_conllu, assert_nothing_of_this_machine, fake_manifest, row, study
+
+from experiments import paper
+from experiments.engine import shared_task
+from mh4.analysis.evaluation import official
+from mh4.data import conll17, treebanks
+from mh4.errors import InputError
+from mh4.util.files import blob_id
+
+GOLD = ("a", 0, "root"), ("b", 1, "det"), ("c", 1, "dep"), ("d", 3, "dep")
+SYSTEMS = {  # LAS is 75, 50 and 25
+    "stanford": (*GOLD[:3], ("d", 1, "dep")),
+    "c2l2": (GOLD[0], ("b", 1, "obj"), GOLD[2], ("d", 1, "dep")),
+    "udpipe": (GOLD[0], ("b", 1, "obj"), ("c", 2, "dep"), ("d", 1, "dep")),
+}
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Folders of test sets and outputs, whose Hungarian files pass as the released ones; the paper has 75.00 and 50.01."""
+    ud, outputs = tmp_path / "ud", tmp_path / "outputs"
+    ud.mkdir()
+    outputs.mkdir()
+    (ud / "hu-ud-test.conllu").write_text(as_conllu(*GOLD))
+    (ud / "el-ud-test.conllu").write_text(as_conllu(*GOLD) + "\n")  # not the released one
+    known = {}
+    for system, words in SYSTEMS.items():
+        for lang in ("hu", "el", "got"):
+            (outputs / conll17.file_name(lang, system)).write_text("# %s\n" % lang + as_conllu(*words))
+            known[blob_id((outputs / conll17.file_name(lang, system)).read_bytes())] = conll17.Output(lang, system, *"rcpf", "id")
+    fake_manifest(monkeypatch, {as_conllu(*GOLD): row("hu", "test", "2.0")})
+    treebanks.languages()  # which are read only once
+    monkeypatch.setattr(conll17, "identify_blob", known.get)
+    numbers = {"stanford": (75.0, None), "c2l2": (50.01, None)}
+    monkeypatch.setattr(paper, "test_las", lambda lang, release, system: numbers.get(system))
+    return ud, outputs
+
+
+def score(folders, home):
+    return study("conll17", "--ud", str(folders[0]), "--conll17", str(folders[1]), home=home)
+
+
+def kept(home, lang="hu"):
+    return json.loads((home / "results" / "conll17" / (lang + ".json")).read_text())
+
+
+def test_scores_stand_beside_the_papers(folders, tmp_path, capsys):
+    home = tmp_path / "home"
+    assert score(folders, home) == 0
+    out = capsys.readouterr().out
+    for line in (
+        "Different from the paper's Tables 5 and 6: hu in CoNLL #2 (C2L2).",
+        "Not scored: el (el-ud-test.conllu is not the released file).",
+        "Not scored: got (no got-ud-test.conllu).",
+        "Not scored: cu (neither test set nor outputs).",
+    ):
+        assert line in out.splitlines()
+    lines = (home / "results" / "conll17.md").read_text(encoding="utf-8").splitlines()
+    assert "| hu | 75.00 ✓ | 50.00 (paper: 50.01) | 25.00 |" in lines and sum(line.startswith("| hu ") for line in lines) == 1
+    assert "- Not scored: got (no got-ud-test.conllu)." in lines and "    make conll17 UD=ud CONLL17=outputs" in lines
+    with open(home / "results" / "conll17.csv", encoding="utf-8", newline="") as file:
+        table = {line["system"]: line for line in csv.DictReader(file)}
+    found = {system: (line["las"], line["paper_las"], line["agrees"]) for system, line in table.items()}
+    assert found == {"stanford": ("75.0000", "75.00", "yes"), "c2l2": ("50.0000", "50.01", "no"), "udpipe": ("25.0000", "", "")}
+    assert table["c2l2"]["uas"] == "75.0000" and table["c2l2"]["table"] == "5"
+    record = kept(home)
+    assert record["test"] == {"path": "hu-ud-test.conllu", "git_blob": blob_id(as_conllu(*GOLD).encode())}
+    assert (
+        record["systems"]["c2l2"]["git_blob"]
+        == table["c2l2"]["git_blob"]
+        == blob_id((folders[1] / "hu-c2l2.conllu").read_bytes())
+    )
+    assert record["systems"]["c2l2"]["scorer"].startswith("udtools ")
+    assert_nothing_of_this_machine(home / "results", tmp_path)
+
+
+def test_agreement_in_both_columns(folders, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(
+        paper, "test_las", lambda lang, release, system: {"stanford": (75.0, None), "c2l2": (50.0, None)}.get(system)
+    )
+    assert score(folders, tmp_path / "home") == 0
+    assert "Identical to the paper's Tables 5 and 6 in both columns: hu (1)." in capsys.readouterr().out.splitlines()
+    (folders[1] / "hu-c2l2.conllu").unlink()
+    assert score(folders, tmp_path / "other") == 0  # one column is not enough
+    out = capsys.readouterr().out
+    assert "Identical" not in out and "Not scored: hu (no hu-c2l2.conllu)." in out.splitlines()
+
+
+def test_what_is_scored_is_not_scored_again_nor_lost(folders, tmp_path, capsys, monkeypatch):
+    home = tmp_path / "home"
+    assert score(folders, home) == 0
+    before = {path.name: path.read_bytes() for path in (home / "results").rglob("*.*")}
+    monkeypatch.setattr(shared_task, "official", lambda *_: pytest.fail("it is scored again"))
+    assert score(folders, home) == 0
+    assert {path.name: path.read_bytes() for path in (home / "results").rglob("*.*")} == before
+    (folders[1] / "hu-c2l2.conllu").unlink()
+    capsys.readouterr()
+    assert score(folders, home) == 0
+    assert {path.name: path.read_bytes() for path in (home / "results").rglob("*.*")} == before
+    assert "no hu-c2l2" not in capsys.readouterr().out
+
+
+def test_a_file_that_the_scorer_refuses(folders, tmp_path, capsys, monkeypatch):
+    bad = folders[1] / "hu-c2l2.conllu"
+    bad.write_text(as_conllu(("a", 0, "root"), ("b", 2, "det"), ("c", 1, "dep"), ("d", 3, "dep")))  # b is its own head
+    known = conll17.identify_blob
+    hu = conll17.Output("hu", "c2l2", *"rcpf", "id")
+    monkeypatch.setattr(conll17, "identify_blob", lambda blob: hu if blob == blob_id(bad.read_bytes()) else known(blob))
+    home = tmp_path / "home"
+    assert score(folders, home) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "rejects" in line]
+    assert line.startswith("Not scored, as the official scorer rejects it: CoNLL #2 (C2L2) of hu: hu-c2l2.conllu, line 2")
+    assert "| hu | 75.00 ✓ |  | 25.00 |" in (home / "results" / "conll17.md").read_text(encoding="utf-8").splitlines()
+    assert "las" not in kept(home)["systems"]["c2l2"]
+    assert_nothing_of_this_machine(home / "results", tmp_path)
+
+
+def test_nothing_to_score(folders, tmp_path, capsys, monkeypatch):
+    home = tmp_path / "home"
+    assert score((folders[0], tmp_path / "none"), home) == 2
+    assert "none is not a folder: fetch a language with `mh4 data hu --conll17`" in capsys.readouterr().err
+    assert score((folders[1], folders[0]), home) == 2
+    assert capsys.readouterr().err.startswith("conll17: no test set of UD 2.0 in ")
+
+    def no_scorer():
+        raise InputError("the official scorer needs udtools")
+
+    monkeypatch.setattr(shared_task, "scorer_name", no_scorer)
+    assert score(folders, home) == 2
+    assert capsys.readouterr().err == "conll17: the official scorer needs udtools\n" and not home.exists()
+
+
+DAMAGED = '{"test": {"path": "", "git_blob": ""}, "systems": {"c2l2": {"path": "", "git_blob": "", "uas": 1, "las": "x"}}}'
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"test": {"path": "", "git_blob": ""}, "systems": {"c2l2": 1}}', DAMAGED])
+def test_a_broken_record_is_named(tmp_path, content):
+    (tmp_path / "conll17").mkdir()
+    (tmp_path / "conll17" / "hu.json").write_text(content)
+    with pytest.raises(InputError, match="hu.json is not a record of the shared task's scores"):
+        shared_task.load_all(tmp_path)
+
+
+@pytest.mark.slow
+def test_the_committed_scores_are_the_papers():
+    """Exactly, in the csv and in the records it is made from; if UD and CONLL17 name folders, also from the files."""
+    results = toy.ROOT / "experiments" / "results"
+    with open(results / "conll17.csv", encoding="utf-8", newline="") as file:
+        rows = {(line["lang"], line["system"]): line for line in csv.DictReader(file)}
+    langs = {lang for lang, _ in rows}
+    assert langs >= set("eu ur got hu da el de ro ja zh pl he vi bg sk it id".split()) and len(rows) == len(
+        conll17.SYSTEMS
+    ) * len(langs)
+    for record in shared_task.load_all(results):
+        assert shared_task.is_test_set(record["lang"], record["test"]["git_blob"])
+        for system, entry in record["systems"].items():
+            line = rows[record["lang"], system]
+            assert shared_task.is_output(record["lang"], system, entry["git_blob"]) and line["git_blob"] == entry["git_blob"]
+            assert line["las"] == "%.4f" % entry["las"] and line["uas"] == "%.4f" % entry["uas"]
+            published = paper.test_las(record["lang"], paper.RELEASE, system)
+            assert "%.2f" % entry["las"] == "%.2f" % published[0] if published else system == "udpipe"
+    ud, outputs = os.environ.get("UD"), os.environ.get("CONLL17")
+    if ud and outputs:
+        for lang in ("hu", "got", "el"):
+            test = Path(ud) / ("%s-ud-test.conllu" % lang)
+            for system in ("stanford", "c2l2"):
+                path = Path(outputs) / conll17.file_name(lang, system)
+                if test.exists() and path.exists():
+                    las = official(str(test), str(path))["LAS"].f1
+                    assert "%.2f" % las == "%.2f" % paper.test_las(lang, paper.RELEASE, system)[0]

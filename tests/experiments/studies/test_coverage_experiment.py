@@ -1,0 +1,110 @@
+"""Table 3, for the available treebanks."""
+
+import csv
+import os
+from pathlib import Path
+
+import pytest
+import samples
+import toy
+from samples import study
+from tiny import CROSSING, PROJECTIVE, as_conllu
+
+from experiments import paper
+from experiments.studies.coverage import COLUMNS
+from mh4.analysis import coverage
+from mh4.data import conllu
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a Hungarian training set as in UD 2.0, one as in UD 1.4, and an unknown file; the paper has the first."""
+    folder = tmp_path / "ud"
+    folder.mkdir()
+    known = {}
+    for lang, split, release in (("hu", "train", "2.0"), ("eu", "train", "1.4"), ("hu", "dev", "2.0"), ("xx", "test", None)):
+        name = "%s-ud-%s.conllu" % (lang, split)
+        text = "# %s\n" % name + as_conllu(PROJECTIVE, CROSSING)
+        (folder / name).write_text(text)
+        if release:
+            known[text] = samples.row(lang, split, release)
+    (folder / "notes.txt").write_text("no treebank")
+    samples.fake_manifest(monkeypatch, known)
+    numbers = {"sentences": "2", "words": "6", "sent_projective": "50.00", "sent_mh4": "100.00", "sent_1ec": "100.00"}
+    numbers.update(edge_projective="83.33", edge_mh4="100.00", edge_1ec="99.99")
+    rows = {"eu": {"lang": "eu", **numbers}, "hu": {"lang": "hu", **numbers}, "de": {"lang": "de", **numbers}}
+    monkeypatch.setattr(paper, "coverage", lambda: rows)
+    return folder
+
+
+def test_the_table_stands_beside_the_papers(folder, tmp_path, capsys):
+    assert study("coverage", "--ud", str(folder), home=tmp_path) == 0
+    out = capsys.readouterr().out
+    assert "Different from the paper's Table 3: hu in edge_1ec." in out
+    assert "UD 2.0 training sets of Table 3 that were not available: eu, de." in out
+    text = (tmp_path / "results" / "table3.md").read_text(encoding="utf-8")
+    row = "| hu | 2 ✓ | 6 ✓ | 50.00 ✓ | 100.00 ✓ | 100.00 ✓ | 100.00 | 83.33 ✓ | 100.00 ✓ | 100.00 (paper: 99.99) | 100.00 |"
+    lines = text.splitlines()
+    assert row in lines
+    assert "| eu (UD 1.4) | 2 | 6 | 50.00 | 100.00 | 100.00 | 100.00 | 83.33 | 100.00 | 100.00 | 100.00 |" in lines
+    assert "| hu | dev | 2 | 6 | 50.00 | 100.00 | 100.00 | 100.00 | 83.33 | 100.00 | 100.00 | 100.00 |" in lines
+    assert any(line.startswith("| xx (unidentified file) | test | 2 | 6 |") for line in lines)
+    assert "    make coverage UD=ud" in lines and str(tmp_path) not in text
+    assert "w1" not in text  # no word of a treebank
+    with open(tmp_path / "results" / "table3.csv", encoding="utf-8", newline="") as file:
+        rows = {(row["lang"], row["split"]): row for row in csv.DictReader(file)}
+    assert list(rows) == [("eu", "train"), ("hu", "train"), ("hu", "dev"), ("xx", "test")]
+    assert rows["hu", "train"]["edge_projective"] == "83.333333" and rows["hu", "train"]["paper_edge_1ec"] == "99.99"
+    for row in (rows["eu", "train"], rows["hu", "dev"], rows["xx", "test"]):
+        assert {row[column] for column in row if column.startswith("paper_")} == {""}
+
+
+def test_agreement_in_all_columns(folder, tmp_path, capsys):
+    paper.coverage()["hu"]["edge_1ec"] = "100.00"
+    assert study("coverage", "--ud", str(folder), home=tmp_path) == 0
+    assert "Identical to the paper's Table 3 in all eight columns: hu." in capsys.readouterr().out
+    assert "(paper:" not in (tmp_path / "results" / "table3.md").read_text(encoding="utf-8")
+
+
+def test_a_broken_treebank_leaves_no_table(folder, tmp_path, capsys):
+    (folder / "hu-ud-dev.conllu").write_text(as_conllu((-1, 2, 1)))
+    assert study("coverage", "--ud", str(folder), home=tmp_path) == 2
+    assert "hu-ud-dev.conllu, line 1, sentence 1: word 1 is part of a cycle" in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
+
+
+def test_no_treebanks(tmp_path, capsys):
+    assert study("coverage", "--ud", str(tmp_path), home=tmp_path) == 2
+    assert "coverage: no LANG-ud-SPLIT.conllu in" in capsys.readouterr().err
+    assert study("coverage", "--ud", str(tmp_path / "none"), home=tmp_path) == 2
+    assert "is not a folder" in capsys.readouterr().err
+
+
+def test_the_papers_rows_are_read():
+    rows = paper.coverage()
+    assert list(rows) == ["eu", "ur", "got", "hu", "cu", "da", "el", "hi", "de", "ro"]
+    assert all(set(COLUMNS) - set(row) == {"sent_mh5", "edge_mh5"} for row in rows.values())
+
+
+def test_the_committed_table_is_right():
+    """The table in the repository, against the paper's and, if UD names the treebanks, the files."""
+    results = toy.ROOT / "experiments" / "results"
+    with open(results / "table3.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    compared = [row for row in rows if row["paper_words"]]
+    assert {row["lang"] for row in compared} >= {"hu", "got", "el"}
+    for row in compared:
+        published = paper.coverage()[row["lang"]]
+        for column in COLUMNS:
+            if column in published:
+                assert row["paper_" + column] == published[column]
+                value = row[column] if column in ("sentences", "words") else "%.2f" % float(row[column])
+                assert value == published[column], (row["lang"], column)
+    folder = os.environ.get("UD")
+    if folder:
+        for row in rows:
+            path = Path(folder) / ("%s-ud-%s.conllu" % (row["lang"], row["split"]))
+            if path.exists() and row["lang"] in ("hu", "vi"):
+                found = coverage.measure_coverage(sentence.heads for sentence in conllu.read(str(path)))
+                assert row["sent_mh5"] == "%.6f" % found.sentence_coverage("mh5")
+                assert row["edge_1ec"] == "%.6f" % found.edge_coverage("1ec")

@@ -1,0 +1,217 @@
+"""``make ensemble`` on models of the toy treebank: its scores are those of `mh4 ensemble`, its ways of voting do what they say."""
+
+import csv
+import json
+import os
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import toy
+from samples import record, study, usage
+
+import mh4
+from experiments.engine import predictions, records, voting
+from experiments.engine.ensembles import ALL, MEMBERS, Scores, name_of, record_all_seeds
+from experiments.engine.records import TREES
+from experiments.engine.run import Run
+from experiments.engine.treebank import identified, located, with_test
+from experiments.engine.voting import WAYS, Opinion
+from experiments.pages.writer import averages
+from experiments.studies.ensemble import Row
+from mh4.analysis.evaluation import attachment_scores, official
+from mh4.data import conllu, treebanks
+from mh4.errors import InputError
+from mh4.parser import config
+from mh4.training.trainer import Trainer
+from mh4.util.files import git_blob_id
+
+SYSTEMS = ("mh3", "mst")
+
+
+@pytest.fixture(scope="module")
+def paths():
+    return treebanks.locate("toy")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory, paths):
+    """Two seeds of two systems, barely trained, with their records."""
+    home = tmp_path_factory.mktemp("home")
+    short = config.with_settings(toy.SMALL, ["training.max_updates=60", "training.evaluate_updates=60"])
+    train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
+    blobs = {split: git_blob_id(paths[split]) for split in ("train", "dev")}
+    for system in SYSTEMS:
+        for seed in (1, 2):
+            folder = home / "runs" / "toy" / system / ("seed%d" % seed)
+            summary = Trainer(system, short, train, dev, str(folder), seed).run()
+            data = {"lang": "toy", "release": "toy treebank", "train": blobs["train"]}
+            data["dev"] = {"path": paths["dev"].name, "git_blob": blobs["dev"]}
+            record(home / "results", "toy", system, seed, summary["dev_uas"], test_las=50.0 + seed, **data)
+    return home
+
+
+@pytest.mark.slow
+def test_the_pages_and_the_records(home, paths, capsys):
+    assert study("ensemble", "--lang", "toy", "--systems", "mst mh3", home=home) == 0
+    out, results = capsys.readouterr().out, home / "results"
+    with open(results / "toy-ensemble-mh3-mst.csv", encoding="utf-8", newline="") as lines:
+        table = {(row["ensemble"], row["score"]): float(row["mean"]) for row in csv.DictReader(lines)}
+    dev = conllu.read(str(paths["dev"]))
+    members = [(s, json.loads((results / "toy" / ("%s-seed1.json" % s)).read_text())["dev_uas"]) for s in SYSTEMS]
+    uas = []
+    for seed in (1, 2):
+        kept = json.loads((results / "toy" / ("ensemble-mh3-mst-seed%d.json" % seed)).read_text())
+        folders = [str(home / "runs" / "toy" / one["system"] / ("seed%d" % seed)) for one in kept["members"]]
+        parsed = mh4.load(folders).parse(dev)
+        scores = attachment_scores(dev, parsed)
+        assert (kept["dev_uas"], kept["dev_las"]) == pytest.approx((scores["uas"], scores["las"]))
+        uas.append(scores["uas"])
+        restored = home / "restored.conllu"
+        restored.write_text(predictions.restored(results / "toy" / ("ensemble-mh3-mst-seed%d.trees.gz" % seed), paths["test"]))
+        assert kept["test_las"] == official(str(paths["test"]), str(restored))["LAS"].f1
+        assert str(home) not in json.dumps(kept)
+    assert table["ensemble", "dev_uas"] == pytest.approx(np.mean(uas), abs=1e-4)
+    assert table[next(iter(WAYS)), "dev_uas"] == pytest.approx(np.mean(uas), abs=1e-4)  # the way of `mh4 ensemble`
+    assert table["mst", "test_las"] == table["mh3", "test_las"] == 51.5
+    assert ("ensemble of all seeds", "test_las") in table and len(members) == 2
+    page = (results / "toy-ensemble-mh3-mst.md").read_text(encoding="utf-8")
+    assert 'make ensemble LANG=toy SYSTEMS="mst mh3"' in page and str(home) not in page
+    assert all("| %s | " % way in page for way in WAYS) and "ensemble of all seeds" in out
+    tables = [(results / name).read_text(encoding="utf-8") for name in ("toy.md", "toy-test.md")]
+    assert all("| ensemble-mh3-mst | 1 2 | " in text for text in tables)
+
+
+def test_only_the_papers_ensemble_has_its_name():
+    assert name_of(["mst", "1ec", "mh4-hybrid"]) == "ensemble"
+    assert name_of(["mst", "mh4-hybrid"]) == "ensemble-mst-mh4-hybrid" and name_of(["mst"]) == "ensemble-mst"
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--systems", "mst greedy-mh4"], "ensemble: SYSTEMS: greedy-mh4 is not one of mh3, mst, "),
+        (["--systems", "mst 1ec"], "ensemble: no trained model of 1ec in "),
+        (["--systems", "mst mh3", "--seeds", "2 3"], "ensemble: no trained model of mst with seed 3 in "),
+        ([], "ensemble: no trained model of mh4-hybrid in "),
+    ],
+)
+def test_bad_input_is_one_sentence(home, arguments, message, capsys):
+    assert study("ensemble", "--lang", "toy", *arguments, home=home) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(message) and said.count("\n") == 1
+
+
+def test_usage(home, capsys):
+    assert study("ensemble", "--help", home=home) == 0
+    assert usage("ensemble") in capsys.readouterr().out
+
+
+def opinion(heads, second=None, labels=None, best=None, uas=80.0, sure=1.0):
+    n = len(heads)
+    scores = np.full((n + 1, n + 1), -np.inf, dtype=np.float32)
+    for (head, m), score in (best or {}).items():
+        scores[head, m] = score
+    trees = [np.array([-1, *tree], dtype=np.int32) for tree in (heads, second or heads)]
+    marginals = np.zeros((n + 1, n + 1), dtype=np.float32)
+    marginals[trees[0][1:], np.arange(1, n + 1)] = sure
+    marginals[trees[1][1:], np.arange(1, n + 1)] += 1 - sure
+    labels = np.array(labels or [1.0] * n, dtype=np.float32)
+    return Opinion(trees[0], lambda: trees[1], labels, lambda: scores, uas, lambda: marginals)
+
+
+def test_ways_of_voting_by_hand():
+    # Word 1 is the root's; word 2 is headed by 1, according to A, or 3; word 3 by 1.
+    one, other = [0, 1, 1], [0, 3, 1]
+    a, b = opinion(one), opinion(other)
+    assert voting.in_order([a, b])[1:].tolist() == one and voting.in_order([b, a])[1:].tolist() == other
+    assert voting.equal([a, b, opinion(other)])[1:].tolist() == other
+    assert voting.by_uas([opinion(one, uas=81.0), opinion(other, uas=80.0)])[1:].tolist() == one
+    assert voting.by_uas([opinion(one, uas=80.0), opinion(other, uas=81.0)])[1:].tolist() == other
+    assert voting.by_label([opinion(one, labels=[1, 0.4, 1]), opinion(other, labels=[1, 0.5, 1])])[1:].tolist() == other
+    assert voting.with_second([a, b, opinion(other, second=one)])[1:].tolist() == other
+    assert voting.with_second([a, opinion(other, second=one)])[1:].tolist() == one
+    sure, unsure = {(1, 2): 9.0, (3, 2): 5.0}, {(1, 2): 5.0, (3, 2): 5.5}
+    assert voting.by_best_tree([opinion(one, best=sure), opinion(other, best=unsure)])[1:].tolist() == one
+    assert voting.by_best_tree([opinion(one, best=unsure), opinion(other, best=sure)])[1:].tolist() == one
+    assert voting.by_best_tree([opinion(other, best=unsure), opinion(other, best=unsure)])[1:].tolist() == other
+    assert voting.by_marginals([opinion(one, other, sure=0.9), opinion(other, one, sure=0.6)])[1:].tolist() == one
+    assert voting.by_marginals([opinion(one, other, sure=0.6), opinion(other, one, sure=0.9)])[1:].tolist() == other
+
+
+def test_opinions_are_those_of_the_decoders(home, paths):
+    sentences = conllu.read(str(paths["dev"]))[:15]
+    parsers = [mh4.load(str(home / "runs" / "toy" / system / "seed1")) for system in SYSTEMS]
+    seen = dict(voting.opinions(parsers, [70.0, 60.0], sentences))
+    assert sorted(seen) == list(range(len(sentences)))
+    parsed = [parser.parse(sentences) for parser in parsers]
+    in_question = others = 0
+    for k, members in seen.items():
+        for which, member in enumerate(members):
+            heads = parsed[which][k].heads
+            np.testing.assert_array_equal(member.heads, heads)
+            assert member.uas == (70.0, 60.0)[which] and ((0 < member.labels) & (member.labels <= 1)).all()
+            best, marginals = member.best(), member.marginals()
+            others += not np.array_equal(member.second(), heads)
+            np.testing.assert_allclose(marginals[:, 1:].sum(axis=0), 1, rtol=1e-5)
+            if parsers[which].model.system.marginals is None:
+                assert (marginals[heads[1:], np.arange(1, len(heads))] == 1).all()
+            other = members[1 - which].heads
+            for m in range(1, len(heads)):
+                asked = np.flatnonzero(np.isfinite(best[:, m])).tolist()
+                assert asked == ([] if heads[m] == other[m] else sorted((heads[m], other[m])))
+                if asked:  # the member's own arc is in its best tree
+                    in_question += 1
+                    assert best[heads[m], m] >= best[other[m], m] - 1e-3
+    assert in_question and others
+
+
+def test_a_row_without_scores():
+    row = Row("x", 2, [Scores(None, None, 80.0, 75.0), Scores(None, None, 81.0, 76.0)])
+    assert row.average("dev_uas") is None and str(row.average("test_las")) == "75.50 ± 0.71"
+
+
+def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths):
+    """Four of six have the gold trees; a seed that not all systems have has no say."""
+    bank = replace(identified("toy", paths), test=None)
+    sentences = conllu.read(str(paths["dev"]))
+    wrong = tmp_path / "wrong.conllu"
+    with open(wrong, "w", encoding="utf-8") as file:
+        for sentence in sentences:  # every word depends on the one before
+            file.writelines("%d\t%s%s%d\tx\t_\t_\n" % (k + 1, word, "\t_" * 4 + "\t", k) for k, word in enumerate(sentence.words))
+            file.write("\n")
+    kept = records.Records(tmp_path, bank)
+    for system, seed, path in [
+        *((system, 1, paths["dev"]) for system in MEMBERS),
+        *zip(MEMBERS, (2, 2, 2), (wrong, wrong, paths["dev"])),
+    ]:
+        kept.write(run := Run(system, seed, tmp_path), {"dev_uas": 70.0 + seed, "dev_las": 60.0})
+        predictions.keep(kept.path(run, TREES), {"dev": paths["dev"]}, {"dev": path})
+        if (system, seed) == (MEMBERS[-1], 1):
+            assert record_all_seeds(bank, kept, MEMBERS, "make paper") is None
+    kept.write(run := Run(MEMBERS[0], 3, tmp_path), {"dev_uas": 99.0, "dev_las": 60.0})
+    predictions.keep(kept.path(run, TREES), {"dev": paths["dev"]}, {"dev": wrong})
+    assert record_all_seeds(bank, kept, MEMBERS, "make paper") == Scores(100.0, 100.0, None, None)
+    [found] = [run for run in records.load("toy", tmp_path) if run["system"] == ALL]
+    assert {(member["system"], member["seed"]) for member in found["members"]} == {(s, k) for s in MEMBERS for k in (1, 2)}
+    assert found["members"][0]["seed"] == 2  # the highest dev UAS first
+    assert averages([found], "dev_uas")[ALL].seeds_listed == "1 2"
+    assert (
+        predictions.heads(kept.path(Run(ALL, 0, tmp_path), TREES), paths["dev"], sentences)[0].tolist()
+        == sentences[0].heads.tolist()
+    )
+
+
+@pytest.mark.parametrize("lang", ["hu", "got"])
+def test_recorded_ensembles_of_all_seeds_are_those_of_the_recorded_trees(lang, tmp_path):
+    if "UD" not in os.environ or "CONLL17" not in os.environ:
+        pytest.skip("needs real treebanks and outputs of the shared task: make test UD=folder CONLL17=folder")
+    try:
+        bank = with_test(located(lang, os.environ["UD"]), os.environ["UD"], os.environ["CONLL17"])
+    except InputError as error:
+        pytest.skip(str(error))
+    shutil.copytree(records.RESULTS / lang, tmp_path / lang)
+    [found] = [run for run in records.load(lang) if run["system"] == ALL]
+    scores = record_all_seeds(bank, records.Records(tmp_path, bank), MEMBERS, "make paper")
+    assert {name: found[name] for name in vars(scores)} == pytest.approx(vars(scores))

@@ -1,0 +1,60 @@
+"""``make likelihood`` on the toy treebank: trains with both losses, and its measurements agree with the parser."""
+
+import csv
+import sys
+
+import pytest
+from samples import study
+
+import mh4
+from experiments.studies.calibration import measure
+from mh4.analysis.evaluation import attachment_scores
+from mh4.data import conllu, treebanks
+
+# `mh4`, but training is short.
+TRAINER = """
+import sys
+from mh4.cli import main
+if sys.argv[1] == "train":
+    sys.argv += ["--set", "training.max_updates=30", "--set", "training.evaluate_updates=15", "--set", "encoder.units=32"]
+main()
+"""
+
+
+@pytest.mark.slow
+def test_both_losses(tmp_path):
+    trainer = tmp_path / "trainer.py"
+    trainer.write_text(TRAINER)
+    home = tmp_path / "home"
+    arguments = ["--lang", "toy", "--systems", "mh3 mst", "--seeds", "1", "--jobs", "1"]
+    assert study("likelihood", *arguments, trainer=[sys.executable, str(trainer)], home=home) == 0
+    results = home / "results"
+    with open(results / "toy-likelihood.csv", encoding="utf-8", newline="") as lines:
+        table = {(row["system"], row["loss"]): row for row in csv.DictReader(lines)}
+    assert list(table) == [(system, loss) for system in ("mh3", "mst") for loss in ("hinge", "likelihood")]
+    dev = conllu.read(str(treebanks.locate("toy")["dev"]))
+    for (system, loss), row in table.items():
+        folder = home / "runs" / "toy" / (system + ("-likelihood" if loss == "likelihood" else "")) / "seed1"
+        parser = mh4.load(str(folder))
+        assert parser.model.config.training.loss == loss and parser.model.system.name == system
+        scores = attachment_scores(dev, parser.parse(dev))
+        assert float(row["dev_uas"]) == pytest.approx(scores["uas"], abs=1e-3)
+        assert float(row["dev_las"]) == pytest.approx(scores["las"], abs=1e-3)
+        found = measure(folder, dev)
+        assert float(row["las_mbr"]) == pytest.approx(found.mbr["las"], abs=1e-3)
+        assert float(row["nll_calibrated"]) == pytest.approx(found.after[2], abs=1e-3)
+    page = (results / "toy-likelihood.md").read_text(encoding="utf-8")
+    assert "| likelihood | " in page.split("## Ensembles")[1] and "- mst-likelihood, seed 1: trained" in page
+    assert 'make likelihood LANG=toy SYSTEMS="mh3 mst" SEEDS="1"' in page and str(home) not in page
+    assert "mst-likelihood" in (results / "toy.md").read_text(encoding="utf-8")  # as a row of Table 4
+
+
+def test_what_is_wrong_is_one_sentence(tmp_path, capsys):
+    for arguments, sentence in (
+        (["--systems", "1ec"], "likelihood: SYSTEMS: 1ec is not one of mh3, mst"),
+        (["--systems", "mst-likelihood"], "likelihood: SYSTEMS: mst-likelihood is not one of mh3, mst"),
+        (["--seeds", "x"], "likelihood: SEEDS: x is not a positive whole number"),
+    ):
+        assert study("likelihood", "--lang", "toy", *arguments, home=tmp_path) == 2
+        error = capsys.readouterr().err
+        assert error.startswith(sentence) and len(error.splitlines()) == 1

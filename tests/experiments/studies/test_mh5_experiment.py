@@ -1,0 +1,73 @@
+"""``make mh5`` on recorded trees for the toy treebank, some of whose sentences are outside MH4."""
+
+import csv
+
+import pytest
+from samples import record, study
+
+from experiments.engine import predictions
+from experiments.pages.writer import Average
+from experiments.studies import mh5
+from mh4 import trees
+from mh4.data import conllu, treebanks
+
+
+@pytest.fixture
+def home(tmp_path):
+    """Records of an mh4-hybrid that finds the nearest MH4 trees (but with seed 2, gold in the first sentence outside MH4), and of
+    an mh5-hybrid that finds gold."""
+    dev = treebanks.locate("toy")["dev"]
+    gold = conllu.read(str(dev))
+    outside = next(k for k, sentence in enumerate(gold) if not trees.in_class(sentence.heads, "mh4"))
+    for system, seed in (("mh4-hybrid", 1), ("mh4-hybrid", 2), ("mh4-hybrid", 3), ("mh5-hybrid", 1)):
+        parsed = tmp_path / "parsed.conllu"
+        with open(parsed, "w", encoding="utf-8", newline="") as file:
+            for k, block in enumerate(conllu.blocks(str(dev), trees=False)):
+                heads = (
+                    gold[k].heads if system == "mh5-hybrid" or (seed, k) == (2, outside) else trees.nearest(gold[k].heads, "mh4")
+                )
+                file.write(block.text({conllu.HEAD: [str(head) for head in heads[1:]]}))
+        results = tmp_path / "home" / "results"
+        record(results, "toy", system, seed, 90.0 + seed, lang="toy", release="toy treebank", tokens_per_second=1000 * seed)
+        predictions.keep(results / "toy" / ("%s-seed%d.trees.gz" % (system, seed)), {"dev": dev}, {"dev": parsed})
+    return tmp_path / "home"
+
+
+def test_what_is_outside_mh4(home, capsys):
+    assert study("mh5", "--langs", "toy", home=home) == 0
+    gold = [sentence.heads for sentence in conllu.read(str(treebanks.locate("toy")["dev"]))]
+    nearest = [trees.nearest(heads, "mh4") for heads in gold]
+    missing = [int((a != b).sum()) for a, b in zip(gold, nearest)]
+    outside = [k for k, number in enumerate(missing) if number]
+    words = sum(len(gold[k]) - 1 for k in outside)
+    with open(home / "results" / "toy-mh5.csv", encoding="utf-8", newline="") as lines:
+        four, five = csv.DictReader(lines)
+    assert (four["system"], four["seeds"], five["system"], five["seeds"]) == ("mh4-hybrid", "1 2", "mh5-hybrid", "1")
+    assert int(four["arcs_beyond"]) == sum(missing) > 1
+    assert float(four["arcs_found"]) == missing[outside[0]] / 2 and float(five["arcs_found"]) == sum(missing)
+    assert float(four["trees_outside"]) == 0.5 and float(five["trees_outside"]) == len(outside)
+    expected = 100 * (1 - (sum(missing) - missing[outside[0]] / 2) / words)
+    assert float(four["outside_uas"]) == pytest.approx(expected, abs=1e-3) and float(five["outside_uas"]) == 100
+    assert float(four["dev_uas"]) == 91.5 and float(four["training_tokens_per_second"]) == 1500
+    assert four["parsing_words_per_second"] == ""  # there is no model
+    page = (home / "results" / "toy-mh5.md").read_text(encoding="utf-8")
+    assert "%d of %d sentences are outside MH4, with %d of" % (len(outside), len(gold), words) in page
+    assert "- mh5-hybrid instead of mh4-hybrid: -0.50 dev UAS, %+.2f on" % (100 - expected) in page
+    assert 'make mh5 LANGS="toy"' in page
+    assert "toy: no finished run of mh4-arcs, which is omitted" in capsys.readouterr().out
+
+
+def test_what_is_wrong_is_one_sentence(home, capsys):
+    for arguments, sentence in (
+        (["--langs", "toy", "--seeds", "0"], "mh5: SEEDS: 0 is not a positive whole number"),
+        (["--langs", "toy", "--seeds", "9"], "mh5: toy: none of these systems has a finished run with seed 9\n"),
+        (["--langs", "xx"], "mh5: LANGS: xx is not the code of a treebank; there are "),
+    ):
+        assert study("mh5", *arguments, home=home) == 2
+        assert capsys.readouterr().err.startswith(sentence)
+
+
+def test_standard_error_of_a_difference():
+    one, other = Average(85.0, 0.3, (1, 2, 3)), Average(84.5, 0.4, (1, 2))
+    assert mh5._difference(one, other) == "+0.50 ± %.2f" % (0.03 + 0.08) ** 0.5 == "+0.50 ± 0.33"
+    assert mh5._difference(one, Average(84.5, None, (1,))) == "+0.50"

@@ -1,0 +1,185 @@
+"""The report on all records: its tables and marks, and the page in a real browser."""
+
+import json
+import os
+import re
+import shutil
+
+import pytest
+from samples import record, study
+
+from experiments.engine import records
+from experiments.pages import drawings
+from experiments.pages.writer import average
+from experiments.studies import coverage, report
+from mh4.errors import InputError
+from mh4.parser.systems import SYSTEMS
+from mh4.util.files import write_text
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Records of Hungarian, with evaluations of one run, and of Basque in another release."""
+    for seed, uas in ((1, 84.0), (2, 85.0), (3, 84.2)):
+        record(tmp_path, "hu", "mh4-hybrid", seed, uas)
+    record(tmp_path, "hu", "mst", 1, 84.5, tokens_per_second=1000, updates=500, seconds=60, cpu_seconds=50, test_las=70.0)
+    record(tmp_path, "hu", "greedy-mh4", 1, 81.0, differs_from={"dev_uas": 80.5, "updates": 7, "commit": "abc"})
+    record(tmp_path, "eu-ud1.4", "mst", 1, 80.0, lang="eu", release="UD 1.4")
+    curve = [{"updates": 500 * k, "dev_uas": 80.0 + k} for k in range(1, 5)]
+    write_text(str(tmp_path / "hu" / "mst-seed1.jsonl"), "".join(json.dumps(one) + "\n" for one in curve))
+    return tmp_path
+
+
+def table(text, title):
+    """The cells of the first table of a section of the page, by the first two of a line; what continues a treebank has its name."""
+    found, name = {}, ""
+    for line in text.partition("## " + title)[2].partition("\n## ")[0].splitlines():
+        if line.startswith("| "):
+            cells = [cell.strip() for cell in line[1:-1].split("|")]
+            name = cells[0] or name
+            found[name, cells[1]] = cells[2:]
+    assert found
+    return found
+
+
+def test_every_table_stands_beside_the_papers(results):
+    file = {"path": "f", "git_blob": "ff"}
+    systems = {"stanford": {**file, "las": 74.7201}, "c2l2": {**file, "las": 74.0}}
+    shared_task = {"lang": "ja", "test": file, "systems": systems}
+    (results / "conll17").mkdir()
+    text = report.write(["hu"], results)[0].read_text(encoding="utf-8")
+    rows = table(text, "Table 4")
+    columns = rows["treebank", ""]
+    ours, theirs, difference = (dict(zip(columns, rows["hu", kind])) for kind in ("ours", "paper", "difference"))
+    assert (
+        ours["mh4-hybrid"] == "84.40 ± 0.53 (3)"
+        and theirs["mh4-hybrid"] == "84.59 ± 0.50"
+        and difference["mh4-hybrid"] == "-0.19"
+    )
+    assert ours["mst"] == "84.50 (1)" and difference["mst"] == "+1.69 *"  # beyond 2 * 0.49 * sqrt(1 + 1/5) = 1.07
+    assert ours["mh3"] == "–" and difference["mh3"] == ""
+    assert set(rows["eu", "ours"]) == {"–"} and ("eu", "difference") not in rows
+    assert "80.00 (1)" in rows["eu-ud1.4", "ours"] and ("eu-ud1.4", "paper") not in rows
+    assert table(text, "Table 1")["s2 s1 s0 b0", "greedy-mh4"] == ["85.27", "–", "–", "81.00 (1)"]
+    assert table(text, "Table 2")["hybrid", "mh4-hybrid"] == ["87.27", "–", "–", "84.40 ± 0.53 (3)"]
+    assert table(text, "Table 3")["got", "paper"][0] == "78.42" and set(table(text, "Table 3")["got", "ours"]) == {"–"}
+    # Table 5 has only runs that were tested on the paper's files; mst of these records was not.
+    assert set(table(text, "Table 5")["hu", "ours"]) == {"–"} and "75.79 ± 0.36" in table(text, "Table 5")["hu", "paper"]
+    assert table(text, "Table 6")["ja", "paper"][0] == "74.29 ± 0.10"
+    assert ("ja", "difference") not in table(text, "Table 6")
+    write_text(str(results / "conll17" / "ja.json"), json.dumps(shared_task))
+    rows = table(report.write(["hu"], results)[0].read_text(encoding="utf-8"), "Table 6")
+    assert rows["ja", "ours"][-2:] == ["74.72", "74.00"] and rows["ja", "difference"][-2:] == ["✓", "-0.51"]
+    assert dict(zip(table(text, "Speed")["system", "runs"], table(text, "Speed")["mst", "1"]))["CPU time, median"] == "0:00:50"
+
+
+def test_averages_are_over_the_treebanks_that_both_have():
+    line, average = report.Line, report.Average
+    lines = [
+        line("hu", {"mst": average(80.0, None), "mh3": average(1.0, None)}, {"mst": average(82.0, None)}),
+        line("got", {"mst": average(84.0, 1.0)}, {"mst": average(82.0, 1.0), "mh3": average(2.0, None)}),
+        line("hu-authors", {"mst": average(0.0, None)}, {"mst": average(82.0, None)}, "authors"),
+    ]
+    *_, ours, theirs, difference = report._table(lines).body
+    assert ours == ["average", "ours", "–", "82.00 (of 2)"]
+    assert theirs == ["", "paper", "–", "82.00"] and difference == ["", "difference", "–", "+0.00"]
+    assert report._table(lines[:1]).body[-1][1] == "difference"  # of one treebank, there is no average
+
+
+def test_what_is_missing_or_differs_is_named(results):
+    text = report.write(["hu"], results)[0].read_text(encoding="utf-8")
+    assert "Without recorded evaluations: hu mh4-hybrid seed 1, hu mh4-hybrid seed 2, " in text
+    assert "No record of any run: eu, ur, got, cu, " in text
+    assert (
+        "hu greedy-mh4 seed 1: dev UAS 81.00 after unknown updates; "
+        "of commit abc on a machine not recorded: dev UAS 80.50 after 7 updates."
+    ) in text
+
+
+def test_two_standard_errors():
+    """Of the difference of two independent means; one run takes the paper's standard deviation."""
+    theirs = average([80.0, 81.0])
+    assert report.standard_error(average([1.0, 3.0], [1, 2]), theirs) == pytest.approx((2 / 2 + 0.5 / 5) ** 0.5)
+    assert report.standard_error(average([1.0], [1]), theirs) == pytest.approx((0.5 / 1 + 0.5 / 5) ** 0.5)
+    assert report.standard_error(average([1.0, 3.0], [1, 2]), average([80.0])) is None
+
+
+def test_the_same_records_give_the_same_bytes(results):
+    first = {path: path.read_bytes() for path in report.write(["hu"], results)}
+    assert {path.name for path in first} == {"report.md", "report.html", "summary.md", "summary.csv"}
+    assert {path: path.read_bytes() for path in report.write(["hu"], results)} == first
+
+
+def test_the_committed_report_is_that_of_the_committed_records(tmp_path):
+    """As far as text goes: drawings depend on the version of matplotlib."""
+    shutil.copytree(records.RESULTS, tmp_path / "results", ignore=shutil.ignore_patterns("toy*"))
+    report.write(records.names(tmp_path / "results"), tmp_path / "results")
+    assert (tmp_path / "results" / "report.md").read_text() == (records.RESULTS / "report.md").read_text()
+
+
+def test_without_records(tmp_path, capsys):
+    assert study("report", home=tmp_path) == 2
+    assert capsys.readouterr().err.startswith("report: no records in ")
+    record(tmp_path / "results", "hu", "mst", 1, 84.5)
+    for name in ("hu/", "eu", "-x"):
+        assert study("report", "--langs", name, home=tmp_path) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("report: no records of %s in " % name) and said.endswith(", only of hu\n")
+    assert not (tmp_path / "results" / "hu.md").exists()
+
+
+@pytest.mark.parametrize(
+    "damage", [("lang,", "a,"), ("sent_mh4,", "b,"), ("UD 2.0,100", "UD 2.0,x"), ("UD 2.0,100,1000", "UD 2.0,100")]
+)
+def test_a_damaged_csv_of_coverage_is_named(tmp_path, damage):
+    row = ["got", "train", "UD 2.0", "100", "1000", *["50.0"] * (len(coverage.COLUMNS) - 2)]
+    text = ",".join(["lang", "split", "data", *coverage.COLUMNS]) + "\n" + ",".join(row) + "\n"
+    (tmp_path / "table3.csv").write_text(text)
+    assert coverage.recorded(tmp_path)["got"]["sentences"] == "100"
+    assert text.replace(*damage) != text
+    (tmp_path / "table3.csv").write_text(text.replace(*damage))
+    with pytest.raises(InputError, match="table3.csv does not have the columns of Table 3"):
+        coverage.recorded(tmp_path)
+
+
+@pytest.fixture
+def browser():
+    """A headless Chromium."""
+    selenium = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (chromium and driver):
+        pytest.skip("there is no chromium with chromedriver (on Debian: apt-get install chromium chromium-driver)")
+    options = selenium.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=400,800"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    opened = selenium.Chrome(options=options, service=selenium.ChromeService(driver))
+    yield opened
+    opened.quit()
+
+
+@pytest.mark.slow
+def test_the_page_in_a_browser(results, browser, tmp_path_factory):
+    """It needs no other file, has all tables and figures, and is not wider than a telephone; only its tables may be."""
+    alone = tmp_path_factory.mktemp("alone") / "report.html"
+    os.rename(report.write(["hu"], results)[1], alone)
+    browser.get(alone.as_uri())
+    assert browser.get_log("browser") == []
+    headings = [heading.text for heading in browser.find_elements("css selector", "h2")]
+    with_table = browser.execute_script(
+        "return [...document.querySelectorAll('section')].filter(s => s.querySelector('tbody tr'))"
+        ".map(s => s.querySelector('h2').innerText)"
+    )
+    numbered = [re.sub(r":.*", "", heading) for heading in with_table if heading.startswith("Table")]
+    assert numbered == ["Table %d" % number for number in range(1, 7)] and set(with_table) <= set(headings)
+    drawn = browser.execute_script("return [...document.querySelectorAll('svg')].map(s => s.getBoundingClientRect().height)")
+    assert len(drawn) == 2 and min(drawn) > 50
+    ids = browser.execute_script("return [...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids))
+    width = browser.execute_script("return [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    assert width[0] <= width[1]
+
+
+def test_curves_of_different_systems_look_different():
+    assert len({drawings.appearance(system) for system in SYSTEMS}) == len(SYSTEMS)

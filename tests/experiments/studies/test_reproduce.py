@@ -1,0 +1,123 @@
+"""The runs of a treebank: trained, resumed, reported, with a stand-in that learns nothing."""
+
+import json
+import os
+
+import pytest
+from samples import assert_nothing_of_this_machine, calls, kept, study, toy
+
+from mh4.data import treebanks
+from mh4.util.files import git_blob_id
+
+
+def test_every_run_is_trained_and_reported(run, told, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("LANG", "toy")
+    monkeypatch.setenv("LC_TIME", "C")
+    assert run(*toy("--seeds", "1 2")) == 0
+    assert sorted(call["run"] for call in calls(told)) == ["mh3-1", "mh3-2", "mst-1", "mst-2"]
+    for call in calls(told):
+        assert call["argv"][0] == "train" and "--config" in call["argv"]
+        assert call["env"]["OMP_NUM_THREADS"] == call["env"]["MKL_NUM_THREADS"] == call["env"]["OPENBLAS_NUM_THREADS"] == "1"
+        assert "LANG" not in call["env"] and call["env"]["LC_TIME"] == "C"
+    out = capsys.readouterr().out
+    assert "83.15 ± 0.07" in out and "not the paper's data" in out
+    results = tmp_path / "home" / "results"
+    assert "| mh3 | 1 2 | 83.15 ± 0.07 |" in (results / "toy.md").read_text(encoding="utf-8").splitlines()
+    kept = sorted(path.name for path in (results / "toy").iterdir())
+    assert kept == [
+        "%s-seed%d.%s" % (s, n, kind) for s in ("mh3", "mst") for n in (1, 2) for kind in ("json", "jsonl", "trees.gz")
+    ]
+    assert len((results / "toy" / "mh3-seed1.jsonl").read_text().splitlines()) == 3
+    summary = json.loads((results / "toy" / "mh3-seed1.json").read_text())
+    paths = treebanks.locate("toy")
+    assert summary["train"] == {"path": paths["train"].name, "git_blob": git_blob_id(paths["train"])}
+    assert summary["reproduce"] == 'make reproduce LANG=toy SYSTEMS="mh3 mst" SEEDS="1 2"'
+    assert (
+        summary["command"].startswith("mh4 train --system mh3 --train toy-ud-train.conllu ") and "--seed 1" in summary["command"]
+    )
+    assert "seconds_to_paper" not in summary  # the paper has no toys
+    assert_nothing_of_this_machine(results, tmp_path)
+
+
+def test_ud_2_0_files_come_out_beside_the_paper(run, hungarian, tmp_path, capsys):
+    assert run("--lang", "hu", "--systems", "mh4-hybrid", "--seeds", "1 2 3", "--ud", str(hungarian)) == 0
+    assert "| mh4-hybrid | 1 2 3 | 84.70 ± 0.10 | 84.59 ± 0.50 | +0.11 |" in (
+        (tmp_path / "home" / "results" / "hu.md").read_text(encoding="utf-8").splitlines()
+    )
+    assert "84.59 ± 0.50" in capsys.readouterr().out
+    assert [kept(tmp_path, "hu/mh4-hybrid-seed%d" % seed)["seconds_to_paper"] for seed in (1, 2, 3)] == [300.0] * 3
+
+
+@pytest.mark.parametrize("name", ["a b", "a$b", "\udcff", "é", "[red]", "%s", "{0}", "it's", "-x", "~"])
+def test_folders_may_have_any_name(run, hungarian, tmp_path, monkeypatch, capfdbinary, name):
+    folder = hungarian.rename(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # there is no home
+    assert run("--lang", "hu", "--systems", "mst", "--seeds", "1", "--ud=" + name) == 0
+    assert kept(tmp_path, "hu/mst-seed1")["reproduce"].startswith("make reproduce LANG=hu")
+    capfdbinary.readouterr()
+    assert run("--lang", "hu", "--systems", "mst", "--seeds", "1", "--ud", str(folder / "none\n\x1b[31m")) == 2
+    error = capfdbinary.readouterr().err
+    assert error.count(b"\n") == 1 and b"\\n\\x1b[31m is not a folder" in error
+
+
+def test_what_is_finished_is_not_trained_again(run, told, tmp_path, capsys):
+    assert run(*toy("--seeds", "1")) == 0
+    first = (tmp_path / "home" / "results" / "toy.md").read_text(encoding="utf-8")
+    assert run(*toy("--seeds", "1")) == 0
+    assert len(calls(told)) == 2
+    assert (tmp_path / "home" / "results" / "toy.md").read_text(encoding="utf-8") == first
+    assert "0 to train, 2 already finished" in capsys.readouterr().out
+    assert run(*toy("--seeds", "1 2")) == 0
+    assert sorted(call["run"] for call in calls(told)[2:]) == ["mh3-2", "mst-2"]
+
+
+def test_changed_settings_are_for_the_trainer_to_judge(run, told, tmp_path):
+    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
+    origin = tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1" / "origin.json"
+    content = json.loads(origin.read_text())
+    content["inputs"]["settings"] = "others"
+    origin.write_text(json.dumps(content))
+    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
+    assert len(calls(told)) == 2
+
+
+def test_a_failing_run_is_reported_and_the_others_go_on(run, told, tmp_path, capsys):
+    (told / "fail").write_text("mst-1")
+    assert run(*toy("--seeds", "1 2")) == 1
+    out = capsys.readouterr().out
+    assert "mst seed 1 failed: ended with exit code 2" in out
+    assert "    mh4: hu-ud-train.conllu, line 7: a cycle\n" in out and "    loading\n" in out
+    assert sorted(call["run"] for call in calls(told)) == ["mh3-1", "mh3-2", "mst-1", "mst-2"]
+    table = (tmp_path / "home" / "results" / "toy.csv").read_text(encoding="utf-8")
+    assert "mh3,1 2," in table and "mst,2," in table
+    (told / "fail").unlink()
+    assert run(*toy("--seeds", "1 2")) == 0
+    assert [call["run"] for call in calls(told)[4:]] == ["mst-1"]
+    assert "mst,1 2," in (tmp_path / "home" / "results" / "toy.csv").read_text(encoding="utf-8")
+
+
+def test_a_run_that_ends_well_without_a_summary_has_failed(told, tmp_path, capsys):
+    assert study("reproduce", "--lang", "toy", "--systems", "mh3", "--seeds", "1", trainer=["true"], home=tmp_path / "home") == 1
+    assert "ended without finishing its training" in capsys.readouterr().out
+
+
+def test_settings_stand_apart(run, told, hungarian, tmp_path, capsys):
+    """Their runs, records and pages have names of their own; the paper's numbers are the same."""
+    asked = ("--lang", "hu", "--systems", "mh4-hybrid", "--seeds", "1 2", "--ud", str(hungarian))
+    assert run(*asked) == 0 and run(*asked, "--settings", "authors") == 0
+    results = tmp_path / "home" / "results"
+    assert sorted(path.name for path in results.glob("*/*-seed1.json")) == ["mh4-hybrid-seed1.json"] * 2
+    assert "settings_of" not in kept(tmp_path, "hu/mh4-hybrid-seed1")
+    record = kept(tmp_path, "hu-authors/mh4-hybrid-seed1")
+    assert record["settings_of"] == "authors"
+    page = (results / "hu-authors.md").read_text(encoding="utf-8")
+    assert page.startswith("# hu (UD 2.0, settings: authors): UAS") and "84.59 ± 0.50" in page
+    given = [call["argv"] for call in calls(told) if "authors" in str(call["argv"])]
+    assert len(given) == 2 and all("settings/authors.toml" in " ".join(argv) for argv in given)
+    assert "--config" not in next(call["argv"] for call in calls(told) if "authors" not in str(call["argv"]))
+
+
+def test_unknown_settings_are_refused_with_the_list(run, hungarian, capsys):
+    assert run("--lang", "hu", "--ud", str(hungarian), "--settings", "../authors") == 2
+    assert "SETTINGS: no settings ../authors; there are authors" in capsys.readouterr().err

@@ -1,0 +1,83 @@
+"""``make search`` on models of the toy treebank: its measurements agree with the parser."""
+
+import csv
+
+import pytest
+import toy
+from samples import study, usage
+
+from mh4.data import conllu, treebanks
+from mh4.parser import config
+from mh4.parser.parsing import Parser
+from mh4.parser.systems import SYSTEMS
+from mh4.training.trainer import Trainer, evaluate
+
+pytest.importorskip("matplotlib")
+
+
+SEARCHED = [name for name, system in SYSTEMS.items() if {"exact", "greedy", "beam"} <= set(system.decoders)]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Two seeds of mh4-hybrid, barely trained, and an unfinished one."""
+    home, paths = tmp_path_factory.mktemp("home"), treebanks.locate("toy")
+    short = config.with_settings(toy.SMALL, ["training.max_updates=40", "training.evaluate_updates=20"])
+    train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
+    for seed in (1, 2):
+        folder = home / "runs" / "toy" / "mh4-hybrid" / ("seed%d" % seed)
+        Trainer("mh4-hybrid", short, train, dev, str(folder), seed).run()
+    (folder.parent / "seed3").mkdir()
+    return home
+
+
+def test_the_table_the_page_and_the_plot(home, capsys):
+    assert study("search", "--lang", "toy", "--seeds", "1", home=home) == 0
+    results, out = home / "results", capsys.readouterr().out
+    with open(results / "toy-search.csv", encoding="utf-8", newline="") as lines:
+        table = {row["decoding"]: row for row in csv.DictReader(lines)}
+    assert list(table) == ["exact", "greedy", "beam 2", "beam 4", "beam 8", "beam 16", "beam 64"]
+    dev = conllu.read(str(treebanks.locate("toy")["dev"]))
+    folder = str(home / "runs" / "toy" / "mh4-hybrid" / "seed1")
+    for name, how in (("exact", ("exact",)), ("greedy", ("greedy",)), ("beam 8", ("beam", 8))):
+        uas = evaluate(Parser.load(folder, *how), dev)["uas"]
+        assert float(table[name]["dev_uas"]) == pytest.approx(uas, abs=1e-3)
+        assert table[name]["system"] == "mh4-hybrid" and table[name]["seeds"] == "1"
+    assert float(table["exact"]["found"]) == 100 and float(table["exact"]["beyond"]) == 0
+    scores = [float(table[name]["mean_score"]) for name in ("greedy", "beam 8", "beam 64")]
+    assert scores == sorted(scores) and float(table["greedy"]["found"]) < float(table["beam 64"]["found"])
+    page = (results / "toy-search.md").read_text(encoding="utf-8")
+    assert "| exact | %.2f |" % float(table["exact"]["dev_uas"]) in page and 'make search LANG=toy SEEDS="1"' in page
+    assert "mh4-hybrid, seed 1: trained at commit unknown" in page and "| 1 to 10 | 67 |" in page
+    assert "toy-search.png" in page and str(home) not in page
+    assert (results / "toy-search.png").read_bytes().startswith(b"\x89PNG")
+    assert "beam 64" in out and "toy-search.md" in out
+
+
+def test_all_finished_seeds_count_if_none_is_named(home):
+    assert study("search", "--lang", "toy", home=home) == 0
+    page = (home / "results" / "toy-search.md").read_text(encoding="utf-8")
+    assert "seed 1: trained" in page and "seed 2: trained" in page and "seed 3" not in page
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["--systems", "mst"], "search: SYSTEMS: mst is not one of %s\n" % ", ".join(SEARCHED)),
+        (["--systems", "greedy-mh4"], "search: SYSTEMS: greedy-mh4 is not one of %s\n" % ", ".join(SEARCHED)),
+        (["--systems", "mh4-two"], "search: no trained model of mh4-two in"),
+        (["--seeds", "3"], "search: no trained model of mh4-hybrid or mh4-two in"),
+        (["--seeds", "one"], "search: SEEDS: one is not a positive whole number"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(home, capsys, arguments, sentence):
+    assert study("search", "--lang", "toy", *arguments, home=home) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(sentence) and len(error.splitlines()) == 1
+
+
+def test_usage(home, capsys):
+    assert study("search", "--lang", "xx", home=home) == 2
+    assert usage("search") in capsys.readouterr().err
+    assert study("search", "--help", home=home) == 0
+    assert "SYSTEMS  from %s;" % " ".join(SEARCHED) in capsys.readouterr().out

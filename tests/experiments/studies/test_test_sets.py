@@ -1,0 +1,238 @@
+"""Predictions of a finished model: on the development set, and on the test set with the shared task's segmentation."""
+
+import pytest
+from samples import as_conllu, assert_nothing_of_this_machine, calls, fake_manifest, kept, row, toy, trees
+
+from experiments import paper
+from experiments.engine import shared_task
+from mh4.data import conll17, conllu, treebanks
+from mh4.errors import InputError
+from mh4.util.files import git_blob_id
+
+
+def of_hungarian(folder, *more):
+    return ("--lang", "hu", "--systems", "mh3", "--seeds", "1", "--ud", str(folder)) + more
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_finished_model_parses_the_shared_tasks_segmentation(run, told, hungarian, segmented, tmp_path, named, capsys):
+    """In the given folder, or else in our own data folder."""
+    if not named:
+        (tmp_path / "data").mkdir()
+        segmented = segmented.rename(tmp_path / "data" / "conll17")
+    assert run(*of_hungarian(hungarian, *(("--conll17", str(segmented)) if named else ()))) == 0
+    assert capsys.readouterr().err == ""
+    assert [(call["run"], call["file"]) for call in calls(told, "parses")] == [
+        ("mh3-1", "hu-ud-dev.conllu"),
+        ("mh3-1", "hu-udpipe.conllu"),
+    ]
+    assert all(call["env"]["OMP_NUM_THREADS"] == "1" for call in calls(told, "parses"))
+    record = kept(tmp_path)
+    # Of 3 predicted and 4 gold words, a and b are the same and have the correct heads; only a has the correct label.
+    assert record["test_uas"] == pytest.approx(100 * 2 * 2 / (3 + 4)) and record["test_las"] == pytest.approx(
+        100 * 2 * 1 / (3 + 4)
+    )
+    test, words = hungarian / "hu-ud-test.conllu", segmented / "hu-udpipe.conllu"
+    assert record["test"] == {"path": test.name, "git_blob": git_blob_id(test)}
+    assert record["segmentation"] == {"path": words.name, "git_blob": git_blob_id(words)}
+    assert trees(tmp_path / "home" / "results" / "hu" / "mh3-seed1.trees.gz").splitlines() == [
+        "# dev hu-ud-dev.conllu " + git_blob_id(hungarian / "hu-ud-dev.conllu"), "0\troot", "1\tdep", "",
+        "# test hu-udpipe.conllu " + git_blob_id(words), "0\troot", "1\tdep", "1\tdep", "",
+    ]  # fmt: skip
+    assert " | 28.57 | " in (tmp_path / "home" / "results" / "hu.md").read_text(encoding="utf-8")
+    assert ("CONLL17=conll17" in record["reproduce"]) == named
+    assert_nothing_of_this_machine(tmp_path / "home" / "results", tmp_path)
+
+
+def test_without_the_segmentation_there_are_trees_of_dev_only(run, told, hungarian, tmp_path):
+    assert run(*of_hungarian(hungarian)) == 0
+    assert [call["file"] for call in calls(told, "parses")] == ["hu-ud-dev.conllu"]
+    assert not {"test", "segmentation", "test_uas", "test_las"} & set(kept(tmp_path))
+    text = trees(tmp_path / "home" / "results" / "hu" / "mh3-seed1.trees.gz")
+    assert [line.split()[1] for line in text.splitlines() if line.startswith("#")] == ["dev"]
+
+
+def test_test_scores_of_the_toy_treebank(run, tmp_path):
+    """They are percentages of its words, which are the same in the segmentation: it is the same file."""
+    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
+    path = treebanks.locate("toy")["test"]
+    sentences = conllu.read(str(path))
+    words, roots = sum(map(len, sentences)), sum(sentence.heads[1] == 0 for sentence in sentences)
+    others = sum((sentence.heads[2:] == 1).sum() for sentence in sentences)  # the right heads of words that are never "dep"
+    record = kept(tmp_path, "toy/mh3-seed1")
+    assert record["test_uas"] == pytest.approx(100 * (roots + others) / words)
+    assert record["test_las"] == pytest.approx(100 * roots / words) and 0 < record["test_las"] < record["test_uas"]
+    assert record["test"] == record["segmentation"] == {"path": path.name, "git_blob": git_blob_id(path)}
+
+
+def test_a_segmentation_that_comes_later_is_parsed_then(run, told, hungarian, segmented, tmp_path):
+    assert run(*of_hungarian(hungarian)) == 0 and "test_las" not in kept(tmp_path)
+    for _ in range(2):  # and only once
+        assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
+    assert kept(tmp_path)["test_las"] == pytest.approx(100 * 2 * 1 / (3 + 4)) and len(calls(told)) == 1
+    assert [call["file"] for call in calls(told, "parses")].count("hu-udpipe.conllu") == 1
+
+
+def test_another_segmentation_is_parsed_again(run, told, hungarian, segmented, tmp_path):
+    assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
+    before, path = kept(tmp_path), segmented / "hu-udpipe.conllu"
+    path.write_text(as_conllu(*(("%s" % word, 0, "_") for word in "abcd")).replace("\t0\t", "\t_\t"))  # now as the gold one
+    assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
+    assert kept(tmp_path)["segmentation"]["git_blob"] == git_blob_id(path) and len(calls(told)) == 1
+    assert kept(tmp_path)["test_las"] == pytest.approx(100 * 2 / 4) != before["test_las"]  # "c" is a "dep" of "a" in both
+
+
+@pytest.fixture
+def downloads(hungarian, segmented, tmp_path, monkeypatch):
+    """The downloadable files, by name: those of the two folders; everything else raises. Returns the requested names."""
+    for system in ("stanford", "c2l2"):
+        (segmented / conll17.file_name("hu", system)).write_text(as_conllu(("a", 0, "root"), ("b", 1, "det"), ("cd", 1, "dep")))
+    there = {path.name: path for folder in (hungarian, segmented) for path in folder.iterdir()}
+    asked = []
+
+    def get(name):
+        asked.append(name)
+        if name not in there:
+            raise InputError("no connection to mh4.invalid")
+        return there[name]
+
+    monkeypatch.setattr(
+        treebanks, "download", lambda lang, splits, *_: {split: get("%s-ud-%s.conllu" % (lang, split)) for split in splits}
+    )
+    monkeypatch.setattr(
+        conll17, "download", lambda lang, systems: {system: get(conll17.file_name(lang, system)) for system in systems}
+    )
+    return there, asked
+
+
+def test_what_to_test_on_is_downloaded_as_the_treebank_is(run, downloads, tmp_path, capsys):
+    assert run("--lang", "hu", "--systems", "mh3", "--seeds", "1") == 0
+    asked = ["hu-ud-train", "hu-ud-dev", "hu-udpipe", "hu-stanford", "hu-c2l2", "hu-ud-test"]
+    assert downloads[1] == [name + ".conllu" for name in asked]
+    assert kept(tmp_path)["test_las"] == pytest.approx(100 * 2 * 1 / (3 + 4)) and capsys.readouterr().err == ""
+    assert (tmp_path / "home" / "results" / "hu-test.md").exists()
+
+
+@pytest.mark.parametrize("name", ["hu-udpipe.conllu", "hu-ud-test.conllu"])
+def test_a_failed_download_does_not_stop_the_training(run, downloads, tmp_path, capsys, name):
+    del downloads[0][name]
+    assert run("--lang", "hu", "--systems", "mh3", "--seeds", "1") == 0
+    output = capsys.readouterr()
+    assert output.err == "no scores on the test set: no connection to mh4.invalid\n"
+    assert "83.10" in output.out and "test LAS" not in output.out and "test_las" not in kept(tmp_path)
+    assert (tmp_path / "home" / "results" / "hu.md").exists() and not (tmp_path / "home" / "results" / "hu-test.md").exists()
+    assert ("hu-c2l2.conllu" in downloads[1]) == (name == "hu-ud-test.conllu")  # the segmentation comes first
+
+
+def test_tests_do_without_the_outputs_of_systems(run, downloads, tmp_path, capsys):
+    del downloads[0]["hu-stanford.conllu"]
+    assert run("--lang", "hu", "--systems", "mh3", "--seeds", "1") == 0
+    assert capsys.readouterr().err == "no scores for hu-stanford.conllu: no connection to mh4.invalid\n" and "test_las" in kept(
+        tmp_path
+    )
+
+
+def test_nothing_is_downloaded_when_a_folder_is_named(run, downloads, hungarian, segmented, capsys):
+    assert run(*of_hungarian(hungarian)) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("no scores on the test set: CONLL17 does not name a folder with hu-udpipe.conllu, and ")
+    assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
+    assert downloads[1] == [] and capsys.readouterr().err == ""
+
+
+def test_a_folder_without_the_test_set(run, told, hungarian, segmented, tmp_path, capsys):
+    """Training does not need it, unless a segmentation is given."""
+    (hungarian / "hu-ud-test.conllu").unlink()
+    assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 2
+    assert capsys.readouterr().err == "reproduce: %s has no hu-ud-test.conllu\n" % hungarian
+    (tmp_path / "data").mkdir()
+    segmented.rename(tmp_path / "data" / "conll17")
+    assert not calls(told) and run(*of_hungarian(hungarian)) == 0
+    assert capsys.readouterr().err == "no scores on the test set: %s has no hu-ud-test.conllu\n" % hungarian
+
+
+def released(monkeypatch, folder):
+    """Makes all files in the folder pass as those of UD 2.0."""
+    texts = {split: (folder / ("hu-ud-%s.conllu" % split)).read_text() for split in treebanks.SPLITS}
+    fake_manifest(monkeypatch, {text: row("hu", split, "2.0") for split, text in texts.items()})
+
+
+def test_the_table_of_the_test_set(run, hungarian, segmented, tmp_path, capsys, monkeypatch):
+    """Together with the paper's scores of the shared task's systems and of its own parsers."""
+    outputs = {
+        "stanford": (("a", 0, "root"), ("b", 1, "det"), ("cd", 1, "dep")),
+        "c2l2": (("a", 0, "root"), ("b", 1, "x"), ("cd", 1, "x")),
+    }
+    for system, words in outputs.items():
+        (segmented / conll17.file_name("hu", system)).write_text(as_conllu(*words))
+    released(monkeypatch, hungarian)
+    known = {git_blob_id(segmented / conll17.file_name("hu", system)): system for system in conll17.SYSTEMS if system != "c2l2"}
+    monkeypatch.setattr(
+        conll17, "identify_blob", lambda blob: conll17.Output("hu", known[blob], *"rcpf", blob) if blob in known else None
+    )
+    numbers = {"stanford": (57.14, None), "mh3": (30.0, 0.5)}
+    monkeypatch.setattr(paper, "test_las", lambda lang, release, system: numbers.get(system))
+    assert run(*of_hungarian(hungarian, "--seeds", "1 2", "--conll17", str(segmented))) == 0
+    lines = (tmp_path / "home" / "results" / "hu-test.md").read_text(encoding="utf-8").splitlines()
+    assert "| mh3 | 1 2 | 28.57 ± 0.00 | 30.00 ± 0.50 | -1.43 |" in lines
+    assert "| CoNLL #1 (Stanford) |  | 57.14 | 57.14 | ✓ |" in lines
+    assert not any("C2L2" in line for line in lines)  # the file is not the released one
+    out = capsys.readouterr().out
+    assert "28.57 ± 0.00" in out and "Table 5, with 5 seeds" in out and "hu-test.csv" in out
+    assert_nothing_of_this_machine(tmp_path / "home" / "results", tmp_path)
+
+
+def test_a_scorer_that_is_not_there_does_not_stop_the_training(run, hungarian, segmented, tmp_path, capsys, monkeypatch):
+    def no_scorer(*_):
+        raise InputError("the official scorer needs udtools")
+
+    released(monkeypatch, hungarian)
+    monkeypatch.setattr(conll17, "identify_blob", lambda blob: conll17.Output("hu", "udpipe", *"rcpf", blob))
+    monkeypatch.setattr(shared_task, "scorer_name", no_scorer)
+    assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
+    assert capsys.readouterr().err == "the shared task's systems are not scored: the official scorer needs udtools\n"
+    assert not (tmp_path / "home" / "results" / "conll17").exists() and kept(tmp_path)["dev_uas"] == pytest.approx(83.1)
+
+
+def test_the_segmentation_must_be_in_the_folder_that_is_named(run, told, hungarian, tmp_path, capsys):
+    assert run(*of_hungarian(hungarian, "--conll17", str(hungarian))) == 2
+    assert capsys.readouterr().err == "reproduce: CONLL17: %s has no hu-udpipe.conllu\n" % hungarian
+    assert not calls(told) and not (tmp_path / "home").exists()
+
+
+def test_a_model_that_cannot_parse_has_no_test_scores(run, told, tmp_path, capsys):
+    (told / "mute").write_text("mst-1")
+    results = tmp_path / "home" / "results" / "toy"
+    results.mkdir(parents=True)
+    (results / "mst-seed1.trees.gz").write_bytes(b"trees of another model")
+    assert run(*toy("--seeds", "1")) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("mst seed 1: ") and line.endswith(
+        "mst/seed1 cannot parse toy-ud-dev.conllu: mh4: weights.npz is damaged"
+    )
+    mst, mh3 = kept(tmp_path, "toy/mst-seed1"), kept(tmp_path, "toy/mh3-seed1")
+    assert mst["dev_uas"] == pytest.approx(82.6) and not {"test", "segmentation", "test_uas", "test_las"} & set(mst)
+    assert "test_las" in mh3 and not (results / "mst-seed1.trees.gz").exists()
+    assert "mst,1," in (results.parent / "toy.csv").read_text(encoding="utf-8")
+
+    (told / "mute").unlink()  # the next time it can
+    assert run(*toy("--seeds", "1")) == 0
+    assert len(calls(told)) == 2 and [call["run"] for call in calls(told, "parses")].count("mh3-1") == 2
+    assert kept(tmp_path, "toy/mst-seed1")["test_las"] == mh3["test_las"]
+    assert trees(results / "mst-seed1.trees.gz") == trees(results / "mh3-seed1.trees.gz")
+
+
+def test_a_model_parses_once_unless_its_trees_are_lost(run, told, tmp_path):
+    def again():
+        assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
+        assert len(calls(told)) == 1
+        return len(calls(told, "parses"))
+
+    assert again() == again() == 2
+    record, path = kept(tmp_path, "toy/mh3-seed1"), tmp_path / "home" / "results" / "toy" / "mh3-seed1.trees.gz"
+    before = path.read_bytes()
+    path.unlink()
+    assert again() == again() == 4
+    (tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1" / "predicted.json").unlink()  # as if it was stopped before
+    assert again() == 6
+    assert path.read_bytes() == before and kept(tmp_path, "toy/mh3-seed1") == record

@@ -1,0 +1,85 @@
+"""``make text``: the raw text is that of the shared task, and the scores those of the parsed text."""
+
+import csv
+import os
+from functools import partial
+from pathlib import Path
+
+import pytest
+import toy
+from samples import study
+
+import mh4
+from experiments.studies import text as raw_text
+from mh4.analysis.evaluation import attachment_scores
+from mh4.data import conllu, segmenter, treebanks
+from mh4.parser import config
+from mh4.training.trainer import Trainer
+
+TREEBANK = """# newdoc
+1-2\tvamos\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+1\tva\t_\t_\t_\t_\t0\tx\t_\tSpaceAfter=No
+2\tmos\t_\t_\t_\t_\t1\tx\t_\t_
+3\t,\t_\t_\t_\t_\t1\tx\t_\t_
+3.1\tempty\t_\t_\t_\t_\t_\t_\t_\t_
+4\tal\t_\t_\t_\t_\t1\tx\t_\tA=B|SpaceAfter=No
+5\t.\t_\t_\t_\t_\t1\tx\t_\t_
+
+1\tfin\t_\t_\t_\t_\t0\tx\t_\t_
+
+# newpar id = 2
+1\tsi\t_\t_\t_\t_\t0\tx\t_\t_
+
+"""
+
+
+def test_text_of_a_treebank(tmp_path, monkeypatch):
+    path = tmp_path / "a.conllu"
+    path.write_text(TREEBANK, encoding="utf-8")
+    assert raw_text.raw_text(conllu.blocks(str(path))) == "vamos, al. fin\n\nsi\n\n"
+    monkeypatch.setattr(raw_text, "LINE", 8)
+    assert raw_text.raw_text(conllu.blocks(str(path))) == "vamos,\nal. fin\n\nsi\n\n"
+
+
+def test_text_is_that_of_the_shared_task():
+    """As far as the SpacesAfter of the baseline's output tell it; Hungarian is one paragraph."""
+    if not os.environ.get("UD") or not os.environ.get("CONLL17"):
+        pytest.skip("UD and CONLL17 do not name folders with treebanks and with outputs of the shared task")
+    gold, output = Path(os.environ["UD"], "hu-ud-test.conllu"), Path(os.environ["CONLL17"], "hu-udpipe.conllu")
+    if not gold.is_file() or not output.is_file():
+        pytest.skip("no Hungarian in the folders UD and CONLL17")
+    text = ""
+    for block in conllu.blocks(str(output), trees=False):
+        for form, misc in zip(block.sentence.words, block.column(conllu.MISC)):
+            space = {"_": " ", "SpaceAfter=No": ""}.get(misc) if "SpacesAfter" not in misc else misc.partition("=")[2]
+            text += form + space.replace("\\n", "\n").replace("\\s", " ")
+    assert raw_text.raw_text(conllu.blocks(str(gold), trees=False)).strip() == text.strip()
+
+
+@pytest.mark.slow
+def test_the_table_and_the_page(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
+    monkeypatch.setattr(segmenter, "train", partial(segmenter.train, epochs=1))
+    paths = treebanks.locate("toy")
+    short = config.with_settings(toy.SMALL, ["training.max_updates=40", "training.evaluate_updates=20"])
+    train, dev = conllu.read(str(paths["train"]))[:80], conllu.read(str(paths["dev"]))[:20]
+    folder = str(tmp_path / "runs" / "toy" / "mh4-hybrid" / "seed1")
+    Trainer("mh4-hybrid", short, train, dev, folder, 1).run()
+    assert study("text", "--lang", "toy", home=tmp_path) == 0
+    with open(tmp_path / "results" / "toy-text.csv", encoding="utf-8", newline="") as lines:
+        table = {row["segmentation"]: row for row in csv.DictReader(lines)}
+    assert list(table) == ["raw text", "gold"]
+    test = conllu.read(str(paths["test"]))
+    scores = attachment_scores(test, mh4.load(folder).parse(test))
+    assert [float(table["gold"][name]) for name in ("words", "sentences", "uas", "las")] == pytest.approx(
+        [100, 100, scores["uas"], scores["las"]], abs=1e-3
+    )
+    assert 95 < float(table["raw text"]["words"]) <= 100 and float(table["raw text"]["uas"]) <= scores["uas"] + 1
+    page = (tmp_path / "results" / "toy-text.md").read_text(encoding="utf-8")
+    assert "make text LANG=toy" in page and str(tmp_path) not in page and "toy-text.md" in capsys.readouterr().out
+    assert (tmp_path / "runs" / "toy" / "segmenter.udpipe").exists()
+
+
+def test_what_is_wrong_is_one_sentence(tmp_path, capsys):
+    assert study("text", "--lang", "toy", home=tmp_path) == 2
+    assert capsys.readouterr().err.startswith("text: no trained model of mh4-hybrid in")

@@ -1,0 +1,50 @@
+"""The table of all results: one line for each treebank and system, with the authors' settings beside ours."""
+
+import pytest
+from samples import record
+
+from experiments.tables import summary
+from mh4.errors import InputError
+
+
+@pytest.fixture
+def results(tmp_path):
+    tested = {"test": {"path": "x", "git_blob": "x"}, "segmentation": {"path": "y", "git_blob": "y"}}
+    for seed, uas in ((1, 84.0), (2, 85.0)):
+        record(tmp_path, "hu", "mh4-hybrid", seed, uas, test_las=uas - 10, **tested)
+    record(tmp_path, "hu-authors", "mh4-hybrid", 1, 83.25, settings_of="authors")
+    record(tmp_path, "hu-authors", "greedy-mh3", 1, 80.25, settings_of="authors")
+    record(tmp_path, "hu", "mst-likelihood", 1, 80.0)
+    record(tmp_path, "got", "mst", 3, 70.0, lang="got")
+    record(tmp_path, "eu-ud1.4", "mst", 3, 60.0, lang="eu", release="UD 1.4")
+    record(tmp_path, "toy", "mst", 3, 90.0, lang="toy", release="toy treebank")
+    return tmp_path
+
+
+def test_the_lines(results):
+    assert [line[:2] for line in summary.table(results).body] == [
+        ["Gothic", "mst"],
+        ["Hungarian", "mh4-hybrid"],
+        ["", "greedy-mh3"],
+        ["Basque (UD 1.4)", "mst"],
+    ]
+    gothic, hybrid, greedy, basque = (line[2:] for line in summary.table(results).body)
+    assert gothic == ["84.74 ± 0.28", "", "70.00", "", "", "", "1"]
+    assert hybrid == ["84.59 ± 0.50", "83.25", "84.50 ± 0.71", "", "", "74.50 ± 0.71", "1, 2"]
+    assert greedy == ["81.75 ± 0.47", "80.25", "", "", "", "", "1, 0"]
+    assert basque == ["", "", "60.00", "", "", "", "1"]  # not compared with the paper
+    assert "hu,mh4-hybrid,dev_uas,authors' settings,1,83.2500,,84.5900,0.5000" in summary.as_csv(results)
+
+
+def test_it_is_written_into_readme(results, tmp_path):
+    readme = tmp_path / "README.md"
+    readme.write_text("before\n\n%s\nold\n%s\n\nafter\n" % (summary.BEGIN, summary.END))
+    for _ in range(2):  # the second time, nothing changes
+        summary.write_into(readme, results)
+        text = readme.read_text(encoding="utf-8")
+        assert text.startswith("before\n\n%s\n\n| " % summary.BEGIN) and text.endswith(" |\n\n%s\n\nafter\n" % summary.END)
+        assert summary.table(results).markdown() in text and "old" not in text
+    readme.write_text("no place")
+    with pytest.raises(InputError, match="has no lines"):
+        summary.write_into(readme, results)
+    assert readme.read_text() == "no place"

@@ -1,0 +1,64 @@
+"""Tables 1 and 2, and the command that trains their systems."""
+
+import csv
+
+from samples import calls, record, usage
+
+from experiments.tables import table1_2, treebank
+from mh4.util.files import git_blob_id
+
+
+def test_features_trains_what_results_do_not_have(run_features, told, hungarian, tmp_path, capsys):
+    folder, results = hungarian, tmp_path / "home" / "results"
+    blobs = {split: git_blob_id(folder / ("hu-ud-%s.conllu" % split)) for split in ("train", "dev")}
+    files = {"train": blobs["train"], "dev": {"path": "hu-ud-dev.conllu", "git_blob": blobs["dev"]}}
+    record(results, "hu", "mh4-hybrid", 1, 84.43, **files)
+    record(results, "hu", "mh4-hybrid", 2, 84.15, **files)
+    record(results, "hu", "mh4-hybrid", 3, 84.59, **files)  # not asked for, but there
+    record(results, "hu", "mh3", 1, 83.0, **files)  # of no table
+    assert run_features("--lang", "hu", "--ud", str(folder)) == 0
+    untrained = ("greedy-mh4-two", "greedy-mh4-three", "greedy-mh4", "mh4-two")
+    trained = sorted(call["run"] for call in calls(told))
+    assert trained == sorted("%s-%d" % (s, n) for s in untrained for n in (1, 2))
+    page = (results / "hu-features.md").read_text(encoding="utf-8").splitlines()
+    assert page[2].split(" | ")[-1] == "paper's average |"
+    assert page[4:9] == [
+        "| local | s0 b0 | greedy-mh4-two | 1 2 | 60.15 ± 0.07 | 49.83 |",
+        "| local | s1 s0 b0 | greedy-mh4-three | 1 2 | 82.15 ± 0.07 | 85.17 |",
+        "| local | s2 s1 s0 b0 | greedy-mh4 | 1 2 | 82.40 ± 0.07 | 85.27 |",
+        "| global | s0 b0 | mh4-two | 1 2 | 83.65 ± 0.07 | 86.79 |",
+        "| global | hybrid | mh4-hybrid | 1 2 3 | 84.39 ± 0.22 | 87.27 |",
+    ]
+    assert "averages over 10 languages" in "\n".join(page) and 'make features LANG=hu SEEDS="1 2 3"' in "\n".join(page)
+    table = list(csv.DictReader((results / "hu-features.csv").read_text(encoding="utf-8").splitlines()))
+    assert [line["system"] for line in table] == [system for _, _, system in table1_2.ROWS]
+    assert table[4]["mean"] == "84.3900" and table[4]["paper_uas_avg10"] == "87.27" and table[4]["seeds"] == "1 2 3"
+    assert "82.40 ± 0.07" in capsys.readouterr().out
+    assert run_features("--lang", "hu", "--ud", str(folder)) == 0  # now there is nothing to train
+    assert len(calls(told)) == len(trained) and "0 to train, 10 already finished" in capsys.readouterr().out
+
+
+def test_the_page_is_among_those_made_from_records(tmp_path):
+    record(tmp_path, "hu", "mh4-two", 1, 84.0)
+    assert tmp_path / "hu-features.md" not in treebank.write("hu", tmp_path)  # without a greedy parser there is no Table 1
+    record(tmp_path, "hu", "greedy-mh4", 1, 82.0)
+    assert tmp_path / "hu-features.md" in treebank.write("hu", tmp_path)
+    page = (tmp_path / "hu-features.md").read_text(encoding="utf-8")
+    assert "| greedy-mh4 | 1 | 82.00 |" in page and "| mh4-two | 1 | 84.00 |" in page
+
+
+def test_features_of_what_is_finished_when_a_run_fails(run_features, told, tmp_path, capsys):
+    (told / "fail").write_text("greedy-mh4-1")
+    assert run_features("--lang", "toy", "--seeds", "1") == 1
+    assert "greedy-mh4 seed 1 failed" in capsys.readouterr().out
+    page = (tmp_path / "home" / "results" / "toy-features.md").read_text(encoding="utf-8")
+    assert "| local | s1 s0 b0 | greedy-mh4-three | 1 |" in page and "| greedy-mh4 |" not in page
+
+
+def test_features_says_what_is_wrong(run_features, told, capsys):
+    assert run_features("--lang", "xx") == 2
+    assert usage("features") in capsys.readouterr().err
+    assert run_features("--lang", "hu", "--seeds", "0") == 2
+    assert capsys.readouterr().err.startswith("features: SEEDS: 0 is not a positive whole number")
+    assert run_features("--help") == 0 and "SEEDS" in capsys.readouterr().out
+    assert not calls(told)
