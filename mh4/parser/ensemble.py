@@ -6,7 +6,7 @@ highest probability, averaged over the labellers of all models; a file's label h
 too, are those with the highest average probability.
 
 The paper does not describe how its ensemble (Section 5) is built. This method was chosen on dev among those that
-``make ensemble`` compares (``experiments/training/voting.py``): reflecting how sure a member is of an arc helped on Hungarian but
+``make ensemble`` compares (``experiments/engine/voting.py``): reflecting how sure a member is of an arc helped on Hungarian but
 not on Gothic, and the additional search makes an ensemble slower than running its members one after another.
 """
 
