@@ -1,8 +1,10 @@
 """Where studies work, and with what: in experiments/ with `mh4`, or in a folder of tests with a stand-in for it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from rich.console import Console
 
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import TRAINER
@@ -14,6 +16,7 @@ class Bench:
 
     home: Path = EXPERIMENTS
     trainer: Sequence[str] = TRAINER
+    console: Console = field(default_factory=lambda: Console(highlight=False))
 
     @property
     def results(self) -> Path:

@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from rich.console import Console
-
 from experiments.engine import predictions
 from experiments.engine.bench import Bench
 from experiments.engine.grid import ONE_THREAD, train_all
@@ -62,11 +60,9 @@ class Experiment:
         run.command = command
         return run
 
-    def train(self, jobs: int, console: Console, recorded: Callable[[], object], records_count: bool = False) -> None:
+    def train(self, jobs: int, recorded: Callable[[], object], records_count: bool = False) -> None:
         """As `train_together`, alone."""
-        name = "%s (%s)" % (self.bank.lang, self.bank.release)
-        models = self.bench.models(self.bank.name)
-        train_together([self], name, models, jobs, console, recorded, records_count)
+        train_together([self], self.bank.title, self.bench.models(self.bank.name), jobs, recorded, records_count)
 
     def recorded(self) -> list[Record]:
         """The records of the runs that are done; the results folder may have more, for other seeds and systems."""
@@ -139,7 +135,6 @@ def train_together(
     name: str,
     models: Path,
     jobs: int,
-    console: Console,
     recorded: Callable[[], object],
     records_count: bool,
 ) -> None:
@@ -166,15 +161,15 @@ def train_together(
         recorded()
     waiting = sum(run.state == WAITING for run in runs)
     said = "%s: %d to train, %d already finished; models in %s" % (name, waiting, len(runs) - waiting, shown(models))
-    console.print(said, soft_wrap=True)
+    first = experiments[0]
+    first.bench.console.print(said, soft_wrap=True)
     if waiting:
-        first = experiments[0]
         train_all(
             runs,
             jobs,
             lambda run: experiment_of[run.folder].started(run),
             finished,
-            console,
+            first.bench.console,
             first.cwd,
             environment(first.bank.lang),
         )

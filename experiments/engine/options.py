@@ -1,21 +1,18 @@
-"""What the studies share on the command line: the options, which are the variables of ``make``, their validation, usage and exit codes."""
+"""What studies are asked for: their options, which are the variables of ``make``, and the validation of these."""
 
 import os
 import re
-import sys
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Optional
 
 import click
 
 from experiments import paper
-from experiments.engine.grid import Stopped
+from experiments.engine.command import LISTS, VARIABLES, UsageError
 from experiments.engine.provenance import make_command
 from experiments.engine.run import system_and_loss
 from experiments.engine.treebank import SETTINGS as SETTINGS_FOLDER
-from mh4.cli.group import answered, say
 from mh4.data import treebanks
 from mh4.dynet_build import cpu
 from mh4.errors import InputError
@@ -31,119 +28,34 @@ MOST_JOBS = 4
 Decorator = Callable[[Callable], Callable]
 
 
-class UsageError(InputError):
-    """LANG is not a treebank: the user needs to see the usage."""
-
-
-class Command(click.Command):
-    """A command whose function returns an exit code, or nothing, and which answers as those of `mh4` do, with its own name."""
-
-    def invoke(self, context: click.Context) -> Any:
-        with answered(self.name or ""):
-            try:
-                code = super().invoke(context) or 0
-            except (Stopped, KeyboardInterrupt):
-                print("stopped; run the same command again to resume")
-                code = 130
-            except UsageError as error:
-                say(str(error), *self.get_help(context).split("\n"), err=True)
-                code = 2
-        context.exit(code)
-
-
-class Study(Command):
-    """The command of a study: its options are the variables of its target of `make`, of which its usage is."""
-
-    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """Variables of other studies are left out: make passes all that are given."""
-        mine = [option for parameter in self.params for option in parameter.opts]
-        names = [each.partition("=")[0] if "=" in each else "" for each in arguments]
-        return super().parse_args(
-            context, [each for each, name in zip(arguments, names) if name in mine or name not in OF_ANY_STUDY]
-        )
-
-    def format_usage(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        named = ["%s=%s" % (name, each.metavar) for name, each in self._variables().items()]
-        words = [each if each.startswith("LANG=") else "[%s]" % each for each in named]
-        unbroken = " ".join(word.replace(" ", "\0") for word in ["make " + (self.name or ""), *words])
-        lines = textwrap.wrap(
-            "usage: " + unbroken, 130, subsequent_indent=" " * 7, break_long_words=False, break_on_hyphens=False
-        )
-        formatter.write("\n".join(lines).replace("\0", " ") + "\n")
-
-    def format_help(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        self.format_usage(context, formatter)
-        shown = {name: each.help or "" for name, each in self._variables().items()}
-        width = max([7, *map(len, shown)])
-        for name, meaning in shown.items():
-            formatter.write("  %-*s  %s\n" % (width, name, meaning.replace("\n", "\n" + " " * (width + 4))))
-
-    def get_short_help_str(self, limit: int = 45) -> str:
-        """What the first lines of the module say after the usage."""
-        said = (sys.modules[self.callback.__module__].__doc__ or "").partition("``: ")[2].partition("\n\n")[0]
-        return said.replace("\n", " ")
-
-    def _variables(self) -> dict[str, click.Option]:
-        """The options by the names of variables, except for those that only `python -m experiments` has."""
-        return {each.opts[0][2:].upper(): each for each in self.params if isinstance(each, click.Option) and not each.hidden}
-
-
-def option(name: str, example: str, meaning: str) -> Decorator:
-    """A variable, empty if it is not given: what stands for its value in the usage, and what it means."""
-    return click.option("--" + name, default="", metavar=example, help=meaning)
+def variable(name: str, meaning: str, example: str = "") -> Decorator:
+    """A variable, empty if it is not given: what it means, and an example of it, if that of others is not one."""
+    form = '"%s"' if name in LISTS else "%s"
+    return click.option("--" + name, default="", metavar=form % (example or VARIABLES[name]), help=meaning)
 
 
 def lang(more: str = "") -> Decorator:
     """LANG, the treebank; more: of toy."""
     codes = " ".join(treebanks.languages())
-    return option("lang", "hu", "%s,\nor toy: a small artificial language, needs no network%s" % (codes, more))
+    return variable("lang", "%s,\nor toy: a small artificial language, needs no network%s" % (codes, more))
 
 
-def langs(meaning: str) -> Decorator:
-    """LANGS, several treebanks."""
-    return option("langs", '"hu got"', meaning)
-
-
-def systems(example: str, meaning: str) -> Decorator:
-    """SYSTEMS."""
-    return option("systems", '"%s"' % example, meaning)
-
-
-def seeds(meaning: str, example: str = "1 2") -> Decorator:
-    """SEEDS."""
-    return option("seeds", '"%s"' % example, meaning)
-
-
-def folder(name: str, meaning: str) -> Decorator:
-    """A folder."""
-    return option(name, "folder", meaning)
-
-
-def conll17(meaning: str = "as for make reproduce") -> Decorator:
-    """CONLL17."""
-    return option("conll17", "folder", meaning)
-
-
-# Options that have the same meaning in every study.
-UD = option(
-    "ud", "folder", "a folder that already has the treebank's files; otherwise they are downloaded, from github or SOURCE=lindat"
+# Variables that have the same meaning in every study.
+UD = variable("ud", "a folder that already has the treebank's files; otherwise they are downloaded, from github or SOURCE=lindat")
+CONLL17 = variable("conll17", "as for make reproduce")
+JOBS = variable("jobs", "number of parallel runs, each on one core; by default the number of cores, at most %d" % MOST_JOBS)
+SETTINGS = variable(
+    "settings", "a file in experiments/settings, by its name: authors, those of the authors' runs; by default ours"
 )
-JOBS = option("jobs", "2", "number of parallel runs, each on one core; by default the number of cores, at most %d" % MOST_JOBS)
-SETTINGS = option(
-    "settings", "authors", "a file in experiments/settings, by its name: authors, those of the authors' runs; by default ours"
-)
-OF_ANY_STUDY = [
-    "--" + name for name in "lang langs rows systems seeds length ud conll17 jobs settings profile snakemake cores".split()
-]
 
 
 def of_models(systems_known: Sequence[str], default: Sequence[str]) -> Decorator:
     """LANG, SYSTEMS, SEEDS and UD of a study that takes trained models of these systems."""
     meaning = "from %s; by default %s, if trained" % (" ".join(systems_known), " and ".join(default))
-    given = lang(), systems(" ".join(default), meaning), seeds("of the trained models; by default all"), UD
+    chosen = variable("systems", meaning, " ".join(default)), variable("seeds", "of the trained models; by default all")
 
     def decorate(function: Callable) -> Callable:
-        for each in reversed(given):
+        for each in reversed((lang(), *chosen, UD)):
             function = each(function)
         return function
 
@@ -159,7 +71,7 @@ def repeat(**others: str | Sequence[str] | None) -> str:
     variables: dict[str, str | Sequence[str] | None] = {}
     for option in context.command.params:
         name, value = option.name or "", context.params[option.name or ""]
-        if name in ("langs", "rows", "systems", "seeds"):
+        if name in LISTS:
             variables[name.upper()] = value.split()
         elif name in ("ud", "conll17"):  # the toy treebank is always our own
             variables[name.upper()] = None if context.params.get("lang") == treebanks.TOY else os.path.expanduser(value)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from experiments.engine.options import Command
+from experiments.engine.command import Command
 from experiments.engine.predictions import restored
 from mh4.data import conllu
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
-from rich.console import Console
 
 from experiments.engine import ensembles
 from experiments.engine.bench import Bench
+from experiments.engine.command import Command
 from experiments.engine.experiment import Experiment
-from experiments.engine.options import Command, request
+from experiments.engine.options import request
 from experiments.engine.progress import failures
 from experiments.engine.run import Run, alone
 from experiments.engine.treebank import located, with_test
@@ -42,8 +42,8 @@ def single(bench: Bench, lang: str, system: str, seed: str, ud: str, conll17: st
     if not combined:
         [run] = experiment.runs
         with _alone(run):
-            experiment.train(1, Console(highlight=False), lambda: None)
-        return failures(experiment.runs, Console(highlight=False))
+            experiment.train(1, lambda: None)
+        return failures(experiment.runs, bench.console)
     models = bench.models(bank.name)
     with _alone(Run.at(models, ensembles.NAME, number)):
         members = ensembles.members(models, asked.systems, [number])[number]

@@ -41,6 +41,11 @@ class Treebank:
     assignments: tuple[str, ...] = ()
 
     @property
+    def title(self) -> str:
+        """The language and the release."""
+        return "%s (%s)" % (self.lang, self.release)
+
+    @property
     def settings_files(self) -> list[Path]:
         """The files of settings, of which the later override the earlier."""
         toy = [TOY_SETTINGS] if self.lang == treebanks.TOY else []

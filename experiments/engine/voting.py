@@ -58,13 +58,8 @@ def opinions(
             stop = start + len(sentences[index])
             candidates = [of_member[k] for of_member in heads]
             members = zip(parsers, (of_member[k] for of_member in arrays), candidates, labels, uas)
-            yield (
-                index,
-                [
-                    _opinion(parser, tensors, tree, candidates, label[start:stop], own)
-                    for parser, tensors, tree, label, own in members
-                ],
-            )
+            found = [_opinion(by, scored, tree, candidates, label[start:stop], own) for by, scored, tree, label, own in members]
+            yield index, found
             start = stop
 
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Optional
 
 import click
-from rich.console import Console
 
 from experiments.engine import options, records
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.experiment import Experiment, train_together
 from experiments.engine.progress import failures
 from experiments.engine.provenance import make_command, report_written
@@ -112,12 +112,12 @@ def wanted(rows: Sequence[Row], systems: Sequence[str], within: Within) -> Itera
     yield from pairs
 
 
-@click.command(cls=options.Study)
-@options.langs("by default hu and got")
-@options.option("rows", '"word-boundaries labels"', "by default all, or for LENGTH=full those with the largest effects")
-@options.systems("mh4-hybrid", "of those that the rows name; by default all of these")
-@options.seeds("positive whole numbers; by default three")
-@options.option("length", "full", "runs of full length; by default short ones")
+@click.command(cls=Study)
+@options.variable("langs", "by default hu and got")
+@options.variable("rows", "by default all, or for LENGTH=full those with the largest effects")
+@options.variable("systems", "of those that the rows name; by default all of these", "mh4-hybrid")
+@options.variable("seeds", "positive whole numbers; by default three")
+@options.variable("length", "runs of full length; by default short ones")
 @options.UD
 @options.JOBS
 @click.pass_obj
@@ -147,7 +147,7 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
                 for run in experiment.runs:
                     run.prefix = changed.name[len("ablations/") :] + " "
                 experiments.append(experiment)
-    console, models, toy = Console(highlight=False), bench.models("ablations"), wanted_langs == [treebanks.TOY]
+    models, toy = bench.models("ablations"), wanted_langs == [treebanks.TOY]
 
     def write_all() -> list[Path]:
         with alone(models / "pages.lock"):  # others may be writing theirs
@@ -158,9 +158,9 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
                 written.append(documented)
         return written
 
-    train_together(experiments, "ablations", models, asked[0].jobs, console, write_all, records_count=True)
+    train_together(experiments, "ablations", models, asked[0].jobs, write_all, records_count=True)
     report_written(write_all())
-    return failures([run for experiment in experiments for run in experiment.runs], console)
+    return failures([run for experiment in experiments for run in experiment.runs], bench.console)
 
 
 # The table

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import click
 import numpy as np
-from rich.console import Console
 
 from experiments.engine import options
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run, requested_models
 from experiments.engine.treebank import Treebank, located
@@ -68,7 +68,7 @@ def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> Measured:
     return Measured(found.temperature, before, after, exact, mbr)
 
 
-@click.command(cls=options.Study)
+@click.command(cls=Study)
 @options.of_models(with_marginals(), DEFAULT_SYSTEMS)
 @click.pass_obj
 def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
@@ -78,18 +78,18 @@ def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> N
     bank = located(asked.lang, asked.ud)
     models = requested_models(bench.models(bank.name), systems, seeds, with_marginals(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
-    console, measured = Console(highlight=False), []
+    measured = []
     for model in models:
-        console.print("calibrating %s, seed %d, on %s" % (model.system, model.seed, bank.paths["dev"].name), soft_wrap=True)
+        bench.console.print("calibrating %s, seed %d, on %s" % (model.system, model.seed, bank.paths["dev"].name), soft_wrap=True)
         measured.append(measure(model.folder, sentences))
-    title, name = "%s (%s)" % (bank.lang, bank.release), bank.name + "-calibration"
+    title, name = bank.title, bank.name + "-calibration"
     make_folder(bench.results)
     drawing = bench.results / (name + ".png")
     plot(drawing, title + ", development set", models, measured)
     parts = page(bank, models, measured, options.repeat())
     csv_text = as_csv(bank, models, measured)
     written = document.write(bench.results, name, title + ": calibration of the probabilities of arcs", parts, csv_text)
-    summary(models, measured).print(console)
+    summary(models, measured).print(bench.console)
     report_written([*written, drawing])
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Optional
 
 import click
-from rich.console import Console
 
 from experiments.engine import options
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.predictions import restored
 from experiments.engine.provenance import report_written
 from experiments.engine.record import Record
@@ -42,12 +42,12 @@ HEADINGS = {
 Runs = dict[int, tuple[Record, Record]]
 
 
-@click.command(cls=options.Study)
+@click.command(cls=Study)
 @options.lang()
-@options.systems(
-    " ".join(DEFAULT_SYSTEMS), "two, with trees in experiments/results; by default %s" % " and ".join(DEFAULT_SYSTEMS)
+@options.variable(
+    "systems", "two, with trees in experiments/results; by default %s" % " and ".join(DEFAULT_SYSTEMS), " ".join(DEFAULT_SYSTEMS)
 )
-@options.seeds("of the runs; by default all that both systems have")
+@options.variable("seeds", "of the runs; by default all that both systems have")
 @options.UD
 @click.pass_obj
 def compare(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
@@ -62,10 +62,10 @@ def compare(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     name = "%s-%s-%s" % (bank.name, *pair)
     drawing = results / (name + ".png")
     comparison.plot(str(drawing), found)
-    title = "%s (%s): %s and %s on the development set" % (bank.lang, bank.release, *pair)
+    title = "%s: %s and %s on the development set" % (bank.title, *pair)
     parts = page(bank, runs, found, drawing.name, options.repeat())
     written = document.write(results, name, title, parts, as_csv(bank, runs, found))
-    Console(highlight=False).print(comparison.table(found), markup=False, soft_wrap=True)
+    bench.console.print(comparison.table(found), markup=False, soft_wrap=True)
     report_written([*written, drawing])
 
 

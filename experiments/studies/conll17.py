@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from experiments import paper
 from experiments.engine import options, shared_task
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.provenance import shown
 from experiments.engine.record import SharedTask
 from experiments.pages import document, sections
@@ -29,9 +29,9 @@ from mh4.util.files import git_blob_id
 HOW = "fetch a language with `mh4 data hu --conll17`, or name folders with UD=folder and CONLL17=folder"
 
 
-@click.command(cls=options.Study)
-@options.folder("ud", "the folder of treebanks; by default data/ud-2.0")
-@options.folder("conll17", "the folder of outputs; by default data/conll17")
+@click.command(cls=Study)
+@options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
+@options.variable("conll17", "the folder of outputs; by default data/conll17")
 @click.pass_obj
 def conll17(bench: Bench, ud: str, conll17: str) -> None:
     """Score the outputs and write the tables."""
@@ -59,7 +59,7 @@ def conll17(bench: Bench, ud: str, conll17: str) -> None:
     kept = shared_task.load_all(bench.results)
     parts, csv_text = page(kept, missing, options.repeat()), as_csv(kept)
     pages = document.write(bench.results, "conll17", "The shared task's systems (Tables 5 and 6)", parts, csv_text)
-    show(Console(highlight=False), table(kept), "\n".join(agreement(kept, missing)), pages)
+    show(bench.console, table(kept), "\n".join(agreement(kept, missing)), pages)
 
 
 def at_hand(lang: str, ud: Path, outputs: Path) -> tuple[dict[str, Path], dict[str, str]]:

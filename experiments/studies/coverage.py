@@ -20,6 +20,7 @@ import click
 from experiments import paper
 from experiments.engine import options, record
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.provenance import EXPERIMENTS, commit, report_written, shown
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Part
@@ -69,8 +70,8 @@ class File:
         return numbers
 
 
-@click.command(cls=options.Study)
-@options.folder("ud", "the folder of treebanks; by default data/ud-2.0")
+@click.command(cls=Study)
+@options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
 @click.pass_obj
 def coverage(bench: Bench, ud: str) -> int:
     """Measure and write the table."""

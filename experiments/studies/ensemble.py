@@ -16,6 +16,7 @@ from rich.console import Console
 from experiments import paper
 from experiments.engine import options, records, voting
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.ensembles import MEMBERS, Combiner, Scores, dev_uas, members, name_of, record_all_seeds
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run, requested_systems
@@ -50,12 +51,12 @@ class Row:
         return average(known) if known else None
 
 
-@click.command(cls=options.Study)
+@click.command(cls=Study)
 @options.lang()
-@options.systems("mh4-hybrid 1ec mst", "from %s; by default %s" % (" ".join(GLOBAL_SYSTEMS), " ".join(MEMBERS)))
-@options.seeds("of the trained models; by default all that every system has")
+@options.variable("systems", "from %s; by default %s" % (" ".join(GLOBAL_SYSTEMS), " ".join(MEMBERS)), "mh4-hybrid 1ec mst")
+@options.variable("seeds", "of the trained models; by default all that every system has")
 @options.UD
-@options.conll17()
+@options.CONLL17
 @click.pass_obj
 def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str) -> None:
     """Combine, compare and write the tables."""
@@ -63,26 +64,26 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     wanted = requested_systems(systems, GLOBAL_SYSTEMS, MEMBERS)
     bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
     by_seed = members(bench.models(bank.name), wanted, asked.seeds if seeds else ())
-    console, combiner, repeat = Console(highlight=False), Combiner(bank, bench), options.repeat()
+    combiner, repeat = Combiner(bank, bench), options.repeat()
     kept = records.Records(bench.results, bank)
     rows = [_member(bank.name, run.system, list(by_seed), bench) for run in next(iter(by_seed.values()))]
     of_one_seed = []
     for seed, runs in by_seed.items():
-        console.print("combining the models of seed %d" % seed)
+        bench.console.print("combining the models of seed %d" % seed)
         of_one_seed.append(combiner.record(kept, seed, runs, repeat))
     rows.append(Row("ensemble", len(wanted), of_one_seed))
     if len(by_seed) > 1:
-        console.print("combining all models")
+        bench.console.print("combining all models")
         everything = sorted((run for runs in by_seed.values() for run in runs), key=dev_uas, reverse=True)
         rows.append(Row("ensemble of all seeds", len(everything), [combiner.combine("all", everything)[0]]))
-    rows += _with_outputs(bank, combiner, by_seed, console)
-    ways = voting.uas_by_way(by_seed, conllu.read(str(bank.paths["dev"])), voting.WAYS, "ways of voting", console)
-    name, title = "%s-%s" % (bank.name, name_of(wanted)), "%s (%s): ensembles of %s"
-    title %= bank.lang, bank.release, ", ".join(run.system for run in next(iter(by_seed.values())))
+    rows += _with_outputs(bank, combiner, by_seed, bench.console)
+    ways = voting.uas_by_way(by_seed, conllu.read(str(bank.paths["dev"])), voting.WAYS, "ways of voting", bench.console)
+    name = "%s-%s" % (bank.name, name_of(wanted))
+    title = "%s: ensembles of %s" % (bank.title, ", ".join(run.system for run in next(iter(by_seed.values()))))
     parts = page(bank, by_seed, rows, ways, repeat)
     written = document.write(bench.results, name, title, parts, as_csv(bank, by_seed, rows, ways))
-    table(rows).print(console)
-    by_way(ways).print(console)
+    table(rows).print(bench.console)
+    by_way(ways).print(bench.console)
     if set(wanted) == set(MEMBERS):
         record_all_seeds(bank, kept, wanted, repeat)
     report_written(written + treebank.write(bank.name, bench.results))

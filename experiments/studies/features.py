@@ -5,10 +5,10 @@ Trains the systems of the two tables. Runs recorded in ``experiments/results/`` 
 """
 
 import click
-from rich.console import Console
 
 from experiments.engine import options
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.experiment import Experiment
 from experiments.engine.progress import failures
 from experiments.engine.records import load
@@ -19,20 +19,20 @@ from experiments.tables import table1_2, treebank
 DEFAULT_SEEDS = "1 2"
 
 
-@click.command(cls=options.Study)
+@click.command(cls=Study)
 @options.lang()
-@options.seeds("positive whole numbers; by default %s" % DEFAULT_SEEDS)
+@options.variable("seeds", "positive whole numbers; by default %s" % DEFAULT_SEEDS)
 @options.UD
 @options.JOBS
 @click.pass_obj
 def features(bench: Bench, lang: str, seeds: str, ud: str, jobs: str) -> int:
     """Train, and write the tables."""
     asked = options.request(lang, " ".join(system for _, _, system in table1_2.ROWS), seeds or DEFAULT_SEEDS, ud, jobs)
-    console, bank = Console(highlight=False), with_test(located(asked.lang, asked.ud), asked.ud)
+    bank = with_test(located(asked.lang, asked.ud), asked.ud)
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
-    experiment.train(asked.jobs, console, lambda: treebank.write(bank.name, bench.results), records_count=True)
+    experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results), records_count=True)
     runs = load(bank.name, bench.results)
     if table1_2.rows(runs):
         pages = table1_2.write(bank.name, runs, bench.results)
-        writer.show(console, table1_2.table(runs), table1_2.note(runs), pages)
-    return failures(experiment.runs, console)
+        writer.show(bench.console, table1_2.table(runs), table1_2.note(runs), pages)
+    return failures(experiment.runs, bench.console)

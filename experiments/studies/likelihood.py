@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import click
-from rich.console import Console
 
 from experiments.engine import options
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.ensembles import members
 from experiments.engine.experiment import Experiment
 from experiments.engine.progress import failures
@@ -54,12 +54,12 @@ class Row:
     scores: Mapping[str, float]
 
 
-@click.command(cls=options.Study)
+@click.command(cls=Study)
 @options.lang()
-@options.systems("mh4-hybrid mst", "that have marginals; by default %s" % " ".join(DEFAULT_SYSTEMS))
-@options.seeds("positive whole numbers; by default %s" % DEFAULT_SEEDS)
+@options.variable("systems", "that have marginals; by default %s" % " ".join(DEFAULT_SYSTEMS), "mh4-hybrid mst")
+@options.variable("seeds", "positive whole numbers; by default %s" % DEFAULT_SEEDS)
 @options.UD
-@options.conll17()
+@options.CONLL17
 @options.JOBS
 @click.pass_obj
 def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str) -> int:
@@ -67,27 +67,26 @@ def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll
     wanted = requested_systems(systems, with_marginals(), DEFAULT_SYSTEMS)
     both = " ".join(name for system in wanted for name in (system, system + LIKELIHOOD))
     asked = options.request(lang, both, seeds or DEFAULT_SEEDS, ud, jobs, conll17)
-    console = Console(highlight=False)
     bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
-    experiment.train(asked.jobs, console, lambda: treebank.write(bank.name, bench.results))
-    failed = failures(experiment.runs, console)
+    experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results))
+    failed = failures(experiment.runs, bench.console)
     if failed:
         return failed
     gold, measured = conllu.read(str(bank.paths["dev"])), []
     for run in experiment.runs:
-        console.print("decoding with %s" % run.name, soft_wrap=True)
+        bench.console.print("decoding with %s" % run.name, soft_wrap=True)
         measured.append(measure(run.folder, gold))
     ensembles = {}
     for loss in LOSSES if len(wanted) > 1 else ():
         named = [system for system in asked.systems if system_and_loss(system)[1] == loss]
         by_seed = members(bench.models(bank.name), named, asked.seeds)
-        ensembles[loss] = uas_by_way(by_seed, gold, VOTES, "voting: " + loss, console)
+        ensembles[loss] = uas_by_way(by_seed, gold, VOTES, "voting: " + loss, bench.console)
     found = rows(experiment.recorded(), experiment.runs, measured)
-    title = "%s (%s): training on likelihood and with the hinge" % (bank.lang, bank.release)
+    title = bank.title + ": training on likelihood and with the hinge"
     parts = page(bank, experiment.runs, found, ensembles, options.repeat(SEEDS=list(map(str, asked.seeds))))
     written = document.write(bench.results, bank.name + "-likelihood", title, parts, as_csv(bank, found))
-    table(found).print(console)
+    table(found).print(bench.console)
     report_written(written)
     return 0
 

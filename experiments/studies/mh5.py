@@ -13,10 +13,10 @@ from typing import Optional
 
 import click
 import numpy as np
-from rich.console import Console
 
 from experiments.engine import options, predictions
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.provenance import report_written
 from experiments.engine.record import Record
 from experiments.engine.records import TREES, load, record_path
@@ -109,26 +109,25 @@ class OfTreebank:
     rows: Sequence[Row]
 
 
-@click.command(cls=options.Study)
-@options.langs("by default hu and got")
-@options.seeds("of the runs; by default 1 and 2")
+@click.command(cls=Study)
+@options.variable("langs", "by default hu and got")
+@options.variable("seeds", "of the runs; by default 1 and 2")
 @options.UD
 @click.pass_obj
 def mh5(bench: Bench, langs: str, seeds: str, ud: str) -> None:
     """Compare and write the tables."""
     wanted = options.languages(langs, ("hu", "got"))
     asked = [options.request(lang, seeds=seeds or "1 2", ud=ud) for lang in wanted]
-    console = Console(highlight=False)
-    found = [_of_treebank(located(each.lang, each.ud), each.seeds, bench, console) for each in asked]
+    found = [_of_treebank(located(each.lang, each.ud), each.seeds, bench) for each in asked]
     name = sections.page_name("mh5", wanted)
     parts = page(found, options.repeat())
     written = document.write(bench.results, name, "MH5 compared with MH4, on development sets", parts, as_csv(found))
     for treebank in found:
-        table(treebank).print(console)
+        table(treebank).print(bench.console)
     report_written(written)
 
 
-def _of_treebank(bank: Treebank, seeds: Sequence[int], bench: Bench, console: Console) -> OfTreebank:
+def _of_treebank(bank: Treebank, seeds: Sequence[int], bench: Bench) -> OfTreebank:
     """A row for each system with records. Raises InputError if there are none, or one lacks what is compared."""
     records = [record for record in load(bank.name, bench.results) if record["seed"] in seeds]
     gold = conllu.read(str(bank.paths["dev"]))
@@ -136,7 +135,7 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], bench: Bench, console: Co
     for system in SYSTEMS:
         mine = [record for record in records if record["system"] == system]
         if not mine:
-            console.print("%s: no finished run of %s, which is omitted" % (bank.name, system), soft_wrap=True)
+            bench.console.print("%s: no finished run of %s, which is omitted" % (bank.name, system), soft_wrap=True)
             continue
         for record in mine:
             if not {"dev_las", "tokens_per_second"} <= record.keys():
@@ -144,7 +143,7 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], bench: Bench, console: Co
                 raise InputError(lacking % (bank.name, system, record["seed"]))
         paths = [record_path(bench.results / bank.name, system, record["seed"], TREES) for record in mine]
         parsed = [predictions.heads(path, bank.paths["dev"], gold) for path in paths]
-        console.print("%s: timing %s" % (bank.name, system))
+        bench.console.print("%s: timing %s" % (bank.name, system))
         rows.append(Row.of(system, mine, reach, parsed, _speed(bank, system, gold, bench)))
     if not rows:
         none = "%s: none of these systems has a finished run with seed %s"
@@ -212,7 +211,7 @@ def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[Part]:
         gold, outside = found.reach.gold, found.reach.outside()
         counts = len(outside), len(gold), sum(len(gold[k]) - 1 for k in outside), sum(len(heads) - 1 for heads in gold)
         parts += [
-            Heading("%s (%s)" % (found.bank.lang, found.bank.release)),
+            Heading(found.bank.title),
             table(found),
             "%d of %d sentences are outside MH4, with %d of %d words." % counts,
             Items(differences(found)),
@@ -229,19 +228,8 @@ one core, the best of three rounds."""
 
 def as_csv(treebanks: Sequence[OfTreebank]) -> str:
     """The tables as csv."""
-    header = [
-        "lang",
-        "data",
-        "system",
-        "seeds",
-        "dev_uas",
-        "dev_uas_std",
-        "dev_las",
-        "dev_las_std",
-        "outside_uas",
-        "outside_uas_std",
-    ]
-    header += ["arcs_beyond", "arcs_found", "trees_outside", "training_tokens_per_second", "parsing_words_per_second"]
+    header = "lang data system seeds dev_uas dev_uas_std dev_las dev_las_std outside_uas outside_uas_std arcs_beyond arcs_found".split()
+    header += ["trees_outside", "training_tokens_per_second", "parsing_words_per_second"]
     body = [
         [found.bank.lang, found.bank.release, row.system, row.uas.seeds_listed]
         + [value for each in (row.uas, row.las, row.outside) for value in (each.mean, each.std)]

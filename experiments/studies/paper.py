@@ -17,6 +17,7 @@ import click
 from experiments import paper as published
 from experiments.engine import costs, ensembles, options, records, shared_task, workflow
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.options import PAPER_SEEDS, TOY_SEEDS
 from experiments.engine.provenance import make_command, report_written, shown
 from experiments.engine.treebank import located, with_test
@@ -32,16 +33,16 @@ PROFILE = "local (default), or slurm: runs are jobs of the cluster, JOBS at a ti
 UD = "a folder with treebanks; otherwise they are downloaded. Those that cannot be obtained are left out"
 
 
-@click.command(cls=options.Study)
-@options.langs(LANGS)
-@options.systems("mh3 mst", SYSTEMS)
-@options.seeds(SEEDS)
+@click.command(cls=Study)
+@options.variable("langs", LANGS)
+@options.variable("systems", SYSTEMS, "mh3 mst")
+@options.variable("seeds", SEEDS)
 @options.SETTINGS
-@options.option("profile", "slurm", PROFILE)
-@options.folder("ud", UD)
-@options.conll17()
+@options.variable("profile", PROFILE)
+@options.variable("ud", UD)
+@options.CONLL17
 @options.JOBS
-@options.option("snakemake", "options", "further options of Snakemake")
+@options.variable("snakemake", "further options of Snakemake")
 @click.pass_obj
 def paper(
     bench: Bench,

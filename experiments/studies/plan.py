@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from experiments import paper
 from experiments.engine import costs, options
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.costs import Size, Speed
 from experiments.engine.options import Request
 from experiments.engine.provenance import EXPERIMENTS, machine
@@ -53,12 +53,12 @@ class Total:
     disk: int
 
 
-@click.command(cls=options.Study)
-@options.langs("by default those of make paper")
-@options.systems("mh3 mst", "as for make paper")
-@options.seeds("as for make paper")
+@click.command(cls=Study)
+@options.variable("langs", "by default those of make paper")
+@options.variable("systems", "as for make paper", "mh3 mst")
+@options.variable("seeds", "as for make paper")
 @options.UD
-@options.option("cores", "16", "to compute the time on; by default %s" % CORES)
+@options.variable("cores", "to compute the time on; by default %s" % CORES)
 @click.option("--conll17", default="", hidden=True)
 @click.option("--jobs", default="", hidden=True)
 @click.option("--settings", default="", hidden=True)
@@ -95,15 +95,14 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, ud: str, cores: str
         memory = max(speeds[costs.key(toy, system)].memory for system in one.systems)
         rows.append(Row(one.lang, size, len(each), sum(each), len(left), sum(left), memory))
         trainings += each
-    console = Console(highlight=False)
-    table(rows).print(console)
+    table(rows).print(bench.console)
     wall = costs.wall_clock(trainings, on_cores)
     total = Total(sum(trainings), wall, on_cores, max(trainings), disk(len(trainings), on_cores))
     for line in notes(rows, total, speeds, str(machine()["processor"]), os.cpu_count() or 1):
-        console.print(line, soft_wrap=True, markup=False)
+        bench.console.print(line, soft_wrap=True, markup=False)
     if not langs and not systems and not seeds:
         grid = _of_table_4(asked, sizes, speeds, lasting)
-        console.print(goal(len(grid), sum(grid), costs.wall_clock(grid, on_cores), on_cores), soft_wrap=True)
+        bench.console.print(goal(len(grid), sum(grid), costs.wall_clock(grid, on_cores), on_cores), soft_wrap=True)
 
 
 def _of_table_4(

@@ -17,6 +17,7 @@ import click
 from experiments import paper
 from experiments.engine import options, records, shared_task
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.provenance import report_written, shown
 from experiments.engine.record import Record
 from experiments.engine.run import LIKELIHOOD, duration
@@ -47,8 +48,8 @@ class Line:
     settings: str = ""
 
 
-@click.command(cls=options.Study)
-@options.langs("names of treebanks, such as hu and eu-ud1.4; by default all with records")
+@click.command(cls=Study)
+@options.variable("langs", "names of treebanks, such as hu and eu-ud1.4; by default all with records")
 @click.pass_obj
 def report(bench: Bench, langs: str) -> None:
     """Write the pages."""

@@ -5,10 +5,10 @@ UAS on the development set is compared with Table 4 and, if the test set is avai
 """
 
 import click
-from rich.console import Console
 
 from experiments.engine import options, shared_task
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.experiment import Experiment
 from experiments.engine.options import DEFAULT_SEEDS, DEFAULT_SYSTEMS, TOY_SEEDS
 from experiments.engine.progress import failures
@@ -27,28 +27,28 @@ which models parse for Tables 5 and 6, and its systems' outputs, %s and %s;
 by default data/conll17, to which they are downloaded if the treebank is downloaded"""
 
 
-@click.command(cls=options.Study)
+@click.command(cls=Study)
 @options.lang(" and takes about two minutes")
-@options.systems("mh3 mst mh4-hybrid", SYSTEMS_KNOWN % (" ".join(SYSTEMS), " ".join(DEFAULT_SYSTEMS)))
-@options.seeds(SEEDS % (DEFAULT_SEEDS, TOY_SEEDS))
+@options.variable("systems", SYSTEMS_KNOWN % (" ".join(SYSTEMS), " ".join(DEFAULT_SYSTEMS)), "mh3 mst mh4-hybrid")
+@options.variable("seeds", SEEDS % (DEFAULT_SEEDS, TOY_SEEDS))
 @options.UD
-@options.conll17(CONLL17 % tuple(file_name("LANG", system) for system in OF_TASK))
+@options.variable("conll17", CONLL17 % tuple(file_name("LANG", system) for system in OF_TASK))
 @options.JOBS
 @options.SETTINGS
 @click.pass_obj
 def reproduce(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str, settings: str) -> int:
     """Train, and write the tables."""
     asked = options.request(lang, systems, seeds, ud, jobs, conll17, settings)
-    console, results = Console(highlight=False), bench.results
+    results = bench.results
     bank = with_test(located(asked.lang, asked.ud, asked.settings), asked.ud, asked.conll17)
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
     shared_task.score_at_hand(bank, results)
-    experiment.train(asked.jobs, console, lambda: treebank.write(bank.name, results))
+    experiment.train(asked.jobs, lambda: treebank.write(bank.name, results))
     runs = experiment.recorded()
     if runs:
-        writer.show(console, table4.table(runs), table4.note(runs), document.paths(results, bank.name))
+        writer.show(bench.console, table4.table(runs), table4.note(runs), document.paths(results, bank.name))
         tested = table5_6.tested(bank.name, runs, results)
         if tested:
             pages = document.paths(results, bank.name + "-test")
-            writer.show(console, table5_6.table(tested), table5_6.note(tested), pages)
-    return failures(experiment.runs, console)
+            writer.show(bench.console, table5_6.table(tested), table5_6.note(tested), pages)
+    return failures(experiment.runs, bench.console)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import click
 import numpy as np
-from rich.console import Console
 
 from experiments.engine import options
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run, requested_models
 from experiments.engine.treebank import Treebank, located
@@ -102,7 +102,7 @@ def searched() -> list[str]:
     return [system.name for system in SYSTEMS.values() if {how for how, _ in DECODERS} <= set(system.decoders)]
 
 
-@click.command(cls=options.Study)
+@click.command(cls=Study)
 @options.of_models(searched(), DEFAULT_SYSTEMS)
 @click.pass_obj
 def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
@@ -112,20 +112,20 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     bank = located(asked.lang, asked.ud)
     models = requested_models(bench.models(bank.name), systems, seeds, searched(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
-    console, measured = Console(highlight=False), Measured()
+    measured: Measured = {}
     for model in models:
         said = "decoding %s (%s) with %s, seed %d" % (bank.paths["dev"].name, bank.release, model.system, model.seed)
-        console.print(said, soft_wrap=True)
+        bench.console.print(said, soft_wrap=True)
         measured.setdefault(model.system, []).append(measure(model.folder, sentences))
-    lengths, title, name = list(map(len, sentences)), "%s (%s)" % (bank.lang, bank.release), bank.name + "-search"
+    lengths, title, name = list(map(len, sentences)), bank.title, bank.name + "-search"
     make_folder(bench.results)
     drawing = bench.results / (name + ".png")
     plot(drawing, title + ", development set", measured, lengths)
     parts, csv_text = page(bank, models, measured, lengths, options.repeat()), as_csv(bank, models, measured, sum(lengths))
     written = document.write(bench.results, name, title + ": greedy and beam search with global models", parts, csv_text)
     for system, decoded in measured.items():
-        console.print("\n" + system)
-        table(decoded, sum(lengths)).print(console)
+        bench.console.print("\n" + system)
+        table(decoded, sum(lengths)).print(bench.console)
     report_written([*written, drawing])
 
 

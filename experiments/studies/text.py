@@ -14,10 +14,10 @@ from pathlib import Path
 from textwrap import TextWrapper
 
 import click
-from rich.console import Console
 
 from experiments.engine import options
 from experiments.engine.bench import Bench
+from experiments.engine.command import Study
 from experiments.engine.run import Run, requested_models
 from experiments.engine.treebank import Treebank, described, located, with_test
 from experiments.pages import document, sections
@@ -90,12 +90,12 @@ def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path)
             yield Row(model, name, {metric: scores[metric].f1 for metric in METRICS})
 
 
-@click.command(cls=options.Study)
+@click.command(cls=Study)
 @options.lang()
-@options.systems("mh4-hybrid 1ec", "from %s; by default %s" % (" ".join(SYSTEMS), " and ".join(DEFAULT_SYSTEMS)))
-@options.seeds("of the trained models; by default all")
+@options.variable("systems", "from %s; by default %s" % (" ".join(SYSTEMS), " and ".join(DEFAULT_SYSTEMS)), "mh4-hybrid 1ec")
+@options.variable("seeds", "of the trained models; by default all")
 @options.UD
-@options.conll17("a folder that already has the shared task's segmentation; otherwise it is downloaded")
+@options.variable("conll17", "a folder that already has the shared task's segmentation; otherwise it is downloaded")
 @click.pass_obj
 def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str) -> None:
     """Measure and write the table."""
@@ -106,15 +106,15 @@ def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: st
     if bank.test is None:
         raise InputError("no test set with the segmentation of the shared task: name its folder, CONLL17=folder")
     models = requested_models(bench.models(bank.name), systems, seeds, list(SYSTEMS), DEFAULT_SYSTEMS)
-    console, segmenter = Console(highlight=False), bench.models(bank.name) / "segmenter.udpipe"
+    segmenter = bench.models(bank.name) / "segmenter.udpipe"
     if not segmenter.exists():
-        console.print("training a segmenter on %s" % bank.paths["train"].name, soft_wrap=True)
+        bench.console.print("training a segmenter on %s" % bank.paths["train"].name, soft_wrap=True)
         train(str(bank.paths["train"]), str(bank.paths["dev"]), str(segmenter))
     with tempfile.TemporaryDirectory() as folder:
         rows = list(measure(bank, models, str(segmenter), Path(folder)))
-    title, parts = "%s (%s): from raw text" % (bank.lang, bank.release), page(bank, segmenter, rows, options.repeat())
+    title, parts = bank.title + ": from raw text", page(bank, segmenter, rows, options.repeat())
     pages = document.write(bench.results, bank.name + "-text", title, parts, as_csv(bank, rows))
-    show(console, summary(rows), "F1 by the official scorer, on the test set.", pages)
+    show(bench.console, summary(rows), "F1 by the official scorer, on the test set.", pages)
 
 
 def summary(rows: Sequence[Row]) -> Table:

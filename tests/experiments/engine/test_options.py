@@ -8,6 +8,7 @@ from samples import ROOT, calls, study, usage
 
 from experiments.__main__ import main
 from experiments.engine import options
+from experiments.engine.command import Study
 from mh4.errors import InputError
 from mh4.parser.systems import SYSTEMS
 
@@ -91,7 +92,7 @@ def test_a_study_is_a_file():
     assert set(main.list_commands(context)) == files | {"single", "predictions"}
     for name in files:
         command = main.get_command(context, name)
-        assert isinstance(command, options.Study) and command.name == name
+        assert isinstance(command, Study) and command.name == name
         assert command.get_usage(click.Context(command)) == usage(name)
         assert command.get_short_help_str()
 

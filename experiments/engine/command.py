@@ -1,0 +1,73 @@
+"""The commands of studies: their usage, and how they answer bad input and interruption."""
+
+import sys
+import textwrap
+from typing import Any
+
+import click
+
+from experiments.engine.grid import Stopped
+from mh4.cli.group import answered, say
+from mh4.errors import InputError
+
+# The variables of all studies, with examples of their values.
+VARIABLES = {
+    "lang": "hu", "langs": "hu got", "rows": "word-boundaries labels", "systems": "mh3 mst", "seeds": "1 2", "length": "full",
+    "ud": "folder", "conll17": "folder", "jobs": "2", "settings": "authors", "profile": "slurm", "snakemake": "options", "cores": "16",
+}  # fmt: skip
+LISTS = ("langs", "rows", "systems", "seeds")
+
+
+class UsageError(InputError):
+    """LANG is not a treebank: the user needs to see the usage."""
+
+
+class Command(click.Command):
+    """A command whose function returns an exit code, or nothing, and which answers as those of `mh4` do, with its own name."""
+
+    def invoke(self, context: click.Context) -> Any:
+        with answered(self.name or ""):
+            try:
+                code = super().invoke(context) or 0
+            except (Stopped, KeyboardInterrupt):
+                print("stopped; run the same command again to resume")
+                code = 130
+            except UsageError as error:
+                say(str(error), *self.get_help(context).split("\n"), err=True)
+                code = 2
+        context.exit(code)
+
+
+class Study(Command):
+    """The command of a study: its options are the variables of its target of `make`, of which its usage is."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        """Variables of other studies are left out: make passes all that are given."""
+        others = VARIABLES.keys() - {parameter.name for parameter in self.params}
+        begins = tuple("--%s=" % name for name in others)
+        return super().parse_args(context, [each for each in arguments if not each.startswith(begins)])
+
+    def format_usage(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        named = ["%s=%s" % (name, each.metavar) for name, each in self._variables().items()]
+        words = [each if each.startswith("LANG=") else "[%s]" % each for each in named]
+        unbroken = " ".join(word.replace(" ", "\0") for word in ["make " + (self.name or ""), *words])
+        lines = textwrap.wrap(
+            "usage: " + unbroken, 130, subsequent_indent=" " * 7, break_long_words=False, break_on_hyphens=False
+        )
+        formatter.write("\n".join(lines).replace("\0", " ") + "\n")
+
+    def format_help(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        self.format_usage(context, formatter)
+        shown = {name: each.help or "" for name, each in self._variables().items()}
+        width = max([7, *map(len, shown)])
+        for name, meaning in shown.items():
+            formatter.write("  %-*s  %s\n" % (width, name, meaning.replace("\n", "\n" + " " * (width + 4))))
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """What the first lines of the module say after the usage."""
+        said = (sys.modules[self.callback.__module__].__doc__ or "").partition("``: ")[2].partition("\n\n")[0]
+        return said.replace("\n", " ")
+
+    def _variables(self) -> dict[str, click.Option]:
+        """The options by the names of variables, except for those that only `python -m experiments` has."""
+        return {each.opts[0][2:].upper(): each for each in self.params if isinstance(each, click.Option) and not each.hidden}
