@@ -6,7 +6,7 @@ help:
 	@echo '          [CONLL17=folder]        outputs of the CoNLL 2017 shared task if CONLL17 has them'
 	@echo 'make reproduce LANG=toy           the first thing to try: a small generated treebank, no download'
 	@echo
-	@$(foreach study,$(STUDIES),awk '{ sub(/^"""``/, "") } /``: / { sub(/``: /, "\n    "); print; exit } { print }' $(call module,$(study));)
+	@$(foreach study,$(STUDIES),awk '{ sub(/^"""``/, "") } /^$$/ { exit } said { $$0 = "    " $$0 } /``: / { sub(/``: /, "\n    "); said = 1 } { print }' $(call module,$(study));)
 	@echo
 	@echo '    LANG=hu                       its language (toy: a small generated one, no download)   LANGS="hu got"  several'
 	@echo '    SYSTEMS="mh3 mst mh4-hybrid"  the parsers            SEEDS="1 2 3"  the runs of each'

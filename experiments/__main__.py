@@ -11,19 +11,19 @@ from experiments import studies
 from experiments.engine.bench import Bench
 from mh4.cli.group import Commands
 
-TOOLS = {"single": "experiments.engine.single", "predictions": "experiments.engine.restore"}  # which are not studies
+TOOLS = ["single", "predictions"]  # commands that are not studies
 
 
 class Studies(Commands):
     """The studies, of which only the one that is asked for is imported."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return [module.name for module in pkgutil.iter_modules(studies.__path__)] + list(TOOLS)
+        return [module.name for module in pkgutil.iter_modules(studies.__path__)] + TOOLS
 
     def get_command(self, context: click.Context, name: str) -> Optional[click.Command]:
         if name not in self.list_commands(context):
             return None
-        return getattr(import_module(TOOLS.get(name, "experiments.studies." + name)), name)
+        return getattr(import_module("experiments.%s.%s" % ("engine" if name in TOOLS else "studies", name)), name)
 
 
 @click.group(cls=Studies, context_settings={"help_option_names": ["-h", "--help"]})

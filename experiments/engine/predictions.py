@@ -11,13 +11,25 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
 import numpy as np
 
+from experiments.engine.command import Command
 from mh4.data import conllu
 from mh4.decoders.shared import arguments
 from mh4.errors import InputError
 from mh4.util.files import atomic_path, git_blob_id, write_text
 from mh4.util.processes import with_parent
+
+
+@click.command(cls=Command)
+@click.argument("trees", metavar="SYSTEM-seedN.trees.gz")
+@click.argument("file", metavar="FILE.conllu")
+def predictions(trees: str, file: str) -> None:
+    """Write FILE with the trees of a run to standard output."""
+    text = restored(Path(trees), Path(file))
+    with conllu.open_output("-") as output:
+        output.write(text)
 
 
 def parse(command: Sequence[str], folder: Path, files: dict[str, Path], environment: dict[str, str]) -> dict[str, Path]:

@@ -1,9 +1,9 @@
 """``make likelihood LANG=hu [SYSTEMS="mh4-hybrid mst"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder] [JOBS=2]``: training on likelihood
+and with the paper's hinge, compared: accuracy, calibration, and minimum-Bayes-risk decoding
 
-Compared with training the same systems with the paper's hinge: accuracy, calibration, and minimum-Bayes-risk decoding. Runs of both
-are trained as by ``make reproduce``; then every model decodes half of the development set exactly and by minimum Bayes risk, with
-probabilities calibrated on the other half, and the models of each seed vote as an ensemble, by arcs and by marginals. This is not in
-the paper.
+Runs of both are trained as by ``make reproduce``; then every model decodes half of the development set exactly and by minimum Bayes
+risk, with probabilities calibrated on the other half, and the models of each seed vote as an ensemble, by arcs and by marginals. This
+is not in the paper.
 """
 
 import statistics
