@@ -9,6 +9,7 @@ import click
 from experiments.engine.grid import Stopped
 from mh4.cli.group import answered, say
 from mh4.errors import InputError
+from mh4.util import streams
 
 # The variables of all studies, with examples of their values.
 VARIABLES = {
@@ -29,6 +30,7 @@ class Command(click.Command):
         with answered(self.name or ""):
             try:
                 code = super().invoke(context) or 0
+                streams.finish()
             except (Stopped, KeyboardInterrupt):
                 print("stopped; run the same command again to resume")
                 code = 130

@@ -1,9 +1,9 @@
 """``make text LANG=hu [SYSTEMS="mh4-hybrid 1ec"] [SEEDS="1 2"] [UD=folder] [CONLL17=folder]``: accuracy from raw text
 with a segmenter trained on the treebank, compared with that on given segmentations
 
-This is not in the paper, whose parsers read the
-segmentation of the shared task's baseline. The models are those trained by ``make reproduce``. The raw text is rebuilt from the test
-set as the shared task made it: sentences are separated by a space only, paragraphs by blank lines, and lines wrap.
+This is not in the paper, whose parsers read the segmentation of the shared task's baseline. The models are those trained by
+``make reproduce``. The raw text is rebuilt from the test set as the shared task made it: sentences are separated by a space only,
+paragraphs by blank lines, and lines wrap.
 """
 
 import re
