@@ -3,7 +3,6 @@
 import pkgutil
 from importlib import import_module
 from pathlib import Path
-from typing import Optional
 
 import click
 
@@ -20,7 +19,7 @@ class Studies(Commands):
     def list_commands(self, context: click.Context) -> list[str]:
         return [module.name for module in pkgutil.iter_modules(studies.__path__)] + TOOLS
 
-    def get_command(self, context: click.Context, name: str) -> Optional[click.Command]:
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in self.list_commands(context):
             return None
         return getattr(import_module("experiments.%s.%s" % ("engine" if name in TOOLS else "studies", name)), name)

@@ -3,7 +3,6 @@
 import csv
 from functools import cache
 from pathlib import Path
-from typing import Optional
 
 from mh4.data import treebanks
 from mh4.data.conll17 import SEGMENTATION
@@ -37,7 +36,7 @@ def coverage() -> dict[str, dict[str, str]]:
     return {row["lang"]: row for row in _rows("table3_coverage")}
 
 
-def dev_uas(lang: str, release: str, system: str) -> Optional[tuple[float, float]]:
+def dev_uas(lang: str, release: str, system: str) -> tuple[float, float] | None:
     """Mean and standard deviation in Table 4; None if it has no comparable numbers."""
     if release != RELEASE:
         return None
@@ -58,7 +57,7 @@ def systems(lang: str) -> tuple[str, ...]:
     return of_table_4 + (("greedy-mh4-two", "greedy-mh4-three") if lang in coverage() else ())
 
 
-def test_table(lang: str) -> Optional[int]:
+def test_table(lang: str) -> int | None:
     """The table with the test scores of a language: 5, for the non-projective ones, or 6; None if neither."""
     return next((number for number, name in TEST_TABLES.items() if any(row["lang"] == lang for row in _rows(name))), None)
 
@@ -68,7 +67,7 @@ def test_languages(number: int) -> list[str]:
     return [lang for lang in dict.fromkeys(row["lang"] for row in _rows(TEST_TABLES[number])) if lang != "avg"]
 
 
-def test_las(lang: str, release: str, system: str) -> Optional[tuple[float, Optional[float]]]:
+def test_las(lang: str, release: str, system: str) -> tuple[float, float | None] | None:
     """Mean and standard deviation (None for single numbers) in Tables 5 and 6; None if they have no comparable numbers.
 
     system: the name of one of our systems, "ensemble" or "ensemble-all" (the paper does not say which of them is its ensemble), or

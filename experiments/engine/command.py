@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from experiments.engine.grid import Stopped
-from mh4.cli.group import answered, say
+from mh4.cli.group import reporting_errors, say
 from mh4.errors import InputError
 from mh4.util import streams
 
@@ -27,7 +27,7 @@ class Command(click.Command):
     """A command whose function returns an exit code, or nothing, and which answers as those of `mh4` do, with its own name."""
 
     def invoke(self, context: click.Context) -> Any:
-        with answered(self.name or ""):
+        with reporting_errors(self.name or ""):
             try:
                 code = super().invoke(context) or 0
                 streams.finish()

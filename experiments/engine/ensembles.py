@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Optional
 
 from experiments import paper
 from experiments.engine import predictions
@@ -35,10 +34,10 @@ MEMBERS = ("mh4-hybrid", "1ec", "mst")  # the paper's
 class Scores:
     """The scores of an ensemble, in percent, by the official scorer; None where it was not applied, as on test without its segmentation."""
 
-    dev_uas: Optional[float]
-    dev_las: Optional[float]
-    test_uas: Optional[float] = None
-    test_las: Optional[float] = None
+    dev_uas: float | None
+    dev_las: float | None
+    test_uas: float | None = None
+    test_las: float | None = None
 
 
 def name_of(systems: Sequence[str]) -> str:
@@ -90,7 +89,7 @@ class Combiner:
         dev = official(str(self.bank.paths["dev"]), str(parsed["dev"]))
         return Scores(dev["UAS"].f1, dev["LAS"].f1, *self._test(parsed)), parsed
 
-    def with_votes(self, name: str, runs: Sequence[Run], votes: Sequence[Path]) -> tuple[Optional[float], Optional[float]]:
+    def with_votes(self, name: str, runs: Sequence[Run], votes: Sequence[Path]) -> tuple[float | None, float | None]:
         """UAS and LAS on the test set of these models together with other parsers' trees for it."""
         with self._alone(name):
             return self._test(self._parse(name, self.command(runs, votes), {"test": self.files["test"]}))
@@ -104,7 +103,7 @@ class Combiner:
         make_folder(folder)
         return predictions.parse([*self.trainer, *command], folder, files, {**environment(self.bank.lang), **ONE_THREAD})
 
-    def _test(self, parsed: dict[str, Path]) -> tuple[Optional[float], Optional[float]]:
+    def _test(self, parsed: dict[str, Path]) -> tuple[float | None, float | None]:
         if self.bank.test is None:
             return None, None
         scores = official(str(self.bank.test[0]), str(parsed["test"]))
@@ -135,7 +134,7 @@ def _member(run: Run) -> dict:
     return {"system": run.system, "seed": run.seed, "dev_uas": dev_uas(run), "commit": ", ".join(run.origin().get("commits", []))}
 
 
-def record_all_seeds(bank: Treebank, records: Records, systems: Sequence[str], reproduce: str) -> Optional[Scores]:
+def record_all_seeds(bank: Treebank, records: Records, systems: Sequence[str], reproduce: str) -> Scores | None:
     """Lets the recorded trees of these systems vote, those of all seeds that all of them have, and records this as `ALL`, seed 0.
 
     None if there are fewer than two seeds. The first to vote is the run with the highest dev UAS.

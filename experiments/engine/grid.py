@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from rich.console import Console
 
@@ -81,7 +81,7 @@ def train_all(
             _stop(children)
 
 
-def _start(run: Run, cwd: Path, environment: dict[str, str]) -> Optional[_Child]:
+def _start(run: Run, cwd: Path, environment: dict[str, str]) -> _Child | None:
     """Starts a child to train the run; returns None, and the run has failed, if another process is training it."""
     make_folder(run.folder)
     started = time.monotonic()

@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Optional
 
 import click
 
@@ -88,8 +87,8 @@ class Request:
     systems: tuple[str, ...]
     seeds: tuple[int, ...]
     jobs: int
-    ud: Optional[str]
-    conll17: Optional[str] = None
+    ud: str | None
+    conll17: str | None = None
     settings: str = ""
 
     def command(self) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from types import UnionType
-from typing import Any, Literal, NotRequired, Optional, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 Score = Literal["dev_uas", "dev_las", "test_uas", "test_las"]
 
@@ -69,7 +69,7 @@ class Record(TypedDict):
     command: NotRequired[str]
     reproduce: NotRequired[str]
     settings_of: NotRequired[str]
-    seconds_to_paper: NotRequired[Optional[float]]
+    seconds_to_paper: NotRequired[float | None]
     test: NotRequired[File]
     segmentation: NotRequired[File]
     settings: NotRequired[dict[str, Any]]
@@ -122,7 +122,7 @@ def matches(value: Any, kind: Any) -> bool:
     return kind is Any or isinstance(value, kind)
 
 
-def complaint(record: Any) -> Optional[str]:
+def complaint(record: Any) -> str | None:
     """What is wrong with a record; None if nothing is."""
     if not isinstance(record, dict):
         return "expected an object"

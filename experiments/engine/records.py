@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Optional, cast
+from typing import cast
 
 from experiments import paper
 from experiments.engine.provenance import EXPERIMENTS, shown, without_machine
@@ -48,7 +48,7 @@ class Records:
         """
         return self._record(run) is not None
 
-    def _record(self, run: Run) -> Optional[Record]:
+    def _record(self, run: Run) -> Record | None:
         path = self.path(run, RECORD)
         record = _read(path) if path.exists() else None
         if record is None or any(files(record)[split]["git_blob"] != blob for split, blob in self.bank.blobs.items()):
@@ -90,7 +90,7 @@ class Records:
         make_folder(self.folder)
         write_text(str(self.path(run, RECORD)), json.dumps(record, indent=1, sort_keys=True) + "\n")
 
-    def _different(self, run: Run, record: dict) -> Optional[Origin]:
+    def _different(self, run: Run, record: dict) -> Origin | None:
         """The results and origin of the record of these inputs that is there so far, if its results differ, or of one before it."""
         try:
             before = self._record(run)

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Optional
 
 from experiments.engine.provenance import shown
 from mh4.errors import InputError
@@ -40,9 +39,9 @@ class Run:
     seconds: float = 0.0  # since it was started
     metrics: dict = field(default_factory=dict)  # the last evaluation
     failure: str = ""  # why it failed
-    exit_code: Optional[int] = None
+    exit_code: int | None = None
     log_start: int = 0  # where the log of the last attempt begins, in bytes
-    _seen: Optional[tuple[int, int]] = field(
+    _seen: tuple[int, int] | None = field(
         default=None, init=False, repr=False
     )  # size and time of the metrics file when last read
 
@@ -59,7 +58,7 @@ class Run:
     def log(self) -> Path:
         return self.folder / "train.log"
 
-    def summary(self) -> Optional[dict]:
+    def summary(self) -> dict | None:
         """The summary of the finished run, or None while it is unfinished."""
         summary = read_json(self.folder / "summary.json")
         return summary if summary.get("finished") is True else None

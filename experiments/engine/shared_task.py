@@ -6,7 +6,7 @@ Only the files behind the paper's numbers are scored: the test sets of UD 2.0 an
 import json
 import sys
 from pathlib import Path
-from typing import Optional, cast
+from typing import cast
 
 from experiments.engine.provenance import commit, shown
 from experiments.engine.record import Output, SharedTask, matches
@@ -73,7 +73,7 @@ def score_at_hand(bank: Treebank, results: Path) -> None:
         print("the shared task's systems are not scored: %s" % error, file=sys.stderr)
 
 
-def load(lang: str, results: Path) -> Optional[SharedTask]:
+def load(lang: str, results: Path) -> SharedTask | None:
     """The record for a language, or None. Raises InputError if it cannot be read."""
     path = _path(lang, results)
     if not path.exists():

@@ -4,7 +4,6 @@ import hashlib
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Optional
 
 from experiments import paper
 from experiments.engine.provenance import EXPERIMENTS
@@ -35,7 +34,7 @@ class Treebank:
     release: str
     paths: dict[str, Path]
     blobs: dict[str, str]
-    test: Optional[tuple[Path, Path]] = None
+    test: tuple[Path, Path] | None = None
     outputs: dict[str, Path] = field(default_factory=dict)
     settings: str = ""
     assignments: tuple[str, ...] = ()
@@ -83,7 +82,7 @@ def described(path: Path) -> File:
     return {"path": path.name, "git_blob": git_blob_id(path)}
 
 
-def located(lang: str, ud: Optional[str], settings: str = "") -> Treebank:
+def located(lang: str, ud: str | None, settings: str = "") -> Treebank:
     """The treebank's files to train and evaluate on, downloaded if necessary; for the toy treebank also those to test on.
 
     settings: see Treebank.
@@ -93,7 +92,7 @@ def located(lang: str, ud: Optional[str], settings: str = "") -> Treebank:
     return replace(bank, test=(found["test"], found["test"])) if lang == treebanks.TOY else bank
 
 
-def with_test(bank: Treebank, ud: Optional[str], conll17: Optional[str] = None) -> Treebank:
+def with_test(bank: Treebank, ud: str | None, conll17: str | None = None) -> Treebank:
     """The treebank with the files to test on: from the folder `conll17` or, for UD 2.0, from data/conll17.
 
     If neither `ud` nor `conll17` is given, they are downloaded to data/conll17. Files that cannot be obtained are reported on

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from experiments.engine.ensembles import MEMBERS, NAME
 from experiments.engine.grid import Stopped, ending_signals
@@ -142,7 +142,7 @@ def only_one(home: Path) -> Iterator[int]:
 
 
 def execute(
-    grids: Sequence[Grid], command: str, profile: str, jobs: Optional[int], requests: Requests, more: Sequence[str], lock: int
+    grids: Sequence[Grid], command: str, profile: str, jobs: int | None, requests: Requests, more: Sequence[str], lock: int
 ) -> None:
     """Has Snakemake make the missing records; afterwards `Grid.unfinished` tells what it did not make.
 

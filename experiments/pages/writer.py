@@ -7,7 +7,6 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
 
 from rich import box
 from rich.console import Console
@@ -24,7 +23,7 @@ class Average:
     """A mean over runs, in percent, with the sample standard deviation (n - 1), None for a single run."""
 
     mean: float
-    std: Optional[float]
+    std: float | None
     seeds: tuple[int, ...] = ()
 
     def __str__(self) -> str:
@@ -57,7 +56,7 @@ def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
     return Average(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None, tuple(seeds))
 
 
-def plus_minus(mean: float, spread: Optional[float], form: str = "%.2f") -> str:
+def plus_minus(mean: float, spread: float | None, form: str = "%.2f") -> str:
     """A mean and, if known, its spread, as text."""
     return form % mean if spread is None else "%s ± %.2f" % (form % mean, spread)
 
@@ -69,7 +68,7 @@ class Table:
     header: Sequence[str]
     body: Sequence[Sequence[str]]
     right: int
-    left_from: Optional[int] = None
+    left_from: int | None = None
 
     def is_number(self, column: int) -> bool:
         """Whether a column contains numbers."""
@@ -98,7 +97,7 @@ class SystemRow:
 
     system: str
     ours: Average
-    paper: Optional[Average]
+    paper: Average | None
 
     @property
     def name(self) -> str:
@@ -106,7 +105,7 @@ class SystemRow:
         return self.system
 
     @property
-    def difference(self) -> Optional[float]:
+    def difference(self) -> float | None:
         return None if self.paper is None else self.ours.mean - self.paper.mean
 
     @property

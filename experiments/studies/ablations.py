@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, Optional
+from typing import Literal, NamedTuple
 
 import click
 
@@ -83,7 +83,7 @@ SHORT, OURS, THEIRS = Within("short", "", False), Within("full", "", True), With
 WITHIN = (SHORT, OURS, THEIRS)
 
 
-def variant(plan: Plan, bank: Treebank, within: Within, row: Optional[Row], system: str) -> Treebank:
+def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system: str) -> Treebank:
     """The treebank with the settings of a run; None: without any of the other side, at full length those of ``make reproduce``."""
     settings = bank.with_settings(within.settings)
     if within.full and row is None:
@@ -104,7 +104,7 @@ def value(config: Config, name: str) -> bool | int | float | str:
     return getattr(getattr(config, section), setting)
 
 
-def wanted(rows: Sequence[Row], systems: Sequence[str], within: Within) -> Iterator[tuple[Optional[Row], str]]:
+def wanted(rows: Sequence[Row], systems: Sequence[str], within: Within) -> Iterator[tuple[Row | None, str]]:
     """The rows to train, with a system each; in short runs also None, for the unchanged run that they are compared with."""
     pairs = [(row, system) for row in rows for system in row.systems if system in systems]
     if not within.full:
@@ -198,21 +198,21 @@ class Measured:
         """The number of runs of a row, or without any (""), of all treebanks."""
         return sum(len(group) for (name, other, _), group in self.scores.items() if (name, other) == (row, system))
 
-    def deviation(self, score: str) -> Optional[float]:
+    def deviation(self, score: str) -> float | None:
         """The standard deviation between seeds, pooled over all runs (three each are too few); None without repetitions."""
         groups = [[getattr(run, score) for run in group] for group in self.scores.values()]
         squares = [(value - statistics.mean(group)) ** 2 for group in groups for value in group]
         freedom = sum(len(group) - 1 for group in groups)
         return (sum(squares) / freedom) ** 0.5 if freedom else None
 
-    def mean(self, key: Key, score: str) -> Optional[tuple[float, Optional[float]]]:
+    def mean(self, key: Key, score: str) -> tuple[float, float | None] | None:
         """The mean over seeds, and its standard error; None without runs."""
         group, std = self.scores.get(key), self.deviation(score)
         if not group:
             return None
         return statistics.mean(getattr(run, score) for run in group), None if std is None else std / len(group) ** 0.5
 
-    def effect(self, row: str, system: str, langs: Sequence[str], score: str = "uas") -> Optional[tuple[float, Optional[float]]]:
+    def effect(self, row: str, system: str, langs: Sequence[str], score: str = "uas") -> tuple[float, float | None] | None:
         """The score with the authors' settings of the row less that with ours, a mean over treebanks, and its standard error.
 
         None if runs are missing.
@@ -248,7 +248,7 @@ def _measured(plan: Plan, results: Path, within: Within, langs: Sequence[str]) -
     return Measured(within, tuple(lang for lang in langs if any(key[2] == lang for key in scores)), scores)
 
 
-def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Optional[Row], system: str) -> list[Score]:
+def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | None, system: str) -> list[Score]:
     """The scores of the runs on a treebank, those of short runs means of the last evaluations; without records of other settings."""
     bank = variant(plan, Treebank(lang, lang, "", {}, {}), within, row, system)
     folder, found = results / bank.name, []

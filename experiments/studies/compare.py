@@ -9,7 +9,6 @@ import csv
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional
 
 import click
 
@@ -69,7 +68,7 @@ def compare(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     report_written([*written, drawing])
 
 
-def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Optional[Sequence[int]]) -> Runs:
+def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Sequence[int] | None) -> Runs:
     """The records of both systems by seed, for the seeds asked for or else all that both have."""
     by_system = [{record["seed"]: record for record in records if record["system"] == system} for system in systems]
     for system, mine in zip(systems, by_system):
@@ -116,7 +115,7 @@ def by(dimension: Dimension, found: Comparison, runs: int) -> Table:
     return Table(header, body, right=1)
 
 
-def _pair(a: Optional[float], b: Optional[float]) -> list[str]:
+def _pair(a: float | None, b: float | None) -> list[str]:
     if a is None or b is None:
         return ["" if value is None else "%.1f" % value for value in (a, b)] + [""]
     return ["%.1f" % a, "%.1f" % b, "%+.1f" % (a - b)]

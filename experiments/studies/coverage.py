@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Optional
 
 import click
 
@@ -46,7 +45,7 @@ class File:
     path: Path
     lang: str
     split: str
-    release: Optional[str]
+    release: str | None
     blob: str
     counts: classes.Coverage = field(default_factory=classes.Coverage)
 

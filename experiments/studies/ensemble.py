@@ -8,7 +8,6 @@ are combined, also each seed's with the outputs of the shared task's systems, an
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Optional
 
 import click
 from rich.console import Console
@@ -45,7 +44,7 @@ class Row:
     models: int
     scores: Sequence[Scores]
 
-    def average(self, score: str) -> Optional[Average]:
+    def average(self, score: str) -> Average | None:
         """The average of a score over seeds; None if there is none."""
         known = [value for value in (getattr(scores, score) for scores in self.scores) if value is not None]
         return average(known) if known else None

@@ -9,7 +9,6 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Optional
 
 import click
 import numpy as np
@@ -73,7 +72,7 @@ class Row:
     recalled: float
     predicted: float
     training: float
-    parsing: Optional[float]
+    parsing: float | None
 
     @classmethod
     def of(
@@ -82,7 +81,7 @@ class Row:
         records: Sequence[Record],
         reach: Reach,
         predicted: Sequence[Sequence[np.ndarray]],
-        parsing: Optional[float],
+        parsing: float | None,
     ) -> "Row":
         """records: of the runs of the system; predicted: their trees for the development set."""
         seeds = [record["seed"] for record in records]
@@ -151,7 +150,7 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], bench: Bench) -> OfTreeba
     return OfTreebank(bank, reach, rows)
 
 
-def _speed(bank: Treebank, system: str, gold: Sequence[conllu.Sentence], bench: Bench) -> Optional[float]:
+def _speed(bank: Treebank, system: str, gold: Sequence[conllu.Sentence], bench: Bench) -> float | None:
     """The words per second of parsing the development set on one core, with the model of the first seed; None if there is none."""
     runs = finished_runs(bench.models(bank.name), system)
     if not runs:

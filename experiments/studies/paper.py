@@ -10,7 +10,6 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional
 
 import click
 
@@ -116,7 +115,7 @@ def found(asked: Sequence[options.Request], home: Path) -> tuple[list[Grid], dic
         except InputError as error:
             left_out[one.lang] = str(error)
             continue
-        conll17: Optional[str] = one.conll17
+        conll17: str | None = one.conll17
         try:
             bank = with_test(bank, one.ud, conll17)
         except InputError as error:  # no test scores, then

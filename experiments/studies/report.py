@@ -10,7 +10,6 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
 
 import click
 
@@ -114,7 +113,7 @@ def sections(runs: Mapping[str, Sequence[Record]], results: Path, toy: bool = Fa
     ]
 
 
-def standard_error(ours: Average, theirs: Average) -> Optional[float]:
+def standard_error(ours: Average, theirs: Average) -> float | None:
     """Of the difference of two means; the paper's standard deviation stands for ours if we have one run. None if it has none."""
     if theirs.std is None:
         return None
@@ -266,13 +265,13 @@ def _average(lines: Sequence[Line], systems: Sequence[str]) -> list[list[str]]:
     ]
 
 
-def _ours(ours: Optional[Average]) -> str:
+def _ours(ours: Average | None) -> str:
     if ours is None:
         return NONE
     return "%s (%d)" % (ours, len(ours.seeds)) if ours.seeds else str(ours)
 
 
-def _difference(ours: Optional[Average], theirs: Optional[Average]) -> str:
+def _difference(ours: Average | None, theirs: Average | None) -> str:
     if ours is None or theirs is None:
         return ""
     error, difference = standard_error(ours, theirs), ours.mean - theirs.mean
@@ -309,7 +308,7 @@ def _by_length(names: Iterable[str], results: Path) -> list[Section]:
     )
 
 
-def _two(scores: Optional[tuple[float, float]]) -> str:
+def _two(scores: tuple[float, float] | None) -> str:
     return "%+.1f (%.1f, %.1f)" % (scores[0] - scores[1], *scores) if scores else NONE
 
 

@@ -5,7 +5,6 @@ It is written to ``results/summary.md`` and ``.csv`` from the records, and into 
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Optional
 
 from experiments import paper
 from experiments.engine import records
@@ -68,7 +67,7 @@ def title(bank: str) -> str:
     return names.get(lang, lang) + (" (UD %s)" % release if release else "")
 
 
-def _ours(row: Optional[SystemRow]) -> str:
+def _ours(row: SystemRow | None) -> str:
     return str(row.ours) if row else ""
 
 

@@ -6,7 +6,6 @@ Made only from the records of a treebank's runs, so ``experiments/report.py`` ca
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Optional
 
 from experiments import paper
 from experiments.engine import records
@@ -48,10 +47,10 @@ def note(runs: Sequence[Record]) -> str:
 def every_run(runs: Sequence[Record]) -> Table:
     """The scores and training times of each run."""
 
-    def number(value: Optional[float], form: str) -> str:
+    def number(value: float | None, form: str) -> str:
         return "" if value is None else form % value
 
-    def time(value: Optional[float]) -> str:
+    def time(value: float | None) -> str:
         return "" if value is None else duration(value)
 
     columns: dict[str, Callable[[Record], str]] = {

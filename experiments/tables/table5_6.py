@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
 
 from experiments import paper
 from experiments.engine import records, shared_task
@@ -37,7 +36,7 @@ class Row(SystemRow):
         return "✓" if self.agrees else super().verdict
 
     @property
-    def agrees(self) -> Optional[bool]:
+    def agrees(self) -> bool | None:
         """Whether the number is identical to the paper's; None if that is not expected."""
         return paper.same_digits(self.ours.mean, self.paper.mean) if self.reference and self.paper else None
 
@@ -53,7 +52,7 @@ class Tested:
     name: str
     runs: Sequence[Record]
     others: int
-    reference: Optional[SharedTask]
+    reference: SharedTask | None
 
     @property
     def lang(self) -> str:
@@ -74,7 +73,7 @@ class Tested:
         )
 
     @property
-    def table_number(self) -> Optional[int]:
+    def table_number(self) -> int | None:
         """The paper's table that this is comparable with, if any."""
         return paper.test_table(self.lang) if self.compares else None
 
@@ -83,7 +82,7 @@ def _files(run: Record) -> tuple[str, str]:
     return run["test"]["git_blob"], run["segmentation"]["git_blob"]
 
 
-def tested(name: str, runs: Sequence[Record], results: Path) -> Optional[Tested]:
+def tested(name: str, runs: Sequence[Record], results: Path) -> Tested | None:
     """The test scores of these runs on treebank `name`, on the files that most of them were tested on; None if there are none."""
     scored = [run for run in runs if {"test_las", "test", "segmentation"} <= set(run)]
     if not scored:
@@ -106,7 +105,7 @@ def rows(scores: Tested) -> list[Row]:
     return found
 
 
-def _published(scores: Tested, system: str) -> Optional[Average]:
+def _published(scores: Tested, system: str) -> Average | None:
     numbers = paper.test_las(scores.lang, scores.release, system) if scores.compares else None
     return Average(*numbers) if numbers else None
 
