@@ -1,6 +1,6 @@
 """Table 4: UAS on the development set by system, mean and standard deviation over seeds, compared with the paper's.
 
-Made only from the records of a treebank's runs, so ``experiments/report.py`` can rewrite it without any model. It is written to
+Made only from the records of a treebank's runs, so ``make report`` can rewrite it without any model. It is written to
 ``results/NAME.md`` and ``.csv``.
 """
 
@@ -73,7 +73,7 @@ def every_run(runs: Sequence[Record]) -> Table:
 
 def page(name: str, runs: Sequence[Record]) -> list[Part]:
     """The page of treebank `name` below its title: the table, every run, and the commands."""
-    made = "This page and the csv are made from `%s/` by `.venv/bin/python experiments/report.py %s`."
+    made = "This page and the csv are made from `%s/` by `make report LANGS=%s`."
     return [
         table(runs),
         note(runs),
@@ -96,7 +96,7 @@ Test LAS is by the official scorer, with the segmentation of the shared task's b
 training and evaluation on one core until dev UAS first reaches it."""
 OF_FILES = """\
 `%s/` contains the evaluations of each run, one file for each system and seed, and its predicted trees for dev and test,
-without words: `.venv/bin/python experiments/predictions.py` merges them into the treebank's files."""
+without words: `.venv/bin/python -m experiments predictions` merges them into the treebank's files."""
 
 
 def as_csv(runs: Sequence[Record]) -> str:

@@ -138,7 +138,7 @@ def page(scores: Tested) -> list[Part]:
             parts.append("The official scorer rejects the output of %s: %s." % (paper.COLUMNS[system], entry["rejected"]))
     if scores.others:
         parts.append("Omitted, without scores on these files: %d of %d runs." % (scores.others, scores.others + len(runs)))
-    made = "This page and the csv are made from `%s/` and `%s/` by `.venv/bin/python experiments/report.py %s`."
+    made = "This page and the csv are made from `%s/` and `%s/` by `make report LANGS=%s`."
     return [
         *parts,
         *sections.data(("%s: %s" % (what, file["path"]), file) for what, file in files),

@@ -70,15 +70,6 @@ def test_trees_come_back_as_they_were(files, parsed, trees, split):
         assert one == two or one[0].isdigit() and one[:6] == two[:6] and two[8] == b"_" and one[9:] == two[9:]
 
 
-def test_the_command_as_pages_name_it(files, parsed, trees, tmp_path):
-    """And from any folder."""
-    script = [sys.executable, str(toy.ROOT / "experiments" / "predictions.py"), str(trees), str(files["dev"])]
-    assert subprocess.run(script, cwd=str(tmp_path), capture_output=True).stdout == parsed["dev"].read_bytes()
-    script = [sys.executable, str(toy.ROOT / "experiments" / "report.py"), "hu", "nowhere"]
-    done = subprocess.run(script, cwd=str(tmp_path), capture_output=True)
-    assert done.returncode == 2 and done.stderr.startswith(b"report: no records of nowhere in ")
-
-
 def test_no_word_is_kept(files, trees):
     text = gzip.decompress(trees.read_bytes()).decode("utf-8")
     lines = [line for line in text.splitlines() if line]
