@@ -4,6 +4,7 @@ help:
 	@echo 'make setup                        create .venv, build DyNet and the decoders, install the command mh4'
 	@echo 'make test [UD=folder]             run the tests, including those on real treebanks if UD has them, and those on'
 	@echo '          [CONLL17=folder]        outputs of the CoNLL 2017 shared task if CONLL17 has them'
+	@echo 'make check                        format, lint, types, imports and the fast tests, side by side'
 	@echo 'make reproduce LANG=toy           the first thing to try: a small generated treebank, no download'
 	@echo
 	@$(foreach study,$(STUDIES),awk '{ sub(/^"""``/, "") } /^$$/ { exit } said { $$0 = "    " $$0 } /``: / { sub(/``: /, "\n    "); said = 1 } { print }' $(call module,$(study));)
@@ -77,6 +78,16 @@ environment:
 test: environment
 	$(if $(UD),UD=$(call quoted,$(UD)) )$(if $(CONLL17),CONLL17=$(call quoted,$(CONLL17)) ).venv/bin/python -m pytest $(PYTEST)
 
+# What to run before a commit.
+check: lint
+	.venv/bin/python -m pytest -q -m 'not slow' -n auto --dist loadscope $(PYTEST)
+
+lint: environment
+	.venv/bin/ruff format --check --quiet .
+	.venv/bin/ruff check --quiet .
+	.venv/bin/mypy
+	.venv/bin/lint-imports --no-logo
+
 # Slower checks that are not part of the tests.
 
 sweep: environment
@@ -132,4 +143,4 @@ clean:
 distclean: clean
 	rm -rf .venv .venv-workflow
 
-.PHONY: help setup environment test sweep sanitize package snakemake slurm-test clean distclean $(STUDIES)
+.PHONY: help setup environment test check lint sweep sanitize package snakemake slurm-test clean distclean $(STUDIES)
