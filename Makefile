@@ -22,6 +22,7 @@ help:
 	@echo 'make sweep [EVERY=10]             run every command on malformed files and damaged models, or on every tenth'
 	@echo 'make sanitize [CALLS=20000]       this many random calls of the decoders, compiled with AddressSanitizer and UBSan'
 	@echo 'make package [PYTHONS="..."]      build an sdist, and a wheel for each of these Pythons, and try them; into dist/'
+	@echo 'make docs                         build the documentation, into build/docs; warnings are errors'
 	@echo 'make clean                        remove build products; make distclean also removes .venv'
 	@echo 'PYTHON=python3.11 selects the Python to set up with, JOBS=1 the number of parallel compilers.'
 
@@ -135,12 +136,18 @@ snakemake: environment
 slurm-test:
 	.venv/bin/python tests/slurm/check.py
 
+# Sphinx has an environment of its own, which sees .venv.
+docs: environment
+	@.venv/bin/python tools/setup/documentation_environment.py
+	.venv-docs/bin/sphinx-build -q -W --keep-going -c docs -b html . build/docs
+	@echo 'build/docs/index.html'
+
 clean:
 	rm -rf build dist mh4.egg-info .pytest_cache .hypothesis
 	find mh4 experiments data tests tools -name __pycache__ -prune -exec rm -rf {} +
 	find mh4 \( -name '*.so' -o -name '*.cpp' -o -name '*.c' -o -name recurrences.hpp \) -exec rm -f {} +
 
 distclean: clean
-	rm -rf .venv .venv-workflow
+	rm -rf .venv .venv-workflow .venv-docs
 
-.PHONY: help setup environment test check lint sweep sanitize package snakemake slurm-test clean distclean $(STUDIES)
+.PHONY: help setup environment test check lint sweep sanitize package snakemake slurm-test docs clean distclean $(STUDIES)

@@ -1,6 +1,6 @@
 """The summary of all results: one line for each treebank and system, with the paper's scores, those of the authors' settings, and ours.
 
-It is written to ``results/summary.md`` and ``.csv`` from the records, and into README between the lines BEGIN and END.
+It is written to ``results/summary.md`` and ``.csv`` from the records, and the headline results into README between the lines BEGIN and END.
 """
 
 from collections.abc import Sequence
@@ -21,6 +21,7 @@ from mh4.util.files import write_text
 README = EXPERIMENTS.parent / "README.md"
 BEGIN, END = "<!-- results: written by make report -->", "<!-- end of results -->"
 SETTINGS = {"authors": "authors' settings", "": "ours"}  # by what records say of them, in the order of the columns
+HEADLINE = ("mh3", "mst", "mh4-hybrid", "1ec", "ensemble")
 SCORES = {"dev_uas": "dev UAS", "test_las": "test LAS"}
 
 
@@ -58,6 +59,21 @@ def table(results: Path = records.RESULTS) -> Table:
         last = bank
     columns = [name for what in SCORES.values() for name in (what + ": paper", *SETTINGS.values())]
     return Table(["", "", *columns, "seeds"], body, right=2)
+
+
+def headline(results: Path = records.RESULTS) -> Table:
+    """The results in a dozen lines: test LAS of the systems of Tables 5 and 6, ours with our settings and the paper's."""
+    found: dict[str, dict[str, SystemRow]] = {}
+    for bank, system, scores in rows(results):
+        row = scores.get(("test_las", ""))
+        if system in HEADLINE and row and row.paper:
+            found.setdefault(bank, {})[system] = row
+    body = []
+    for bank, of_systems in found.items():
+        ours = [_ours(of_systems.get(system)) for system in HEADLINE]
+        published = [str(of_systems[system].paper) if system in of_systems else "" for system in HEADLINE]
+        body += [[title(bank), "ours", *ours], ["", "paper", *published]]
+    return Table(["", "", *HEADLINE], body, right=2)
 
 
 def title(bank: str) -> str:
@@ -101,10 +117,10 @@ def write(results: Path = records.RESULTS) -> list[Path]:
 
 
 def write_into(readme: Path, results: Path = records.RESULTS) -> list[Path]:
-    """Replaces the table in README, and returns its path. Raises InputError if it does not have a place for it."""
+    """Replaces the headline results in README, and returns its path. Raises InputError if it does not have a place for it."""
     before, begin, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise InputError("%s has no lines %s and %s, between which the results are" % (readme, BEGIN, END))
-    write_text(str(readme), before + begin + "\n\n" + table(results).markdown() + "\n\n" + end + after)
+    write_text(str(readme), before + begin + "\n\n" + headline(results).markdown() + "\n\n" + end + after)
     return [readme]

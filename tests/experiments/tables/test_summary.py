@@ -36,6 +36,13 @@ def test_the_lines(results):
     assert "hu,mh4-hybrid,dev_uas,authors' settings,1,83.2500,,84.5900,0.5000" in summary.as_csv(results)
 
 
+def test_the_headline(results):
+    """Shows only scores of the paper's own test sets, in two lines for each, and none of those here are."""
+    assert summary.headline(results).body == []
+    body = summary.headline().body
+    assert [line[1] for line in body] == ["ours", "paper"] * (len(body) // 2) and len(body) >= 12
+
+
 def test_it_is_written_into_readme(results, tmp_path):
     readme = tmp_path / "README.md"
     readme.write_text("before\n\n%s\nold\n%s\n\nafter\n" % (summary.BEGIN, summary.END))
@@ -43,7 +50,7 @@ def test_it_is_written_into_readme(results, tmp_path):
         summary.write_into(readme, results)
         text = readme.read_text(encoding="utf-8")
         assert text.startswith("before\n\n%s\n\n| " % summary.BEGIN) and text.endswith(" |\n\n%s\n\nafter\n" % summary.END)
-        assert summary.table(results).markdown() in text and "old" not in text
+        assert summary.headline(results).markdown() in text and "old" not in text
     readme.write_text("no place")
     with pytest.raises(InputError, match="has no lines"):
         summary.write_into(readme, results)

@@ -1,0 +1,54 @@
+"""Sphinx's configuration: `make docs` builds the site into build/docs.
+
+Its source folder is the repository, of which it takes docs/ and the pages of results: so these are part of the site as they are, and links
+between them work there as they do in the repository.
+"""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE / "extensions")]
+
+import mh4  # noqa: E402
+
+project, author, copyright = "mh4", "The mh4 developers", "The mh4 developers"
+release = version = mh4.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx_click",
+    "settings_table",  # this and what follows: in docs/extensions
+    "tree_pictures",
+    "chart_steps",
+    "signatures",
+]
+include_patterns = [
+    "docs/**.md",
+    "experiments/results/*.md",
+    "experiments/README.md",
+    "benchmarks/results/*.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+]
+# Records of treebanks that are made on this machine only, and what should not even be looked through.
+exclude_patterns = ["experiments/results/toy*", ".*", "build", "dist", "data", "mh4", "tests", "tools", "experiments/runs"]
+root_doc = "docs/index"
+templates_path = ["templates"]
+html_additional_pages = {"index": "redirect.html"}
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+# A transition such as LA' has a prime, which typographic quotes would turn into something else.
+smartquotes = False
+
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+
+html_theme = "furo"
+html_title = "mh4"
+html_static_path = ["static"]
+html_css_files = ["mh4.css"]
+html_copy_source = False

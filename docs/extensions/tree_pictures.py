@@ -1,0 +1,48 @@
+"""The directive `tree`: a dependency tree, drawn by mh4 itself.
+
+    ```{tree} What the picture shows
+    words: A hearing is scheduled on the issue today
+    heads: 2 4 4 0 7 7 2 4
+    labels: det nsubj aux root case det nmod obl
+    ```
+
+Labels may be omitted. A test checks that what the pages say about these trees is true.
+"""
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from sphinx.application import Sphinx
+
+from mh4.decoders.shared import arguments
+from mh4.drawing import svg
+
+
+def read(content: list[str]) -> tuple[list[str], list[int], list[str]]:
+    """The words, heads and labels of a directive's content."""
+    fields = dict(line.split(": ", 1) for line in content if line.strip())
+    words = fields["words"].split()
+    heads = [int(head) for head in fields["heads"].split()]
+    labels = fields["labels"].split() if "labels" in fields else [""] * len(words)
+    if not len(words) == len(heads) == len(labels):
+        raise ValueError("%d words, %d heads and %d labels" % (len(words), len(heads), len(labels)))
+    return words, heads, labels
+
+
+class Tree(Directive):
+    has_content = True
+    optional_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        try:
+            words, heads, labels = read(list(self.content))
+            picture = svg.picture(words, arguments.tree([-1, *heads]), labels)
+        except (KeyError, ValueError) as error:
+            raise self.error("not a tree: %s" % error) from None
+        caption = "<figcaption>%s</figcaption>" % nodes.Text(self.arguments[0]).astext() if self.arguments else ""
+        return [nodes.raw("", '<figure class="tree">%s%s</figure>' % (picture, caption), format="html")]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_directive("tree", Tree)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,145 @@
+"""What README, the tutorial and the how-to pages show is run, in order, on the toy treebank."""
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from running import INSTALLED
+from toy import ROOT
+
+DOCS = ROOT / "docs"
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.S | re.M)
+NUMBER = re.compile(r"\d+\.\d+")
+TOLERANCE = 3  # of scores and percentages: sums of floating-point numbers differ between processors
+
+
+def how_to():
+    """The pages of docs/howto, in the order of its table of contents."""
+    (contents,) = re.findall(
+        r"^```\{toctree\}\n(.*?)^```$", (DOCS / "howto" / "index.md").read_text(encoding="utf-8"), re.S | re.M
+    )
+    return [DOCS / "howto" / (name + ".md") for name in contents.split()]
+
+
+PAGES = [ROOT / "README.md", DOCS / "tutorial.md", *how_to()]
+
+
+def blocks(page):
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+def commands(block):
+    """The commands of a console block, each with its output."""
+    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+        lines = part.split("\n")
+        last = next(place for place, line in enumerate(lines) if not line.endswith("\\"))
+        yield "\n".join(lines[: last + 1]), "\n".join(lines[last + 1 :]).strip("\n")
+
+
+def compared(shown, printed):
+    """Whether the output is as shown: `...` elides any text, columns may be wider, and numbers with decimals differ a little."""
+    pattern, expected = "", []
+    for place, text in enumerate(re.split(r"\.\.\.", shown.strip())):
+        pattern += r".*?" if place else ""
+        for piece in re.split(r"(\d+\.\d+|\s+)", text):
+            if NUMBER.fullmatch(piece):
+                pattern += r"(\d+\.\d+)"
+                expected.append(float(piece))
+            else:
+                pattern += r"\s+" if piece.isspace() else re.escape(piece)
+    found = re.fullmatch(pattern, printed.strip(), re.S)
+    return bool(found) and all(abs(float(number) - wanted) <= TOLERANCE for number, wanted in zip(found.groups(), expected))
+
+
+def run_page(page, folder):
+    names = {}
+    environment = dict(os.environ, PATH="%s:%s" % (INSTALLED.parent, os.environ["PATH"]), PYTHONPATH=str(ROOT), COLUMNS="140")
+    here = os.getcwd()
+    for kind, block in blocks(page):
+        if kind == "console":
+            for command, shown in commands(block):
+                done = subprocess.run(
+                    ["bash", "-c", command], stdout=-1, stderr=-1, stdin=subprocess.DEVNULL, env=environment, cwd=folder
+                )
+                assert done.returncode == 0, (command, done.stderr.decode())
+                assert not shown or compared(shown, done.stdout.decode()), "%s\n%s\n--- shown:\n%s" % (
+                    command, done.stdout.decode(), shown,
+                )  # fmt: skip
+        elif kind == "python":
+            os.chdir(folder)
+            try:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    exec(compile(block, str(page), "exec"), names)
+            finally:
+                os.chdir(here)
+
+
+@pytest.fixture
+def systems():
+    """The registry of systems, to which a page adds one."""
+    from mh4.parser.systems import SYSTEMS
+
+    known = dict(SYSTEMS)
+    yield
+    SYSTEMS.clear()
+    SYSTEMS.update(known)
+
+
+def folder_of(tmp_path):
+    """A folder as a clone is to those who follow the pages."""
+    for name in ("experiments", "benchmarks"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_readme(tmp_path):
+    run_page(ROOT / "README.md", folder_of(tmp_path))
+
+
+@pytest.mark.slow
+def test_tutorial_and_how_to(tmp_path, systems):
+    folder = folder_of(tmp_path)
+    for page in PAGES[1:]:
+        run_page(page, folder)
+    written = {"page.html", "tree.svg", "ensemble.conllu", "coverage.json", "large.conllu"}
+    assert written <= {path.name for path in folder.iterdir()}
+    assert (folder / "tree.svg").read_bytes() == (DOCS / "tree.svg").read_bytes()
+
+
+def test_outputs_are_compared():
+    assert compared("LAS ... (80)", "LAS 97.4\n x (80)\n") and not compared("LAS (80)", "LAS (81)")
+    assert compared("LAS | 97.46", "LAS |     96.00") and not compared("LAS 97.46", "LAS 90.00")
+
+
+def test_every_block_is_of_a_known_kind():
+    """`sh` is for what needs a real treebank, a compiler or a cluster. Its targets of make exist."""
+    targets = set(re.findall(r"^([a-z][a-z0-9-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    for page in PAGES:
+        for kind, block in blocks(page):
+            assert kind in ("console", "python", "sh", "bibtex"), (page, kind)
+            if kind == "console":
+                assert block.startswith("$ "), (page, block)
+            if kind == "sh":
+                assert set(re.findall(r"^make ([a-z0-9-]+)", block, re.M)) <= targets, (page, block)
+
+
+def test_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_links_lead_somewhere():
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]:
+        text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+            if "://" not in target:
+                assert Path(page.parent, target).exists(), (page, target)
+
+
+def test_docs_has_only_sources():
+    kinds = {path.suffix for path in DOCS.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert kinds <= {".md", ".py", ".js", ".css", ".svg", ".png", ".html"}
