@@ -6,13 +6,15 @@
     labels: det nsubj aux root case det nmod obl
     ```
 
-Labels may be omitted. A test checks that what the pages say about these trees is true.
+Labels may be omitted. `in: mh4 1ec` and `outside: projective` say which classes the tree is in; if it is not so, the page is not built.
 """
 
+import numpy as np
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 
+from mh4 import trees
 from mh4.decoders.shared import arguments
 from mh4.drawing import svg
 
@@ -28,6 +30,15 @@ def read(content: list[str]) -> tuple[list[str], list[int], list[str]]:
     return words, heads, labels
 
 
+def check(content: list[str], heads: np.ndarray) -> None:
+    """Raise ValueError if the tree is not in the classes that the content names, or in one that it should be outside of."""
+    for line in content:
+        field, _, names = line.partition(": ")
+        for name in names.split() if field in ("in", "outside") else ():
+            if trees.in_class(heads, name) != (field == "in"):
+                raise ValueError("it is not %s %s" % (field, name))
+
+
 class Tree(Directive):
     has_content = True
     optional_arguments = 1
@@ -36,7 +47,9 @@ class Tree(Directive):
     def run(self) -> list[nodes.Node]:
         try:
             words, heads, labels = read(list(self.content))
-            picture = svg.picture(words, arguments.tree([-1, *heads]), labels)
+            tree = arguments.tree([-1, *heads])
+            check(list(self.content), tree)
+            picture = svg.picture(words, tree, labels)
         except (KeyError, ValueError) as error:
             raise self.error("not a tree: %s" % error) from None
         caption = "<figcaption>%s</figcaption>" % nodes.Text(self.arguments[0]).astext() if self.arguments else ""
