@@ -1,15 +1,19 @@
 """What README, the tutorial and the how-to pages show is run, in order, on the toy treebank."""
 
 import contextlib
+import importlib
 import io
 import os
 import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from running import INSTALLED
 from toy import ROOT
+
+from mh4.decoders.mh4 import decode
 
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.S | re.M)
@@ -114,6 +118,25 @@ def test_tutorial_and_how_to(tmp_path, systems):
 def test_outputs_are_compared():
     assert compared("LAS ... (80)", "LAS 97.4\n x (80)\n") and not compared("LAS (80)", "LAS (81)")
     assert compared("LAS | 97.46", "LAS |     96.00") and not compared("LAS 97.46", "LAS 90.00")
+
+
+@pytest.mark.parametrize("n", range(1, 7))
+def test_the_chart_that_is_shown_is_that_of_the_decoder(n, monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "extensions"))
+    deduction = importlib.import_module("deduction")
+    rng = np.random.default_rng(n)
+    for _ in range(10):
+        shift, s0b0, s1s0, arcs = (
+            rng.normal(size=size).astype(np.float32)
+            for size in ((n + 2, n + 2), (6, n + 2, n + 2), (6, n + 2, n + 2), (n + 1, n + 1))
+        )
+        steps, best = deduction.best(shift, s0b0, s1s0, arcs), decode(shift, s0b0, s1s0, arcs=arcs)
+        assert steps[-1].score == pytest.approx(best.score, abs=1e-4) and steps[-1].heads == best.heads.tolist()
+        assert len([step for step in steps if step.transition is not None]) == 2 * n + 1
+        made = set()
+        for step in steps:
+            assert set(step.used) <= made
+            made.add(step.item)
 
 
 def test_every_block_is_of_a_known_kind():

@@ -17,7 +17,7 @@ function drawn(name, attributes, text) {
 const shownItem = (item) => "[" + item.join(", ") + "]";
 
 // The items that no later step has used yet: what the deductions so far have made.
-function open(steps, count) {
+function waiting(steps, count) {
   const items = [];
   for (const step of steps.slice(0, count)) {
     items.splice(items.length - step.used.length, step.used.length);
@@ -89,7 +89,7 @@ function chart(place, data) {
     const step = count ? steps[count - 1] : null;
     said.textContent = count + " of " + steps.length + ". " +
       (step ? explained(step, name) : "Nothing is derived yet. Press → to begin.");
-    items.replaceChildren(...open(steps, count).map((made) =>
+    items.replaceChildren(...waiting(steps, count).map((made) =>
       element("li", { class: made === step ? "new" : "" }, shownItem(made.item) + " ",
         element("span", {}, made.item.map(name).join(" · ") + " (" + made.score + ")"))));
     const b0 = step ? step.b0 : 0;
