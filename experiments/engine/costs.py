@@ -22,7 +22,7 @@ from experiments.engine.run import read_json, system_and_loss
 from experiments.engine.treebank import TOY_SETTINGS
 from experiments.engine.workflow import Grid, Requests, folder_of
 from mh4.data import conllu, treebanks
-from mh4.parser import config
+from mh4.parser import config, systems
 from mh4.util.files import make_folder, write_text
 from mh4.util.processes import Child
 
@@ -58,7 +58,7 @@ def measure(system: str, train: str, dev: str, settings: Sequence[str]) -> Speed
     from mh4.training.trainer import Trainer, evaluate, shuffled_minibatches
 
     name, loss = system_and_loss(system)
-    chosen = config.with_settings(config.read_all(settings, name), ["training.loss=" + loss])
+    chosen = config.with_settings(systems.settings(settings, name), ["training.loss=" + loss])
     sentences, held_out = conllu.read(train), conllu.read(dev)[:PARSED]
     with tempfile.TemporaryDirectory() as folder:
         trainer = Trainer(name, chosen, sentences, held_out, folder)
@@ -161,7 +161,7 @@ def evaluations(results: Path) -> dict[str, float]:
 
 def seconds(system: str, treebank: Size, speed: Speed, lasting: dict[str, float], toy: bool = False) -> float:
     """The processor time of a training, with parsing and scoring."""
-    settings = config.read_all([str(TOY_SETTINGS)] if toy else [], system).training
+    settings = systems.settings([str(TOY_SETTINGS)] if toy else [], system).training
     # A minibatch ends with the sentence in which it reaches its number of words.
     minibatch = settings.batch_tokens + treebank.words / treebank.sentences / 2
     every = max(settings.evaluate_updates, treebank.words / minibatch / 4)

@@ -11,7 +11,7 @@ from experiments.engine.record import File
 from mh4.data import conll17 as shared_task
 from mh4.data import treebanks
 from mh4.errors import InputError
-from mh4.parser import config
+from mh4.parser import config, systems
 from mh4.util.files import git_blob_id
 
 SETTINGS, TOY_SETTINGS = EXPERIMENTS / "settings", EXPERIMENTS / "toy.toml"
@@ -52,7 +52,7 @@ class Treebank:
 
     def config(self, system: str) -> config.Config:
         """All settings that a system is trained with."""
-        return config.with_settings(config.read_all(map(str, self.settings_files), system), self.assignments)
+        return config.with_settings(systems.settings(map(str, self.settings_files), system), self.assignments)
 
     def with_settings(self, settings: str) -> "Treebank":
         """The treebank with the settings of a file; empty for the defaults."""

@@ -67,7 +67,7 @@ def train(
     from mh4.util.progress import TrainingProgress
 
     systems.get(system)
-    config = configuration.with_settings(configuration.read_all(config_files, system), settings)
+    config = configuration.with_settings(systems.settings(config_files, system), settings)
     for path in (train_file, dev_file):
         if os.path.exists(path) and not os.path.isfile(path):
             raise InputError("%s: not a file; training reads its files more than once" % path)

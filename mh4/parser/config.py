@@ -9,15 +9,12 @@ A file may have settings for one system only, in tables such as ``[mh3.scorer]``
 """
 
 import dataclasses
-import functools
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from mh4.errors import InputError, shown
-from mh4.parser import systems
-from mh4.util import reading
 
 LOSSES = ("hinge", "likelihood")
 MOST, _LONGEST_LINE = 1 << 16, 4000  # of a file of settings: bytes, and characters
@@ -121,22 +118,6 @@ class Config:
 def as_toml(value: bool | int | float | str) -> str:
     """The value of a setting as TOML."""
     return str(value).lower() if isinstance(value, bool) else repr(value)
-
-
-def read(path: str, system: str, base: Config = Config()) -> Config:  # noqa: B008  (it is immutable)
-    """The configuration of a system in TOML file `path`; settings it omits are those of `base`.
-
-    Tables such as [mh3.scorer] are for one system, and override those for all.
-    """
-    sections = tables(reading.text(path, MOST, pipe=True), path)
-    of_systems = {name: sections.pop(name) for name in systems.SYSTEMS if isinstance(sections.get(name), dict)}
-    config = override(base, sections, path)
-    return {name: override(config, own, path) for name, own in of_systems.items()}.get(system, config)
-
-
-def read_all(paths: Iterable[str], system: str) -> Config:
-    """The configuration of a system in several files, of which the later override the earlier."""
-    return functools.reduce(lambda config, path: read(path, system, config), paths, Config())
 
 
 def tables(text: str, source: str) -> dict[str, Any]:

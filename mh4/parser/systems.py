@@ -4,11 +4,11 @@ Tensors are named after the decoders' parameters. To add a system, add an entry 
 and the reports read.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,11 +19,10 @@ from mh4.decoders.shared.derivation import from_heads
 from mh4.errors import InputError, shown
 from mh4.parser import first_found, objectives, oracle
 from mh4.parser.choices import BEAM, DECODING_METHODS, MAX_BEAM
+from mh4.parser.config import MOST, Config, override, tables
 from mh4.parser.objectives import Likelihood, Violation
 from mh4.transitions import MH3, MH4, Transition
-
-if TYPE_CHECKING:
-    from mh4.parser.config import Config
+from mh4.util import reading
 
 Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root; exact decoders also take cost and heads
 Marginalize = Callable[..., Marginals]  # takes the tensors by name, and single_root
@@ -73,7 +72,7 @@ class System:
     nearest: Nearest = trees.nearest
     end_before_mlp: bool = False
 
-    def configured(self: Configured, config: "Config") -> Configured:
+    def configured(self: Configured, config: Config) -> Configured:
         """This system with the settings that change what it scores or learns."""
         system = replace(self, nearest=NEAREST[config.training.nearest], end_before_mlp=self.tree_class == "projective")
         if config.scorer.arcs == "bilinear":
@@ -141,7 +140,7 @@ class GlobalSystem(System):
 
     derivation: Sequence | None = None
 
-    def configured(self, config: "Config") -> "GlobalSystem":
+    def configured(self, config: Config) -> "GlobalSystem":
         system = super().configured(config)
         late = config.training.sequences == "late" and self.name == "mh3"
         return replace(system, derivation=oracle.late if late else None)
@@ -165,7 +164,7 @@ class GreedySystem(System):
     legal_rivals: bool = True
     joint: bool = False
 
-    def configured(self, config: "Config") -> "GreedySystem":
+    def configured(self, config: Config) -> "GreedySystem":
         system = super().configured(config)
         mh4 = self.transitions == MH4
         if config.training.sequences == "late":
@@ -273,3 +272,18 @@ def get(name: str) -> System:
     if name not in SYSTEMS:
         raise InputError("no system %r; there are %s" % (name, ", ".join(SYSTEMS)))
     return SYSTEMS[name]
+
+
+def settings(files: Iterable[str], system: str, base: Config = Config()) -> Config:  # noqa: B008  (it is immutable)
+    """The settings of a system in TOML files, of which the later override the earlier; others are those of `base`.
+
+    Tables such as [mh3.scorer] are for one system, and override those for all in the same file. Raises InputError for a file that
+    cannot be read, is not TOML, or has unknown settings or bad values, also in tables for other systems.
+    """
+    found = base
+    for path in files:
+        sections = tables(reading.text(path, MOST, pipe=True), path)
+        of_systems = {name: sections.pop(name) for name in SYSTEMS if isinstance(sections.get(name), dict)}
+        for_all = override(found, sections, path)
+        found = {name: override(for_all, own, path) for name, own in of_systems.items()}.get(system, for_all)
+    return found

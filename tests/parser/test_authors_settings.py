@@ -55,7 +55,7 @@ def trees_of(n):
 def test_tables_of_systems_override_those_for_all(tmp_path):
     path = tmp_path / "a.toml"
     path.write_text("[scorer]\nsingle_root = false\n[mh3.scorer]\nsingle_root = true\n[1ec.training]\npatience = 4\n")
-    read = {name: config.read(str(path), name) for name in ("mh3", "mst", "1ec")}
+    read = {name: systems.settings([str(path)], name) for name in ("mh3", "mst", "1ec")}
     assert [read[name].scorer.single_root for name in read] == [True, False, False]
     assert [read[name].training.patience for name in read] == [10, 10, 4]
 
@@ -64,10 +64,10 @@ def test_tables_of_other_systems_are_checked_too(tmp_path):
     path = tmp_path / "a.toml"
     path.write_text("[mh3.scorer]\nsingle_roots = true\n")
     with pytest.raises(mh4.errors.InputError, match="no setting scorer.single_roots"):
-        config.read(str(path), "mst")
+        systems.settings([str(path)], "mst")
     path.write_text("[mh33.scorer]\nsingle_root = true\n")
     with pytest.raises(mh4.errors.InputError, match="no section 'mh33'"):
-        config.read(str(path), "mst")
+        systems.settings([str(path)], "mst")
 
 
 @pytest.mark.parametrize("name", [name for name, system in systems.SYSTEMS.items() if system.in_paper])
@@ -75,7 +75,7 @@ def test_every_system_learns_with_the_authors_settings(name, everything, tmp_pat
     """To parse what it has seen; untrained, it has an eighth of the arcs right."""
     some = [sentence for sentence in everything if trees.is_projective(sentence.heads)][:30]
     small = ["training.max_updates=80", "training.evaluate_updates=40", "training.learning_rate=0.005"]
-    settings = config.with_settings(config.read(str(AUTHORS), name, toy.SMALL), small)
+    settings = config.with_settings(systems.settings([str(AUTHORS)], name, toy.SMALL), small)
     summary = Trainer(name, settings, some, some, str(tmp_path)).run()
     assert summary["dev_uas"] > (25 if name == "greedy-mh4-two" else 70)
     assert "dev_feats" not in summary and "dev_xpos" in summary

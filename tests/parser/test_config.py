@@ -3,7 +3,7 @@
 import pytest
 
 from mh4.errors import InputError
-from mh4.parser import config
+from mh4.parser import config, systems
 from mh4.parser.config import Config
 
 
@@ -18,7 +18,7 @@ def test_toml_round_trip():
 def test_a_file_sets_what_it_names_and_leaves_the_rest(tmp_path):
     path = tmp_path / "a.toml"
     path.write_text("[training]\npatience = 2\nclip = 1\n")
-    read = config.read(str(path), "mst")
+    read = systems.settings([str(path)], "mst")
     assert read.training.patience == 2 and read.training.clip == 1.0 and read.encoder == Config().encoder
 
 
@@ -87,6 +87,6 @@ def test_a_file_that_is_not_toml_or_not_there(tmp_path):
     path = tmp_path / "a.toml"
     path.write_text("[training\n")
     with pytest.raises(InputError, match="a.toml: not TOML"):
-        config.read(str(path), "mst")
+        systems.settings([str(path)], "mst")
     with pytest.raises(InputError, match="cannot be read"):
-        config.read(str(tmp_path / "none.toml"), "mst")
+        systems.settings([str(tmp_path / "none.toml")], "mst")
