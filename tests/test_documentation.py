@@ -142,6 +142,7 @@ def test_the_chart_that_is_shown_is_that_of_the_decoder(n, monkeypatch):
 def test_every_block_is_of_a_known_kind():
     """`sh` is for what needs a real treebank, a compiler or a cluster. Its targets of make exist."""
     targets = set(re.findall(r"^([a-z][a-z0-9-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    targets |= {path.stem for path in (ROOT / "experiments" / "studies").glob("*.py")}
     for page in PAGES:
         for kind, block in blocks(page):
             assert kind in ("console", "python", "sh", "bibtex"), (page, kind)
