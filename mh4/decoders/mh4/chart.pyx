@@ -1,4 +1,4 @@
-"""The chart of the MH4 decoder, and reading a derivation off it; the items are described in mh4.pyx."""
+"""The chart of the MH4 decoder, and reading a derivation off it; the items are described in decoder.pyx."""
 
 from mh4.decoders.shared.replay cimport SH
 

@@ -24,7 +24,7 @@ def marginals(
 ) -> Marginals:
     """Expected counts of arcs and transitions over the MH4 derivations of a sentence of n words.
 
-    The probability of a derivation, that is, of a transition sequence that the chart of mh4.pyx derives, is proportional to the
+    The probability of a derivation, that is, of a transition sequence that the chart of decoder.pyx derives, is proportional to the
     exponential of its score. The arguments are those of `mh4.decode`; float64 scores are not rounded to float32.
 
     Without words (n = 0) the only derivation is the shift of the root.

@@ -1,4 +1,4 @@
-// The projective part of the chart of 1EC (Koo & Collins, ACL 2010); see oneec.pyx for its items E, C and S, and for the use
+// The projective part of the chart of 1EC (Koo & Collins, ACL 2010); see decoder.pyx for its items E, C and S, and for the use
 // of complexes in them.
 
 #pragma once
@@ -43,7 +43,7 @@ static inline void update_sums(float* out, const float* left, const float* right
     for (; j < blocks; j++) update_sums_blocks<1>(out + j * LANES, left + j * LANES, right + j * LANES, stride, count);
 }
 
-// crossed_half h v and crossed_pair h w are drawn in oneec.pyx; they are the same for any g. pairs a w is like crossed_pair, but
+// crossed_half h v and crossed_pair h w are drawn in decoder.pyx; they are the same for any g. pairs a w is like crossed_pair, but
 // for any outermost dependent of a, and with g.
 struct Projective : Tables {
     // Everything that needs only the complex of l and r.
