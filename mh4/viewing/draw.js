@@ -1,4 +1,4 @@
-// Drawing a tree as SVG. Where things are is computed by layout.py; paths are those of Layout.arc.
+// Drawing a tree as SVG. Where things are is computed by mh4/drawing/layout.py; paths are those of Layout.arc.
 
 const SVG = "http://www.w3.org/2000/svg";
 
