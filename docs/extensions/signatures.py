@@ -39,7 +39,7 @@ def in_restructured_text(app: Sphinx, what: str, name: str, thing: Any, options:
         if found:
             made += ([] if item else [""]) + ["* ``%s``: %s" % (found[1], line[found.end() :])]
             item = True
-        elif item and line.startswith("    "):
+        elif item and line.strip() and (line.startswith("    ") or not made[-1].endswith((".", ";"))):
             made.append("  " + line.strip())
         elif line.startswith("    ") and made and made[-1] and not made[-1].startswith(" "):
             made.append(line.strip())  # hanging indents, of which reStructuredText knows nothing

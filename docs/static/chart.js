@@ -50,8 +50,8 @@ function chart(place, data) {
   const slider = element("input", { type: "range", min: 0, max: steps.length, value: 0, "aria-label": "Deductions so far" });
   slider.addEventListener("input", () => show(Number(slider.value)));
   const controls = element("div", { class: "controls" },
-    button("⏮", "First", () => 0), button("◀", "Back", () => count - 1), slider,
-    button("▶", "Forward", () => count + 1), button("⏭", "Last", () => steps.length));
+    button("|◀", "First", () => 0), button("◀", "Back", () => count - 1), slider,
+    button("▶", "Forward", () => count + 1), button("▶|", "Last", () => steps.length));
   const said = element("p", { role: "status" });
   const items = element("ol", { class: "items" }), stack = element("ol", { class: "nodes" }), buffer = element("ol", { class: "nodes" });
   const svg = drawn("svg", {
