@@ -21,7 +21,9 @@ byte for byte the same with every version of Python.
 """
 
 import random
+import stat
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -266,8 +268,10 @@ def write(folder: str | Path) -> dict[str, Path]:
     paths = {}
     for split, text in treebank().items():
         path = paths[split] = folder / f"toy-ud-{split}.conllu"
-        if path.exists() and not path.is_file():
-            raise InputError("%s is not a file: move it away, or choose another folder" % path)
-        if not (path.exists() and path.read_bytes() == text.encode("utf-8")):
-            write_text(str(path), text)
+        with suppress(FileNotFoundError):  # or somebody has just deleted it
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise InputError("%s is not a file: move it away, or choose another folder" % path)
+            if path.read_bytes() == text.encode("utf-8"):
+                continue
+        write_text(str(path), text)
     return paths
