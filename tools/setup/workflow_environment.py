@@ -1,4 +1,4 @@
-"""Makes .venv-workflow, the environment of Snakemake, which needs a later Python than mh4: `make paper` runs it when it is missing.
+"""Makes .venv-workflow, the environment of Snakemake: `make paper` runs it when it is missing.
 
 Like the rest of the setup, it is skipped if it is up to date.
 """
