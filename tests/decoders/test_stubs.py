@@ -38,6 +38,7 @@ def test_every_decoder_has_a_stub():
     inner = {
         "shared/replay",
         "shared/marginals",
+        "shared/search",
         *(mh + chart for mh in ("mh4", "mh5") for chart in ("/chart", "/full_chart", "/tree_chart")),
     }
     found, modules = (

@@ -15,12 +15,12 @@ from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.shared.chart_memory cimport KEEP, Memory
-from mh4.decoders.shared.replay cimport LA, RA, SH, Scores, Tensors, arc_score, derivation, on_s0b0, shift_score
-from mh4.decoders.shared.signals cimport Watch
+from mh4.decoders.shared.replay cimport LA, RA, SH, Scores, Tensors, arc_score, on_s0b0, shift_score
+from mh4.decoders.shared.search cimport Search, best_derivation
 
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Derivation
-from mh4.decoders.shared.memory import out_of_memory, workspaces
+from mh4.decoders.shared.memory import workspaces
 
 cdef extern from "trace.h" nogil:
     void lost() except +
@@ -48,31 +48,8 @@ def decode(
     MemoryError if the sentence is too long for the memory of the machine.
     """
     cdef Tensors tensors = Tensors(2, shift, reduce_s0b0, None, arcs, cost)
-    cdef const int[::1] tree
-    cdef Chart chart = workspaces.take(Chart)
-    chart.scores = tensors.scores
-    chart.single = single_root
-    chart.heads = NULL
-    if heads is not None:
-        heads = arguments.tree(heads, tensors.scores.n)
-        arguments.roots(heads, single_root)
-        tree = heads
-        chart.heads = &tree[0]
-    cdef bint derived
-    try:
-        chart.prepare()
-        with nogil:
-            derived = chart.fill()
-            if derived:
-                chart.trace()
-    except MemoryError:
-        raise out_of_memory(tensors.scores.n, chart.memory.bytes()) from None
-    result = derivation(chart.codes.data(), &chart.scores) if derived else None
-    chart.memory.release(KEEP)
-    workspaces.give_back(chart)
-    if not derived:
-        raise arguments.no_derivation(heads, 3)
-    return result
+    heads = arguments.given_tree(heads, tensors.scores.n, single_root)
+    return best_derivation(workspaces.take(Chart), tensors, heads, single_root, 3)
 
 
 cdef enum:
@@ -80,30 +57,34 @@ cdef enum:
 
 
 @cython.final
-cdef class Chart:
+cdef class Chart(Search):
     """The items [i,l] in rows i.
 
     The last transition of every derivation is RA, from 0, and no other transition leads to [0,n+1]. So a derivation
     with a single root is one that has no arc from 0 before that.
     """
 
-    cdef Scores scores
-    cdef bint single
-    cdef const int* heads      # of the only tree to derive, or NULL
     cdef Memory[float] memory
     cdef float* t2             # [i,l] at i * side + l
     cdef float* left           # [j,l] + LA[j,l] + arc l->j: all that follows the shift of j if l becomes its head
     cdef float* right          # [j,l] + RA[j,l], still without the arc i->j
-    cdef vector[int] codes, agenda
-    cdef Watch watch
+    cdef vector[int] agenda
 
-    cdef prepare(self):
+    cdef int prepare(self) except -1 nogil:
         self.memory.start()
         self.arrange()
+
+    cdef double bytes_needed(self) noexcept nogil:
+        return <double> self.memory.bytes()
+
+    cdef int allocate(self) except -1 nogil:
         self.memory.allocate()
         self.arrange()
 
-    cdef void arrange(self) noexcept:
+    cdef void release(self) noexcept nogil:
+        self.memory.release(KEEP)
+
+    cdef void arrange(self) noexcept nogil:
         self.t2 = self.memory.take(self.at(self.scores.side, 0))
         self.left = self.memory.take(self.at(self.scores.side, 0))
         self.right = self.memory.take(self.at(self.scores.side, 0))

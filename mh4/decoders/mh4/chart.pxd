@@ -4,7 +4,7 @@ from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.shared.replay cimport LA, LA2, Scores, arc_score, dependent_of, head_of, on_s0b0, on_s1s0
-from mh4.decoders.shared.signals cimport Watch
+from mh4.decoders.shared.search cimport Search
 
 
 cdef struct Step:  # how the best computation of an item ends
@@ -19,21 +19,11 @@ cdef struct Todo:  # a reduce, or an item to be unfolded: [i,j,l], or [i,l] if j
     int code, i, j, l
 
 
-cdef class Chart:
-    cdef Scores scores     # set these three, then prepare, fill and trace
-    cdef bint single       # whether node 0 is to have one dependent
-    cdef const int* heads  # of the tree, in TreeChart
-    cdef vector[int] codes  # of the transitions that trace found, in order of execution
+cdef class Chart(Search):
     cdef vector[Todo] agenda
-    cdef Watch watch
 
-    cdef prepare(self)
-    cdef release(self)
-    cdef double bytes_needed(self) noexcept
-    cdef bint fill(self) except -1 nogil
     cdef Step step2(self, int i, int l) noexcept nogil
     cdef Step step3(self, int i, int j, int l) noexcept nogil
-    cdef int trace(self) except -1 nogil
 
 
 cdef inline void better(Step* best, float score, int code, int removed, bint splits_at_k) noexcept nogil:

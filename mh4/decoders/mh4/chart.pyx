@@ -6,24 +6,12 @@ cdef extern from "trace.h" nogil:
     void lost() except +
 
 
-cdef class Chart:
+cdef class Chart(Search):
     """The items of a sentence. Node 0 can only be the start of an item.
 
     The last transition of every derivation is RA, from 0, and no other transition leads to [0,n+1]. So a derivation
     with a single root is one that has no arc from 0 before that.
     """
-
-    cdef prepare(self):
-        """Make room for the items of a new sentence."""
-
-    cdef release(self):
-        """Free memory that is too large to keep."""
-
-    cdef double bytes_needed(self) noexcept:
-        """The size of the tables."""
-
-    cdef bint fill(self) except -1 nogil:
-        """Find the best score of every item; True if the goal [0,n+1] was derived."""
 
     cdef Step step2(self, int i, int l) noexcept nogil:
         """The best way to [i,l], l > i+1."""

@@ -11,12 +11,12 @@ from typing import Optional
 
 import numpy as np
 
-from mh4.decoders.mh4.chart cimport Chart
-from mh4.decoders.shared.replay cimport Tensors, derivation
+from mh4.decoders.shared.replay cimport Tensors
+from mh4.decoders.shared.search cimport best_derivation
 
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Derivation
-from mh4.decoders.shared.memory import out_of_memory, workspaces
+from mh4.decoders.shared.memory import workspaces
 from mh4.decoders.mh4.full_chart import FullChart
 from mh4.decoders.mh4.tree_chart import TreeChart
 
@@ -44,29 +44,5 @@ def decode(
     MemoryError if the sentence is too long for the memory of the machine.
     """
     cdef Tensors tensors = Tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
-    cdef Chart chart
-    cdef const int[::1] tree
-    if heads is None:
-        chart = workspaces.take(FullChart)
-    else:
-        heads = tree = arguments.tree(heads, tensors.scores.n)
-        arguments.roots(heads, single_root)
-        chart = workspaces.take(TreeChart)
-        chart.heads = &tree[0]
-    chart.scores = tensors.scores
-    chart.single = single_root
-    cdef bint derived
-    try:
-        chart.prepare()
-        with nogil:
-            derived = chart.fill()
-            if derived:
-                chart.trace()
-    except MemoryError:
-        raise out_of_memory(tensors.scores.n, chart.bytes_needed()) from None
-    result = derivation(chart.codes.data(), &chart.scores) if derived else None
-    chart.release()
-    workspaces.give_back(chart)
-    if not derived:
-        raise arguments.no_derivation(heads, 4)
-    return result
+    heads = arguments.given_tree(heads, tensors.scores.n, single_root)
+    return best_derivation(workspaces.take(FullChart if heads is None else TreeChart), tensors, heads, single_root, 4)

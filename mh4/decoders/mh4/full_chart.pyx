@@ -77,7 +77,7 @@ cdef class FullChart(Chart):
     cdef float* ra2            # RA2 of k in [i,j,k,l] at j: the terms that depend on i, j and k
     cdef float* rap            # RA' of j in [i,j,k,l]: the same
 
-    cdef prepare(self):
+    cdef int prepare(self) except -1 nogil:
         cdef int n = self.scores.n, k
         cdef size_t stride = (n + 1 + LANES) // LANES * LANES
         self.n = n
@@ -91,10 +91,12 @@ cdef class FullChart(Chart):
             self.volume += k * (stride - row_start(k))
         self.memory.start()
         self.arrange()
+
+    cdef int allocate(self) except -1 nogil:
         self.memory.allocate()
         self.arrange()
 
-    cdef void arrange(self) noexcept:
+    cdef void arrange(self) noexcept nogil:
         cdef size_t stride = self.stride, square = (self.n + 2) * stride
         self.t3 = self.memory.take(self.volume)
         self.links_k = self.memory.take(self.volume)
@@ -116,10 +118,10 @@ cdef class FullChart(Chart):
         self.ra2 = self.memory.take(stride)
         self.rap = self.memory.take(stride)
 
-    cdef release(self):
+    cdef void release(self) noexcept nogil:
         self.memory.release(KEEP)
 
-    cdef double bytes_needed(self) noexcept:
+    cdef double bytes_needed(self) noexcept nogil:
         return <double> self.memory.bytes()
 
     cdef size_t at(self, int j, int k) noexcept nogil:

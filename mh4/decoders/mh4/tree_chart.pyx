@@ -42,21 +42,23 @@ cdef class TreeChart(Chart):
     cdef Span* spans                    # at i, l
     cdef vector[Item] t3
 
-    cdef prepare(self):
+    cdef int prepare(self) except -1 nogil:
         self.memory.start()
         self.arrange()
+
+    cdef int allocate(self) except -1 nogil:
         self.memory.allocate()
         self.arrange()
 
-    cdef void arrange(self) noexcept:
+    cdef void arrange(self) noexcept nogil:
         self.spans = self.memory.take(self.at(self.scores.side, 0))
 
-    cdef release(self):
+    cdef void release(self) noexcept nogil:
         self.memory.release(KEEP)
         if self.t3.capacity() * sizeof(Item) > KEEP:
             vector[Item]().swap(self.t3)
 
-    cdef double bytes_needed(self) noexcept:
+    cdef double bytes_needed(self) noexcept nogil:
         return <double> self.memory.bytes() + self.t3.size() * sizeof(Item)
 
     cdef size_t at(self, int i, int l) noexcept nogil:

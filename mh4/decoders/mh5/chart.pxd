@@ -4,7 +4,7 @@ from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.shared.replay cimport LA, LA2, LA3, Scores, arc_score, dependent_of, head_of, on_s0b0, on_s1s0
-from mh4.decoders.shared.signals cimport Watch
+from mh4.decoders.shared.search cimport Search
 
 
 cdef struct Step:  # how the best computation of an item ends
@@ -18,22 +18,12 @@ cdef struct Todo:  # still to be unfolded: [i,j,k,l], [i,j,l] if k is 0, [i,l] i
     int code, i, j, k, l
 
 
-cdef class Chart:
-    cdef Scores scores
-    cdef bint single
-    cdef vector[int] codes
+cdef class Chart(Search):
     cdef vector[Todo] agenda
-    cdef Watch watch
 
-    cdef prepare(self, heads, bint single)
-    cdef double bytes_needed(self) noexcept
-    cdef allocate(self)
-    cdef release(self)
-    cdef int fill(self) except -1 nogil
     cdef Step step2(self, int i, int l) noexcept nogil
     cdef Step step3(self, int i, int j, int l) noexcept nogil
     cdef Step step4(self, int i, int j, int k, int l) noexcept nogil
-    cdef int trace(self) except -1 nogil
     cdef int unfold4(self, int i, int j, int k, int l) except -1 nogil
     cdef int unfold5(self, int i, int j, int k, int l, int r, int left) except -1 nogil
 

@@ -6,27 +6,11 @@ cdef extern from "trace.h" nogil:
     void lost() except +
 
 
-cdef class Chart:
+cdef class Chart(Search):
     """The items of a sentence. Node 0 can only be the start of an item.
 
     As in MH4, a derivation with a single root has no arc from 0 before its last transition, RA from [0,j,n+1].
     """
-
-    cdef prepare(self, heads, bint single):
-        """Prepare for new scores and options; heads: int32 array, a tree, or None."""
-        self.single = single
-
-    cdef double bytes_needed(self) noexcept:
-        """The memory that the chart takes up, at least."""
-
-    cdef allocate(self):
-        """Allocate it."""
-
-    cdef release(self):
-        """Free memory that is too large to keep."""
-
-    cdef int fill(self) except -1 nogil:
-        """Find the best score of every item; True if the goal [0,n+1] was derived."""
 
     cdef Step step2(self, int i, int l) noexcept nogil:
         """The best way to [i,l], l > i+1."""

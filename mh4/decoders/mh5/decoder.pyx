@@ -24,14 +24,15 @@ import warnings
 from typing import Optional
 
 import numpy as np
+from libc.math cimport INFINITY
 
-from mh4.decoders.mh5.chart cimport Chart
-from mh4.decoders.shared.replay cimport Tensors, derivation
+from mh4.decoders.shared.replay cimport Tensors
+from mh4.decoders.shared.search cimport Search, best_derivation
 
 from mh4.decoders import mh4
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Derivation
-from mh4.decoders.shared.memory import out_of_memory, workspaces
+from mh4.decoders.shared.memory import workspaces
 from mh4.decoders.mh5.full_chart import FullChart
 from mh4.decoders.mh5.tree_chart import TreeChart
 
@@ -58,38 +59,16 @@ def decode(
     MemoryError if the sentence is too long for the memory of the machine.
     """
     cdef Tensors tensors = Tensors(12, shift, reduce_s0b0, reduce_s1s0, arcs, cost)
-    cdef Chart chart
-    if heads is None:
-        chart = workspaces.take(FullChart)
-    else:
-        heads = arguments.tree(heads, tensors.scores.n)
-        arguments.roots(heads, single_root)
-        chart = workspaces.take(TreeChart)
-    chart.scores = tensors.scores
-    cdef bint fits, derived = False
-    try:
-        chart.prepare(heads, single_root)
-        fits = heads is not None or chart.bytes_needed() <= max_bytes
-        if fits:
-            chart.allocate()
-            with nogil:
-                derived = chart.fill()
-                if derived:
-                    chart.trace()
-    except MemoryError:
-        raise out_of_memory(tensors.scores.n, chart.bytes_needed()) from None
-    result = derivation(chart.codes.data(), &chart.scores) if derived else None
-    chart.release()
-    workspaces.give_back(chart)
-    if not fits:
-        warnings.warn(
-            f"MH5 takes {chart.bytes_needed() / 1e9:.3g} GB for a sentence of {tensors.scores.n} words, more than the "
-            f"{float(max_bytes) / 1e9:.3g} GB allowed (max_bytes); it is decoded by MH4", RuntimeWarning, stacklevel=2,
-        )
-        return mh4.decode(
-            shift, reduce_s0b0[:6], None if reduce_s1s0 is None else reduce_s1s0[:6],
-            arcs=arcs, cost=cost, single_root=single_root,
-        )
-    if not derived:
-        raise arguments.no_derivation(heads, 5)
-    return result
+    heads = arguments.given_tree(heads, tensors.scores.n, single_root)
+    cdef Search chart = workspaces.take(FullChart if heads is None else TreeChart)
+    derivation = best_derivation(chart, tensors, heads, single_root, 5, max_bytes if heads is None else INFINITY)
+    if derivation is not None:
+        return derivation
+    warnings.warn(
+        f"MH5 takes {chart.bytes_needed() / 1e9:.3g} GB for a sentence of {tensors.scores.n} words, more than the "
+        f"{float(max_bytes) / 1e9:.3g} GB allowed (max_bytes); it is decoded by MH4", RuntimeWarning, stacklevel=2,
+    )
+    return mh4.decode(
+        shift, reduce_s0b0[:6], None if reduce_s1s0 is None else reduce_s1s0[:6],
+        arcs=arcs, cost=cost, single_root=single_root,
+    )

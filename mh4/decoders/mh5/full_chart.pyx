@@ -47,26 +47,25 @@ cdef class FullChart(Chart):
     cdef Items* items  # one of them
     cdef size_t needed
 
-    cdef prepare(self, heads, bint single):
-        Chart.prepare(self, heads, single)
+    cdef int prepare(self) except -1 nogil:
         self.items = <Items*> &self.arcs if self.scores.by_arc else <Items*> &self.transitions
         cdef CppScores scores
-        scores.n, scores.side, scores.single = self.scores.n, self.scores.side, single
+        scores.n, scores.side, scores.single = self.scores.n, self.scores.side, self.single
         scores.shifts, scores.s0b0, scores.s1s0 = self.scores.shift, self.scores.s0b0, self.scores.s1s0
         scores.by_arc = self.scores.by_arc
         self.needed = 0
         self.needed = self.items.set(scores)
 
-    cdef double bytes_needed(self) noexcept:
+    cdef double bytes_needed(self) noexcept nogil:
         return <double> self.needed
 
-    cdef allocate(self):
+    cdef int allocate(self) except -1 nogil:
         self.items.allocate()
 
-    cdef release(self):
+    cdef void release(self) noexcept nogil:
         self.items.release(KEEP)
 
-    cdef int fill(self) except -1 nogil:
+    cdef bint fill(self) except -1 nogil:
         return self.items.fill()
 
     cdef float score5(self, int i, int j, int k, int l, int r, int* left) noexcept nogil:

@@ -44,7 +44,6 @@ cdef class TreeChart(Chart):
     that have their head in the span have it among i, j, k and l.
     """
 
-    cdef const int* heads
     cdef Dependents dependents
     cdef Memory[Span] memory
     cdef Span* spans                       # at i, l
@@ -54,29 +53,26 @@ cdef class TreeChart(Chart):
     cdef vector[int] inside                # dependents of i and l, in increasing order
     cdef vector[Inner] inner
 
-    cdef prepare(self, heads, bint single):
-        Chart.prepare(self, heads, single)
-        cdef const int[::1] tree = heads
-        self.heads = &tree[0]
-
-    cdef double bytes_needed(self) noexcept:
-        return <double> self.memory.bytes() + self.items.size() * sizeof(Item)
-
-    cdef allocate(self):
+    cdef int prepare(self) except -1 nogil:
         self.memory.start()
         self.arrange()
+
+    cdef double bytes_needed(self) noexcept nogil:
+        return <double> self.memory.bytes() + self.items.size() * sizeof(Item)
+
+    cdef int allocate(self) except -1 nogil:
         self.memory.allocate()
         self.arrange()
 
-    cdef void arrange(self) noexcept:
+    cdef void arrange(self) noexcept nogil:
         self.spans = self.memory.take(<size_t> self.scores.side * self.scores.side)
 
-    cdef release(self):
+    cdef void release(self) noexcept nogil:
         self.memory.release(KEEP)
         if self.items.capacity() * sizeof(Item) > KEEP:
             vector[Item]().swap(self.items)
 
-    cdef int fill(self) except -1 nogil:
+    cdef bint fill(self) except -1 nogil:
         cdef Step underived = Step(SH, 0, 0, -INFINITY)
         cdef int n = self.scores.n, i, l, x
         cdef Step made = Step(SH, 0, 0, 0)

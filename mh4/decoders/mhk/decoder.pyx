@@ -46,12 +46,10 @@ def decode(
     if not isinstance(k, numbers.Integral) or k < 3:
         raise ValueError(f"k: expected an integer of at least 3, got {k!r}")
     n, arcs, cost, total = arguments.arc_factored(arcs, cost)
-    if heads is not None:
-        heads = arguments.tree(heads, n)
-        arguments.roots(heads, single_root)
-        if smallest_k(heads) > k:
-            raise arguments.no_derivation(heads, k)
-    else:
+    heads = arguments.given_tree(heads, n, single_root)
+    if heads is not None and smallest_k(heads) > k:
+        raise arguments.no_derivation(heads, k)
+    if heads is None:
         heads = best_tree(total, min(k, max(n + 2, 3)), single_root)
     derivation = from_heads(heads, arcs, cost)
     if derivation.score == -np.inf:

@@ -48,10 +48,8 @@ def decode(
     long for the memory of the machine.
     """
     n, arcs, cost, total = arguments.arc_factored(arcs, cost)
-    if heads is not None:
-        heads = arguments.tree(heads, n)
-        arguments.roots(heads, single_root)
-    else:
+    heads = arguments.given_tree(heads, n, single_root)
+    if heads is None:
         heads = best_tree(total, single_root)
     derivation = from_heads(heads, arcs, cost)
     if derivation.score == -np.inf:

@@ -120,10 +120,8 @@ def decode(
                "sibling": arguments.scores("sibling", sibling, (n + 2, n + 1))}
     if cost is not None:
         cost = arguments.scores("cost", cost, (n + 1, n + 1))
-    if heads is not None:
-        heads = arguments.tree(heads, n)
-        arguments.roots(heads, single_root)
-    else:
+    heads = arguments.given_tree(heads, n, single_root)
+    if heads is None:
         heads, _ = _best_tree(tensors, cost, single_root)
     try:
         parts = parts_of(heads)

@@ -177,10 +177,17 @@ cdef not_a_head(word, head, length):
     return ValueError(f"heads: the head of word {word} is {head}, expected 0 to {length - 1}")
 
 
-def roots(heads, single_root):
-    """Raise NotInClass if a single root is required and the tree has not exactly one."""
+def given_tree(heads, n, single_root):
+    """The argument ``heads`` of a decoder: None, or a tree as `tree` returns it.
+
+    Raises NotInClass as well, if a single root is required and the tree has not exactly one.
+    """
+    if heads is None:
+        return None
+    heads = tree(heads, n)
     if single_root and (heads[1:] == 0).sum() != 1:
         raise NotInClass(f"heads: a single root is required, but node 0 has {(heads[1:] == 0).sum()} dependents")
+    return heads
 
 
 def no_derivation(heads=None, k=0):

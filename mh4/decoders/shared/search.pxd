@@ -1,0 +1,25 @@
+"""What the charts of mh3, mh4 and mh5 have in common."""
+
+from libcpp.vector cimport vector
+
+from mh4.decoders.shared.replay cimport Scores, Tensors
+from mh4.decoders.shared.signals cimport Watch
+
+
+cdef class Search:
+    cdef Scores scores      # set these three, then prepare and decode
+    cdef bint single        # whether node 0 is to have one dependent
+    cdef const int* heads   # of the only tree to derive, or NULL
+    cdef vector[int] codes  # of the transitions found, in order of execution
+    cdef Watch watch
+
+    cdef int prepare(self) except -1 nogil
+    cdef double bytes_needed(self) noexcept nogil
+    cdef int allocate(self) except -1 nogil
+    cdef bint fill(self) except -1 nogil
+    cdef int trace(self) except -1 nogil
+    cdef void release(self) noexcept nogil
+    cdef bint decode(self) except -1 nogil
+
+
+cdef object best_derivation(Search search, Tensors tensors, heads, bint single_root, int k, double most=*)
