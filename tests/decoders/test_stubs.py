@@ -1,6 +1,7 @@
 """Type hints of compiled decoders: the stubs agree with the sources. (Those in Python are mypy's.)"""
 
 import ast
+import collections.abc
 import importlib
 import inspect
 import typing
@@ -27,7 +28,8 @@ def test_stubs_say_what_the_compiled_functions_say(stub):
         assert [argument.arg for argument in ours] == list(compiled.parameters)
         if name == "decode" and stub.stem != "plain":  # whose arguments are C arrays
             hints = typing.get_type_hints(function)
-            scope = {"np": importlib.import_module("numpy"), "Derivation": mh4.decoders.Derivation, **vars(typing)}
+            results = {"Derivation": mh4.decoders.Derivation, "Derivations": mh4.decoders.batch.Derivations}
+            scope = {"np": importlib.import_module("numpy"), **results, **vars(typing), **vars(collections.abc)}
             assert hints == {
                 **{a.arg: eval(ast.unparse(a.annotation), scope) for a in ours},
                 "return": eval(ast.unparse(node.returns), scope),
@@ -39,6 +41,9 @@ def test_every_decoder_has_a_stub():
         "shared/replay",
         "shared/marginals",
         "shared/search",
+        "batch/sentences",
+        "oneec/parts",
+        "oneec/search",
         *(mh + chart for mh in ("mh4", "mh5") for chart in ("/chart", "/full_chart", "/tree_chart")),
     }
     found, modules = (

@@ -5,17 +5,16 @@ from typing import Optional
 cimport cython
 import numpy as np
 
-from mh4.decoders.shared.chart_memory cimport KEEP
-from mh4.decoders.shared.marginals cimport Counts, Doubles, Extendeds, Scores, Transitions
+from mh4.decoders.shared.marginals cimport Counts, Scores, Sums, Tensors, expected_counts
 
 from mh4.decoders.shared.derivation import Marginals
-from mh4.decoders.shared.memory import out_of_memory, workspaces
+from mh4.decoders.shared.memory import workspaces
 
 cdef extern from "inside_outside.hpp" namespace "marginals" nogil:
-    cdef cppclass MH4[N]:
-        bint find(const Scores& scores, Counts& counts) except +
+    cdef cppclass Charts "marginals::Charts<marginals::MH4>":
+        void find(const Scores& scores, Counts& counts) except +
         size_t bytes_needed()
-        void release(size_t kept)
+        void release()
 
 
 def marginals(
@@ -31,22 +30,18 @@ def marginals(
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or single_root without
     words); MemoryError if the sentence is too long for the memory of the machine.
     """
-    cdef Transitions transitions = Transitions(6, shift, reduce_s0b0, reduce_s1s0, arcs, single_root)
-    cdef Charts charts = workspaces.take(Charts)
-    try:
-        with nogil:
-            if not charts.fast.find(transitions.scores, transitions.counts):
-                charts.fast.release(KEEP)
-                charts.exact.find(transitions.scores, transitions.counts)
-    except MemoryError:
-        raise out_of_memory(transitions.scores.n, max(charts.fast.bytes_needed(), charts.exact.bytes_needed())) from None
-    charts.fast.release(KEEP)
-    charts.exact.release(KEEP)
-    workspaces.give_back(charts)
-    return transitions.result()
+    return expected_counts(workspaces.take(MH4Sums), Tensors(6, shift, reduce_s0b0, reduce_s1s0, arcs, single_root))
 
 
 @cython.final
-cdef class Charts:
-    cdef MH4[Doubles] fast
-    cdef MH4[Extendeds] exact  # for scores that float64 is not enough for
+cdef class MH4Sums(Sums):
+    cdef Charts charts
+
+    cdef int find(self, const Scores& scores, Counts& counts) except -1 nogil:
+        self.charts.find(scores, counts)
+
+    cdef double bytes_needed(self) noexcept nogil:
+        return <double> self.charts.bytes_needed()
+
+    cdef void release(self) noexcept nogil:
+        self.charts.release()

@@ -64,11 +64,16 @@ def decode(
     derivation = best_derivation(chart, tensors, heads, single_root, 5, max_bytes if heads is None else INFINITY)
     if derivation is not None:
         return derivation
-    warnings.warn(
-        f"MH5 takes {chart.bytes_needed() / 1e9:.3g} GB for a sentence of {tensors.scores.n} words, more than the "
-        f"{float(max_bytes) / 1e9:.3g} GB allowed (max_bytes); it is decoded by MH4", RuntimeWarning, stacklevel=2,
-    )
+    warnings.warn(too_large(tensors.scores.n, chart.bytes_needed(), max_bytes), RuntimeWarning, stacklevel=2)
     return mh4.decode(
         shift, reduce_s0b0[:6], None if reduce_s1s0 is None else reduce_s1s0[:6],
         arcs=arcs, cost=cost, single_root=single_root,
+    )
+
+
+def too_large(n, needed, max_bytes=MAX_BYTES):
+    """What is said of a sentence of n words that takes more than `max_bytes`."""
+    return (
+        f"MH5 takes {needed / 1e9:.3g} GB for a sentence of {n} words, more than the {float(max_bytes) / 1e9:.3g} GB allowed "
+        "(max_bytes); it is decoded by MH4"
     )

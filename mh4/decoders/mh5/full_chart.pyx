@@ -63,7 +63,8 @@ cdef class FullChart(Chart):
         self.items.allocate()
 
     cdef void release(self) noexcept nogil:
-        self.items.release(KEEP)
+        self.transitions.release(KEEP)
+        self.arcs.release(KEEP)
 
     cdef bint fill(self) except -1 nogil:
         return self.items.fill()

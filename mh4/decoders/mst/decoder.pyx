@@ -14,10 +14,8 @@ from typing import Optional
 cimport cython
 import numpy as np
 from libc.math cimport INFINITY
-from libcpp.vector cimport vector
 
-from mh4.decoders.shared.chart_memory cimport KEEP, Memory
-from mh4.decoders.shared.signals cimport Watch
+from mh4.decoders.shared.chart_memory cimport KEEP
 
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Derivation, from_heads
@@ -65,22 +63,16 @@ cdef best_tree(const double[:, ::1] arcs, bint single_root):
     cdef Contraction contraction = workspaces.take(Contraction)
     cdef bint spanned
     try:
-        contraction.prepare(n)
         with nogil:
-            spanned = contraction.span(&arcs[0, 0], single_root)
-            if spanned:
-                contraction.expand(heads)
+            contraction.prepare(n)
+            spanned = contraction.tree(&arcs[0, 0], single_root, &heads[0])
     except MemoryError:
         raise out_of_memory(n, contraction.memory.bytes()) from None
     contraction.memory.release(KEEP)
     workspaces.give_back(contraction)
-    if not spanned or (single_root and (found == 0).sum() != 1):
+    if not spanned:
         raise arguments.no_derivation()
     return found
-
-
-cdef enum State:
-    NEW, ON_PATH, DONE
 
 
 cdef enum:
@@ -91,18 +83,8 @@ cdef enum:
 cdef class Contraction:
     """The nodes 0 to n and, numbered after these, the contracted ones."""
 
-    cdef int n, nodes
-    cdef Memory[double] memory
-    cdef double* entering         # the best arc from h to a member of the node at node * (n + 1) + h; -inf if h is one
-    cdef vector[int] top          # for 0 to n: the node they are contracted to
-    cdef vector[int] whole        # the node that a node is a member of, or 0
-    cdef vector[int] head         # the h of the arc taken
-    cdef vector[double] best      # its score
-    cdef vector[State] states
-    cdef vector[int] path
-    cdef Watch watch
-
-    cdef prepare(self, int n):
+    cdef int prepare(self, int n) except -1 nogil:
+        """Make room for a sentence of n words."""
         self.n = n
         self.memory.start()
         self.arrange()
@@ -115,7 +97,18 @@ cdef class Contraction:
             self.states.resize(2 * n + 1)
             self.top.resize(n + 1)
 
-    cdef void arrange(self) noexcept:
+    cdef bint tree(self, const double* arcs, bint single_root, int* heads) except -1 nogil:
+        """Find the heads of the highest-scoring tree; False if there is none. arcs: (n+1, n+1), of the n that is prepared."""
+        cdef int word, roots = 0
+        heads[0] = -1
+        if not self.span(arcs, single_root):
+            return False
+        self.expand(heads)
+        for word in range(1, self.n + 1):
+            roots += heads[word] == 0
+        return roots == 1 or not single_root
+
+    cdef void arrange(self) noexcept nogil:
         self.entering = self.memory.take((2 * <size_t> self.n + 1) * (self.n + 1))
 
     cdef double* row(self, int node) noexcept nogil:
@@ -196,7 +189,7 @@ cdef class Contraction:
         self.path.push_back(new)
         return new
 
-    cdef int expand(self, int[::1] heads) except -1 nogil:
+    cdef int expand(self, int* heads) except -1 nogil:
         """Expand the contracted nodes: the arc that enters one replaces that of the member it enters."""
         cdef int node, member, entered, h
         cdef double value, best

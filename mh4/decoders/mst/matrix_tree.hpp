@@ -9,8 +9,10 @@
 // and the partition function is the product of the totals. With a single root, the arcs from 0 are infinitely small compared to
 // others: they count in the total of the last word only. That has to be a word that can be the root.
 #pragma once
+#include <numeric>
 #include <vector>
 
+#include "roots.hpp"
 #include "weights.h"
 
 namespace marginals {
@@ -24,6 +26,8 @@ template <class N> class MST {
     signals::Watch watch;
     int n, stride;
     bool single_root;
+    Roots roots;
+    std::vector<int> order;       // nodes, opposite to elimination: first 0 and, with a single root, a word that can be the root
     Value *weights, *w, *g;       // at head, dependent; w: as they were when head or dependent was eliminated; g: derivatives by w
     std::vector<Value> totals;
     std::vector<double> largest;  // of a word: the logarithm of what the weights of arcs to it were divided by
@@ -71,7 +75,7 @@ template <class N> class MST {
 
     // The weights of Doubles are scaled such that those of arcs to a word sum to 1, so that no sum over trees exceeds 1. (With a
     // single root that is the sum of those from words, and also that of arcs from 0 to all words.)
-    void tabulate(const double *arcs, const int *words) {
+    void tabulate(const double *arcs) {
         stride = (n + 1 + WIDTH - 1) / WIDTH * WIDTH;
         size_t square = (size_t)(n + 1) * stride;
         memory.start();
@@ -81,7 +85,7 @@ template <class N> class MST {
         clear(weights, g + square, watch);
         totals.resize(n + 1);
         largest.assign(n + 1, 0);
-        auto score = [&](int h, int m) { return arcs[(size_t)words[h] * (n + 1) + words[m]]; };
+        auto score = [&](int h, int m) { return arcs[(size_t)order[h] * (n + 1) + order[m]]; };
         LogSum roots;
         for (int m = 1; m <= n && N::SCALED; m++) {
             watch.pass(100 * n);
@@ -145,14 +149,21 @@ template <class N> class MST {
     }
 
   public:
-    // log_partition, and the probability of each arc in `counts`, (n + 1, n + 1) by head and dependent.
-    // words: the nodes in the opposite order of elimination: first 0 and, with a single root, a word that can be the root.
+    // log_partition, and the probability of each arc in counts.arcs.
     // True if the result is right, false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
-    bool find(const double *arcs, int length, const int *words, bool single, double *log_partition, double *counts) {
-        n = length;
-        single_root = single;
-        tabulate(arcs, words);
-        *log_partition = -INFINITY;
+    bool find(const Scores &scores, Counts &counts) {
+        n = scores.n;
+        single_root = scores.single_root;
+        counts.log_partition = -INFINITY;
+        order.resize(n + 1);
+        std::iota(order.begin(), order.end(), 0);
+        if (single_root) {
+            const int root = roots.find(scores.arcs, n);
+            if (!root)
+                return true;
+            std::swap(order[1], order[root]);
+        }
+        tabulate(scores.arcs);
         if (!precise)
             return false;
         if (!eliminate())
@@ -162,16 +173,16 @@ template <class N> class MST {
             z += N::log(totals[v]);
         if (N::SCALED && z < -300)  // an arc of weight e^-700 has a probability of at most e^-400
             return false;
-        *log_partition = z + largest_root;
+        counts.log_partition = z + largest_root;
         for (int v = 1; v <= n; v++)
-            *log_partition += largest[v];
+            counts.log_partition += largest[v];
         differentiate();
         double sum = 0;
         for (int h = 0; h <= n; h++) {
             watch.pass(20 * n);
             for (int m = 1; m <= n; m++) {
                 double expected = N::number(row(weights, h)[m] * row(g, h)[m]);
-                sum += counts[(size_t)words[h] * (n + 1) + words[m]] = std::max(0.0, expected);  // -1e-17, say, is rounding
+                sum += counts.arcs[(size_t)order[h] * (n + 1) + order[m]] = std::max(0.0, expected);  // -1e-17, say, is rounding
             }
         }
         return isfinite(sum);

@@ -80,10 +80,10 @@ from typing import Optional
 cimport cython
 import numpy as np
 from libc.math cimport INFINITY
-from libcpp.vector cimport vector
 
+from mh4.decoders.oneec.parts cimport parts_of
+from mh4.decoders.oneec.search cimport Search
 from mh4.decoders.shared.chart_memory cimport KEEP
-from mh4.decoders.shared.signals cimport Watch
 
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Derivation, NotInClass, total
@@ -122,11 +122,8 @@ def decode(
         cost = arguments.scores("cost", cost, (n + 1, n + 1))
     heads = arguments.given_tree(heads, n, single_root)
     if heads is None:
-        heads, _ = _best_tree(tensors, cost, single_root)
-    try:
-        parts = parts_of(heads)
-    except MemoryError:
-        raise out_of_memory(n, 9.0 * n * sizeof(int)) from None
+        heads = _best_tree(tensors, cost, single_root)
+    parts = parts_of(heads)
     if parts is None:
         raise NotInClass("heads: the tree is not 1-Endpoint-Crossing")
     score = total(tensors, parts, cost, heads)
@@ -135,70 +132,8 @@ def decode(
     return Derivation(score, heads, parts)
 
 
-cdef parts_of(const int[::1] heads):
-    """The parts of a tree, as in Derivation, or None if it is not 1-Endpoint-Crossing; heads: a tree."""
-    cdef int n = heads.shape[0] - 1, m, k, h, g, s, low, high, end, other, x
-    cdef vector[int] crossed
-    cdef vector[int] parts[4]  # as in the names below
-    cdef bint visible, hides
-    cdef Watch watch
-    crossed.resize(n + 1, 0)
-    for m in range(1, n + 1):
-        watch.after(10 * n)
-        low, high = minimum(heads[m], m), maximum(heads[m], m)
-        end = other = -1  # the nodes shared by all arcs crossing this one
-        for k in range(1, n + 1):
-            if (low < k < high) != (low < heads[k] < high) and k != low and k != high \
-                    and heads[k] != low and heads[k] != high:
-                if not crossed[m]:
-                    crossed[m], end, other = True, k, heads[k]
-                else:
-                    if end != k and end != heads[k]:
-                        end = -1
-                    if other != k and other != heads[k]:
-                        other = -1
-                    if end == -1 and other == -1:
-                        return None
-    for m in range(1, n + 1):
-        watch.after(10 * n)
-        h = heads[m]
-        g = heads[h] if h else n + 1
-        if crossed[m]:
-            push(parts[1], h, m)
-            continue
-        push(parts[0], h, m)
-        s = n + 1
-        for x in range(minimum(h, m) + 1, maximum(h, m)):
-            if heads[x] == h and (s > n or h < s < x or x < s < h):
-                s = x
-        if s > n or not crossed[s]:
-            push(parts[3], s, m)
-        # Does a crossed h->k hide g? It cannot be that h < g < m or h > g > m: since g is above h and m, an arc on the path from
-        # the root to g would cross h->m.
-        visible = h == 0 or not crossed[h]
-        for k in range(1, n + 1):
-            if heads[k] == h and crossed[k]:
-                if h < m < g <= n or h > m > g:  # g is on the side of m: k is between them
-                    hides = m < k < g or m > k > g
-                elif h == 0:  # g = n+1, none: k is beyond m
-                    hides = m < k
-                else:  # g is on the other side: k is beyond m or beyond g
-                    hides = h < m < k or h > m > k or h < g < k or h > g > k
-                if hides:
-                    visible = False
-        if visible:
-            push(parts[2], g, m)
-    return {name: np.array(parts[x], dtype=np.intp).reshape(-1, 2)
-            for x, name in enumerate(("arc", "crossed_arc", "grandparent", "sibling"))}
-
-
-cdef inline int push(vector[int]& rows, int first, int second) except -1 nogil:
-    rows.push_back(first)
-    rows.push_back(second)
-
-
 def _best_tree(tensors, cost, bint single_root):
-    """Heads of the highest-scoring tree, and its score in the chart."""
+    """Heads of the highest-scoring tree."""
     cdef int n = len(tensors["arc"]) - 1
     needed = sum([4 * tensor.size for tensor in tensors.values()]) + 8 * (n + 1) ** 2
     room_for(needed, "the sum of scores and cost")
@@ -209,24 +144,22 @@ def _best_tree(tensors, cost, bint single_root):
     cdef const float[:, ::1] sibling = tensors["sibling"].T.astype(np.float32, order="C", copy=False)
     found = np.full(n + 1, -1, dtype=np.int32)
     if n == 0:
-        return found, 0.0
+        return found
     cdef Workspace workspace = workspaces.take(Workspace)
     cdef int[::1] heads = found
-    cdef float best
+    cdef bint derived
     try:
-        workspace.chart.prepare(n, &arc[0, 0], &crossed_arc[0, 0], &grandparent[0, 0], &sibling[0, 0], single_root)
         with nogil:
-            workspace.chart.fill()
-            best = workspace.chart.best_score()
-            if best > -INFINITY:
-                workspace.chart.trace(&heads[0])
+            derived = workspace.decode(
+                n, &arc[0, 0], &crossed_arc[0, 0], &grandparent[0, 0], &sibling[0, 0], single_root, &heads[0]
+            )
     except MemoryError:
-        raise out_of_memory(n, workspace.chart.bytes_needed()) from None
-    workspace.chart.release(KEEP)
+        raise out_of_memory(n, workspace.bytes_needed()) from None
+    workspace.release()
     workspaces.give_back(workspace)
-    if best == -INFINITY:
+    if not derived:
         raise arguments.no_derivation()
-    return found, best
+    return found
 
 
 cdef extern from "trace.hpp" namespace "oneec" nogil:
@@ -240,16 +173,24 @@ cdef extern from "trace.hpp" namespace "oneec" nogil:
         void trace(int* heads) except +
 
 
+@cython.final
 @cython.auto_pickle(False)
-cdef class Workspace:
-    """A chart with its memory."""
-
+cdef class Workspace(Search):
     cdef Chart chart
 
+    cdef bint decode(
+        self, int n, const float* arc, const float* crossed_arc, const float* grandparent, const float* sibling, bint single_root,
+        int* heads
+    ) except -1 nogil:
+        self.chart.prepare(n, arc, crossed_arc, grandparent, sibling, single_root)
+        self.chart.fill()
+        if self.chart.best_score() == -INFINITY:
+            return False
+        self.chart.trace(heads)
+        return True
 
-cdef inline int minimum(int a, int b) noexcept nogil:
-    return a if a < b else b
+    cdef double bytes_needed(self) noexcept nogil:
+        return <double> self.chart.bytes_needed()
 
-
-cdef inline int maximum(int a, int b) noexcept nogil:
-    return a if a > b else b
+    cdef void release(self) noexcept nogil:
+        self.chart.release(KEEP)

@@ -1,3 +1,6 @@
 """The check of trees for functions in C, which on anything else would go wrong, never end or crash."""
 
+from libcpp.vector cimport vector
+
 cdef const int[::1] checked_tree(heads)
+cdef int not_below_root(const int* heads, int n, vector[int]& reached_from) except -1 nogil

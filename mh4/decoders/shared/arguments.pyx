@@ -152,24 +152,35 @@ cdef const int[::1] checked_tree(heads):
 
 cdef int check_tree(const int[::1] heads) except -1:
     """Raise ValueError if this is not a tree. O(n) time."""
-    cdef int n = <int> heads.shape[0] - 1, word, node
+    cdef int n = <int> heads.shape[0] - 1, word
+    cdef vector[int] reached_from
     if n < 0 or heads[0] != -1:
         raise ValueError("heads: expected heads[0] to be -1 (node 0 is the root and has no head)")
-    for word in range(1, n + 1):
-        if not 0 <= heads[word] <= n:
-            raise not_a_head(word, heads[word], n + 1)
-    cdef vector[int] reached_from  # the word from which a node was first reached on the way to the root
     try:
-        reached_from.resize(n + 1, 0)
+        word = not_below_root(&heads[0], n, reached_from)
     except MemoryError:
         raise out_of_memory(n, (n + 1.0) * sizeof(int)) from None
+    if word and not 0 <= heads[word] <= n:
+        raise not_a_head(word, heads[word], n + 1)
+    if word:
+        raise ValueError(f"heads: word {word} is on a cycle or below one, so this is not a tree")
+    return 0
+
+
+cdef int not_below_root(const int* heads, int n, vector[int]& reached_from) except -1 nogil:
+    """A word whose head is not a node or, if all are, that is on a cycle or below one; 0 if there is none. O(n) time."""
+    cdef int word, node
+    for word in range(1, n + 1):
+        if not 0 <= heads[word] <= n:
+            return word
+    reached_from.assign(n + 1, 0)  # the word from which a node was first reached on the way to the root
     for word in range(1, n + 1):
         node = word
         while node > 0 and reached_from[node] == 0:
             reached_from[node] = word
             node = heads[node]
         if node > 0 and reached_from[node] == word:
-            raise ValueError(f"heads: word {word} is on a cycle or below one, so this is not a tree")
+            return word
     return 0
 
 

@@ -11,7 +11,10 @@
 #include <new>
 #include <vector>
 
-enum { LARGE_MEMORY = 1 << 26 };  // bytes, from which on it is asked first whether there is as much
+enum {
+    LARGE_MEMORY = 1 << 26,  // bytes, from which on it is asked first whether there is as much
+    KEEP = 1 << 28,          // bytes that a thread keeps between calls
+};
 
 // Throws what memory.require in Python raises if this process may not use so many more bytes.
 static inline void require(size_t bytes) {

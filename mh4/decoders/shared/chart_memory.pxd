@@ -11,6 +11,5 @@ cdef extern from "chart_memory.hpp" nogil:
         void release(size_t kept)
     void require(size_t bytes) except +
     void make_room[Value](vector[Value]& values, size_t more) except +
-
-cdef enum:
-    KEEP = 1 << 28  # bytes that a thread keeps between calls
+    enum:
+        KEEP

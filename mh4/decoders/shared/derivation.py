@@ -41,11 +41,14 @@ def from_heads(heads: np.ndarray, arcs: np.ndarray, cost: np.ndarray | None) -> 
 def total(
     tensors: Mapping[str, np.ndarray], parts: Mapping[str, np.ndarray], cost: np.ndarray | None, heads: np.ndarray
 ) -> float:
-    """The score of the parts and of the cost of the arcs, summed in float64."""
-    score = sum(tensors[name][tuple(rows.T)].sum(dtype=np.float64) for name, rows in parts.items())
+    """The score of the parts and of the cost of the arcs, summed in float64, in the order of the rows."""
+    scores = [tensors[name][tuple(rows.T)] for name, rows in parts.items()]
     if cost is not None:
-        score += cost[heads[1:], np.arange(1, len(heads))].sum(dtype=np.float64)
-    return float(score)
+        scores.append(cost[heads[1:], np.arange(1, len(heads))])
+    total = 0.0
+    for values in scores:
+        total += np.add.accumulate(values, dtype=np.float64)[-1] if len(values) else 0
+    return float(total)
 
 
 @dataclass(eq=False)

@@ -15,13 +15,9 @@ cdef extern from "weights.h" namespace "marginals" nogil:
         double* s0b0
         double* s1s0
         double* arcs
-    cdef cppclass Doubles:
-        pass
-    cdef cppclass Extendeds:
-        pass
 
 
-cdef class Transitions:
+cdef class Tensors:
     """Validated scores, and the arrays for their expected counts; keeps them alive, as `scores` and `counts` point into them."""
 
     cdef Scores scores
@@ -30,3 +26,14 @@ cdef class Transitions:
     cdef object arcs
 
     cdef result(self)
+
+
+cdef class Sums:
+    """The charts of an algorithm, with their memory, which is used again for the next sentence."""
+
+    cdef int find(self, const Scores& scores, Counts& counts) except -1 nogil
+    cdef double bytes_needed(self) noexcept nogil
+    cdef void release(self) noexcept nogil
+
+
+cdef object expected_counts(Sums sums, Tensors of)

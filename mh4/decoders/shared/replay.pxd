@@ -60,4 +60,30 @@ cdef inline int dependent_of(int code, int s2, int s1, int s0) noexcept nogil:
     return s1 if code == LAp or code == RAp or code == LA2 or code == RAp2 else s2
 
 
+cdef struct Rows:  # index rows, to be written one after the other
+    Py_ssize_t* next
+    Py_ssize_t sentence  # which begins each row, or -1
+
+
+cdef inline void write(Rows* rows, int code, int first, int second) noexcept nogil:
+    """Write an index row: the sentence and the code, unless they are -1, and two nodes."""
+    if rows.sentence >= 0:
+        rows.next[0] = rows.sentence
+        rows.next += 1
+    if code >= 0:
+        rows.next[0] = code
+        rows.next += 1
+    rows.next[0] = first
+    rows.next[1] = second
+    rows.next += 2
+
+
+cdef struct Replay:  # what a sequence of transitions comes to
+    int* heads                # n + 1
+    Py_ssize_t* transitions   # 2n + 1 rows of code, s1, s0, b0
+    Rows shift, s0b0, s1s0, arcs
+
+
+cdef double replay(const int* codes, const Scores* scores, Replay* to) noexcept nogil
 cdef object derivation(const int* codes, const Scores* scores)
+cdef Rows rows(array)

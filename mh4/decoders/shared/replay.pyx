@@ -42,53 +42,44 @@ cdef const float* reduces(const float[:, :, ::1] array):
     return &array[0, 0, 0]
 
 
-cdef object derivation(const int* codes, const Scores* scores):
-    """Execute the 2n+1 transitions and collect the scores that they use.
+cdef double replay(const int* codes, const Scores* scores, Replay* to) noexcept nogil:
+    """Execute the 2n+1 transitions, and write and add up the scores that they use; returns their sum.
 
     The first transition, the shift of the root, is not scored.
     """
-    cdef int n = scores.n, step, code, s0 = -1, s1, s2, s3, head, dependent, b0 = 0, shifts = 0, reduces = 0
+    cdef int n = scores.n, step, code, s0 = -1, s1, s2, s3, head, dependent, b0 = 0
     cdef size_t arc
     cdef double total = 0
-    transitions = np.empty((2 * n + 1, 4), dtype=np.intp)
-    heads = np.empty(n + 1, dtype=np.int32)
-    parts = {"shift": np.empty((n, 2), dtype=np.intp), "reduce_s0b0": np.empty((n, 3), dtype=np.intp)}
-    cdef Py_ssize_t[:, ::1] rows = transitions, rows_shift = parts["shift"], rows_s0b0 = parts["reduce_s0b0"]
-    cdef Py_ssize_t[:, ::1] rows_s1s0, rows_arcs
-    if scores.s1s0:
-        rows_s1s0 = parts["reduce_s1s0"] = np.empty((n, 3), dtype=np.intp)
-    if scores.arcs:
-        rows_arcs = parts["arcs"] = np.empty((n, 2), dtype=np.intp)
-    cdef int[::1] below = heads  # for a node on the stack, the node below it; once it is removed, its head
+    cdef int* below = to.heads  # for a node on the stack, the node below it; once it is removed, its head
+    cdef Py_ssize_t* row = to.transitions
     for step in range(2 * n + 1):
         code = codes[step]
         s1 = below[s0] if s0 >= 0 else -1
         s2 = below[s1] if s1 >= 0 else -1
         s3 = below[s2] if s2 >= 0 else -1
-        rows[step, 0], rows[step, 1], rows[step, 2], rows[step, 3] = code, s1, s0, b0
+        row[0], row[1], row[2], row[3] = code, s1, s0, b0
+        row += 4
         if code == SH:
             if b0 > 0:
-                rows_shift[shifts, 0], rows_shift[shifts, 1] = s0, b0
+                write(&to.shift, -1, s0, b0)
                 total += shift_score(scores, s0, b0)
-                shifts += 1
             below[b0] = s0
             s0 = b0
             b0 += 1
             continue
-        rows_s0b0[reduces, 0], rows_s0b0[reduces, 1], rows_s0b0[reduces, 2] = code - LA, s0, b0
+        write(&to.s0b0, code - LA, s0, b0)
         total += on_s0b0(scores, code, s0, b0)
         if scores.s1s0:
-            rows_s1s0[reduces, 0], rows_s1s0[reduces, 1], rows_s1s0[reduces, 2] = code - LA, s1, s0
+            write(&to.s1s0, code - LA, s1, s0)
             total += on_s1s0(scores, code, s1, s0)
         head = head_of(code, s3, s2, s1, s0, b0)
         dependent = dependent_of(code, s2, s1, s0)
         arc = <size_t> head * (n + 1) + dependent
         if scores.arcs:
-            rows_arcs[reduces, 0], rows_arcs[reduces, 1] = head, dependent
+            write(&to.arcs, -1, head, dependent)
             total += scores.arcs[arc]
         if scores.cost:
             total += scores.cost[arc]
-        reduces += 1
         if dependent == s0:
             s0 = s1
         elif dependent == s1:
@@ -96,4 +87,33 @@ cdef object derivation(const int* codes, const Scores* scores):
         else:
             below[s1] = s3
         below[dependent] = head
+    return total
+
+
+cdef object derivation(const int* codes, const Scores* scores):
+    """The Derivation of a sequence of transitions."""
+    cdef int n = scores.n
+    transitions = np.empty((2 * n + 1, 4), dtype=np.intp)
+    heads = np.empty(n + 1, dtype=np.int32)
+    parts = {"shift": np.empty((n, 2), dtype=np.intp), "reduce_s0b0": np.empty((n, 3), dtype=np.intp)}
+    if scores.s1s0:
+        parts["reduce_s1s0"] = np.empty((n, 3), dtype=np.intp)
+    if scores.arcs:
+        parts["arcs"] = np.empty((n, 2), dtype=np.intp)
+    cdef int[::1] to_heads = heads
+    cdef Py_ssize_t[:, ::1] to_transitions = transitions
+    cdef Replay to = Replay(
+        &to_heads[0], &to_transitions[0, 0],
+        rows(parts["shift"]), rows(parts["reduce_s0b0"]), rows(parts.get("reduce_s1s0")), rows(parts.get("arcs")),
+    )
+    cdef double total = replay(codes, scores, &to)
     return Derivation(total, heads, parts, transitions)
+
+
+cdef Rows rows(array):
+    """Those of an array, or none."""
+    cdef Py_ssize_t[:, ::1] to
+    if array is None or len(array) == 0:
+        return Rows(NULL, -1)
+    to = array
+    return Rows(&to[0, 0], -1)

@@ -130,6 +130,26 @@ struct Doubles {
     static Eight zero() { return Eight(); }
 };
 
+// The charts of one algorithm, for scores that Doubles suffice for, and for others.
+template <template <class> class Chart> class Charts {
+    Chart<Doubles> fast;
+    Chart<Extendeds> exact;
+
+  public:
+    // Throws as Memory::allocate does, or signals::Raised.
+    template <class... Arguments> void find(Arguments &&...arguments) {
+        if (!fast.find(arguments...)) {
+            fast.release(KEEP);
+            exact.find(arguments...);
+        }
+    }
+    size_t bytes_needed() const { return std::max(fast.bytes_needed(), exact.bytes_needed()); }
+    void release() {
+        fast.release(KEEP);
+        exact.release(KEEP);
+    }
+};
+
 // Set numbers to 0, a page after the other.
 template <class Value> static void clear(Value *first, Value *last, signals::Watch &watch) {
     for (const ptrdiff_t page = 4096; first < last; first += std::min(page, last - first)) {

@@ -1,0 +1,7 @@
+"""Many sentences at once: padded arrays, on several threads."""
+
+from mh4.decoders.batch.decoding import decode
+from mh4.decoders.batch.results import BatchMarginals, Derivations
+from mh4.decoders.batch.summing import marginals
+
+__all__ = ["BatchMarginals", "Derivations", "decode", "marginals"]

@@ -1,0 +1,404 @@
+"""Decoding batches: for each decoder, what a thread does with a sentence, which is what its `decode` does."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Optional
+
+import numpy as np
+from libc.math cimport INFINITY
+from libcpp.vector cimport vector
+
+from mh4.decoders.batch.sentences cimport DONE, FAILED, Corner, Padded, Sentences, Worker
+from mh4.decoders.mst.decoder cimport Contraction
+from mh4.decoders.oneec.parts cimport write_parts
+from mh4.decoders.oneec.search cimport Search as OneECSearch
+from mh4.decoders.shared.arguments cimport not_below_root
+from mh4.decoders.shared.chart_memory cimport KEEP
+from mh4.decoders.shared.replay cimport Replay, Rows, Scores, replay, write
+from mh4.decoders.shared.search cimport Search
+
+from mh4.decoders.batch import arguments
+from mh4.decoders.batch.results import Derivations
+from mh4.decoders.batch.sentences import run
+from mh4.decoders.mh3.decoder import Chart as MH3Chart
+from mh4.decoders.mh4.full_chart import FullChart as MH4Chart
+from mh4.decoders.mh4.tree_chart import TreeChart as MH4TreeChart
+from mh4.decoders.mh5.decoder import MAX_BYTES, too_large
+from mh4.decoders.mh5.full_chart import FullChart as MH5Chart
+from mh4.decoders.mh5.tree_chart import TreeChart as MH5TreeChart
+from mh4.decoders.oneec.decoder import Workspace
+
+
+def decode(
+    name: str, scores: Mapping[str, np.ndarray], lengths: np.ndarray, *, cost: Optional[np.ndarray] = None,
+    heads: Optional[np.ndarray] = None, single_root: bool = False, threads: Optional[int] = None,
+) -> Derivations:
+    """The highest-scoring derivation of each of B sentences, in padded arrays with room for N words.
+
+    name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec".
+    scores: for each of the decoder's score tensors, an array of its dimensions after a first one of length B, and N for n; for
+        example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4. A sentence of n words has its scores, as for
+        the decoder by itself, in the leading corner: its end is node n+1. Whatever is in the padding is not read.
+    lengths: n of each sentence, integers (B,).
+    cost: (B, N+1, N+1), or None. heads: integers (B, N+1), or None; if given, only derivations of these trees are considered.
+    single_root: exactly one dependent of node 0.
+    threads: how many; by default as many as there are cores that this process may use. The results are those of the decoder for each
+        sentence by itself, to the bit, with any number of threads.
+
+    Returns Derivations. The GIL is released.
+    Raises what the decoder raises, with the number of the sentence, and ValueError for an unknown decoder or tensor, wrong
+    dimensions, and lengths beyond the padding.
+    """
+    tensors, lengths, longest = arguments.checked(name, scores, lengths, cost)
+    trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)
+    kind, worker = KINDS[name]
+    cdef Decoding sentences = kind(tensors, lengths, longest, single_root, trees)
+    run(worker, sentences, threads)
+    result = sentences.result()
+    for b in sentences.failed(result.scores)[:1]:
+        alone = arguments.single(name, tensors, b, lengths[b], trees)
+        arguments.explain(arguments.decoder(name).decode, b, alone, single_root)
+    for b in np.flatnonzero(sentences.needed):
+        warnings.warn(f"sentence {b}: {too_large(lengths[b], sentences.needed[b])}", RuntimeWarning, stacklevel=2)
+    return result
+
+
+cdef class Decoding(Sentences):
+    """Sentences to be decoded."""
+
+    cdef dict parts
+    cdef Padded cost
+    cdef const int[:, ::1] trees       # the only ones to derive, or None
+    cdef const Py_ssize_t[::1] before  # the words of all sentences before
+    cdef object heads
+    cdef int[:, ::1] to_heads
+    cdef readonly double[::1] needed   # the bytes that MH5 would take up for a sentence, if it is decoded by MH4 instead
+
+    def __init__(self, tensors, lengths, longest, single_root, trees):
+        Sentences.__init__(self, tensors, lengths, longest, single_root)
+        self.cost = self.padded("cost")
+        self.trees = trees
+        self.before = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
+        self.to_heads = self.heads = np.full((self.count, longest + 1), -1, dtype=np.int32)
+        self.needed = np.zeros(self.count)
+        self.parts = {}
+
+    def failed(self, scores):
+        """The sentences without a derivation, or with something wrong about them."""
+        return np.flatnonzero((np.asarray(self.outcomes) == FAILED) | (scores == -np.inf))
+
+    def totals(self):
+        """The score of each sentence, from the parts; the sums have the order of those in `derivation.total`."""
+        tensors, parts = dict(self.tensors), dict(self.parts)
+        scores = np.zeros(self.count)
+        if "cost" in tensors:
+            words = np.concatenate([np.arange(1, n + 1) for n in self.lengths]) if self.count else np.empty(0, dtype=np.intp)
+            of = np.repeat(np.arange(self.count), self.lengths)
+            parts["cost"] = np.stack([of, self.heads[of, words], words], axis=1)
+        for name, rows in parts.items():
+            values = tensors[name][tuple(rows.T)].astype(np.float64)
+            scores += np.bincount(rows[:, 0], weights=np.where(values > -arguments.LARGEST, values, -np.inf), minlength=self.count)
+        return scores
+
+    cdef bint given_tree(self, Py_ssize_t b, vector[int]& reached_from) except -1 nogil:
+        """Whether what is given for a sentence is a tree, with a single root if that is required."""
+        cdef const int* tree = &self.trees[b, 0]
+        cdef int word, roots = 0
+        for word in range(1, self.words[b] + 1):
+            roots += tree[word] == 0
+        return tree[0] == -1 and (roots == 1 or not self.single_root) and not_below_root(tree, self.words[b], reached_from) == 0
+
+    cdef void copy_tree(self, Py_ssize_t b) noexcept nogil:
+        """Let it be the result."""
+        cdef int word
+        for word in range(1, self.words[b] + 1):
+            self.to_heads[b, word] = self.trees[b, word]
+
+    cdef Rows rows(self, Py_ssize_t[:, ::1] to, Py_ssize_t b) noexcept nogil:
+        """Where the rows of a sentence begin that has one for each word."""
+        if to is None or self.words[b] == 0:
+            return Rows(NULL, b)
+        return Rows(&to[self.before[b], 0], b)
+
+
+cdef class TransitionDecoding(Decoding):
+    """Sentences for mh3, mh4 or mh5."""
+
+    cdef Padded shift, s0b0, s1s0, arcs
+    cdef object transitions, scores
+    cdef Py_ssize_t[:, ::1] to_transitions, to_shift, to_s0b0, to_s1s0, to_arcs
+    cdef double[::1] to_scores
+
+    def __init__(self, tensors, lengths, longest, single_root, trees):
+        Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
+        self.shift, self.s0b0 = self.padded("shift"), self.padded("reduce_s0b0")
+        self.s1s0, self.arcs = self.padded("reduce_s1s0"), self.padded("arcs")
+        total = self.before[self.count]
+        for part in tensors:
+            if part != "cost":
+                self.parts[part] = np.empty((total, 4 if tensors[part].ndim == 4 else 3), dtype=np.intp)
+        self.to_shift, self.to_s0b0 = self.parts["shift"], self.parts["reduce_s0b0"]
+        self.to_s1s0, self.to_arcs = self.parts.get("reduce_s1s0"), self.parts.get("arcs")
+        self.to_transitions = self.transitions = np.empty((2 * total + self.count, 4), dtype=np.intp)
+        self.to_scores = self.scores = np.empty(self.count)
+
+    def result(self):
+        sentences = np.repeat(np.arange(self.count), 2 * self.lengths + 1)
+        transitions = np.concatenate([sentences[:, None], self.transitions], axis=1)
+        return Derivations(self.lengths, self.heads, self.scores, self.parts, transitions)
+
+
+cdef class TransitionWorker(Worker):
+    """Decodes for mh3, mh4 or mh5, as best_derivation in shared/search.pyx does."""
+
+    cdef Search full, tree, simpler
+    cdef Corner[float] shift, s0b0, s1s0, arcs, cost, sum_of_both
+    cdef vector[int] reached_from
+    cdef double most  # bytes that the chart `full` may take up; if it takes more, `simpler` is used
+
+    def __init__(self, full, tree, simpler=None, most=INFINITY):
+        self.full, self.tree, self.simpler, self.most = full, tree, simpler, most
+
+    cdef double bytes_needed(self) noexcept nogil:
+        return max(self.full.bytes_needed(), self.tree.bytes_needed())
+
+    cdef void release(self) noexcept nogil:
+        self.full.release()
+        self.tree.release()
+        if self.simpler is not None:
+            self.simpler.release()
+        self.shift.release()
+        self.s0b0.release()
+        self.s1s0.release()
+        self.arcs.release()
+        self.cost.release()
+        self.sum_of_both.release()
+
+    cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
+        return self.decode_with(<TransitionDecoding> sentences, b)
+
+    cdef int decode_with(self, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
+        if of.trees is not None:
+            return self.search(self.tree, of, b) if of.given_tree(b, self.reached_from) else FAILED
+        cdef int found = self.search(self.full, of, b)
+        return found if of.needed[b] == 0 else self.search(self.simpler, of, b)
+
+    cdef int search(self, Search search, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
+        """Search for the best derivation of a sentence, and write it, unless it takes up too much memory."""
+        cdef Replay to
+        if not self.set_scores(&search.scores, of, b):
+            return FAILED
+        search.single = of.single_root
+        search.heads = NULL
+        if of.trees is not None:
+            search.heads = &of.trees[b, 0]
+        search.prepare()
+        if of.trees is None and search is self.full and search.bytes_needed() > self.most:
+            of.needed[b] = search.bytes_needed()
+            return FAILED
+        if not search.decode():
+            return FAILED
+        to.heads = &of.to_heads[b, 0]
+        to.transitions = &of.to_transitions[2 * of.before[b] + b, 0]
+        to.shift, to.s0b0 = of.rows(of.to_shift, b), of.rows(of.to_s0b0, b)
+        to.s1s0, to.arcs = of.rows(of.to_s1s0, b), of.rows(of.to_arcs, b)
+        of.to_scores[b] = replay(search.codes.data(), &search.scores, &to)
+        return DONE
+
+    cdef bint set_scores(self, Scores* to, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
+        """The scores of a sentence; False if there are NaN or others that are too large."""
+        cdef int n = of.words[b], x
+        to[0] = Scores(n, n + 2, NULL, NULL, NULL, NULL, NULL, NULL)
+        to.shift = self.shift.take(of.shift, b, n + 2, n + 2)
+        to.s0b0 = self.s0b0.take(of.s0b0, b, n + 2, n + 2)
+        if not to.shift or not to.s0b0:
+            return False
+        if of.s1s0.values:
+            to.s1s0 = self.s1s0.take(of.s1s0, b, n + 2, n + 2)
+            if not to.s1s0:
+                return False
+        if of.arcs.values:
+            to.arcs = to.by_arc = self.arcs.take(of.arcs, b, n + 1, n + 1)
+            if not to.arcs:
+                return False
+        if of.cost.values:
+            to.cost = to.by_arc = self.cost.take(of.cost, b, n + 1, n + 1)
+            if not to.cost:
+                return False
+        cdef float* both
+        if to.arcs and to.cost:
+            to.by_arc = both = self.sum_of_both.room((n + 1) * (n + 1))
+            for x in range((n + 1) * (n + 1)):
+                both[x] = to.arcs[x] + to.cost[x]
+        return True
+
+
+class MH3Worker(TransitionWorker):
+    def __init__(self):
+        super().__init__(MH3Chart(), MH3Chart())
+
+
+class MH4Worker(TransitionWorker):
+    def __init__(self):
+        super().__init__(MH4Chart(), MH4TreeChart())
+
+
+class MH5Worker(TransitionWorker):
+    def __init__(self):
+        super().__init__(MH5Chart(), MH5TreeChart(), MH4Chart(), MAX_BYTES)
+
+
+cdef class ArcDecoding(Decoding):
+    """Sentences for mst."""
+
+    cdef Padded arcs
+    cdef Py_ssize_t[:, ::1] to_arcs
+
+    def __init__(self, tensors, lengths, longest, single_root, trees):
+        Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
+        self.arcs = self.padded("arcs")
+        self.to_arcs = self.parts["arcs"] = np.zeros((self.before[self.count], 3), dtype=np.intp)
+
+    def result(self):
+        return Derivations(self.lengths, self.heads, self.totals(), self.parts)
+
+
+cdef class MSTWorker(Worker):
+    """Decodes for mst."""
+
+    cdef Contraction contraction
+    cdef Corner[double] arcs, cost, sum_of_both
+    cdef vector[int] reached_from
+
+    def __init__(self):
+        self.contraction = Contraction()
+
+    cdef double bytes_needed(self) noexcept nogil:
+        return self.contraction.memory.bytes()
+
+    cdef void release(self) noexcept nogil:
+        self.contraction.memory.release(KEEP)
+        self.arcs.release()
+        self.cost.release()
+        self.sum_of_both.release()
+
+    cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
+        return self.decode_with(<ArcDecoding> sentences, b)
+
+    cdef int decode_with(self, ArcDecoding of, Py_ssize_t b) except -1 nogil:
+        cdef int n = of.words[b], word
+        cdef size_t square = <size_t> (n + 1) * (n + 1), x
+        cdef const double* arcs = self.arcs.take(of.arcs, b, n + 1, n + 1)
+        cdef const double* cost = NULL
+        cdef double* both
+        if of.cost.values:
+            cost = self.cost.take(of.cost, b, n + 1, n + 1)
+        if not arcs or (of.cost.values and not cost):
+            return FAILED
+        if of.trees is not None:
+            if not of.given_tree(b, self.reached_from):
+                return FAILED
+            of.copy_tree(b)
+        else:
+            if cost:
+                both = self.sum_of_both.room(square)
+                for x in range(square):
+                    both[x] = arcs[x] + cost[x]
+                arcs = both
+            self.contraction.prepare(n)
+            if not self.contraction.tree(arcs, of.single_root, &of.to_heads[b, 0]):
+                return FAILED
+        cdef Rows rows = of.rows(of.to_arcs, b)
+        for word in range(1, n + 1):
+            write(&rows, -1, of.to_heads[b, word], word)
+        return DONE
+
+
+cdef class OneECDecoding(Decoding):
+    """Sentences for 1ec."""
+
+    cdef Padded arc, crossed_arc, grandparent, sibling
+    cdef Py_ssize_t[:, ::1] to_arc, to_crossed_arc, to_grandparent, to_sibling
+
+    def __init__(self, tensors, lengths, longest, single_root, trees):
+        Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
+        self.arc, self.crossed_arc = self.padded("arc"), self.padded("crossed_arc")
+        self.grandparent, self.sibling = self.padded("grandparent"), self.padded("sibling")
+        for name in ("arc", "crossed_arc", "grandparent", "sibling"):
+            self.parts[name] = np.full((self.before[self.count], 3), -1, dtype=np.intp)  # a word has some of these parts
+        self.to_arc, self.to_crossed_arc = self.parts["arc"], self.parts["crossed_arc"]
+        self.to_grandparent, self.to_sibling = self.parts["grandparent"], self.parts["sibling"]
+
+    def result(self):
+        self.parts = {name: rows[rows[:, 0] >= 0] for name, rows in self.parts.items()}
+        return Derivations(self.lengths, self.heads, self.totals(), self.parts)
+
+
+cdef class OneECWorker(Worker):
+    """Decodes for 1ec."""
+
+    cdef OneECSearch chart
+    cdef Corner[double] arc, crossed_arc, cost
+    cdef Corner[float] grandparent, sibling, all_arcs, all_crossed_arcs
+    cdef vector[int] crossed, reached_from
+
+    def __init__(self):
+        self.chart = Workspace()
+
+    cdef double bytes_needed(self) noexcept nogil:
+        return self.chart.bytes_needed()
+
+    cdef void release(self) noexcept nogil:
+        self.chart.release()
+        self.arc.release()
+        self.crossed_arc.release()
+        self.cost.release()
+        self.grandparent.release()
+        self.sibling.release()
+        self.all_arcs.release()
+        self.all_crossed_arcs.release()
+
+    cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
+        return self.decode_with(<OneECDecoding> sentences, b)
+
+    cdef int decode_with(self, OneECDecoding of, Py_ssize_t b) except -1 nogil:
+        cdef int n = of.words[b]
+        cdef size_t square = <size_t> (n + 1) * (n + 1), x
+        cdef const double* arc = self.arc.take(of.arc, b, n + 1, n + 1)
+        cdef const double* crossed_arc = self.crossed_arc.take(of.crossed_arc, b, n + 1, n + 1)
+        cdef const float* grandparent = self.grandparent.transpose(of.grandparent, b, n + 2, n + 1)
+        cdef const float* sibling = self.sibling.transpose(of.sibling, b, n + 2, n + 1)
+        cdef const double* cost = NULL
+        if of.cost.values:
+            cost = self.cost.take(of.cost, b, n + 1, n + 1)
+        if not arc or not crossed_arc or not grandparent or not sibling or (of.cost.values and not cost):
+            return FAILED
+        cdef float* arcs
+        cdef float* crossed_arcs
+        if of.trees is not None:
+            if not of.given_tree(b, self.reached_from):
+                return FAILED
+            of.copy_tree(b)
+        elif n == 0:
+            if of.single_root:
+                return FAILED
+        else:
+            arcs, crossed_arcs = self.all_arcs.room(square), self.all_crossed_arcs.room(square)
+            for x in range(square):
+                arcs[x] = <float> (arc[x] + (cost[x] if cost else 0))
+                crossed_arcs[x] = <float> (crossed_arc[x] + (cost[x] if cost else 0))
+            if not self.chart.decode(n, arcs, crossed_arcs, grandparent, sibling, of.single_root, &of.to_heads[b, 0]):
+                return FAILED
+        cdef Rows[4] to
+        to[0], to[1] = of.rows(of.to_arc, b), of.rows(of.to_crossed_arc, b)
+        to[2], to[3] = of.rows(of.to_grandparent, b), of.rows(of.to_sibling, b)
+        return DONE if write_parts(&of.to_heads[b, 0], n, self.crossed, to) else FAILED
+
+
+KINDS = {
+    "mh3": (TransitionDecoding, MH3Worker),
+    "mh4": (TransitionDecoding, MH4Worker),
+    "mh5": (TransitionDecoding, MH5Worker),
+    "mst": (ArcDecoding, MSTWorker),
+    "1ec": (OneECDecoding, OneECWorker),
+}

@@ -1,0 +1,116 @@
+"""The sentences of a batch, and the threads that take one after the other, the longest first."""
+
+import os
+import threading
+
+import numpy as np
+
+from mh4.decoders.shared.memory import out_of_memory, workspaces
+
+cdef extern from *:
+    """
+    static inline Py_ssize_t next_of(Py_ssize_t *taken) { return __atomic_fetch_add(taken, 1, __ATOMIC_RELAXED); }
+    """
+    Py_ssize_t next_of(Py_ssize_t* taken) nogil
+
+
+cdef class Sentences:
+    """Checked arguments, and what comes of each sentence.
+
+    tensors: C-contiguous arrays of float32 or float64 by name, (count, ..., rows, columns).
+    """
+
+    def __init__(self, tensors, lengths, int longest, bint single_root):
+        self.tensors = tensors
+        self.lengths = lengths
+        self.count = len(lengths)
+        self.longest = longest
+        self.single_root = single_root
+        self.words = lengths
+        self.order = np.argsort(-lengths, kind="stable")
+        self.outcomes = np.zeros(self.count, dtype=np.int8)
+
+    cdef Padded padded(self, name):
+        array = self.tensors.get(name)
+        if array is None:
+            return Padded(NULL, False, 0, 0, 0)
+        layers = array.shape[1] if array.ndim == 4 else 1
+        cdef size_t address = array.ctypes.data
+        return Padded(<const void*> address, array.dtype == np.float64, layers, array.shape[array.ndim - 2], array.shape[array.ndim - 1])
+
+    def stop(self):
+        """Let no thread take a sentence any more."""
+        self.stopped = True
+
+
+cdef class Worker:
+    """What a thread needs for sentences, one at a time, with its memory, which is used again for the next batch."""
+
+    cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
+        """Do it for a sentence; returns an Outcome."""
+
+    cdef double bytes_needed(self) noexcept nogil:
+        """The memory that a sentence takes."""
+
+    cdef void release(self) noexcept nogil:
+        """Free memory that is too large to keep."""
+
+    def work(self, Sentences sentences):
+        """Take sentences until none is left."""
+        cdef Py_ssize_t place, b = 0
+        try:
+            with nogil:
+                while not sentences.stopped:
+                    place = next_of(&sentences.taken)
+                    if place >= sentences.count:
+                        break
+                    b = sentences.order[place]
+                    sentences.outcomes[b] = self.decode(sentences, b)
+                self.release()
+        except BaseException as error:
+            sentences.stop()
+            if isinstance(error, MemoryError):
+                raise MemoryError(f"sentence {b}: {out_of_memory(sentences.words[b], self.bytes_needed())}") from None
+            raise
+
+
+class Teams:
+    """Workers that are kept for the next batch, by their class."""
+
+    def __init__(self):
+        self.workers = {}
+
+
+def cores():
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run(kind, Sentences sentences, threads):
+    """Let workers of a class do all sentences, one of them in this thread: only so does it look for signals."""
+    if threads is not None and (threads != int(threads) or threads < 1):
+        raise ValueError(f"threads: expected a positive number, got {threads!r}")
+    size = max(1, min(threads or cores(), sentences.count))
+    teams = workspaces.take(Teams)
+    workers = teams.workers.setdefault(kind, [])
+    workers.extend([kind() for _ in range(size - len(workers))])
+    errors = []
+
+    def work(worker):
+        try:
+            worker.work(sentences)
+        except BaseException as error:
+            errors.append(error)
+
+    others = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in workers[1:size]]
+    try:
+        for thread in others:
+            thread.start()
+        workers[0].work(sentences)
+        for thread in others:
+            thread.join()
+    finally:
+        sentences.stop()
+    if errors:
+        raise errors[0]
+    workspaces.give_back(teams)

@@ -1,0 +1,181 @@
+"""Marginals of batches: for each decoder, what a thread does with a sentence, which is what its `marginals` does."""
+
+from collections.abc import Mapping
+from typing import Optional
+
+import numpy as np
+from libc.math cimport INFINITY
+from libc.string cimport memcpy
+
+from mh4.decoders.batch.sentences cimport DONE, FAILED, Corner, Padded, Sentences, Worker
+from mh4.decoders.shared.marginals cimport Counts, Scores, Sums
+
+from mh4.decoders.batch import arguments
+from mh4.decoders.batch.results import BatchMarginals
+from mh4.decoders.batch.sentences import run
+from mh4.decoders.mh3.inside_outside import MH3Sums
+from mh4.decoders.mh4.inside_outside import MH4Sums
+from mh4.decoders.mst.matrix_tree import MSTSums
+from mh4.decoders.shared.memory import room_for
+
+
+def marginals(
+    name: str, scores: Mapping[str, np.ndarray], lengths: np.ndarray, *, single_root: bool = False, threads: Optional[int] = None,
+) -> BatchMarginals:
+    """The distributions over the derivations of B sentences, in padded arrays with room for N words.
+
+    name: of the decoder: "mh3", "mh4" or "mst"; the others have no marginals.
+    scores, lengths, single_root, threads: as for `decode`; float64 scores are not rounded to float32.
+
+    Returns BatchMarginals. The GIL is released.
+    Raises what the decoder's `marginals` raises, with the number of the sentence, and ValueError for an unknown decoder or
+    tensor, wrong dimensions, and lengths beyond the padding.
+    """
+    alone = arguments.decoder(name).marginals
+    if alone is None:
+        raise ValueError(f"{name} has no marginals; {', '.join(WORKERS)} have")
+    tensors, lengths, longest = arguments.checked(name, scores, lengths)
+    cdef Summing sentences = Summing(name, tensors, lengths, longest, single_root)
+    run(WORKERS[name], sentences, threads)
+    for b in sentences.failed()[:1]:
+        arguments.explain(alone, b, arguments.single(name, tensors, b, lengths[b]), single_root)
+    return sentences.result()
+
+
+cdef class Summing(Sentences):
+    """Sentences whose derivations are to be summed."""
+
+    cdef int reduces
+    cdef Padded shift, s0b0, s1s0, arcs
+    cdef object log_partition, arc_counts
+    cdef dict parts
+    cdef Padded to_shift, to_s0b0, to_s1s0, to_arcs
+    cdef double[::1] to_log_partition
+
+    def __init__(self, name, tensors, lengths, longest, single_root):
+        Sentences.__init__(self, tensors, lengths, longest, single_root)
+        self.shift, self.s0b0 = self.padded("shift"), self.padded("reduce_s0b0")
+        self.s1s0, self.arcs = self.padded("reduce_s1s0"), self.padded("arcs")
+        self.reduces = self.s0b0.layers
+        square = (self.count, longest + 1, longest + 1)
+        room_for(8 * (sum([tensor.size for tensor in tensors.values()]) + self.count * (longest + 1) ** 2), "the expected counts")
+        self.parts = {part: np.zeros(tensor.shape) for part, tensor in tensors.items()}
+        self.arc_counts = self.parts["arcs"] if "arcs" in self.parts else np.zeros(square)
+        self.to_log_partition = self.log_partition = np.empty(self.count)
+        tensors = self.tensors
+        self.tensors = {**self.parts, "arcs": self.arc_counts}
+        self.to_shift, self.to_s0b0 = self.padded("shift"), self.padded("reduce_s0b0")
+        self.to_s1s0, self.to_arcs = self.padded("reduce_s1s0"), self.padded("arcs")
+        self.tensors = tensors
+
+    def failed(self):
+        """The sentences without a derivation, or with something wrong about them."""
+        return np.flatnonzero(np.asarray(self.outcomes) == FAILED)
+
+    def result(self):
+        return BatchMarginals(self.lengths, self.log_partition, self.arc_counts, self.parts)
+
+
+cdef class SummingWorker(Worker):
+    """Sums for mh3, mh4 or mst, as expected_counts in shared/marginals.pyx does."""
+
+    cdef Sums sums
+    cdef Corner[double] shift, s0b0, s1s0, arcs
+    cdef Corner[double] to_shift, to_s0b0, to_s1s0, to_arcs
+
+    def __init__(self, sums):
+        self.sums = sums
+
+    cdef double bytes_needed(self) noexcept nogil:
+        return self.sums.bytes_needed()
+
+    cdef void release(self) noexcept nogil:
+        self.sums.release()
+        self.shift.release()
+        self.s0b0.release()
+        self.s1s0.release()
+        self.arcs.release()
+        self.to_shift.release()
+        self.to_s0b0.release()
+        self.to_s1s0.release()
+        self.to_arcs.release()
+
+    cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
+        return self.sum(<Summing> sentences, b)
+
+    cdef int sum(self, Summing of, Py_ssize_t b) except -1 nogil:
+        cdef int n = of.words[b]
+        cdef Scores scores = Scores(n, of.reduces, of.single_root, NULL, NULL, NULL, NULL)
+        cdef Counts counts = Counts(0, NULL, NULL, NULL, NULL)
+        if of.shift.values:
+            scores.shift = self.shift.take(of.shift, b, n + 2, n + 2)
+            scores.s0b0 = self.s0b0.take(of.s0b0, b, n + 2, n + 2)
+            if not scores.shift or not scores.s0b0:
+                return FAILED
+            counts.shift = place(self.to_shift, of.to_shift, b, n + 2)
+            counts.s0b0 = place(self.to_s0b0, of.to_s0b0, b, n + 2)
+        if of.s1s0.values:
+            scores.s1s0 = self.s1s0.take(of.s1s0, b, n + 2, n + 2)
+            if not scores.s1s0:
+                return FAILED
+            counts.s1s0 = place(self.to_s1s0, of.to_s1s0, b, n + 2)
+        if of.arcs.values:
+            scores.arcs = self.arcs.take(of.arcs, b, n + 1, n + 1)
+            if not scores.arcs:
+                return FAILED
+        counts.arcs = place(self.to_arcs, of.to_arcs, b, n + 1)
+        self.sums.find(scores, counts)
+        of.to_log_partition[b] = counts.log_partition
+        if counts.log_partition == -INFINITY:
+            return FAILED
+        spread(counts.shift, of.to_shift, b, n + 2)
+        spread(counts.s0b0, of.to_s0b0, b, n + 2)
+        spread(counts.s1s0, of.to_s1s0, b, n + 2)
+        spread(counts.arcs, of.to_arcs, b, n + 1)
+        return DONE
+
+
+cdef inline double* corner(const Padded& to, Py_ssize_t b) noexcept nogil:
+    """Where the array of a sentence begins."""
+    return <double*> to.values + b * to.layers * to.rows * to.columns
+
+
+cdef double* place(Corner[double]& compact, const Padded& to, Py_ssize_t b, size_t side) except NULL nogil:
+    """Where a sum over a sentence writes its counts, all 0: in the array or, if that has padding, in one without."""
+    cdef size_t size = to.layers * side * side, x
+    if side == to.rows:
+        return corner(to, b)
+    cdef double* numbers = compact.room(size)
+    for x in range(size):
+        numbers[x] = 0
+    return numbers
+
+
+cdef void spread(const double* numbers, const Padded& to, Py_ssize_t b, size_t side) noexcept nogil:
+    """Copy what has been written elsewhere into the array."""
+    cdef double* row = corner(to, b)
+    cdef size_t layer, x
+    if not numbers or numbers == row:
+        return
+    for layer in range(to.layers):
+        for x in range(side):
+            memcpy(row + (layer * to.rows + x) * to.columns, numbers, side * sizeof(double))
+            numbers += side
+
+
+class MH3Worker(SummingWorker):
+    def __init__(self):
+        super().__init__(MH3Sums())
+
+
+class MH4Worker(SummingWorker):
+    def __init__(self):
+        super().__init__(MH4Sums())
+
+
+class MSTWorker(SummingWorker):
+    def __init__(self):
+        super().__init__(MSTSums())
+
+
+WORKERS = {"mh3": MH3Worker, "mh4": MH4Worker, "mst": MSTWorker}

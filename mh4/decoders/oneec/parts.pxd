@@ -1,0 +1,8 @@
+"""The parts of a 1-Endpoint-Crossing tree."""
+
+from libcpp.vector cimport vector
+
+from mh4.decoders.shared.replay cimport Rows
+
+cdef parts_of(const int[::1] heads)
+cdef bint write_parts(const int* heads, int n, vector[int]& crossed, Rows* to) except -1 nogil

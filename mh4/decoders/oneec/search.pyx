@@ -1,0 +1,17 @@
+"""The search for the best 1-Endpoint-Crossing tree, as decoder.pyx implements it."""
+
+
+cdef class Search:
+    """A chart with its memory, which is used again for the next sentence."""
+
+    cdef bint decode(
+        self, int n, const float* arc, const float* crossed_arc, const float* grandparent, const float* sibling, bint single_root,
+        int* heads
+    ) except -1 nogil:
+        """Find the heads of the best tree over n > 0 words; False if there is none. Grandparents and siblings are indexed [m, g]."""
+
+    cdef double bytes_needed(self) noexcept nogil:
+        """The memory that the chart takes up."""
+
+    cdef void release(self) noexcept nogil:
+        """Free memory that is too large to keep."""

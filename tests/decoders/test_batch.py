@@ -1,0 +1,283 @@
+"""Batches: what comes of a sentence is what its decoder returns for it, to the bit, whatever is around it."""
+
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from common import rng_for
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mh4.decoders import NotInClass, batch
+from mh4.decoders.batch.arguments import COST, DECODERS, single
+from mh4.decoders.mh5 import decoder as mh5_decoder
+
+WITH_MARGINALS = [name for name, decoder in DECODERS.items() if decoder.marginals]
+BAD = float("nan")
+
+
+def sample(name, lengths, longest, rng, dtype=np.float32, left_out=(), cost=False, masked=0.0):
+    """Random scores of a batch, with NaN wherever nothing is to be read, and a cost, or None; masked: the share of forbidden ones."""
+    shapes = {tensor: shape for tensor, shape in DECODERS[name].tensors.items() if tensor not in left_out}
+    shapes |= {"cost": COST} if cost else {}
+    tensors = {}
+    for tensor, shape in shapes.items():
+        tensors[tensor] = array = rng.normal(size=(len(lengths), *shape.of(longest))).astype(dtype)
+        array[rng.random(array.shape) < masked] = -np.inf if rng.random() < 0.5 else -1e31
+        for b, n in enumerate(lengths):
+            array[b, ..., n + shape.rows :, :] = BAD
+            array[b, ..., n + shape.columns :] = BAD
+    return tensors, tensors.pop("cost", None)
+
+
+def with_cost(tensors, cost):
+    return tensors if cost is None else {**tensors, "cost": cost}
+
+
+def equal(ours, theirs):
+    """Whether two results are the same to the bit."""
+    assert ours.score == theirs.score
+    np.testing.assert_array_equal(ours.heads, theirs.heads, strict=True)
+    assert ours.parts.keys() == theirs.parts.keys()
+    for tensor, rows in theirs.parts.items():
+        np.testing.assert_array_equal(ours.parts[tensor], rows, strict=True)
+    assert (ours.transitions is None) == (theirs.transitions is None)
+    if theirs.transitions is not None:
+        np.testing.assert_array_equal(ours.transitions, theirs.transitions, strict=True)
+
+
+batches = st.tuples(
+    st.lists(st.integers(1, 7), max_size=6),
+    st.integers(0, 2),  # room for words that no sentence has
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([np.float32, np.float64]),
+    st.booleans(),
+    st.integers(1, 3),
+)
+
+
+def optional(name, rng):
+    return [tensor for tensor, shape in DECODERS[name].tensors.items() if shape.optional and rng.random() < 0.5]
+
+
+@pytest.mark.parametrize("name", DECODERS)
+@given(batches, st.booleans(), st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_decode_is_that_of_each_sentence(name, what, costs, without_words):
+    lengths, room, seed, dtype, single_root, threads = what
+    if without_words and not single_root:
+        lengths = [*lengths, 0]
+    rng, longest = np.random.default_rng(seed), max(lengths, default=0) + room
+    tensors, cost = sample(name, lengths, longest, rng, dtype, optional(name, rng), costs, masked=0.02)
+    given_arrays = {tensor: array.copy() for tensor, array in with_cost(tensors, cost).items()}
+    alone, errors = [], []
+    for b, n in enumerate(lengths):
+        try:
+            alone.append(DECODERS[name].decode(**single(name, with_cost(tensors, cost), b, n), single_root=single_root))
+        except ValueError as error:
+            errors.append("sentence %d: %s" % (b, error))
+    if errors:
+        with pytest.raises(ValueError) as caught:
+            batch.decode(name, tensors, lengths, cost=cost, single_root=single_root, threads=threads)
+        assert str(caught.value) == errors[0]
+        return
+    found = batch.decode(name, tensors, lengths, cost=cost, single_root=single_root, threads=threads)
+    assert found.heads.shape == (len(lengths), longest + 1) and found.heads.dtype == np.int32
+    assert found.scores.shape == (len(lengths),) and found.scores.dtype == np.float64
+    for b, n in enumerate(lengths):
+        equal(found.derivation(b), alone[b])
+        assert (found.heads[b, n + 1 :] == -1).all()
+    total = sum(tensors[tensor][tuple(rows.T)].sum(dtype=np.float64) for tensor, rows in found.parts.items())
+    if cost is None:
+        np.testing.assert_allclose(total, found.scores.sum(), atol=1e-9)
+    for tensor, array in with_cost(tensors, cost).items():
+        np.testing.assert_array_equal(array, given_arrays[tensor])
+    # The same trees, as the only ones to derive, are found again.
+    again = batch.decode(name, tensors, lengths, cost=cost, heads=found.heads, single_root=single_root, threads=threads)
+    for b, n in enumerate(lengths):
+        options = {"heads": found.heads[b, : n + 1], "single_root": single_root}
+        equal(again.derivation(b), DECODERS[name].decode(**single(name, with_cost(tensors, cost), b, n), **options))
+
+
+@pytest.mark.parametrize("name", WITH_MARGINALS)
+@given(batches)
+@settings(deadline=None, max_examples=60)
+def test_marginals_are_those_of_each_sentence(name, what):
+    lengths, room, seed, dtype, single_root, threads = what
+    rng, longest = np.random.default_rng(seed), max(lengths, default=0) + room
+    tensors, _ = sample(name, lengths, longest, rng, dtype, optional(name, rng), masked=0.02)
+    if rng.random() < 0.3:
+        for array in tensors.values():
+            array *= 1000  # too large for float64
+    alone, errors = [], []
+    for b, n in enumerate(lengths):
+        try:
+            alone.append(DECODERS[name].marginals(**single(name, tensors, b, n), single_root=single_root))
+        except ValueError as error:
+            errors.append("sentence %d: %s" % (b, error))
+    if errors:
+        with pytest.raises(ValueError) as caught:
+            batch.marginals(name, tensors, lengths, single_root=single_root, threads=threads)
+        assert str(caught.value) == errors[0]
+        return
+    found = batch.marginals(name, tensors, lengths, single_root=single_root, threads=threads)
+    expected = {"arcs": np.zeros((len(lengths), longest + 1, longest + 1))}
+    expected |= {tensor: np.zeros(array.shape) for tensor, array in tensors.items()}
+    for b, n in enumerate(lengths):
+        assert found.log_partition[b] == found.marginals(b).log_partition == alone[b].log_partition
+        expected["arcs"][b, : n + 1, : n + 1] = alone[b].arcs
+        for tensor, counts in alone[b].parts.items():
+            rows, columns = counts.shape[-2:]
+            expected[tensor][b, ..., :rows, :columns] = counts
+    np.testing.assert_array_equal(found.arcs, expected["arcs"], strict=True)
+    assert found.parts.keys() == tensors.keys()
+    for tensor, counts in found.parts.items():
+        np.testing.assert_array_equal(counts, expected[tensor], strict=True)
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_longer_sentences_and_more_threads_than_cores(name):
+    rng = rng_for("batch", name)
+    lengths = rng.integers(0, 30, 40)
+    tensors, _ = sample(name, lengths, 30, rng, left_out=["arcs"] if name.startswith("mh") else [])
+    first = batch.decode(name, tensors, lengths, threads=1)
+    for threads in (2, 9, None):
+        other = batch.decode(name, tensors, lengths, threads=threads)
+        np.testing.assert_array_equal(other.heads, first.heads)
+        np.testing.assert_array_equal(other.scores, first.scores)
+        for tensor, rows in first.parts.items():
+            np.testing.assert_array_equal(other.parts[tensor], rows)
+
+
+def test_an_empty_batch():
+    for name, decoder in DECODERS.items():
+        tensors = {tensor: np.zeros((0, *shape.of(5)), dtype=np.float32) for tensor, shape in decoder.tensors.items()}
+        found = batch.decode(name, tensors, [])
+        assert found.heads.shape == (0, 6) and found.scores.shape == (0,)
+        assert all(rows.shape[0] == 0 for rows in found.parts.values())
+        with pytest.raises(IndexError, match="sentence 0 of a batch of 0"):
+            found.derivation(0)
+    assert batch.marginals("mst", {"arcs": np.zeros((0, 6, 6))}, []).arcs.shape == (0, 6, 6)
+
+
+def test_mh5_falls_back_to_mh4(monkeypatch):
+    from mh4.decoders.batch import decoding
+
+    rng = rng_for("batch, mh5")
+    lengths = [3, 20, 5]
+    tensors, _ = sample("mh5", lengths, 20, rng, left_out=["arcs"])
+    monkeypatch.setattr(decoding, "MAX_BYTES", 100_000)
+    workers = decoding.KINDS["mh5"]
+    fresh = type("Fresh", workers[1:], {})  # others have been made with the usual limit
+    monkeypatch.setitem(decoding.KINDS, "mh5", (workers[0], fresh))
+    with pytest.warns(RuntimeWarning, match=r"^sentence 1: MH5 takes .* 20 words, .* decoded by MH4"):
+        found = batch.decode("mh5", tensors, lengths)
+    for b, n in enumerate(lengths):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            equal(found.derivation(b), mh5_decoder.decode(**single("mh5", tensors, b, n), max_bytes=100_000))
+
+
+class TestErrors:
+    """Each is one sentence, which names the sentence of the batch."""
+
+    lengths = np.array([2, 4, 3])
+
+    def tensors(self, name="mh4"):
+        return sample(name, self.lengths, 4, rng_for("errors", name), left_out=["arcs", "reduce_s1s0"] if name == "mh4" else [])[
+            0
+        ]
+
+    @pytest.mark.parametrize(
+        "change, message",
+        [
+            ({"name": "mh6"}, "no decoder 'mh6'; there are mh3, mh4, mh5, mst, 1ec"),
+            ({"lengths": [2, 5, 3]}, "lengths: sentence 1 has 5 words, but the arrays have room for 0 to 4"),
+            ({"lengths": [2, -1, 3]}, "lengths: sentence 1 has -1 words"),
+            ({"lengths": [2.0, 4.0, 3.0]}, "lengths: expected a vector of integers, got dtype float64"),
+            ({"lengths": [2, 4]}, r"shift: expected the shape \(B, N\+2, N\+2\), B = 2 and N = 4, got \(3, 6, 6\)"),
+            ({"threads": 0}, "threads: expected a positive number, got 0"),
+            ({"threads": 1.5}, "threads: expected a positive number, got 1.5"),
+            ({"heads": np.zeros((3, 4), dtype=int)}, r"heads: expected integers of shape \(3, 5\)"),
+            ({"cost": np.zeros((3, 4, 4))}, r"cost: expected the shape \(B, N\+1, N\+1\), B = 3 and N = 4, got \(3, 4, 4\)"),
+            ({"cost": np.zeros((3, 5, 5), dtype=int)}, "cost: expected floating-point numbers, got dtype int64"),
+        ],
+    )
+    def test_arguments(self, change, message):
+        with pytest.raises(ValueError, match="^" + message):
+            batch.decode(**{"name": "mh4", "scores": self.tensors(), "lengths": self.lengths, **change})
+
+    def test_tensors(self):
+        tensors = self.tensors()
+        with pytest.raises(
+            ValueError, match=r"^scores: mh4 has no tensor 'sibling'; it has shift, reduce_s0b0, reduce_s1s0, arcs$"
+        ):
+            batch.decode("mh4", {**tensors, "sibling": tensors["shift"]}, self.lengths)
+        with pytest.raises(ValueError, match=r"^scores: mh4 needs the tensor reduce_s0b0 \(B, 6, N\+2, N\+2\)$"):
+            batch.decode("mh4", {"shift": tensors["shift"]}, self.lengths)
+        with pytest.raises(ValueError, match=r"^reduce_s0b0: expected the shape .*, got \(3, 2, 6, 6\)$"):
+            batch.decode("mh4", {**tensors, "reduce_s0b0": tensors["reduce_s0b0"][:, :2]}, self.lengths)
+        with pytest.raises(ValueError, match=r"^mh5 has no marginals; mh3, mh4, mst"):
+            batch.marginals("mh5", self.tensors("mh5"), self.lengths)
+
+    @pytest.mark.parametrize("name", DECODERS)
+    @pytest.mark.parametrize("value", [np.nan, 1e30, np.inf])
+    def test_scores(self, name, value):
+        for tensor in self.tensors(name):
+            tensors = self.tensors(name)
+            tensors[tensor][1, ..., 1, 2] = value
+            with pytest.raises(ValueError, match="^sentence 1: %s: scores must be below 1e.30 and not NaN, got" % tensor):
+                batch.decode(name, tensors, self.lengths)
+            if name in WITH_MARGINALS:
+                with pytest.raises(ValueError, match="^sentence 1: %s: scores must be below" % tensor):
+                    batch.marginals(name, tensors, self.lengths)
+
+    def test_no_derivation(self):
+        tensors = self.tensors()
+        tensors["reduce_s0b0"][2] = -np.inf
+        for function in (batch.decode, batch.marginals):
+            with pytest.raises(ValueError, match="^sentence 2: no derivation"):
+                function("mh4", tensors, self.lengths)
+
+    def test_trees(self):
+        heads = np.full((3, 5), -1)
+        heads[0, 1:3], heads[1, 1:], heads[2, 1:4] = [0, 1], [0, 1, 2, 3], [0, 1, 2]
+        wrong = heads.copy()
+        wrong[1, 1:] = [2, 1, 0, 3]
+        with pytest.raises(ValueError, match="^sentence 1: heads: word 1 is on a cycle"):
+            batch.decode("mh4", self.tensors(), self.lengths, heads=wrong)
+        wrong[1, 1:] = [0, 2**40, 0, 3]
+        with pytest.raises(ValueError, match="^sentence 1: heads: the head of word 2 is"):
+            batch.decode("mh4", self.tensors(), self.lengths, heads=wrong)
+        wrong[1, 1:] = [0, 1, 1, 0]
+        with pytest.raises(NotInClass, match="^sentence 1: heads: a single root is required"):
+            batch.decode("mh4", self.tensors(), self.lengths, heads=wrong, single_root=True)
+        wrong[1, 1:] = [3, 0, 2, 2]  # 3 -> 1 crosses 0 -> 2
+        with pytest.raises(NotInClass, match="^sentence 1: heads: the tree is not in MH3"):
+            batch.decode("mh3", self.tensors("mh3"), self.lengths, heads=wrong)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, threads are not counted")
+def test_other_threads_end_and_leave_python_free():
+    """While a batch is decoded, other threads of Python go on; afterwards its own are gone."""
+    rng = rng_for("threads")
+    lengths = np.full(30, 60)
+    tensors, _ = sample("mh5", lengths, 60, rng, left_out=["arcs"])
+    counted, done = [0], threading.Event()
+
+    def count():
+        while not done.is_set():
+            counted[0] += 1
+            done.wait(0.001)
+
+    counter = threading.Thread(target=count, daemon=True)
+    before = threading.active_count()
+    counter.start()
+    batch.decode("mh5", tensors, lengths, threads=3)
+    during = counted[0]
+    done.set()
+    counter.join()
+    assert during > 5
+    assert threading.active_count() == before
