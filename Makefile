@@ -77,7 +77,7 @@ environment:
 	$(call set_up,--quiet)
 
 test: environment
-	$(if $(UD),UD=$(call quoted,$(UD)) )$(if $(CONLL17),CONLL17=$(call quoted,$(CONLL17)) ).venv/bin/python -m pytest $(PYTEST)
+	$(if $(UD),UD=$(call quoted,$(UD)) )$(if $(CONLL17),CONLL17=$(call quoted,$(CONLL17)) ).venv/bin/python -m pytest -n auto --dist loadscope $(PYTEST)
 
 # What to run before a commit.
 check: lint

@@ -160,9 +160,12 @@ def test_gold_is_read_once(tmp_path, command):
 
 @pytest.mark.slow
 def test_the_shared_task(monkeypatch):
-    for gold, systems in segmented.shared_task_files().items():
+    files = segmented.shared_task_files()
+    smallest = min(files, key=os.path.getsize)
+    for gold, systems in files.items():
         expected = [official_counts(gold, system) for system in systems]
-        for words in (1, 100, 1500):
+        for words in (1, 100, 1500) if gold == smallest else (100,):
             monkeypatch.setattr(evaluation, "_CHUNK", words)
             assert scored(gold, *systems)[0] == expected
-            assert [counts for system in systems for counts in scored(gold, system)[0]] == expected
+            if gold == smallest:
+                assert [counts for system in systems for counts in scored(gold, system)[0]] == expected
