@@ -21,7 +21,9 @@ extensions = [
     "sphinx_click",
     "settings_table",  # this and what follows: in docs/extensions
     "tree_pictures",
+    "item_pictures",
     "chart_steps",
+    "mathml",
     "signatures",
 ]
 include_patterns = [
@@ -47,6 +49,7 @@ autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 
+html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "mh4"
 html_static_path = ["static"]
