@@ -52,6 +52,7 @@ autodoc_preserve_defaults = True
 html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "mh4"
+html_favicon = "static/icon.svg"
 html_static_path = ["static"]
 html_css_files = ["mh4.css"]
 html_copy_source = False

@@ -31,3 +31,12 @@ def treebank(tmp_path_factory):
     folder = tmp_path_factory.mktemp("treebank")
     toy.generator.write(str(folder))
     return folder
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser of the module's own, see browser.py."""
+    import browser
+
+    with browser.chromium() as driver:
+        yield driver

@@ -1,10 +1,13 @@
 """The page of `mh4 view --html`, in a real browser: what it draws, and all that one can do with mouse and keyboard."""
 
-import shutil
 from contextlib import contextmanager
 
+import browser
 import numpy as np
 import pytest
+from browser import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from mh4 import trees
 from mh4.data import conllu
@@ -13,29 +16,7 @@ from mh4.transitions import Configuration
 from mh4.util.files import write_text
 from mh4.viewing import analyses, page
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-from selenium.webdriver.chrome.service import Service  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-
-pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="there is no Chromium with chromedriver")
-
-OPTIONS = "--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --window-size=1200,800"
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for option in OPTIONS.split():
-        options.add_argument(option)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options, Service(DRIVER))
-    yield driver
-    driver.quit()
+pytestmark = browser.needed
 
 
 class Page:
