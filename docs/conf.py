@@ -25,6 +25,7 @@ extensions = [
     "chart_steps",
     "mathml",
     "signatures",
+    "notebook_pages",
 ]
 include_patterns = [
     "docs/**.md",

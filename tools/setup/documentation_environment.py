@@ -18,7 +18,7 @@ from mh4.dynet_build.compilers import clean_environment
 from mh4.dynet_build.console import SetupError
 
 FOLDER = os.path.join(ROOT, ".venv-docs")
-REQUIREMENTS = ["sphinx>=8,<10", "myst-parser>=4,<6", "furo>=2024.8", "sphinx-click>=6,<7"]
+REQUIREMENTS = ["sphinx>=8,<10", "myst-parser>=4,<6", "furo>=2024.8", "sphinx-click>=6,<7", "nbformat>=5.1,<6"]
 DONE = os.path.join(FOLDER, "mh4-requirements.txt")  # written last
 
 
