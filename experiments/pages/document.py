@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.pages.writer import Table
+from mh4.errors import InputError
 from mh4.util.files import make_folder, write_text
 
 
@@ -93,6 +94,15 @@ def write(results: Path, name: str, title: str, parts: Iterable[Part], csv_text:
     for path, text in zip(written, (markdown(title, parts), csv_text)):
         write_text(str(path), text)
     return written
+
+
+def write_between(page: Path, begin: str, end: str, text: str) -> None:
+    """Replaces what is between two lines of a page. Raises InputError if it does not have them."""
+    before, found, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, also_found, after = rest.partition(end)
+    if not found or not also_found:
+        raise InputError("%s has no lines %s and %s, between which the table is" % (page, begin, end))
+    write_text(str(page), before + begin + "\n\n" + text + "\n\n" + end + after)
 
 
 def write_report(results: Path, name: str, title: str, sections: Sequence[Section]) -> list[Path]:

@@ -15,8 +15,6 @@ from experiments.pages.document import Part
 from experiments.pages.writer import SystemRow, Table, comma_separated
 from experiments.tables import table4, table5_6
 from mh4.data import treebanks
-from mh4.errors import InputError
-from mh4.util.files import write_text
 
 README = EXPERIMENTS.parent / "README.md"
 BEGIN, END = "<!-- results: written by make report -->", "<!-- end of results -->"
@@ -118,9 +116,5 @@ def write(results: Path = records.RESULTS) -> list[Path]:
 
 def write_into(readme: Path, results: Path = records.RESULTS) -> list[Path]:
     """Replaces the headline results in README, and returns its path. Raises InputError if it does not have a place for it."""
-    before, begin, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise InputError("%s has no lines %s and %s, between which the results are" % (readme, BEGIN, END))
-    write_text(str(readme), before + begin + "\n\n" + headline(results).markdown() + "\n\n" + end + after)
+    document.write_between(readme, BEGIN, END, headline(results).markdown())
     return [readme]

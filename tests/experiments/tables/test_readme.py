@@ -1,10 +1,34 @@
-"""README's table of results has the numbers of the records."""
+"""The tables of README, and the one of systems in the reference, are those that `make report` writes from records and registry."""
 
+from dataclasses import replace
+
+import pytest
 from samples import ROOT
 
-from experiments.tables import summary
+from experiments.tables import summary, systems
+from mh4.parser.systems import SYSTEMS
+
+
+def between(page, table):
+    return page.read_text(encoding="utf-8").partition(table.BEGIN)[2].partition(table.END)[0].strip()
 
 
 def test_the_numbers_are_those_of_the_records():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert readme.partition(summary.BEGIN)[2].partition(summary.END)[0].strip() == summary.headline().markdown()
+    assert between(ROOT / "README.md", summary) == summary.headline().markdown()
+
+
+@pytest.mark.parametrize(("page", "full"), [(systems.README, False), (systems.REFERENCE, True)])
+def test_the_systems_are_those_of_the_registry(page, full):
+    assert between(page, systems) == systems.table(full).markdown()
+    assert [line[0] for line in systems.table(full).body] == ["`%s`" % name for name in SYSTEMS]
+
+
+def test_a_system_in_words():
+    hybrid, mst, greedy = (SYSTEMS[name] for name in ("mh4-hybrid", "mst", "greedy-mh4-two"))
+    assert systems.found(hybrid) == "MH4 tree, by transitions" and systems.found(mst) == "tree"
+    assert systems.found(replace(mst, tree_class="mh6")) == "MH6 tree"
+    assert systems.found(greedy) == "greedily, a tree of the MH4 transitions"
+    assert systems.scored(hybrid) == "shifts on s0, b0; reduces on s1, s0, b0" and systems.scored(mst) == "arcs"
+    assert systems.scored(SYSTEMS["mh3-arcs"]) == "transitions on s0, b0; arcs"
+    assert systems.scored(SYSTEMS["greedy-mh4"]) == "transitions on s2, s1, s0, b0"
+    assert systems.scored(SYSTEMS["1ec"]) == "arcs, crossed arcs, grandparents, siblings"

@@ -1,0 +1,57 @@
+"""The table of all systems, from the registry. It is written into README and docs/reference/systems.md, between the lines BEGIN and END."""
+
+from pathlib import Path
+
+from experiments.engine.provenance import EXPERIMENTS
+from experiments.pages import document
+from experiments.pages.writer import Table
+from mh4.parser.systems import SYSTEMS, GreedySystem, System
+
+README = EXPERIMENTS.parent / "README.md"
+REFERENCE = EXPERIMENTS.parent / "docs" / "reference" / "systems.md"
+BEGIN, END = "<!-- systems: written by make report -->", "<!-- end of systems -->"
+TREES = {"any": "tree", "projective": "projective tree", "1ec": "1-Endpoint-Crossing tree"}  # those of MH_k have its name
+
+
+def table(full: bool) -> Table:
+    """What each system finds and scores; the full table also says how it decodes."""
+    header = ["system", "finds the best", "features scored", *(["decoding", "probabilities"] if full else [])]
+    body = []
+    for system in SYSTEMS.values():
+        line = ["`%s`" % system.name, found(system) + ("" if system.in_paper else " (not in the paper)"), scored(system)]
+        if full:
+            line += [", ".join(system.decoders), "yes" if system.marginals else "no"]
+        body.append(line)
+    return Table(header, body, right=len(header))
+
+
+def found(system: System) -> str:
+    """What a system finds, in words."""
+    tree = TREES.get(system.tree_class, system.tree_class.upper() + " tree")
+    if isinstance(system, GreedySystem):
+        return "greedily, a %s" % (
+            tree if system.tree_class in TREES else "tree of the %s transitions" % system.tree_class.upper()
+        )
+    return tree + (", by transitions" if any(tensor.name == "shift" for tensor in system.tensors) else "")
+
+
+def scored(system: System) -> str:
+    """The features that it scores, in words."""
+    of: dict[str, list[str]] = {}  # the positions of transitions, and the other features
+    for tensor in system.tensors:
+        if tensor.positions[1] == "m":
+            of[tensor.name.removesuffix("s").replace("_", " ") + "s"] = []
+        else:
+            kind = "shifts" if tensor.name == "shift" else "reduces" if tensor.name.startswith("reduce") else "transitions"
+            of[kind] = sorted({*of.get(kind, []), *tensor.positions}, key=["s2", "s1", "s0", "b0"].index)
+    if "shifts" in of and of["shifts"] == of["reduces"]:
+        of = {"transitions": of.pop("shifts"), **{kind: positions for kind, positions in of.items() if kind != "reduces"}}
+    transitions = ["%s on %s" % (kind, ", ".join(positions)) for kind, positions in of.items() if positions]
+    return "; ".join([*transitions, *([", ".join(others)] if (others := [kind for kind in of if not of[kind]]) else [])])
+
+
+def write() -> list[Path]:
+    """Writes the table into both pages, and returns their paths."""
+    for page, full in ((README, False), (REFERENCE, True)):
+        document.write_between(page, BEGIN, END, table(full).markdown())
+    return [README, REFERENCE]
