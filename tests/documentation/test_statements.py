@@ -1,0 +1,75 @@
+"""What pages say of accuracy, coverage and speed in words is true of the records that they refer to."""
+
+import csv
+import re
+
+import pytest
+from toy import ROOT
+
+DOCS, RESULTS = ROOT / "docs", ROOT / "experiments" / "results"
+
+
+@pytest.fixture
+def said():
+    """Checks that a page says this, line breaks aside, and so that what is tested is what is said."""
+
+    def check(page, text):
+        assert text in " ".join((DOCS / page).read_text(encoding="utf-8").split())
+
+    return check
+
+
+def rows(name):
+    with open(RESULTS / name, encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def speeds():
+    """The table of milliseconds in benchmarks/results/decoders.md: by decoder, a list over lengths."""
+    text = (ROOT / "benchmarks" / "results" / "decoders.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"^\| words .*exponent \|\n\|.*\n((?:\|.*\n)+)", text, re.M)
+    cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines())
+    return {name: [float(cell) for cell in row[:-1] if cell] for name, *row in cells}
+
+
+def test_likelihood_and_the_hinge(said):
+    said(
+        "howto/probabilities.md",
+        "parsers trained on likelihood are less accurate, and once the temperature is fitted, the gold arcs are",
+    )
+    found = {(row["system"], row["loss"]): row for row in rows("hu-likelihood.csv")}
+    assert len(found) == 10
+    for system in {system for system, _ in found}:
+        hinge, likelihood = found[system, "hinge"], found[system, "likelihood"]
+        assert float(likelihood["dev_uas"]) < float(hinge["dev_uas"])
+        assert float(likelihood["dev_las"]) < float(hinge["dev_las"])
+        assert float(likelihood["nll_calibrated"]) < float(hinge["nll_calibrated"])
+
+
+def test_coverage(said):
+    said("explanation/classes.md", "Every class covers a larger share of the arcs than of the sentences")
+    said("explanation/mh5.md", "It covers at least 98 % of the trees of each [treebank measured](classes.md)")
+    for row in rows("table3.csv"):
+        assert float(row["sent_mh5"]) >= 98
+        for name in ("projective", "mh4", "1ec", "mh5"):
+            of_arcs, of_sentences = float(row["edge_" + name]), float(row["sent_" + name])
+            assert of_arcs > of_sentences or of_arcs == of_sentences == 100
+
+
+def test_the_accuracy_of_mh4_and_1ec(said):
+    said("explanation/oneec.md", "On the treebanks measured, [sometimes the one is ahead and sometimes the other]")
+    scores = {}
+    for row in rows("summary.csv"):
+        if row["settings"] == "ours" and row["score"] == "test_las" and row["system"] in ("mh4-hybrid", "1ec"):
+            scores.setdefault(row["treebank"], {})[row["system"]] = float(row["mean"])
+    ahead = [score["mh4-hybrid"] > score["1ec"] for score in scores.values() if len(score) == 2]
+    assert {False, True} <= set(ahead)
+
+
+def test_the_speed_of_decoders(said):
+    said("explanation/oneec.md", "its decoder is the faster one")
+    said("explanation/products.md", "and less time ([measured](../../benchmarks/results/decoders.md))")
+    measured = speeds()
+    fast = measured["mh4-hybrid"]
+    for slow in (measured["1ec"], measured["plain mh4"]):
+        assert len(slow) >= 5 and all(one > other for one, other in zip(slow, fast))
