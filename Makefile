@@ -139,7 +139,9 @@ slurm-test:
 # Sphinx has an environment of its own, which sees .venv.
 docs: environment
 	@.venv/bin/python tools/setup/documentation_environment.py
+	@rm -f build/docs/complete
 	.venv-docs/bin/sphinx-build -q -W --keep-going -c docs -b html . build/docs
+	@touch build/docs/complete
 	@echo 'build/docs/index.html'
 
 clean:

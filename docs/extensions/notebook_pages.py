@@ -8,10 +8,8 @@ from notebooks import notebook
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-SAID = (
-    '<p>This page is also <a href="%s.ipynb" download>a notebook</a>: save it in the folder of your clone, and open it with Jupyter in '
-    "the environment of <code>make setup</code> (<code>pip install jupyterlab</code>).</p>"
-)
+SAID = """<p>This page is also <a href="%s.ipynb" download>a notebook</a>: save it in the folder of your clone, and open it with Jupyter in
+the environment of <code class="docutils literal">make setup</code> (<code class="docutils literal">pip install jupyterlab</code>).</p>"""
 
 
 class Notebook(SphinxDirective):
