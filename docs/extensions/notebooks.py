@@ -5,7 +5,7 @@ import re
 import nbformat
 
 FENCED = re.compile(r"^```(\S+)[^\n]*\n(.*?)^```\n?", re.S | re.M)
-LINK = re.compile(r"\[([^\]]+)\]\((?![a-z]+://)[^)]*\)", re.S)  # within the documentation
+LINK = re.compile(r"!?\[([^\]]+)\]\((?![a-z]+://)[^)]*\)", re.S)  # within the documentation
 
 
 def notebook(page: str) -> nbformat.NotebookNode:

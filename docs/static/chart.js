@@ -31,7 +31,7 @@ function explained(step, name) {
   if (step.rule === "shift") return "Shift: " + name(step.item[0]) + " moves to the stack. Its score waits for the Combine.";
   if (step.rule === "combine") {
     return "Combine: " + step.used.map(shownItem).join(" + ") + " share " + name(step.used[1][0]) +
-      ". No transition, but the shift of " + name(step.used[1][0]) + " is scored here (" + step.gained + ").";
+      ". This is no transition, but the shift of " + name(step.used[1][0]) + " is scored here (" + step.gained + ").";
   }
   const [head, dependent] = step.arc;
   return "Link: " + step.transition + " attaches " + name(dependent) + " to " + name(head) + " (" + step.gained + "), and " +
@@ -41,6 +41,7 @@ function explained(step, name) {
 function chart(place, data) {
   const { words, picture, steps } = data;
   const name = (node) => (node === 0 ? "root" : node > words.length ? "end" : words[node - 1]);
+  const quoted = (node) => (node === 0 || node > words.length ? "the " + name(node) : "“" + name(node) + "”");
   let count = 0;
   const button = (text, label, to) => {
     const made = element("button", { type: "button", "aria-label": label }, text);
@@ -88,7 +89,7 @@ function chart(place, data) {
     slider.value = count;
     const step = count ? steps[count - 1] : null;
     said.textContent = count + " of " + steps.length + ". " +
-      (step ? explained(step, name) : "Nothing is derived yet. Press → to begin.");
+      (step ? explained(step, quoted) : "Nothing is derived yet. Press → to begin.");
     items.replaceChildren(...waiting(steps, count).map((made) =>
       element("li", { class: made === step ? "new" : "" }, shownItem(made.item) + " ",
         element("span", {}, made.item.map(name).join(" · ") + " (" + made.score + ")"))));

@@ -149,7 +149,7 @@ def test_the_chart_is_stepped_through_by_keys(visit):
     words = texts(".drawing text")
     placed = layout.place(words, HEADS, [""] * len(words))
     assert arcs == [placed.arc(m).line for m in range(len(words))]
-    names = ["root", *words]
+    names = ["the root", *("“%s”" % word for word in words)]
     attached = [said.split("attaches ")[1].split(" (")[0] for (said,), *_ in states if "attaches" in said]
     assert sorted(attached) == sorted("%s to %s" % (names[m], names[HEADS[m]]) for m in range(1, len(names)))
 
