@@ -28,7 +28,7 @@ VARIANTS = {  # the compiler's options, by folder
     "avx512": ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"],
     "avx2": ["-mavx2"],
 }
-VECTORISED = ["mh4.full_chart", "mh4.inside_outside", "mh5.full_chart", "oneec.decoder"]
+VECTORISED = ["mh4.full_chart", "mh4.inside_outside", "mh5.full_chart", "oneec.decoder", "oneec.inside_outside"]
 SHARED = "shared.cython_shared"  # Cython's own code for arrays, once instead of in every module: twice as fast to compile, half the size
 DIRECTIVES = {
     "language_level": 3,

@@ -1,7 +1,8 @@
 """Write recurrences.hpp, the rules of rules.py in C++; setup.py does so before compiling.
 
-The header has the rules as a table, for the trace, and the *kernels* below, which fill the chart. A kernel derives some
-items by all rules that result in them, with all instances unrolled. The rules do not specify where the values of items and
+The header has the rules as a table, for the trace, and the *kernels* below, which fill the chart: those of the decoder with
+maxima, and in the namespace `sums`, with SUM_RULES, those of the marginals with sums, each followed by its reverse. A kernel derives
+some items by all rules that result in them, with all instances unrolled. The rules do not specify where the values of items and
 arcs are stored: a kernel asks its argument `at` for them. For the rule
 
     open a b x <- closed a t x, gap t b
@@ -9,6 +10,10 @@ arcs are stored: a kernel asks its argument `at` for them. For the rule
 it calls at.closed_a_t_x(t) and at.gap_t_b(t) for each t from at.begin to at.end - 1, and takes from them the values by
 state; so if complexes.hpp lacks one of these functions, it does not compile. check() verifies that the kernels apply each
 rule exactly once for each order of its nodes in the sentence that a complex can need, and raises ValueError otherwise.
+
+The reverse of a kernel for sums, `..._outside`, takes the derivatives by its items, at.derivatives_open_a_b_x(...), and adds to those
+by everything that they are made of: what at.closed_a_t_x(t) returns also has a function `add`. It does so in the opposite order. Of
+the kernel's own items, the values come from at.kept_open_a_b_x().
 """
 
 import os
@@ -24,9 +29,14 @@ from mh4.decoders.oneec import rules
 # kernel updates the values in at.so_far_...(values) instead of starting at minus infinity.
 Target = namedtuple("Target", "item nodes fixed over adds")
 
+# What a chart computes: its rules, and as text how one of several values is chosen, values are combined, and an item is updated.
+Algebra = namedtuple("Algebra", "rules choose combine update number")
+MAXIMA = Algebra(rules.RULES, "maximum(%s, %s)", " + ", "update_maximum(%s, %s);", "float")
+SUMS = Algebra(rules.SUM_RULES, "(%s + %s)", " * ", "%s += %s;", "Value")
+
 # lanes: the node whose values are in vectors. orders: the orders of the nodes in the sentence for which the kernel is called.
 # keep: the items that are passed to at.keep_...
-Kernel = namedtuple("Kernel", "name lanes targets orders keep")
+Kernel = namedtuple("Kernel", "name lanes targets orders keep algebra")
 
 
 def target(text, fixed=None, over=None, adds=False):
@@ -34,9 +44,9 @@ def target(text, fixed=None, over=None, adds=False):
     return Target(item, tuple(nodes), fixed or {}, None if over is None else set(over), adds)
 
 
-def kernel(name, lanes, targets, orders, keep):
+def kernel(name, lanes, targets, orders, keep, algebra=MAXIMA):
     targets = [target(text) if isinstance(text, str) else text for text in targets]
-    return Kernel(name, lanes, targets, [tuple(order.split()) for order in orders], set(keep.split()))
+    return Kernel(name, lanes, targets, [tuple(order.split()) for order in orders], set(keep.split()), algebra)
 
 
 KERNELS = [
@@ -64,6 +74,41 @@ KERNELS = [
     kernel("complexes_of_wings", "a", [target("complex l r", fixed={"a": "a"}, over="ab", adds=True)], ["l a r"], ""),
 ]
 
+SUM_KERNELS = [
+    kernel(
+        "near_left",
+        "x",
+        ["hooked a b x", "open a b x", "closed a b x", "neither_open a b x", "neither a b x", "arm x b a"],
+        ["x a b"],
+        "open closed neither_open neither arm",
+        SUMS,
+    ),
+    kernel(
+        "near_right",
+        "x",
+        [
+            *("hooked a b x", "open a b x", "closed a b x", "several a b x", "several_closed a b x"),
+            *("neither_open a b x", "neither a b x", "arm x b a"),
+        ],
+        ["b a x"],
+        "hooked open closed several several_closed neither_open neither arm",
+        SUMS,
+    ),
+    kernel(
+        "far",
+        "x",
+        [
+            *("hooked l r x", "open l r x", "closed l r x", "several l r x", "several_closed l r x"),
+            *("tied l r x", "bound l r x", "bound_open l r x", "tied_several l r x", "bound_several l r x"),
+            *("both l r x", "spanned l r x"),
+        ],
+        ["l r x"],
+        "open closed several several_closed tied bound bound_open tied_several bound_several both spanned",
+        SUMS,
+    ),
+    *(kernel._replace(algebra=SUMS) for kernel in KERNELS if kernel.name not in ("near", "far")),
+]
+
 
 # A rule in the names of a kernel; loop is the node that takes all values in between, or None.
 Step = namedtuple("Step", "rule number target antecedents arcs loop has_two")
@@ -78,7 +123,7 @@ def steps_of(kernel):
     """All rules that the kernel applies."""
     steps = []
     for target in kernel.targets:
-        for number, rule in enumerate(rules.RULES):
+        for number, rule in enumerate(kernel.algebra.rules):
             if rule.result[0] != target.item or (target.over is not None and further_nodes(rule) != target.over):
                 continue
             names = {**dict(zip(rule.result[1:], target.nodes)), **target.fixed}
@@ -119,7 +164,8 @@ def may_have_order(item, line):
 
 def nodes_as_result(kind):
     """The names of an item's nodes as the result of rules, which are those in ITEMS."""
-    return next((rule.result[1:] for rule in rules.RULES if rule.result[0] == kind), ("a", "b"))
+    known = rules.RULES + rules.SUM_RULES
+    return next((rule.result[1:] for rule in known if rule.result[0] == kind), ("a", "b"))
 
 
 def pattern(nodes, line):
@@ -127,12 +173,12 @@ def pattern(nodes, line):
     return tuple(nodes.index(node) for node in line if node in nodes)
 
 
-def needed_rules():
+def needed_rules(algebra):
     """Counter of (number of the rule, order of its result) from which every complex l r with l < r is derived."""
     found, agenda = set(), [("complex", (0, 1))]
     while agenda:
         item, order = agenda.pop()
-        for number, rule in enumerate(rules.RULES):
+        for number, rule in enumerate(algebra.rules):
             if rule.result[0] == item and (number, order) not in found:
                 found.add((number, order))
                 for line in node_orders(rule, [rule.result[1:][i] for i in order]):
@@ -140,25 +186,27 @@ def needed_rules():
     return Counter(found)
 
 
-def applied_rules():
+def applied_rules(kernels):
     """The same Counter for the rules that the kernels apply."""
     found = Counter()
-    for kernel in KERNELS:
+    for kernel in kernels:
         for order in kernel.orders:
             for step in steps_of(kernel):
                 found[step.number, pattern(step.target.nodes, order)] += 1
     return found
 
 
-def check():
-    """Raise ValueError unless the kernels apply each rule exactly once wherever it is needed."""
-    for key in sorted(needed_rules().keys() | applied_rules().keys()):
-        if needed_rules()[key] != applied_rules()[key]:
-            rule = rules.RULES[key[0]]
+def check(kernels):
+    """Raise ValueError unless the kernels apply each rule of their algebra exactly once wherever it is needed."""
+    (algebra,) = {id(kernel.algebra): kernel.algebra for kernel in kernels}.values()
+    needed, applied = needed_rules(algebra), applied_rules(kernels)
+    for key in sorted(needed.keys() | applied.keys()):
+        if needed[key] != applied[key]:
+            rule = algebra.rules[key[0]]
             order = " ".join(rule.result[1:][i] for i in key[1])
             raise ValueError(
                 "%s, for %s: needed %d times, but %d times in the kernels"
-                % (rules.rule_text(rule), order, needed_rules()[key], applied_rules()[key])
+                % (rules.rule_text(rule), order, needed[key], applied[key])
             )
 
 
@@ -169,7 +217,8 @@ def products(cases):
     """The instances of one result and one choice of directions, as few (states on the left, states on the right).
 
     Each pair stands for the maximum of the left values plus the maximum of the right ones. Rounding preserves the order of
-    sums, so the maximum over instances is bit for bit the same, whether taken before or after adding their common terms.
+    sums, so the maximum over instances is bit for bit the same, whether taken before or after adding their common terms. Likewise
+    for a product of sums, though not bit for bit.
     """
 
     def merge(pairs):
@@ -200,21 +249,28 @@ def accessors(step):
     return antecedents, [accessor(kind, arc, step.loop) for kind, arc in zip(kinds, step.arcs)]
 
 
-def best_of(name, states):
+def chosen(algebra, name, states):
+    """One of the values of these states, or their sum."""
     text = "%s[%d]" % (name, states[0])
     for state in states[1:]:
-        text = "maximum(%s, %s[%d])" % (text, name, state)
+        text = algebra.choose % (text, "%s[%d]" % (name, state))
     return text
 
 
-def summands(step, cases):
-    """(result, directions, text of the sum of the antecedents) of the terms over which an item takes the maximum."""
+def terms(step, cases):
+    """(result, directions, ((name, states), ...) of the antecedents) of the terms of which an item is the maximum or sum."""
     antecedents, _ = accessors(step)
     choices = sorted({(case[2], case[3 : 3 + len(step.arcs)]) for case in cases})
     for result, directions in choices:
-        chosen = [case for case in cases if case[2] == result and case[3 : 3 + len(step.arcs)] == directions]
-        for sides in products(chosen):
-            yield result, directions, " + ".join(best_of(name, side) for (name, _), side in zip(antecedents, sides))
+        alike = [case for case in cases if case[2] == result and case[3 : 3 + len(step.arcs)] == directions]
+        for sides in products(alike):
+            yield result, directions, tuple((name, tuple(side)) for (name, _), side in zip(antecedents, sides))
+
+
+def summands(algebra, step, cases):
+    """(result, directions, text of the sum, or product, of the antecedents) of these terms."""
+    for result, directions, antecedents in terms(step, cases):
+        yield result, directions, algebra.combine.join(chosen(algebra, name, states) for name, states in antecedents)
 
 
 def is_hoisted(kernel, step):
@@ -232,18 +288,21 @@ def hoisted_name(step):
 
 def updates(kernel, step, cases):
     """The lines that update a target with the instances of a rule."""
-    out = "_".join((step.target.item, *step.target.nodes))
+    out = item_name(step.target)
     _, arcs = accessors(step)
     if is_hoisted(kernel, step):
-        found = sorted({(result, directions) for result, directions, _ in summands(step, cases)})
-        terms = [(result, directions, "%s[%d]" % (hoisted_name(step), i)) for i, (result, directions) in enumerate(found)]
+        found = [(*key, "%s[%d]" % (hoisted_name(step), i)) for i, key in enumerate(hoisted_terms(step, cases))]
     else:
-        terms = summands(step, cases)
+        found = summands(kernel.algebra, step, cases)
     lines = []
-    for result, directions, text in terms:
-        text += "".join(" + %s[%d]" % (name, direction) for (name, _), direction in zip(arcs, directions))
-        lines.append("update_maximum(%s[%d], %s);" % (out, result, text))
+    for result, directions, text in found:
+        with_arcs = [text] + ["%s[%d]" % (name, direction) for (name, _), direction in zip(arcs, directions)]
+        lines.append(kernel.algebra.update % ("%s[%d]" % (out, result), kernel.algebra.combine.join(with_arcs)))
     return lines
+
+
+def item_name(target):
+    return "_".join((target.item, *target.nodes))
 
 
 def loop_groups(steps):
@@ -265,19 +324,19 @@ def indent(lines):
     return ["    " + line for line in lines]
 
 
-def block(kernel, steps, table, targets):
-    """The lines for steps with the same loop, or without a loop."""
-    lines, known = [], set(targets)
+def fetched(kernel, steps):
+    """The (name, call) of all values that the steps, in one block, take from `at`; those of the kernel's own items not included."""
+    own, found = {item_name(target) for target in kernel.targets}, {}
     for step in steps:
         antecedents, arcs = accessors(step)
         if is_hoisted(kernel, step):
             antecedents = [(hoisted_name(step), "at.%s(%s)" % (hoisted_name(step), step.loop))]
-        for name, call in antecedents + arcs:
-            if name not in known:
-                known.add(name)
-                lines.append("const auto %s = %s;" % (name, call))
-    for step in steps:
-        lines += ["// " + step_text(step), *updates(kernel, step, table[step.number])]
+        found.update((name, call) for name, call in antecedents + arcs if name not in own)
+    return list(found.items())
+
+
+def block(kernel, steps, lines):
+    """The lines for steps with the same loop, or without a loop, in a block."""
     if steps[0].loop:
         lines = ["for (int %s = at.begin; %s < at.end; %s++) {" % ((steps[0].loop,) * 3), *indent(lines), "}"]
     else:
@@ -290,6 +349,13 @@ def block(kernel, steps, table, targets):
     return lines
 
 
+def inside_block(kernel, steps, table):
+    lines = ["const auto %s = %s;" % value for value in fetched(kernel, steps)]
+    for step in steps:
+        lines += ["// " + step_text(step), *updates(kernel, step, table[step.number])]
+    return block(kernel, steps, lines)
+
+
 def step_text(step):
     """The rule in the names of the kernel and, if they differ, in its own."""
     here = step.rule._replace(
@@ -299,50 +365,165 @@ def step_text(step):
     return text[0] if len(text) == 1 else "%s   (%s)" % tuple(text)
 
 
+def blocks(kernel):
+    """Groups of steps that are one block each, in the order in which the kernel takes them."""
+    steps = steps_of(kernel)
+    without_loop = [[step] for target in kernel.targets for step in steps if step.target is target and not step.loop]
+    return loop_groups([step for step in steps if step.loop]) + without_loop
+
+
+def function(name, lines):
+    return "\n".join(["template <class At> static INLINE void %s(const At& at) {" % name, *indent(lines), "}"])
+
+
 def kernel_text(kernel, table):
     """The kernel as a function, preceded by functions for the sums that it takes from outside its loops."""
-    steps = steps_of(kernel)
-    names = {"_".join((target.item, *target.nodes)): target for target in kernel.targets}
-    text = []
-    for step in steps:
-        if is_hoisted(kernel, step):
-            text += [hoisted_text(step, table[step.number]), ""]
+    text = [hoisted_text(kernel, step, table[step.number]) + "\n" for step in steps_of(kernel) if is_hoisted(kernel, step)]
     lines = ["typedef typename At::Value Value;"]
-    for name, target in names.items():
-        lines.append("Value %s[%s];" % (name, "STATES[%s]" % target.item.upper()))
-        lines.append("at.so_far_%s(%s);" % (name, name) if target.adds else "clear(%s);" % name)
-    for group in loop_groups([step for step in steps if step.loop]):
-        lines += block(kernel, group, table, names)
-    for target in names.values():
-        for step in steps:
-            if step.target is target and not step.loop:
-                lines += block(kernel, [step], table, names)
-    for name, target in names.items():
+    for target in kernel.targets:
+        name = item_name(target)
+        declared = "Value %s[STATES[%s]]" % (name, target.item.upper())
+        if target.adds:
+            lines += [declared + ";", "at.so_far_%s(%s);" % (name, name)]
+        else:
+            lines += [declared + ";", "clear(%s);" % name] if kernel.algebra is MAXIMA else [declared + " = {};"]
+    for steps in blocks(kernel):
+        lines += inside_block(kernel, steps, table)
+    for target in kernel.targets:
         if target.item in kernel.keep or target.adds:
-            lines.append("at.keep_%s(%s);" % (name, name))
-    text += ["template <class At> static INLINE void %s(const At& at) {" % kernel.name, *indent(lines), "}"]
-    return "\n".join(text)
+            lines.append("at.keep_%s(%s);" % (item_name(target), item_name(target)))
+    return "\n".join([*text, function(kernel.name, lines)])
 
 
-def hoisted_text(step, cases):
-    antecedents, _ = accessors(step)
+def hoisted_terms(step, cases):
+    """The antecedents of the terms of a hoisted sum, by (result, directions)."""
     found = {}
-    for result, directions, text in summands(step, cases):
-        found.setdefault((result, directions), []).append(text)
-    sums = []
-    for i, key in enumerate(sorted(found)):
-        text = found[key][0]
-        for other in found[key][1:]:
-            text = "maximum(%s, %s)" % (text, other)
-        sums.append("sums[%d] = %s;" % (i, text))
-    name, arguments = hoisted_name(step), ", ".join("%s %s" % ("const P%d&" % i, n) for i, (n, _) in enumerate(antecedents))
+    for result, directions, antecedents in terms(step, cases):
+        found.setdefault((result, directions), []).append(antecedents)
+    return dict(sorted(found.items()))
+
+
+def hoisted_text(kernel, step, cases):
+    algebra, names = kernel.algebra, [name for name, _ in accessors(step)[0]]
+    lines = []
+    for i, of_one in enumerate(hoisted_terms(step, cases).values()):
+        texts = [algebra.combine.join(chosen(algebra, name, states) for name, states in antecedents) for antecedents in of_one]
+        text = texts[0]
+        for other in texts[1:]:
+            text = algebra.choose % (text, other)
+        lines.append("sums[%d] = %s;" % (i, text))
+    types = (["class Value"] if algebra.number == "Value" else []) + ["class P%d" % i for i in range(len(names))]
     return "\n".join(
         [
-            "// %s: the best sum of the antecedents by state and direction" % rules.rule_text(step.rule),
-            "enum { %s = %d };" % (name.upper(), len(sums)),
-            "template <%s> static INLINE void %s(float* sums, %s) {"
-            % (", ".join("class P%d" % i for i in range(len(antecedents))), name, arguments),
-            *indent(sums),
+            "// %s: the best sum of the antecedents by state and direction" % rules.rule_text(step.rule)
+            if algebra is MAXIMA
+            else "// %s: the sum over the antecedents by state and direction" % rules.rule_text(step.rule),
+            "enum { %s = %d };" % (hoisted_name(step).upper(), len(lines)),
+            "template <%s> static INLINE void %s(%s* sums, %s) {"
+            % (
+                ", ".join(types),
+                hoisted_name(step),
+                algebra.number,
+                ", ".join("const P%d& %s" % (i, name) for i, name in enumerate(names)),
+            ),
+            *indent(lines),
+            "}",
+        ]
+    )
+
+
+# --------------------------------------------------------------------------------------------------------------- reverse
+
+
+def derivative(name):
+    return "by_" + name
+
+
+def shares(out, factors):
+    """The lines that add to the derivatives by the factors of a product, given the one by the product.
+
+    factors: (name, states) each, for the sum of its values of these states.
+    """
+    lines = []
+    for name, states in factors:
+        others = [chosen(SUMS, *other) for other in factors if other[0] != name]
+        for state in states:
+            lines.append("%s[%d] += %s;" % (derivative(name), state, " * ".join([out, *others])))
+    return lines
+
+
+def outside_block(kernel, steps, table):
+    """The reverse of inside_block."""
+    lines, values = [], fetched(kernel, steps)
+    for name, call in values:
+        size = hoisted_sizes(kernel, table).get(name) or ("2" if is_arc(name) else "STATES[%s]" % item_of(name))
+        lines += ["const auto %s = %s;" % (name, call), "Value %s[%s] = {};" % (derivative(name), size)]
+    for step in reversed(steps):
+        _, arcs = accessors(step)
+        cases, lines = table[step.number], [*lines, "// " + step_text(step)]
+        if is_hoisted(kernel, step):
+            found = [(*key, ((hoisted_name(step), (i,)),)) for i, key in enumerate(hoisted_terms(step, cases))]
+        else:
+            found = terms(step, cases)
+        for result, directions, antecedents in found:
+            factors = [*antecedents, *((name, (direction,)) for (name, _), direction in zip(arcs, directions))]
+            lines += shares("%s[%d]" % (derivative(item_name(step.target)), result), factors)
+    lines += ["%s.add(%s);" % (name, derivative(name)) for name, _ in values]
+    return block(kernel, steps, lines)
+
+
+def hoisted_sizes(kernel, table):
+    """The number of values of each hoisted sum, by its name."""
+    hoisted = [step for step in steps_of(kernel) if is_hoisted(kernel, step)]
+    return {hoisted_name(step): str(len(hoisted_terms(step, table[step.number]))) for step in hoisted}
+
+
+def is_arc(name):
+    return name.split("_")[0] in ("crossed", "longest")
+
+
+def item_of(name):
+    """The item that a value belongs to, in capitals: its name without the nodes, which are single letters."""
+    return "_".join(part for part in name.split("_") if len(part) > 1).upper()
+
+
+def outside_text(kernel, table):
+    """The reverse of the kernel, preceded by those of hoisted sums."""
+    steps, own = steps_of(kernel), {item_name(target): target for target in kernel.targets}
+    text = [hoisted_outside_text(step, table[step.number]) + "\n" for step in steps if is_hoisted(kernel, step)]
+    lines = ["typedef typename At::Value Value;"]
+    for name, target in own.items():
+        lines.append("Value %s[STATES[%s]] = {};" % (derivative(name), target.item.upper()))
+        if target.item in kernel.keep or target.adds:
+            lines.append("at.derivatives_%s(%s);" % (name, derivative(name)))
+    used = {name for step in steps if len(step.antecedents) + len(step.arcs) > 1 for name, _ in accessors(step)[0]}
+    for name, target in own.items():
+        if name in used:
+            if target.item not in kernel.keep:
+                raise ValueError("%s: the reverse needs the values of %s" % (kernel.name, target.item))
+            lines.append("const auto %s = at.kept_%s();" % (name, name))
+    for steps in reversed(blocks(kernel)):
+        lines += outside_block(kernel, steps, table)
+    return "\n".join([*text, function(kernel.name + "_outside", lines)])
+
+
+def hoisted_outside_text(step, cases):
+    names = [name for name, _ in accessors(step)[0]]
+    lines = []
+    for i, of_one in enumerate(hoisted_terms(step, cases).values()):
+        for antecedents in of_one:
+            lines += shares("by_sums[%d]" % i, antecedents)
+    arguments = ["const P%d& %s" % (i, name) for i, name in enumerate(names)]
+    return "\n".join(
+        [
+            "template <class Value, %s> static INLINE void %s_outside(const Value* by_sums, %s, %s) {"
+            % (
+                ", ".join("class P%d" % i for i in range(len(names))),
+                hoisted_name(step),
+                ", ".join(arguments),
+                ", ".join("Value* " + derivative(name) for name in names),
+            ),
+            *indent(lines),
             "}",
         ]
     )
@@ -358,11 +539,7 @@ HEADER = """\
 
 namespace oneec {
 
-enum Kind {
-%(kinds)s,
-    KINDS
-};
-constexpr int STATES[KINDS] = {%(numbers)s};  // number of states of each item
+%(kinds)s
 
 // States of two nodes:
 enum PairState { %(pair_states)s };
@@ -389,8 +566,23 @@ static const Shape SHAPES[RULES] = {
 
 %(kernels)s
 
+namespace sums {
+
+%(sum_kinds)s
+
+%(sum_kernels)s
+
+}  // namespace sums
+
 }  // namespace oneec
 """
+
+KINDS = """\
+enum Kind {
+%s
+    KINDS
+};
+constexpr int STATES[KINDS] = {%s};  // number of states of each item"""
 
 
 def wrap(things, margin):
@@ -425,26 +617,35 @@ def shape(number, rule, size):
     )
 
 
+def kinds(states):
+    """The items and the numbers of their states."""
+    width = max(map(len, states)) + 2
+    lines = ["    %s// %s" % ((kind.upper() + ",").ljust(width), " ".join(map(str, found))) for kind, found in states.items()]
+    return KINDS % ("\n".join(lines).rstrip(), ", ".join(str(len(found)) for found in states.values()))
+
+
 def header():
-    check()
-    states, table = rules.tables()
+    for kernels in (KERNELS, SUM_KERNELS):
+        check(kernels)
+    states, table = rules.tables(rules.RULES)
+    sum_states, sum_table = rules.tables(rules.SUM_RULES)
     cases = []
     for number, (rule, rows) in enumerate(zip(rules.RULES, table)):
         rows = wrap(["{%s}" % ",".join(map(str, row)) for row in rows], " " * 4)
         cases.append("static const Case CASES_%d[] = {  // %s\n%s\n};" % (number, rules.rule_text(rule), rows))
     pairs = rules.STATES[2]
     swapped = [tuple(1 - root if root >= 0 else root for root in state[::-1]) for state in pairs]
+    sum_kernels = [text(kernel, sum_table) for kernel in SUM_KERNELS for text in (kernel_text, outside_text)]
     return HEADER % {
-        "kinds": "\n".join(
-            "    %s,%s// %s" % (kind.upper(), " " * (16 - len(kind)), " ".join(map(str, states[kind]))) for kind in rules.ITEMS
-        ).rstrip(),
-        "numbers": ", ".join(str(len(states[kind])) for kind in rules.ITEMS),
+        "kinds": kinds(states),
         "pair_states": ", ".join(rules.PAIR_STATES),
         "swapped": ", ".join(str(pairs.index(state)) for state in swapped),
         "cases": "\n".join(cases),
         "rules": len(rules.RULES),
         "shapes": "\n".join(shape(number, rule, len(rows)) for number, (rule, rows) in enumerate(zip(rules.RULES, table))),
         "kernels": "\n\n".join(kernel_text(kernel, table) for kernel in KERNELS),
+        "sum_kinds": kinds(sum_states),
+        "sum_kernels": "\n\n".join(sum_kernels),
     }
 
 

@@ -118,6 +118,30 @@ there is a gap from a to u, since only arcs of a cover u. So this is pivot a b u
 
 The converse, that no rule makes an arc that is uncrossed or violates the definition, follows from the definitions of the items.
 The tests enumerate both directions: all complexes of up to seven nodes are derived, and only complexes are derived.
+
+
+Sums over all trees need a single derivation of each. These rules leave three things open, and nothing else: each other
+item has one derivation, in which its longest arcs, its last nodes and so on determine the rule.
+
+ -  If only one arc v-p crosses l-t, the arcs that cross it share v as well as p: case 3 or 4, but also 1 or 2. For sums, it is not
+    1 or 2: these need several arcs of p.
+ -  In a spanned item, arcs of x that neither arcs of l nor arcs of r cross, between those that arcs of l cross and those that
+    arcs of r cross, may be in the item of l or in that of r. For sums, they are in that of r: the item of l is *bound*, that is, its
+    last arc x-u is crossed by an arc of l, or there is an arc l-u beside it, with which it cannot be in the item of r.
+ -  The gap between the two may be in either. For sums, the item of r is closed, so it is in that of l; or, if the last node of the
+    item of l has an arc to l (it is *tied*), this is also the last node of the item of r, which can only be hooked.
+
+So the rules that are not for sums are replaced by those in SUM_RULES, with these items:
+
+    several a b x         open with at least two arcs of x
+    several_closed a b x  closed with at least two arcs of x
+    tied a b x            closed with an arc a-b
+    tied_several a b x    the same with at least two arcs of x
+    bound a b x           closed, and bound to a: tied or hooked
+    bound_open a b x      open, and bound to a
+    bound_several a b x   the same with at least two arcs of x
+
+The tests count the derivations of all complexes of up to seven nodes, and of all trees of up to six words.
 """
 
 from collections import namedtuple
@@ -126,17 +150,17 @@ from itertools import product
 # result, antecedents: items, (kind, node, ...). arcs: (first node, second node). longest: for each arc, whether it can be the
 # longest arc of l in a complex l r, the only one that node 0 may have if a single root is required. order: of the nodes in the
 # sentence, or reversed; if empty, that of the items determines it. has_two: a node that certainly has a second crossed arc; the
-# rule is skipped if it is node 0 and a single root is required.
-Rule = namedtuple("Rule", "result antecedents arcs longest order has_two")
+# rule is skipped if it is node 0 and a single root is required. for_sums: whether SUM_RULES has the rule, too.
+Rule = namedtuple("Rule", "result antecedents arcs longest order has_two for_sums")
 
 
-def rule(text, arcs="", order="", has_two=None):
+def rule(text, arcs="", order="", has_two=None, for_sums=True):
     """Parse a rule. In `arcs`, a=t is a longest arc of a, x-b any other. They are summed in this order."""
     result, antecedents = text.split(" <- ")
     items = [tuple(item.split()) for item in antecedents.split(", ")]
     longest = tuple("=" in arc for arc in arcs.split())
     arcs = tuple(tuple(arc.replace("=", "-").split("-")) for arc in arcs.split())
-    return Rule(tuple(result.split()), tuple(items), arcs, longest, tuple(order.split()), has_two)
+    return Rule(tuple(result.split()), tuple(items), arcs, longest, tuple(order.split()), has_two, for_sums)
 
 
 def rule_text(rule):
@@ -159,6 +183,13 @@ ITEMS = {  # the orders that the nodes of an item may have in the sentence, or r
     "both": ["lrx"],
     "spanned": ["lrx"],
     "wing": ["lab"],
+    "several": ["xab", "abx"],
+    "several_closed": ["xab", "abx"],
+    "tied": ["abx"],
+    "tied_several": ["abx"],
+    "bound": ["abx"],
+    "bound_open": ["abx"],
+    "bound_several": ["abx"],
 }
 
 RULES = [
@@ -180,18 +211,39 @@ RULES = [
     rule("half_pivot a b v <- gap v t, closed t b v", "a=t", "a v t b"),
     rule("pivot a b v <- half_pivot a b v, gap a v"),
     # spanned: some arcs of x crossed by arcs of l, some by arcs of r
-    rule("both l r x <- closed l t x, open r t x", order="l t r x"),
-    rule("both l r x <- open l t x, closed r t x", order="l t r x"),
+    rule("both l r x <- closed l t x, open r t x", order="l t r x", for_sums=False),
+    rule("both l r x <- open l t x, closed r t x", order="l t r x", for_sums=False),
     rule("spanned l r x <- both l r x", "l=r"),
-    rule("spanned l r x <- open l r x", "l=r"),
-    rule("spanned l r x <- open r l x", "l=r"),
-    rule("wing l b a <- open a l b, gap a b", "l=a"),
+    rule("spanned l r x <- open l r x", "l=r", for_sums=False),
+    rule("spanned l r x <- open r l x", "l=r", for_sums=False),
+    rule("wing l b a <- open a l b, gap a b", "l=a", for_sums=False),
     rule("wing l b a <- open a l b, gap a b", "l=b"),
     rule("wing l b a <- open a l b, gap a b", "l-a l=b"),
     # complex: l's longest arc
     rule("complex l r <- spanned l t r, gap t r", order="l t r"),  # ends at t and is crossed by arcs of r
     rule("complex l r <- pivot l r v", order="l v r"),  # is crossed by arcs of v
     rule("complex l r <- wing l b a, closed b r a", order="l a b r"),
+]
+
+SUM_RULES = [rule for rule in RULES if rule.for_sums] + [
+    rule("several_closed a b x <- open a b x", "x-b"),
+    rule("several_closed a b x <- open a b x", "x-b a-b"),
+    rule("several_closed a b x <- several a b x", "a-b"),
+    rule("several a b x <- several_closed a t x, gap t b", order="a t b"),
+    rule("tied a b x <- open a b x", "a-b"),
+    rule("tied a b x <- open a b x", "x-b a-b"),
+    rule("bound a b x <- tied a b x"),
+    rule("bound a b x <- hooked a b x"),
+    rule("bound_open a b x <- bound a t x, gap t b", order="a t b"),
+    rule("bound_open a b x <- hooked a b x"),
+    rule("tied_several a b x <- several a b x", "a-b"),
+    rule("tied_several a b x <- open a b x", "x-b a-b"),
+    rule("bound_several a b x <- tied_several a t x, gap t b", order="a t b"),
+    rule("both l r x <- bound_open l t x, closed r t x", order="l t r x"),
+    rule("both l r x <- tied l t x, hooked r t x", order="l t r x"),
+    rule("spanned l r x <- bound_several l r x", "l=r"),
+    rule("spanned l r x <- several r l x", "l=r"),
+    rule("wing l b a <- several a l b, gap a b", "l=a"),
 ]
 
 
@@ -260,13 +312,13 @@ def instances(rule):
                 yield states, directions, state
 
 
-def tables():
+def tables(chosen_rules):
     """(states, cases): the states of each item that occur, and for every rule its instances in terms of state numbers.
 
     A state occurs if it can be derived and can be used in a complex. cases[i]: rows (number of the state of the first antecedent,
     of the second (0 if there is none), of the result, directions of the first and second arc (0 if none)).
     """
-    everything = [(rule, list(instances(rule))) for rule in RULES]
+    everything = [(rule, list(instances(rule))) for rule in chosen_rules]
 
     def with_states(rule, states):
         return {(item[0], state) for item, state in zip(rule.antecedents, states)}
@@ -287,6 +339,7 @@ def tables():
     states = {
         item: [s for s in STATES[3 if len(orders[0]) == 3 else 2] if (item, s) in derived & useful]
         for item, orders in ITEMS.items()
+        if item in {item for item, _ in derived}
     }
     table = []
     for rule, cases in everything:
