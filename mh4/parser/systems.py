@@ -246,6 +246,7 @@ SYSTEMS: dict[str, System] = {
                 Tensor("sibling", ("si", "m"), sentinel=(True, False)),
             ),
             {"exact": oneec.decode},
+            marginals=oneec.marginals,
         ),
         # MH3 and MH4-hybrid plus the {h, m} scores of mst, decoded exactly.
         _transition_based("mh3-arcs", "projective", mh3, _SHIFT, _MH3_ON_S0B0, _ARCS, in_paper=False),

@@ -44,6 +44,7 @@ def results(n):
         yield mh4.marginals(*reduces[6], arcs=arcs, single_root=single_root)
         yield mst.marginals(arcs, single_root=single_root)
         yield oneec.decode(*parts, single_root=single_root)
+        yield oneec.marginals(*parts, single_root=single_root)
         if n < 20:
             yield mhk.decode(arcs, 4)
 

@@ -3,24 +3,37 @@
 import numpy as np
 import partition
 from common import MH3, MH3_ARCS, MH4_HYBRID, MH4_HYBRID_ARCS, MH4_TWO, MH4_TWO_ARCS, MST
+from oneec_judge import ONEEC, trees
 
-from mh4.decoders import mh3, mh4, mst
+from mh4.decoders import mh3, mh4, mst, oneec
 
 SEQUENCES = [MH3, MH3_ARCS, MH4_TWO, MH4_HYBRID, MH4_TWO_ARCS, MH4_HYBRID_ARCS]
-MODELS = [*SEQUENCES, MST]
+TREES = [MST, ONEEC]
+MODELS = [*SEQUENCES, *TREES]
 
 NEAR = 1e-6  # of the logarithm relative to its size, of probabilities and expected counts absolute and relative
 
 
 def marginals(model, scores, **options):
-    module = mst if model is MST else {3: mh3, 4: mh4}[model.k]
-    return module.marginals(*scores.values(), **options) if model is MST else module.marginals(**scores, **options)
+    if model is MST:
+        return mst.marginals(*scores.values(), **options)
+    module = oneec if model is ONEEC else {3: mh3, 4: mh4}[model.k]
+    return module.marginals(**scores, **options)
 
 
 def enumerated(model, n, scores, single_root=False):
     if model is MST:
         return partition.over_trees(scores, single_root)
+    if model is ONEEC:
+        return partition.over_parts(trees(n).heads, trees(n).rows, scores, trees(n).single_root | (not single_root))
     return partition.over_sequences(n, model.k, scores, single_root)
+
+
+def with_arcs(model, scores, more):
+    """The scores with more, (n+1, n+1), on every arc."""
+    if model is ONEEC:
+        return {**scores, "arc": scores["arc"] + more, "crossed_arc": scores["crossed_arc"] + more}
+    return {**scores, "arcs": scores.get("arcs", np.zeros_like(more)) + more}
 
 
 def well_formed(found, n, scores, near=NEAR):
@@ -36,10 +49,19 @@ def well_formed(found, n, scores, near=NEAR):
         part = found.parts[name]
         assert part.shape == tensor.shape and part.dtype.kind == "f", f"parts[{name}]: {part.dtype} of shape {part.shape}"
         assert np.isfinite(part).all() and part.min(initial=0) >= -near, f"parts[{name}] are no expected counts"
-        assert abs(part.sum(dtype=float) - n) <= n * near, f"parts[{name}] add up to {part.sum(dtype=float)} for {n} words"
+        uses = part.sum(dtype=float)
+        if "crossed_arc" not in scores:  # of which not every word has each part
+            assert abs(uses - n) <= n * near, f"parts[{name}] add up to {uses} for {n} words"
+        assert uses <= n * (1 + near), f"parts[{name}] add up to {uses} for {n} words"
         assert not part[tensor == -np.inf].any(), f"parts[{name}]: uses of what is forbidden"
     if "arcs" in scores:
         np.testing.assert_allclose(found.parts["arcs"], found.arcs, atol=near, err_msg="parts['arcs'] is not arcs")
+    if "crossed_arc" in scores:
+        of_both = found.parts["arc"] + found.parts["crossed_arc"]
+        np.testing.assert_allclose(of_both, found.arcs, atol=near, err_msg="parts of arcs are not arcs")
+        for name in ("grandparent", "sibling"):  # only arcs that are not crossed have them
+            of_words = found.parts[name].sum(axis=0) - found.parts["arc"].sum(axis=0)
+            assert of_words.max(initial=0) <= near, f"parts[{name}]: more than there are arcs without crossing"
     if "shift" in scores:  # each word is shifted once
         np.testing.assert_allclose(found.parts["shift"][:, 1 : n + 1].sum(axis=0), 1, atol=near, err_msg="shifts of a word")
         by_s1, by_b0 = (found.parts.get(name) for name in ("reduce_s1s0", "reduce_s0b0"))

@@ -63,6 +63,22 @@ def over_trees(scores, single_root=False):
     return Marginals(log_partition, arcs, {"arcs": arcs})
 
 
+def over_parts(heads, rows, scores, possible):
+    """The Marginals over trees, (trees, n+1), of those that are possible.
+
+    rows: by tensor, arrays (tree, first, second) with the parts of all trees, of which each has at most one for each second.
+    """
+    used = []
+    for name, (tree, first, second) in rows.items():
+        used.append(np.zeros(heads.shape, dtype=scores[name].dtype))
+        used[-1][tree, second] = scores[name][first, second]
+    log_partition, probability = distribution(used, possible)
+    parts = {name: np.zeros(tensor.shape) for name, tensor in scores.items()}
+    for name, (tree, first, second) in rows.items():
+        np.add.at(parts[name], (first, second), probability[tree])
+    return Marginals(log_partition, expected_arcs(heads, probability), parts)
+
+
 def distribution(used, possible):
     """log_partition and the probability of each candidate. used: the scores it uses, arrays (candidates, any number)."""
     possible = possible & np.all([(scores > -np.inf).all(axis=1) for scores in used], axis=0)

@@ -32,6 +32,7 @@ def calls():
         yield decoder.name + ", refused", lambda k, d=decoder, s=scores: refuse(d, s[k % 40])
     squares = [rng.normal(size=(4, n + 2, n + 2)).astype(np.float32) for n in lengths]
     yield "1ec", lambda k: oneec.decode(*(x[: -1 if i < 2 else None, :-1] for i, x in enumerate(squares[k % 40])))
+    yield "1ec, marginals", lambda k: oneec.marginals(*(x[: -1 if i < 2 else None, :-1] for i, x in enumerate(squares[k % 40])))
     searched = [sample_tensors({"shift": (), "reduce_s0b0": (6,)}, n, rng) for n in lengths]
     yield "beam", lambda k: beam.decode(**searched[k % 40], beam=4)
 

@@ -1,4 +1,4 @@
-"""Marginals of mh3, mh4 and mst: sums over all that each derives, every sequence or tree counted once. And bad input."""
+"""Marginals of mh3, mh4, mst and oneec: sums over all that each derives, every sequence or tree counted once. And bad input."""
 
 import brute
 import numpy as np
@@ -6,8 +6,9 @@ import partition
 import pytest
 from common import MH3_ARCS, MH4_HYBRID_ARCS, MST, bad_arrays, rng_for, sample
 from marginals_judge import EXTREMES, MODELS, NEAR, SEQUENCES, agree, enumerated, extreme, marginals
+from oneec_judge import ONEEC, trees
 
-from mh4.decoders import mh3, mh4, mst
+from mh4.decoders import mh3, mh4, mst, oneec
 
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 every_chart = pytest.mark.parametrize("model", SEQUENCES, ids=lambda model: model.name)
@@ -93,6 +94,15 @@ def test_every_tree_is_counted_once(single_root, n):
     """There are (n+1)^(n-1), and n^(n-1) with a single root (Cayley)."""
     found = mst.marginals(np.zeros((n + 1, n + 1), dtype=np.float32), single_root=single_root)
     assert found.log_partition == pytest.approx((n - 1) * np.log(n if single_root else n + 1), rel=1e-9, abs=1e-9)
+
+
+@every_root
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+def test_every_tree_of_1ec_is_counted_once(single_root, n):
+    zeros = ONEEC.sample(n, rng_for(), "zeros")
+    found = oneec.marginals(**zeros, single_root=single_root)
+    count = int(trees(n).single_root.sum()) if single_root else len(trees(n).trees)
+    assert np.exp(found.log_partition) == pytest.approx(count, rel=1e-12)
 
 
 @every_model
@@ -216,11 +226,14 @@ def test_one_word(model, single_root):
     scores = model.sample(1, rng_for("one"))
     found = marginals(model, scores, single_root=single_root)
     used = {"shift": (0, 1), "reduce_s0b0": (1, 1, 2), "reduce_s1s0": (1, 0, 1), "arcs": (0, 1)}
-    assert found.log_partition == pytest.approx(sum(float(tensor[used[name]]) for name, tensor in scores.items()), rel=1e-6)
+    used.update(arc=(0, 1), sibling=(2, 1), grandparent=(2, 1))
+    score = sum(float(tensor[used[name]]) for name, tensor in scores.items() if name in used)
+    assert found.log_partition == pytest.approx(score, rel=1e-6)
     np.testing.assert_allclose(found.arcs, [[0, 1], [0, 0]], atol=NEAR)
     for name, part in found.parts.items():
         expected = np.zeros(scores[name].shape)
-        expected[used[name]] = 1
+        if name in used:
+            expected[used[name]] = 1
         np.testing.assert_allclose(part, expected, atol=NEAR, err_msg=name)
 
 
@@ -265,3 +278,5 @@ def test_options_are_given_by_name():
             call(*model.sample(3, rng_for("name")).values())
     with pytest.raises(TypeError, match="positional"):
         mst.marginals(MST.sample(3, rng_for("name"))["arcs"], True)
+    with pytest.raises(TypeError, match="positional"):
+        oneec.marginals(*ONEEC.sample(3, rng_for("name")).values(), True)

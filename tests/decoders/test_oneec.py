@@ -1,7 +1,6 @@
 """Third-order 1-Endpoint-Crossing, against the score of every tree by its definition."""
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 
 import brute
 import numpy as np
@@ -9,118 +8,15 @@ import pytest
 from common import KINDS, bad_arrays, costs, hamming_cost, read_only, rng_for, sample, tolerance, zero_cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oneec_judge import NAMES, ONEEC, definition, is_in_class, parts_of, random_scores, random_tree, trees, walk
 
 from mh4.decoders import NotInClass, oneec
 from mh4.decoders.oneec import decoder
 
-NAMES = ("arc", "crossed_arc", "grandparent", "sibling")
 COUNTS = [1, 3, 16, 125, 1104]
 
 small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 seeds = st.integers(0, 2**32 - 1)
-
-
-# -------------------------------------------------------------------------------------------------------- the reference
-
-
-def parts_of(heads):
-    """The parts that score a tree, a set of rows for each tensor, taking the definition literally."""
-    none = len(heads)
-    crossed = brute.crossed_arcs(heads)
-    parts = {name: set() for name in NAMES}
-    for head, word in brute.arcs_of(heads):
-        if (head, word) in crossed:
-            parts["crossed_arc"].add((head, word))
-            continue
-        parts["arc"].add((head, word))
-        dependents = [m for h, m in brute.arcs_of(heads) if h == head]
-        inner = [m for m in dependents if min(head, word) < m < max(head, word)]
-        sibling = min(inner, key=lambda m: abs(m - word)) if inner else none
-        if sibling == none or (head, sibling) not in crossed:
-            parts["sibling"].add((sibling, word))
-        if head == 0:
-            if not any(m > word for m in dependents if (head, m) in crossed):
-                parts["grandparent"].add((none, word))
-        elif (heads[head], head) not in crossed:
-            # The arcs around a head in order: to the left from the nearest to the furthest, then to the right from the
-            # furthest to the nearest.
-            around = sorted([*dependents, heads[head]], key=lambda m: (m > head, -m))
-            between = slice(*sorted([around.index(word), around.index(heads[head])]))
-            if not any((head, m) in crossed for m in around[between]):
-                parts["grandparent"].add((heads[head], word))
-    return parts
-
-
-def score_of(parts, scores):
-    return sum(float(scores[name][row]) for name in NAMES for row in parts[name])
-
-
-def definition(heads, scores, cost=None):
-    total = score_of(parts_of(heads), scores)
-    return total if cost is None else total + sum(float(cost[arc]) for arc in brute.arcs_of(heads))
-
-
-class Trees:
-    """All trees of the class over n words, to be scored all at once."""
-
-    def __init__(self, n):
-        self.trees = brute.class_trees(n, "1ec")
-        self.heads = np.array(self.trees)
-        self.single_root = np.array([brute.has_single_root(heads) for heads in self.trees])
-        self.rows = {}  # name: which tree, first column, second column
-        for name in NAMES:
-            rows = [(i, *row) for i, heads in enumerate(self.trees) for row in parts_of(heads)[name]]
-            self.rows[name] = np.array(rows, dtype=int).reshape(-1, 3).T
-
-    def scores(self, scores, cost=None):
-        total = np.zeros(len(self.trees))
-        for name, (tree, first, second) in self.rows.items():
-            np.add.at(total, tree, scores[name][first, second].astype(float))
-        if cost is not None:
-            total += cost[self.heads[:, 1:], np.arange(1, self.heads.shape[1])].sum(axis=1, dtype=float)
-        return total
-
-
-@cache
-def trees(n):
-    return Trees(n)
-
-
-def random_scores(n, rng, kind="normal"):
-    shapes = [(n + 1, n + 1), (n + 1, n + 1), (n + 2, n + 1), (n + 2, n + 1)]
-    return {name: sample(shape, rng, kind) for name, shape in zip(NAMES, shapes)}
-
-
-def is_in_class(heads):
-    """brute.is_one_endpoint_crossing, faster."""
-    n = len(heads) - 1
-    ends = np.stack([np.array(heads[1:]), np.arange(1, n + 1)])
-    low, high = ends.min(axis=0), ends.max(axis=0)
-    crossings = (low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high)
-    crossings |= crossings.T
-    for crossing in crossings[crossings.any(axis=1)]:
-        h, m = ends[:, crossing]
-        if not any(((h == end) | (m == end)).all() for end in (h[0], m[0])):
-            return False
-    return True
-
-
-def walk(n, rng, steps):
-    """Trees of the class, each made from the previous one by a new head for some word, with a bias towards crossing arcs."""
-    heads, crossed = [-1, *range(n)], 0
-    for _ in range(steps):
-        word, head = int(rng.integers(1, n + 1)), int(rng.integers(0, n + 1))
-        new = heads[:word] + [head] + heads[word + 1 :]
-        if new == heads or not brute.is_tree(new) or not is_in_class(new):
-            continue
-        crossing = len(brute.crossed_arcs(new))
-        if crossing >= crossed or rng.random() < 0.1:
-            heads, crossed = new, crossing
-            yield tuple(heads)
-
-
-def random_tree(n, rng):
-    return list(walk(n, rng, 6 * n + 40))[-1] if n > 1 else (-1, 0)
 
 
 def int32(heads):
@@ -362,15 +258,11 @@ def test_no_tree_of_the_class_scores_higher(n, seed, kind):
 def test_finds_a_planted_tree(n, seed):
     """Every part of a random tree scores 1, everything else 0: no other tree scores as high."""
     rng = np.random.default_rng(seed)
-    tree = random_tree(n, rng)
-    scores = random_scores(n, rng, "zeros")
-    for name, rows in parts_of(tree).items():
-        for row in rows:
-            scores[name][row] = 1
+    scores, tree, score = ONEEC.planted(n, rng)
     derivation = oneec.decode(**scores)
     check(derivation, scores)
     assert tuple(derivation.heads.tolist()) == tree
-    assert derivation.score == sum(len(rows) for rows in parts_of(tree).values())
+    assert derivation.score == score
 
 
 def test_sentences_and_results_do_not_disturb_each_other():

@@ -8,25 +8,13 @@ import pytest
 from common import DECODERS, hamming_cost, rng_for, sample_tensors, tolerance
 from marginals_judge import MODELS, marginals
 from mh5_judge import DECODERS as MH5
+from oneec_judge import ONEEC
 
-from mh4.decoders import beam, oneec
+from mh4.decoders import beam
 from mh4.decoders.mh4 import plain as plain_mh4
 
 FORBIDDING = [-1e30, -1.5e30, -1e31, -3e37, -1e38, float(np.finfo(np.float32).min)]
 FINITE = [-1e4, -1e9, -1e20, -9e29]
-
-
-class OneEc:
-    """The third-order decoder of 1-Endpoint-Crossing trees, in the form of the others."""
-
-    name = "1ec"
-    sizes = {"arc": 1, "crossed_arc": 1, "grandparent": 2, "sibling": 2}
-
-    def sample(self, n, rng, kind="normal"):
-        return {name: sample_tensors({name: ()}, n, rng, kind)[name][: n + rows, : n + 1] for name, rows in self.sizes.items()}
-
-    def decode(self, scores, **options):
-        return oneec.decode(**scores, **options)
 
 
 class Beam:
@@ -47,7 +35,7 @@ BEAMS = [
     Beam("beam, mh5", {"shift": (), "reduce_s0b0": (12,)}, beam.decode),
     Beam("beam, local", {"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, beam.decode_local),
 ]
-EXACT = [*DECODERS, *MH5, OneEc()]
+EXACT = [*DECODERS, *MH5, ONEEC]
 every_decoder = pytest.mark.parametrize("decoder", [*EXACT, *BEAMS], ids=lambda decoder: decoder.name)
 exact_decoder = pytest.mark.parametrize("decoder", EXACT, ids=lambda decoder: decoder.name)
 

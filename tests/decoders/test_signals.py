@@ -84,6 +84,8 @@ LONG = {
     "mh4.marginals": (mh4.marginals, lambda n: transitions(n, 6), 400),
     "mh4.marginals, arcs": (mh4.marginals, lambda n: transitions(n, 6, arcs=True), 400),
     "mst.marginals": (mst.marginals, arc_scores, 3000),
+    "1ec.marginals": (oneec.marginals, third_order, 150),
+    "1ec.marginals of large scores": (oneec.marginals, lambda n: wide(third_order(n)), 100),
     "mh3.marginals of large scores": (mh3.marginals, lambda n: wide(transitions(n, 2, 1)), 1500),
     "mh4.marginals of large scores": (mh4.marginals, lambda n: wide(transitions(n, 6)), 200),
     "mst.marginals of large scores": (mst.marginals, lambda n: {**wide(arc_scores(n)), "single_root": True}, 2000),

@@ -351,14 +351,14 @@ template <class N> struct Complexes : Projective<N> {
     }
 
     // The sums for all t
-    template <class At> void prepare(const At& at, int l, int r) {
+    template <class At> void prepare_sums(const At& at, int l, int r) {
         for (int t = l + 1; t < r; t++)
             oneec::sums::sums_gap_closed<Value>(this->sums + t * SUMS_GAP_CLOSED, this->gap(at.v, t), Single{at.at_closed(t), WIDTH, nullptr});
     }
 
     // The reverse of half_pivots, for all blocks
     template <class At, class Each> void reverse_half_pivots(const At& first, int l, int r, Each each) {
-        prepare(first, l, r);
+        prepare_sums(first, l, r);
         std::fill(this->sums_lanes + l * SUMS_GAP_CLOSED * WIDTH, this->sums_lanes + r * SUMS_GAP_CLOSED * WIDTH, Value());
         std::fill(this->neither_lanes + l * STATES[NEITHER] * WIDTH, this->neither_lanes + r * STATES[NEITHER] * WIDTH, Value());
         each();
@@ -379,12 +379,12 @@ template <class N> struct Complexes : Projective<N> {
         watch.pass((size_t)40 * (r - l) * n);
         pivots_left(l, r);
         if (l > 0) {
-            prepare(at_half_pivots_left(left_of(l, 0, l + 1, r), l, r), l, r);
+            prepare_sums(at_half_pivots_left(left_of(l, 0, l + 1, r), l, r), l, r);
             each_left(l, r, [&](const Region& at) { half_pivots(at_half_pivots_left(at, l, r)); });
         }
         if (r < n) {
             pivots_right(l, r);
-            prepare(at_half_pivots_right(right_of(r, blocks - 1, l + 1, r), l, r), l, r);
+            prepare_sums(at_half_pivots_right(right_of(r, blocks - 1, l + 1, r), l, r), l, r);
             each_right(l, r, [&](const Region& at) { half_pivots(at_half_pivots_right(at, l, r)); });
         }
         inside_complexes(l, r);
@@ -484,54 +484,41 @@ template <class N> class Marginals : Complexes<N> {
     using Base::n;
     using Base::side;
 
-    // The number of trees of n words is less than e^(2.8 n).
-    static constexpr double NUMBER = 2.8;
+    static constexpr double NUMBER = 2.8;  // the number of trees of n words is less than e^(2.8 n)
 
-    // Whether nothing that matters was lost to underflow. All weights are at most 1, unless boosted, so that all sums over derivations
-    // and their parts are at most e^(NUMBER n); what is lost of one is less than e^-700 of it, and `gap` is by how much it matters.
-    bool negligible(double log_z, double boost) const {
-        const double gap = n * boost - log_z;
-        return gap + NUMBER * n < 640 && (NUMBER + std::max(0.0, boost)) * n < 640;
-    }
-
-    // True if the sum z is right.
-    bool sum(const Scores& scores, double boost, Value& z) {
-        std::feclearexcept(FE_UNDERFLOW | FE_OVERFLOW);
-        this->begin(scores, boost);
-        if (!this->scaling.precise) return false;
-        this->inside();
-        z = this->at_c(0, n)[this->none];
-        return !N::SCALED || (!N::is_zero(z) && in_range(log(N::number(z)), boost));
-    }
-
-    bool in_range(double log_z, double boost) const {
-        return negligible(log_z, boost) || !std::fetestexcept(FE_UNDERFLOW | FE_OVERFLOW);
+    // Whether the numbers of a chart of Doubles, computed since the flags were cleared, are right: nothing was too large for float64, and
+    // nothing was lost that is too small, or it is negligible. Together, all that is lost is less than e^-700 times the weight of the rest
+    // of a tree, for each tree; and the partition function is at least 1.
+    bool in_range(const Scaling& scaling) const {
+        const int lost = std::fetestexcept(FE_OVERFLOW | FE_UNDERFLOW);
+        return !N::SCALED || lost == 0 || (lost == FE_UNDERFLOW && scaling.slack + NUMBER * n < 640);
     }
 
   public:
     // True if the marginals are right; false if N is not enough for these scores. Throws as Memory::allocate does, or
     // signals::Raised.
     bool find(const Scores& scores, Counts& counts) {
-        Value z = Value();
-        counts.log_partition = -INFINITY;
-        if (!sum(scores, 0, z)) return false;
-        if (N::is_zero(z) || (scores.single_root && scores.n == 0)) return true;
-        counts.log_partition = N::log(z) + this->scaling.total;
+        const Scaling scaling(scores, N::SCALED, this->watch);
+        if (!scaling.precise) return false;
+        std::feclearexcept(FE_OVERFLOW | FE_UNDERFLOW);
+        this->prepare(scores, scaling);
+        this->inside();
+        if (!in_range(scaling)) return false;
+        const Value z = this->at_c(0, n)[this->none];
+        counts.log_partition = N::log(z) + scaling.total;
         this->at_c(0, n)[this->none + this->derivatives] = N::inverse(z);
         this->expected_arc = counts.arc;
         this->expected_sibling = counts.sibling;
         this->expected_grandparent = counts.grandparent;
         this->outside();
-        double total = 0;
         for (int h = 0; h <= n; h++)
             for (int m = 1; m <= n; m++)
-                if (h != m) {
-                    const double expected =
-                        N::number(this->longest.expected(h, m)) + (this->may_have_two(h) ? N::number(this->crossed.expected(h, m)) : 0);
-                    total += counts.crossed_arc[(size_t)h * side + m] = expected;
-                    total += counts.arc[(size_t)h * side + m];
-                }
-        return isfinite(total);
+                if (h != m) counts.crossed_arc[(size_t)h * side + m] = expected_crossed(h, m);
+        return in_range(scaling);
+    }
+
+    double expected_crossed(int h, int m) const {
+        return N::number(this->longest.expected(h, m)) + (this->may_have_two(h) ? N::number(this->crossed.expected(h, m)) : 0);
     }
 
     size_t bytes_needed() const { return Base::bytes_needed(); }

@@ -6,6 +6,7 @@ import numpy as np
 from mh4.decoders.shared.chart_memory cimport KEEP
 from mh4.decoders.shared.marginals cimport Doubles, Extendeds
 
+from mh4.decoders.oneec.decoder import decode
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Marginals as Result
 from mh4.decoders.shared.memory import out_of_memory, room_for, workspaces
@@ -18,6 +19,7 @@ cdef extern from "inside_outside.hpp" namespace "oneec::sums" nogil:
         const double* crossed_arc
         const double* grandparent
         const double* sibling
+        const double* of_tree
     cdef struct Counts:
         double log_partition
         double* arc
@@ -47,11 +49,13 @@ def marginals(
     shapes = {"arc": (n + 1, n + 1), "crossed_arc": (n + 1, n + 1), "grandparent": (n + 2, n + 1), "sibling": (n + 2, n + 1)}
     given = {"arc": arc, "crossed_arc": crossed_arc, "grandparent": grandparent, "sibling": sibling}
     tensors = {name: arguments.float64_scores(name, given[name], shape) for name, shape in shapes.items()}
+    best = decode(**tensors, single_root=single_root)
     room_for(sum([tensor.nbytes for tensor in tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
     # All are written now, and not when they are used: the chart is weighed against what is left.
     parts = {name: np.full(shape, 0.0) for name, shape in shapes.items()}
+    of_tree = scores_of_words(tensors, best.parts)
     cdef Scores scores = Scores(n, single_root, address(tensors["arc"]), address(tensors["crossed_arc"]),
-                                address(tensors["grandparent"]), address(tensors["sibling"]))
+                                address(tensors["grandparent"]), address(tensors["sibling"]), address(of_tree))
     cdef Counts counts = Counts(0, address(parts["arc"]), address(parts["crossed_arc"]), address(parts["grandparent"]),
                                 address(parts["sibling"]))
     cdef Charts charts = workspaces.take(Charts)
@@ -70,9 +74,16 @@ def marginals(
     charts.fast.release(KEEP)
     charts.exact.release(KEEP)
     workspaces.give_back(charts)
-    if counts.log_partition == -np.inf:
-        raise arguments.no_derivation()
     return Result(counts.log_partition, parts["arc"] + parts["crossed_arc"], parts)
+
+
+def scores_of_words(tensors, parts):
+    """What each word contributes to the score of a tree, float64 (3, n+1): in all, and by its sibling and grandparent."""
+    n = len(tensors["arc"]) - 1
+    of_words = {name: np.zeros(n + 1) for name in tensors}
+    for name, rows in parts.items():
+        of_words[name][rows[:, 1]] = tensors[name][tuple(rows.T)]
+    return np.stack([sum(of_words.values()), of_words["sibling"], of_words["grandparent"]])
 
 
 cdef double* address(array):

@@ -97,7 +97,9 @@ struct Scores {
     bool single_root;
     const double *arc, *crossed_arc;     // (n + 1, n + 1) by head, dependent
     const double *grandparent, *sibling; // (n + 2, n + 1)
+    const double* of_tree;               // (3, n + 1): what each word contributes to the score of a good tree, by OfTree
 };
+enum OfTree { WORD, SIBLING, GRANDPARENT };  // in all, and by these parts if they are visible
 
 // Expected counts, of the same shapes; they are set to 0 before.
 struct Counts {
@@ -105,56 +107,51 @@ struct Counts {
     double *arc, *crossed_arc, *grandparent, *sibling;
 };
 
-// The weights of arcs, of parts, and of those that are not visible. Each word has one arc, crossed or not. To keep all sums below
-// the number of trees, its weight is divided by the largest that it could have, whatever is visible; and multiplied by e^boost.
-// `total` is by how much the weight of every tree is divided in all. If not `scaled`, the weights are those of the scores.
+// The weights of arcs and parts, which are the exponentials of scores, divided such that those of one tree are all 1: if it is the best
+// one, the partition function is between 1 and the number of trees. Each word has one arc, crossed or not, in every tree.
 class Scaling {
-    Scores scores;
-    bool scaled;
-    double boost;
-    std::vector<double> siblings, grandparents, words;  // the largest scores of parts of a word, if visible, and of all together
+    const Scores scores;
+    const bool scaled;  // otherwise the weights are those of the scores
+    std::vector<double> siblings, grandparents, words;  // of the tree: the scores of visible parts, and of all that concern a word
 
-    static double less(double score, double largest) { return score == -INFINITY ? score : score - largest; }
-    int square(int x, int m) const { return x * (scores.n + 1) + m; }
+    static double less(double score, double of_tree) { return score == -INFINITY ? score : score - of_tree; }
+    size_t cell(int x, int m) const { return (size_t)x * (scores.n + 1) + m; }
 
   public:
-    double total;
-    bool precise;  // no weight that matters is wrong by more than 1e-8 of it
+    double total = 0;  // the score of the tree
+    double slack = 0;  // a product of weights of a tree, all but some of one word being either complete or missing, is at most e^slack
+    bool precise;      // no weight that matters is wrong by more than 1e-8 of it
 
-    void find(const Scores& of, double more, bool are_scaled, signals::Watch& watch) {
-        const int n = of.n;
-        scores = of;
-        scaled = are_scaled;
-        boost = more;
-        total = 0;
-        precise = true;
-        siblings.assign(n + 1, 0);
-        grandparents.assign(n + 1, 0);
-        words.assign(n + 1, 0);
-        if (!scaled) return;
-        double size = 0;
-        for (int m = 1; m <= n; m++) {
+    Scaling(const Scores& of, bool is_scaled, signals::Watch& watch) : scores(of), scaled(is_scaled) {
+        const int n = scores.n;
+        double size = 0, incomplete = 0;
+        for (auto* each : {&siblings, &grandparents, &words}) each->assign(n + 1, 0);
+        for (int m = 1; scaled && m <= n; m++) {
             watch.pass(20 * n);
-            double arc = -INFINITY, crossed = -INFINITY;
-            for (int h = 0; h <= n + 1; h++) {
-                siblings[m] = std::max(siblings[m], scores.sibling[square(h, m)]);
-                grandparents[m] = std::max(grandparents[m], scores.grandparent[square(h, m)]);
-                if (h == m || h > n) continue;
-                arc = std::max(arc, scores.arc[square(h, m)]);
-                crossed = std::max(crossed, scores.crossed_arc[square(h, m)]);
+            siblings[m] = scores.of_tree[cell(SIBLING, m)];
+            grandparents[m] = scores.of_tree[cell(GRANDPARENT, m)];
+            words[m] = scores.of_tree[cell(WORD, m)];
+            double arc = -INFINITY, crossed = -INFINITY, sibling = 0, grandparent = 0;
+            for (int x = 0; x <= n + 1; x++) {
+                sibling = std::max(sibling, scores.sibling[cell(x, m)]);
+                grandparent = std::max(grandparent, scores.grandparent[cell(x, m)]);
+                if (x == m || x > n) continue;
+                arc = std::max(arc, scores.arc[cell(x, m)]);
+                crossed = std::max(crossed, scores.crossed_arc[cell(x, m)]);
             }
-            const double largest = std::max(arc + siblings[m] + grandparents[m], crossed);
-            words[m] = (largest == -INFINITY ? 0 : largest) - boost;
+            slack += std::max(arc + sibling + grandparent, crossed) - words[m];
+            incomplete = std::max(incomplete, fabs(siblings[m]) + fabs(grandparents[m]));
+            size += fabs(words[m]) + fabs(siblings[m]) + fabs(grandparents[m]);
             total += words[m];
-            size += fabs(words[m]) + siblings[m] + grandparents[m];
         }
+        slack += incomplete;
         precise = size * 1.2e-16 < 1e-8;
     }
 
-    double arc(int h, int m) const { return less(scores.arc[square(h, m)], words[m] - siblings[m] - grandparents[m]); }
-    double crossed_arc(int h, int m) const { return less(scores.crossed_arc[square(h, m)], words[m]); }
-    double sibling(int s, int m) const { return less(scores.sibling[square(s, m)], siblings[m]); }
-    double grandparent(int g, int m) const { return less(scores.grandparent[square(g, m)], grandparents[m]); }
+    double arc(int h, int m) const { return less(scores.arc[cell(h, m)], words[m] - siblings[m] - grandparents[m]); }
+    double crossed_arc(int h, int m) const { return less(scores.crossed_arc[cell(h, m)], words[m]); }
+    double sibling(int s, int m) const { return less(scores.sibling[cell(s, m)], siblings[m]); }
+    double grandparent(int g, int m) const { return less(scores.grandparent[cell(g, m)], grandparents[m]); }
     double hidden_sibling(int m) const { return -siblings[m]; }
     double hidden_grandparent(int m) const { return -grandparents[m]; }
 };
@@ -200,7 +197,6 @@ template <class N> struct Tables : Views<N> {
     int none, hidden;  // special values of g
     bool single;       // whether node 0 is to have one dependent
     ptrdiff_t derivatives;
-    Scaling scaling;
 
     TilesOf<OPEN> open_left, open_right;
     TilesOf<CLOSED> closed_left, closed_right;
@@ -269,7 +265,7 @@ template <class N> struct Tables : Views<N> {
     }
     INLINE Value* at_pairs(int a, int b) const { return pairs + ((size_t)b * (b - 1) / 2 + a) * rows; }
 
-    void begin(const Scores& scores, double boost) {
+    void prepare(const Scores& scores, const Scaling& scaling) {
         n = scores.n;
         single = scores.single_root;
         side = n + 1;
@@ -286,7 +282,7 @@ template <class N> struct Tables : Views<N> {
         Value* const first = take(0);
         arrange();
         marginals::clear(first, take(0), watch);
-        tabulate(scores, boost);
+        tabulate(scaling);
     }
 
     size_t bytes_needed() const { return memory.bytes(); }
@@ -398,8 +394,7 @@ template <class N> struct Tables : Views<N> {
         }
     }
 
-    void tabulate(const Scores& scores, double boost) {
-        scaling.find(scores, boost, N::SCALED, watch);
+    void tabulate(const Scaling& scaling) {
         for (int m = 1; m <= n; m++) {
             watch.pass(200 * n);
             for (int h = 0; h <= n; h++) {
