@@ -12,49 +12,56 @@ from common import rng_for
 
 from mh4.decoders.oneec import generate as oneec_generate
 from mh4.decoders.oneec import rules as oneec_rules
-from mh4.decoders.oneec.rules import ITEMS, RULES, STATES, instances, state_arcs, tables
+from mh4.decoders.oneec.rules import ITEMS, RULES, STATES, SUM_RULES, instances, state_arcs, tables
+
+ALGEBRAS = [(oneec_generate.MAXIMA, oneec_generate.KERNELS), (oneec_generate.SUMS, oneec_generate.SUM_KERNELS)]
+EVERY_RULE = [(kernels, number) for algebra, kernels in ALGEBRAS for number in range(len(algebra.rules))]
+every_rule = pytest.mark.parametrize("kernels, number", EVERY_RULE)
 
 
-def language(n):
-    """All that oneec_rules derives over nodes 0..n, by item and nodes: sets of (state, crossed arcs, gaps).
+def language(n, rules=RULES):
+    """All that the rules derive over nodes 0..n: the number of derivations by (state, crossed arcs, gaps).
 
-    Gaps are not filled: they are kept as (first node, second node, state).
+    Gaps are not filled: they are kept as (first node, second node, state), from left to right.
     """
     items = {}
 
     def value(kind, nodes):
         if (kind, nodes) not in items:
-            if kind == "gap":
-                items[kind, nodes] = {(state, frozenset(), frozenset([(*nodes, state)])) for state in STATES[2]}
-            else:
-                items[kind, nodes] = frozenset(derive(kind, nodes))
+            items[kind, nodes] = gaps(*nodes) if kind == "gap" else derive(kind, nodes)
         return items[kind, nodes]
 
+    def gaps(a, b):
+        swapped = {(-1, -1): (-1, -1), (-1, 0): (1, -1), (1, -1): (-1, 0)}
+        rows = {state: (a, b, state) if a < b else (b, a, swapped[state]) for state in STATES[2]}
+        return Counter((state, frozenset(), frozenset([row])) for state, row in rows.items())
+
     def derive(kind, nodes):
-        if not allowed(kind, nodes):
-            return
-        for number, rule in enumerate(RULES):
-            if rule.result[0] != kind:
+        found = Counter()
+        for number, rule in enumerate(rules):
+            if rule.result[0] != kind or not allowed(kind, nodes):
                 continue
             for named in placed(rule, dict(zip(rule.result[1:], nodes))):
                 antecedents = [value(item[0], tuple(named[node] for node in item[1:])) for item in rule.antecedents]
                 for states, directions, result in all_instances[number]:
                     arcs = {arc[::-1] if d else arc for arc, d in zip(rule.arcs, directions)}
                     made = frozenset((named[h], named[m]) for h, m in arcs)
-                    yield from joined(result, made, [select(found, state) for found, state in zip(antecedents, states)])
+                    for key, count in joined(result, made, [select(item, state) for item, state in zip(antecedents, states)]):
+                        found[key] += count
+        return found
 
     def select(antecedent, state):
-        return [(arcs, gaps) for found, arcs, gaps in antecedent if found == state]
+        return [(arcs, gaps, count) for (found, arcs, gaps), count in antecedent.items() if found == state]
 
     def joined(state, arcs, antecedents):
-        found = [(arcs, frozenset())]
+        found = [(arcs, frozenset(), 1)]
         for antecedent in antecedents:
-            found = [(a | b, g | h) for a, g in found for b, h in antecedent]
-        return {(state, a, g) for a, g in found}
+            found = [(a | b, g | h, count * more) for a, g, count in found for b, h, more in antecedent]
+        return [((state, a, g), count) for a, g, count in found]
 
     def allowed(kind, nodes):
         """Whether the nodes are in the order that ITEMS gives, or reversed."""
-        names = next(rule.result[1:] for rule in RULES if rule.result[0] == kind)
+        names = next(rule.result[1:] for rule in rules if rule.result[0] == kind)
         orders = [[nodes[names.index(name)] for name in order] for order in ITEMS[kind]]
         return any(order in (sorted(order), sorted(order, reverse=True)) for order in orders)
 
@@ -66,7 +73,7 @@ def language(n):
             if len(set(order)) == len(order) and order in (sorted(order), sorted(order, reverse=True)):
                 yield every
 
-    all_instances = [list(instances(rule)) for rule in RULES]
+    all_instances = [list(instances(rule)) for rule in rules]
     return value("complex", (0, n))
 
 
@@ -95,6 +102,14 @@ def test_the_rules_derive_complexes(n):
         if heads[n] != 0 and {m for arc in crossed for m in arc} == set(range(n + 1)) and hang_together(crossed):
             expected.add(heads)
     assert expected and expected <= found
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_the_rules_for_sums_derive_the_same_once(n):
+    """... while those for maxima derive some complexes several times."""
+    once, often = language(n, SUM_RULES), language(n)
+    assert set(once.values()) == {1} and once.keys() == often.keys()
+    assert max(often.values()) == {3: 3, 4: 4, 5: 6, 6: 8}[n]
 
 
 def hang_together(arcs):
@@ -132,76 +147,127 @@ def test_the_file_for_the_compiler_is_written_at_once(tmp_path, monkeypatch):
     assert path.read_text() == oneec_generate.header() and list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("number", range(len(RULES)))
-def test_the_kernels_apply_every_rule_once_wherever_it_is_needed(number, monkeypatch):
+@every_rule
+def test_the_kernels_apply_every_rule_once_wherever_it_is_needed(kernels, number, monkeypatch):
     """If it is missing or occurs twice, the decoders are not built."""
-    orders = [key for key in oneec_generate.needed_rules() if key[0] == number]
-    assert orders and all(oneec_generate.needed_rules()[key] == oneec_generate.applied_rules()[key] == 1 for key in orders)
+    algebra = kernels[0].algebra
+    needed, applied = oneec_generate.needed_rules(algebra), oneec_generate.applied_rules(kernels)
+    orders = [key for key in needed if key[0] == number]
+    assert orders and all(needed[key] == applied[key] == 1 for key in orders)
     steps_of = oneec_generate.steps_of
+
+    def repeated(kernel, times):
+        return [s for s in steps_of(kernel) for _ in range(times if (kernel.algebra, s.number) == (algebra, number) else 1)]
+
     for times in (0, 2):
-        monkeypatch.setattr(
-            oneec_generate,
-            "steps_of",
-            lambda kernel, times=times: [s for s in steps_of(kernel) for _ in range(times if s.number == number else 1)],
-        )
+        monkeypatch.setattr(oneec_generate, "steps_of", lambda kernel, times=times: repeated(kernel, times))
         with pytest.raises(ValueError, match="but %d times in the kernels" % times):
             oneec_generate.header()
 
 
-def test_an_order_in_which_no_item_is_needed(monkeypatch):
-    kernels = [
-        kernel._replace(orders=[*kernel.orders, ("x", "b", "a")]) if kernel.name == "near" else kernel
-        for kernel in oneec_generate.KERNELS
-    ]
-    monkeypatch.setattr(oneec_generate, "KERNELS", kernels)
-    with pytest.raises(ValueError, match="needed 0 times, but 1 times in the kernels"):
-        oneec_generate.check()
+def test_an_order_in_which_no_item_is_needed():
+    for kernels in (oneec_generate.KERNELS, oneec_generate.SUM_KERNELS):
+        changed = [
+            kernel._replace(orders=[*kernel.orders, ("x", "b", "a")]) if kernel.name.startswith("near") else kernel
+            for kernel in kernels
+        ]
+        with pytest.raises(ValueError, match="needed 0 times, but [12] times in the kernels"):
+            oneec_generate.check(changed)
 
 
-@pytest.mark.parametrize("number", range(len(RULES)))
-def test_products_are_the_instances_of_a_rule(number):
-    """Taking maxima before sums neither omits nor adds an instance."""
-    rows = tables()[1][number]
+@every_rule
+def test_products_are_the_instances_of_a_rule(kernels, number):
+    """Taking maxima before sums, or sums before products, neither omits nor adds an instance."""
+    rows = tables(kernels[0].algebra.rules)[1][number]
     for key in {row[2:] for row in rows}:
         cases = [row for row in rows if row[2:] == key]
         made = Counter(pair for left, right in oneec_generate.products(cases) for pair in product(left, right))
         assert made == Counter(row[:2] for row in cases)
 
 
-@pytest.mark.parametrize("number", range(len(RULES)))
-def test_a_kernel_updates_by_all_instances_of_a_rule(number):
+def step_of(kernels, number):
+    """The first kernel that applies a rule, and how."""
+    return next((kernel, step) for kernel in kernels for step in oneec_generate.steps_of(kernel) if step.number == number)
+
+
+def run(text, arrays, before=()):
+    """Execute the generated lines that change an array, as Python; and add what is hoisted to the arrays first."""
+    for line in [*before, *text]:
+        line = line.strip()
+        update = re.fullmatch(r"update_maximum\((\w+\[\d+\]), (.*)\);", line)
+        if update:
+            line = "%s = max(%s, %s);" % (update[1], *update.groups())
+        if re.match(r"\w+\[\d+\] (\+)?= ", line):
+            exec(line.rstrip(";"), {"maximum": max, **arrays})
+
+
+@every_rule
+def test_a_kernel_updates_by_all_instances_of_a_rule(kernels, number):
     """The generated lines, run on numbers, against the table."""
     rng = rng_for("kernel", number)
-    rows = tables()[1][number]
-    kernel, step = next(
-        (kernel, step) for kernel in oneec_generate.KERNELS for step in oneec_generate.steps_of(kernel) if step.number == number
-    )
+    kernel, step = step_of(kernels, number)
+    rows = tables(kernel.algebra.rules)[1][number]
+    sums = kernel.algebra is oneec_generate.SUMS
     antecedents, arcs = oneec_generate.accessors(step)
-    values = {name: rng.normal(size=9).tolist() for name, _ in antecedents + arcs}
+    arrays = {name: rng.normal(size=9).tolist() for name, _ in antecedents + arcs}
     expected = {}
     for left, right, result, first, second in rows:
-        total = sum(values[name][state] for (name, _), state in zip(antecedents, (left, right)))
-        total += sum(values[name][direction] for (name, _), direction in zip(arcs, (first, second)))
-        expected[result] = max(expected.get(result, -np.inf), total)
-    found = {}
-
+        values = [arrays[name][state] for (name, _), state in zip(antecedents, (left, right))]
+        values += [arrays[name][direction] for (name, _), direction in zip(arcs, (first, second))]
+        before = expected.get(result, 0 if sums else -np.inf)
+        expected[result] = before + np.prod(values) if sums else max(before, sum(values))
+    out = arrays["_".join((step.target.item, *step.target.nodes))] = [0 if sums else -np.inf] * 9
+    hoisted = []
     if oneec_generate.is_hoisted(kernel, step):
-        sums = values[oneec_generate.hoisted_name(step)] = {}
-        for line in oneec_generate.hoisted_text(step, rows).splitlines():
-            if line.startswith("    sums["):
-                exec(line.strip(" ;"), {"maximum": max, "sums": sums, **values})
-    for line in oneec_generate.updates(kernel, step, rows):
-        result, value = re.fullmatch(r"update_maximum\(\w+\[(\d+)\], (.*)\);", line).groups()
-        value = eval(value, {"maximum": max, **values})
-        found[int(result)] = max(found.get(int(result), -np.inf), value)
-    assert found == pytest.approx(expected) and set(found) == set(expected)
+        arrays["sums"] = arrays[oneec_generate.hoisted_name(step)] = [None] * 20
+        hoisted = oneec_generate.hoisted_text(kernel, step, rows).splitlines()
+    run(oneec_generate.updates(kernel, step, rows), arrays, hoisted)
+    assert {i: value for i, value in enumerate(out) if value not in (0, -np.inf)} == pytest.approx(expected)
 
 
-def test_the_table_of_the_rules():
+@pytest.mark.parametrize("number", range(len(SUM_RULES)))
+def test_the_reverse_of_a_kernel_has_the_derivatives_of_a_rule(number):
+    """The generated lines of the reverse, run on numbers, against the table."""
+    rng = rng_for("reverse", number)
+    kernel, step = step_of(oneec_generate.SUM_KERNELS, number)
+    table = tables(SUM_RULES)[1]
+    antecedents, arcs = oneec_generate.accessors(step)
+    names = [name for name, _ in antecedents + arcs]
+    arrays = {name: rng.normal(size=9).tolist() for name in names}
+    by = {name: oneec_generate.derivative(name) for name in names}
+    arrays.update({by[name]: [0.0] * 9 for name in names})
+    by_out = arrays[oneec_generate.derivative("_".join((step.target.item, *step.target.nodes)))] = rng.normal(size=9).tolist()
+    expected = {name: [0.0] * 9 for name in names}
+    for left, right, result, first, second in table[number]:
+        used = [(name, state) for (name, _), state in zip(antecedents, (left, right))]
+        used += [(name, direction) for (name, _), direction in zip(arcs, (first, second))]
+        for name, i in used:
+            others = [arrays[other][j] for other, j in used if other != name]
+            expected[name][i] += by_out[result] * np.prod(others)
+    hoisted, after = [], []
+    if oneec_generate.is_hoisted(kernel, step):
+        name = oneec_generate.hoisted_name(step)
+        arrays["sums"] = arrays[name] = [None] * 20
+        arrays["by_sums"] = arrays[oneec_generate.derivative(name)] = [0.0] * 20
+        hoisted = oneec_generate.hoisted_text(kernel, step, table[number]).splitlines()
+        after = oneec_generate.hoisted_outside_text(step, table[number]).splitlines()
+    run([*oneec_generate.outside_block(kernel, [step], table), *after], arrays, hoisted)
+    for name in names:
+        assert arrays[by[name]] == pytest.approx(expected[name]), name
+
+
+def test_the_reverse_needs_values_that_are_kept():
+    far = next(kernel for kernel in oneec_generate.SUM_KERNELS if kernel.name == "far")
+    with pytest.raises(ValueError, match="far: the reverse needs the values of both"):
+        oneec_generate.outside_text(far._replace(keep=far.keep - {"both"}), tables(SUM_RULES)[1])
+
+
+@pytest.mark.parametrize("rules", [RULES, SUM_RULES], ids=["maxima", "sums"])
+def test_the_table_of_the_rules(rules):
     """The omitted states and instances are those that cannot be used in a complex."""
-    states, table = tables()
+    states, table = tables(rules)
     assert states["gap"] == states["complex"] == STATES[2]
-    for rule, rows in zip(RULES, table):
+    for rule, rows in zip(rules, table):
         assert rows
         for left, right, result, _, _ in rows:
             inside = state_arcs(rule.antecedents[0][1:], states[rule.antecedents[0][0]][left])
