@@ -31,7 +31,7 @@ SECONDS = 0.8  # for each decoder and length, but at least three sentences ...
 SENTENCES = 200  # ... and at most this many
 
 # The longest sentences for decoders that are slow or need much memory.
-LONGEST = {"mhk, k = 4": 99, "1ec": 300, "plain mh4": 99}
+LONGEST = {"mhk, k = 4": 99, "1ec": 300, "1ec, marginals": 150, "plain mh4": 99}
 LONGEST.update(dict.fromkeys(["mh5-hybrid", "mh5-hybrid, arcs", "mh5-hybrid, cost"], 150))
 
 
@@ -86,6 +86,7 @@ def sentences(n, rng, heads):
         "mh3, marginals": lambda: mh3.marginals(*three),
         "mst, marginals": lambda: mst.marginals(arcs),
         "mh4-hybrid, marginals": lambda: mh4.marginals(*hybrid),
+        "1ec, marginals": lambda: oneec.marginals(*third_order),
         "plain mh4": lambda: plain_mh4.decode(*hybrid, cost),
     }
 

@@ -153,7 +153,7 @@ OF_VOTING = """\
 With the models of one seed, on dev, with any tree allowed. The first way is that of `mh4 ensemble`. Ties go to members with
 a higher dev UAS. The second tree of a member is the best one if each arc of its first costs 0.5. The max-marginal of an arc is
 the score of a member's best tree with the arc; each member's vote for a word is shared among the arcs that members chose.
-Marginals share it among all arcs; a member without them, such as 1ec, votes for the arcs of its tree."""
+Marginals share it among all arcs; a member without them votes for the arcs of its tree."""
 
 
 def as_csv(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting) -> str:

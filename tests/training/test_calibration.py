@@ -56,7 +56,7 @@ def trained(tmp_path_factory):
 
 
 def test_systems_with_marginals():
-    assert WITH_MARGINALS == ["mh3", "mst", "mh4-two", "mh4-hybrid", "mh3-arcs", "mh4-arcs"]
+    assert WITH_MARGINALS == ["mh3", "mst", "mh4-two", "mh4-hybrid", "1ec", "mh3-arcs", "mh4-arcs"]
 
 
 @pytest.mark.parametrize("name", WITH_MARGINALS)
@@ -116,7 +116,7 @@ def test_the_temperature_matters_for_minimum_bayes_risk(trained):
     assert by_temperature[0.001] == exact != by_temperature[30.0]
 
 
-@pytest.mark.parametrize("name", ["1ec", "greedy-mh4"])
+@pytest.mark.parametrize("name", ["mh5-hybrid", "greedy-mh4"])
 def test_systems_without_probabilities_say_so(name, tmp_path):
     sentences = toy.sentences(tmp_path)[:5]
     folder = str(tmp_path / "model")
@@ -202,7 +202,7 @@ def test_training_ends_with_calibration(trained):
                 words += len(dev[k])
         nll = total / words
         assert nll == pytest.approx(found["nll"], rel=1e-4) if factor == 1 else nll > found["nll"]
-    assert calibrate(Parser(untrained("1ec", dev)), dev) is None
+    assert calibrate(Parser(untrained("mh5-hybrid", dev)), dev) is None
 
 
 def test_arcs_outside_the_class_do_not_make_the_likelihood_infinite():

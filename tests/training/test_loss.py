@@ -156,7 +156,9 @@ def test_likelihood_sums_over_all_and_over_those_of_gold(system, sample, tmp_pat
         arcs = np.full((len(heads), len(heads)), -np.inf, dtype=np.float32)
         of_gold = heads[1:], np.arange(1, len(heads))
         arcs[of_gold] = values["arcs"][of_gold] if "arcs" in values else 0
-        gold = system.marginals(**{**values, "arcs": arcs}, single_root=True).log_partition
+        gold = best
+        if system.name != "1ec":  # whose trees have one derivation each
+            gold = system.marginals(**{**values, "arcs": arcs}, single_root=True).log_partition
         assert best <= gold + 1e-4 and (gold <= best + 1e-4 or system.name != "mst")
         expected += everything - gold
     assert total == pytest.approx(expected, rel=1e-4)
@@ -185,7 +187,7 @@ def test_likelihood_of_small_trees(system, single_root):
         assert (above - below) / 2e-4 == pytest.approx(slope, abs=1e-4)
 
 
-@pytest.mark.parametrize("system", ["1ec", "greedy-mh3"])
+@pytest.mark.parametrize("system", ["mh5-hybrid", "greedy-mh3"])
 def test_likelihood_needs_marginals(system, sample, tmp_path):
     with pytest.raises(InputError, match="%s cannot be trained with training.loss = likelihood" % system):
         trainer(system, sample, tmp_path, "training.loss=likelihood")

@@ -73,6 +73,9 @@ memory and speed, except for the trace. In order:
     projective.hpp           E, C and S
     complexes.hpp            complexes: the order in which the chart is filled
     trace.hpp                from the chart to the tree
+
+Sums over all trees, in marginals, have a chart of their own, from kernels for sums in the same generated file: sum_tables.hpp,
+sum_projective.hpp and inside_outside.hpp.
 """
 
 from typing import Optional

@@ -62,7 +62,7 @@ def test_empty_values_mean_the_defaults():
 def test_systems_may_be_trained_on_likelihood():
     assert options.request("hu", "mst-likelihood mst", "", "", "").systems == ("mst-likelihood", "mst")
     for system, sentence in (
-        ("1ec-likelihood", "SYSTEMS: 1ec cannot be trained on likelihood, as it has no marginals"),
+        ("mh5-arcs-likelihood", "SYSTEMS: mh5-arcs cannot be trained on likelihood, as it has no marginals"),
         ("mh6-likelihood", "SYSTEMS: no system mh6"),
     ):
         with pytest.raises(InputError, match=sentence):
