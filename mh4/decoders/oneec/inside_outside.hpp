@@ -3,8 +3,6 @@
 // The inside pass fills a chart as complexes.hpp does, by kernels that are made of SUM_RULES in rules.py, which derive each tree once.
 // The outside pass goes back through it in the opposite order and, for each item, adds to the derivatives by what it was made of.
 #pragma once
-#include <cfenv>
-
 #include "sum_projective.hpp"
 
 namespace oneec {
@@ -353,7 +351,8 @@ template <class N> struct Complexes : Projective<N> {
     // The sums for all t
     template <class At> void prepare_sums(const At& at, int l, int r) {
         for (int t = l + 1; t < r; t++)
-            oneec::sums::sums_gap_closed<Value>(this->sums + t * SUMS_GAP_CLOSED, this->gap(at.v, t), Single{at.at_closed(t), WIDTH, nullptr});
+            sums_gap_closed<Value>(this->sums + t * SUMS_GAP_CLOSED, this->gap(at.v, t),
+                                   Single{at.at_closed(t), WIDTH, nullptr});
     }
 
     // The reverse of half_pivots, for all blocks
@@ -376,7 +375,7 @@ template <class N> struct Complexes : Projective<N> {
     }
 
     void inside(int l, int r) {
-        watch.pass((size_t)40 * (r - l) * n);
+        this->pass((size_t)40 * (r - l) * n);
         pivots_left(l, r);
         if (l > 0) {
             prepare_sums(at_half_pivots_left(left_of(l, 0, l + 1, r), l, r), l, r);
@@ -399,7 +398,7 @@ template <class N> struct Complexes : Projective<N> {
     }
 
     void outside(int l, int r) {
-        watch.pass((size_t)80 * (r - l) * n);
+        this->pass((size_t)80 * (r - l) * n);
         for (Value* lanes : {this->pivot_left_lanes, this->pivot_right_lanes})
             std::fill(lanes + l * STATES[PIVOT] * WIDTH, lanes + r * STATES[PIVOT] * WIDTH, Value());
         for (Value* by : {this->pivot_left + derivatives, this->pivot_right + derivatives})
@@ -430,9 +429,10 @@ template <class N> struct Complexes : Projective<N> {
 
     // Compute again what later ones have overwritten.
     void restore_layer(int l) {
+        this->lost();
         for (ptrdiff_t offset : {(ptrdiff_t)0, derivatives}) marginals::clear(layer.begin + offset, layer.end + offset, watch);
         for (int r = l + 1; r < n; r++) {
-            watch.pass((size_t)20 * (r - l) * n);
+            this->pass((size_t)20 * (r - l) * n);
             pivots_left(l, r);
             regions_far(l, r);
             wings_from(l, r);
@@ -486,11 +486,10 @@ template <class N> class Marginals : Complexes<N> {
 
     static constexpr double NUMBER = 2.8;  // the number of trees of n words is less than e^(2.8 n)
 
-    // Whether the numbers of a chart of Doubles, computed since the flags were cleared, are right: nothing was too large for float64, and
-    // nothing was lost that is too small, or it is negligible. Together, all that is lost is less than e^-700 times the weight of the rest
-    // of a tree, for each tree; and the partition function is at least 1.
-    bool in_range(const Scaling& scaling) const {
-        const int lost = std::fetestexcept(FE_OVERFLOW | FE_UNDERFLOW);
+    // Whether the numbers of a chart of Doubles are right: nothing was too large for float64, and nothing was lost that is too small,
+    // or it is negligible. Of each tree, less than e^-700 times the weight of its rest is lost; the partition function is at least 1.
+    bool in_range(const Scaling& scaling) {
+        const int lost = this->lost();
         return !N::SCALED || lost == 0 || (lost == FE_UNDERFLOW && scaling.slack + NUMBER * n < 640);
     }
 
@@ -500,7 +499,6 @@ template <class N> class Marginals : Complexes<N> {
     bool find(const Scores& scores, Counts& counts) {
         const Scaling scaling(scores, N::SCALED, this->watch);
         if (!scaling.precise) return false;
-        std::feclearexcept(FE_OVERFLOW | FE_UNDERFLOW);
         this->prepare(scores, scaling);
         this->inside();
         if (!in_range(scaling)) return false;
