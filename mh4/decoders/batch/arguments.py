@@ -53,7 +53,7 @@ DECODERS = {
     "mst": Decoder(mst.decode, mst.marginals, {"arcs": ARCS}),
     "1ec": Decoder(
         oneec.decode,
-        None,
+        oneec.marginals,
         {"arc": ARCS, "crossed_arc": ARCS, "grandparent": Shape((), 2, 1), "sibling": Shape((), 2, 1)},
     ),
 }

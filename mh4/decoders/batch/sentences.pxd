@@ -28,7 +28,8 @@ cdef class Sentences:
     cdef bint stopped
     cdef char[::1] outcomes
 
-    cdef Padded padded(self, name)
+
+cdef Padded padded(arrays, name)
 
 
 cdef class Worker:

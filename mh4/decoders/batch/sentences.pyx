@@ -14,6 +14,16 @@ cdef extern from *:
     Py_ssize_t next_of(Py_ssize_t* taken) nogil
 
 
+cdef Padded padded(arrays, name):
+    """One of these arrays."""
+    array = arrays.get(name)
+    if array is None:
+        return Padded(NULL, False, 0, 0, 0)
+    layers = array.shape[1] if array.ndim == 4 else 1
+    cdef size_t address = array.ctypes.data
+    return Padded(<const void*> address, array.dtype == np.float64, layers, array.shape[array.ndim - 2], array.shape[array.ndim - 1])
+
+
 cdef class Sentences:
     """Checked arguments, and what comes of each sentence.
 
@@ -29,14 +39,6 @@ cdef class Sentences:
         self.words = lengths
         self.order = np.argsort(-lengths, kind="stable")
         self.outcomes = np.zeros(self.count, dtype=np.int8)
-
-    cdef Padded padded(self, name):
-        array = self.tensors.get(name)
-        if array is None:
-            return Padded(NULL, False, 0, 0, 0)
-        layers = array.shape[1] if array.ndim == 4 else 1
-        cdef size_t address = array.ctypes.data
-        return Padded(<const void*> address, array.dtype == np.float64, layers, array.shape[array.ndim - 2], array.shape[array.ndim - 1])
 
     def stop(self):
         """Let no thread take a sentence any more."""

@@ -499,6 +499,7 @@ template <class N> class Marginals : Complexes<N> {
     bool find(const Scores& scores, Counts& counts) {
         const Scaling scaling(scores, N::SCALED, this->watch);
         if (!scaling.precise) return false;
+        clear_counts(scores.n, counts);
         this->prepare(scores, scaling);
         this->inside();
         if (!in_range(scaling)) return false;
@@ -513,6 +514,11 @@ template <class N> class Marginals : Complexes<N> {
             for (int m = 1; m <= n; m++)
                 if (h != m) counts.crossed_arc[(size_t)h * side + m] = expected_crossed(h, m);
         return in_range(scaling);
+    }
+
+    static void clear_counts(size_t n, Counts& counts) {
+        for (double* part : {counts.arc, counts.crossed_arc}) std::fill_n(part, (n + 1) * (n + 1), 0.0);
+        for (double* part : {counts.grandparent, counts.sibling}) std::fill_n(part, (n + 2) * (n + 1), 0.0);
     }
 
     double expected_crossed(int h, int m) const {

@@ -3,12 +3,15 @@
 cimport cython
 import numpy as np
 
-from mh4.decoders.shared.chart_memory cimport KEEP
-from mh4.decoders.shared.marginals cimport Doubles, Extendeds
+from libcpp.vector cimport vector
 
-from mh4.decoders.oneec.decoder import decode
+from mh4.decoders.oneec.parts cimport write_parts
+from mh4.decoders.oneec.search cimport Parts, Search, Sums
+from mh4.decoders.shared.replay cimport Rows
+
+from mh4.decoders.oneec.decoder import Workspace
 from mh4.decoders.shared import arguments
-from mh4.decoders.shared.derivation import Marginals as Result
+from mh4.decoders.shared.derivation import Marginals
 from mh4.decoders.shared.memory import out_of_memory, room_for, workspaces
 
 cdef extern from "inside_outside.hpp" namespace "oneec::sums" nogil:
@@ -26,15 +29,15 @@ cdef extern from "inside_outside.hpp" namespace "oneec::sums" nogil:
         double* crossed_arc
         double* grandparent
         double* sibling
-    cdef cppclass Marginals[N]:
-        bint find(const Scores& scores, Counts& counts) except +
+    cdef cppclass Charts "marginals::Charts<oneec::sums::Marginals>":
+        void find(const Scores& scores, Counts& counts) except +
         size_t bytes_needed()
-        void release(size_t kept)
+        void release()
 
 
 def marginals(
     arc: np.ndarray, crossed_arc: np.ndarray, grandparent: np.ndarray, sibling: np.ndarray, *, single_root: bool = False,
-) -> Result:
+) -> Marginals:
     """The probabilities of arcs and of other parts over all 1-Endpoint-Crossing trees of n words.
 
     The probability of a tree is proportional to the exponential of its score. The arguments are those of `oneec.decode`; float64
@@ -49,50 +52,114 @@ def marginals(
     shapes = {"arc": (n + 1, n + 1), "crossed_arc": (n + 1, n + 1), "grandparent": (n + 2, n + 1), "sibling": (n + 2, n + 1)}
     given = {"arc": arc, "crossed_arc": crossed_arc, "grandparent": grandparent, "sibling": sibling}
     tensors = {name: arguments.float64_scores(name, given[name], shape) for name, shape in shapes.items()}
-    best = decode(**tensors, single_root=single_root)
     room_for(sum([tensor.nbytes for tensor in tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
     # All are written now, and not when they are used: the chart is weighed against what is left.
-    parts = {name: np.full(shape, 0.0) for name, shape in shapes.items()}
-    of_tree = scores_of_words(tensors, best.parts)
-    cdef Scores scores = Scores(n, single_root, address(tensors["arc"]), address(tensors["crossed_arc"]),
-                                address(tensors["grandparent"]), address(tensors["sibling"]), address(of_tree))
-    cdef Counts counts = Counts(0, address(parts["arc"]), address(parts["crossed_arc"]), address(parts["grandparent"]),
-                                address(parts["sibling"]))
-    cdef Charts charts = workspaces.take(Charts)
-    cdef bint found
+    counts = {name: np.full(shape, 0.0) for name, shape in shapes.items()}
+    cdef Parts of = parts(tensors), to = parts(counts)
+    cdef OneECSums sums = workspaces.take(OneECSums)
+    cdef bint found, single = single_root
+    cdef double log_partition = 0
     try:
         with nogil:
-            found = charts.fast.find(scores, counts)
-        if not found:
-            charts.fast.release(KEEP)
-            for part in parts.values():
-                part[:] = 0
-            with nogil:
-                charts.exact.find(scores, counts)
+            found = sums.find(n, &of, single, &log_partition, &to)
     except MemoryError:
-        raise out_of_memory(n, max(charts.fast.bytes_needed(), charts.exact.bytes_needed())) from None
-    charts.fast.release(KEEP)
-    charts.exact.release(KEEP)
-    workspaces.give_back(charts)
-    return Result(counts.log_partition, parts["arc"] + parts["crossed_arc"], parts)
+        raise out_of_memory(n, sums.bytes_needed()) from None
+    sums.release()
+    workspaces.give_back(sums)
+    if not found:
+        raise arguments.no_derivation()
+    return Marginals(log_partition, counts["arc"] + counts["crossed_arc"], counts)
 
 
-def scores_of_words(tensors, parts):
-    """What each word contributes to the score of a tree, float64 (3, n+1): in all, and by its sibling and grandparent."""
-    n = len(tensors["arc"]) - 1
-    of_words = {name: np.zeros(n + 1) for name in tensors}
-    for name, rows in parts.items():
-        of_words[name][rows[:, 1]] = tensors[name][tuple(rows.T)]
-    return np.stack([sum(of_words.values()), of_words["sibling"], of_words["grandparent"]])
+cdef Parts parts(arrays):
+    return Parts(
+        address(arrays["arc"]), address(arrays["crossed_arc"]), address(arrays["grandparent"]), address(arrays["sibling"])
+    )
 
 
 cdef double* address(array):
     """Of the first number of a C-contiguous float64 array."""
-    cdef double[::1] numbers = array.reshape(-1)
-    return &numbers[0]
+    cdef const double[::1] numbers = array.reshape(-1)
+    return <double*> &numbers[0]
 
 
 @cython.final
-cdef class Charts:
-    cdef Marginals[Doubles] fast
-    cdef Marginals[Extendeds] exact  # for scores that float64 is not enough for
+@cython.auto_pickle(False)
+cdef class OneECSums(Sums):
+    """Finds the best tree first, as the weights are scaled by those of its parts."""
+
+    cdef Charts charts
+    cdef Search best
+    cdef vector[float] scores      # for that: arc, crossed_arc, and grandparent and sibling transposed
+    cdef vector[int] heads, crossed
+    cdef vector[Py_ssize_t] rows   # of its parts
+    cdef vector[double] of_tree    # what each word contributes to its score
+
+    def __init__(self):
+        self.best = Workspace()
+
+    cdef bint find(self, int n, const Parts* scores, bint single_root, double* log_partition, Parts* counts) except -1 nogil:
+        if not self.find_tree(n, scores, single_root):
+            return False
+        cdef Scores of = Scores(
+            n, single_root, scores.arc, scores.crossed_arc, scores.grandparent, scores.sibling, self.of_tree.data()
+        )
+        cdef Counts to = Counts(0, counts.arc, counts.crossed_arc, counts.grandparent, counts.sibling)
+        self.charts.find(of, to)
+        log_partition[0] = to.log_partition
+        return True
+
+    cdef bint find_tree(self, int n, const Parts* scores, bint single_root) except -1 nogil:
+        """The best tree and what its words contribute; False if there is none."""
+        cdef size_t side = n + 1, square = side * side, with_none = square + side, x, y
+        cdef float* arc
+        cdef float* grandparent
+        self.heads.assign(side, -1)
+        if n == 0:
+            if single_root:
+                return False
+        else:
+            self.scores.resize(2 * square + 2 * with_none)
+            arc = self.scores.data()
+            for x in range(square):
+                arc[x], arc[square + x] = <float> scores.arc[x], <float> scores.crossed_arc[x]
+            grandparent = arc + 2 * square
+            for x in range(side + 1):
+                for y in range(side):
+                    grandparent[y * (side + 1) + x] = <float> scores.grandparent[x * side + y]
+                    grandparent[with_none + y * (side + 1) + x] = <float> scores.sibling[x * side + y]
+            if not self.best.decode(n, arc, arc + square, grandparent, grandparent + with_none, single_root, self.heads.data()):
+                return False
+        cdef Rows[4] to
+        cdef Py_ssize_t* row
+        self.rows.resize(8 * side)
+        for x in range(4):
+            to[x] = Rows(self.rows.data() + 2 * side * x, -1)
+        write_parts(self.heads.data(), n, self.crossed, to)
+        self.of_tree.assign(3 * side, 0)
+        for x in range(4):
+            row = self.rows.data() + 2 * side * x
+            while row != to[x].next:
+                self.add(x, row[0] * side + row[1], row[1], scores, side)
+                row += 2
+        return True
+
+    cdef void add(self, int part, size_t cell, size_t word, const Parts* scores, size_t side) noexcept nogil:
+        """Add the score of a part to what its word contributes: in all, as its sibling, and as its grandparent."""
+        if part == 0:
+            self.of_tree[word] += scores.arc[cell]
+        elif part == 1:
+            self.of_tree[word] += scores.crossed_arc[cell]
+        elif part == 2:
+            self.of_tree[word] += scores.grandparent[cell]
+            self.of_tree[2 * side + word] = scores.grandparent[cell]
+        else:
+            self.of_tree[word] += scores.sibling[cell]
+            self.of_tree[side + word] = scores.sibling[cell]
+
+    cdef double bytes_needed(self) noexcept nogil:
+        return <double> self.charts.bytes_needed()
+
+    cdef void release(self) noexcept nogil:
+        self.charts.release()
+        self.best.release()

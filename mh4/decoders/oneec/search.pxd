@@ -1,4 +1,4 @@
-"""The search for the best 1-Endpoint-Crossing tree, for callers that are not compiled for the same processor."""
+"""The search for the best 1-Endpoint-Crossing tree, and the sum over all, for callers not compiled for the same processor."""
 
 
 cdef class Search:
@@ -6,5 +6,18 @@ cdef class Search:
         self, int n, const float* arc, const float* crossed_arc, const float* grandparent, const float* sibling, bint single_root,
         int* heads
     ) except -1 nogil
+    cdef double bytes_needed(self) noexcept nogil
+    cdef void release(self) noexcept nogil
+
+
+cdef struct Parts:  # scores or expected counts, indexed as in decode
+    double* arc
+    double* crossed_arc
+    double* grandparent
+    double* sibling
+
+
+cdef class Sums:
+    cdef bint find(self, int n, const Parts* scores, bint single_root, double* log_partition, Parts* counts) except -1 nogil
     cdef double bytes_needed(self) noexcept nogil
     cdef void release(self) noexcept nogil

@@ -1,4 +1,4 @@
-"""The search for the best 1-Endpoint-Crossing tree, as decoder.pyx implements it."""
+"""The search for the best 1-Endpoint-Crossing tree, as decoder.pyx implements it, and the sum over all, as inside_outside.pyx does."""
 
 
 cdef class Search:
@@ -12,6 +12,19 @@ cdef class Search:
 
     cdef double bytes_needed(self) noexcept nogil:
         """The memory that the chart takes up."""
+
+    cdef void release(self) noexcept nogil:
+        """Free memory that is too large to keep."""
+
+
+cdef class Sums:
+    """Charts with their memory, which is used again for the next sentence."""
+
+    cdef bint find(self, int n, const Parts* scores, bint single_root, double* log_partition, Parts* counts) except -1 nogil:
+        """Sum over all trees over n words; False if there is none."""
+
+    cdef double bytes_needed(self) noexcept nogil:
+        """The memory that this takes."""
 
     cdef void release(self) noexcept nogil:
         """Free memory that is too large to keep."""

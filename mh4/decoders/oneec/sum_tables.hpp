@@ -102,7 +102,7 @@ struct Scores {
 };
 enum OfTree { WORD, SIBLING, GRANDPARENT };  // in all, and by these parts if they are visible
 
-// Expected counts, of the same shapes; they are set to 0 before.
+// Expected counts, of the same shapes.
 struct Counts {
     double log_partition;
     double *arc, *crossed_arc, *grandparent, *sibling;
