@@ -64,7 +64,7 @@ def test_the_table_the_page_and_the_plot(home, capsys):
 def test_what_is_wrong_is_one_sentence(home, capsys):
     known = ", ".join(name for name, system in SYSTEMS.items() if system.marginals)
     for arguments, sentence in (
-        (["--systems", "1ec"], "calibration: SYSTEMS: 1ec is not one of %s\n" % known),
+        (["--systems", "mh5-hybrid"], "calibration: SYSTEMS: mh5-hybrid is not one of %s\n" % known),
         (["--systems", "mh3"], "calibration: no trained model of mh3 in"),
     ):
         assert study("calibration", "--lang", "toy", *arguments, home=home) == 2

@@ -51,7 +51,7 @@ def test_both_losses(tmp_path):
 
 def test_what_is_wrong_is_one_sentence(tmp_path, capsys):
     for arguments, sentence in (
-        (["--systems", "1ec"], "likelihood: SYSTEMS: 1ec is not one of mh3, mst"),
+        (["--systems", "mh5-hybrid"], "likelihood: SYSTEMS: mh5-hybrid is not one of mh3, mst"),
         (["--systems", "mst-likelihood"], "likelihood: SYSTEMS: mst-likelihood is not one of mh3, mst"),
         (["--seeds", "x"], "likelihood: SEEDS: x is not a positive whole number"),
     ):
