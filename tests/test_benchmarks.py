@@ -17,8 +17,9 @@ import toy
         (["training.py", "--minibatches", "7", "--set", "training.loss=likelihood"], r"tokens/s, peak memory"),
         (["decoders.py", "5", "10"], "| 1ec |"),
         (["search.py", "10"], "| 10 |"),
+        (["batches.py", "--rounds", "1"], "| 1ec, `marginals` | 40 |"),
     ],
-    ids=["parsing", "training", "training on likelihood", "decoders", "search"],
+    ids=["parsing", "training", "training on likelihood", "decoders", "search", "batches"],
 )
 def test_a_benchmark(command, last):
     script = [sys.executable, str(toy.ROOT / "benchmarks" / command[0]), *command[1:]]

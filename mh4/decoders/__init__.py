@@ -12,8 +12,9 @@ Each algorithm is a package with a function ``decode``; import the one you need:
     mh5     nearly all trees of treebanks, O(n^5)
     mhk     multi-headed trees of any k, arc-factored
     mst     any tree, arc-factored; also ``marginals``
-    oneec   1-Endpoint-Crossing trees, O(n^4)
+    oneec   1-Endpoint-Crossing trees, O(n^4); also ``marginals``
     beam    the derivations of mh3, mh4 and mh5, by beam search, which is not exact
+    batch   padded arrays of many sentences, on several threads, for mh3, mh4, mh5, mst and oneec
 
 Nodes are 0 for the root, 1..n for the words and n+1 for the end of the sentence, which can be the first buffer
 element but has no arcs. ``heads`` is an int32 array of length n+1 with ``heads[0] == -1``.

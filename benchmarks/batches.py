@@ -1,0 +1,97 @@
+"""Time for batches of sentences with random scores, beside a loop over single calls.
+
+    .venv/bin/python benchmarks/batches.py [--rounds N] [--output PATH]
+
+prints the table; with --output benchmarks/results/batches.md it is also written there. This takes about a minute, during which
+nothing else should run: wall time is measured, as that is what threads are for.
+
+The ways take turns, so that other load on the machine affects all of them equally, and the best time of each is reported.
+"""
+
+import argparse
+import os
+import platform
+import time
+from pathlib import Path
+
+import numpy as np
+
+from mh4.decoders import batch
+from mh4.decoders.batch.arguments import DECODERS, single
+from mh4.dynet_build import cpu
+
+SIZES = [(10, 256), (40, 64)]  # words and sentences
+
+
+def ways(name, function, words, sentences, threads):
+    """Functions that decode the same sentences, by heading."""
+    rng = np.random.default_rng(words)
+    decoder = DECODERS[name]
+    scores = {
+        tensor: rng.normal(size=(sentences, *shape.of(words))).astype(np.float32)
+        for tensor, shape in decoder.tensors.items()
+        if tensor != "arcs" or not decoder.tensors["arcs"].optional
+    }
+    lengths = np.full(sentences, words)
+    alone = [single(name, scores, b, words) for b in range(sentences)]
+    call, together = getattr(decoder, function), getattr(batch, function)
+
+    def loop():
+        for arguments in alone:
+            call(**arguments)
+
+    found = {"one by one": loop}
+    for count in threads:
+        found["batch, %d thread%s" % (count, "s" if count > 1 else "")] = lambda count=count: together(
+            name, scores, lengths, threads=count
+        )
+    return found
+
+
+def microseconds(functions, sentences, rounds):
+    """The best time of each way for a sentence, by heading."""
+    best = dict.fromkeys(functions, np.inf)
+    for _ in range(rounds):
+        for heading, function in functions.items():
+            start = time.perf_counter()
+            function()
+            best[heading] = min(best[heading], time.perf_counter() - start)
+    return {heading: 1e6 * seconds / sentences for heading, seconds in best.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Time for batches of sentences with random scores.")
+    parser.add_argument("--rounds", type=int, default=20, metavar="N", help="turns of each way")
+    parser.add_argument("--output", metavar="PATH", help="write the page")
+    options = parser.parse_args()
+    threads = sorted({1, min(2, os.cpu_count() or 1), os.cpu_count() or 1})
+    lines = []
+    for function in ("decode", "marginals"):
+        for name, decoder in DECODERS.items():
+            for words, sentences in SIZES if getattr(decoder, function) else ():
+                times = microseconds(ways(name, function, words, sentences, threads), sentences, options.rounds)
+                if not lines:
+                    headings = [*times, *("%s, ratio" % heading for heading in list(times)[1:])]
+                    lines += ["| | words | %s |" % " | ".join(headings), "|---|---:|" + "---:|" * len(headings)]
+                first, *others = times.values()
+                cells = ["%.3g" % value if value < 1000 else "%.0f" % value for value in times.values()]
+                cells += ["%.2f" % (value / first) for value in others]
+                lines.append("| %s, `%s` | %d | %s |" % (name, function, words, " | ".join(cells)))
+    text = "\n\n".join(
+        [
+            "# Batches",
+            "%s, %d cores; Python %s, numpy %s." % (cpu.name(), os.cpu_count() or 1, platform.python_version(), np.__version__),
+            "    python benchmarks/batches.py",
+            "Microseconds of wall time for a sentence with random float32 scores, the best of %d turns, in batches of %s. "
+            "One by one: a loop over calls of the decoder itself. A ratio is that to this loop."
+            % (options.rounds, " and ".join("%d sentences of %d words" % (b, n) for n, b in SIZES)),
+            "\n".join(lines),
+        ]
+    )
+    print(text)
+    if options.output:
+        Path(options.output).write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
