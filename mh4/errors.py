@@ -41,7 +41,7 @@ def shown(value: Any) -> str:
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # Python refuses to write numbers of thousands of digits
-        return "so large a value"
+        return "such a large value"
     text = text[:41].replace("\n", " ")  # as in those of arrays
     return text if len(text) <= 40 else text[:40] + "..."
 

@@ -1,7 +1,7 @@
 """Classes and measures of trees: crossing arcs, membership, the nearest tree of a class; gaps and well-nestedness.
 
 A tree over n words is an integer array ``heads`` of length n+1: ``heads[m]`` in 0..n is the head of word m, 0 is the
-root and ``heads[0] == -1``. Arcs from the root count as any others. Every function raises ValueError if ``heads`` is
+root and ``heads[0] == -1``. Arcs from the root count like any others. Every function raises ValueError if ``heads`` is
 not a tree (wrong length or numbers, a cycle).
 
 Classes, by name: "projective"; "1ec", 1-Endpoint-Crossing (Pitler, Kannan & Marcus, TACL 2013); "mh3", "mh4", "mh5"

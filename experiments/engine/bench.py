@@ -1,4 +1,4 @@
-"""Where studies work, and with what: in experiments/ with `mh4`, or in a folder of tests with a stand-in for it."""
+"""Where studies work, and what they run: in experiments/ and `mh4`, or in a folder of tests and a stand-in for it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The commands of studies: their usage, and how they answer bad input and interruption."""
+"""The commands of studies: their usage, and how they respond to bad input and interruption."""
 
 import sys
 import textwrap
@@ -24,7 +24,7 @@ class UsageError(InputError):
 
 
 class Command(click.Command):
-    """A command whose function returns an exit code, or nothing, and which answers as those of `mh4` do, with its own name."""
+    """A command whose function returns an exit code, or nothing; it reports errors as the commands of `mh4` do, under its own name."""
 
     def invoke(self, context: click.Context) -> Any:
         with reporting_errors(self.name or ""):
@@ -41,10 +41,10 @@ class Command(click.Command):
 
 
 class Study(Command):
-    """The command of a study: its options are the variables of its target of `make`, of which its usage is."""
+    """The command of a study: its options are the variables of its `make` target, for which its usage is written."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """Variables of other studies are left out: make passes all that are given."""
+        """Variables of other studies are ignored: make passes all that are given."""
         others = VARIABLES.keys() - {parameter.name for parameter in self.params}
         begins = tuple("--%s=" % name for name in others)
         return super().parse_args(context, [each for each in arguments if not each.startswith(begins)])

@@ -128,7 +128,7 @@ def _length(paths: dict[str, Path]) -> float:
 
 
 def size(lang: str, paths: dict[str, Path]) -> Size:
-    """The size of a treebank, counted where the files are there, otherwise from the paper's Table 3; 0 where that does not know it."""
+    """The size of a treebank, counted where the files are there, otherwise from the paper's Table 3; 0 where that does not list it."""
     counted = {split: conllu.read(str(path)) for split, path in paths.items() if path.is_file()}
     words = {split: sum(map(len, sentences)) for split, sentences in counted.items()}
     published = paper.coverage().get(lang, {"sentences": "0", "words": "0"})

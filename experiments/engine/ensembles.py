@@ -1,7 +1,7 @@
 """Ensembles of finished models: which models there are, parsing and scoring with them, and the record of the scores.
 
-The models of one seed need to be here. The ensemble of all seeds needs only the trees in their records, of which it takes the labels,
-too, where models average the probabilities of labels; this costs 0.1 to 0.2 of test LAS on Hungarian and Gothic.
+The models of one seed need to be here. The ensemble of all seeds needs only the trees in their records, from which it also takes the
+labels, whereas models average the probabilities of labels; this costs 0.1 to 0.2 of test LAS on Hungarian and Gothic.
 """
 
 import tempfile
@@ -68,7 +68,7 @@ def dev_uas(run: Run) -> float:
 
 
 class Combiner:
-    """Parses a treebank's dev and test sets with ensembles of models, of which each has a folder for the parsed files."""
+    """Parses a treebank's dev and test sets with ensembles of models, each with its own folder for the parsed files."""
 
     def __init__(self, bank: Treebank, bench: Bench) -> None:
         self.bank, self.trainer, self.folder = bank, bench.trainer, bench.models(bank.name) / NAME
@@ -135,7 +135,7 @@ def _member(run: Run) -> dict:
 
 
 def record_all_seeds(bank: Treebank, records: Records, systems: Sequence[str], reproduce: str) -> Scores | None:
-    """Lets the recorded trees of these systems vote, those of all seeds that all of them have, and records this as `ALL`, seed 0.
+    """Lets the recorded trees of these systems vote, those of all seeds that every system has, and records the result as `ALL`, seed 0.
 
     None if there are fewer than two seeds. The first to vote is the run with the highest dev UAS.
     """

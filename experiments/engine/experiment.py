@@ -1,7 +1,7 @@
 """The training runs of some systems and seeds on one treebank: listing them, tracking which are finished, and recording those.
 
 Models are stored in ``experiments/runs/NAME/SYSTEM/seedN``, the data for tables in ``experiments/results/``
-(``training.records``). Finished runs are not repeated; interrupted runs are resumed.
+(``records``). Finished runs are not repeated; interrupted runs are resumed.
 """
 
 import hashlib
@@ -61,7 +61,7 @@ class Experiment:
         return run
 
     def train(self, jobs: int, recorded: Callable[[], object], records_count: bool = False) -> None:
-        """As `train_together`, alone."""
+        """Trains the unfinished runs of this experiment, as `train_together` does."""
         train_together([self], self.bank.title, self.bench.models(self.bank.name), jobs, recorded, records_count)
 
     def recorded(self) -> list[Record]:
@@ -71,7 +71,7 @@ class Experiment:
         return [record for record in records if (record["system"], record["seed"]) in done]
 
     def is_done(self, run: Run) -> bool:
-        """True if the run was finished here with these files and settings; in doubtful cases, `mh4 train` decides."""
+        """True if the run was finished here with these files and settings; in case of doubt, `mh4 train` decides."""
         origin = run.origin()
         return run.summary() is not None and origin.get("finished") is not None and origin.get("inputs") == self._inputs()
 
@@ -140,7 +140,8 @@ def train_together(
 ) -> None:
     """Trains the unfinished runs of experiments, the first of each first, `jobs` at a time; calls `recorded` after new records.
 
-    name, models: what is printed of them. records_count: runs that have a record, wherever they were trained, are not repeated.
+    name, models: how messages name the runs, and the folder of their models. records_count: runs that have a record, wherever they
+    were trained, are not repeated.
     """
     experiment_of = {run.folder: experiment for experiment in experiments for run in experiment.runs}
     runs = [run for turn in zip_longest(*(experiment.runs for experiment in experiments)) for run in turn if run]

@@ -1,4 +1,4 @@
-"""Trains many models, a few at a time, each in a child process; ``training.progress`` displays their progress."""
+"""Trains many models, a few at a time, each in a child process; ``progress`` displays their progress."""
 
 import fcntl
 import os

@@ -28,13 +28,13 @@ Decorator = Callable[[Callable], Callable]
 
 
 def variable(name: str, meaning: str, example: str = "") -> Decorator:
-    """A variable, empty if it is not given: what it means, and an example of it, if that of others is not one."""
+    """A variable, empty if it is not given: its meaning, and an example of its value, if the usual one does not fit."""
     form = '"%s"' if name in LISTS else "%s"
     return click.option("--" + name, default="", metavar=form % (example or VARIABLES[name]), help=meaning)
 
 
 def lang(more: str = "") -> Decorator:
-    """LANG, the treebank; more: of toy."""
+    """LANG, the treebank. more: what else its help says of toy."""
     codes = " ".join(treebanks.languages())
     return variable("lang", "%s,\nor toy: a small artificial language, needs no network%s" % (codes, more))
 
@@ -62,9 +62,9 @@ def of_models(systems_known: Sequence[str], default: Sequence[str]) -> Decorator
 
 
 def repeat(**others: str | Sequence[str] | None) -> str:
-    """The command that repeats the study that is running, as it was typed, without what belongs to this machine.
+    """The command that repeats the study that is running, as it was typed, without anything specific to this machine.
 
-    others: values of variables that are to be in it instead.
+    others: values that replace those of some variables.
     """
     context = click.get_current_context()
     variables: dict[str, str | Sequence[str] | None] = {}

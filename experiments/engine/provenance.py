@@ -29,7 +29,7 @@ def report_written(paths: Iterable[Path]) -> None:
 
 
 def make_command(target: str, **variables: str | Sequence[str] | None) -> str:
-    """``make TARGET`` with the variables that have a value: absolute paths reduced to the folder's name, and what needs it in quotes."""
+    """``make TARGET`` with the variables that have a value: absolute paths reduced to the folder's name, in quotes where needed."""
     parts = ["make " + target]
     for name, value in variables.items():
         if isinstance(value, str) and value:

@@ -15,7 +15,7 @@ class File(TypedDict):
 
 
 class Machine(TypedDict):
-    """What trained a run; there is more, of which nothing is made."""
+    """The machine that trained a run; its other fields are not used."""
 
     processor: str
     python: str

@@ -1,7 +1,7 @@
 """The records of finished runs, in ``experiments/results/NAME/``: small text files in git, from which all tables are made.
 
 NAME is the name of the treebank. Each run has ``SYSTEM-seedN.json``, its record: scores, data, commit and command; ``.jsonl``,
-its evaluations; and ``.trees.gz``, its trees (``training.predictions``).
+its evaluations; and ``.trees.gz``, its trees (``predictions``).
 """
 
 import json
@@ -91,7 +91,7 @@ class Records:
         write_text(str(self.path(run, RECORD)), json.dumps(record, indent=1, sort_keys=True) + "\n")
 
     def _different(self, run: Run, record: dict) -> Origin | None:
-        """The results and origin of the record of these inputs that is there so far, if its results differ, or of one before it."""
+        """The results and origin of the existing record of these inputs if its results differ, or what it notes of an earlier one."""
         try:
             before = self._record(run)
         except InputError:  # damaged, and replaced now
@@ -134,7 +134,7 @@ def _settings(run: Run) -> dict:
 
 
 def made_with(record: Record, bank: Treebank) -> bool:
-    """Whether a record is of the settings of `bank`, as far as it has them; not asked of a treebank without assignments."""
+    """Whether a record has the settings of `bank`, as far as it lists them; always true for a treebank without assignments."""
     if not bank.assignments:
         return True
     expected, settings = asdict(bank.config(record["system"])), record.get("settings") or {}

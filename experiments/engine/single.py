@@ -53,7 +53,7 @@ def single(bench: Bench, lang: str, system: str, seed: str, ud: str, conll17: st
 
 @contextmanager
 def _alone(run: Run) -> Iterator[None]:
-    """Waits until no other process makes the record of this run, or trains for it although the one that started it is gone."""
+    """Waits until no other process makes the record of this run, or is training for it, even if the process that started that is gone."""
     with alone(run.folder / "single.lock"):
         with alone(run.log):
             pass

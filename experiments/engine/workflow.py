@@ -1,4 +1,4 @@
-"""Executes many runs with Snakemake, here or on a cluster with Slurm: which records there are to be made, and starting it.
+"""Executes many runs with Snakemake, here or on a cluster with Slurm: which records are to be made, and how it is started.
 
 What Snakemake is to make is in ``Snakefile``. It runs in an environment of its own (.venv-workflow) and only starts
 ``python -m experiments single``, so it needs neither mh4 nor its Python.
@@ -192,7 +192,7 @@ def execute(
     stopped_with_us = with_parent(signal.SIGINT)
 
     def begin() -> None:
-        """Let Snakemake be interrupted, which is how it is told to stop, even if Ctrl-C is ignored: in a script, after &."""
+        """Let Snakemake be interrupted, which is how it is told to stop, even if Ctrl-C is ignored, as in a script after &."""
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         stopped_with_us()
 
@@ -237,7 +237,7 @@ def _report(process: subprocess.Popen, grids: Sequence[Grid]) -> None:
 
 
 def log(home: Path) -> Path:
-    """What Snakemake said, since it was last started."""
+    """The output of Snakemake since it was last started."""
     return folder_of(home) / "snakemake.log"
 
 
@@ -250,6 +250,6 @@ def failure(grid: Grid, run: Run) -> str:
     except OSError:
         begun, lines = False, []
     if not begun:
-        return "%s %s: no record; its job was not begun" % (grid.bank.name, run.name)
+        return "%s %s: no record; its job was not started" % (grid.bank.name, run.name)
     lines = [line for line in map(str.strip, lines) if line and not line.startswith("(")]
     return "%s %s: no record; log in %s%s" % (grid.bank.name, run.name, shown(path), ": " + lines[-1] if lines else "")

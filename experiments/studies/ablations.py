@@ -1,7 +1,7 @@
 """``make ablations [LANGS="hu got"] [ROWS="word-boundaries labels"] [SYSTEMS="mh4-hybrid"] [SEEDS="1 2"] [LENGTH=full]
 [UD=folder] [JOBS=2]``: what each difference between the authors' settings and ours changes by itself
 
-``ablations.toml`` lists the rows: settings that change sides together. By default short runs of equal length, with our settings except
+``ablations.toml`` lists the rows: settings that are switched together. By default short runs of equal length, with our settings except
 for those of one row, which are the authors'. With LENGTH=full, the rows with the largest effects at full length: the authors' settings
 within ours, and ours within the authors'; the runs they are compared with are those of ``make reproduce``. Runs already recorded are
 not repeated. The table is not in the paper; its effects also go into the table of ``docs/differences.md``.
@@ -41,7 +41,7 @@ LAST = 3  # the score of a short run is the mean of this many last evaluations, 
 
 @dataclass(frozen=True)
 class Row:
-    """Settings that change sides together, and the systems to try them with. short: whether short runs can tell the sides apart."""
+    """Settings that are switched together, and the systems to try them with. short: whether short runs can show their effect."""
 
     name: str
     what: str
@@ -125,7 +125,7 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
     """Train, and write the tables."""
     plan = Plan.read(PLAN)
     if length not in ("", "full"):
-        raise InputError("LENGTH: %s is not full; leave it out for short runs" % length)
+        raise InputError("LENGTH: %s is not full; omit it for short runs" % length)
     full = length == "full"
     known = {row.name: row for row in plan.rows if full or row.short}
     names = rows.split() or (plan.full if full else list(known))

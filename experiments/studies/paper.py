@@ -64,7 +64,7 @@ def paper(
         raise InputError("Snakemake is not set up: %s is missing, which `make paper` makes" % shown(workflow.SNAKEMAKE))
     command = options.repeat()
     with workflow.only_one(bench.home) as lock:
-        for name in records.names(bench.results):  # all of them are needed for the report: damage is better known now
+        for name in records.names(bench.results):  # all of them are needed for the report: better to learn of damage now
             if name != treebanks.TOY:
                 records.load(name, bench.results)
         grids, left_out = found(asked, bench.home)
@@ -142,7 +142,7 @@ def _pages(grids: Sequence[Grid], results: Path, command: str) -> None:
 
 
 def _coverage(grids: Sequence[Grid], results: Path) -> None:
-    """Table 3, if one of its training sets is here that it does not have yet, and all that it has are."""
+    """Writes Table 3 again if all training sets that it has are here, and one more of the paper's."""
     folders = {grid.bank.paths["train"].parent for grid in grids if grid.bank.name in published.coverage()}
     kept = set(coverage.recorded(results))
     for folder in folders:

@@ -1,4 +1,4 @@
-"""How well probabilities of arcs hold: their likelihood, their calibration error, and accuracy by coverage."""
+"""How reliable the probabilities of arcs are: their likelihood, their calibration error, and accuracy by coverage."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

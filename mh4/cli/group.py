@@ -1,4 +1,4 @@
-"""How all commands answer bad input, signals and warnings, and how they print."""
+"""How all commands respond to bad input, signals and warnings, and how they print."""
 
 import signal
 import sys
@@ -15,7 +15,7 @@ from mh4.util import streams
 
 
 class Commands(click.Group):
-    """A group whose commands answer bad input with one sentence and exit code 2."""
+    """A group whose commands respond to bad input with one sentence and exit code 2."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         with reporting_errors():

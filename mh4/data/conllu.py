@@ -186,7 +186,7 @@ def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
 
 
 def parsed(text: Iterable[str], name: str, *, trees: bool = True) -> Iterator[Block]:
-    """Read CoNLL-U from lines, which messages say are from file `name`; see blocks. Without sentences, it raises NoSentences."""
+    """Read CoNLL-U from lines, which messages say are from file `name`; see blocks. Raises NoSentences if there are none."""
     number, first = 0, 0
     lines: list[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
@@ -237,7 +237,7 @@ def name_of(path: str) -> str:
 def open_output(path: str) -> Iterator[TextIO]:
     """Open a text file for writing: `path`, or "-" for standard output.
 
-    A regular file is written whole or not at all; standard output, devices and FIFOs are written to as the text comes. If standard
+    A regular file is written whole or not at all; standard output, devices and FIFOs receive the text as it is written. If standard
     output is a terminal, characters that would control it are made visible.
     """
     if path != "-":

@@ -1,4 +1,4 @@
-"""Sentences of the package conllu at the border: TokenLists that are to be parsed or measured, and what they become when parsed."""
+"""TokenLists, the sentences of the package conllu: conversion of those to be parsed or measured, and what they become when parsed."""
 
 from typing import Any
 

@@ -52,7 +52,7 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
 
 
 def described(words: list[str], heads: np.ndarray, deprels: list[str]) -> str:
-    """The tree in words, for those who do not see it."""
+    """The tree in words, for readers who cannot see it."""
     nodes = ["root", *words]
     return "Dependency tree: " + ", ".join(
         "%s ← %s (%s)" % (word, nodes[head], deprel) for word, head, deprel in zip(words, heads[1:], deprels)

@@ -1,4 +1,4 @@
-"""Parsing files of any size, a few thousand words at a time, in this process or in several others."""
+"""Parsing files of any size, some thousand words at a time, in this process or in several others (`mh4 parse --jobs`)."""
 
 import os
 import warnings
@@ -28,7 +28,7 @@ def parse(
 ) -> Generator[tuple[Block, Sentence], None, None]:
     """Parse the sentences of `blocks` with the parser from load(*arguments); yields each block with its new Sentence, in order.
 
-    Close it in any case (contextlib.closing): this ends the other processes, for which it is too late when Python ends.
+    Always close it (contextlib.closing): this ends the other processes; by the time Python exits, it is too late for that.
 
     load: Parser.load or Ensemble.load (see there for arguments and exceptions); each process calls it once.
     jobs: the number of processes, as many as there are cores at most; with 1, this process does the work. Raises InputError if one

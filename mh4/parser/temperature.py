@@ -1,4 +1,4 @@
-"""The temperature of a model, which makes its probabilities of arcs hold.
+"""The temperature of a model, which calibrates its probabilities of arcs.
 
 Scores are divided by it before marginals are computed (Guo, Pleiss, Sun & Weinberger, ICML 2017). It is fitted at the end of
 training (mh4.training.calibration), and kept in calibration.json, in the model folder.
@@ -31,7 +31,7 @@ class Calibration:
 
     @classmethod
     def load(cls, folder: str) -> "Calibration | None":
-        """That of the model in `folder`; None if it has none. Raises InputError if it is damaged."""
+        """The calibration of the model in `folder`; None if it has none. Raises InputError if it is damaged."""
         path = os.path.join(folder, FILE)
         if not os.path.lexists(path):
             return None

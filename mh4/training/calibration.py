@@ -1,6 +1,6 @@
-"""Calibration: the temperature at which the probabilities of a model's arcs hold best, fitted on dev.
+"""Calibration: the temperature at which the probabilities of a model's arcs are most reliable, fitted on dev.
 
-A parser trained with a margin has no reason to give good probabilities otherwise. The temperature with the lowest negative
+Training with a margin gives a parser no reason to have reliable probabilities otherwise. The temperature with the lowest negative
 log-likelihood of the gold arcs is kept (see mh4.parser.temperature).
 """
 

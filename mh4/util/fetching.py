@@ -266,7 +266,8 @@ class _Interrupted(Exception):
 def _fetch_until(complaint: Callable[[], str], url: str, part: IO[bytes], limit: int, local_option: str) -> None:
     """Fetch url into `part`, as far as it is not there, until `complaint` has nothing to say about the content.
 
-    If it was resumed, the fault may be in what was there before: then it is fetched anew, once. Raises InputError, with `part` empty.
+    If it was resumed, the fault may be in what was there before: then it is fetched again from the
+    beginning, once. Raises InputError, with `part` empty.
     """
     resumed = part.seek(0, os.SEEK_END) > 0
     while True:

@@ -57,7 +57,7 @@ def write_text(path: str, text: str) -> None:
 
 
 def append_line(path: str, line: str) -> None:
-    """Add a line to a text file in UTF-8, which is made if there is none. Raises InputError if it cannot be written."""
+    """Add a line to a text file in UTF-8, which is created if there is none. Raises InputError if it cannot be written."""
     with explained(path):
         new = not os.path.exists(path)
         with open(path, "a", encoding="utf-8", newline="") as file:
@@ -69,7 +69,7 @@ def append_line(path: str, line: str) -> None:
 
 
 def make_folder(path: str | Path) -> None:
-    """Make a folder, and those that it is in, unless they are there. Raises InputError if that fails."""
+    """Create a folder, and its parents, unless they exist. Raises InputError if that fails."""
     new, folder = [], os.fspath(path)
     while folder and not os.path.isdir(folder):
         new.append(folder)
@@ -79,7 +79,7 @@ def make_folder(path: str | Path) -> None:
         for folder in new:
             _sync_folder(os.path.dirname(folder) or os.curdir)
     except OSError as error:
-        raise InputError("%s: this folder cannot be made: %s" % (path, reason(error))) from None
+        raise InputError("%s: this folder cannot be created: %s" % (path, reason(error))) from None
 
 
 @contextmanager

@@ -14,12 +14,12 @@ _V1 = (
 )
 
 
-# Of the memory that there is, so much is left to all that is not weighed against it, such as indices; what needs less is not weighed.
+# This much memory is left for what is not checked against what there is, such as indices; what needs less is not checked.
 _LEFT = 32 << 20
 
 
 def require(size: int, what: str) -> None:
-    """Raise MemoryError if `what` needs `size` bytes more than it has, and this process may not use so many."""
+    """Raise MemoryError if `what` needs `size` bytes more than it has, and this process may not use that many."""
     if size > _LEFT:
         there_is = available()
         if there_is is not None and size > there_is - _LEFT:
@@ -27,7 +27,7 @@ def require(size: int, what: str) -> None:
 
 
 def available(root: str = "/") -> int | None:
-    """The number of bytes that this process may still use, or None if the system does not say, as none but Linux does.
+    """The number of bytes that this process may still use, or None if the system does not say; only Linux does.
 
     It is the least of what is free in the machine, in the control groups of the process (those of a container, of cgroup v1 or
     v2), and under its own limits on address space and data (`ulimit -v`, `ulimit -d`). Page cache and swap count as free.

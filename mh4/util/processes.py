@@ -96,7 +96,7 @@ def with_parent(number: int = signal.SIGKILL) -> Callable[[], None]:
 def _end_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
     """Let the system, if it is Linux, send this process a signal when its parent, the process `parent`, ends.
 
-    More exactly, when the thread ends that has started it. Unlike a thread that waits for the end of the parent, this does not
+    More exactly, when the thread that started it ends. Unlike a thread that waits for the end of the parent, this does not
     depend on Python, whose lock a library may hold for hours.
     """
     if _prctl is not None:

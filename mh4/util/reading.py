@@ -1,4 +1,4 @@
-"""The folders of models as users give them, and their small files, read whole, whatever they may have become."""
+"""The folders of models as users give them, and their small files, read whole, whatever may have happened to them."""
 
 import os
 import stat
@@ -24,8 +24,8 @@ def path_of(given: Path) -> str:
 def open_regular(path: str, pipe: bool = False) -> Iterator[BinaryIO]:
     """A regular file, to be read.
 
-    Raises InputError if it cannot be, or is something that might never end: a device or, unless `pipe`, a FIFO, for which one may wait
-    for ever.
+    Raises InputError if it cannot be, or is something that might never end: a device or, unless `pipe`, a FIFO, which one may wait for
+    forever.
     """
     try:
         with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | (0 if pipe else os.O_NONBLOCK)), "rb") as file:

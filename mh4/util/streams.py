@@ -13,7 +13,10 @@ from typing import Any, TextIO
 
 
 class Descriptor(io.RawIOBase):
-    """An open file descriptor that is waited for. What is written to it after an error, or after `drop`, is dropped."""
+    """An open file descriptor whose reads and writes wait until they can proceed.
+
+    What is written to it after an error, or after `drop`, is dropped.
+    """
 
     def __init__(self, number: int) -> None:
         self._number, self._dropping = number, False
@@ -40,7 +43,7 @@ class Descriptor(io.RawIOBase):
                 select.select([self._number], [], [])
 
     def write(self, data: Any) -> int:
-        """Wait until some of the bytes are taken; the buffer on top goes on with the rest."""
+        """Wait until some of the bytes are taken; the buffer on top continues with the rest."""
         while not self._dropping:
             try:
                 return os.write(self._number, data)
@@ -52,7 +55,7 @@ class Descriptor(io.RawIOBase):
         return len(data)
 
     def drop(self) -> None:
-        """Take everything from now on, and write nothing."""
+        """Accept everything from now on, and write nothing."""
         self._dropping = True
 
 

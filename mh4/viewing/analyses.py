@@ -29,7 +29,7 @@ class Analysis:
     transitions: np.ndarray | None = None
 
     def differing(self, other: "Analysis") -> list[int]:
-        """The words, from 1, whose head or label is another in the other analysis of the same sentence."""
+        """The words, from 1, whose head or label differs in the other analysis of the same sentence."""
         same_heads = (self.heads == other.heads).tolist()
         return [m for m, (a, b) in enumerate(zip(self.deprels, other.deprels), start=1) if a != b or not same_heads[m]]
 

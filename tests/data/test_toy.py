@@ -44,7 +44,7 @@ def test_only_what_is_missing_or_differs_is_written(paths, tmp_path):
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="folder: this folder cannot be made: Not a directory"):
+    with pytest.raises(InputError, match="folder: this folder cannot be created: Not a directory"):
         treebanks.locate("toy", to=str(tmp_path / "file" / "folder"))
 
 

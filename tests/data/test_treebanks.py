@@ -195,7 +195,7 @@ def test_a_server_that_ignores_range_makes_it_start_over(server, tmp_path):
 
 
 @pytest.mark.parametrize("rest", [b"of something else", CONTENT + b"and more"])
-def test_a_wrong_part_is_dropped_and_fetched_anew(server, tmp_path, rest):
+def test_a_wrong_part_is_dropped_and_fetched_again(server, tmp_path, rest):
     (tmp_path / "hu-ud-train.conllu.part").write_bytes(rest)
     assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
     assert server.seen[1:] == [None]
@@ -230,7 +230,7 @@ def test_another_file_of_that_name_is_left_alone(server, tmp_path):
 
 def test_a_folder_that_cannot_be_made(server, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         fetch(server, tmp_path / "file" / "folder")
 
 
@@ -677,7 +677,7 @@ def test_the_command(server, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", [b"\xff\xfe", b"a b", b"%s{0}", b"-x", b"~", "é".encode()])
 def test_folders_may_have_any_name(tmp_path, name):
-    """A tilde in quotes is a name as any other."""
+    """A tilde in quotes is a name like any other."""
     environment = dict(os.environ, PYTHONPATH=str(Path(cli.__file__).parents[2]), HOME="", XDG_CACHE_HOME="")
     for arguments in (["toy", b"--to=" + name], ["hu", b"--ud=" + name]):
         command = [sys.executable, "-m", "mh4", "data", *arguments]

@@ -145,7 +145,7 @@ CONFIG = {
     "a seed in quotes": ([("seed = 1", 'seed = "1"')], "the seed cannot be '1'"),
     "a seed of a truth value": ([("seed = 1", "seed = true")], "the seed cannot be True"),
     "a negative seed": ([("seed = 1", "seed = -1")], "the seed cannot be -1"),
-    "a huge seed": ([("seed = 1", "seed = 0x" + "f" * 3900)], "the seed cannot be so large a value"),
+    "a huge seed": ([("seed = 1", "seed = 0x" + "f" * 3900)], "the seed cannot be such a large value"),
     "no seed": ([("seed = 1\n", "")], "the seed cannot be None"),
     "a system that is a number": ([('"mh4-hybrid"', "4")], "no system 4; there are mh3, "),
     "a system that is a list": ([('"mh4-hybrid"', '["mst"]')], "no system ['mst']; there are mh3, "),

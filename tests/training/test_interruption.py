@@ -409,7 +409,7 @@ def test_what_may_not_be_written_or_read(short, treebank, place):
         "mh4: %s: cannot be written: %s" % (place / "closed" / "vocabulary.json", denied),
     )
     new = place / "closed" / "new"
-    assert as_plain_user(*train(new)) == (2, "mh4: %s: this folder cannot be made: %s" % (new, denied))
+    assert as_plain_user(*train(new)) == (2, "mh4: %s: this folder cannot be created: %s" % (new, denied))
     code, said = as_plain_user(*train(warm))  # has finished, so nothing is written
     assert code == 0 and "after 10 updates" in said
     warm.chmod(0o755), (warm / "summary.json").unlink(), warm.chmod(0o555)

@@ -127,7 +127,7 @@ def single(name: str, arrays: Mapping[str, np.ndarray], b: int, words: int, head
 
 
 def explain(call: Callable[..., Any], b: int, arguments: Mapping[str, Any], single_root: bool) -> None:
-    """Raise the error that a sentence by itself raises, with its number."""
+    """Raise the error that the decoder raises for a sentence by itself, with the sentence's number."""
     try:
         call(**arguments, single_root=single_root)
     except ValueError as error:

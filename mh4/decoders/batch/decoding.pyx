@@ -1,4 +1,4 @@
-"""Decoding batches: for each decoder, what a thread does with a sentence, which is what its `decode` does."""
+"""Decoding batches: for each decoder, what a thread does with a sentence, the same as its `decode`; the threads are in sentences.pyx."""
 
 import warnings
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ def decode(
     """The highest-scoring derivation of each of B sentences, in padded arrays with room for N words.
 
     name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec".
-    scores: for each of the decoder's score tensors, an array of its dimensions after a first one of length B, and N for n; for
+    scores: for each of the decoder's score tensors, an array with a leading dimension B, and N in place of n; for
         example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4. A sentence of n words has its scores, as for
         the decoder by itself, in the leading corner: its end is node n+1. Whatever is in the padding is not read.
     lengths: n of each sentence, integers (B,).
@@ -109,13 +109,13 @@ cdef class Decoding(Sentences):
         return tree[0] == -1 and (roots == 1 or not self.single_root) and not_below_root(tree, self.words[b], reached_from) == 0
 
     cdef void copy_tree(self, Py_ssize_t b) noexcept nogil:
-        """Let it be the result."""
+        """Make the given tree the result."""
         cdef int word
         for word in range(1, self.words[b] + 1):
             self.to_heads[b, word] = self.trees[b, word]
 
     cdef Rows rows(self, Py_ssize_t[:, ::1] to, Py_ssize_t b) noexcept nogil:
-        """Where the rows of a sentence begin that has one for each word."""
+        """Where the rows of a sentence begin, in an array with a row for each word."""
         if to is None or self.words[b] == 0:
             return Rows(NULL, b)
         return Rows(&to[self.before[b], 0], b)

@@ -1,4 +1,4 @@
-"""What comes of a batch."""
+"""The results of a batch."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class Derivations:
     transitions: np.ndarray | None = None
 
     def derivation(self, b: int) -> Derivation:
-        """That of a sentence, as its decoder returns it. Raises IndexError if there is none of this number."""
+        """The derivation of a sentence, as its decoder returns it. Raises IndexError if there is no such sentence."""
         if not 0 <= b < len(self.lengths):
             raise IndexError("sentence %d of a batch of %d" % (b, len(self.lengths)))
         heads = self.heads[b, : self.lengths[b] + 1].copy()
@@ -58,7 +58,7 @@ class BatchMarginals:
     parts: dict[str, np.ndarray]
 
     def marginals(self, b: int) -> Marginals:
-        """Those of a sentence, in the shapes of the padding. Raises IndexError if there is none of this number."""
+        """The marginals of a sentence, in the shapes of the padding. Raises IndexError if there is no such sentence."""
         if not 0 <= b < len(self.lengths):
             raise IndexError("sentence %d of a batch of %d" % (b, len(self.lengths)))
         return Marginals(float(self.log_partition[b]), self.arcs[b], {name: array[b] for name, array in self.parts.items()})

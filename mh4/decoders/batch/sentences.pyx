@@ -25,7 +25,7 @@ cdef Padded padded(arrays, name):
 
 
 cdef class Sentences:
-    """Checked arguments, and what comes of each sentence.
+    """Checked arguments, and the outcome of each sentence.
 
     tensors: C-contiguous arrays of float32 or float64 by name, (count, ..., rows, columns).
     """
@@ -41,15 +41,15 @@ cdef class Sentences:
         self.outcomes = np.zeros(self.count, dtype=np.int8)
 
     def stop(self):
-        """Let no thread take a sentence any more."""
+        """Let no thread take another sentence."""
         self.stopped = True
 
 
 cdef class Worker:
-    """What a thread needs for sentences, one at a time, with its memory, which is used again for the next batch."""
+    """What a thread needs to process sentences, one at a time; its memory is reused for the next batch."""
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
-        """Do it for a sentence; returns an Outcome."""
+        """Process a sentence; returns an Outcome."""
 
     cdef double bytes_needed(self) noexcept nogil:
         """The memory that a sentence takes."""
@@ -89,7 +89,7 @@ def cores():
 
 
 def run(kind, Sentences sentences, threads):
-    """Let workers of a class do all sentences, one of them in this thread: only so does it look for signals."""
+    """Let workers of a class process all sentences, one of them in this thread, which alone can respond to signals."""
     if threads is not None and (threads != int(threads) or threads < 1):
         raise ValueError(f"threads: expected a positive number, got {threads!r}")
     size = max(1, min(threads or cores(), sentences.count))

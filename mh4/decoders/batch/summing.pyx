@@ -1,4 +1,4 @@
-"""Marginals of batches: for each decoder, what a thread does with a sentence, which is what its `marginals` does."""
+"""Marginals of batches: for each decoder, what a thread does with a sentence, the same as its `marginals`."""
 
 from collections.abc import Mapping
 from typing import Optional

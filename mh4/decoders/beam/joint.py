@@ -1,7 +1,7 @@
-"""Greedy search in MH4 where one layer scores all transitions on all positions together, so that no chart can.
+"""Greedy search in MH4 where one layer scores all transitions on all positions together, which rules out a chart.
 
 The scores in a configuration are output tanh(s2 + s1 + s0 + b0) + bias, with a vector of the layer for the node at each position
-that is looked at. The authors' greedy MH4 parsers are such parsers; the others are sums over pairs of positions (see beam).
+that is looked at. The authors' greedy MH4 parsers are of this kind; the others are sums over pairs of positions (see beam).
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ Scores are numbers between -1e30 and 1e30, so that their sums stay finite in flo
 what it scores, and so does any number from -1e30 down, such as numpy.finfo(numpy.float32).min, whether or not anything is left.
 Numbers from 1e30 up, and NaN, are refused. This holds for all scores, costs included, of all decoders and marginals.
 
-A mask above -1e30 is a score as any other: a derivation that needs it is found, but its other scores may get lost in the rounding.
+A mask above -1e30 is a score like any other: a derivation that needs it is found, but its other scores may get lost in the rounding.
 """
 
 import numpy as np

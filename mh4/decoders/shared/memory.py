@@ -14,7 +14,7 @@ class Workspaces(threading.local):
     """Charts and the like, one of each class for each thread: their memory is reused, and threads can decode in parallel.
 
     Whoever takes one gives it back when it has done its work. If that ends with an exception, its memory is freed instead; and a
-    handler of signals that decodes, while this thread is decoding, gets one of its own.
+    signal handler that decodes while this thread is decoding gets one of its own.
     """
 
     def __init__(self) -> None:  # called in every thread
@@ -37,7 +37,7 @@ workspaces = Workspaces()
 
 
 def require(size: int) -> None:
-    """Raise MemoryError if this process may not use so many more bytes, even without what this thread keeps."""
+    """Raise MemoryError if this process may not use this many more bytes, even without what this thread keeps."""
     needed = size + size // 64  # with the system's own tables of pages
     free = available()
     if free is not None and free < needed:
@@ -48,7 +48,7 @@ def require(size: int) -> None:
 
 
 def room_for(size: int, what: str) -> None:
-    """Raise MemoryError if `what`, an array of numpy of so many bytes, does not fit: numpy does not ask, and the system would end it."""
+    """Raise MemoryError if `what`, a numpy array of this many bytes, does not fit: numpy does not check, and the system would kill us."""
     if size >= _LARGE:
         try:
             require(size)

@@ -125,7 +125,7 @@ cdef int among(vector[int]& nodes, int start, int end) noexcept nogil:
 
 
 cdef class Paths:
-    """The nodes of a tree in paths, each of which goes on into the largest subtree: at most log2(n + 1) of them lead to a node.
+    """The nodes of a tree in paths, each of which continues into the largest subtree: at most log2(n + 1) of them lead to a node.
 
     largest: of each node the dependent with the largest subtree, 0 for none. size: the number of nodes in the subtree. top: the
     first node of the path that the node is on. nodes: in an order in which every subtree is an interval, that of a node first itself,

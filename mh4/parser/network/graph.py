@@ -40,11 +40,11 @@ with _quiet_stderr():
             "this needs DyNet, which pip cannot build by itself: run `mh4 install-dynet`, which compiles it in a few minutes"
         ) from None
 
-    # Memory in MB to begin with: of values, gradients, parameters, and what is needed for a moment.
+    # Memory in MB to begin with: for values, gradients, parameters, and temporary results.
     dynet_config.set(autobatch=0, mem="128,16,64,16", random_seed=1)
     import dynet as dy
 
-# Of what it computes with, another build of DyNet, or an earlier one of ours, lacks this at least.
+# Another build of DyNet, or an earlier one of ours, lacks at least one of these.
 if not all(hasattr(*feature) for feature in ((dy, "bilstm"), (dy.Expression, "npview"), (dy.ComputationGraph, "memory"))):
     raise NotInstalled("this needs mh4's build of DyNet, and another one is installed: run `mh4 install-dynet`")
 
@@ -71,9 +71,9 @@ def backward(loss: "dy.Expression") -> None:
 
 
 def _reserve(gradients: bool) -> None:
-    """Have DyNet get the memory for all values of the graph, or for their gradients, at once, unless it has so much.
+    """Have DyNet allocate the memory for all values of the graph, or for their gradients, at once, unless it has that much.
 
-    The alternative, to get it bit by bit, is ended by the system where that limits the memory of a container.
+    If it were allocated bit by bit, the system would kill a process in a container that limits its memory.
     """
     needed, kept = dy.cg().memory(gradients)
     if needed > kept:

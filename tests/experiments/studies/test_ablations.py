@@ -201,7 +201,7 @@ def test_a_run_that_fails_is_named_and_trained_the_next_time(train, told, tmp_pa
         (["--rows", "nonsense"], "ROWS: no row nonsense in short runs; there are boundaries greedy\n"),
         (["--rows", "rate"], "ROWS: no row rate in short runs; there are boundaries greedy\n"),
         (["--rows", "x", "--length", "full"], "ROWS: no row x in full runs; there are boundaries greedy rate\n"),
-        (["--length", "long"], "LENGTH: long is not full; leave it out for short runs\n"),
+        (["--length", "long"], "LENGTH: long is not full; omit it for short runs\n"),
         (["--systems", "mst"], "SYSTEMS: mst is not one of mh4-hybrid, greedy-mh4\n"),
         (["--langs", "xx"], "LANGS: xx is not the code of a treebank"),
         (["--jobs", "0"], "JOBS: 0 is not a whole number from 1 to 9999\n"),

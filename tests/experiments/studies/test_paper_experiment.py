@@ -149,7 +149,7 @@ def test_failed_runs_are_named_even_if_the_pages_cannot_be_written(make_one, wit
     words = ["--langs", "toy", "--systems", "mst", "--seeds", "1 2"]
     assert study("paper", *words, home=tmp_path / "home") == 2
     failed, log, why = capsys.readouterr().err.splitlines()
-    assert failed == "toy mst seed 2: no record; its job was not begun" and log.endswith("snakemake.log")
+    assert failed == "toy mst seed 2: no record; its job was not started" and log.endswith("snakemake.log")
     assert why.endswith("mst-seed1.jsonl does not have the evaluations of a run: restore or delete it")
     assert without_snakemake
 
@@ -283,14 +283,14 @@ def test_a_driver_that_is_told_to_end_interrupts_snakemake_first(tmp_path, numbe
 def test_a_run_that_failed_is_named_with_its_log(make_one, told, tmp_path):
     mine = grid(tmp_path / "home", "mst", seeds=[1])
     [run] = mine.unfinished()
-    assert engine.failure(mine, run) == "toy mst seed 1: no record; its job was not begun"
+    assert engine.failure(mine, run) == "toy mst seed 1: no record; its job was not started"
     started = tmp_path / "home" / "runs" / "workflow" / "config.json"
     for folder in (run.folder, started.parent):
         folder.mkdir(parents=True)
     (run.folder / "job.log").write_text("loading\nmh4: a cycle\n\n")
     started.write_text("{}")
     os.utime(run.folder / "job.log", (0, 0))  # of an earlier driver
-    assert engine.failure(mine, run) == "toy mst seed 1: no record; its job was not begun"
+    assert engine.failure(mine, run) == "toy mst seed 1: no record; its job was not started"
     os.utime(run.folder / "job.log")
     assert engine.failure(mine, run).endswith("runs/toy/mst/seed1/job.log: mh4: a cycle")
     assert make_one("--system", "mst", "--seed", "1") == 0 and mine.unfinished() == []
