@@ -102,7 +102,7 @@ def by_stage(options, path):
     blocks = watch.timed("reading", lambda: list(conllu.blocks(path, trees=False)))()
     sentences = [block.sentence for block in blocks]
     parsed = parse(sentences)
-    write = watch.timed("writing", lambda: "".join(b.text(s.columns()) for b, s in zip(blocks, parsed)))
+    write = watch.timed("writing", lambda: "".join(b.text(s.columns()) for b, s in zip(blocks, parsed, strict=True)))
     write()
     words = sum(map(len, sentences))
     print("%s on %s: %d sentences of %.1f words" % (model.system.name, Path(path).name, len(sentences), words / len(sentences)))
@@ -127,7 +127,7 @@ def against_udpipe(options, path):
     def ours():
         blocks = list(conllu.blocks(path, trees=False))
         parsed = parser.parse([block.sentence for block in blocks])
-        return "".join(block.text(sentence.columns(tags=True)) for block, sentence in zip(blocks, parsed))
+        return "".join(block.text(sentence.columns(tags=True)) for block, sentence in zip(blocks, parsed, strict=True))
 
     def theirs():
         error = ProcessingError()
@@ -138,7 +138,7 @@ def against_udpipe(options, path):
     words = sum(line.split("\t")[0].isdigit() for line in text.splitlines())
     speeds = {parser.model.system.name: [], "UDPipe": []}
     for _ in range(options.rounds + 1):
-        for name, parse in zip(speeds, (ours, theirs)):
+        for name, parse in zip(speeds, (ours, theirs), strict=True):
             start = time.process_time()
             parse()
             speeds[name].append(round(words / (time.process_time() - start)))

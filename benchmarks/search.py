@@ -50,7 +50,7 @@ def main():
     print("|---" * (len(names) + 3) + "|")
     for n in asked.lengths:
         medians = milliseconds(asked.model, n)
-        faster = [name for name, width in zip(names, BEAMS) if medians[width] < medians[None]]
+        faster = [name for name, width in zip(names, BEAMS, strict=True) if medians[width] < medians[None]]
         said = "all" if faster == names else "none" if not faster else "up to " + faster[-1]
         print("| %d | " % n + " | ".join("%.3g" % taken for taken in medians.values()) + " | %s |" % said, flush=True)
 

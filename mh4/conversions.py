@@ -25,7 +25,7 @@ def to_udapi(sentence: Sentence) -> Any:
         if word.probability is not None:
             nodes[-1].misc[ARC_PROB] = ARC_PROB_FORMAT % word.probability
     if sentence.heads is not None:
-        for node, head in zip(nodes[1:], sentence.heads[1:].tolist()):
+        for node, head in zip(nodes[1:], sentence.heads[1:].tolist(), strict=True):
             node.parent = nodes[head]
     return root
 
@@ -44,7 +44,7 @@ def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
     columns: dict[str, Any] = {"words": sentence.words}
     if sentence.heads is not None:
         columns["heads"] = [head - 1 if head else k for k, head in enumerate(sentence.heads[1:].tolist())]
-        columns["deps"] = ["ROOT" if head == 0 else dep for head, dep in zip(sentence.heads[1:], sentence.deprels)]
+        columns["deps"] = ["ROOT" if head == 0 else dep for head, dep in zip(sentence.heads[1:], sentence.deprels, strict=True)]
     if sentence.upos:
         columns["pos"] = ["" if tag == "_" else tag for tag in sentence.upos]
     if sentence.xpos:

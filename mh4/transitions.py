@@ -153,7 +153,7 @@ class Configuration:
         if code == SH:
             return "the end-of-sentence sentinel cannot be shifted" if self.b0 == sentinel else None
         head, dependent = self.arc(code)
-        for node, position in zip((head, dependent), ARC[code]):
+        for node, position in zip((head, dependent), ARC[code], strict=True):
             if node == EMPTY:
                 return f"there is no {position}"
         if head == sentinel:

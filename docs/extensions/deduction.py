@@ -52,7 +52,7 @@ def best(shift: np.ndarray, s0b0: np.ndarray, s1s0: np.ndarray, arcs: np.ndarray
                 if lost in item:
                     continue
                 larger = tuple(sorted((*item, lost)))
-                where = dict(zip(("b0", "s0", "s1", "s2"), reversed(larger)))
+                where = dict(zip(("b0", "s0", "s1", "s2"), reversed(larger), strict=False))
                 for code in (LA, RA, LA_PRIME, RA_PRIME, LA2, RA2):
                     head, dependent = ARC[code]
                     if where.get(dependent) != lost or head not in where or where[head] == n + 1:

@@ -126,7 +126,7 @@ class Combiner:
 def _record(scores: Scores, bank: Treebank, made_of: list[dict], reproduce: str) -> dict:
     """The record of an ensemble."""
     record: dict = {what: score for what, score in vars(scores).items() if score is not None}
-    record.update({what: described(path) for what, path in zip(("test", "segmentation"), bank.test or ())})
+    record.update({what: described(path) for what, path in zip(("test", "segmentation"), bank.test or (), strict=False)})
     return {**record, "members": made_of, "commit": commit(), "date": time.strftime("%Y-%m-%d"), "reproduce": reproduce}
 
 
@@ -175,4 +175,4 @@ def _voted(file: Path, trees: Sequence[Path], place: Path) -> str:
         votes[-1].write_text(predictions.restored(path, file), encoding="utf-8")
     blocks = list(with_votes(conllu.blocks(str(file), trees=False), list(map(str, votes))))
     parsed = Ensemble([]).parse([block.sentence for block in blocks])
-    return "".join(block.text(sentence.columns()) for block, sentence in zip(blocks, parsed))
+    return "".join(block.text(sentence.columns()) for block, sentence in zip(blocks, parsed, strict=True))

@@ -106,7 +106,7 @@ class Experiment:
 
     def _predict(self, run: Run) -> None:
         done, trees, test = run.folder / "predicted.json", self.records.path(run, TREES), self.bank.test
-        tested = {name: described(path) for name, path in zip(("test", "segmentation"), test or ())}
+        tested = {name: described(path) for name, path in zip(("test", "segmentation"), test or (), strict=False)}
         before = read_json(done)
         if done.exists() and trees.exists() and all(before.get(name) == what for name, what in tested.items()):
             return

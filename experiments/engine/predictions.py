@@ -61,7 +61,7 @@ def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
     for split, file in files.items():
         lines.append("# %s %s %s\n" % (split, file.name, git_blob_id(file)))
         for sentence in conllu.read(str(parsed[split])):
-            lines += ["%d\t%s\n" % pair for pair in zip(sentence.heads[1:].tolist(), sentence.deprels)]
+            lines += ["%d\t%s\n" % pair for pair in zip(sentence.heads[1:].tolist(), sentence.deprels, strict=True)]
             lines.append("\n")
     with atomic_path(str(path)) as temporary:
         with open(temporary, "wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
@@ -92,7 +92,7 @@ def restored(trees: Path, file: Path) -> str:
     """The CoNLL-U `file` with the heads and relations in `trees`. Raises InputError if they are not trees for exactly this file."""
     blocks = list(conllu.blocks(str(file), trees=False))
     text = []
-    for block, (heads, deprels) in zip(blocks, _trees(trees, file, [len(block.sentence) for block in blocks])):
+    for block, (heads, deprels) in zip(blocks, _trees(trees, file, [len(block.sentence) for block in blocks]), strict=True):
         columns = {conllu.HEAD: list(map(str, heads[1:])), conllu.DEPREL: deprels}
         # As in `mh4 parse`, DEPS would contradict the new columns.
         text.append(block.text({**columns, conllu.DEPS: ["_"] * len(deprels)}))

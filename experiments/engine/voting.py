@@ -51,13 +51,15 @@ def opinions(
 
     for batch, scores in score_with([parser.model for parser in parsers], sentences):
         arrays = [of_member.trees.arrays() for of_member in scores]
-        heads = [parser.trees([sentences[k] for k in batch], of_member) for parser, of_member in zip(parsers, scores)]
-        labels = [_label_probabilities(of_member, mine) for of_member, mine in zip(scores, heads)]
+        heads = [
+            parser.trees([sentences[k] for k in batch], of_member) for parser, of_member in zip(parsers, scores, strict=True)
+        ]
+        labels = [_label_probabilities(of_member, mine) for of_member, mine in zip(scores, heads, strict=True)]
         start = 0
         for k, index in enumerate(batch):
             stop = start + len(sentences[index])
             candidates = [of_member[k] for of_member in heads]
-            members = zip(parsers, (of_member[k] for of_member in arrays), candidates, labels, uas)
+            members = zip(parsers, (of_member[k] for of_member in arrays), candidates, labels, uas, strict=True)
             found = [_opinion(by, scored, tree, candidates, label[start:stop], own) for by, scored, tree, label, own in members]
             yield index, found
             start = stop

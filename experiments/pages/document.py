@@ -91,7 +91,7 @@ def write(results: Path, name: str, title: str, parts: Iterable[Part], csv_text:
     """Writes ``NAME.md`` and ``NAME.csv``; returns their paths."""
     make_folder(results)
     written = paths(results, name)
-    for path, text in zip(written, (markdown(title, parts), csv_text)):
+    for path, text in zip(written, (markdown(title, parts), csv_text), strict=True):
         write_text(str(path), text)
     return written
 
@@ -168,5 +168,5 @@ def _row(table: Table, cells: Sequence[str], tag: str) -> str:
     continued = ' class="continued"' if not cells[0] else ""  # what the line above begins
     return "<tr%s>%s</tr>" % (
         continued,
-        "".join("<%s%s>%s</%s>" % (tag, kind, html.escape(cell), tag) for kind, cell in zip(kinds, cells)),
+        "".join("<%s%s>%s</%s>" % (tag, kind, html.escape(cell), tag) for kind, cell in zip(kinds, cells, strict=True)),
     )

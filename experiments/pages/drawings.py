@@ -35,7 +35,7 @@ def curves(runs: Mapping[str, Sequence[Sequence[tuple[int, float]]]]) -> str:
         colour, style = appearance(system)
         for curve in mine:
             label = system if curve is mine[0] else None
-            updates, scores = zip(*curve)
+            updates, scores = zip(*curve, strict=True)
             axes.plot([n / 1000 for n in updates], scores, linewidth=1.2, label=label, color=colour, linestyle=style)
     axes.set_ylim(max(0.0, best - SHOWN), best + 0.5)
     axes.set_xlim(left=0)
@@ -55,7 +55,7 @@ def differences(rows: Sequence[tuple[str, float, float]]) -> str:
     """The differences from the paper, with two standard errors: (label, difference, standard error) from top to bottom."""
     figure, axes = _figure(8.0, 0.8 + 0.2 * len(rows))
     places = range(len(rows), 0, -1)
-    for place, (_, difference, error) in zip(places, rows):
+    for place, (_, difference, error) in zip(places, rows, strict=True):
         colour = COLOURS[1] if abs(difference) > 2 * error else COLOURS[0]
         axes.errorbar(difference, place, xerr=2 * error, fmt="o", color=colour, markersize=4, elinewidth=1)
     axes.axvline(0.0, color="#888888", linewidth=0.8)

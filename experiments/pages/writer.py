@@ -119,7 +119,7 @@ def systems_table(score: str, rows: Sequence[SystemRow]) -> Table:
     header, body = ["system", "seeds", score], [[row.name, row.ours.seeds_listed, str(row.ours)] for row in rows]
     if any(row.paper for row in rows):
         header += ["paper", "difference"]
-        body = [[*cells, str(row.paper or ""), row.verdict] for cells, row in zip(body, rows)]
+        body = [[*cells, str(row.paper or ""), row.verdict] for cells, row in zip(body, rows, strict=True)]
     return Table(header, body, right=2)
 
 

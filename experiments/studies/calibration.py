@@ -97,7 +97,7 @@ def summary(models: Sequence[Run], measured: Sequence[Measured]) -> Table:
     """A row for each model."""
     header = ["system", "seed", "temp.", "ECE, 1", "ECE", "NLL, 1", "NLL", "UAS", "mbr"]
     body = []
-    for model, found in zip(models, measured):
+    for model, found in zip(models, measured, strict=True):
         errors = ["%.2f" % (100 * expected_calibration_error(*predicted[:2])) for predicted in (found.before, found.after)]
         likelihoods = ["%.4f" % predicted[2] for predicted in (found.before, found.after)]
         accuracy = ["%.2f" % found.exact["uas"], "%.2f" % found.mbr["uas"]]
@@ -109,7 +109,7 @@ def by_coverage(models: Sequence[Run], measured: Sequence[Measured]) -> Table:
     """The accuracy of the most probable arcs, by their share of all."""
     body = [
         [model.system, str(model.seed)] + ["%.2f" % (100 * accuracy_at_coverage(*found.after[:2], share)) for share in COVERAGES]
-        for model, found in zip(models, measured)
+        for model, found in zip(models, measured, strict=True)
     ]
     return Table(["system", "seed", *("%g %%" % (100 * share) for share in COVERAGES)], body, right=1)
 
@@ -131,7 +131,7 @@ def page(bank: Treebank, models: Sequence[Run], measured: Sequence[Measured], re
         NOTE % len(measured[0].after[0]),
         by_coverage(models, measured),
     ]
-    for model, found in zip(models, measured):
+    for model, found in zip(models, measured, strict=True):
         parts += [Heading("%s, seed %d" % (model.system, model.seed)), bins(found)]
     return [*parts, *sections.models(map(sections.origin, models), bank, repeat)]
 
@@ -149,7 +149,7 @@ def as_csv(bank: Treebank, models: Sequence[Run], measured: Sequence[Measured]) 
     header = ["lang", "data", "system", "seed", "temperature", "ece", "ece_calibrated", "nll", "nll_calibrated", "uas", "uas_mbr"]
     header += ["accuracy_at_%g" % share for share in COVERAGES]
     body = []
-    for model, found in zip(models, measured):
+    for model, found in zip(models, measured, strict=True):
         before, after = found.before, found.after
         errors = [100 * expected_calibration_error(*predicted[:2]) for predicted in (before, after)]
         shares = [100 * accuracy_at_coverage(*after[:2], share) for share in COVERAGES]
@@ -168,7 +168,7 @@ def plot(path: Path, title: str, models: Sequence[Run], measured: Sequence[Measu
     left, right = figure.subplots(1, 2)
     figure.suptitle(title, fontsize=11)
     left.plot([0, 100], [0, 100], color="grey", linewidth=0.8)
-    for model, found in zip(models, measured):
+    for model, found in zip(models, measured, strict=True):
         name = "%s, seed %d" % (model.system, model.seed)
         colour = None  # the second line has that of the first
         for predicted, style, label in ((found.before, "o:", name + ", temperature 1"), (found.after, "o-", name)):

@@ -71,7 +71,7 @@ def compare(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
 def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Sequence[int] | None) -> Runs:
     """The records of both systems by seed, for the seeds asked for or else all that both have."""
     by_system = [{record["seed"]: record for record in records if record["system"] == system} for system in systems]
-    for system, mine in zip(systems, by_system):
+    for system, mine in zip(systems, by_system, strict=True):
         missing = [str(seed) for seed in seeds or () if seed not in mine]
         if not mine or missing:
             which = " with seed " + ", ".join(missing) if missing else ""
@@ -87,7 +87,7 @@ def _compared(bank: Treebank, systems: Sequence[str], seed: int, folder: Path) -
     dev = bank.paths["dev"]
     with tempfile.TemporaryDirectory() as scratch:
         parsed = [Path(scratch) / system for system in systems]
-        for system, path in zip(systems, parsed):
+        for system, path in zip(systems, parsed, strict=True):
             write_text(str(path), restored(record_path(folder, system, seed, TREES), dev))
         return comparison.compare(str(dev), *map(str, parsed))
 
@@ -108,7 +108,9 @@ def by(dimension: Dimension, found: Comparison, runs: int) -> Table:
     a, b = _names(found)
     header = [dimension.title, "gold arcs", "recall, " + a, b, "difference", "precision, " + a, b, "difference"]
     body = []
-    for name, rows in zip(dimension.names, zip(*(system.groups[dimension.key] for system in found.systems))):
+    for name, rows in zip(
+        dimension.names, zip(*(system.groups[dimension.key] for system in found.systems), strict=True), strict=True
+    ):
         one, other = (unlabelled for unlabelled, _ in rows)
         cells = ["%d" % (one.gold // runs), *_pair(one.recall, other.recall), *_pair(one.precision, other.precision)]
         body.append([name, *cells])
@@ -137,7 +139,7 @@ def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, repeat: st
     for dimension in DIMENSIONS:
         parts += [Heading("By " + HEADINGS[dimension.key]), by(dimension, found, len(runs))]
     commits = [", ".join(dict.fromkeys(pair[which].get("commit", "unknown") for pair in runs.values())) for which in (0, 1)]
-    trained = ["%s: trained at commit %s" % pair for pair in zip(_names(found), commits)]
+    trained = ["%s: trained at commit %s" % pair for pair in zip(_names(found), commits, strict=True)]
     return [*parts, GROUPED, *sections.models(trained, bank, repeat)]
 
 
@@ -156,7 +158,7 @@ def as_csv(bank: Treebank, runs: Runs, found: Comparison) -> str:
     for dimension in DIMENSIONS:
         for number, group in enumerate(dimension.names):
             for system in found.systems:
-                for labelled, counts in zip(("no", "yes"), system.groups[dimension.key][number]):
+                for labelled, counts in zip(("no", "yes"), system.groups[dimension.key][number], strict=True):
                     body.append([bank.lang, bank.release, seeds, dimension.key, group, Path(system.path).name, labelled, *counts])
     return comma_separated(header, body)
 

@@ -96,7 +96,7 @@ def rows(records: Sequence[Record], runs: Sequence[Run], measured: Sequence[Meas
     found = []
     for name in dict.fromkeys(run.system for run in runs):
         mine = [record for record in records if record["system"] == name]
-        scores = [_scores(each) for run, each in zip(runs, measured) if run.system == name]
+        scores = [_scores(each) for run, each in zip(runs, measured, strict=True) if run.system == name]
         means = {what: statistics.mean(score[what] for score in scores) for what in scores[0]}
         seeds = [record["seed"] for record in mine]
         uas, las = (

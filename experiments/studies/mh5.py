@@ -49,7 +49,7 @@ class Reach:
 
     def outside(self) -> list[int]:
         """The indices of the sentences outside MH4."""
-        return [k for k, (heads, near) in enumerate(zip(self.gold, self.nearest)) if not np.array_equal(heads, near)]
+        return [k for k, (heads, near) in enumerate(zip(self.gold, self.nearest, strict=True)) if not np.array_equal(heads, near)]
 
     def beyond(self) -> list[tuple[int, int]]:
         """The arcs missing from the nearest MH4 tree, as (index of the sentence, dependent)."""

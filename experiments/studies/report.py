@@ -256,7 +256,7 @@ def _average(lines: Sequence[Line], systems: Sequence[str]) -> list[list[str]]:
 
     def cells(form: Callable[[float, float, int], str]) -> list[str]:
         means = [[statistics.mean(pair[which] for pair in pairs) for which in (0, 1)] if pairs else [] for pairs in both.values()]
-        return [form(mean[0], mean[1], len(pairs)) if mean else NONE for mean, pairs in zip(means, both.values())]
+        return [form(mean[0], mean[1], len(pairs)) if mean else NONE for mean, pairs in zip(means, both.values(), strict=True)]
 
     return [
         ["average", "ours", *cells(lambda ours, theirs, count: "%.2f (of %d)" % (ours, count))],

@@ -82,7 +82,7 @@ def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Dec
     decoded = {name: Decoded(np.zeros(shape), np.zeros(shape, int), np.full(shape, np.inf)) for name in decoders}
     rng = np.random.default_rng(1)
     for batch, scores in model.score(sentences):
-        for k, tensors in zip(batch, scores.trees.arrays()):
+        for k, tensors in zip(batch, scores.trees.arrays(), strict=True):
             gold = sentences[k].heads
             for _ in range(ROUNDS):
                 # In random order, since the first decoder loads the scores into the caches.

@@ -86,7 +86,7 @@ def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path)
         parser = Parser.load(str(model.folder))
         for name, blocks in inputs.items():
             sentences = parser.parse([block.sentence for block in blocks])
-            write_text(str(parsed), "".join(b.text(s.columns()) for b, s in zip(blocks, sentences)))
+            write_text(str(parsed), "".join(b.text(s.columns()) for b, s in zip(blocks, sentences, strict=True)))
             scores = evaluation.official(str(test), str(parsed))
             yield Row(model, name, {metric: scores[metric].f1 for metric in METRICS})
 

@@ -103,10 +103,10 @@ def compare(gold_path: str, a_path: str, b_path: str) -> Comparison:
     found = _Counting(a_path), _Counting(b_path)
     for gold, systems in evaluation.chunks(gold_path, [a_path, b_path]):
         gold_arcs = Arcs.of(gold.sentences)
-        for counting, system in zip(found, systems):
+        for counting, system in zip(found, systems, strict=True):
             counting.add(gold, gold_arcs, system)
     a, b = (counting.system() for counting in found)
-    differences = dict(zip(MEASURES, significance.compare(a.sentences, b.sentences)))
+    differences = dict(zip(MEASURES, significance.compare(a.sentences, b.sentences), strict=True))
     return Comparison(gold_path, len(a.sentences), found[0].gold_words, (a, b), differences)
 
 
@@ -116,17 +116,17 @@ def pooled(runs: Sequence[Comparison]) -> Comparison:
     So a score is that of all runs together, and a bootstrap sample draws a sentence with its trees of every run.
     """
     a, b = (_summed([run.systems[which] for run in runs]) for which in (0, 1))
-    differences = dict(zip(MEASURES, significance.compare(a.sentences, b.sentences)))
+    differences = dict(zip(MEASURES, significance.compare(a.sentences, b.sentences), strict=True))
     return replace(runs[0], systems=(a, b), differences=differences)
 
 
 def _summed(systems: Sequence[System]) -> System:
     def total(groups: Sequence[Group]) -> Group:
-        return Group(*map(sum, zip(*groups)))
+        return Group(*map(sum, zip(*groups, strict=True)))
 
     groups: dict[str, list[tuple[Group, Group]]] = {}
     for key in systems[0].groups:
-        rows = zip(*(system.groups[key] for system in systems))
+        rows = zip(*(system.groups[key] for system in systems), strict=True)
         groups[key] = [(total([one for one, _ in row]), total([labelled for _, labelled in row])) for row in rows]
     words, in_gold = sum(system.words for system in systems), sum(system.aligned for system in systems)
     return System(systems[0].path, words, in_gold, groups, np.sum([system.sentences for system in systems], axis=0))
@@ -160,7 +160,8 @@ class _Counting:
 
     def system(self) -> System:
         groups = {
-            key: [(Group(*one), Group(*other)) for one, other in zip(*counts.tolist())] for key, counts in self._groups.items()
+            key: [(Group(*one), Group(*other)) for one, other in zip(*counts.tolist(), strict=True)]
+            for key, counts in self._groups.items()
         }
         return System(self.path, self.words, self.aligned, groups, np.concatenate(self._sentences))
 
@@ -176,7 +177,7 @@ def _groups(dimension: Dimension, gold: Arcs, system: Arcs, recovered: Correct, 
         each = (in_gold, in_system, in_gold[recalled], in_system[precise])
         return np.stack([counts(groups) for groups in each], axis=1)
 
-    return np.stack([columns(*pair) for pair in zip(recovered, correct)])
+    return np.stack([columns(*pair) for pair in zip(recovered, correct, strict=True)])
 
 
 def by_sentence(gold: np.ndarray, system: np.ndarray, correct: Correct) -> np.ndarray:
@@ -202,7 +203,7 @@ def table(found: Comparison) -> str:
 def _files(found: Comparison) -> str:
     names = short_names([found.path, *(system.path for system in found.systems)])
     lines = ["gold  %s: %d sentences, %d words" % (names[0], found.sentences, found.words)]
-    for letter, name, system in zip("AB", names[1:], found.systems):
+    for letter, name, system in zip("AB", names[1:], found.systems, strict=True):
         lines.append("%-4s  %s: %d words, %d of them aligned with gold" % (letter, name, system.words, system.aligned))
     return "\n".join(lines)
 
@@ -220,9 +221,9 @@ def _differences(found: Comparison) -> str:
 
 def _dimension_table(found: Comparison, dimension: Dimension) -> str:
     body = []
-    for pair in zip(*(system.groups[dimension.key] for system in found.systems)):
+    for pair in zip(*(system.groups[dimension.key] for system in found.systems), strict=True):
         cells = ["%d" % count for count in (pair[0][0].gold, pair[0][0].system, pair[1][0].system)]
-        for a, b in zip(*pair):
+        for a, b in zip(*pair, strict=True):
             cells += _pair(a.recall, b.recall) + _pair(a.precision, b.precision)
         body.append(cells)
     three = ["A", "B", "A - B"]
@@ -251,7 +252,7 @@ def record(found: Comparison) -> dict[str, Any]:
         for number, name in enumerate(dimension.names):
             pairs = [system.groups[dimension.key][number] for system in found.systems]
             row: dict[str, Any] = {"group": name, "gold": pairs[0][0].gold}
-            for letter, (unlabelled, labelled) in zip("ab", pairs):
+            for letter, (unlabelled, labelled) in zip("ab", pairs, strict=True):
                 row[letter] = {"system": unlabelled.system, "unlabelled": group(unlabelled), "labelled": group(labelled)}
             rows.append(row)
         return rows
@@ -260,7 +261,7 @@ def record(found: Comparison) -> dict[str, Any]:
         "gold": {"file": found.path, "sentences": found.sentences, "words": found.words},
         **{
             letter: {"file": system.path, "words": system.words, "aligned": system.aligned}
-            for letter, system in zip("ab", found.systems)
+            for letter, system in zip("ab", found.systems, strict=True)
         },
         "samples": significance.SAMPLES,
         "seed": significance.SEED,
@@ -283,9 +284,9 @@ def plot(path: str, found: Comparison) -> None:
         figure = Figure(figsize=(14, 6.5), layout="constrained")
         widths = [len(dimension.names) for dimension in DIMENSIONS]
         panels = figure.subplots(2, len(DIMENSIONS), sharex="col", sharey="row", width_ratios=widths)
-        for column, dimension in zip(panels.T, DIMENSIONS):
-            for axes, value in zip(column, ("recall", "precision")):
-                for number, (name, system) in enumerate(zip(names, found.systems)):
+        for column, dimension in zip(panels.T, DIMENSIONS, strict=True):
+            for axes, value in zip(column, ("recall", "precision"), strict=True):
+                for number, (name, system) in enumerate(zip(names, found.systems, strict=True)):
                     for kind, style in enumerate(("-", "--")):
                         shares = [getattr(pair[kind], value) for pair in system.groups[dimension.key]]
                         heights = [np.nan if share is None else share for share in shares]
@@ -295,7 +296,7 @@ def plot(path: str, found: Comparison) -> None:
                 axes.grid(alpha=0.3)
             column[1].margins(x=0.3 / len(dimension.names))
             column[1].set_xlabel(dimension.title)
-        for axes, value in zip(panels[:, 0], ("recall", "precision")):
+        for axes, value in zip(panels[:, 0], ("recall", "precision"), strict=True):
             axes.set_ylabel("%s of arcs, %%" % value)
         handles, labels = panels[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=2)

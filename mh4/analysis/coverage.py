@@ -98,13 +98,15 @@ def total(rows: Sequence[Row]) -> Coverage:
 
 def short_names(rows: Sequence[Row]) -> list[Row]:
     """The rows with file names stripped of their folders, if they remain distinct."""
-    return list(zip(text_tables.short_names([name for name, _ in rows]), (row for _, row in rows)))
+    return list(zip(text_tables.short_names([name for name, _ in rows]), (row for _, row in rows), strict=True))
 
 
 def grouped(counts: Counter, starts: Sequence[int]) -> list[int]:
     """The counts summed over groups of numbers, each from its start up to the next start; the last is open-ended."""
     ends = list(starts[1:]) + [float("inf")]
-    return [sum(count for number, count in counts.items() if start <= number < end) for start, end in zip(starts, ends)]
+    return [
+        sum(count for number, count in counts.items() if start <= number < end) for start, end in zip(starts, ends, strict=True)
+    ]
 
 
 def record(coverage: Coverage) -> dict[str, Any]:
@@ -194,18 +196,18 @@ def plot(path: str, rows: Sequence[Row]) -> None:
             (sentences, "Sentence coverage", Coverage.sentence_coverage),
             (edges, "Edge coverage", Coverage.edge_coverage),
         ):
-            for (name, label), marker in zip(CLASSES.items(), "os^D"):
+            for (name, label), marker in zip(CLASSES.items(), "os^D", strict=True):
                 axes.plot([value(row, name) for _, row in rows], places, marker, label=label, alpha=0.8)
             axes.set_title(title)
             axes.grid(alpha=0.3)
             axes.locator_params(axis="x", nbins=6)
         left = [0.0] * len(rows)
-        groups = zip(*[grouped(row.crossings, CROSSINGS) for _, row in rows])
-        for number, (name, counts) in enumerate(zip(group_names(CROSSINGS), groups)):
-            shares = [row.share(count) for (_, row), count in zip(rows, counts)]
+        groups = zip(*[grouped(row.crossings, CROSSINGS) for _, row in rows], strict=True)
+        for number, (name, counts) in enumerate(zip(group_names(CROSSINGS), groups, strict=True)):
+            shares = [row.share(count) for (_, row), count in zip(rows, counts, strict=True)]
             shade = str(0.9 - 0.85 * number / len(CROSSINGS))
             crossings.barh(places, shares, left=left, label=name, color=shade)
-            left = [a + b for a, b in zip(left, shares)]
+            left = [a + b for a, b in zip(left, shares, strict=True)]
         crossings.set_title("Crossings")
         crossings.set_xlim(0, 100)
         sentences.set_yticks(places, [name for name, _ in rows])

@@ -46,7 +46,7 @@ class Counts(NamedTuple):
 
     def plus(self, other: "Counts") -> "Counts":
         """The counts in two parts of the text together."""
-        return Counts(*(None if one is None else one + more for one, more in zip(self, other)))  # type: ignore[arg-type, operator]
+        return Counts(*(None if one is None else one + more for one, more in zip(self, other, strict=True)))  # type: ignore[arg-type, operator]
 
     def score(self) -> Score:
         """Percentages by the scorer's formulas: 0 where there is nothing to count."""
@@ -121,7 +121,8 @@ def attachment_scores(gold: Sequence[conllu.Sentence], system: Sequence[conllu.S
         words += len(g)
         heads += int(right.sum())
         labelled += sum(
-            head and without_subtype(a) == without_subtype(b) for head, a, b in zip(right.tolist(), g.deprels, s.deprels)
+            head and without_subtype(a) == without_subtype(b)
+            for head, a, b in zip(right.tolist(), g.deprels, s.deprels, strict=True)
         )
     if not words:
         raise ValueError("no words to score")
@@ -260,7 +261,7 @@ class _Reader:
         """Where these sentences end; where the last token before that begins, and whether a multiword token may come next."""
         return {
             read.span.end: (read.tokens[-1].start, following is None or following.words[0].is_multiword)
-            for read, following in zip(self._sentences, [*self._sentences[1:], None])
+            for read, following in zip(self._sentences, [*self._sentences[1:], None], strict=True)
         }
 
     def line(self, place: int) -> int:
@@ -289,7 +290,7 @@ class _Reader:
         lines = [line for block in blocks for line in block.lines]
         read = self._represented([block.sentence for block in blocks], lines)
         words, tokens = iter(read.words), iter(read.tokens)
-        for block, span in zip(blocks, read.sentences):
+        for block, span in zip(blocks, read.sentences, strict=True):
             text = "".join(read.characters[span.start : span.end])
             of_sentence, place = [], span.start
             while place < span.end:
@@ -367,10 +368,10 @@ def _check_same_text(gold: _Reader, system: _Reader) -> None:
     texts = gold.text(), system.text()
     both = min(map(len, texts))
     if texts[0][:both] == texts[1][:both] and not any(
-        file.done and len(text) < len(other) for file, text, other in zip((gold, system), texts, reversed(texts))
+        file.done and len(text) < len(other) for file, text, other in zip((gold, system), texts, reversed(texts), strict=True)
     ):
         return
-    start = gold.start + next((i for i, (a, b) in enumerate(zip(*texts)) if a != b), both)
+    start = gold.start + next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), both)
 
     def place(file: _Reader) -> str:
         file.read_to(start + 20)
@@ -394,7 +395,9 @@ def _check_multiword_tokens(gold: Chunk, system: Chunk) -> None:
         end = max(end, stop)
         # With what the scorer may not yet have passed (see _meeting): it is not before the last token of the other file.
         before = [of_file[max(np.searchsorted(of_file, begin) - 1, 0)] for of_file in reversed(starts)]
-        words = [int(np.searchsorted(of_file, end) - np.searchsorted(of_file, at)) for of_file, at in zip(starts, before)]
+        words = [
+            int(np.searchsorted(of_file, end) - np.searchsorted(of_file, at)) for of_file, at in zip(starts, before, strict=True)
+        ]
         if words[0] * words[1] > _MOST_PAIRS:
             raise InputError(
                 "%s: %d words in multiword tokens that overlap with those of %s, too many for the official scorer"

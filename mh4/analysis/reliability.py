@@ -20,7 +20,7 @@ def of_gold(parser: Parser, gold: Sequence[Sentence]) -> np.ndarray:
         for batch, scores in parser.model.score(gold):
             found += [
                 arc_probabilities(each.arcs, gold[k].heads)[1:]
-                for k, each in zip(batch, parser.marginals([gold[k] for k in batch], scores))
+                for k, each in zip(batch, parser.marginals([gold[k] for k in batch], scores), strict=True)
             ]
     return np.concatenate(found)
 
@@ -68,4 +68,4 @@ def predictions(parser: Parser, gold: Sequence[Sentence]) -> tuple[np.ndarray, n
     """The probabilities of the arcs that a parser predicts, and which of them are correct: float64 and bool (words,)."""
     parsed = parser.parse(gold, confidence=True)
     probabilities = np.concatenate([sentence.probabilities[1:] for sentence in parsed])
-    return probabilities, np.concatenate([a.heads[1:] == b.heads[1:] for a, b in zip(gold, parsed)])
+    return probabilities, np.concatenate([a.heads[1:] == b.heads[1:] for a, b in zip(gold, parsed, strict=True)])

@@ -28,11 +28,11 @@ def score_files(gold_path: str, system_paths: Sequence[str]) -> list[Result]:
     relations: list[dict[str, Counts]] = [{} for _ in system_paths]
     for gold, systems in evaluation.chunks(gold_path, system_paths):
         gold_arcs = arcs.Arcs.of(gold.sentences)
-        for system, of_metrics, of_relations in zip(systems, metrics, relations):
+        for system, of_metrics, of_relations in zip(systems, metrics, relations, strict=True):
             counts, gold_words = evaluation.evaluate(gold, system)
             evaluation.add(of_metrics, counts)
             evaluation.add(of_relations, by_relation(gold_arcs, arcs.Arcs.of(system.sentences), gold_words))
-    return [Result(path, *counts) for path, *counts in zip(system_paths, metrics, map(_by_frequency, relations))]
+    return [Result(path, *counts) for path, *counts in zip(system_paths, metrics, map(_by_frequency, relations), strict=True)]
 
 
 def by_relation(gold: arcs.Arcs, system: arcs.Arcs, gold_words: np.ndarray) -> dict[str, Counts]:

@@ -162,7 +162,7 @@ class Block:
     def misc(self, name: str, values: Sequence[str]) -> list[str]:
         """Column MISC of each word, with the attribute name=value added, in place of one of the same name if there is one."""
         column = []
-        for cell, value in zip(self.column(MISC), values):
+        for cell, value in zip(self.column(MISC), values, strict=True):
             attributes = cell.split("|")
             kept = [a for a in attributes if a not in ("_", "") and a != name and not a.startswith(name + "=")]
             column.append("|".join([*kept, "%s=%s" % (name, value)]))
@@ -214,7 +214,7 @@ def in_parallel(first: Iterable[Block], files: Sequence[str]) -> Iterator[tuple[
     last = "the input"
     for block in first:
         sentence, same = block.sentence, []
-        for file, other in zip(files, others):
+        for file, other in zip(files, others, strict=True):
             found = next(other, None)
             if found is None:
                 raise InputError("%s: ends before %s, expected the same sentences" % (file, sentence.name))
@@ -326,7 +326,7 @@ def _sent_id(lines: Sequence[str]) -> str:
 
 
 def _check_words(sentence: Sentence, expected: Sentence) -> None:
-    for k, (word, other) in enumerate(zip(sentence.words, expected.words), start=1):
+    for k, (word, other) in enumerate(zip(sentence.words, expected.words, strict=False), start=1):
         if word != other:
             raise InputError("%s: word %d is %r, but %r in %s" % (sentence.name, k, word, other, expected.name))
     if len(sentence) != len(expected):
@@ -418,7 +418,7 @@ class _Ids:
 def _heads(column: Sequence[str], rows: Sequence[int], place: _Place) -> np.ndarray:
     n = len(column)
     heads = np.full(n + 1, -1, dtype=np.int32)
-    for m, (value, row) in enumerate(zip(column, rows), start=1):
+    for m, (value, row) in enumerate(zip(column, rows, strict=True), start=1):
         if value in ("_", ""):
             raise place(row, "no HEAD, expected a number from 0 to %d" % n)
         if not (value.isascii() and value.isdigit()):

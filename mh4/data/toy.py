@@ -223,7 +223,7 @@ def conllu(words: Sequence[Word], sent_id: str) -> str:
     root = next(word for word in words if word.head is None)
     dropped = not any(word.head is root and word.deprel == "nsubj" for word in words)
     lines = ["# sent_id = " + sent_id, "# text = " + text]
-    for token, following in zip(tokens, tokens[1:] + [[None]]):
+    for token, following in zip(tokens, tokens[1:] + [[None]], strict=True):
         space = "SpaceAfter=No" if following[0] and following[0].upos == "PUNCT" else "_"
         if len(token) == 2:
             span = f"{number[token[0]]}-{number[token[1]]}"

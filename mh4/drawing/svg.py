@@ -43,7 +43,7 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
         arcs.append(group % (paths % (arc.line, opacity, arc.arrowhead, opacity)))
         # A label is less pale, to be read, and its outline is not, as it keeps the lines apart.
         labels.append(group % _text(arc.label_x, arc.label_y, deprels[m], ' class="label"' + of_label))
-    written = [_text(x, placed.baseline, word) for x, word in zip(placed.words.tolist(), words)]
+    written = [_text(x, placed.baseline, word) for x, word in zip(placed.words.tolist(), words, strict=True)]
     drawing = (
         '<svg xmlns="http://www.w3.org/2000/svg" class="mh4-tree" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" '
         'aria-label="{2}"><style>{3}</style><rect class="background" width="{0}" height="{1}"/>\n{4}\n</svg>\n'
@@ -55,7 +55,7 @@ def described(words: list[str], heads: np.ndarray, deprels: list[str]) -> str:
     """The tree in words, for readers who cannot see it."""
     nodes = ["root", *words]
     return "Dependency tree: " + ", ".join(
-        "%s ← %s (%s)" % (word, nodes[head], deprel) for word, head, deprel in zip(words, heads[1:], deprels)
+        "%s ← %s (%s)" % (word, nodes[head], deprel) for word, head, deprel in zip(words, heads[1:], deprels, strict=True)
     )
 
 

@@ -92,7 +92,7 @@ class Ensemble:
         paths = list(map(path_of, folders))
         parsers = [Parser.load(path) for path in paths]
         labels = [{without_subtype(label) for label in parser.model.vocabulary.labels.strings} - {"", ROOT} for parser in parsers]
-        for path, others in zip(paths[1:], labels[1:]):
+        for path, others in zip(paths[1:], labels[1:], strict=True):
             if labels[0] and others and not labels[0] & others:
                 raise InputError(
                     "%s and %s have no label in common except %s: the models of an ensemble need the same set of labels"
@@ -126,16 +126,18 @@ class Ensemble:
         return score_with([parser.model for parser in self.parsers], sentences)
 
     def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"]) -> list[Sentence]:
-        trees_of_members = [parser.trees(sentences, of_member) for parser, of_member in zip(self.parsers, scores)]
+        trees_of_members = [parser.trees(sentences, of_member) for parser, of_member in zip(self.parsers, scores, strict=True)]
         trees_of_files = [[other.heads for other in _votes(sentence)] for sentence in sentences]
         heads = []
         for k, (sentence, files) in enumerate(zip(sentences, trees_of_files, strict=True)):
             with naming(sentence, "parse"):
                 heads.append(vote([*(member[k] for member in trees_of_members), *files], self.tree))
-        labels = [_opinion(parser, "labels", of_member.labels(heads)) for parser, of_member in zip(self.parsers, scores)]
+        labels = [
+            _opinion(parser, "labels", of_member.labels(heads)) for parser, of_member in zip(self.parsers, scores, strict=True)
+        ]
         columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], headed_by_root(heads))}
         for column in TAGS:
-            able = [(parser, each.tags[column]) for parser, each in zip(self.parsers, scores) if column in each.tags]
+            able = [(parser, each.tags[column]) for parser, each in zip(self.parsers, scores, strict=True) if column in each.tags]
             if able:
                 settings = able[0][0].model.config.scorer  # members that predict something else in this column have no say in it
                 alike = [each for each in able if each[0].model.config.scorer.xpos_with_upos == settings.xpos_with_upos]

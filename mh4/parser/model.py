@@ -205,7 +205,7 @@ class Scores:
         """
         columns_of_heads: list[int] = []
         columns: list[int] = []
-        for (start, _), tree in zip(self._columns, heads):
+        for (start, _), tree in zip(self._columns, heads, strict=True):
             columns_of_heads.extend(start + int(head) for head in tree[1:])
             columns.extend(range(start + 1, start + len(tree)))
         return self._model.labeller(self._vectors, columns_of_heads, columns, self._training)

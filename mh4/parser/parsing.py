@@ -252,4 +252,4 @@ def best(scores: np.ndarray, table: Table, roots: np.ndarray | None = None) -> l
     if roots is not None and table[ROOT] and len(table) > 2:
         scores[table[ROOT]] = -np.inf
     strings = [table.strings[k] for k in scores[1:].argmax(axis=0) + 1]
-    return strings if roots is None else [ROOT if is_root else string for is_root, string in zip(roots, strings)]
+    return strings if roots is None else [ROOT if is_root else string for is_root, string in zip(roots, strings, strict=True)]

@@ -34,7 +34,7 @@ def without_subtype(deprel: str) -> str:
 def learned(sentence: Sentence, column: str, settings: Scorer) -> list[str]:
     """What a model learns to predict as a column ("upos", "xpos", "feats" or "deprels"), a string for each word."""
     if column == "xpos" and settings.xpos_with_upos:
-        return ["%s|%s" % pair for pair in zip(sentence.upos, sentence.xpos)]
+        return ["%s|%s" % pair for pair in zip(sentence.upos, sentence.xpos, strict=True)]
     if column == "deprels" and not settings.label_subtypes:
         return [without_subtype(deprel) for deprel in sentence.deprels]
     return getattr(sentence, column)
@@ -73,7 +73,7 @@ class Table:
         return np.array([number(string, UNKNOWN) for string in strings], dtype=int)
 
     def to_json(self) -> dict[str, int]:
-        return dict(zip(self.strings[1:], self.counts[1:]))
+        return dict(zip(self.strings[1:], self.counts[1:], strict=True))
 
 
 class Vocabulary:

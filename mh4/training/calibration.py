@@ -28,7 +28,7 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | No
     scored: list[tuple[dict[str, np.ndarray], Sentence]] = []
     with model.lock, naming(longest(chosen), "calibrate on"):
         for batch, scores in model.score(chosen):
-            scored += zip(scores.trees.arrays(), (chosen[k] for k in batch))
+            scored += zip(scores.trees.arrays(), (chosen[k] for k in batch), strict=True)
 
     def nll(temperature: float) -> float:
         probabilities = []

@@ -63,7 +63,7 @@ def tree_loss(
     the target, or uses the same scores.
     """
     violations = []
-    for name, tensors, heads in zip(names, scores.arrays(), targets):
+    for name, tensors, heads in zip(names, scores.arrays(), targets, strict=True):
         with working_on(name):
             violations.append(None if heads is None else system.violation(tensors, heads, single_root))
     differences = scores.differences(violations)
@@ -92,10 +92,10 @@ def negative_log_likelihood(
     The graph must have been evaluated. In the graph, the loss is linear in the scores: only its value and gradient are right.
     """
     arrays = scores.arrays()
-    found = [system.likelihood(tensors, heads, single_root) for tensors, heads in zip(arrays, targets)]
+    found = [system.likelihood(tensors, heads, single_root) for tensors, heads in zip(arrays, targets, strict=True)]
     linear = sum(
         float((each.derivatives[name] * tensor)[each.derivatives[name] != 0].sum())
-        for each, tensors in zip(found, arrays)
+        for each, tensors in zip(found, arrays, strict=True)
         for name, tensor in tensors.items()
     )
     return scores.weighted([each.derivatives for each in found]) + (sum(each.value for each in found) - linear)

@@ -331,7 +331,9 @@ def evaluate(parser: Parser, gold: Sequence[Sentence], progress: Callable[[int],
     parsed = parser.parse(gold, progress)
     scores = attachment_scores(gold, parsed)
     for name in parser.model.predicted_tags:
-        right = sum(g == p for a, b in zip(gold, parsed) for g, p in zip(getattr(a, name), getattr(b, name)))
+        right = sum(
+            g == p for a, b in zip(gold, parsed, strict=True) for g, p in zip(getattr(a, name), getattr(b, name), strict=True)
+        )
         scores[name] = 100.0 * right / sum(map(len, gold))
     return scores
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from itertools import pairwise
 
 from mh4.errors import one_line
 
@@ -12,7 +13,7 @@ def aligned(corner: str, groups: Sequence[tuple[str, list[str]]], names: Sequenc
     corner: the header of the first column; groups: (title, names of the columns); names, body: the name and cells of each row.
     """
     header, names = [name for _, columns in groups for name in columns], list(map(one_line, names))
-    widths = [max(map(len, column)) for column in zip(header, *body)]
+    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
     first = max(map(len, [corner, *names]))
     above, column = " " * first, 0
     for title, columns in groups:
@@ -22,10 +23,13 @@ def aligned(corner: str, groups: Sequence[tuple[str, list[str]]], names: Sequenc
             width = len(title)
         above += "  " + title.rjust(width) if len(columns) == 1 else "  " + title.center(width)
         column += len(columns)
-    lines = [[corner] + header] + [[name] + cells for name, cells in zip(names, body)]
+    lines = [[corner] + header] + [[name] + cells for name, cells in zip(names, body, strict=True)]
     return "\n".join(
         [above.rstrip()]
-        + ["  ".join([name.ljust(first)] + [cell.rjust(width) for cell, width in zip(cells, widths)]) for name, *cells in lines]
+        + [
+            "  ".join([name.ljust(first)] + [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)])
+            for name, *cells in lines
+        ]
     )
 
 
@@ -37,5 +41,5 @@ def short_names(paths: Sequence[str]) -> list[str]:
 
 def group_names(starts: Sequence[int]) -> list[str]:
     """Names for ranges of numbers, each from its start up to the next start and the last open-ended: 0, 1, 2-4, 5+."""
-    closed = ["%d" % start if end == start + 1 else "%d-%d" % (start, end - 1) for start, end in zip(starts, starts[1:])]
+    closed = ["%d" % start if end == start + 1 else "%d-%d" % (start, end - 1) for start, end in pairwise(starts)]
     return closed + ["%d+" % starts[-1]]

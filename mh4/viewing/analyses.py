@@ -31,7 +31,9 @@ class Analysis:
     def differing(self, other: "Analysis") -> list[int]:
         """The words, from 1, whose head or label differs in the other analysis of the same sentence."""
         same_heads = (self.heads == other.heads).tolist()
-        return [m for m, (a, b) in enumerate(zip(self.deprels, other.deprels), start=1) if a != b or not same_heads[m]]
+        return [
+            m for m, (a, b) in enumerate(zip(self.deprels, other.deprels, strict=True), start=1) if a != b or not same_heads[m]
+        ]
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,9 @@ def _analysis(block: Block) -> Analysis:
 
 def _of(sentence: Sentence, lemmas: list[str]) -> Analysis:
     tags = [column if column else [""] * len(sentence) for column in (sentence.upos, sentence.xpos, sentence.feats)]
-    return Analysis(sentence.heads, sentence.deprels, list(zip(lemmas, *tags)), sentence.probabilities, sentence.transitions)
+    return Analysis(
+        sentence.heads, sentence.deprels, list(zip(lemmas, *tags, strict=True)), sentence.probabilities, sentence.transitions
+    )
 
 
 def _probability(misc: str) -> float:

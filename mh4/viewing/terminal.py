@@ -38,12 +38,12 @@ def draw(shown: SentenceView, names: list[str], color: bool = False) -> str:
     note = "# %s\n" % ("%d of %d arcs differ" % (len(differing), len(shown.words)) if differing else "no arcs differ")
     if too_large:
         return heading + note
-    left, right = ([name, *_lines(shown, one, color, differing)] for name, one in zip(names, shown.analyses))
+    left, right = ([name, *_lines(shown, one, color, differing)] for name, one in zip(names, shown.analyses, strict=True))
     width = max(_width(line) for line in left)
     marked = frozenset(differing)
     lines = [
         "%s%s  %s  %s" % (a, " " * (width - _width(a)), "≠" if k - 1 in marked else " ", b)
-        for k, (a, b) in enumerate(zip(left, right))
+        for k, (a, b) in enumerate(zip(left, right, strict=True))
     ]
     return "%s%s\n%s" % (heading, "\n".join(line.rstrip() for line in lines), note)
 

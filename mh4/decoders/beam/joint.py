@@ -43,7 +43,7 @@ def decode(*, output: np.ndarray, bias: np.ndarray, single_root: bool = False, *
             stack.append(b0)
             b0 += 1
         else:
-            at = dict(zip(_POSITIONS, positions))
+            at = dict(zip(_POSITIONS, positions, strict=True))
             head, dependent = (at[position] for position in transitions.ARC[code])
             heads[dependent] = head
             stack.remove(dependent)

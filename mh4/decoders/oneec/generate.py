@@ -126,7 +126,7 @@ def steps_of(kernel):
         for number, rule in enumerate(kernel.algebra.rules):
             if rule.result[0] != target.item or (target.over is not None and further_nodes(rule) != target.over):
                 continue
-            names = {**dict(zip(rule.result[1:], target.nodes)), **target.fixed}
+            names = {**dict(zip(rule.result[1:], target.nodes, strict=True)), **target.fixed}
             loops = sorted(further_nodes(rule) - set(target.fixed))
             if len(loops) > 1 or any(node in names.values() for node in loops):
                 raise ValueError("%s: %s has to fix nodes" % (kernel.name, rules.rule_text(rule)))
@@ -246,7 +246,7 @@ def accessors(step):
     """(name, call) of each antecedent and of each arc."""
     antecedents = [accessor(item[0], item[1:], step.loop) for item in step.antecedents]
     kinds = ["longest" if longest else "crossed" for longest in step.rule.longest]
-    return antecedents, [accessor(kind, arc, step.loop) for kind, arc in zip(kinds, step.arcs)]
+    return antecedents, [accessor(kind, arc, step.loop) for kind, arc in zip(kinds, step.arcs, strict=True)]
 
 
 def chosen(algebra, name, states):
@@ -264,7 +264,7 @@ def terms(step, cases):
     for result, directions in choices:
         alike = [case for case in cases if case[2] == result and case[3 : 3 + len(step.arcs)] == directions]
         for sides in products(alike):
-            yield result, directions, tuple((name, tuple(side)) for (name, _), side in zip(antecedents, sides))
+            yield result, directions, tuple((name, tuple(side)) for (name, _), side in zip(antecedents, sides, strict=True))
 
 
 def summands(algebra, step, cases):
@@ -296,7 +296,7 @@ def updates(kernel, step, cases):
         found = summands(kernel.algebra, step, cases)
     lines = []
     for result, directions, text in found:
-        with_arcs = [text] + ["%s[%d]" % (name, direction) for (name, _), direction in zip(arcs, directions)]
+        with_arcs = [text] + ["%s[%d]" % (name, direction) for (name, _), direction in zip(arcs, directions, strict=True)]
         lines.append(kernel.algebra.update % ("%s[%d]" % (out, result), kernel.algebra.combine.join(with_arcs)))
     return lines
 
@@ -466,7 +466,7 @@ def outside_block(kernel, steps, table):
         else:
             found = terms(step, cases)
         for result, directions, antecedents in found:
-            factors = [*antecedents, *((name, (direction,)) for (name, _), direction in zip(arcs, directions))]
+            factors = [*antecedents, *((name, (direction,)) for (name, _), direction in zip(arcs, directions, strict=True))]
             lines += shares("%s[%d]" % (derivative(item_name(step.target)), result), factors)
     lines += ["%s.add(%s);" % (name, derivative(name)) for name, _ in values]
     return block(kernel, steps, lines)
@@ -630,7 +630,7 @@ def header():
     states, table = rules.tables(rules.RULES)
     sum_states, sum_table = rules.tables(rules.SUM_RULES)
     cases = []
-    for number, (rule, rows) in enumerate(zip(rules.RULES, table)):
+    for number, (rule, rows) in enumerate(zip(rules.RULES, table, strict=True)):
         rows = wrap(["{%s}" % ",".join(map(str, row)) for row in rows], " " * 4)
         cases.append("static const Case CASES_%d[] = {  // %s\n%s\n};" % (number, rules.rule_text(rule), rows))
     pairs = rules.STATES[2]
@@ -642,7 +642,9 @@ def header():
         "swapped": ", ".join(str(pairs.index(state)) for state in swapped),
         "cases": "\n".join(cases),
         "rules": len(rules.RULES),
-        "shapes": "\n".join(shape(number, rule, len(rows)) for number, (rule, rows) in enumerate(zip(rules.RULES, table))),
+        "shapes": "\n".join(
+            shape(number, rule, len(rows)) for number, (rule, rows) in enumerate(zip(rules.RULES, table, strict=True))
+        ),
         "kernels": "\n\n".join(kernel_text(kernel, table) for kernel in KERNELS),
         "sum_kinds": kinds(sum_states),
         "sum_kernels": "\n\n".join(sum_kernels),

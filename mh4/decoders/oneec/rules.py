@@ -166,7 +166,9 @@ def rule(text, arcs="", order="", has_two=None, for_sums=True):
 def rule_text(rule):
     """The rule as text, as in RULES."""
     text = "%s <- %s" % (" ".join(rule.result), ", ".join(" ".join(item) for item in rule.antecedents))
-    return text + "".join("; %s%s%s" % (h, "=" if longest else "-", m) for (h, m), longest in zip(rule.arcs, rule.longest))
+    return text + "".join(
+        "; %s%s%s" % (h, "=" if longest else "-", m) for (h, m), longest in zip(rule.arcs, rule.longest, strict=True)
+    )
 
 
 ITEMS = {  # the orders that the nodes of an item may have in the sentence, or reversed
@@ -293,7 +295,7 @@ def state_of(nodes, arcs):
 
 
 def state_arcs(nodes, state):
-    return [(nodes[root], node) for node, root in zip(nodes, state) if root >= 0]
+    return [(nodes[root], node) for node, root in zip(nodes, state, strict=True) if root >= 0]
 
 
 def instances(rule):
@@ -303,9 +305,9 @@ def instances(rule):
     """
     nodes = rule.result[1:]
     for states in product(*(STATES[len(item) - 1] for item in rule.antecedents)):
-        inside = [arc for item, state in zip(rule.antecedents, states) for arc in state_arcs(item[1:], state)]
+        inside = [arc for item, state in zip(rule.antecedents, states, strict=True) for arc in state_arcs(item[1:], state)]
         for directions in product((0, 1), repeat=len(rule.arcs)):
-            arcs = [arc[::-1] if d else arc for arc, d in zip(rule.arcs, directions)]
+            arcs = [arc[::-1] if d else arc for arc, d in zip(rule.arcs, directions, strict=True)]
             missing = {node for item in rule.antecedents for node in item[1:]} - set(nodes)
             state = state_of(nodes, inside + arcs)
             if state is not None and missing <= {m for _, m in inside + arcs}:
@@ -321,7 +323,7 @@ def tables(chosen_rules):
     everything = [(rule, list(instances(rule))) for rule in chosen_rules]
 
     def with_states(rule, states):
-        return {(item[0], state) for item, state in zip(rule.antecedents, states)}
+        return {(item[0], state) for item, state in zip(rule.antecedents, states, strict=True)}
 
     derived = {("gap", state) for state in STATES[2]}
     useful = {("complex", state) for state in STATES[2]}
@@ -346,7 +348,7 @@ def tables(chosen_rules):
         rows = []
         for chosen, directions, result in cases:
             if (rule.result[0], result) in useful and with_states(rule, chosen) <= derived & useful:
-                numbers = [states[item[0]].index(state) for item, state in zip(rule.antecedents, chosen)] + [0]
+                numbers = [states[item[0]].index(state) for item, state in zip(rule.antecedents, chosen, strict=True)] + [0]
                 arcs = (*directions, 0, 0)
                 rows.append((numbers[0], numbers[1], states[rule.result[0]].index(result), arcs[0], arcs[1]))
         table.append(rows)

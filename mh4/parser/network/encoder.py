@@ -80,10 +80,13 @@ class Encoder:
         embedded = known != UNKNOWN
         if self.sizes.word_input == "embedding":
             kept &= ~embedded
-        spelled, columns = [word for word, is_kept in zip(words, kept) if is_kept], np.where(kept, kept.cumsum(), 0)
+        spelled, columns = [word for word, is_kept in zip(words, kept, strict=True) if is_kept], np.where(kept, kept.cumsum(), 0)
         if rng is None:  # without dropout, all tokens of a word have the same vector
             numbers = {word: k for k, word in enumerate(dict.fromkeys(spelled), start=1)}
-            spelled, columns = list(numbers), np.array([numbers[w] if is_kept else 0 for w, is_kept in zip(words, kept)])
+            spelled, columns = (
+                list(numbers),
+                np.array([numbers[w] if is_kept else 0 for w, is_kept in zip(words, kept, strict=True)]),
+            )
         vectors = dy.zeros((self.sizes.word_dim, len(words)))
         if spelled:
             vectors = _columns(self._spell(spelled, rng), columns)
@@ -112,7 +115,7 @@ class Encoder:
 def node_columns(sentences: Sequence[Sentence]) -> list[Columns]:
     """The columns [start, stop) of each sentence's nodes in the output of Encoder."""
     stops = np.cumsum([len(sentence) + 2 for sentence in sentences]).tolist()
-    return list(zip([0] + stops[:-1], stops))
+    return list(zip([0] + stops[:-1], stops, strict=True))
 
 
 def _columns(vectors: "dy.Expression", numbers: np.ndarray) -> "dy.Expression":

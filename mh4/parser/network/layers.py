@@ -60,7 +60,7 @@ class Biaffine:
         x, y = self._sides(pair)
         transformed = product(self.weights, y)
         tensors = []
-        for (x_start, x_stop), (y_start, y_stop) in zip(xs, ys):
+        for (x_start, x_stop), (y_start, y_stop) in zip(xs, ys, strict=True):
             right = dy.pick_range(transformed, y_start, y_stop, 1)
             right = dy.reshape(right, (self.rows, self.matrices * (y_stop - y_start)))
             tensors.append(product(dy.transpose(dy.pick_range(x, x_start, x_stop, 1)), right))

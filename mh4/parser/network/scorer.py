@@ -57,7 +57,9 @@ class TensorScorer:
         self.biaffines = {
             t.name: Biaffine(t.matrices or 1, mlp_units, parameters, bilinear=not t.biaffine) for t in system.tensors
         }
-        can_end = [p for p in system.positions if any((p, True) in zip(t.positions, t.sentinel) for t in system.tensors)]
+        can_end = [
+            p for p in system.positions if any((p, True) in zip(t.positions, t.sentinel, strict=True) for t in system.tensors)
+        ]
         before, after = (can_end, []) if system.end_before_mlp else ([], can_end)
         self.before = EndVectors(before, units, config, parameters)
         self.after = EndVectors(after, mlp_units, config, parameters)
@@ -107,7 +109,7 @@ class TensorScores:
     def differences(self, violations: Sequence[Violation | None]) -> list["dy.Expression"]:
         """For each tensor, the scores that predictions use minus those that targets use, if any differ. None: no violation."""
         terms = []
-        found = [(violation, start) for violation, (start, _) in zip(violations, self.columns) if violation]
+        found = [(violation, start) for violation, (start, _) in zip(violations, self.columns, strict=True) if violation]
         for tensor in self.scorer.tensors if found else ():
             predicted, target = (
                 np.concatenate([_in_minibatch(getattr(violation, used)[tensor.name], start) for violation, start in found])
@@ -123,7 +125,7 @@ class TensorScores:
         terms = []
         for tensor in self.scorer.tensors:
             biaffine = self.scorer.biaffines[tensor.name]
-            for expression, of_sentence in zip(self.expressions[tensor.name], weights):
+            for expression, of_sentence in zip(self.expressions[tensor.name], weights, strict=True):
                 terms.append(biaffine.weighted(expression, of_sentence[tensor.name]))
         return dy.esum(terms)
 
@@ -179,10 +181,10 @@ class JointScores:
         """
         nodes = [
             np.where(rows[1:, 1:] < 0, stop - 1, rows[1:, 1:] + start)
-            for rows, (start, stop) in zip(sequences, self.columns)
+            for rows, (start, stop) in zip(sequences, self.columns, strict=True)
             if rows is not None
         ]
-        by_position = dict(zip(POSITIONS, np.concatenate(nodes).T.tolist()))
+        by_position = dict(zip(POSITIONS, np.concatenate(nodes).T.tolist(), strict=True))
         hidden = dy.esum([dy.select_cols(vectors, by_position[position]) for position, vectors in self.projected.items()])
         hidden = dy.tanh(dy.colwise_add(hidden, self.scorer.bias))
         return self.scorer.output(dy.dropout(hidden, self.scorer.dropout) if self.training else hidden)
