@@ -23,6 +23,7 @@ help:
 	@echo 'make sanitize [CALLS=20000]       this many random calls of the decoders, compiled with AddressSanitizer and UBSan'
 	@echo 'make package [PYTHONS="..."]      build an sdist, and a wheel for each of these Pythons, and try them; into dist/'
 	@echo 'make docs                         build the documentation, into build/docs; warnings are errors'
+	@echo 'make torch-test                   the tests of mh4.torch, with PyTorch in an environment of its own'
 	@echo 'make clean                        remove build products; make distclean also removes .venv'
 	@echo 'PYTHON=python3.11 selects the Python to set up with, JOBS=1 the number of parallel compilers.'
 
@@ -144,12 +145,19 @@ docs: environment
 	@touch build/docs/complete
 	@echo 'build/docs/index.html'
 
+# PyTorch has an environment of its own, which sees .venv.
+torch-environment: environment
+	@.venv/bin/python tools/setup/torch_environment.py
+
+torch-test: torch-environment
+	.venv-torch/bin/python -m pytest tests/torch_layer tests/test_documentation.py::test_the_page_on_pytorch $(PYTEST)
+
 clean:
 	rm -rf build dist mh4.egg-info .pytest_cache .hypothesis
 	find mh4 experiments data tests tools -name __pycache__ -prune -exec rm -rf {} +
 	find mh4 \( -name '*.so' -o -name '*.cpp' -o -name '*.c' -o -name recurrences.hpp \) -exec rm -f {} +
 
 distclean: clean
-	rm -rf .venv .venv-workflow .venv-docs
+	rm -rf .venv .venv-workflow .venv-docs .venv-torch
 
-.PHONY: help setup environment test check lint sweep sanitize package snakemake slurm-test docs clean distclean $(STUDIES)
+.PHONY: help setup environment test check lint sweep sanitize package snakemake slurm-test docs torch-environment torch-test clean distclean $(STUDIES)

@@ -4,6 +4,7 @@ Its source folder is the repository, of which it takes docs/ and the pages of re
 between them work there as they do in the repository.
 """
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -49,6 +50,7 @@ smartquotes = False
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
+autodoc_mock_imports = [] if importlib.util.find_spec("torch") else ["torch"]
 
 html_math_renderer = "mathml"
 html_theme = "furo"

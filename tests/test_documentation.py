@@ -30,6 +30,7 @@ def how_to():
 
 
 PAGES = [ROOT / "README.md", DOCS / "tutorial.md", *how_to()]
+ON_PYTORCH = DOCS / "howto" / "pytorch.md"
 
 
 def blocks(page):
@@ -109,10 +110,17 @@ def test_readme(tmp_path):
 def test_tutorial_and_how_to(tmp_path, systems):
     folder = folder_of(tmp_path)
     for page in PAGES[1:]:
-        run_page(page, folder)
+        if page != ON_PYTORCH:
+            run_page(page, folder)
     written = {"page.html", "tree.svg", "ensemble.conllu", "coverage.json", "large.conllu"}
     assert written <= {path.name for path in folder.iterdir()}
     assert (folder / "tree.svg").read_bytes() == (DOCS / "tree.svg").read_bytes()
+
+
+def test_the_page_on_pytorch(tmp_path):
+    pytest.importorskip("torch", reason="PyTorch is not installed: `make torch-test` runs this page")
+    assert ON_PYTORCH in PAGES
+    run_page(ON_PYTORCH, tmp_path)
 
 
 def test_outputs_are_compared():

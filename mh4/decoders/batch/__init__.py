@@ -2,6 +2,6 @@
 
 from mh4.decoders.batch.decoding import decode
 from mh4.decoders.batch.results import BatchMarginals, Derivations
-from mh4.decoders.batch.summing import marginals
+from mh4.decoders.batch.summing import hessian_product, marginals
 
-__all__ = ["BatchMarginals", "Derivations", "decode", "marginals"]
+__all__ = ["BatchMarginals", "Derivations", "decode", "hessian_product", "marginals"]

@@ -8,7 +8,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.batch.sentences cimport DONE, FAILED, Corner, Padded, Sentences, Worker, padded
+from mh4.decoders.batch.sentences cimport DONE, FAILED, Corner, Padded, Sentences, Worker, as_padded
 from mh4.decoders.mst.decoder cimport Contraction
 from mh4.decoders.oneec.parts cimport write_parts
 from mh4.decoders.oneec.search cimport Search as OneECSearch
@@ -76,7 +76,7 @@ cdef class Decoding(Sentences):
 
     def __init__(self, tensors, lengths, longest, single_root, trees):
         Sentences.__init__(self, tensors, lengths, longest, single_root)
-        self.cost = padded(tensors, "cost")
+        self.cost = as_padded(tensors.get("cost"))
         self.trees = trees
         self.before = np.concatenate([[0], np.cumsum(lengths)]).astype(np.intp)
         self.to_heads = self.heads = np.full((self.count, longest + 1), -1, dtype=np.int32)
@@ -131,8 +131,8 @@ cdef class TransitionDecoding(Decoding):
 
     def __init__(self, tensors, lengths, longest, single_root, trees):
         Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
-        self.shift, self.s0b0 = padded(tensors, "shift"), padded(tensors, "reduce_s0b0")
-        self.s1s0, self.arcs = padded(tensors, "reduce_s1s0"), padded(tensors, "arcs")
+        self.shift, self.s0b0 = as_padded(tensors.get("shift")), as_padded(tensors.get("reduce_s0b0"))
+        self.s1s0, self.arcs = as_padded(tensors.get("reduce_s1s0")), as_padded(tensors.get("arcs"))
         total = self.before[self.count]
         for part in tensors:
             if part != "cost":
@@ -256,7 +256,7 @@ cdef class ArcDecoding(Decoding):
 
     def __init__(self, tensors, lengths, longest, single_root, trees):
         Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
-        self.arcs = padded(tensors, "arcs")
+        self.arcs = as_padded(tensors.get("arcs"))
         self.to_arcs = self.parts["arcs"] = np.zeros((self.before[self.count], 3), dtype=np.intp)
 
     def result(self):
@@ -322,8 +322,8 @@ cdef class OneECDecoding(Decoding):
 
     def __init__(self, tensors, lengths, longest, single_root, trees):
         Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
-        self.arc, self.crossed_arc = padded(tensors, "arc"), padded(tensors, "crossed_arc")
-        self.grandparent, self.sibling = padded(tensors, "grandparent"), padded(tensors, "sibling")
+        self.arc, self.crossed_arc = as_padded(tensors.get("arc")), as_padded(tensors.get("crossed_arc"))
+        self.grandparent, self.sibling = as_padded(tensors.get("grandparent")), as_padded(tensors.get("sibling"))
         for name in ("arc", "crossed_arc", "grandparent", "sibling"):
             self.parts[name] = np.full((self.before[self.count], 3), -1, dtype=np.intp)  # a word has some of these parts
         self.to_arc, self.to_crossed_arc = self.parts["arc"], self.parts["crossed_arc"]

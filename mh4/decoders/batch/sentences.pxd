@@ -16,6 +16,9 @@ cdef enum Outcome:
     DONE, FAILED
 
 
+cdef Padded as_padded(array)
+
+
 cdef class Sentences:
     cdef readonly Py_ssize_t count
     cdef readonly object lengths
@@ -27,9 +30,6 @@ cdef class Sentences:
     cdef Py_ssize_t taken                  # how many of them have been taken
     cdef bint stopped
     cdef char[::1] outcomes
-
-
-cdef Padded padded(arrays, name)
 
 
 cdef class Worker:

@@ -14,9 +14,8 @@ cdef extern from *:
     Py_ssize_t next_of(Py_ssize_t* taken) nogil
 
 
-cdef Padded padded(arrays, name):
-    """One of these arrays."""
-    array = arrays.get(name)
+cdef Padded as_padded(array):
+    """Where an array is, which has to be kept; without values if it is None."""
     if array is None:
         return Padded(NULL, False, 0, 0, 0)
     layers = array.shape[1] if array.ndim == 4 else 1

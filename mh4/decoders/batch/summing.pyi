@@ -4,11 +4,23 @@ import numpy as np
 
 from mh4.decoders.batch.results import BatchMarginals
 
+DIFFERENTIABLE: tuple[str, ...]
+
 def marginals(
     name: str,
     scores: Mapping[str, np.ndarray],
     lengths: np.ndarray,
     *,
     single_root: bool = False,
+    allow_none: bool = False,
     threads: int | None = None,
 ) -> BatchMarginals: ...
+def hessian_product(
+    name: str,
+    scores: Mapping[str, np.ndarray],
+    direction: Mapping[str, np.ndarray],
+    lengths: np.ndarray,
+    *,
+    single_root: bool = False,
+    threads: int | None = None,
+) -> dict[str, np.ndarray]: ...

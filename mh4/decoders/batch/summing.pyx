@@ -8,7 +8,7 @@ from libc.math cimport INFINITY
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from mh4.decoders.batch.sentences cimport DONE, FAILED, Corner, Padded, Sentences, Worker, padded
+from mh4.decoders.batch.sentences cimport DONE, FAILED, Corner, Padded, Sentences, Worker, as_padded
 from mh4.decoders.oneec.search cimport Parts, Sums as OneECSearchSums
 from mh4.decoders.shared.marginals cimport Counts, Scores, Sums
 
@@ -23,38 +23,98 @@ from mh4.decoders.shared.memory import room_for
 
 
 def marginals(
-    name: str, scores: Mapping[str, np.ndarray], lengths: np.ndarray, *, single_root: bool = False, threads: Optional[int] = None,
+    name: str, scores: Mapping[str, np.ndarray], lengths: np.ndarray, *, single_root: bool = False, allow_none: bool = False,
+    threads: Optional[int] = None,
 ) -> BatchMarginals:
     """The distributions over the derivations of B sentences, in padded arrays with room for N words.
 
     name: of the decoder: "mh3", "mh4", "mst" or "1ec"; mh5 has no marginals.
     scores, lengths, single_root, threads: as for `decode`; float64 scores are not rounded to float32.
+    allow_none: of a sentence without derivations, log_partition is -inf and all else is 0; otherwise this is an error.
 
     Returns BatchMarginals. The GIL is released.
     Raises what the decoder's `marginals` raises, with the number of the sentence, and ValueError for an unknown decoder or
     tensor, wrong dimensions, and lengths beyond the padding.
     """
-    alone = arguments.decoder(name).marginals
-    if alone is None:
+    if arguments.decoder(name).marginals is None:
         raise ValueError(f"{name} has no marginals; {', '.join(KINDS)} have")
     tensors, lengths, longest = arguments.checked(name, scores, lengths)
-    kind, worker = KINDS[name]
-    sentences = kind(tensors, lengths, longest, single_root)
+    kind, _ = KINDS[name]
+    return sums(kind(name, tensors, lengths, longest, single_root, allow_none), threads)
+
+
+def hessian_product(
+    name: str, scores: Mapping[str, np.ndarray], direction: Mapping[str, np.ndarray], lengths: np.ndarray, *,
+    single_root: bool = False, threads: Optional[int] = None,
+) -> dict[str, np.ndarray]:
+    """The derivative of the expected counts in a direction of the scores, for each of B sentences; without any approximation.
+
+    This is the product of the Hessian matrix of log_partition and the direction, or the covariance of how often derivations use a
+    score and what they score in the direction.
+
+    name: of the decoder: "mh3", "mh4" or "mst". scores, lengths, single_root, threads: as for `marginals`.
+    direction: arrays like the scores; it may have the tensor "arcs", of those that any transition makes, when the scores do not.
+
+    Returns, for each tensor of the direction, a float64 array of its shape: 0 beyond the sentence and for sentences without
+    derivations, NaN for those with a direction that is not finite. The GIL is released.
+    Raises what `marginals` raises.
+    """
+    if name in arguments.DECODERS and name not in DIFFERENTIABLE:
+        raise ValueError(f"{name} has no marginals that can be differentiated; {', '.join(DIFFERENTIABLE)} have")
+    scores, lengths, longest = arguments.checked(name, scores, lengths)
+    direction, _, own_longest = arguments.checked(name, direction, lengths)
+    if own_longest != longest:
+        raise ValueError(f"direction: has room for {own_longest} words, but the scores for {longest}")
+    tensors = {part: scores[part] if part in scores else np.zeros(array.shape) for part, array in direction.items()}
+    for part in scores:
+        if part not in direction:
+            raise ValueError(f"direction: has no tensor {part!r}, but the scores have")
+    unit = {part: np.zeros(array.shape) for part, array in direction.items()}
+    sizes = np.zeros(len(lengths))
+    for b, n in enumerate(lengths):
+        of, to = arguments.single(name, direction, b, n), arguments.single(name, unit, b, n)
+        sizes[b] = np.max([np.abs(array).max(initial=0) for array in of.values()])
+        if 0 < sizes[b] < np.inf:
+            for part, array in of.items():
+                np.divide(array, sizes[b], out=to[part])
+    result = sums(TransitionSumming(name, tensors, lengths, longest, single_root, True, unit), threads).parts
+    for b, n in enumerate(lengths):
+        for array in arguments.single(name, result, b, n).values():
+            array *= sizes[b] if sizes[b] < np.inf else np.nan
+    return result
+
+
+cdef sums(Summing sentences, threads):
+    """The result for sentences."""
+    _, worker = KINDS[sentences.name]
     run(worker, sentences, threads)
     for b in sentences.failed()[:1]:
-        arguments.explain(alone, b, arguments.single(name, tensors, b, lengths[b]), single_root)
+        alone = arguments.single(sentences.name, sentences.tensors, b, sentences.lengths[b])
+        arguments.explain(arguments.decoder(sentences.name).marginals, b, alone, sentences.single_root)
     return sentences.result()
+
+
+cdef struct Tensors:
+    Padded shift, s0b0, s1s0, arcs
+
+
+cdef Tensors all_padded(tensors):
+    return Tensors(as_padded(tensors.get("shift")), as_padded(tensors.get("reduce_s0b0")), as_padded(tensors.get("reduce_s1s0")),
+                   as_padded(tensors.get("arcs")))
 
 
 cdef class Summing(Sentences):
     """Sentences whose derivations are to be summed."""
 
+    cdef readonly object name
+    cdef bint allow_none
     cdef object log_partition
     cdef dict parts
     cdef double[::1] to_log_partition
 
-    def __init__(self, tensors, lengths, longest, single_root):
+    def __init__(self, name, tensors, lengths, longest, single_root, allow_none):
         Sentences.__init__(self, tensors, lengths, longest, single_root)
+        self.name, self.allow_none = name, allow_none
         numbers = sum([tensor.size for tensor in tensors.values()]) + self.count * (longest + 1) ** 2
         room_for(8 * numbers, "the expected counts")
         self.parts = {part: np.zeros(tensor.shape) for part, tensor in tensors.items()}
@@ -64,46 +124,79 @@ cdef class Summing(Sentences):
         """The sentences without a derivation, or with something wrong about them."""
         return np.flatnonzero(np.asarray(self.outcomes) == FAILED)
 
+    cdef int none(self, Py_ssize_t b) noexcept nogil:
+        """The outcome of a sentence without derivations."""
+        self.to_log_partition[b] = -INFINITY
+        return DONE if self.allow_none else FAILED
+
 
 cdef class TransitionSumming(Summing):
-    """Sentences for mh3, mh4 or mst."""
+    """Sentences for mh3, mh4 or mst; with a direction, the sums are to be differentiated."""
 
-    cdef Padded shift, s0b0, s1s0, arcs
-    cdef Padded to_shift, to_s0b0, to_s1s0, to_arcs
+    cdef bint differentiated
+    cdef dict direction
+    cdef Tensors of_scores, of_direction, to
     cdef object arc_counts
 
-    def __init__(self, tensors, lengths, longest, single_root):
-        Summing.__init__(self, tensors, lengths, longest, single_root)
-        self.shift, self.s0b0 = padded(tensors, "shift"), padded(tensors, "reduce_s0b0")
-        self.s1s0, self.arcs = padded(tensors, "reduce_s1s0"), padded(tensors, "arcs")
+    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, direction=None):
+        Summing.__init__(self, name, tensors, lengths, longest, single_root, allow_none)
+        self.differentiated, self.direction = direction is not None, direction or {}
+        self.of_scores, self.of_direction = all_padded(tensors), all_padded(self.direction)
         self.arc_counts = self.parts["arcs"] if "arcs" in tensors else np.zeros((self.count, longest + 1, longest + 1))
-        counts = {**self.parts, "arcs": self.arc_counts}
-        self.to_shift, self.to_s0b0 = padded(counts, "shift"), padded(counts, "reduce_s0b0")
-        self.to_s1s0, self.to_arcs = padded(counts, "reduce_s1s0"), padded(counts, "arcs")
+        self.to = all_padded({**self.parts, "arcs": self.arc_counts})
 
     def result(self):
         return BatchMarginals(self.lengths, self.log_partition, self.arc_counts, self.parts)
+
+
+cdef class Corners:
+    """The scores of a sentence, or the direction, where they are or in a copy."""
+
+    cdef Corner[double] shift, s0b0, s1s0, arcs
+
+    cdef bint take(self, const Tensors& of, Py_ssize_t b, Scores* to) except -1 nogil:
+        """False if there are NaN or numbers that are too large."""
+        cdef int n = to.n
+        if of.shift.values:
+            to.shift = self.shift.take(of.shift, b, n + 2, n + 2)
+            to.s0b0 = self.s0b0.take(of.s0b0, b, n + 2, n + 2)
+            if not to.shift or not to.s0b0:
+                return False
+        if of.s1s0.values:
+            to.s1s0 = self.s1s0.take(of.s1s0, b, n + 2, n + 2)
+            if not to.s1s0:
+                return False
+        if of.arcs.values:
+            to.arcs = self.arcs.take(of.arcs, b, n + 1, n + 1)
+            if not to.arcs:
+                return False
+        return True
+
+    cdef void release(self) noexcept nogil:
+        self.shift.release()
+        self.s0b0.release()
+        self.s1s0.release()
+        self.arcs.release()
 
 
 cdef class TransitionWorker(Worker):
     """Sums for mh3, mh4 or mst, as expected_counts in shared/marginals.pyx does."""
 
     cdef Sums sums
-    cdef Corner[double] shift, s0b0, s1s0, arcs
+    cdef Corners scores, direction
     cdef Corner[double] to_shift, to_s0b0, to_s1s0, to_arcs
 
     def __init__(self, sums):
         self.sums = sums
+        self.scores, self.direction = Corners(), Corners()
 
     cdef double bytes_needed(self) noexcept nogil:
         return self.sums.bytes_needed()
 
     cdef void release(self) noexcept nogil:
         self.sums.release()
-        self.shift.release()
-        self.s0b0.release()
-        self.s1s0.release()
-        self.arcs.release()
+        self.scores.release()
+        self.direction.release()
         self.to_shift.release()
         self.to_s0b0.release()
         self.to_s1s0.release()
@@ -114,33 +207,27 @@ cdef class TransitionWorker(Worker):
 
     cdef int sum(self, TransitionSumming of, Py_ssize_t b) except -1 nogil:
         cdef int n = of.words[b]
-        cdef Scores scores = Scores(n, of.s0b0.layers, of.single_root, NULL, NULL, NULL, NULL)
+        cdef Scores scores = Scores(n, of.of_scores.s0b0.layers, of.single_root, NULL, NULL, NULL, NULL), direction = scores
         cdef Counts counts = Counts(0, NULL, NULL, NULL, NULL)
-        if of.shift.values:
-            scores.shift = self.shift.take(of.shift, b, n + 2, n + 2)
-            scores.s0b0 = self.s0b0.take(of.s0b0, b, n + 2, n + 2)
-            if not scores.shift or not scores.s0b0:
-                return FAILED
-            counts.shift = place(self.to_shift, of.to_shift, b, n + 2, n + 2)
-            counts.s0b0 = place(self.to_s0b0, of.to_s0b0, b, n + 2, n + 2)
-        if of.s1s0.values:
-            scores.s1s0 = self.s1s0.take(of.s1s0, b, n + 2, n + 2)
-            if not scores.s1s0:
-                return FAILED
-            counts.s1s0 = place(self.to_s1s0, of.to_s1s0, b, n + 2, n + 2)
-        if of.arcs.values:
-            scores.arcs = self.arcs.take(of.arcs, b, n + 1, n + 1)
-            if not scores.arcs:
-                return FAILED
-        counts.arcs = place(self.to_arcs, of.to_arcs, b, n + 1, n + 1)
-        self.sums.find(scores, counts)
-        of.to_log_partition[b] = counts.log_partition
-        if counts.log_partition == -INFINITY:
+        if not self.scores.take(of.of_scores, b, &scores) or not self.direction.take(of.of_direction, b, &direction):
             return FAILED
-        spread(counts.shift, of.to_shift, b, n + 2, n + 2)
-        spread(counts.s0b0, of.to_s0b0, b, n + 2, n + 2)
-        spread(counts.s1s0, of.to_s1s0, b, n + 2, n + 2)
-        spread(counts.arcs, of.to_arcs, b, n + 1, n + 1)
+        if of.to.shift.values:
+            counts.shift = place(self.to_shift, of.to.shift, b, n + 2, n + 2)
+            counts.s0b0 = place(self.to_s0b0, of.to.s0b0, b, n + 2, n + 2)
+        if of.to.s1s0.values:
+            counts.s1s0 = place(self.to_s1s0, of.to.s1s0, b, n + 2, n + 2)
+        counts.arcs = place(self.to_arcs, of.to.arcs, b, n + 1, n + 1)
+        if of.differentiated:
+            self.sums.differentiate(scores, counts, direction)
+        else:
+            self.sums.find(scores, counts)
+        if counts.log_partition == -INFINITY:
+            return of.none(b)
+        of.to_log_partition[b] = counts.log_partition
+        spread(counts.shift, of.to.shift, b, n + 2, n + 2)
+        spread(counts.s0b0, of.to.s0b0, b, n + 2, n + 2)
+        spread(counts.s1s0, of.to.s1s0, b, n + 2, n + 2)
+        spread(counts.arcs, of.to.arcs, b, n + 1, n + 1)
         return DONE
 
 
@@ -192,10 +279,10 @@ cdef class OneECSumming(Summing):
 
     cdef Padded[4] scores, to  # arc, crossed_arc, grandparent, sibling
 
-    def __init__(self, tensors, lengths, longest, single_root):
-        Summing.__init__(self, tensors, lengths, longest, single_root)
-        for x, name in enumerate(("arc", "crossed_arc", "grandparent", "sibling")):
-            self.scores[x], self.to[x] = padded(tensors, name), padded(self.parts, name)
+    def __init__(self, name, tensors, lengths, longest, single_root, allow_none):
+        Summing.__init__(self, name, tensors, lengths, longest, single_root, allow_none)
+        for x, part in enumerate(("arc", "crossed_arc", "grandparent", "sibling")):
+            self.scores[x], self.to[x] = as_padded(tensors[part]), as_padded(self.parts[part])
 
     def result(self):
         return BatchMarginals(self.lengths, self.log_partition, self.parts["arc"] + self.parts["crossed_arc"], self.parts)
@@ -237,7 +324,7 @@ cdef class OneECWorker(Worker):
         cdef Parts given = Parts(scores[0], scores[1], scores[2], scores[3])
         cdef Parts found = Parts(counts[0], counts[1], counts[2], counts[3])
         if not self.sums.find(n, &given, of.single_root, &of.to_log_partition[b], &found):
-            return FAILED
+            return of.none(b)
         for x in range(4):
             spread(counts[x], of.to[x], b, n + 1 + x // 2, n + 1)
         return DONE
@@ -249,3 +336,4 @@ KINDS = {
     "mst": (TransitionSumming, MSTWorker),
     "1ec": (OneECSumming, OneECWorker),
 }
+DIFFERENTIABLE = ("mh3", "mh4", "mst")  # whose workers also differentiate

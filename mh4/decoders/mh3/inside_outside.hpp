@@ -15,7 +15,7 @@ template <class N> class MH3 {
     enum { WIDTH = N::WIDTH };
     static constexpr double NUMBER = 2.1;  // the number of derivations of n words is less than e^(2.1 n)
 
-    Scores scores;
+    Scores scores, direction;
     Memory<Value> memory;
     signals::Watch watch;
     int n, stride;
@@ -43,7 +43,7 @@ template <class N> class MH3 {
         memory.allocate();
         arrange(square);
         clear(t2, count_arc + square, watch);
-        scaling.find(scores, boost, N::SCALED, watch);
+        scaling.find(scores, direction, boost, N::SCALED, watch);
         for (int j = 1; j <= n; j++) {
             watch.pass(100 * n);
             for (int h = 0; h <= n; h++)
@@ -131,10 +131,11 @@ template <class N> class MH3 {
     }
 
   public:
-    // True if the marginals are right; false if N is not enough for these scores. Throws as Memory::allocate does, or
-    // signals::Raised.
-    bool find(const Scores &of, Counts &counts) {
+    // The marginals or, with Duals, their derivatives in a direction. True if they are right; false if N is not enough for these
+    // scores. Throws as Memory::allocate does, or signals::Raised.
+    bool find(const Scores &of, Counts &counts, const Scores &change = Scores()) {
         scores = of;
+        direction = change;
         if (!sum(0) && !(N::SCALED && scaling.precise && sum(better_boost<N>(t2, stride, n, NUMBER))))
             return false;
         Value z = row(t2, 0)[n + 1];
@@ -149,15 +150,15 @@ template <class N> class MH3 {
         for (int k = 1; k <= n; k++) {
             watch.pass(40 * n);
             for (int j = 0; j < k; j++)
-                total += counts.shift[(size_t)j * side + k] = N::number(row(count_shift, k)[j]);
+                total += counts.shift[(size_t)j * side + k] = N::result(row(count_shift, k)[j]);
             for (int l = k + 1; l <= n + 1; l++) {
                 Value la = row(g_before, k)[l] * row(before, k)[l];
                 row(count_arc, k)[l] += la;
-                total += counts.s0b0[(size_t)k * side + l] = N::number(la);
-                total += counts.s0b0[(size_t)(side + k) * side + l] = N::number(row(g_after, k)[l] * row(after, k)[l]);
+                total += counts.s0b0[(size_t)k * side + l] = N::result(la);
+                total += counts.s0b0[(size_t)(side + k) * side + l] = N::result(row(g_after, k)[l] * row(after, k)[l]);
             }
             for (int h = 0; h <= n; h++)
-                total += counts.arcs[(size_t)h * (n + 1) + k] = N::number(row(count_arc, k)[h]);
+                total += counts.arcs[(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
         }
         return isfinite(total);
     }

@@ -30,7 +30,7 @@ template <class N> class MH4 {
 
     static constexpr double NUMBER = 3.3;  // the number of derivations of n words is less than e^(3.3 n)
 
-    Scores scores;
+    Scores scores, direction;
     Memory<Value> memory;
     signals::Watch watch;
     std::vector<size_t> place;     // of l = 0 in the row of [0,k,l] in tables by three nodes
@@ -98,11 +98,11 @@ template <class N> class MH4 {
     // Weights
 
     void tabulate(double boost) {
-        scaling.find(scores, boost, N::SCALED, watch);
+        scaling.find(scores, direction, boost, N::SCALED, watch);
         for (int m = 1; m <= n; m++) {
             watch.pass(50 * n);
             for (int h = 0; h <= n; h++)
-                row(arc, m)[h] = N::exponential(h == m ? 0 : scaling.arc(h, m));
+                row(arc, m)[h] = N::exponential(h == m ? Logarithm(0) : scaling.arc(h, m));
         }
         for (int k = 1; k <= n; k++) {
             watch.pass(500 * n);
@@ -467,10 +467,11 @@ template <class N> class MH4 {
     }
 
   public:
-    // True if the marginals are right; false if N is not enough for these scores. Throws as Memory::allocate does, or
-    // signals::Raised.
-    bool find(const Scores &of, Counts &counts) {
+    // The marginals or, with Duals, their derivatives in a direction. True if they are right; false if N is not enough for these
+    // scores. Throws as Memory::allocate does, or signals::Raised.
+    bool find(const Scores &of, Counts &counts, const Scores &change = Scores()) {
         scores = of;
+        direction = change;
         if (!sum(0) && !(N::SCALED && scaling.precise && sum(better_boost<N>(t2, stride, n, NUMBER))))
             return false;
         Value z = row(t2, 0)[n + 1];
@@ -503,16 +504,16 @@ template <class N> class MH4 {
         for (int k = 1; k <= n; k++) {
             watch.pass(200 * n);
             for (int j = 0; j < k; j++)
-                total += counts.shift[(size_t)j * side + k] = N::number(row(count_shift, k)[j]);
+                total += counts.shift[(size_t)j * side + k] = N::result(row(count_shift, k)[j]);
             for (int t = 0; t < REDUCES; t++) {
                 for (int l = k + 1; l <= n + 1; l++)
-                    total += counts.s0b0[t * square + (size_t)k * side + l] = N::number(row(count_s0b0[t], k)[l]);
+                    total += counts.s0b0[t * square + (size_t)k * side + l] = N::result(row(count_s0b0[t], k)[l]);
                 for (int j = 0; j < k && counts.s1s0; j++)
-                    total += counts.s1s0[t * square + (size_t)j * side + k] = N::number(row(count_s1s0[t], k)[j]);
+                    total += counts.s1s0[t * square + (size_t)j * side + k] = N::result(row(count_s1s0[t], k)[j]);
             }
             for (int h = 0; h <= n; h++)
                 if (h != k)
-                    total += counts.arcs[(size_t)h * (n + 1) + k] = N::number(row(count_arc, k)[h]);
+                    total += counts.arcs[(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
         }
         return isfinite(total);
     }

@@ -75,7 +75,7 @@ template <class N> class MST {
 
     // The weights of Doubles are scaled such that those of arcs to a word sum to 1, so that no sum over trees exceeds 1. (With a
     // single root that is the sum of those from words, and also that of arcs from 0 to all words.)
-    void tabulate(const double *arcs) {
+    void tabulate(const double *arcs, const double *direction) {
         stride = (n + 1 + WIDTH - 1) / WIDTH * WIDTH;
         size_t square = (size_t)(n + 1) * stride;
         memory.start();
@@ -85,7 +85,8 @@ template <class N> class MST {
         clear(weights, g + square, watch);
         totals.resize(n + 1);
         largest.assign(n + 1, 0);
-        auto score = [&](int h, int m) { return arcs[(size_t)order[h] * (n + 1) + order[m]]; };
+        auto place = [&](int h, int m) { return (size_t)order[h] * (n + 1) + order[m]; };
+        auto score = [&](int h, int m) { return arcs[place(h, m)]; };
         LogSum roots;
         for (int m = 1; m <= n && N::SCALED; m++) {
             watch.pass(100 * n);
@@ -102,7 +103,8 @@ template <class N> class MST {
             watch.pass(100 * n);
             for (int m = 1; m <= n; m++)
                 if (h != m)
-                    row(weights, h)[m] = N::exponential(score(h, m) - largest[m] - (h == 0 ? largest_root : 0));
+                    row(weights, h)[m] = N::exponential(
+                        {score(h, m) - largest[m] - (h == 0 ? largest_root : 0), direction ? direction[place(h, m)] : 0});
         }
         std::copy(weights, weights + square, w);
     }
@@ -149,9 +151,9 @@ template <class N> class MST {
     }
 
   public:
-    // log_partition, and the probability of each arc in counts.arcs.
+    // log_partition, and the probability of each arc in counts.arcs or, with Duals, its derivative in a direction.
     // True if the result is right, false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
-    bool find(const Scores &scores, Counts &counts) {
+    bool find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
         n = scores.n;
         single_root = scores.single_root;
         counts.log_partition = -INFINITY;
@@ -163,7 +165,7 @@ template <class N> class MST {
                 return true;
             std::swap(order[1], order[root]);
         }
-        tabulate(scores.arcs);
+        tabulate(scores.arcs, direction.arcs);
         if (!precise)
             return false;
         if (!eliminate())
@@ -181,8 +183,9 @@ template <class N> class MST {
         for (int h = 0; h <= n; h++) {
             watch.pass(20 * n);
             for (int m = 1; m <= n; m++) {
-                double expected = N::number(row(weights, h)[m] * row(g, h)[m]);
-                sum += counts.arcs[(size_t)order[h] * (n + 1) + order[m]] = std::max(0.0, expected);  // -1e-17, say, is rounding
+                double expected = N::result(row(weights, h)[m] * row(g, h)[m]);
+                sum += expected;
+                counts.arcs[(size_t)order[h] * (n + 1) + order[m]] = N::DUAL ? expected : std::max(0.0, expected);  // -1e-17 is rounding
             }
         }
         return isfinite(sum);

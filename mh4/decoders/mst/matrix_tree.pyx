@@ -13,6 +13,10 @@ cdef extern from "matrix_tree.hpp" namespace "marginals" nogil:
         void find(const Scores& scores, Counts& counts) except +
         size_t bytes_needed()
         void release()
+    cdef cppclass DualCharts "marginals::Charts<marginals::MST, marginals::Duals>":
+        void find(const Scores& scores, Counts& counts, const Scores& direction) except +
+        size_t bytes_needed()
+        void release()
 
 
 def marginals(arcs: np.ndarray, *, single_root: bool = False) -> Marginals:
@@ -30,12 +34,17 @@ def marginals(arcs: np.ndarray, *, single_root: bool = False) -> Marginals:
 @cython.final
 cdef class MSTSums(Sums):
     cdef Charts charts
+    cdef DualCharts dual_charts
 
     cdef int find(self, const Scores& scores, Counts& counts) except -1 nogil:
         self.charts.find(scores, counts)
 
+    cdef int differentiate(self, const Scores& scores, Counts& counts, const Scores& direction) except -1 nogil:
+        self.dual_charts.find(scores, counts, direction)
+
     cdef double bytes_needed(self) noexcept nogil:
-        return <double> self.charts.bytes_needed()
+        return <double> max(self.charts.bytes_needed(), self.dual_charts.bytes_needed())
 
     cdef void release(self) noexcept nogil:
         self.charts.release()
+        self.dual_charts.release()

@@ -264,7 +264,7 @@ def terms(step, cases):
     for result, directions in choices:
         alike = [case for case in cases if case[2] == result and case[3 : 3 + len(step.arcs)] == directions]
         for sides in products(alike):
-            yield result, directions, tuple((name, tuple(side)) for (name, _), side in zip(antecedents, sides, strict=True))
+            yield result, directions, tuple((name, tuple(side)) for (name, _), side in zip(antecedents, sides, strict=False))
 
 
 def summands(algebra, step, cases):

@@ -32,6 +32,7 @@ cdef class Sums:
     """The charts of an algorithm, with their memory, which is used again for the next sentence."""
 
     cdef int find(self, const Scores& scores, Counts& counts) except -1 nogil
+    cdef int differentiate(self, const Scores& scores, Counts& counts, const Scores& direction) except -1 nogil
     cdef double bytes_needed(self) noexcept nogil
     cdef void release(self) noexcept nogil
 

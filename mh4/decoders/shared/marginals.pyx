@@ -41,6 +41,9 @@ cdef class Sums:
     cdef int find(self, const Scores& scores, Counts& counts) except -1 nogil:
         """Sum over all derivations."""
 
+    cdef int differentiate(self, const Scores& scores, Counts& counts, const Scores& direction) except -1 nogil:
+        """The derivatives of the counts in a direction of the scores, of numbers from -1 to 1. If it has arcs, so have the scores."""
+
     cdef double bytes_needed(self) noexcept nogil:
         """The memory that this takes."""
 

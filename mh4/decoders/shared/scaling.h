@@ -11,8 +11,10 @@ enum { LA, RA, LAp, RAp, LA2, RA2, REDUCES };  // in the order of the tensors; L
 // Logarithms of weights. A weight is divided by the largest of all shifts of the same word, all reduces that remove it or all arcs
 // to it, so that none exceeds 1; and those of shifts are multiplied by e^boost. `total` is by how much the weight of every derivation
 // is divided in all. If not `scaled`, these are the scores.
+//
+// The derivatives of these in a direction of the scores are those of the scores: what they are divided by is constant.
 class Scaling {
-    Scores scores;
+    Scores scores, direction;
     int n;
     double boost;
     std::vector<double> at_s0[REDUCES], reduces, shifts, arcs;  // the largest scores of a reduce by s0; of all that concern a word
@@ -21,7 +23,7 @@ class Scaling {
         int side = n + 2;
         return tensor ? tensor[((size_t)t * side + x) * side + y] : 0;
     }
-    double arc_score(int h, int m) const { return scores.arcs ? scores.arcs[(size_t)h * (n + 1) + m] : 0; }
+    double of_arc(const double *tensor, int h, int m) const { return tensor ? tensor[(size_t)h * (n + 1) + m] : 0; }
     static int removed(int t, int s1, int s0) { return t == LA || t == RA || t == RA2 ? s0 : s1; }
     static double less(double score, double largest) { return score == -INFINITY ? score : score - largest; }
     void include(double &largest, double score) {
@@ -36,8 +38,9 @@ class Scaling {
 
     static int last_b0(int t, int n) { return t == LA || t == LA2 ? n : n + 1; }  // the end of the sentence cannot be a head
 
-    void find(const Scores &of, double more, bool scaled, signals::Watch &watch) {
+    void find(const Scores &of, const Scores &change, double more, bool scaled, signals::Watch &watch) {
         scores = of;
+        direction = change;
         n = of.n;
         boost = more;
         total = 0;
@@ -67,7 +70,7 @@ class Scaling {
                 if (h < m)
                     include(shifts[m], part(scores.shift, 0, h, m));
                 if (h != m)
-                    include(arcs[m], arc_score(h, m));
+                    include(arcs[m], of_arc(scores.arcs, h, m));
             }
         }
         double size = 0;
@@ -85,15 +88,21 @@ class Scaling {
         precise = size * 1.2e-16 < 1e-8;
     }
 
-    double shift(int s0, int b0) const { return less(part(scores.shift, 0, s0, b0) + boost, shifts[b0]); }
-    double arc(int h, int m) const { return less(arc_score(h, m), arcs[m]); }
+    Logarithm shift(int s0, int b0) const {
+        return {less(part(scores.shift, 0, s0, b0) + boost, shifts[b0]), part(direction.shift, 0, s0, b0)};
+    }
+    Logarithm arc(int h, int m) const { return {less(of_arc(scores.arcs, h, m), arcs[m]), of_arc(direction.arcs, h, m)}; }
     // The score of a reduce in two parts; their sum is on_s0b0 less what it is less by, so that neither exceeds 0
-    double on_s0b0(int t, int s0, int b0) const { return less(part(scores.s0b0, t, s0, b0), at_s0[t][s0]); }
-    double on_s1s0(int t, int s1, int s0) const {
-        return less(part(scores.s1s0, t, s1, s0) + at_s0[t][s0], reduces[removed(t, s1, s0)]);
+    Logarithm on_s0b0(int t, int s0, int b0) const {
+        return {less(part(scores.s0b0, t, s0, b0), at_s0[t][s0]), part(direction.s0b0, t, s0, b0)};
+    }
+    Logarithm on_s1s0(int t, int s1, int s0) const {
+        return {less(part(scores.s1s0, t, s1, s0) + at_s0[t][s0], reduces[removed(t, s1, s0)]), part(direction.s1s0, t, s1, s0)};
     }
     // The score of a reduce without s1s0, in one part
-    double reduce(int t, int s0, int b0) const { return less(part(scores.s0b0, t, s0, b0), reduces[s0]); }
+    Logarithm reduce(int t, int s0, int b0) const {
+        return {less(part(scores.s0b0, t, s0, b0), reduces[s0]), part(direction.s0b0, t, s0, b0)};
+    }
 
     // True if the sum z of scaled derivations, its logarithm given, lost nothing that matters, e^number being more than the factor by
     // which a word multiplies the number of derivations. `gap` is by how much z would be below 1 without the boost. An item below
@@ -113,6 +122,7 @@ struct Range {
         largest = std::max(largest, item);
     }
     void add(Extended) {}
+    template <class Number> void add(const Dual<Number> &item) { add(item.value); }
     bool fits() const { return smallest > 1e-290 && largest < 1e290; }
 };
 

@@ -3,6 +3,8 @@
 //     Doubles     float64, in vectors of eight. Charts scale the weights so that this usually suffices, and prove it (see fits).
 //     Extendeds   float64 with an exponent of its own, one at a time: right for any scores, but ten times as slow.
 //
+//     Duals<...>  either of these with its derivative in a direction of the scores, for the derivatives of what is computed.
+//
 // The charts are templates over these. Vectors always have eight lanes, in one or more registers, so that sums are taken in
 // the same order, and results are the same, wherever they are compiled.
 #pragma once
@@ -14,6 +16,12 @@
 #include "lanes_per_vector.h"
 
 namespace marginals {
+
+// The logarithm of a weight, and its derivative in a direction of the scores.
+struct Logarithm {
+    double value, change;
+    Logarithm(double value, double change = 0) : value(value), change(change) {}
+};
 
 // m e^s. Scores of up to 1e30 leave no room in a float64 for the differences between their sums, which are what counts: so s is the
 // exact sum of their whole parts, and only their fractions are in m. |m| is kept between e^-208 and e^208, roughly.
@@ -61,13 +69,13 @@ static inline Extended &operator+=(Extended &a, Extended b) { return a = a + b; 
 struct Extendeds {
     typedef Extended Value;
     typedef Extended Vector;
-    enum { WIDTH = 1, SCALED = false };
+    enum { WIDTH = 1, SCALED = false, DUAL = false };
 
-    static Extended exponential(double score) {
-        if (score == -INFINITY)
+    static Extended exponential(Logarithm score) {
+        if (score.value == -INFINITY)
             return Extended{0, 0};
-        double whole = floor(score);
-        return Extended{exp(score - whole), (__int128)whole};
+        double whole = floor(score.value);
+        return Extended{exp(score.value - whole), (__int128)whole};
     }
     static double log(Extended x) { return ::log(x.m) + (double)x.s; }
     static Extended inverse(Extended x) { return Extended{1 / x.m, -x.s}; }
@@ -75,6 +83,7 @@ struct Extendeds {
         double half = exp(std::max(-1e3, std::min(1e3, (double)x.s)) / 2);
         return x.m * half * half;
     }
+    static double result(Extended x) { return number(x); }
     static bool is_zero(Extended x) { return x.m == 0; }
     static Extended at(const Extended *x) { return *x; }
     static void put(Extended *to, Extended x) { *to = x; }
@@ -117,12 +126,13 @@ static inline Eight operator*(double a, Eight b) { return b *= a; }
 struct Doubles {
     typedef double Value;
     typedef Eight Vector;
-    enum { WIDTH = 8, SCALED = true };
+    enum { WIDTH = 8, SCALED = true, DUAL = false };
 
-    static double exponential(double score) { return score == -INFINITY ? 0 : exp(score); }
+    static double exponential(Logarithm score) { return score.value == -INFINITY ? 0 : exp(score.value); }
     static double log(double x) { return ::log(x); }
     static double inverse(double x) { return 1 / x; }
     static double number(double x) { return x; }
+    static double result(double x) { return x; }
     static bool is_zero(double x) { return x == 0; }
     static Eight at(const double *x) { return *(const Eight *)x; }
     static void put(double *to, Eight x) { *(Eight *)to = x; }
@@ -130,10 +140,69 @@ struct Doubles {
     static Eight zero() { return Eight(); }
 };
 
-// The charts of one algorithm, for scores that Doubles suffice for, and for others.
-template <template <class> class Chart> class Charts {
-    Chart<Doubles> fast;
-    Chart<Extendeds> exact;
+// A number and its derivative.
+template <class Number> struct Dual {
+    Number value, change;
+
+    Dual &operator+=(const Dual &other) {
+        value += other.value;
+        change += other.change;
+        return *this;
+    }
+};
+
+template <class Number> static inline Dual<Number> operator+(Dual<Number> a, const Dual<Number> &b) { return a += b; }
+
+template <class A, class B>
+static inline auto operator*(const Dual<A> &a, const Dual<B> &b) -> Dual<decltype(a.value * b.value)> {
+    return {a.value * b.value, a.value * b.change + a.change * b.value};
+}
+
+template <class Number> static inline Dual<Number> operator*(const Dual<Number> &a, double b) { return {a.value * b, a.change * b}; }
+
+// Results are derivatives. They are as right as the values, which decide whether N is enough, if the direction has no number above 1.
+template <class N> struct Duals {
+    typedef Dual<typename N::Value> Value;
+    typedef Dual<typename N::Vector> Vector;
+    enum { WIDTH = N::WIDTH, SCALED = N::SCALED, DUAL = true };
+
+    static Value exponential(Logarithm score) {
+        const typename N::Value weight = N::exponential(score);
+        return {weight, weight * score.change};
+    }
+    static double log(const Value &x) { return N::log(x.value); }
+    static Value inverse(const Value &x) {
+        const typename N::Value inverse = N::inverse(x.value);
+        return {inverse, x.change * inverse * inverse * -1.0};
+    }
+    static double number(const Value &x) { return N::number(x.value); }
+    static double result(const Value &x) { return N::number(x.change); }
+    static bool is_zero(const Value &x) { return N::is_zero(x.value); }
+    static Vector at(const Value *x) {
+        alignas(64) typename N::Value values[WIDTH], changes[WIDTH];
+        for (int lane = 0; lane < WIDTH; lane++) {
+            values[lane] = x[lane].value;
+            changes[lane] = x[lane].change;
+        }
+        return {N::at(values), N::at(changes)};
+    }
+    static void put(Value *to, const Vector &x) {
+        alignas(64) typename N::Value values[WIDTH], changes[WIDTH];
+        N::put(values, x.value);
+        N::put(changes, x.change);
+        for (int lane = 0; lane < WIDTH; lane++)
+            to[lane] = {values[lane], changes[lane]};
+    }
+    static Value sum(const Vector &x) { return {N::sum(x.value), N::sum(x.change)}; }
+    static Vector zero() { return {N::zero(), N::zero()}; }
+};
+
+template <class N> using Itself = N;
+
+// The charts of one algorithm, for scores that Doubles suffice for, and for others. `Of` is Itself or Duals.
+template <template <class> class Chart, template <class> class Of = Itself> class Charts {
+    Chart<Of<Doubles>> fast;
+    Chart<Of<Extendeds>> exact;
 
   public:
     // Throws as Memory::allocate does, or signals::Raised.
@@ -168,7 +237,7 @@ struct Scores {
     const double *arcs;   // (n + 1, n + 1) by head, dependent, or NULL
 };
 
-// Expected counts, of the same shapes; arcs are those that any transition makes. They are set to 0 before.
+// Expected counts, or their derivatives, of the same shapes; arcs are those that any transition makes. They are set to 0 before.
 struct Counts {
     double log_partition;
     double *shift, *s0b0, *s1s0, *arcs;

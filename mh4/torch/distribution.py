@@ -1,0 +1,204 @@
+"""Distributions over the dependency trees of sentences."""
+
+import functools
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+
+from mh4.decoders import batch
+from mh4.torch.functions import ExpectedCounts, LogPartition
+from mh4.torch.sentences import Sentences, arc_tensors, array, on_processor
+
+FORBIDDING = -1e30  # scores from here down forbid what they score
+
+
+class TreeDistribution:
+    """For each of B sentences of up to N words, a distribution over its derivations, of probability proportional to exp(score).
+
+    name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec". For mst and 1ec, derivations are trees. For the others, they are the
+        transition sequences of the chart, of which a tree may have several: ``log_prob`` is that of a tree, summed over all its
+        derivations; ``argmax`` is the tree of the best derivation; ``entropy``, ``cross_entropy`` and ``kl`` are those of derivations.
+        mh5 and 1ec have ``argmax``, ``max`` and ``structured_hinge`` alone, as there is no sum over their derivations.
+    scores: the decoder's score tensors, of any floating-point type and all on one device, with a sentence each along the first axis:
+        for example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4, as for `mh4.decoders.batch.decode`. -inf
+        forbids. The padding may hold anything, and gets gradients of 0. They must not be changed in place while this is in use.
+    lengths: the number of words of each, an integer tensor (B,).
+    single_root: exactly one dependent of node 0.
+    threads: how many; by default as many as there are cores that this process may use.
+
+    Results are on the device of the scores and of their type (if there are several, of the type that PyTorch promotes them to). They
+    are computed on the processor: sums in float64; the best derivation in float32, except by mst, but its score from the numbers
+    given. All are exact, and all but ``argmax`` differentiable in every score tensor: ``log_prob`` and ``log_partition`` twice, ``max``
+    and ``structured_hinge`` any number of times (by the parts of the derivations found), the others once. No gradient is approximated.
+
+    Raises ValueError for an unknown decoder, for tensors that are missing, unknown, not of floating-point numbers or of wrong
+    dimensions, and for lengths beyond the padding; properties and methods, with the number of the sentence, also for scores that
+    are NaN or 1e30 and more, and if nothing is derivable.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        scores: Mapping[str, torch.Tensor],
+        lengths: torch.Tensor,
+        *,
+        single_root: bool = True,
+        threads: int | None = None,
+    ) -> None:
+        self.name = name
+        self.scores = {tensor: numbers for tensor, numbers in scores.items() if numbers is not None}
+        for tensor, numbers in self.scores.items():
+            _require_tensor(tensor, numbers)
+        _require_tensor("lengths", lengths)
+        devices = {numbers.device: tensor for tensor, numbers in self.scores.items()}
+        if len(devices) > 1:
+            raise ValueError("scores: %s" % ", but ".join("%s is on %s" % (tensor, device) for device, tensor in devices.items()))
+        self._single_root, self._threads = single_root, threads
+        self._sentences = Sentences(name, self.scores, array(lengths), single_root, threads)
+        (self._device,) = devices
+        self._dtype = functools.reduce(torch.promote_types, [numbers.dtype for numbers in self.scores.values()])
+
+    @property
+    def argmax(self) -> torch.Tensor:
+        """The tree of the best derivation of each sentence, by the head of each word: long (B, N+1), -1 at 0 and in the padding."""
+        return torch.tensor(self._sentences.best.heads, dtype=torch.long, device=self._device)
+
+    @property
+    def max(self) -> torch.Tensor:
+        """The score of the best derivation, (B,)."""
+        return self._returned(self._score(self._sentences.best))
+
+    @property
+    def log_partition(self) -> torch.Tensor:
+        """The logarithm of the sum of exp(score) over all derivations, (B,)."""
+        return self._returned(self._log_partition())
+
+    @property
+    def marginals(self) -> torch.Tensor:
+        """The probability of each arc, (B, N+1, N+1) by sentence, head and dependent; 0 in the padding."""
+        return self._returned(self._expected()[0])
+
+    @property
+    def entropy(self) -> torch.Tensor:
+        """That of the distribution over derivations, in nats, (B,)."""
+        return self._returned(self._cross_entropy(self))
+
+    def log_prob(self, heads: torch.Tensor) -> torch.Tensor:
+        """The logarithm of the probability of a tree of each sentence, or of all trees with some arcs, (B,).
+
+        heads: the head of each word, integers (B, N+1); -1 at a word leaves its head open. What is at 0 and in the padding is ignored.
+
+        Outside the decoder's class of trees, it is -inf, with gradients of 0. Raises ValueError for heads that are no nodes.
+        """
+        given = self._heads(heads, least=-1)
+        nodes = np.arange(given.shape[1])
+        allowed = torch.from_numpy((given == -1)[:, None, :] | (given[:, None, :] == nodes[:, None]))
+        masked = self._tensors()
+        for tensor in arc_tensors(self.name):
+            numbers = masked[tensor] if tensor in masked else torch.zeros(allowed.shape)
+            masked[tensor] = torch.where(allowed, numbers, -torch.inf)
+        sentences = Sentences(self.name, masked, self._sentences.lengths, self._single_root, self._threads)
+        everything = self._log_partition()
+        with_arcs = LogPartition.apply(sentences, *masked.values())
+        return self._returned(torch.where(with_arcs > -torch.inf, with_arcs - everything, -torch.inf))
+
+    def cross_entropy(self, other: "TreeDistribution") -> torch.Tensor:
+        """That of another distribution relative to this one, -sum p log q over derivations, in nats, (B,).
+
+        other: of the same decoder, with the same score tensors, lengths and single_root. It is inf if the other forbids what this does
+        not. Raises ValueError if they do not agree in these.
+        """
+        return self._returned(self._cross_entropy(other))
+
+    def kl(self, other: "TreeDistribution") -> torch.Tensor:
+        """The Kullback-Leibler divergence from another distribution to this one, sum p log(p / q), (B,); other: as for `cross_entropy`."""
+        return self._returned(self._cross_entropy(other) - self._cross_entropy(self))
+
+    def structured_hinge(self, heads: torch.Tensor, cost: torch.Tensor | None = None) -> torch.Tensor:
+        """The margin by which derivations of a tree fail to be the best: max over all of (score + cost) - max of its own score, (B,).
+
+        heads: the tree of each sentence, integers (B, N+1); what is at 0 and in the padding is ignored.
+        cost: what each arc costs, (B, N+1, N+1) by sentence, head and dependent; by default 1 for every wrong head.
+
+        It takes two searches for the best derivation, in float32. Raises ValueError, with the number of the sentence, if the heads are
+        no tree, and NotInClass if this tree has no derivation.
+        """
+        gold = self._heads(heads, least=0)
+        if cost is None:
+            nodes = np.arange(gold.shape[1])
+            costs = torch.from_numpy((gold[:, None, :] != nodes[:, None]).astype(np.float32))
+        else:
+            _require_tensor("cost", cost)
+            costs = on_processor(cost)
+        right = self._sentences.decode(heads=gold)
+        wrong = self._sentences.decode(cost=array(costs))
+        of, words = np.nonzero(wrong.heads >= 0)
+        paid = torch.zeros(len(gold), dtype=torch.float64)
+        paid = paid.index_add(0, torch.from_numpy(of), costs[of, wrong.heads[of, words], words].double())
+        return self._returned(self._score(wrong) + paid - self._score(right))
+
+    def _tensors(self) -> dict[str, torch.Tensor]:
+        """The scores on the processor."""
+        return {tensor: on_processor(numbers) for tensor, numbers in self.scores.items()}
+
+    def _returned(self, result: torch.Tensor) -> torch.Tensor:
+        return result.to(self._dtype).to(self._device)
+
+    def _heads(self, heads: torch.Tensor, least: int) -> np.ndarray:
+        """Integers (B, N+1), the head of each word from `least` to n, and -1 at 0 and in the padding. Raises ValueError."""
+        _require_tensor("heads", heads)
+        lengths = self._sentences.lengths
+        shape = (len(lengths), self._sentences.longest + 1)
+        if heads.dtype.is_floating_point or heads.dtype.is_complex or heads.dtype == torch.bool or heads.shape != shape:
+            raise ValueError(
+                "heads: expected integers of shape %s, got %s of shape %s" % (shape, heads.dtype, tuple(heads.shape))
+            )
+        nodes = np.arange(shape[1])
+        given = np.where((nodes > 0) & (nodes <= lengths[:, None]), array(heads), -1)
+        wrong = (nodes > 0) & (nodes <= lengths[:, None]) & ((given < least) | (given > lengths[:, None]))
+        for b, word in np.argwhere(wrong)[:1]:
+            raise ValueError(
+                "sentence %d: heads: the head of word %d is %d, but must be %d to %d"
+                % (b, word, given[b, word], least, lengths[b])
+            )
+        return given.astype(np.int64)
+
+    def _score(self, found: batch.Derivations) -> torch.Tensor:
+        """The sum of the parts of derivations, float64 (B,)."""
+        total = torch.zeros(len(found.lengths), dtype=torch.float64)
+        for tensor, numbers in self._tensors().items():
+            rows = torch.from_numpy(found.parts[tensor])
+            total = total.index_add(0, rows[:, 0], numbers[tuple(rows.T)].double())
+        return total
+
+    def _log_partition(self) -> torch.Tensor:
+        self._sentences.require_derivations()
+        return LogPartition.apply(self._sentences, *self._tensors().values())
+
+    def _expected(self) -> tuple[torch.Tensor, ...]:
+        self._sentences.require_derivations()
+        return ExpectedCounts.apply(self._sentences, *self._tensors().values())
+
+    def _cross_entropy(self, other: "TreeDistribution") -> torch.Tensor:
+        """In float64; of this one itself, the entropy."""
+        ours, theirs = self._sentences, other._sentences
+        alike = (
+            self.name == other.name and self._single_root == other._single_root and np.array_equal(ours.lengths, theirs.lengths)
+        )
+        shapes, their_shapes = ({name: numbers.shape for name, numbers in each.scores.items()} for each in (self, other))
+        if not alike or shapes != their_shapes:
+            raise ValueError("the distributions differ in their decoder, single_root, lengths, score tensors or their dimensions")
+        _, *expected = self._expected()
+        total = other._log_partition()
+        for counts, numbers in zip(expected, [other._tensors()[tensor] for tensor in self.scores]):
+            usable = numbers.abs() < -FORBIDDING  # in the padding, there may be anything
+            total = total - (counts * torch.where(usable, numbers, 0).double()).flatten(1).sum(1)
+            impossible = ((counts > 0) & ~usable).flatten(1).any(1)
+            total = torch.where(impossible, torch.inf, total)
+        return total
+
+
+def _require_tensor(name: str, value: object) -> None:
+    if not isinstance(value, torch.Tensor):
+        raise ValueError("%s: expected a tensor, got %s" % (name, type(value).__name__))

@@ -1,0 +1,65 @@
+"""Sums over derivations as functions that PyTorch can differentiate.
+
+The derivative of the log-partition function by a score is the expected count of this score, and that of an expected count by a score is
+the covariance of two counts. Both are exact. What would be the third derivative is not known: asking for it is an error.
+"""
+
+from typing import Any
+
+import torch
+
+from mh4.torch.sentences import Sentences
+
+
+def over_sentences(numbers: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """One number for each sentence, in a shape that broadcasts to a tensor's."""
+    return numbers.view(-1, *[1] * (like.dim() - 1))
+
+
+class LogPartition(torch.autograd.Function):
+    """The log-partition function of each sentence, float64 (B,); the score tensors are those of the sentences, on the processor."""
+
+    @staticmethod
+    def forward(ctx: Any, of: Sentences, *tensors: torch.Tensor) -> torch.Tensor:
+        ctx.of = of
+        ctx.save_for_backward(*tensors)
+        return torch.tensor(of.sums.log_partition)
+
+    @staticmethod
+    def backward(ctx: Any, by: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        _, *counts = ExpectedCounts.apply(ctx.of, *ctx.saved_tensors)
+        return None, *[(over_sentences(by, count) * count).to(tensor.dtype) for tensor, count in zip(ctx.saved_tensors, counts)]
+
+
+class ExpectedCounts(torch.autograd.Function):
+    """The probabilities of arcs, float64 (B, N+1, N+1), and for each score tensor the expected counts, float64 of its shape."""
+
+    @staticmethod
+    def forward(ctx: Any, of: Sentences, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        ctx.of = of
+        ctx.save_for_backward(*tensors)
+        return torch.tensor(of.sums.arcs), *[torch.tensor(of.sums.parts[name]) for name in of.arrays]
+
+    @staticmethod
+    def backward(ctx: Any, *by: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        products = HessianProduct.apply(ctx.of, len(by), *by, *ctx.saved_tensors)
+        return None, *[product.to(tensor.dtype) for product, tensor in zip(products, ctx.saved_tensors)]
+
+
+class HessianProduct(torch.autograd.Function):
+    """The derivative of the expected counts in a direction, float64 of the shape of each score tensor.
+
+    It depends on the direction for each result of `ExpectedCounts`, of which it gets the number first, and then on the scores.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, of: Sentences, count: int, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        by_arcs, *by_parts = [direction.numpy() for direction in tensors[:count]]
+        products = of.hessian_product(by_arcs, dict(zip(of.arrays, by_parts)))
+        return tuple(torch.from_numpy(products[name]) for name in of.arrays)
+
+    @staticmethod
+    def backward(ctx: Any, *by: torch.Tensor) -> None:
+        raise RuntimeError(
+            "log_partition and log_prob can be differentiated twice, and marginals, entropy, cross_entropy and kl once"
+        )

@@ -1,0 +1,66 @@
+"""A batch of sentences as the decoders take it: arrays of numpy on the processor."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from mh4.decoders import batch
+from mh4.decoders.batch import arguments
+
+
+def on_processor(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor in the memory of the processor, and floating-point numbers in a type that numpy has. This is differentiable."""
+    tensor = tensor.to("cpu")
+    return tensor.float() if tensor.is_floating_point() and tensor.dtype != torch.float64 else tensor
+
+
+def array(tensor: torch.Tensor) -> np.ndarray:
+    """The same numbers, if possible in the same memory."""
+    return on_processor(tensor.detach()).numpy()
+
+
+def arc_tensors(name: str) -> tuple[str, ...]:
+    """The score tensors of a decoder of which each arc of a derivation uses exactly one score, by head and dependent."""
+    return ("arc", "crossed_arc") if name == "1ec" else ("arcs",)
+
+
+class Sentences:
+    """The sentences of a batch, what their decoder returns for them, and their sums, which are computed once."""
+
+    def __init__(
+        self, name: str, tensors: Mapping[str, torch.Tensor], lengths: np.ndarray, single_root: bool, threads: int | None
+    ) -> None:
+        """Raises ValueError for tensors that are not those of the decoder."""
+        self.name = name
+        self.options: dict[str, Any] = {"single_root": single_root, "threads": threads}
+        given = {tensor: array(numbers) for tensor, numbers in tensors.items()}
+        self.arrays, self.lengths, self.longest = arguments.checked(name, given, lengths)
+
+    def decode(self, cost: np.ndarray | None = None, heads: np.ndarray | None = None) -> batch.Derivations:
+        """The best derivations."""
+        return batch.decode(self.name, self.arrays, self.lengths, cost=cost, heads=heads, **self.options)
+
+    @cached_property
+    def best(self) -> batch.Derivations:
+        """The best derivations without costs, of any trees."""
+        return self.decode()
+
+    @cached_property
+    def sums(self) -> batch.BatchMarginals:
+        """Of all derivations; a sentence may have none."""
+        return batch.marginals(self.name, self.arrays, self.lengths, allow_none=True, **self.options)
+
+    def require_derivations(self) -> None:
+        """Raises ValueError if a sentence has no derivation."""
+        for b in np.flatnonzero(self.sums.log_partition == -np.inf)[:1]:
+            raise ValueError("sentence %d: no derivation: all its trees are forbidden by scores of -inf" % b)
+
+    def hessian_product(self, by_arcs: np.ndarray, by_parts: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The derivatives, by the scores, of the sum of ``by_arcs * sums.arcs`` and of ``by_parts[name] * sums.parts[name]``."""
+        direction = dict(by_parts)
+        for tensor in arc_tensors(self.name):
+            direction[tensor] = direction[tensor] + by_arcs if tensor in direction else by_arcs
+        return batch.hessian_product(self.name, self.arrays, direction, self.lengths, **self.options)

@@ -1,0 +1,190 @@
+"""The Hessian of log-partition functions times a direction: covariances over all derivations; and longer sentences."""
+
+import brute
+import numpy as np
+import pytest
+from common import rng_for
+from marginals_judge import EXTREMES, MODELS, extreme
+from partition import distribution
+
+from mh4.decoders import batch
+from mh4.decoders.batch import arguments
+from mh4.decoders.batch.arguments import DECODERS
+from mh4.decoders.batch.summing import DIFFERENTIABLE
+
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
+
+
+def name_of(model):
+    return "mst" if model.name == "mst" else "mh%d" % model.k
+
+
+def covariances(model, n, scores, direction, single_root):
+    """For each score, the covariance of how often a derivation uses it with what the derivation scores in the direction."""
+    if model.name == "mst":
+        heads = np.array(brute.all_trees(n))
+        cells = {}
+    else:
+        derivations = brute.derivations(n, model.k)
+        heads, (code, s1, s0, b0) = derivations.heads, np.moveaxis(derivations.reduces, -1, 0)
+        cells = {"shift": tuple(np.moveaxis(derivations.shifts, -1, 0))}
+        cells.update(reduce_s0b0=(code - 1, s0, b0), reduce_s1s0=(code - 1, s1, s0))
+    cells["arcs"] = (heads[:, 1:], np.broadcast_to(np.arange(1, n + 1), heads[:, 1:].shape))
+    possible = (heads[:, 1:] == 0).sum(axis=1) == 1 if single_root else np.ones(len(heads), dtype=bool)
+    _, probability = distribution([tensor[cells[name]] for name, tensor in scores.items()], possible)
+    value = sum(tensor[cells[name]].sum(axis=1) for name, tensor in direction.items())
+    weight = probability * (value - (probability * value).sum())
+    found = {name: np.zeros(tensor.shape) for name, tensor in direction.items()}
+    for name, array in found.items():
+        np.add.at(array, cells[name], np.repeat(weight[:, None], n, axis=1))
+    return found
+
+
+def product(model, scores, direction, single_root, n):
+    batches = [{name: tensor[None] for name, tensor in each.items()} for each in (scores, direction)]
+    found = batch.hessian_product(name_of(model), *batches, [n], single_root=single_root)
+    assert found.keys() == direction.keys()
+    return {name: array[0] for name, array in found.items()}
+
+
+def directed(model, scores, rng):
+    """A random direction, with arcs also where none are scored."""
+    shapes = {name: tensor.shape for name, tensor in scores.items()}
+    if rng.random() < 0.5:
+        n = shapes["shift"][0] - 2 if "shift" in shapes else shapes["arcs"][0] - 1
+        shapes["arcs"] = (n + 1, n + 1)
+    return {name: 10.0 ** rng.integers(-3, 4) * rng.normal(size=shape) for name, shape in shapes.items()}
+
+
+def agree(found, expected, size, near=1e-9):
+    for name, array in expected.items():
+        np.testing.assert_allclose(found[name], array, rtol=near, atol=near * size, err_msg=name)
+
+
+def size_of(direction):
+    return max(np.abs(array).max() for array in direction.values())
+
+
+@every_model
+@every_root
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_covariances_of_all_derivations(model, single_root, n):
+    rng = rng_for("covariances", n)
+    for forbidden in (0, 0, 0, 0.05):
+        scores = {name: tensor.astype(np.float64) for name, tensor in model.sample(n, rng).items()}
+        for tensor in scores.values():
+            tensor[rng.random(tensor.shape) < forbidden] = -np.inf
+        direction = directed(model, scores, rng)
+        found = product(model, scores, direction, single_root, n)
+        agree(found, covariances(model, n, scores, direction, single_root), size_of(direction))
+
+
+@every_model
+@every_root
+@pytest.mark.parametrize("case", EXTREMES)
+def test_extreme_scores(model, single_root, case):
+    """That fit into float64 only with exponents of their own."""
+    rng = rng_for("extreme covariances", case)
+    for n in (2, 3, 4):
+        scores = {name: tensor.astype(np.float64) for name, tensor in extreme(model, n, rng, case).items()}
+        direction = directed(model, scores, rng)
+        found = product(model, scores, direction, single_root, n)
+        agree(found, covariances(model, n, scores, direction, single_root), size_of(direction), 1e-7)
+
+
+@every_model
+@every_root
+@pytest.mark.parametrize("n", [9, 17, 40])
+def test_longer_sentences(model, single_root, n):
+    """By a difference of expected counts, which has five or six right digits; and the Hessian is symmetric."""
+    rng = rng_for("longer covariances", n)
+    scores = {name: tensor.astype(np.float64) for name, tensor in model.sample(n, rng).items()}
+    one, other = ({name: rng.normal(size=tensor.shape) for name, tensor in scores.items()} for _ in range(2))
+    by_one, by_other = (product(model, scores, direction, single_root, n) for direction in (one, other))
+    assert sum((by_one[name] * other[name]).sum() for name in scores) == pytest.approx(
+        sum((by_other[name] * one[name]).sum() for name in scores), rel=1e-8
+    )
+    step = 1e-5
+    up, down = (
+        batch.marginals(
+            name_of(model),
+            {name: (tensor + sign * step * one[name])[None] for name, tensor in scores.items()},
+            [n],
+            single_root=single_root,
+        ).parts
+        for sign in (1, -1)
+    )
+    for name, array in by_one.items():
+        np.testing.assert_allclose(array, (up[name] - down[name])[0] / (2 * step), atol=1e-6 * max(1, np.abs(array).max()))
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_batches_of_any_padding(name):
+    """Results do not depend on what is around a sentence, nor on threads; what is not finite stays in its sentence."""
+    rng = rng_for("covariances of batches", name)
+    lengths = [3, 9, 0, 6, 2]
+    scores, direction = (
+        {tensor: rng.normal(size=(5, *shape.of(10))) for tensor, shape in DECODERS[name].tensors.items()} for _ in "sd"
+    )
+    for tensor, shape in DECODERS[name].tensors.items():
+        for b, n in enumerate(lengths):
+            for array in (scores[tensor], direction[tensor]):
+                array[b, ..., n + shape.rows :, :] = array[b, ..., n + shape.columns :] = np.nan
+    first = next(iter(direction))
+    direction[first][3, ..., 1, 2] = np.inf
+    found = batch.hessian_product(name, scores, direction, lengths, threads=3)
+    for tensor, shape in DECODERS[name].tensors.items():
+        for b, n in enumerate(lengths):
+            ours, corner = found[tensor][b], (..., slice(n + shape.rows), slice(n + shape.columns))
+            assert np.isnan(ours[corner]).all() if b == 3 else np.isfinite(ours).all()
+            assert (ours[..., n + shape.rows :, :] == 0).all() and (ours[..., n + shape.columns :] == 0).all()
+    for b, n in enumerate(lengths):
+        if b == 3:
+            continue
+        of, by = (
+            {tensor: corner[None] for tensor, corner in arguments.single(name, each, b, n).items()}
+            for each in (scores, direction)
+        )
+        alone = batch.hessian_product(name, of, by, [n], threads=1)
+        for tensor, array in alone.items():
+            rows, columns = array.shape[-2:]
+            np.testing.assert_array_equal(found[tensor][b][..., :rows, :columns], array[0])
+
+
+def test_without_derivations():
+    """Marginals are an error, unless they are allowed to be none; the Hessian is 0."""
+    arcs = np.zeros((2, 3, 3))
+    arcs[1] = -np.inf
+    with pytest.raises(ValueError, match="^sentence 1: no derivation"):
+        batch.marginals("mst", {"arcs": arcs}, [2, 2])
+    found = batch.marginals("mst", {"arcs": arcs}, [2, 2], allow_none=True)
+    assert (
+        found.log_partition.tolist() == [pytest.approx(np.log(3)), -np.inf] and (found.arcs[1] == 0).all() and found.arcs[0].any()
+    )
+    direction = np.ones((2, 3, 3))
+    direction[:, 0, 1] = 2
+    product = batch.hessian_product("mst", {"arcs": arcs}, {"arcs": direction}, [2, 2])["arcs"]
+    assert product[0].any() and (product[1] == 0).all()
+    with pytest.raises(ValueError, match="^sentence 0: arcs: scores must be below"):
+        batch.marginals("mst", {"arcs": arcs + np.nan}, [2, 2], allow_none=True)
+
+
+def test_errors():
+    arcs = np.zeros((1, 3, 3))
+    shift, reduces = np.zeros((1, 4, 4)), np.zeros((1, 2, 4, 4))
+    scores = {"shift": shift, "reduce_s0b0": reduces, "arcs": arcs}
+    for direction, message in [
+        ({"shift": shift, "reduce_s0b0": reduces}, "direction: has no tensor 'arcs', but the scores have"),
+        (
+            {"shift": np.zeros((1, 5, 5)), "reduce_s0b0": np.zeros((1, 2, 5, 5))},
+            "direction: has room for 3 words, but the scores for 2",
+        ),
+        ({"shift": shift}, "scores: mh3 needs the tensor reduce_s0b0"),
+    ]:
+        with pytest.raises(ValueError, match="^" + message):
+            batch.hessian_product("mh3", scores, direction, [2])
+    with pytest.raises(ValueError, match="^mh5 has no marginals that can be differentiated; mh3, mh4, mst have$"):
+        batch.hessian_product("mh5", {}, {}, [])
+    with pytest.raises(ValueError, match="^no decoder 'mh6'"):
+        batch.hessian_product("mh6", {}, {}, [])

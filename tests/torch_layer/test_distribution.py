@@ -1,0 +1,452 @@
+"""Tree distributions for PyTorch, against enumeration of all derivations of small sentences and by numerical gradients."""
+
+import brute
+import numpy as np
+import pytest
+from common import rng_for
+from partition import log_sum
+
+from mh4.decoders import NotInClass
+from mh4.decoders.batch.arguments import DECODERS, single
+from mh4.decoders.batch.summing import DIFFERENTIABLE
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: `make torch-test` runs these tests")
+from mh4.torch import TreeDistribution  # noqa: E402
+
+WITH_SUMS = [name for name, decoder in DECODERS.items() if decoder.marginals]
+every_decoder = pytest.mark.parametrize("name", DECODERS)
+every_sum = pytest.mark.parametrize("name", WITH_SUMS)
+every_covariance = pytest.mark.parametrize("name", DIFFERENTIABLE)
+every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
+LENGTHS, LONGEST = [3, 1, 4], 5
+FORMS = {"mh3": [(), ("arcs",)], "mh4": [(), ("arcs",), ("reduce_s1s0",), ("arcs", "reduce_s1s0")]}  # optional tensors left out
+
+
+def sample(name, rng, dtype=torch.float64, left_out=(), lengths=LENGTHS, longest=LONGEST, masked=0.0, padding=float("nan")):
+    """Random scores of a batch, whose padding is not to be read, and lengths."""
+    tensors = {}
+    for tensor, shape in DECODERS[name].tensors.items():
+        if tensor in left_out:
+            continue
+        numbers = torch.from_numpy(rng.normal(size=(len(lengths), *shape.of(longest)))).to(dtype)
+        numbers[torch.from_numpy(rng.random(numbers.shape) < masked)] = -torch.inf
+        for b, n in enumerate(lengths):
+            numbers[b, ..., n + shape.rows :, :] = padding
+            numbers[b, ..., n + shape.columns :] = padding
+        tensors[tensor] = numbers
+    return tensors, torch.tensor(lengths)
+
+
+class Enumerated:
+    """All derivations of a sentence of a batch: their scores, and the trees that they make."""
+
+    def __init__(self, name, tensors, b, n, single_root):
+        of = single(name, {tensor: numbers.detach().double().numpy() for tensor, numbers in tensors.items()}, b, n)
+        if name == "mst":
+            self.heads = np.array(brute.all_trees(n))
+            self.scores = brute.tree_scores(self.heads, of["arcs"])
+        elif name == "1ec":
+            self.heads = np.array(brute.class_trees(n, "1ec"))
+            parts = [DECODERS[name].decode(**of, heads=heads).parts for heads in self.heads]  # those that follow from a tree
+            self.scores = np.array([sum(of[part][tuple(rows.T)].sum() for part, rows in each.items()) for each in parts])
+        else:
+            derivations = brute.derivations(n, int(name[2]))
+            self.heads, self.scores = derivations.heads, derivations.scores(**of)
+        if single_root:
+            self.scores = np.where((self.heads[:, 1:] == 0).sum(axis=1) == 1, self.scores, -np.inf)
+        self.log_partition = log_sum(self.scores)
+        self.probability = np.exp(self.scores - self.log_partition)
+
+    def log_prob(self, heads):
+        fits = ((self.heads == heads) | (np.array(heads) == -1))[:, 1:].all(axis=1)
+        return log_sum(self.scores[fits]) - self.log_partition
+
+    @property
+    def entropy(self):
+        used = self.probability > 0
+        return self.log_partition - (self.probability[used] * self.scores[used]).sum()
+
+    def marginals(self, longest):
+        arcs = np.zeros((longest + 1, longest + 1))
+        for heads, probability in zip(self.heads, self.probability):
+            arcs[heads[1:], np.arange(1, len(heads))] += probability
+        return arcs
+
+
+def forms(names):
+    return [(name, left_out) for name in names for left_out in FORMS.get(name, [()])]
+
+
+def enumerated(name, tensors, single_root, lengths=LENGTHS):
+    return [Enumerated(name, tensors, b, n, single_root) for b, n in enumerate(lengths)]
+
+
+def near(found, expected, size=1e-9):
+    np.testing.assert_allclose(found.detach().numpy(), expected, atol=size, rtol=size)
+
+
+def padded(heads, longest=LONGEST):
+    return list(heads) + [-1] * (longest + 1 - len(heads))
+
+
+def some_trees(rng, lengths=LENGTHS, single_root=True):
+    return torch.tensor([padded(brute.random_tree(n, rng, single_root)) for n in lengths])
+
+
+# ------------------------------------------------------------------------------------------------------ values
+
+
+@pytest.mark.parametrize("name, left_out", forms(WITH_SUMS), ids=str)
+@every_root
+def test_sums_are_those_of_all_derivations(name, left_out, single_root):
+    rng = rng_for("torch sums", name, left_out, single_root)
+    for masked in (0, 0, 0.03):
+        tensors, lengths = sample(name, rng, left_out=left_out, masked=masked)
+        expected = enumerated(name, tensors, single_root)
+        if any(each.log_partition == -np.inf for each in expected):
+            continue
+        found = TreeDistribution(name, tensors, lengths, single_root=single_root)
+        near(found.log_partition, [each.log_partition for each in expected])
+        near(found.entropy, [each.entropy for each in expected])
+        near(found.marginals, np.stack([each.marginals(LONGEST) for each in expected]))
+
+
+@pytest.mark.parametrize("name, left_out", forms(DECODERS), ids=str)
+@every_root
+def test_the_best_derivation(name, left_out, single_root):
+    tensors, lengths = sample(name, rng_for("torch best", name, left_out), left_out=left_out)
+    found = TreeDistribution(name, tensors, lengths, single_root=single_root)
+    assert found.argmax.dtype == torch.long and found.argmax.shape == (len(LENGTHS), LONGEST + 1)
+    for b, each in enumerate(enumerated(name, tensors, single_root)):
+        best = each.scores.argmax()
+        assert found.argmax[b].tolist() == padded(each.heads[best].tolist())
+        assert float(found.max[b]) == pytest.approx(each.scores[best], abs=1e-12)
+
+
+@every_sum
+@every_root
+def test_the_probability_of_every_tree(name, single_root):
+    """Of all derivations of a tree together; -inf of one outside the class; all of them sum to 1."""
+    n = 4
+    rng = rng_for("torch log_prob", name)
+    tensors, _ = sample(name, rng, lengths=[n], longest=n + 1)
+    (expected,) = enumerated(name, tensors, single_root, [n])
+    trees = brute.all_trees(n)
+    repeated = {tensor: numbers.expand(len(trees), *numbers.shape[1:]) for tensor, numbers in tensors.items()}
+    heads = torch.tensor([padded(heads, n + 1) for heads in trees])
+    found = TreeDistribution(name, repeated, torch.full((len(trees),), n), single_root=single_root).log_prob(heads)
+    near(found, [expected.log_prob(heads) for heads in trees])
+    assert float(found.exp().sum()) == pytest.approx(1, abs=1e-9)
+    if name == "mh3":
+        assert (found == -torch.inf).any()
+
+
+@every_sum
+def test_the_probability_of_partial_trees(name):
+    rng = rng_for("torch partial", name)
+    tensors, lengths = sample(name, rng)
+    expected = enumerated(name, tensors, True)
+    found = TreeDistribution(name, tensors, lengths)
+    near(found.log_prob(torch.full((3, LONGEST + 1), -1)), np.zeros(3))
+    for _ in range(10):
+        heads = some_trees(rng)
+        heads[torch.from_numpy(rng.random(heads.shape) < 0.5)] = -1
+        rows = [heads[b, : n + 1].tolist() for b, n in enumerate(LENGTHS)]
+        near(found.log_prob(heads), [each.log_prob(row) for each, row in zip(expected, rows)])
+        heads[:, 0] = 0  # as other libraries have it; this, and the padding, is ignored
+        heads[1, 2:] = 77
+        near(found.log_prob(heads), [each.log_prob(row) for each, row in zip(expected, rows)])
+    cycle = torch.tensor([[-1, 2, 1, 0, -1, -1], [-1, 0, -1, -1, -1, -1], [-1, -1, -1, 3, -1, -1]])
+    assert found.log_prob(cycle).tolist() == [-np.inf, pytest.approx(0, abs=1e-9), -np.inf]
+
+
+@every_sum
+def test_cross_entropy_and_kl(name):
+    rng = rng_for("torch kl", name)
+    (ours, lengths), (theirs, _) = sample(name, rng), sample(name, rng)
+    p, q = (TreeDistribution(name, tensors, lengths) for tensors in (ours, theirs))
+    expected = []
+    for ps, qs in zip(enumerated(name, ours, True), enumerated(name, theirs, True)):
+        used = ps.probability > 0
+        expected.append(-(ps.probability[used] * (qs.scores - qs.log_partition)[used]).sum())
+    near(p.cross_entropy(q), expected)
+    near(p.kl(q), np.array(expected) - p.entropy.numpy())
+    near(p.kl(p), np.zeros(3))
+    first = next(iter(theirs))
+    theirs[first] = theirs[first].clone()
+    theirs[first][2, 1, 2] = -torch.inf
+    assert p.kl(TreeDistribution(name, theirs, lengths)).isinf().tolist() == [False, False, True]
+    assert p.kl(p).isfinite().all()
+    with pytest.raises(ValueError, match="^the distributions differ in"):
+        p.kl(TreeDistribution(name, theirs, lengths, single_root=False))
+
+
+@every_decoder
+def test_structured_hinge(name):
+    rng = rng_for("torch hinge", name)
+    tensors, lengths = sample(name, rng)
+    found = TreeDistribution(name, tensors, lengths)
+    expected = enumerated(name, tensors, True)
+    for cost in (None, torch.from_numpy(rng.random((3, LONGEST + 1, LONGEST + 1)))):
+        gold = torch.tensor([padded(each.heads[rng.choice(np.flatnonzero(each.scores > -np.inf))].tolist()) for each in expected])
+        margins = []
+        for b, each in enumerate(expected):
+            n = LENGTHS[b]
+            heads, words = each.heads[:, 1:], np.arange(1, n + 1)
+            right = gold[b, 1 : n + 1].numpy()
+            costs = (heads != right).sum(axis=1) if cost is None else cost[b].numpy()[heads, words].sum(axis=1)
+            margins.append((each.scores + costs).max() - each.scores[(heads == right).all(axis=1)].max())
+        near(found.structured_hinge(gold, cost), margins, 1e-5)
+    assert (found.structured_hinge(found.argmax, torch.zeros(3, LONGEST + 1, LONGEST + 1)) == 0).all()
+
+
+# --------------------------------------------------------------------------------------------------- gradients
+
+
+def gradients(name, function, rng, left_out=(), second=False, fast=True, **options):
+    """Check those of a function of a distribution by all scores, of which some are padding; fast: by a random projection."""
+    tensors, lengths = sample(name, rng, lengths=[3, 1], longest=3, left_out=left_out, padding=0.3)
+    names = list(tensors)
+    inputs = [tensors[each].requires_grad_() for each in names]
+
+    def of_scores(*numbers):
+        return function(TreeDistribution(name, dict(zip(names, numbers)), lengths, threads=1, **options))
+
+    assert torch.autograd.gradcheck(of_scores, inputs, fast_mode=fast)
+    if second:
+        assert torch.autograd.gradgradcheck(of_scores, inputs, fast_mode=True)
+
+
+@pytest.mark.parametrize("name, left_out", forms(DIFFERENTIABLE), ids=str)
+@pytest.mark.parametrize("what", ["log_partition", "marginals", "entropy"])
+def test_gradients_of_sums(name, left_out, what):
+    for single_root in (True, False):
+        rng, second = rng_for("torch gradients", name, left_out), what == "log_partition"
+        gradients(name, lambda trees: getattr(trees, what), rng, left_out, second, fast=False, single_root=single_root)
+
+
+@every_covariance
+def test_gradients_of_log_prob(name):
+    heads = torch.tensor([[-1, 2, 0, 2], [-1, 0, -1, -1]])
+    partial = torch.tensor([[-1, -1, -1, 2], [-1, 0, -1, -1]])
+    for given in (heads, partial):
+        gradients(name, lambda trees, given=given: trees.log_prob(given), rng_for("torch", name), second=True)
+    gradients(
+        name,
+        lambda trees: trees.log_prob(heads),
+        rng_for("torch", name),
+        [each for each, shape in DECODERS[name].tensors.items() if shape.optional],
+    )
+
+
+@every_covariance
+def test_gradients_of_kl(name):
+    other, lengths = sample(name, rng_for("torch other", name), lengths=[3, 1], longest=3, padding=0.7)
+    names = list(other)
+    for turned in (False, True):
+
+        def divergence(trees, turned=turned):
+            q = TreeDistribution(name, other, lengths)
+            return q.kl(trees) if turned else trees.kl(q)
+
+        gradients(name, divergence, rng_for("torch kl gradients", name, names))
+
+
+@every_decoder
+def test_gradients_of_what_is_best(name):
+    gold = torch.tensor([[-1, 2, 0, 2], [-1, 0, -1, -1]])
+    gradients(name, lambda trees: trees.max, rng_for("torch max", name), second=True)
+    gradients(name, lambda trees: trees.structured_hinge(gold), rng_for("torch max", name))
+
+
+@every_covariance
+def test_gradients_with_forbidden_scores_and_whatever_padding(name):
+    """They are finite, and 0 where nothing is to be read."""
+    for padding in (float("nan"), float("inf"), -float("inf")):
+        tensors, lengths = sample(name, rng_for("torch padding", name), padding=padding)
+        first = next(iter(tensors))
+        tensors[first][2, 0, 2] = -torch.inf
+        for numbers in tensors.values():
+            numbers.requires_grad_()
+        found = TreeDistribution(name, tensors, lengths)
+        results = [
+            found.max,
+            found.log_partition,
+            found.entropy,
+            found.log_prob(found.argmax),
+            found.structured_hinge(found.argmax),
+        ]
+        # The gradient of what is beyond a sentence may be NaN, as log(0) times 0 is.
+        inside = torch.zeros(found.marginals.shape)
+        for b, n in enumerate(LENGTHS):
+            inside[b, : n + 1, 1 : n + 1] = 1
+        results.append((found.marginals.clamp_min(1e-300).log() * inside).sum())
+        for result in results:
+            result.sum().backward()
+        for tensor, numbers in tensors.items():
+            shape = DECODERS[name].tensors[tensor]
+            assert numbers.grad.isfinite().all(), tensor
+            for b, n in enumerate(LENGTHS):
+                assert (numbers.grad[b, ..., n + shape.rows :, :] == 0).all() and (
+                    numbers.grad[b, ..., n + shape.columns :] == 0
+                ).all()
+
+
+def test_gradients_that_are_not_finite_stay_in_their_sentence():
+    tensors, lengths = sample("mh4", rng_for("torch nan"))
+    for numbers in tensors.values():
+        numbers.requires_grad_()
+    TreeDistribution("mh4", tensors, lengths).entropy.backward(torch.tensor([1.0, 1.0, torch.nan], dtype=torch.float64))
+    for numbers in tensors.values():
+        assert numbers.grad[:2].isfinite().all() and numbers.grad[2].isnan().any()
+
+
+@pytest.mark.parametrize("what", ["entropy", "marginals", "log_partition"])
+def test_what_is_not_known_is_refused(what):
+    """The second derivative, or of log_partition the third, though parts of it are known."""
+    tensors, lengths = sample("mst", rng_for("torch third"))
+    arcs = tensors["arcs"].requires_grad_()
+    result = getattr(TreeDistribution("mst", tensors, lengths), what)
+    for _ in range(2 if what == "log_partition" else 1):
+        (result,) = torch.autograd.grad((result**2).sum(), arcs, create_graph=True)
+    with pytest.raises(RuntimeError, match="^log_partition and log_prob can be differentiated twice"):
+        torch.autograd.grad(result.sum(), arcs)
+
+
+def test_backward_can_be_called_for_each_result():
+    tensors, lengths = sample("mh3", rng_for("torch twice"))
+    tensors["shift"].requires_grad_()
+    found = TreeDistribution("mh3", tensors, lengths)
+    for _ in range(2):
+        found.entropy.sum().backward()
+        found.log_partition.sum().backward()
+
+
+# ----------------------------------------------------------------------------------------- types, devices, threads
+
+
+@every_decoder
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_types(name, dtype):
+    tensors, lengths = sample(name, rng_for("torch types", name), dtype)
+    exact = {tensor: numbers.double() for tensor, numbers in tensors.items()}
+    for numbers in tensors.values():
+        numbers.requires_grad_()
+    found, expected = TreeDistribution(name, tensors, lengths), TreeDistribution(name, exact, lengths.int())
+    assert torch.equal(found.argmax, expected.argmax)
+    results = ["max"] + ["log_partition", "entropy", "marginals"] * (name in DIFFERENTIABLE)
+    for what in results:
+        ours, theirs = getattr(found, what), getattr(expected, what)
+        assert ours.dtype == dtype
+        torch.testing.assert_close(ours, theirs.to(dtype))
+        ours.sum().backward()
+    assert all(numbers.grad.dtype == dtype for numbers in tensors.values())
+
+
+def test_several_types_are_promoted():
+    tensors, lengths = sample("mh4", rng_for("torch promotion"), torch.float16)
+    tensors["shift"] = tensors["shift"].float()
+    assert TreeDistribution("mh4", tensors, lengths).log_partition.dtype == torch.float32
+
+
+def test_results_do_not_depend_on_threads_or_memory_layout():
+    rng = rng_for("torch threads")
+    lengths = rng.integers(1, 15, 20).tolist()
+    tensors, words = sample("mh4", rng, torch.float32, lengths=lengths, longest=15)
+    turned = {tensor: numbers.transpose(-1, -2).contiguous().transpose(-1, -2) for tensor, numbers in tensors.items()}
+    first, other = TreeDistribution("mh4", tensors, words, threads=1), TreeDistribution("mh4", turned, words, threads=3)
+    assert torch.equal(first.marginals, other.marginals) and torch.equal(first.argmax, other.argmax)
+
+
+def test_an_empty_batch():
+    for name in WITH_SUMS:
+        tensors = {tensor: torch.zeros(0, *shape.of(3), requires_grad=True) for tensor, shape in DECODERS[name].tensors.items()}
+        found = TreeDistribution(name, tensors, torch.zeros(0, dtype=torch.long))
+        assert found.argmax.shape == (0, 4) and found.entropy.shape == (0,) and found.marginals.shape == (0, 4, 4)
+        (found.entropy.sum() + found.log_prob(torch.zeros(0, 4, dtype=torch.long)).sum()).backward()
+
+
+# ------------------------------------------------------------------------------------------------------ errors
+
+
+class TestErrors:
+    """Each is one sentence, which names the sentence of the batch."""
+
+    def make(self, name="mh4", change=lambda tensors: None, lengths=LENGTHS, **options):
+        tensors, _ = sample(name, rng_for("torch errors", name))
+        change(tensors)
+        return TreeDistribution(name, tensors, torch.tensor(lengths), **options)
+
+    @pytest.mark.parametrize(
+        "arguments, message",
+        [
+            ({"lengths": [3, 6, 4]}, "lengths: sentence 1 has 6 words, but the arrays have room for 0 to 5"),
+            ({"lengths": [3.0, 1.0, 4.0]}, "lengths: expected a vector of integers, got dtype float32"),
+            ({"lengths": [3, 1]}, r"shift: expected the shape \(B, N\+2, N\+2\), B = 2 and N = 5, got \(3, 7, 7\)"),
+            ({"change": lambda tensors: tensors.pop("shift")}, r"scores: mh4 needs the tensor shift \(B, N\+2, N\+2\)"),
+            ({"change": lambda tensors: tensors.update(sibling=tensors["shift"])}, "scores: mh4 has no tensor 'sibling'"),
+            ({"change": lambda tensors: tensors.update(shift=tensors["shift"].long())}, "shift: expected floating-point numbers"),
+            ({"change": lambda tensors: tensors.update(shift=tensors["shift"].numpy())}, "shift: expected a tensor, got ndarray"),
+            ({"change": lambda tensors: tensors.update(shift=tensors["shift"].to("meta"))}, "scores: shift is on meta, but .* is on cpu"),
+        ],
+    )  # fmt: skip
+    def test_arguments(self, arguments, message):
+        with pytest.raises(ValueError, match="^" + message):
+            self.make(**arguments)
+
+    def test_names(self):
+        with pytest.raises(ValueError, match="^no decoder 'mh6'"):
+            TreeDistribution("mh6", {"arcs": torch.zeros(1, 3, 3)}, torch.tensor([2]))
+        with pytest.raises(ValueError, match="^lengths: expected a tensor, got list"):
+            TreeDistribution("mst", {"arcs": torch.zeros(1, 3, 3)}, [2])
+
+    @pytest.mark.parametrize("what", ["log_partition", "entropy", "marginals"])
+    def test_mh5_has_no_sums(self, what):
+        with pytest.raises(ValueError, match="^mh5 has no marginals; mh3, mh4, mst"):
+            getattr(self.make("mh5"), what)
+
+    @pytest.mark.parametrize("what", ["max", "argmax", "log_partition", "entropy", "marginals"])
+    def test_scores(self, what):
+        found = self.make(change=lambda tensors: tensors["shift"][2, 1, 2].fill_(torch.nan))
+        with pytest.raises(ValueError, match="^sentence 2: shift: scores must be below 1e.30 and not NaN"):
+            getattr(found, what)
+        found = self.make(change=lambda tensors: tensors["shift"][2].fill_(-torch.inf))
+        with pytest.raises(ValueError, match="^sentence 2: no derivation"):
+            getattr(found, what)
+        with pytest.raises(ValueError, match="^sentence 1: no derivation"):
+            getattr(self.make(lengths=[3, 0, 4]), what)
+
+    def test_heads(self):
+        found = self.make()
+        heads = some_trees(rng_for("torch heads"))
+        for method in (found.log_prob, found.structured_hinge):
+            for wrong, message in [
+                (heads[:, :4], r"^heads: expected integers of shape \(3, 6\), got torch.int64 of shape \(3, 4\)"),
+                (heads.float(), r"^heads: expected integers of shape \(3, 6\), got torch.float32"),
+                (heads.numpy(), "^heads: expected a tensor, got ndarray"),
+            ]:
+                with pytest.raises(ValueError, match=message):
+                    method(wrong)
+        heads[2, 3] = 5
+        with pytest.raises(ValueError, match="^sentence 2: heads: the head of word 3 is 5, but must be -1 to 4$"):
+            found.log_prob(heads)
+        with pytest.raises(ValueError, match="^sentence 2: heads: the head of word 3 is 5, but must be 0 to 4$"):
+            found.structured_hinge(heads)
+
+    def test_trees(self):
+        heads = torch.tensor([[-1, 0, 1, 2, -1, -1], [-1, 0, -1, -1, -1, -1], [-1, 3, 0, 2, 2, -1]])
+        with pytest.raises(NotInClass, match="^sentence 2: heads: the tree is not in MH3"):
+            self.make("mh3").structured_hinge(heads)
+        heads[2, 1:5] = torch.tensor([2, 1, 0, 3])
+        with pytest.raises(ValueError, match="^sentence 2: heads: word 1 is on a cycle"):
+            self.make("mh3").structured_hinge(heads)
+
+    def test_costs(self):
+        heads = some_trees(rng_for("torch heads"))
+        for cost, message in [
+            (torch.zeros(3, 5, 5), r"^cost: expected the shape \(B, N\+1, N\+1\), B = 3 and N = 5, got \(3, 5, 5\)"),
+            (torch.zeros(3, 6, 6).long(), "^cost: expected floating-point numbers, got dtype int64"),
+            (torch.full((3, 6, 6), torch.nan), "^sentence 0: cost: scores must be below 1e.30 and not NaN"),
+        ]:
+            with pytest.raises(ValueError, match=message):
+                self.make().structured_hinge(heads, cost)
