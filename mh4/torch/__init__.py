@@ -7,6 +7,11 @@ Nothing else in mh4 imports PyTorch::
     loss = -trees.log_prob(heads).mean()
 """
 
+try:
+    import torch  # noqa: F401
+except ModuleNotFoundError:
+    raise ModuleNotFoundError("mh4.torch needs PyTorch, which is not installed: pip install 'mh4[torch]'", name="torch") from None
+
 from mh4.torch.distribution import TreeDistribution
 
 __all__ = ["TreeDistribution"]

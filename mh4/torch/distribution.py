@@ -1,5 +1,7 @@
 """Distributions over the dependency trees of sentences."""
 
+from __future__ import annotations  # the documentation is made without PyTorch
+
 import functools
 from collections.abc import Mapping
 
@@ -7,10 +9,9 @@ import numpy as np
 import torch
 
 from mh4.decoders import batch
+from mh4.decoders.batch.arguments import LARGEST
 from mh4.torch.functions import ExpectedCounts, LogPartition
 from mh4.torch.sentences import Sentences, arc_tensors, array, on_processor
-
-FORBIDDING = -1e30  # scores from here down forbid what they score
 
 
 class TreeDistribution:
@@ -103,7 +104,7 @@ class TreeDistribution:
         with_arcs = LogPartition.apply(sentences, *masked.values())
         return self._returned(torch.where(with_arcs > -torch.inf, with_arcs - everything, -torch.inf))
 
-    def cross_entropy(self, other: "TreeDistribution") -> torch.Tensor:
+    def cross_entropy(self, other: TreeDistribution) -> torch.Tensor:
         """That of another distribution relative to this one, -sum p log q over derivations, in nats, (B,).
 
         other: of the same decoder, with the same score tensors, lengths and single_root. It is inf if the other forbids what this does
@@ -111,7 +112,7 @@ class TreeDistribution:
         """
         return self._returned(self._cross_entropy(other))
 
-    def kl(self, other: "TreeDistribution") -> torch.Tensor:
+    def kl(self, other: TreeDistribution) -> torch.Tensor:
         """The Kullback-Leibler divergence from another distribution to this one, sum p log(p / q), (B,); other: as for `cross_entropy`."""
         return self._returned(self._cross_entropy(other) - self._cross_entropy(self))
 
@@ -180,7 +181,7 @@ class TreeDistribution:
         self._sentences.require_derivations()
         return ExpectedCounts.apply(self._sentences, *self._tensors().values())
 
-    def _cross_entropy(self, other: "TreeDistribution") -> torch.Tensor:
+    def _cross_entropy(self, other: TreeDistribution) -> torch.Tensor:
         """In float64; of this one itself, the entropy."""
         ours, theirs = self._sentences, other._sentences
         alike = (
@@ -191,8 +192,8 @@ class TreeDistribution:
             raise ValueError("the distributions differ in their decoder, single_root, lengths, score tensors or their dimensions")
         _, *expected = self._expected()
         total = other._log_partition()
-        for counts, numbers in zip(expected, [other._tensors()[tensor] for tensor in self.scores]):
-            usable = numbers.abs() < -FORBIDDING  # in the padding, there may be anything
+        for counts, numbers in zip(expected, [other._tensors()[tensor] for tensor in self.scores], strict=True):
+            usable = numbers.abs() < LARGEST  # neither forbidden nor, as there may be anything, in the padding
             total = total - (counts * torch.where(usable, numbers, 0).double()).flatten(1).sum(1)
             impossible = ((counts > 0) & ~usable).flatten(1).any(1)
             total = torch.where(impossible, torch.inf, total)

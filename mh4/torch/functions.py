@@ -4,6 +4,8 @@ The derivative of the log-partition function by a score is the expected count of
 the covariance of two counts. Both are exact. What would be the third derivative is not known: asking for it is an error.
 """
 
+from __future__ import annotations  # the documentation is made without PyTorch
+
 from typing import Any
 
 import torch
@@ -28,7 +30,9 @@ class LogPartition(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, by: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         _, *counts = ExpectedCounts.apply(ctx.of, *ctx.saved_tensors)
-        return None, *[(over_sentences(by, count) * count).to(tensor.dtype) for tensor, count in zip(ctx.saved_tensors, counts)]
+        return None, *[
+            (over_sentences(by, count) * count).to(tensor.dtype) for tensor, count in zip(ctx.saved_tensors, counts, strict=True)
+        ]
 
 
 class ExpectedCounts(torch.autograd.Function):
@@ -43,7 +47,7 @@ class ExpectedCounts(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *by: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         products = HessianProduct.apply(ctx.of, len(by), *by, *ctx.saved_tensors)
-        return None, *[product.to(tensor.dtype) for product, tensor in zip(products, ctx.saved_tensors)]
+        return None, *[product.to(tensor.dtype) for product, tensor in zip(products, ctx.saved_tensors, strict=True)]
 
 
 class HessianProduct(torch.autograd.Function):
@@ -55,7 +59,7 @@ class HessianProduct(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, of: Sentences, count: int, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         by_arcs, *by_parts = [direction.numpy() for direction in tensors[:count]]
-        products = of.hessian_product(by_arcs, dict(zip(of.arrays, by_parts)))
+        products = of.hessian_product(by_arcs, dict(zip(of.arrays, by_parts, strict=True)))
         return tuple(torch.from_numpy(products[name]) for name in of.arrays)
 
     @staticmethod

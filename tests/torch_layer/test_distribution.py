@@ -68,7 +68,7 @@ class Enumerated:
 
     def marginals(self, longest):
         arcs = np.zeros((longest + 1, longest + 1))
-        for heads, probability in zip(self.heads, self.probability):
+        for heads, probability in zip(self.heads, self.probability, strict=True):
             arcs[heads[1:], np.arange(1, len(heads))] += probability
         return arcs
 
@@ -152,10 +152,10 @@ def test_the_probability_of_partial_trees(name):
         heads = some_trees(rng)
         heads[torch.from_numpy(rng.random(heads.shape) < 0.5)] = -1
         rows = [heads[b, : n + 1].tolist() for b, n in enumerate(LENGTHS)]
-        near(found.log_prob(heads), [each.log_prob(row) for each, row in zip(expected, rows)])
+        near(found.log_prob(heads), [each.log_prob(row) for each, row in zip(expected, rows, strict=True)])
         heads[:, 0] = 0  # as other libraries have it; this, and the padding, is ignored
         heads[1, 2:] = 77
-        near(found.log_prob(heads), [each.log_prob(row) for each, row in zip(expected, rows)])
+        near(found.log_prob(heads), [each.log_prob(row) for each, row in zip(expected, rows, strict=True)])
     cycle = torch.tensor([[-1, 2, 1, 0, -1, -1], [-1, 0, -1, -1, -1, -1], [-1, -1, -1, 3, -1, -1]])
     assert found.log_prob(cycle).tolist() == [-np.inf, pytest.approx(0, abs=1e-9), -np.inf]
 
@@ -166,7 +166,7 @@ def test_cross_entropy_and_kl(name):
     (ours, lengths), (theirs, _) = sample(name, rng), sample(name, rng)
     p, q = (TreeDistribution(name, tensors, lengths) for tensors in (ours, theirs))
     expected = []
-    for ps, qs in zip(enumerated(name, ours, True), enumerated(name, theirs, True)):
+    for ps, qs in zip(enumerated(name, ours, True), enumerated(name, theirs, True), strict=True):
         used = ps.probability > 0
         expected.append(-(ps.probability[used] * (qs.scores - qs.log_partition)[used]).sum())
     near(p.cross_entropy(q), expected)
@@ -210,7 +210,7 @@ def gradients(name, function, rng, left_out=(), second=False, fast=True, **optio
     inputs = [tensors[each].requires_grad_() for each in names]
 
     def of_scores(*numbers):
-        return function(TreeDistribution(name, dict(zip(names, numbers)), lengths, threads=1, **options))
+        return function(TreeDistribution(name, dict(zip(names, numbers, strict=True)), lengths, threads=1, **options))
 
     assert torch.autograd.gradcheck(of_scores, inputs, fast_mode=fast)
     if second:
