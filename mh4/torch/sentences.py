@@ -62,5 +62,8 @@ class Sentences:
         """The derivatives, by the scores, of the sum of ``by_arcs * sums.arcs`` and of ``by_parts[name] * sums.parts[name]``."""
         direction = dict(by_parts)
         for tensor in arc_tensors(self.name):
-            direction[tensor] = direction[tensor] + by_arcs if tensor in direction else by_arcs
+            if tensor in direction:
+                direction[tensor] = direction[tensor] + by_arcs
+            elif by_arcs.any():  # charts without arcs are faster
+                direction[tensor] = by_arcs
         return batch.hessian_product(self.name, self.arrays, direction, self.lengths, **self.options)
