@@ -387,7 +387,8 @@ cdef class OneECWorker(Worker):
             for x in range(square):
                 arcs[x] = <float> (arc[x] + (cost[x] if cost else 0))
                 crossed_arcs[x] = <float> (crossed_arc[x] + (cost[x] if cost else 0))
-            if not self.chart.decode(n, arcs, crossed_arcs, grandparent, sibling, of.single_root, &of.to_heads[b, 0]):
+            best = self.chart.decode(n, arcs, crossed_arcs, grandparent, sibling, of.single_root, &of.to_heads[b, 0])
+            if best == -INFINITY:
                 return FAILED
         cdef Rows[4] to
         to[0], to[1] = of.rows(of.to_arc, b), of.rows(of.to_crossed_arc, b)

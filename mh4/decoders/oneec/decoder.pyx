@@ -125,7 +125,7 @@ def decode(
         cost = arguments.scores("cost", cost, (n + 1, n + 1))
     heads = arguments.given_tree(heads, n, single_root)
     if heads is None:
-        heads = _best_tree(tensors, cost, single_root)
+        heads, _ = _best_tree(tensors, cost, single_root)
     parts = parts_of(heads)
     if parts is None:
         raise NotInClass("heads: the tree is not 1-Endpoint-Crossing")
@@ -136,7 +136,7 @@ def decode(
 
 
 def _best_tree(tensors, cost, bint single_root):
-    """Heads of the highest-scoring tree."""
+    """Heads of the highest-scoring tree, and its score in the chart."""
     cdef int n = len(tensors["arc"]) - 1
     needed = sum([4 * tensor.size for tensor in tensors.values()]) + 8 * (n + 1) ** 2
     room_for(needed, "the sum of scores and cost")
@@ -147,22 +147,22 @@ def _best_tree(tensors, cost, bint single_root):
     cdef const float[:, ::1] sibling = tensors["sibling"].T.astype(np.float32, order="C", copy=False)
     found = np.full(n + 1, -1, dtype=np.int32)
     if n == 0:
-        return found
+        return found, 0.0
     cdef Workspace workspace = workspaces.take(Workspace)
     cdef int[::1] heads = found
-    cdef bint derived
+    cdef float best
     try:
         with nogil:
-            derived = workspace.decode(
+            best = workspace.decode(
                 n, &arc[0, 0], &crossed_arc[0, 0], &grandparent[0, 0], &sibling[0, 0], single_root, &heads[0]
             )
     except MemoryError:
         raise out_of_memory(n, workspace.bytes_needed()) from None
     workspace.release()
     workspaces.give_back(workspace)
-    if not derived:
+    if best == -INFINITY:
         raise arguments.no_derivation()
-    return found
+    return found, best
 
 
 cdef extern from "trace.hpp" namespace "oneec" nogil:
@@ -181,16 +181,16 @@ cdef extern from "trace.hpp" namespace "oneec" nogil:
 cdef class Workspace(Search):
     cdef Chart chart
 
-    cdef bint decode(
+    cdef float decode(
         self, int n, const float* arc, const float* crossed_arc, const float* grandparent, const float* sibling, bint single_root,
         int* heads
-    ) except -1 nogil:
+    ) except? -1 nogil:
         self.chart.prepare(n, arc, crossed_arc, grandparent, sibling, single_root)
         self.chart.fill()
-        if self.chart.best_score() == -INFINITY:
-            return False
-        self.chart.trace(heads)
-        return True
+        cdef float best = self.chart.best_score()
+        if best > -INFINITY:
+            self.chart.trace(heads)
+        return best
 
     cdef double bytes_needed(self) noexcept nogil:
         return <double> self.chart.bytes_needed()

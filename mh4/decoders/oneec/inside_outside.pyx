@@ -3,6 +3,7 @@
 cimport cython
 import numpy as np
 
+from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.oneec.parts cimport write_parts
@@ -114,7 +115,8 @@ cdef class OneECSums(Sums):
         cdef size_t side = n + 1, square = side * side, with_none = square + side, x, y
         cdef float* arc
         cdef float* grandparent
-        self.heads.assign(side, -1)
+        self.heads.clear()
+        self.heads.resize(side, -1)
         if n == 0:
             if single_root:
                 return False
@@ -128,7 +130,8 @@ cdef class OneECSums(Sums):
                 for y in range(side):
                     grandparent[y * (side + 1) + x] = <float> scores.grandparent[x * side + y]
                     grandparent[with_none + y * (side + 1) + x] = <float> scores.sibling[x * side + y]
-            if not self.best.decode(n, arc, arc + square, grandparent, grandparent + with_none, single_root, self.heads.data()):
+            best = self.best.decode(n, arc, arc + square, grandparent, grandparent + with_none, single_root, self.heads.data())
+            if best == -INFINITY:
                 return False
         cdef Rows[4] to
         cdef Py_ssize_t* row
@@ -136,7 +139,8 @@ cdef class OneECSums(Sums):
         for x in range(4):
             to[x] = Rows(self.rows.data() + 2 * side * x, -1)
         write_parts(self.heads.data(), n, self.crossed, to)
-        self.of_tree.assign(3 * side, 0)
+        self.of_tree.clear()
+        self.of_tree.resize(3 * side, 0)
         for x in range(4):
             row = self.rows.data() + 2 * side * x
             while row != to[x].next:

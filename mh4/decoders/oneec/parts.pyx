@@ -36,7 +36,8 @@ cdef bint write_parts(const int* heads, int n, vector[int]& crossed, Rows* to) e
     cdef int m, k, h, g, s, low, high, end, other, x
     cdef bint visible, hides
     cdef Watch watch
-    crossed.assign(n + 1, 0)
+    crossed.clear()
+    crossed.resize(n + 1, 0)
     for m in range(1, n + 1):
         watch.after(10 * n)
         low, high = minimum(heads[m], m), maximum(heads[m], m)

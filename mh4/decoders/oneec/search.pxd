@@ -2,10 +2,10 @@
 
 
 cdef class Search:
-    cdef bint decode(
+    cdef float decode(
         self, int n, const float* arc, const float* crossed_arc, const float* grandparent, const float* sibling, bint single_root,
         int* heads
-    ) except -1 nogil
+    ) except? -1 nogil
     cdef double bytes_needed(self) noexcept nogil
     cdef void release(self) noexcept nogil
 

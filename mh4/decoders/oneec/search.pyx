@@ -4,11 +4,14 @@
 cdef class Search:
     """A chart with its memory, which is used again for the next sentence."""
 
-    cdef bint decode(
+    cdef float decode(
         self, int n, const float* arc, const float* crossed_arc, const float* grandparent, const float* sibling, bint single_root,
         int* heads
-    ) except -1 nogil:
-        """Find the heads of the best tree over n > 0 words; False if there is none. Grandparents and siblings are indexed [m, g]."""
+    ) except? -1 nogil:
+        """Find the heads of the best tree over n > 0 words; returns its score, -inf if there is none.
+
+        Grandparents and siblings are indexed [m, g].
+        """
 
     cdef double bytes_needed(self) noexcept nogil:
         """The memory that the chart takes up."""

@@ -173,7 +173,8 @@ cdef int not_below_root(const int* heads, int n, vector[int]& reached_from) exce
     for word in range(1, n + 1):
         if not 0 <= heads[word] <= n:
             return word
-    reached_from.assign(n + 1, 0)  # the word from which a node was first reached on the way to the root
+    reached_from.clear()
+    reached_from.resize(n + 1, 0)  # the word from which a node was first reached on the way to the root
     for word in range(1, n + 1):
         node = word
         while node > 0 and reached_from[node] == 0:
