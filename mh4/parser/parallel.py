@@ -1,6 +1,5 @@
 """Parsing files of any size, some thousand words at a time, in this process or in several others (`mh4 parse --jobs`)."""
 
-import os
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
@@ -10,6 +9,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from mh4.data.conllu import Block, Sentence
+from mh4.dynet_build import cpu
 from mh4.errors import InputError, placed
 from mh4.parser.ensemble import Ensemble
 from mh4.parser.parsing import Parser
@@ -36,7 +36,7 @@ def parse(
     options: for the parser's parse().
     """
     chunks = batches(blocks, lambda block: len(block.sentence), CHUNK_WORDS)
-    jobs = min(jobs, _cores())
+    jobs = min(jobs, cpu.cores())
     if jobs == 1:
         for chunk in chunks:
             yield from zip(chunk, _parse(load, arguments, options, [block.sentence for block in chunk]), strict=True)
@@ -70,11 +70,6 @@ def parse(
                 parsed.cancel()
             for child in children:
                 child.kill()
-
-
-def _cores() -> int:
-    """The number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _parsed(chunk: list[Block], future: Future) -> Iterator[tuple[Block, Sentence]]:

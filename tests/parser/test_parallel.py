@@ -4,6 +4,7 @@ import pytest
 import toy
 
 from mh4.data import conllu
+from mh4.dynet_build import cpu
 from mh4.errors import OutOfMemory
 from mh4.parser import parallel
 from mh4.parser.parsing import Parser
@@ -53,14 +54,14 @@ def test_as_many_processes_as_make_sense(model, monkeypatch):
     assert len(list(parallel.parse(Parser.load, (model,), blocks, 99_999_999_999))) == 10
     assert len(started) <= 1
     monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
-    monkeypatch.setattr(parallel, "_cores", lambda: 3)
+    monkeypatch.setattr(cpu, "cores", lambda: 3)
     assert len(list(parallel.parse(Parser.load, (model,), blocks, 99_999_999_999))) == 10
     assert 3 <= len(started) <= 4
 
 
 def test_an_iteration_that_is_given_up_ends_its_processes(model, monkeypatch):
     monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
-    monkeypatch.setattr(parallel, "_cores", lambda: 2)
+    monkeypatch.setattr(cpu, "cores", lambda: 2)
     blocks = (conllu.Block([], conllu.Sentence(["w"] * 5)) for _ in range(10**9))
     parsed = parallel.parse(Parser.load, (model,), blocks, 2)
     next(parsed)

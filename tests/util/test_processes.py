@@ -40,7 +40,7 @@ class Parser:
 if __name__ == "__main__":
     import click
     parallel.CHUNK_WORDS = 1
-    parallel._cores = lambda: 2
+    parallel.cpu.cores = lambda: 2
 
     @click.group(cls=Commands)
     def main(): pass

@@ -193,7 +193,7 @@ cdef class TransitionWorker(Worker):
         if of.trees is not None:
             search.heads = &of.trees[b, 0]
         search.prepare()
-        if of.trees is None and search is self.full and search.bytes_needed() > self.most:
+        if search is self.full and search.bytes_needed() > self.most:
             of.needed[b] = search.bytes_needed()
             return FAILED
         if not search.decode():

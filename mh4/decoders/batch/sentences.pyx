@@ -1,11 +1,11 @@
 """The sentences of a batch, and the threads that take one after the other, the longest first."""
 
-import os
 import threading
 
 import numpy as np
 
 from mh4.decoders.shared.memory import out_of_memory, workspaces
+from mh4.dynet_build import cpu
 
 cdef extern from *:
     """
@@ -82,16 +82,11 @@ class Teams:
         self.workers = {}
 
 
-def cores():
-    """The number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def run(kind, Sentences sentences, threads):
     """Let workers of a class process all sentences, one of them in this thread, which alone can respond to signals."""
     if threads is not None and (threads != int(threads) or threads < 1):
         raise ValueError(f"threads: expected a positive number, got {threads!r}")
-    size = max(1, min(threads or cores(), sentences.count))
+    size = max(1, min(threads or cpu.cores(), sentences.count))
     teams = workspaces.take(Teams)
     workers = teams.workers.setdefault(kind, [])
     workers.extend([kind() for _ in range(size - len(workers))])
