@@ -156,16 +156,3 @@ def test_gold_is_read_once(tmp_path, command):
     done = subprocess.run([*COMMAND, *command, pipe, *paths[1:]], stdout=-1, stderr=-1, timeout=300)
     writer.join()
     assert done.stdout.replace(pipe.encode(), b"GOLD") == expected, done.stderr
-
-
-@pytest.mark.slow
-def test_the_shared_task(monkeypatch):
-    files = segmented.shared_task_files()
-    smallest = min(files, key=os.path.getsize)
-    for gold, systems in files.items():
-        expected = [official_counts(gold, system) for system in systems]
-        for words in (1, 100, 1500) if gold == smallest else (100,):
-            monkeypatch.setattr(evaluation, "_CHUNK", words)
-            assert scored(gold, *systems)[0] == expected
-            if gold == smallest:
-                assert [counts for system in systems for counts in scored(gold, system)[0]] == expected

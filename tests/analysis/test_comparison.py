@@ -150,16 +150,6 @@ def test_any_segmentation(texts):
             assert one.a == 100
 
 
-@pytest.mark.slow
-def test_the_shared_task():
-    """Languages with multiword tokens, and languages written without spaces."""
-    files = segmented.shared_task_files()
-    chosen = [gold for gold in files if Path(gold).name.partition("-")[0] in ("de", "got", "he", "hu", "zh")]
-    assert chosen
-    for gold in chosen:
-        agrees_with_the_scorer(gold, files[gold][0], files[gold][-1])
-
-
 # ----------------------------------------------------------------------------------------------------------- the command
 
 

@@ -149,9 +149,9 @@ def test_bad_input_is_one_sentence(paths, tmp_path):
     assert done.returncode == 2 and b"SYSTEM.conllu..." in done.stderr
 
 
-def agrees_with_the_scorer(gold, system):
+def add_up_to_the_counts(gold, system, found):
     """The number of correct arcs given the alignment equals the official UAS and LAS counts, and the sum over relations."""
-    counts, gold_words = evaluation.evaluate(gold, system)
+    counts, gold_words = found
     gold_arcs, system_arcs = arcs.Arcs.of(gold.sentences), arcs.Arcs.of(system.sentences)
     correct = arcs.correct_arcs(gold_arcs, system_arcs, gold_words)
     for metric, ours in (("UAS", correct.unlabelled), ("LAS", correct.labelled)):
@@ -171,7 +171,7 @@ def test_agrees_with_the_scorer_on_any_segmentation(texts):
         for path, text in zip(paths, texts):
             path.write_text(text)
         for gold, (system,) in evaluation.chunks(str(paths[0]), [str(paths[1])]):
-            agrees_with_the_scorer(gold, system)
+            add_up_to_the_counts(gold, system, evaluation.evaluate(gold, system))
 
 
 @given(segmented.same_text())
@@ -183,11 +183,3 @@ def test_a_file_against_itself(texts):
         (result,) = score_tables.score_files(str(path), [str(path)])
         assert result.metrics["LAS"] == Counts(words, words, words, words)
         assert all(len(set(counts)) == 1 for counts in result.relations.values())
-
-
-@pytest.mark.slow
-def test_agrees_with_the_scorer_on_the_shared_task():
-    for gold, systems in segmented.shared_task_files().items():
-        for chunk, of_systems in evaluation.chunks(gold, systems):
-            for system in of_systems:
-                agrees_with_the_scorer(chunk, system)

@@ -1,0 +1,46 @@
+"""On the outputs of the shared task: scoring in chunks, the tables and the comparison, against the official scorer."""
+
+import os
+from pathlib import Path
+
+import pytest
+import segmented
+from test_chunks import official_counts, scored
+from test_comparison import agrees_with_the_scorer
+from test_score_tables import add_up_to_the_counts
+
+from mh4.analysis import evaluation
+
+pytestmark = pytest.mark.slow
+
+
+def test_chunks_and_tables():
+    """Chunks have the sums of the whole files, and each chunk's tables those of the chunk."""
+    for gold, systems in segmented.shared_task_files().items():
+        totals = [{} for _ in systems]
+        for chunk, of_systems in evaluation.chunks(gold, systems):
+            for total, system in zip(totals, of_systems):
+                found = evaluation.evaluate(chunk, system)
+                add_up_to_the_counts(chunk, system, found)
+                evaluation.add(total, found.counts)
+        assert totals == [official_counts(gold, system) for system in systems]
+
+
+@pytest.mark.parametrize("words", [1, 100])
+def test_chunks_of_any_size(monkeypatch, words):
+    """And of one system as of several."""
+    files = segmented.shared_task_files()
+    gold = min(files, key=os.path.getsize)
+    expected = scored(gold, *files[gold])[0]
+    monkeypatch.setattr(evaluation, "_CHUNK", words)
+    assert scored(gold, *files[gold])[0] == expected
+    assert [counts for system in files[gold] for counts in scored(gold, system)[0]] == expected
+
+
+def test_comparison():
+    """Languages with multiword tokens, and one written without spaces."""
+    files = segmented.shared_task_files()
+    chosen = [gold for gold in files if Path(gold).name.partition("-")[0] in ("he", "hu", "zh")]
+    assert chosen
+    for gold in chosen:
+        agrees_with_the_scorer(gold, files[gold][0], files[gold][-1])
