@@ -14,6 +14,7 @@ from mh4.cli.evaluate import evaluate
 from mh4.cli.group import Commands
 from mh4.cli.info import info
 from mh4.cli.install_dynet import install_dynet
+from mh4.cli.pack import pack
 from mh4.cli.parse import parse
 from mh4.cli.segmenter import segmenter
 from mh4.cli.test import test
@@ -27,5 +28,5 @@ def main() -> None:
     """Exact global transition-based non-projective dependency parsing (Gómez-Rodríguez, Shi & Lee, ACL 2018)."""
 
 
-for command in (train, parse, ensemble, test, evaluate, compare, info, coverage, data, segmenter, view, install_dynet):
+for command in (train, parse, ensemble, test, evaluate, compare, info, pack, coverage, data, segmenter, view, install_dynet):
     main.add_command(command)

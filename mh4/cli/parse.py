@@ -56,6 +56,7 @@ def parse(
     from mh4.cli.output import destinations, write
     from mh4.data import conllu
     from mh4.parser import parallel
+    from mh4.parser.model_files import opened
     from mh4.parser.parsing import Parser
     from mh4.parser.temperature import FILE, Calibration
 
@@ -73,5 +74,5 @@ def parse(
     for file, destination in zip(input_files, outputs, strict=True):
         with closing(parallel.parse(Parser.load, arguments, blocks(file), jobs, confidence=confidence)) as parsed:
             write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
-    if confidence and not quiet and Calibration.load(folder) is None:
+    if confidence and not quiet and Calibration.load(opened(folder)) is None:
         say("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, FILE), err=True)

@@ -12,7 +12,7 @@ import numpy as np
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, OutOfMemory, shown, unreadable
 from mh4.parser import config as configuration
-from mh4.parser import systems
+from mh4.parser import model_files, systems
 from mh4.parser.config import Config
 from mh4.parser.network.encoder import Encoder, node_columns
 from mh4.parser.network.graph import dy, forward, lock
@@ -103,20 +103,23 @@ class Model:
         return head + self.config.to_toml()
 
     @classmethod
-    def load(cls, folder: reading.Path) -> "Model":
-        """Load the model saved in `folder`. Raises InputError if there is none, if it is damaged, or if its format is another."""
-        folder = reading.path_of(folder)
-        system, seed, config = description(folder)
+    def load(cls, path: reading.Path) -> "Model":
+        """Load the model in a folder, or in a file that ``mh4 pack`` made of one.
+
+        Raises InputError if there is none, if it is damaged, or if its format is another.
+        """
+        files = model_files.opened(reading.path_of(path))
+        system, seed, config = description(files)
         try:
-            vocabulary = Vocabulary.from_json(_read(folder, "vocabulary.json"))
+            vocabulary = Vocabulary.from_json(files.text("vocabulary.json"))
         except ValueError:
-            raise InputError("%s: vocabulary.json is damaged" % folder) from None
+            raise InputError("%s: vocabulary.json is damaged" % files.path) from None
         try:
             model = cls(system, config, vocabulary, seed)
         except InputError as error:
-            raise InputError("%s: %s" % (os.path.join(folder, "config.toml"), error)) from None
-        model.load_weights(os.path.join(folder, "weights.npz"))
-        found = Calibration.load(folder)
+            raise InputError("%s: %s" % (files.place("config.toml"), error)) from None
+        model.load_weights(files)
+        found = Calibration.load(files)
         model.temperature = found.temperature if found else None
         return model
 
@@ -143,26 +146,27 @@ class Model:
         with atomic_path(path) as temporary, open(temporary, "wb") as file:
             file.write(content.getbuffer())
 
-    def load_weights(self, path: str) -> dict[str, np.ndarray]:
-        """Set all parameters from `path`; returns all its arrays.
+    def load_weights(self, files: model_files.Folder, name: str = "weights.npz") -> dict[str, np.ndarray]:
+        """Set all parameters from a file of weights; returns all its arrays.
 
         Raises InputError if the file is damaged or made for another model. Files of earlier versions have no checksums; of them,
         only the names, shapes and values of the arrays are checked.
         """
-        if not os.path.isfile(path):
+        path = files.place(name)
+        if not files.has(name):
             raise InputError("%s: no weights there, expected a trained model" % path)
         shapes = {name: array.shape for name, array in self._arrays().items()}
         most = 10**7 + 64 * self.parameters.parameter_count()  # bytes
         try:
-            if os.path.getsize(path) > most:
-                raise ValueError("far larger than this model")
-            with np.load(path, allow_pickle=False) as file:
+            with files.open(name, most) as content, np.load(content, allow_pickle=False) as file:
                 members = file.zip.infolist()
                 if len(members) > len(shapes) + _MORE_ARRAYS or sum(member.file_size for member in members) > most:
                     raise ValueError("far larger than this model")
                 arrays = dict(file)
             if not all(isinstance(array, np.ndarray) for array in arrays.values()):
                 raise ValueError("numpy returns the bytes of what is no array")
+        except InputError:
+            raise
         except OSError as error:
             raise unreadable(path, error) from None
         except MemoryError:
@@ -226,16 +230,16 @@ def score_with(models: Sequence[Model], sentences: Sequence[Sentence]) -> Iterat
         yield batch, scores
 
 
-def description(folder: str) -> tuple[str, int, Config]:
-    """The system, seed and settings of the model in `folder`. Raises InputError if there is none, or if its format is another."""
-    path = os.path.join(folder, "config.toml")
-    settings = configuration.tables(_read(folder, "config.toml", configuration.MOST), path)
+def description(files: model_files.Folder) -> tuple[str, int, Config]:
+    """The system, seed and settings of a model. Raises InputError if there is none, or if its format is another."""
+    path = files.place("config.toml")
+    settings = configuration.tables(files.text("config.toml", configuration.MOST), path)
     about = settings.pop("model", None)
     known = about if isinstance(about, dict) else {}
     if type(known.get("format")) is not int or known["format"] != FORMAT:
         raise InputError(
             "%s: a model of format %s, but this mh4 reads format %d; retrain it or use the version of mh4 that made it"
-            % (folder, shown(known["format"]) if "format" in known else "unknown", FORMAT)
+            % (files.path, shown(known["format"]) if "format" in known else "unknown", FORMAT)
         )
     system, seed = known.get("system"), known.get("seed")
     if type(system) is not str or system not in systems.SYSTEMS:
@@ -281,10 +285,3 @@ def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
 def _numbers(array: np.ndarray) -> bool:
     """Whether these are real numbers in the range of float32, with which the network computes."""
     return array.dtype.kind == "f" and bool((np.abs(array) <= np.finfo(np.float32).max).all())
-
-
-def _read(folder: str, name: str, most: int = reading.MOST) -> str:
-    path = os.path.join(folder, name)
-    if not os.path.isfile(path):
-        raise InputError("%s: no %s there, expected the folder of a trained model" % (folder, name))
-    return reading.text(path, most)

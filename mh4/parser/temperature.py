@@ -12,7 +12,8 @@ from dataclasses import asdict, astuple, dataclass
 import numpy as np
 
 from mh4.errors import InputError
-from mh4.util import memory, reading
+from mh4.parser.model_files import Folder
+from mh4.util import memory
 from mh4.util.files import write_text
 
 FILE = "calibration.json"
@@ -30,17 +31,16 @@ class Calibration:
         write_text(os.path.join(folder, FILE), json.dumps(asdict(self), indent=2) + "\n")
 
     @classmethod
-    def load(cls, folder: str) -> "Calibration | None":
-        """The calibration of the model in `folder`; None if it has none. Raises InputError if it is damaged."""
-        path = os.path.join(folder, FILE)
-        if not os.path.lexists(path):
+    def load(cls, files: Folder) -> "Calibration | None":
+        """The calibration of a model; None if it has none. Raises InputError if it is damaged."""
+        if not files.has(FILE):
             return None
         try:
-            found = cls(**json.loads(reading.text(path)))
+            found = cls(**json.loads(files.text(FILE)))
             if not all(type(number) in (int, float) for number in astuple(found)) or not 1e-6 < found.temperature < 1e6:
                 raise ValueError
         except (ValueError, TypeError, RecursionError):
-            raise InputError("%s: damaged, expected the calibration of a model" % path) from None
+            raise InputError("%s: damaged, expected the calibration of a model" % files.place(FILE)) from None
         return found
 
 

@@ -20,6 +20,7 @@ from mh4.errors import InputError
 from mh4.parser import systems
 from mh4.parser.config import Config
 from mh4.parser.model import Model, description
+from mh4.parser.model_files import Folder
 from mh4.parser.network.graph import backward, dy
 from mh4.parser.parsing import Parser, longest, naming
 from mh4.parser.vocabulary import Vocabulary
@@ -83,7 +84,7 @@ class Trainer:
         sources: dict[str, Any] | None = None,
         listener: Listener | None = None,
     ) -> None:
-        self.train, self.dev, self.folder = train, dev, folder
+        self.train, self.dev, self.folder, self.files = train, dev, folder, Folder(folder)
         self.settings, self.sources, self.listener = config.training, sources or {}, listener or Listener()
         if self.settings.loss == "likelihood" and systems.get(system).marginals is None:
             raise InputError("%s cannot be trained with training.loss = likelihood, as it has no marginals" % system)
@@ -121,7 +122,7 @@ class Trainer:
 
     def _run(self) -> dict[str, Any]:
         if not self._open_folder():
-            return _json(self._path("summary.json"))
+            return summary_of(self.files)
         settings, progress = self.settings, self.progress
         lengths = [len(sentence) for sentence in self.train]
         losses: list[float] = []
@@ -225,10 +226,10 @@ class Trainer:
                 raise InputError("%s: contains parts of a model but no config.toml; choose another folder" % self.folder)
             self.model.save(self.folder)
             return True
-        if description(self.folder) != (self.model.system.name, self.model.seed, self.model.config):
+        if description(self.files) != (self.model.system.name, self.model.seed, self.model.config):
             raise InputError("%s: contains a model with other settings; choose another folder" % self.folder)
         if "summary.json" in names:
-            if _json(self._path("summary.json")).get("sources") != self.sources:
+            if summary_of(self.files).get("sources") != self.sources:
                 raise InputError("%s: contains a model trained on other files; choose another folder" % self.folder)
             if "checkpoint.npz" in names:  # killed just before it was deleted
                 os.unlink(self._path("checkpoint.npz"))
@@ -248,8 +249,8 @@ class Trainer:
         self.model.save_weights(self._path("checkpoint.npz"), state=np.array(json.dumps(state)), optimizer=optimizer)
 
     def _resume(self) -> None:
-        self.model.load_weights(self._path("weights.npz"))  # the best so far must be there
-        checkpoint = self.model.load_weights(self._path("checkpoint.npz"))
+        self.model.load_weights(self.files)  # the best so far must be there
+        checkpoint = self.model.load_weights(self.files, "checkpoint.npz")
         try:
             state = json.loads(str(checkpoint["state"]))
             progress = Progress(**{"cpu_seconds": None, "best_uas": state["progress"]["best"], **state["progress"]})
@@ -282,7 +283,7 @@ class Trainer:
     def _finish(self) -> dict[str, Any]:
         """Calibrate the best model, write summary.json with the scores of its evaluation, and delete the checkpoint."""
         progress = self.progress
-        self.model.load_weights(self._path("weights.npz"))
+        self.model.load_weights(self.files)
         found = calibrate(Parser(self.model), self.dev)
         if found:
             self.model.temperature = found.temperature
@@ -338,17 +339,17 @@ def evaluate(parser: Parser, gold: Sequence[Sentence], progress: Callable[[int],
     return scores
 
 
-def state_of(folder: str) -> list[str]:
-    """A summary of the training recorded in a model folder, in a few lines of text; InputError if the record is damaged."""
-    summary, metrics = os.path.join(folder, "summary.json"), os.path.join(folder, "metrics.jsonl")
+def state_of(files: Folder) -> list[str]:
+    """A summary of the training recorded with a model, in a few lines of text; InputError if the record is damaged."""
+    summary, metrics = files.place("summary.json"), files.place("metrics.jsonl")
     try:
-        if os.path.lexists(summary):
-            return _trained(_json(summary))
-        lines = _lines(metrics) if os.path.lexists(metrics) else []
+        if files.has("summary.json"):
+            return _trained(summary_of(files))
+        lines = _lines(metrics) if files.has("metrics.jsonl") else []
         if lines:
             return ["in training: %(updates)d updates, best dev UAS so far %(best_dev_uas).2f" % json.loads(lines[-1])]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
-        raise InputError("%s: damaged" % (summary if os.path.lexists(summary) else metrics)) from None
+        raise InputError("%s: damaged" % (summary if files.has("summary.json") else metrics)) from None
     return ["not trained yet"]
 
 
@@ -362,14 +363,14 @@ def _trained(summary: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _json(path: str) -> dict[str, Any]:
-    """The object in a JSON file; InputError if there is none."""
+def summary_of(files: Folder) -> dict[str, Any]:
+    """The summary of a training that has ended; InputError if there is none."""
     try:
-        content = json.loads(reading.text(path))
+        content = json.loads(files.text("summary.json"))
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
-        raise InputError("%s: damaged" % path)
+        raise InputError("%s: damaged" % files.place("summary.json"))
     return content
 
 

@@ -1,4 +1,4 @@
-"""The folders of models as users give them, and their small files, read whole, whatever may have happened to them."""
+"""The paths of models as users give them, and small files, read whole, whatever may have happened to them."""
 
 import os
 import stat
@@ -16,7 +16,7 @@ Path = str | bytes | os.PathLike[Any]
 def path_of(given: Path) -> str:
     """A path, which may be given as a pathlib.Path or in bytes, too. Raises InputError for anything else, and if it is empty."""
     if not isinstance(given, (str, bytes, os.PathLike)) or not os.fspath(given):
-        raise InputError("no model can be loaded from %s: expected the path of its folder" % shown(given))
+        raise InputError("no model can be loaded from %s: expected the path of its folder or file" % shown(given))
     return os.fsdecode(given)
 
 
@@ -46,6 +46,11 @@ def text(path: str, most: int = MOST, pipe: bool = False) -> str:
         content = file.read(most + 1 if pipe else min(os.fstat(file.fileno()).st_size, most) + 1)
     if len(content) > most:
         raise InputError("%s: damaged: larger than %d KB" % (path, most >> 10))
+    return decoded(content, path)
+
+
+def decoded(content: bytes, path: str) -> str:
+    """The text in a file at this path with this content; InputError if it is not UTF-8."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:

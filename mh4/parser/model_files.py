@@ -1,0 +1,134 @@
+"""The files of a trained model: in the folder where ``mh4 train`` wrote them, or in the single file that ``mh4 pack`` makes of it.
+
+A packed model is a zip file of some of these files, a card (mh4.training.card) and a manifest with the size and the SHA-256 of each.
+Its members are read in place, and never written to a path: what they are called and how large they are is checked before.
+"""
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from mh4.errors import InputError, OutOfMemory, shown, unreadable
+from mh4.util import reading
+from mh4.util.files import atomic_path
+
+PACKED = ("config.toml", "vocabulary.json", "weights.npz", "calibration.json", "summary.json")  # some models lack the fourth
+CARD, CARD_TEXT, _MANIFEST = "card.json", "card.md", "manifest.json"
+_FORMAT = 1
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date of zip files: the same model always makes the same file
+
+
+class Folder:
+    """A model in its folder, which need not exist."""
+
+    expected = "the folder of a trained model"
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def place(self, name: str) -> str:
+        """What messages call a file."""
+        return os.path.join(self.path, name)
+
+    def has(self, name: str) -> bool:
+        return os.path.lexists(self.place(name))
+
+    @contextmanager
+    def open(self, name: str, most: int) -> Iterator[BinaryIO]:
+        """A file, to be read; raises InputError if it cannot be, or has more than `most` bytes."""
+        with reading.open_regular(self.place(name)) as file:
+            if os.fstat(file.fileno()).st_size > most:
+                raise InputError("%s: damaged: larger than %d KB" % (self.place(name), most >> 10))
+            yield file
+
+    def text(self, name: str, most: int = reading.MOST) -> str:
+        """The text of a file in UTF-8; raises InputError if there is none, as `open` does, and if it is not UTF-8."""
+        if not self.has(name):
+            raise InputError("%s: no %s there, expected %s" % (self.path, name, self.expected))
+        with self.open(name, most) as file:
+            return reading.decoded(file.read(), self.place(name))
+
+
+class Packed(Folder):
+    """A model in a single file. Raises InputError if it is damaged or something else."""
+
+    expected = "a model made by mh4 pack"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        with self._zip() as packed:
+            self._sizes = {member.filename: member.file_size for member in packed.infolist()}
+            if len(packed.infolist()) > len(self._sizes) or not set(self._sizes) <= {*PACKED, CARD, CARD_TEXT, _MANIFEST}:
+                raise self._damaged()
+        self._sums: dict[str, str] = {}
+        try:
+            manifest = json.loads(self.text(_MANIFEST))
+            known, self._sums = manifest["format"], dict(manifest["sha256"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise self._damaged() from None
+        if known != _FORMAT:
+            raise InputError(
+                "%s: packed in format %s, but this mh4 reads format %d; use the version that made it"
+                % (path, shown(known), _FORMAT)
+            )
+        if {*self._sums, _MANIFEST} != set(self._sizes):
+            raise self._damaged()
+
+    def has(self, name: str) -> bool:
+        return name in self._sizes
+
+    @contextmanager
+    def open(self, name: str, most: int) -> Iterator[BinaryIO]:
+        if self._sizes[name] > most:
+            raise InputError("%s: damaged: larger than %d KB" % (self.place(name), most >> 10))
+        with self._zip() as packed:
+            content = packed.read(name)  # at most as many bytes as it says that there are
+        if name != _MANIFEST and hashlib.sha256(content).hexdigest() != self._sums[name]:
+            raise InputError("%s: damaged: its content does not match its checksum" % self.place(name))
+        yield io.BytesIO(content)
+
+    @contextmanager
+    def _zip(self) -> Iterator[zipfile.ZipFile]:
+        try:
+            with reading.open_regular(self.path) as file, zipfile.ZipFile(file) as packed:
+                yield packed
+        except OSError as error:
+            raise unreadable(self.path, error) from None
+        except MemoryError:
+            raise OutOfMemory("%s: damaged, or there is not enough memory for it" % self.path) from None
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, NotImplementedError, RuntimeError):
+            raise self._damaged() from None
+
+    def _damaged(self) -> InputError:
+        return InputError("%s: damaged, or not a model made by mh4 pack" % self.path)
+
+
+def opened(path: str) -> Folder:
+    """The model at this path: packed if that is a file. Raises InputError if it is a file of another kind."""
+    return Packed(path) if os.path.isfile(path) else Folder(path)
+
+
+def write_packed(path: str, members: Mapping[str, bytes]) -> None:
+    """Write a packed model with these files, whole or not at all; raises InputError if it cannot be written."""
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
+    manifest = json.dumps({"format": _FORMAT, "sha256": sums}, indent=1) + "\n"
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as packed:
+        for name, data in _in_order({**members, _MANIFEST: manifest.encode()}):
+            member = zipfile.ZipInfo(name, _EPOCH)
+            member.external_attr = 0o644 << 16
+            packed.writestr(member, data, zipfile.ZIP_STORED if name.endswith(".npz") else zipfile.ZIP_DEFLATED)
+    with atomic_path(path) as temporary, open(temporary, "wb") as file:
+        file.write(content.getbuffer())
+
+
+def _in_order(members: Mapping[str, bytes]) -> Iterable[tuple[str, bytes]]:
+    """The card first: whoever lists or unpacks the file finds it at the top."""
+    order = (CARD_TEXT, CARD, _MANIFEST, *PACKED)
+    return sorted(members.items(), key=lambda member: order.index(member[0]))

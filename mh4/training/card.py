@@ -1,0 +1,114 @@
+"""The card of a packed model: what it is, what it was trained on, how well it parses, and how to make it again.
+
+Everything but the names and the licence of its data comes from the records of its training.
+"""
+
+import json
+import os
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from mh4.data import conllu
+from mh4.errors import InputError
+from mh4.parser.model_files import CARD, CARD_TEXT, PACKED, Folder, write_packed
+from mh4.parser.parsing import Parser
+from mh4.training.trainer import evaluate, summary_of
+from mh4.util.files import git_blob_id
+
+ORIGIN = "origin.json"  # in the folders of models that ``make reproduce`` trains
+_MOST = 1 << 31  # bytes of a file of a model
+_SCORES = {"uas": "UAS", "las": "LAS", "upos": "UPOS", "xpos": "XPOS", "feats": "FEATS"}
+
+
+def pack(folder: str, output: str, about: Mapping[str, str], test: str | None = None) -> dict[str, Any]:
+    """Write the model in `folder` to the file `output`, with its card, which is returned.
+
+    about: name, language, treebank and licence, where they are known. test: a treebank to test the model on, for the card.
+    Raises InputError if the folder has no model whose training has ended, or if the treebank is invalid.
+    """
+    if not os.path.isdir(folder):
+        raise InputError("%s: not the folder of a trained model" % folder)
+    files = Folder(folder)
+    parser = Parser.load(folder)  # a damaged model is not handed on
+    card = _card(files, parser, about, test)
+    members = {CARD: (json.dumps(card, indent=1, ensure_ascii=False) + "\n").encode(), CARD_TEXT: markdown(card).encode()}
+    for name in filter(files.has, PACKED):
+        with files.open(name, _MOST) as file:
+            members[name] = file.read()
+    write_packed(output, members)
+    return card
+
+
+def _card(files: Folder, parser: Parser, about: Mapping[str, str], test: str | None) -> dict[str, Any]:
+    if not files.has("summary.json"):
+        raise InputError("%s: its training has not ended; resume it with the same mh4 train" % files.path)
+    summary, model = summary_of(files), parser.model
+    scores = {"dev": {name: summary["dev_" + name] for name in _SCORES if "dev_" + name in summary}}
+    sources = dict(summary["sources"])
+    if test:
+        scores["test"] = evaluate(parser, conllu.read(test))
+        sources["test"] = {"file": os.path.basename(test), "git_blob": git_blob_id(test)}
+    return {
+        **about,
+        "system": model.system.name,
+        "seed": model.seed,
+        "parameters": model.parameters.parameter_count(),
+        "scores": scores,
+        "sources": sources,
+        "mh4": summary["mh4"],
+        **_origin(files, model.system.name, model.seed, sources),
+        "config": model.describe(),
+    }
+
+
+def _origin(files: Folder, system: str, seed: int, sources: Mapping[str, Any]) -> dict[str, str]:
+    """The command that trains this model and, where it is known, the commit of the code."""
+    if files.has(ORIGIN):
+        try:
+            origin = json.loads(files.text(ORIGIN))
+            return {"command": str(origin["command"]), "commit": ", ".join(map(str, origin["commits"]))}
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise InputError("%s: damaged" % files.place(ORIGIN)) from None
+    given = [(name, sources[name]["file"]) for name in ("train", "dev") if name in sources]
+    words = [word for name, file in given for word in ("--" + name, os.path.basename(file))]
+    command = ["mh4", "train", "--system", system, *words, "--seed", str(seed), "--config", "config.toml", "--model", "FOLDER"]
+    return {"command": shlex.join(command)}
+
+
+def card_of(files: Folder) -> dict[str, Any]:
+    """The card of a packed model; InputError if it has none."""
+    if not files.has(CARD):
+        raise InputError("%s: no card there: only the files that mh4 pack makes have one" % files.path)
+    try:
+        card = json.loads(files.text(CARD))
+        markdown(card)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InputError("%s: damaged" % files.place(CARD)) from None
+    return card
+
+
+def markdown(card: Mapping[str, Any]) -> str:
+    """The card as a page, with the head that model hubs read."""
+    head: dict[str, Any] = {"library_name": "mh4", "tags": ["dependency-parsing", "universal-dependencies"]}
+    if "language" in card:
+        head["language"] = card["language"]
+    if "licence" in card:
+        head.update(license="other", license_name=card["licence"])
+    lines = ["---", *("%s: %s" % (key, json.dumps(value, ensure_ascii=False)) for key, value in head.items()), "---", ""]
+    lines += ["# %s" % card.get("name", "A dependency parser"), ""]
+    lines += [
+        "A dependency parser of the system `%(system)s`, trained with mh4 %(mh4)s (%(parameters)d parameters, seed %(seed)d)."
+        % card
+    ]
+    lines += ["", "| | |", "|---|---|"]
+    lines += ["| %s | %s |" % (name, card[name]) for name in ("language", "treebank", "licence", "commit") if name in card]
+    lines += ["| %s file | %s (git blob %s) |" % (name, one["file"], one["git_blob"]) for name, one in card["sources"].items()]
+    lines += ["", "Scores in percent of all words, given the words and sentences of the treebank:", ""]
+    shown = [name for name in _SCORES if any(name in scores for scores in card["scores"].values())]
+    lines += ["| | %s |" % " | ".join(_SCORES[name] for name in shown), "|---" * (len(shown) + 1) + "|"]
+    for data, scores in card["scores"].items():
+        lines.append("| %s | %s |" % (data, " | ".join("%.2f" % scores[name] if name in scores else "" for name in shown)))
+    lines += ["", "To parse with it:", "", "    mh4 parse --model FILE input.conllu", "", "It was trained by:", ""]
+    lines += ["    " + card["command"], "", "with these settings:", "", "```toml", card["config"].rstrip("\n"), "```"]
+    return "\n".join(lines) + "\n"

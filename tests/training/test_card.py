@@ -1,0 +1,177 @@
+"""Packed models: the same parser in one file, with a card; damaged and hostile files are refused in one sentence."""
+
+import json
+import shutil
+import stat
+import zipfile
+
+import pytest
+import toy
+from click.testing import CliRunner
+
+import mh4
+from mh4 import cli
+from mh4.errors import InputError
+from mh4.parser import config, model_files
+from mh4.training import card
+from mh4.training.trainer import Trainer
+
+ABOUT = {"name": "Toy: a “test”", "language": "qtx", "treebank": "Toy 1.0", "licence": "CC0 1.0"}
+
+
+@pytest.fixture(scope="module")
+def folder(treebank, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    settings = config.with_settings(toy.SMALL, ["training.max_updates=20", "training.evaluate_updates=10", "encoder.units=16"])
+    sentences = toy.sentences(treebank)
+    sources = {"train": {"file": "some folder/a.conllu", "git_blob": "0" * 40}}
+    Trainer("mh4-hybrid", settings, sentences[:30], sentences[30:40], str(folder), sources=sources).run()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def packed(folder, treebank, tmp_path_factory):
+    path = tmp_path_factory.mktemp("packed") / "toy.mh4"
+    card.pack(str(folder), str(path), ABOUT, str(treebank / "toy-ud-dev.conllu"))
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli.main, list(map(str, arguments)))
+
+
+def refused(call):
+    with pytest.raises(InputError) as error:
+        call()
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def rewritten(packed, path, change):
+    """A copy of a packed model with other members; its manifest agrees with them."""
+    with zipfile.ZipFile(packed) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    change(members)
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return str(path)
+
+
+def test_parses_as_the_folder_does(folder, packed, treebank, tmp_path):
+    arguments = ["--confidence", "--tags", treebank / "toy-ud-dev.conllu"]
+    expected = run("parse", "--model", folder, *arguments)
+    assert expected.exit_code == 0 and "ArcProb=" in expected.output
+    assert run("parse", "--model", packed, *arguments).output == expected.output
+    assert run("parse", "--model", packed, "--jobs", "2", *arguments).output == expected.output
+    assert run("test", "--model", packed, arguments[-1]).output == run("test", "--model", folder, arguments[-1]).output
+    assert mh4.load(packed).model.temperature == mh4.load(folder).model.temperature is not None
+    ensemble = run("ensemble", "--model", packed, "--model", folder, arguments[-1])
+    assert ensemble.output == run("ensemble", "--model", folder, "--model", folder, arguments[-1]).output != ""
+
+
+def test_is_the_same_every_time(folder, packed, treebank, tmp_path):
+    again = tmp_path / "again.mh4"
+    options = [word for name, value in ABOUT.items() for word in ("--" + name, value)]
+    done = run("pack", folder, "-o", again, *options, "--test", treebank / "toy-ud-dev.conllu")
+    assert done.exit_code == 0 and done.output.splitlines()[-1] == "Written: %s" % again
+    assert again.read_bytes() == packed.read_bytes()
+    assert run("pack", folder, "-o", folder / "config.toml").exit_code == 2
+
+
+def test_info(folder, packed):
+    ours, theirs = (run("info", path).output.splitlines() for path in (packed, folder))
+    assert ours[0] == theirs[0].replace(str(folder), str(packed)) and ours[1:] == theirs[1:]
+
+
+def test_the_card(folder, packed, treebank):
+    done = run("info", "--card", packed)
+    summary = json.loads((folder / "summary.json").read_text())
+    assert done.exit_code == 0
+    lines = done.output.splitlines()
+    assert lines[:7] == ["---", 'library_name: "mh4"', 'tags: ["dependency-parsing", "universal-dependencies"]', 'language: "qtx"',
+                         'license: "other"', 'license_name: "CC0 1.0"', "---"]  # fmt: skip
+    assert "# Toy: a “test”" in lines and "| treebank | Toy 1.0 |" in lines
+    assert "| train file | some folder/a.conllu (git blob %s) |" % ("0" * 40) in lines
+    scores = [line.split(" | ") for line in lines if line.startswith(("| dev |", "| test |"))]
+    assert scores[0][1:3] == ["%.2f" % summary["dev_uas"], "%.2f" % summary["dev_las"]]
+    tested = run("test", "--model", folder, treebank / "toy-ud-dev.conllu").output
+    assert "UAS %s  LAS %s " % (scores[1][1], scores[1][2]) in tested
+    (command,) = [line for line in lines if line.startswith("    mh4 train")]
+    assert (
+        command.split() == "mh4 train --system mh4-hybrid --train a.conllu --seed 1 --config config.toml --model FOLDER".split()
+    )
+    assert (folder / "config.toml").read_text().rstrip("\n") in done.output
+    with zipfile.ZipFile(packed) as file:
+        assert file.read("card.md").decode() == done.output
+        assert {stat.S_IMODE(member.external_attr >> 16) for member in file.infolist()} == {0o644}
+
+
+def test_the_card_of_a_reproduced_model(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "model")
+    origin = {"command": "make reproduce LANG=toy", "commits": ["abc", "def"]}
+    (tmp_path / "model" / "origin.json").write_text(json.dumps(origin))
+    made = card.pack(str(tmp_path / "model"), str(tmp_path / "m.mh4"), {})
+    assert made["command"] == "make reproduce LANG=toy" and made["commit"] == "abc, def"
+    page = card.markdown(made)
+    assert "| commit | abc, def |" in page and "license" not in page and "| test |" not in page
+
+
+def test_what_cannot_be_packed(folder, packed, tmp_path):
+    out = str(tmp_path / "m.mh4")
+    assert refused(lambda: card.pack(str(packed), out, {})) == "%s: not the folder of a trained model" % packed
+    assert "no config.toml there" in refused(lambda: card.pack(str(tmp_path), out, {}))
+    shutil.copytree(folder, tmp_path / "model")
+    (tmp_path / "model" / "summary.json").unlink()
+    assert "its training has not ended" in refused(lambda: card.pack(str(tmp_path / "model"), out, {}))
+    assert not (tmp_path / "m.mh4").exists()
+    assert refused(lambda: card.card_of(model_files.opened(str(folder)))).startswith("%s: no card there" % folder)
+
+
+def test_damaged_files(packed, tmp_path):
+    content = packed.read_bytes()
+    path = tmp_path / "m.mh4"
+    for damaged in (b"", b"PK", content[:1000], content[:-10], b"x" * 1000, content[:5000] + b"\0" * 100 + content[5100:]):
+        path.write_bytes(damaged)
+        assert str(path) in refused(lambda: mh4.load(path))
+    done = run("info", path)
+    assert done.exit_code == 2 and done.output.count("\n") == 1
+
+
+def test_every_member_is_checked(packed, tmp_path):
+    def changed(members):
+        members["config.toml"] = members["config.toml"].replace(b"seed = 1", b"seed = 2")
+
+    path = rewritten(packed, tmp_path / "m.mh4", changed)
+    assert refused(lambda: mh4.load(path)) == "%s/config.toml: damaged: its content does not match its checksum" % path
+
+
+def test_hostile_files(packed, tmp_path):
+    """Files with other members, whatever paths they have, are refused, as are small files that would fill the memory."""
+
+    def add(name, content=b""):
+        return lambda members: members.update({name: content})
+
+    for name in ("../../outside", "/tmp/outside", "sub/config.toml", "origin.json"):
+        assert refused(lambda name=name: mh4.load(rewritten(packed, tmp_path / "m.mh4", add(name)))).endswith("made by mh4 pack")
+    for name in ("manifest.json", "vocabulary.json", "config.toml", "weights.npz"):
+        path = tmp_path / "bomb.mh4"
+        with zipfile.ZipFile(packed) as file, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb:
+            for member in file.namelist():
+                bomb.writestr(member, bytes(1 << 27) if member == name else file.read(member))
+        assert path.stat().st_size < 10**6
+        message = refused(lambda path=path: mh4.load(path))
+        assert message.startswith("%s/%s: damaged: larger than" % (path, name)), message
+    for manifest in (b"{}", b"[]", b"[" * 100_000, b'{"format": 1, "sha256": 3}', b'{"format": 1, "sha256": {"card.md": ""}}'):
+        path = rewritten(packed, tmp_path / "m.mh4", add("manifest.json", manifest))
+        assert refused(lambda path=path: mh4.load(path)).endswith("made by mh4 pack")
+    path = rewritten(packed, tmp_path / "m.mh4", lambda members: members.pop("manifest.json"))
+    assert "no manifest.json there" in refused(lambda: mh4.load(path))
+
+
+def test_another_format(packed, tmp_path):
+    def newer(members):
+        members["manifest.json"] = members["manifest.json"].replace(b'"format": 1', b'"format": 2')
+
+    message = refused(lambda: mh4.load(rewritten(packed, tmp_path / "m.mh4", newer)))
+    assert message.endswith("packed in format 2, but this mh4 reads format 1; use the version that made it")
