@@ -7,7 +7,7 @@ import click
 
 from mh4.cli.paths import OUTPUT
 from mh4.errors import InputError
-from mh4.parser.choices import BEAM, DECODING_METHODS
+from mh4.parser.choices import BEAM, BEYOND, BEYOND_BEAM, DECODING_METHODS
 
 
 def decoding_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -16,6 +16,17 @@ def decoding_options(command: Callable[..., None]) -> Callable[..., None]:
     how += "of arcs); by default exact, or greedy for greedy systems."
     command = click.option("--beam", type=int, metavar="WIDTH", help="The width of the beam; by default %d." % BEAM)(command)
     return click.option("--decode", type=click.Choice(DECODING_METHODS), help=how)(command)
+
+
+def limit_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that set which sentences are too long, and what becomes of them."""
+    longest = "Words of the longest sentences that are decoded as --decode says; by default, about where that takes a second."
+    how = (
+        "How longer ones are decoded: a beam of %d, the best tree by the scores of arcs, or not at all; by default " % BEYOND_BEAM
+    )
+    how += "beam, or mst for systems without transitions."
+    command = click.option("--beyond", type=click.Choice(BEYOND), help=how)(command)
+    return click.option("--longest", type=click.IntRange(min=1), metavar="N", help=longest)(command)
 
 
 def output_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -22,22 +23,33 @@ def write(
     keep_deps: bool,
     quiet: bool,
     verbose: bool,
+    flush: bool = False,
 ) -> None:
     """Write each block with its parse to `output_file` ("-" is standard output), whole or not at all.
 
     tags, keep_deps: see Sentence.columns. A progress bar is shown if standard error is a terminal, unless `quiet`; if `verbose`, at
-    the end a line on standard error says how much was parsed of the file `source`, and how fast.
+    the end a line on standard error says how much was parsed of the file `source`, and how fast. Sentences that were not parsed as all
+    others are counted there, too, unless `quiet`. flush: have each sentence leave this process at once.
     """
     start, sentences, words = time.perf_counter(), 0, 0
+    noted: Counter[str] = Counter()
     with conllu.open_output(output_file) as output, words_bar(quiet) as bar:
         task = bar.add_task("parsing", total=None, note="")
         for block, parsed in parsed_blocks:
-            new = parsed.columns(tags, keep_deps)
+            new = {} if parsed.heads is None else parsed.columns(tags, keep_deps)
             if parsed.probabilities is not None:
                 new[conllu.MISC] = block.misc(conllu.ARC_PROB, [conllu.ARC_PROB_FORMAT % p for p in parsed.probabilities[1:]])
-            output.write(block.text(new))
+            output.write(block.text(new, parsed.note))
+            if flush:
+                output.flush()
+            if parsed.note:
+                noted[parsed.note.partition(",")[0]] += 1
             bar.advance(task, len(parsed))
             sentences, words = sentences + 1, words + len(parsed)
+    if noted and not quiet:
+        counts = ", ".join("%d %s%s" % (count, "" if how == "skipped" else "by ", how) for how, count in sorted(noted.items()))
+        text = "%d of %d sentences were too long for their decoder, as comments in them say: %s"
+        say("mh4: %s: %s" % (conllu.name_of(source), text % (noted.total(), sentences, counts)), err=True)
     if verbose:
         seconds = time.perf_counter() - start
         rate = "%d sentences, %d words in %.1f s, %d words/s" % (sentences, words, seconds, words / seconds)

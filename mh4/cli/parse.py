@@ -1,15 +1,15 @@
 """The command `mh4 parse`."""
 
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from mh4.cli.group import say
-from mh4.cli.options import decoding_options, output_options, set_verbosity, width
-from mh4.cli.paths import NAMED_PATH, PATH, check_outputs
+from mh4.cli.options import decoding_options, limit_options, output_options, set_verbosity, width
+from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, check_outputs
 from mh4.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 @click.option("--text", is_flag=True, help="The input is raw text in UTF-8, to be segmented into sentences and words.")
 @click.option("--segmenter", "segmenter_file", type=NAMED_PATH, metavar="FILE", help="For --text, from `mh4 segmenter train`.")
 @click.option("--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712.")
+@click.option(
+    "--rejects",
+    "rejects_file",
+    type=NAMED_OUTPUT,
+    metavar="FILE",
+    help="For blocks that are not CoNLL-U; then, they are no errors.",
+)
+@click.option("--flush", is_flag=True, help="Parse and write each sentence as it arrives, not thousands of words at a time.")
 @output_options
+@limit_options
 @decoding_options
 def parse(
     input_files: tuple[str, ...],
@@ -37,7 +46,11 @@ def parse(
     verbose: bool,
     decode: str | None,
     beam: int | None,
+    longest: int | None,
+    beyond: str | None,
     confidence: bool,
+    rejects_file: str | None,
+    flush: bool,
 ) -> None:
     """Parse CoNLL-U files of any size ("-" is standard input), or with --text raw text.
 
@@ -45,10 +58,10 @@ def parse(
     comments, multiword tokens and empty nodes, is kept byte for byte.
 
     OUT is a file, or for several files a folder, in which each output has the name of its input. Files are parsed one after another,
-    and each output is written once its file is parsed.
+    and each output is written once its file is parsed. Files called .gz, .bz2, .xz or .zst are compressed, inputs and outputs.
 
-    If a sentence is too long for the memory of the machine, parsing stops with a message that names it, and its output is not
-    written. Greedy and beam search (--decode) need far less memory than exact decoding.
+    A sentence of more words than --longest, or too long for the memory of the machine, is decoded as --beyond says, very long ones in
+    windows; a comment in it, "# mh4 = ...", says so, and the sentences are counted at the end. They have no probabilities.
 
     The probability of an arc is that of all derivations with this arc (or for mst, all trees), after division of the scores by
     the temperature that was best on the development set.
@@ -56,23 +69,35 @@ def parse(
     from mh4.cli.output import destinations, write
     from mh4.data import conllu
     from mh4.parser import parallel
+    from mh4.parser.beyond import Limit
     from mh4.parser.model_files import opened
     from mh4.parser.parsing import Parser
     from mh4.parser.temperature import FILE, Calibration
 
     arguments = (folder, decode, width(decode, beam))
-    blocks: Callable[[str], Iterable[Block]] = partial(conllu.blocks, trees=False)
     if text != bool(segmenter_file):
         raise InputError("--text needs --segmenter FILE" if text else "--segmenter is for raw text: it needs --text")
-    if segmenter_file:
-        from mh4.data.segmenter import Segmenter
-
-        blocks = Segmenter(segmenter_file).blocks
+    if text and (rejects_file or flush):
+        raise InputError("%s is for CoNLL-U, and not for --text" % ("--rejects" if rejects_file else "--flush"))
+    if flush and jobs > 1:
+        raise InputError("--flush parses one sentence at a time, so --jobs %d does not make sense with it" % jobs)
     set_verbosity(quiet, verbose)
     outputs = destinations(input_files, output)
     check_outputs(outputs)
-    for file, destination in zip(input_files, outputs, strict=True):
-        with closing(parallel.parse(Parser.load, arguments, blocks(file), jobs, confidence=confidence)) as parsed:
-            write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
+    with ExitStack() as stack:
+        rejected = stack.enter_context(conllu.rejects(rejects_file)) if rejects_file else None
+        blocks: Callable[[str], Iterable[Block]] = partial(conllu.blocks, trees=False, rejected=rejected, at_once=flush)
+        if segmenter_file:
+            from mh4.data.segmenter import Segmenter
+
+            blocks = Segmenter(segmenter_file).blocks
+        limit = Limit(longest, beyond)
+        for file, destination in zip(input_files, outputs, strict=True):
+            with closing(
+                parallel.parse(Parser.load, arguments, blocks(file), jobs, limit=limit, at_once=flush, confidence=confidence)
+            ) as parsed:
+                write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
+    if rejected and rejected.count and not quiet:
+        say("mh4: %d blocks are not CoNLL-U; they are in %s, and why" % (rejected.count, rejects_file), err=True)
     if confidence and not quiet and Calibration.load(opened(folder)) is None:
         say("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, FILE), err=True)

@@ -9,15 +9,15 @@ https://universaldependencies.org/format.html
 import io
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import NamedTuple, TextIO
 
 import numpy as np
 
-from mh4.errors import InputError, shown, unreadable
-from mh4.util import files
+from mh4.errors import InputError, one_line, shown, unreadable
+from mh4.util import compression, files
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 ARC_PROB, ARC_PROB_FORMAT = "ArcProb", "%.4f"  # the probability of the arc to a word, as an attribute in MISC
@@ -25,8 +25,13 @@ ARC_PROB, ARC_PROB_FORMAT = "ArcProb", "%.4f"  # the probability of the arc to a
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
 _CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")  # control characters other than tabs and line ends
 _UNWRITABLE = re.compile("[\t\n\r\ud800-\udfff]")  # the ends of columns and lines, and what is not in UTF-8
+_NOT_UTF_8 = re.compile("[\udc80-\udcff]")  # what a byte that is not becomes by errors="surrogateescape"
 _BYTE_ORDER_MARK = "\ufeff"
 _LONGEST_LINE = 1 << 27  # bytes; more is no line of CoNLL-U, but perhaps a device that never ends
+_NOTE = "# mh4 = "  # the comment that says how a sentence was parsed
+
+# Takes the lines of a block that is not CoNLL-U, and why it is not.
+Rejected = Callable[[list[str], InputError], None]
 
 
 class NoSentences(InputError):
@@ -59,6 +64,7 @@ class Sentence:
     rows: the line of each word in its block, counted from 0; None for a sentence that was not read from a file.
     probabilities: of the arcs to the words, as predicted: float64 (n+1,), probabilities[0] = 1; None if not asked for.
     transitions: of the derivation of a predicted tree, as in mh4.decoders.Derivation; None if not asked for, or if there are none.
+    note: how it was parsed, if not as all others (see mh4.parser.beyond).
     """
 
     words: list[str]
@@ -72,6 +78,7 @@ class Sentence:
     rows: list[int] = None  # type: ignore[assignment]
     probabilities: np.ndarray = None  # type: ignore[assignment]
     transitions: np.ndarray = None  # type: ignore[assignment]
+    note: str = ""
 
     def __len__(self) -> int:
         return len(self.words)
@@ -133,15 +140,18 @@ class Block:
     lines: list[str]
     sentence: Sentence
 
-    def text(self, columns: dict[int, list[str]]) -> str:
-        """The lines again, with new columns {column: n strings}; everything else is kept."""
+    def text(self, columns: dict[int, list[str]], note: str | None = None) -> str:
+        """The lines again, with new columns {column: n strings}; everything else is kept.
+
+        note: of the sentence as parsed: a comment, in place of one from an earlier parse, which also goes if the new one is empty.
+        """
         lines = list(self.lines)
         for k, row in enumerate(self.sentence.rows):
             cells = lines[row].split("\t")
             for column, values in columns.items():
                 cells[column] = values[k] + (_line_end(cells[-1]) if column == MISC else "")
             lines[row] = "\t".join(cells)
-        return "".join(lines)
+        return "".join(lines if note is None else _noted(lines, note))
 
     def column(self, number: int) -> list[str]:
         """A column of each word."""
@@ -174,35 +184,57 @@ def read(path: str, *, trees: bool = True) -> list[Sentence]:
     return [block.sentence for block in blocks(path, trees=trees)]
 
 
-def blocks(path: str, *, trees: bool = True) -> Iterator[Block]:
-    """Read CoNLL-U file `path` ("-" is standard input), a sentence at a time.
+def blocks(path: str, *, trees: bool = True, rejected: Rejected | None = None, at_once: bool = False) -> Iterator[Block]:
+    """Read CoNLL-U file `path` ("-" is standard input; .gz, .bz2, .xz and .zst are compressed), a sentence at a time.
 
     With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; otherwise they are ignored.
     A byte order mark at the start of the file is accepted and, like everything else, kept.
+    rejected: takes the blocks that are not CoNLL-U, and reading goes on; bytes in them that are not UTF-8 are as Python's
+    "surrogateescape" has them.
+    at_once: each sentence is there as soon as the blank line after it, and not only when the next one begins; further blank lines
+    belong to the next sentence, and those at the end of the file to none.
     Raises InputError, naming file, line and sentence, for anything that is not CoNLL-U, not a tree, or not UTF-8.
     """
     name = name_of(path)
-    return parsed(lines(path, name), name, trees=trees)
+    text = lines(path, name, "strict" if rejected is None else "surrogateescape")
+    return parsed(text, name, trees=trees, rejected=rejected, at_once=at_once)
 
 
-def parsed(text: Iterable[str], name: str, *, trees: bool = True) -> Iterator[Block]:
+def parsed(
+    text: Iterable[str], name: str, *, trees: bool = True, rejected: Rejected | None = None, at_once: bool = False
+) -> Iterator[Block]:
     """Read CoNLL-U from lines, which messages say are from file `name`; see blocks. Raises NoSentences if there are none."""
-    number, first = 0, 0
+    number = 0
+    for number, (first, lines) in enumerate(_runs(text, at_once), start=1):
+        try:
+            block = _block(lines, first, name, number, trees)
+        except InputError as error:
+            if rejected is None:
+                raise
+            rejected(lines, error)
+        else:
+            yield block
+    if not number:
+        raise NoSentences("%s: no sentences in it, expected CoNLL-U" % name)
+
+
+def _runs(text: Iterable[str], at_once: bool) -> Iterator[tuple[int, list[str]]]:
+    """The lines of each sentence, with blank ones around it, and the number of the first, from 0."""
+    first = 0
     lines: list[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
     for k, line in enumerate(text):
-        if _is_blank(line if k else _without_mark(line)):
-            ended = begun
-        elif ended:
-            number += 1
-            yield _block(lines, first, name, number, trees)
-            first, lines, ended = k, [], False
-        else:
-            begun = True
+        blank = _is_blank(line if k else _without_mark(line))
+        if ended and not blank:
+            yield first, lines
+            first, lines, begun, ended = k, [], False, False
         lines.append(line)
-    if not begun:
-        raise NoSentences("%s: no sentences in it, expected CoNLL-U" % name)
-    yield _block(lines, first, name, number + 1, trees)
+        begun, ended = begun or not blank, begun and blank
+        if ended and at_once:
+            yield first, lines
+            first, lines, begun, ended = k + 1, [], False, False
+    if begun:
+        yield first, lines
 
 
 def in_parallel(first: Iterable[Block], files: Sequence[str]) -> Iterator[tuple[Block, list[Block]]]:
@@ -234,15 +266,20 @@ def name_of(path: str) -> str:
 
 
 @contextmanager
-def open_output(path: str) -> Iterator[TextIO]:
-    """Open a text file for writing: `path`, or "-" for standard output.
+def open_output(path: str, errors: str = "strict") -> Iterator[TextIO]:
+    """Open a text file for writing: `path`, which is compressed if its extension says so, or "-" for standard output.
 
     A regular file is written whole or not at all; standard output, devices and FIFOs receive the text as it is written. If standard
-    output is a terminal, characters that would control it are made visible.
+    output is a terminal, characters that would control it are made visible. errors: what is done about text that is not in UTF-8.
     """
     if path != "-":
-        with files.atomic_file(path) as file:
-            yield file
+        with (
+            files.atomic_path(path) as temporary,
+            open(temporary, "ab") as raw,
+            compression.compressed(raw, path) as binary,
+            io.TextIOWrapper(binary, encoding="utf-8", errors=errors, newline="") as text,
+        ):
+            yield text
         return
     if sys.stdout is None:
         raise InputError("standard output is closed")
@@ -254,6 +291,29 @@ def open_output(path: str) -> Iterator[TextIO]:
             file.flush()
         finally:
             file.detach()  # or standard output would be closed
+
+
+class Rejects:
+    """A file of blocks that are not CoNLL-U, as they are, each after a comment that says why: `rejected` of `blocks`.
+
+    count: how many there are.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file, self.count = file, 0
+
+    def __call__(self, lines: list[str], error: InputError) -> None:
+        text = "".join(lines)
+        end = "" if _is_blank(lines[-1]) and text.endswith("\n") else "\n" if text.endswith("\n") else "\n\n"
+        self._file.write("# rejected = %s\n%s%s" % (one_line(str(error)), text, end))
+        self.count += 1
+
+
+@contextmanager
+def rejects(path: str) -> Iterator[Rejects]:
+    """A file of rejected blocks, written as `open_output` writes; an empty one if there are none."""
+    with open_output(path, errors="surrogateescape") as file:
+        yield Rejects(file)
 
 
 class _OnTerminal(io.TextIOWrapper):
@@ -278,25 +338,41 @@ class _Place:
         return "%s, line %d, sentence %d%s" % (self.file, self.first + row + 1, self.sentence, sent_id)
 
 
-def lines(path: str, name: str) -> Iterator[str]:
+def lines(path: str, name: str, errors: str = "strict") -> Iterator[str]:
     """The lines of a text file in UTF-8 ("-" is standard input), with their ends; `name` is what messages call it.
 
-    Only \\n ends a line: U+2028 and similar characters occur inside words. Raises InputError if the file cannot be read.
+    Only \\n ends a line: U+2028 and similar characters occur inside words. errors: what is done about bytes that are not UTF-8.
+    Raises InputError if the file cannot be read, or a compressed one is damaged.
     """
     if path == "-" and sys.stdin is None:
         raise InputError("standard input is closed")
     try:
-        with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
+        with nullcontext(sys.stdin.buffer) if path == "-" else compression.opened(path) as file:
             for k, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b"")):
                 if len(line) == _LONGEST_LINE:
                     raise InputError("%s, line %d: more than %d MB, expected CoNLL-U" % (name, k + 1, _LONGEST_LINE >> 20))
                 try:
-                    yield line.decode("utf-8")
+                    yield line.decode("utf-8", errors)
                 except UnicodeDecodeError as error:
-                    byte = line[error.start]
-                    raise InputError("%s, line %d: not UTF-8 (byte 0x%02x)" % (name, k + 1, byte)) from None
+                    raise _not_utf_8(name, k, line[error.start]) from None
     except OSError as error:
         raise unreadable(name, error) from None
+
+
+def _not_utf_8(name: str, k: int, byte: int) -> InputError:
+    return InputError("%s, line %d: not UTF-8 (byte 0x%02x)" % (name, k + 1, byte))
+
+
+def _noted(lines: list[str], note: str) -> list[str]:
+    """The lines of a sentence with this note, or none, in place of any other."""
+    first = next(row for row, line in enumerate(lines) if not (_is_blank(line) or _without_mark(line).startswith("#")))
+    before = [line for line in lines[:first] if not line.startswith(_NOTE)]
+    if not note:
+        return before + lines[first:]
+    comment, word = _NOTE + note + (_line_end(lines[first]) or "\n"), lines[first]
+    if not before and word.startswith(_BYTE_ORDER_MARK):
+        comment, word = _BYTE_ORDER_MARK + comment, _without_mark(word)
+    return [*before, comment, word, *lines[first + 1 :]]
 
 
 def _without_mark(line: str) -> str:
@@ -334,6 +410,10 @@ def _check_words(sentence: Sentence, expected: Sentence) -> None:
 
 
 def _block(lines: list[str], first: int, name: str, number: int, trees: bool) -> Block:
+    for row, line in enumerate(lines):
+        found = _NOT_UTF_8.search(line) if not line.isascii() else None
+        if found:
+            raise _not_utf_8(name, first + row, ord(found[0]) - 0xDC00)
     text = [_without_mark(lines[0]), *lines[1:]] if first == 0 else lines
     return Block(lines, _sentence(text, _Place(name, first, number, _sent_id(text)), trees))
 

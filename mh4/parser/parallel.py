@@ -11,6 +11,8 @@ from typing import Any
 from mh4.data.conllu import Block, Sentence
 from mh4.dynet_build import cpu
 from mh4.errors import InputError, placed
+from mh4.parser import beyond
+from mh4.parser.beyond import Limit
 from mh4.parser.ensemble import Ensemble
 from mh4.parser.parsing import Parser
 from mh4.util.batching import batches
@@ -24,7 +26,14 @@ CHUNK_WORDS = 10_000
 
 
 def parse(
-    load: Load, arguments: Arguments, blocks: Iterable[Block], jobs: int = 1, **options: Any
+    load: Load,
+    arguments: Arguments,
+    blocks: Iterable[Block],
+    jobs: int = 1,
+    *,
+    limit: Limit | None = None,
+    at_once: bool = False,
+    **options: Any,
 ) -> Generator[tuple[Block, Sentence], None, None]:
     """Parse the sentences of `blocks` with the parser from load(*arguments); yields each block with its new Sentence, in order.
 
@@ -33,13 +42,16 @@ def parse(
     load: Parser.load or Ensemble.load (see there for arguments and exceptions); each process calls it once.
     jobs: the number of processes, as many as there are cores at most; with 1, this process does the work. Raises InputError if one
     of several is killed.
+    limit: which sentences are too long, and how they are parsed; None: if memory does not suffice for one, OutOfMemory names it.
+    at_once: parse each sentence by itself, before the next is read; with one process.
     options: for the parser's parse().
     """
-    chunks = batches(blocks, lambda block: len(block.sentence), CHUNK_WORDS)
+    chunks = batches(blocks, lambda block: len(block.sentence), 1 if at_once else CHUNK_WORDS)
+    work = load, arguments, limit, options
     jobs = min(jobs, cpu.cores())
     if jobs == 1:
         for chunk in chunks:
-            yield from zip(chunk, _parse(load, arguments, options, [block.sentence for block in chunk]), strict=True)
+            yield from zip(chunk, _parse(*work, [block.sentence for block in chunk]), strict=True)
         return
     children: list[Child] = []
     idle: SimpleQueue[Child] = SimpleQueue()
@@ -48,7 +60,7 @@ def parse(
     def parsed_by_child(sentences: list[Sentence]) -> tuple[list[Sentence], list[str]]:
         child = idle.get()
         try:
-            return child.call(_parse_elsewhere, load, arguments, options, sentences)
+            return child.call(_parse_elsewhere, *work, sentences)
         finally:
             idle.put(child)
 
@@ -80,18 +92,21 @@ def _parsed(chunk: list[Block], future: Future) -> Iterator[tuple[Block, Sentenc
 
 
 def _parse_elsewhere(
-    load: Load, arguments: Arguments, options: dict[str, Any], sentences: list[Sentence]
+    load: Load, arguments: Arguments, limit: Limit | None, options: dict[str, Any], sentences: list[Sentence]
 ) -> tuple[list[Sentence], list[str]]:
     """In another process: the parsed sentences, and the warnings, which are for this process to show."""
     said: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", RuntimeWarning)
         warnings.showwarning = lambda warning, *rest, **options: said.append(placed(warning))
-        return _parse(load, arguments, options, sentences), said
+        return _parse(load, arguments, limit, options, sentences), said
 
 
-def _parse(load: Load, arguments: Arguments, options: dict[str, Any], sentences: list[Sentence]) -> list[Sentence]:
-    return _parser(load, arguments).parse(sentences, **options)
+def _parse(
+    load: Load, arguments: Arguments, limit: Limit | None, options: dict[str, Any], sentences: list[Sentence]
+) -> list[Sentence]:
+    parser = _parser(load, arguments)
+    return parser.parse(sentences, **options) if limit is None else beyond.parse(parser, sentences, limit, **options)
 
 
 @lru_cache(maxsize=1)

@@ -42,7 +42,7 @@ class Parser:
             raise InputError("no parser can be made of %s; load one from the folder of a model, by mh4.load" % shown(model))
         self.model = model
         self.decode = model.system.decoder(decode, beam)
-        self._tempered = decode == "mbr"  # whether the result depends on the temperature
+        self.decoding, self.beam = model.system.default if decode is None else decode, beam
 
     @classmethod
     def load(cls, folder: Path, decode: str | None = None, beam: int = BEAM) -> "Parser":
@@ -91,7 +91,7 @@ class Parser:
         """
         single_root = self.model.config.scorer.single_root
         arrays = scores.trees.arrays()
-        if self._tempered:
+        if self.decoding == "mbr":  # whose result depends on the temperature
             arrays = [at_temperature(tensors, self.model.temperature or 1) for tensors in arrays]
         found = []
         for sentence, tensors in zip(sentences, arrays, strict=True):

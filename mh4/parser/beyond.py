@@ -1,0 +1,215 @@
+"""Sentences that are too long: for exact decoding within about a second, or for the memory of the machine.
+
+Exact decoding takes time in proportion to up to the fourth power of a sentence's length, and all decoders read score tensors, which have
+its square. So one long "sentence", such as a table that was taken for one, would hold up a whole corpus, or end its parsing. Sentences
+beyond a limit are decoded by a search in the same scores instead. Where even the scores are too large, the sentence is cut into windows of
+equal length, each of which is parsed as if it were a sentence: time is proportional to its length then, and memory is that of a window.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from mh4.data.conllu import Sentence
+from mh4.decoders import Derivation, mst
+from mh4.errors import InputError
+from mh4.parser.choices import BEYOND_BEAM, TREES
+from mh4.parser.ensemble import Ensemble, SentenceWithVotes
+from mh4.parser.parsing import Parser
+from mh4.parser.systems import System
+from mh4.parser.vocabulary import TAGS
+
+# The lengths at which decoders take about a second of a core, where that is less than a window: benchmarks/longest.py measures them.
+EXACT = {
+    "mh4-two": 460,
+    "mh4-hybrid": 460,
+    "1ec": 210,
+    "mh4-arcs": 440,
+    "mh5-hybrid": 230,
+    "mh5-arcs": 160,
+}
+MARGINALS = {"mh3": 1000, "mh3-arcs": 1000, "mh4-two": 260, "mh4-hybrid": 260, "1ec": 200, "mh4-arcs": 260}
+
+_SCORES = 64 << 20  # bytes of a window's scores
+_VOTE = 6  # float32 numbers of an ensemble's vote for each pair of nodes
+_SHORTEST = 20  # words of a window; with less memory than that needs, there is no tree
+_ATTACHED = "dep"  # the label of the root of a window that is not the first
+
+
+@dataclass(frozen=True)
+class Limit:
+    """From which length on sentences are decoded otherwise, and how.
+
+    longest: the words of the longest that are decoded as usual; None: as `default` says.
+    beyond: "beam", of width BEYOND_BEAM; "mst", the maximum spanning tree of the scores of arcs; "skip", not at all; None: the search
+    that the parser uses anyway, otherwise beam where the system has it, otherwise mst.
+    """
+
+    longest: int | None = None
+    beyond: str | None = None
+
+
+def default(parser: Parser | Ensemble, confidence: bool = False) -> int:
+    """The words of the longest sentences that are decoded as usual. confidence: whether probabilities of arcs are computed, too."""
+    most = window(parser) if _members(parser) else sys.maxsize
+    found = [most]
+    for member in _members(parser):
+        name = member.model.system.name
+        if member.decoding == "exact":
+            found.append(EXACT.get(name, most))
+        if member.decoding == "mbr" or confidence:
+            found.append(MARGINALS.get(name, most))
+        if member.decoding == "mbr":  # which ends with exact decoding of arcs
+            found.append(_of_class(member.model.system.tree_class, most))
+    if isinstance(parser, Ensemble):
+        found.append(_of_class(TREES[parser.tree], most))
+    return min(found)
+
+
+def window(parser: Parser | Ensemble) -> int:
+    """The words of a window, with score tensors of 64 MB."""
+    matrices = sum(tensor.matrices or 1 for member in _members(parser) for tensor in member.model.system.tensors)
+    return isqrt(_SCORES // (4 * (matrices + (_VOTE if isinstance(parser, Ensemble) else 0)))) - 2
+
+
+def parse(
+    parser: Parser | Ensemble, sentences: Sequence[Sentence], limit: Limit, confidence: bool = False, **options: Any
+) -> list[Sentence]:
+    """Parse sentences as the parser does, within the limit, and otherwise those beyond it, or beyond what memory there is.
+
+    The others have a note, which says how they were decoded and why. They have no probabilities, and those that were skipped have no heads.
+    Raises InputError as the parser's `parse` does, also if its system cannot be decoded as the limit says; never OutOfMemory.
+    """
+    longest = default(parser, confidence) if limit.longest is None else limit.longest
+    how, other = _otherwise(parser, limit.beyond)
+    if confidence:
+        options = {**options, "confidence": True}
+    parsed: dict[int, Sentence] = {}
+    for k, found in _parsed(parser, sentences, [k for k, s in enumerate(sentences) if len(s) <= longest], options).items():
+        parsed[k] = found or _beyond(other, how, sentences[k], "there was not enough memory for %d words" % len(sentences[k]))
+    for k, sentence in enumerate(sentences):
+        if k not in parsed:
+            parsed[k] = _beyond(other, how, sentence, "%d words are more than --longest %d" % (len(sentence), longest))
+    return [parsed[k] for k in range(len(sentences))]
+
+
+def _parsed(
+    parser: Parser | Ensemble, sentences: Sequence[Sentence], numbers: list[int], options: dict[str, Any]
+) -> dict[int, Sentence | None]:
+    """The sentences with these numbers as parsed, None for one for which there is not enough memory, even alone."""
+    try:
+        return dict(zip(numbers, parser.parse([sentences[k] for k in numbers], **options), strict=True))
+    except MemoryError:
+        pass  # and with it, what it keeps in memory
+    if len(numbers) == 1:
+        return {numbers[0]: None}
+    by_length = sorted(numbers, key=lambda k: len(sentences[k]))
+    halves = by_length[: len(numbers) // 2], by_length[len(numbers) // 2 :]
+    return {k: found for half in halves for k, found in _parsed(parser, sentences, half, options).items()}
+
+
+def _beyond(other: Parser | Ensemble | None, how: str, sentence: Sentence, why: str) -> Sentence:
+    """The sentence with the tree of the other parser; None: without."""
+    uncut = isinstance(sentence, SentenceWithVotes) and bool(sentence.votes)  # windows of a tree are not trees
+    size = window(other) if other else 0
+    while other and size >= _SHORTEST:
+        whole = uncut or len(sentence) <= size
+        try:
+            found = other.parse([sentence] if whole else _cut(sentence, size))
+        except MemoryError:
+            size = 0 if uncut else min(size, len(sentence)) // 2
+            continue
+        if not whole:
+            single = all(member.model.config.scorer.single_root for member in _members(other))
+            found, how = [_joined(sentence, found, single)], "%s in windows of up to %d words" % (how, size)
+        return replace(found[0], note="%s, %s" % (how, why))
+    unparsed: dict[str, Any] = {"heads": None, "deprels": None}
+    return replace(sentence, **unparsed, note="skipped, %s" % why)
+
+
+def _cut(sentence: Sentence, size: int) -> list[Sentence]:
+    """Windows of about the same number of words, at most `size`."""
+    number = -(-len(sentence) // size)
+    ends = [len(sentence) * k // number for k in range(number + 1)]
+    columns: dict[str, Any] = {name: getattr(sentence, name) for name in ("words", *TAGS)}
+    return [
+        Sentence(name=sentence.name, **{name: column and column[start:end] for name, column in columns.items()})
+        for start, end in zip(ends[:-1], ends[1:], strict=True)
+    ]
+
+
+def _joined(sentence: Sentence, windows: Sequence[Sentence], single_root: bool) -> Sentence:
+    """The sentence with the trees of its windows. With a single root, it is that of the first, and the head of those of all others."""
+    heads, deprels, start, root = [np.array([-1], dtype=np.int32)], [], 0, 0
+    for parsed in windows:
+        tree, labels = parsed.heads[1:].copy(), list(parsed.deprels)
+        roots = tree == 0
+        tree[~roots] += start
+        if single_root and root:
+            tree[roots] = root
+            labels = [_ATTACHED if is_root else label for is_root, label in zip(roots, labels, strict=True)]
+        elif not root:
+            root = int(np.flatnonzero(roots)[0]) + 1
+        heads.append(tree)
+        deprels += labels
+        start += len(parsed)
+    columns: dict[str, Any] = {
+        tag: [*chain.from_iterable(getattr(parsed, tag) for parsed in windows)]
+        for tag in TAGS
+        if getattr(windows[0], tag) is not None
+    }
+    return replace(sentence, heads=np.concatenate(heads), deprels=deprels, **columns)
+
+
+def _otherwise(parser: Parser | Ensemble, beyond: str | None) -> tuple[str, Parser | Ensemble | None]:
+    """How sentences beyond the limit are decoded, and what does so."""
+    if beyond == "skip":
+        return "skipped", None
+    if isinstance(parser, Parser):
+        return _search(parser, beyond)
+    pairs = [_search(member, beyond) for member in parser.parsers]
+    return " and ".join(dict.fromkeys(how for how, _ in pairs)) or "votes", Ensemble([other for _, other in pairs])
+
+
+def _search(parser: Parser, beyond: str | None) -> tuple[str, Parser]:
+    """A parser of the same model that decodes otherwise, and how."""
+    system = parser.model.system
+    if beyond is None and parser.decoding in ("greedy", "beam"):
+        return parser.decoding if parser.decoding == "greedy" else "beam %d" % parser.beam, parser
+    arcs = _arcs(system)
+    if beyond == "beam" or beyond is None and "beam" in system.decoders:
+        if "beam" not in system.decoders:
+            raise InputError(
+                "%s has no beam search, for --beyond beam: choose %s" % (system.name, "mst or skip" if arcs else "skip")
+            )
+        return "beam %d" % BEYOND_BEAM, Parser(parser.model, "beam", BEYOND_BEAM)
+    if arcs is None:
+        raise InputError("%s has no scores of arcs, for --beyond mst: choose beam or skip" % system.name)
+    other = Parser(parser.model)
+    other.decode = partial(_spanning_tree, arcs)
+    return "mst", other
+
+
+def _arcs(system: System) -> str | None:
+    """The name of the system's tensor of scores of arcs; None if there is none."""
+    return next((tensor.name for tensor in system.tensors if tensor.name in ("arcs", "arc")), None)
+
+
+def _spanning_tree(name: str, /, *, single_root: bool, **tensors: np.ndarray) -> Derivation:
+    """The tree with the highest sum of scores of arcs, which are some of the scores of the system."""
+    return mst.decode(tensors[name], single_root=single_root)
+
+
+def _members(parser: Parser | Ensemble) -> Sequence[Parser]:
+    return [parser] if isinstance(parser, Parser) else parser.parsers
+
+
+def _of_class(tree_class: str, otherwise: int) -> int:
+    """For the best tree of a class by scores of arcs."""
+    return EXACT.get({"mh4": "mh4-arcs", "mh5": "mh5-arcs", "1ec": "1ec"}.get(tree_class, ""), otherwise)

@@ -1,0 +1,96 @@
+"""Compressed files, by the extension of their names, read and written as streams."""
+
+import bz2
+import gzip
+import lzma
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, cast
+
+from mh4.errors import InputError, NotInstalled
+
+EXTENSIONS = (".gz", ".bz2", ".xz", ".zst")
+
+
+def stem(name: str) -> str:
+    """The name of a file without the extension that says that it is compressed, if it has one."""
+    return name[: -len(_extension(name))] if _extension(name) else name
+
+
+@contextmanager
+def opened(path: str) -> Iterator[BinaryIO]:
+    """A file to read in binary, of a compressed one what is in it.
+
+    Raises InputError where an archive is damaged or ends early, also while the block reads it; NotInstalled if a package is missing;
+    and OSError as `open` does.
+    """
+    with open(path, "rb") as file:
+        extension = _extension(path)
+        if not extension:
+            yield file
+            return
+        with _explained(path), _stream(extension, path, file, "rb") as stream:
+            yield stream
+
+
+@contextmanager
+def compressed(file: BinaryIO, path: str) -> Iterator[BinaryIO]:
+    """A file that writes to `file`, compressed as the extension of `path` says, or as it is.
+
+    The same content gives the same bytes. Raises NotInstalled if a package is missing.
+    """
+    extension = _extension(path)
+    if not extension:
+        yield file
+        return
+    with _stream(extension, path, file, "wb") as stream:
+        yield stream
+
+
+def _extension(path: str) -> str:
+    return next((extension for extension in EXTENSIONS if path.endswith(extension)), "")
+
+
+def _stream(extension: str, path: str, file: BinaryIO, mode: Any) -> BinaryIO:
+    stream: Any
+    if extension == ".gz":
+        stream = gzip.GzipFile("", mode, compresslevel=6, fileobj=file, mtime=0)
+    elif extension == ".bz2":
+        stream = bz2.BZ2File(file, mode)
+    elif extension == ".xz":
+        stream = lzma.LZMAFile(file, mode)
+    else:
+        stream = _zstd(path).ZstdFile(file, mode)
+    return cast(BinaryIO, stream)
+
+
+def _zstd(path: str) -> Any:
+    """The package for .zst, a part of Python from 3.14 on."""
+    try:
+        from backports import zstd
+    except ModuleNotFoundError:
+        raise NotInstalled("%s: .zst needs the package backports.zstd, as in pip install 'mh4[zstd]'" % path) from None
+    return zstd
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    try:
+        yield
+    except EOFError:
+        raise InputError("%s: cannot be read: the archive ends early, so a part of it is lost" % path) from None
+    except (gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+        raise _damaged(path, error) from None
+    except OSError as error:
+        if error.errno is not None:  # of the system
+            raise
+        raise _damaged(path, error) from None  # bz2 has no error of its own
+    except Exception as error:
+        if type(error).__name__ != "ZstdError":  # of a package that may not be there
+            raise
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: str, error: Exception) -> InputError:
+    return InputError("%s: cannot be read: damaged, or not a %s archive (%s)" % (path, _extension(path), error))
