@@ -22,7 +22,7 @@ from mh4.errors import InputError
 from mh4.parser.choices import BEYOND_BEAM, TREES
 from mh4.parser.ensemble import Ensemble, SentenceWithVotes
 from mh4.parser.parsing import Parser
-from mh4.parser.systems import System
+from mh4.parser.systems import System, Tensor
 from mh4.parser.vocabulary import TAGS
 
 # The lengths at which decoders take about a second of a core, where that is less than a window: benchmarks/longest.py measures them.
@@ -73,9 +73,14 @@ def default(parser: Parser | Ensemble, confidence: bool = False) -> int:
 
 
 def window(parser: Parser | Ensemble) -> int:
-    """The words of a window, with score tensors of 64 MB."""
-    matrices = sum(tensor.matrices or 1 for member in _members(parser) for tensor in member.model.system.tensors)
-    return isqrt(_SCORES // (4 * (matrices + (_VOTE if isinstance(parser, Ensemble) else 0)))) - 2
+    """The words of a window: see `window_of`."""
+    tensors = [tensor for member in _members(parser) for tensor in member.model.system.tensors]
+    return window_of(tensors, _VOTE if isinstance(parser, Ensemble) else 0)
+
+
+def window_of(tensors: Sequence[Tensor], others: int = 0) -> int:
+    """The words of a sentence for which these tensors of scores, with a number of other matrices, have 64 MB."""
+    return isqrt(_SCORES // (4 * (others + sum(tensor.matrices or 1 for tensor in tensors)))) - 2
 
 
 def parse(

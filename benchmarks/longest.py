@@ -1,0 +1,116 @@
+"""How long a sentence may be until a decoder takes a second, and how much memory that takes: the defaults of `mh4 parse --longest`.
+
+    .venv/bin/python benchmarks/longest.py [SYSTEM ...] [--seconds 1] [--output PATH]
+
+prints a table for every global system, on random scores; with --output benchmarks/results/longest.md it is also written there. Lengths
+grow by a half until a sentence takes longer than a second of processor time, or until its scores fill a window, beyond which sentences
+are cut (mh4/parser/beyond.py); in between, time is taken for a power of the length. Each measurement is a process of its own, for its
+peak of memory: that of the decoder, which is in addition to the scores. It takes some minutes.
+"""
+
+import argparse
+import math
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from stopwatch import peak_memory
+
+from mh4.dynet_build import cpu
+from mh4.parser.beyond import BEYOND_BEAM, EXACT, MARGINALS, window_of
+from mh4.parser.systems import SYSTEMS, GlobalSystem
+from mh4.util.processes import with_parent
+
+SHORTEST, GROWTH = 100, 1.5
+
+
+def measure(name, what, n):
+    """Seconds of processor time, and MB, of one sentence of n words."""
+    system, rng = SYSTEMS[name], np.random.default_rng(n)
+    tensors = {}
+    for tensor in system.tensors:
+        sides = [n + 1 + sentinel for sentinel in tensor.sentinel]
+        shape = sides if tensor.matrices is None else [tensor.matrices, *sides]
+        tensors[tensor.name] = rng.standard_normal(shape, dtype=np.float32)
+    decode = system.marginals if what == "marginals" else system.decoder(what, BEYOND_BEAM)
+    before, start = peak_memory(), time.process_time()
+    decode(**tensors, single_root=True)
+    return time.process_time() - start, peak_memory() - before
+
+
+def elsewhere(name, what, n):
+    command = [sys.executable, __file__, "--one", name, what, str(n)]
+    done = subprocess.run(command, check=True, stdout=-1, text=True, preexec_fn=with_parent())
+    return tuple(map(float, done.stdout.split()))
+
+
+def longest(name, what, seconds):
+    """The words of a sentence that takes so long, or of a window if that takes less; its seconds, and MB."""
+    most, lengths, times = window_of(SYSTEMS[name].tensors), [], []
+    n = SHORTEST
+    while not times or times[-1] < seconds and lengths[-1] < most:
+        lengths.append(min(n, most))
+        times.append(elsewhere(name, what, lengths[-1])[0])
+        n = int(n * GROWTH)
+    if times[-1] >= seconds and len(times) > 1:
+        exponent = math.log(times[-1] / times[-2]) / math.log(lengths[-1] / lengths[-2])
+        most = round(lengths[-2] * (seconds / times[-2]) ** (1 / exponent))
+    return (most, *elsewhere(name, what, most))
+
+
+def table(names, seconds):
+    yield "| system | decoding | words | seconds | MB | default |"
+    yield "|---|---|--:|--:|--:|--:|"
+    for name in names:
+        system = SYSTEMS[name]
+        for what in ["exact", *(["marginals"] if system.marginals else []), *(["beam"] if "beam" in system.decoders else [])]:
+            most = window_of(system.tensors)
+            chosen = {"exact": EXACT, "marginals": MARGINALS}.get(what, {}).get(name, most)
+            n, taken, megabytes = longest(name, what, seconds)
+            yield "| %s | %s | %d | %.2f | %.0f | %d%s |" % (
+                name,
+                what,
+                n,
+                taken,
+                megabytes,
+                chosen,
+                ", a window" * (chosen == most),
+            )
+
+
+def main():
+    names = [name for name, system in SYSTEMS.items() if isinstance(system, GlobalSystem)]
+    parser = argparse.ArgumentParser(description="The lengths at which decoders take a second.")
+    parser.add_argument("systems", nargs="*", default=names, metavar="SYSTEM")
+    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.one:
+        print(*measure(*asked.one[:2], int(asked.one[2])))
+        return
+    lines = [
+        "# The longest sentences",
+        "",
+        "One core of %s; Python %s, numpy %s." % (cpu.name(), platform.python_version(), np.__version__),
+        "",
+        "    python benchmarks/longest.py",
+        "",
+        "The words of a sentence whose decoding takes %g s of processor time, on random scores, or of a window if that takes less; the "
+        "megabytes that decoding adds to the scores; and the default of `mh4 parse --longest`. `beam`: of width %d, which decodes longer ones."
+        % (asked.seconds, BEYOND_BEAM),
+        "",
+    ]
+    print("\n".join(lines))
+    for line in table(asked.systems, asked.seconds):
+        print(line, flush=True)
+        lines.append(line)
+    if asked.output:
+        asked.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
