@@ -24,7 +24,7 @@ from mh4.parser.beyond import BEYOND_BEAM, EXACT, MARGINALS, window_of
 from mh4.parser.systems import SYSTEMS, GlobalSystem
 from mh4.util.processes import with_parent
 
-SHORTEST, GROWTH = 100, 1.5
+SHORTEST, GROWTH = 40, 1.5
 
 
 def measure(name, what, n):

@@ -1,0 +1,247 @@
+"""Sentences that are too long: decoded by another search, in windows, or not at all; all others as always."""
+
+import re
+
+import numpy as np
+import pytest
+import toy
+
+from mh4 import trees
+from mh4.data.conllu import Sentence
+from mh4.decoders import mst
+from mh4.decoders.shared import arguments
+from mh4.errors import InputError, OutOfMemory
+from mh4.parser import beyond, config
+from mh4.parser.beyond import BEYOND_BEAM, EXACT, MARGINALS, Limit, default, window, window_of
+from mh4.parser.ensemble import Ensemble, SentenceWithVotes
+from mh4.parser.model import Model
+from mh4.parser.parsing import Parser
+from mh4.parser.systems import SYSTEMS, GlobalSystem
+from mh4.parser.vocabulary import Vocabulary
+
+
+@pytest.fixture(scope="module")
+def sentences(tmp_path_factory):
+    return toy.sentences(tmp_path_factory.mktemp("beyond"))[:40]
+
+
+@pytest.fixture(scope="module")
+def models(sentences):
+    """Untrained ones."""
+    several = config.with_settings(toy.SMALL, ["scorer.single_root=false"])
+    made = {name: Model(name, toy.SMALL, Vocabulary.of(sentences, toy.SMALL), 1) for name in ("mh4-hybrid", "mst", "1ec", "greedy-mh4")}
+    return {**made, "several roots": Model("mst", several, Vocabulary.of(sentences, several), 1)}
+
+
+def long(sentences, n):
+    words = [word for sentence in sentences for word in sentence.words][:n]
+    return Sentence(words, upos=["X"] * n, xpos=["_"] * n, feats=["_"] * n, name="long")
+
+
+def same(one, other):
+    return (one.heads == other.heads).all() and (one.deprels, one.upos, one.note) == (other.deprels, other.upos, other.note)
+
+
+def test_within_the_limit_nothing_changes(models, sentences):
+    for name in ("mh4-hybrid", "mst", "greedy-mh4"):
+        parser = Parser(models[name])
+        given = beyond.parse(parser, sentences, Limit())
+        assert all(map(same, given, parser.parse(sentences))) and not any(s.note for s in given)
+
+
+def test_longer_sentences_are_decoded_otherwise(models, sentences):
+    n = 8
+    for name, how in (("mh4-hybrid", "beam"), ("mst", None), ("1ec", None), ("1ec", "mst"), ("greedy-mh4", None)):
+        parser = Parser(models[name])
+        found = beyond.parse(parser, sentences, Limit(n, how))
+        expected = parser.parse(sentences)
+        if name == "mh4-hybrid":
+            others, said = Parser(models[name], "beam", BEYOND_BEAM).parse(sentences), "beam %d" % BEYOND_BEAM
+        else:
+            others, said = expected, "greedy" if name == "greedy-mh4" else "mst"
+        assert {len(s) > n for s in sentences} == {True, False}
+        for k, sentence in enumerate(sentences):
+            if len(sentence) <= n:
+                assert same(found[k], expected[k])
+            else:
+                assert found[k].note == "%s, %d words are more than --longest %d" % (said, len(sentence), n)
+                assert name == "1ec" or (found[k].heads == others[k].heads).all()
+                arguments.tree(found[k].heads, len(sentence))
+
+
+def test_spanning_trees_of_the_scores_of_arcs(models, sentences):
+    model = models["1ec"]
+    (found,) = beyond.parse(Parser(model), sentences[:1], Limit(1, "mst"))
+    with model.lock:
+        ((_, scores),) = model.score(sentences[:1])
+        (tensors,) = scores.trees.arrays()
+        expected = mst.decode(tensors["arc"], single_root=True).heads
+    assert (found.heads == expected).all()
+
+
+@pytest.mark.parametrize("size", [30, 47, 1000])
+@pytest.mark.parametrize("name", ["mh4-hybrid", "mst", "several roots", "greedy-mh4"])
+def test_windows(models, sentences, monkeypatch, name, size):
+    """Each is parsed as a sentence; with a single root, it is that of the first."""
+    monkeypatch.setattr(beyond, "window", lambda parser: size)
+    sentence, parser = long(sentences, 141), Parser(models[name])
+    (found,) = beyond.parse(parser, [sentence], Limit(20))
+    arguments.tree(found.heads, 141)
+    assert found.words == sentence.words and len(found.deprels) == len(found.upos) == 141
+    assert ("in windows of up to %d words" % size in found.note) == (size < 141)
+    number = -(-141 // size)
+    _, other = beyond._otherwise(parser, None)
+    starts = [141 * k // number for k in range(number + 1)]
+    pieces = other.parse([Sentence(sentence.words[a:b]) for a, b in zip(starts, starts[1:])])
+    assert max(map(len, pieces)) <= size and max(map(len, pieces)) - min(map(len, pieces)) <= 1
+    (first, *_) = np.flatnonzero(pieces[0].heads[1:] == 0) + 1
+    for start, piece in zip(starts, pieces):
+        for m, head in enumerate(piece.heads[1:].tolist(), start=1):
+            attached = head == 0 and start and name != "several roots"
+            assert found.heads[start + m] == (first if attached else head and start + head)
+            assert found.deprels[start + m - 1] == ("dep" if attached else piece.deprels[m - 1])
+    if name != "several roots":
+        assert (found.heads[1:] == 0).sum() == 1
+
+
+def test_skipped(models, sentences):
+    found = beyond.parse(Parser(models["mst"]), sentences, Limit(8, "skip"))
+    for given, sentence in zip(sentences, found):
+        assert (sentence.heads is None) == (len(given) > 8) == sentence.note.startswith("skipped, %d words" % len(given))
+
+
+@pytest.mark.parametrize(
+    "name, decode, how, said",
+    [
+        ("mst", None, "beam", "mst has no beam search, for --beyond beam: choose mst or skip"),
+        ("1ec", None, "beam", "1ec has no beam search, for --beyond beam: choose mst or skip"),
+        ("mh4-hybrid", None, "mst", "mh4-hybrid has no scores of arcs, for --beyond mst: choose beam or skip"),
+        ("greedy-mh4", None, "mst", "greedy-mh4 has no scores of arcs, for --beyond mst: choose beam or skip"),
+    ],
+)
+def test_what_a_system_cannot_do_is_refused(models, sentences, name, decode, how, said):
+    """Even if no sentence needs it."""
+    for given in (sentences, sentences[:1]):
+        with pytest.raises(InputError, match=re.escape(said)):
+            beyond.parse(Parser(models[name], decode), given, Limit(None, how))
+
+
+def test_the_search_that_is_asked_for_is_kept(models, sentences):
+    for decode, width, said in (("greedy", 8, "greedy"), ("beam", 3, "beam 3")):
+        parser = Parser(models["mh4-hybrid"], decode, width)
+        found = beyond.parse(parser, sentences[:5], Limit(1))
+        assert all((a.heads == b.heads).all() for a, b in zip(found, parser.parse(sentences[:5])))
+        assert all(s.note.startswith(said + ", ") for s in found)
+
+
+def test_probabilities_within_the_limit(models, sentences):
+    found = beyond.parse(Parser(models["mh4-hybrid"]), sentences, Limit(8), confidence=True)
+    assert [s.probabilities is None for s in found] == [len(s) > 8 for s in sentences]
+
+
+class Forgetful(Parser):
+    """Has memory for so many words in a sentence."""
+
+    room = 0
+
+    def parse(self, sentences, **options):
+        if max(map(len, sentences)) > Forgetful.room:
+            raise OutOfMemory("a sentence is too long")
+        return super().parse(sentences, **options)
+
+
+@pytest.mark.parametrize("room", [10_000, 40, 12])
+def test_memory_that_runs_out(models, sentences, monkeypatch, room):
+    """For exact decoding of one sentence, for whole sentences, or for everything beyond 12 words."""
+    monkeypatch.setattr(Forgetful, "room", room)
+    monkeypatch.setattr(beyond, "Parser", Forgetful)
+    monkeypatch.setattr(beyond, "_SHORTEST", 5)
+    short, parser = [s for s in sentences if len(s) <= 12], Forgetful(models["mh4-hybrid"])
+    given = [*short[:5], long(sentences, 150), *short[5:]]
+    found = beyond.parse(parser, given, Limit())
+    expected = Parser(models["mh4-hybrid"]).parse(short)
+    assert len(found) == len(given) and [s.words for s in found] == [s.words for s in given]
+    assert all(map(same, [*found[:5], *found[6:]], expected))
+    if room == 10_000:
+        assert not found[5].note
+        return
+    size = int(re.fullmatch(r"beam 64 in windows of up to (\d+) words, there was not enough memory for 150 words", found[5].note)[1])
+    assert size <= room < 2 * size + 2
+    arguments.tree(found[5].heads, 150)
+
+
+def test_no_memory_at_all(models, sentences, monkeypatch):
+    monkeypatch.setattr(Forgetful, "room", 0)
+    monkeypatch.setattr(beyond, "Parser", Forgetful)
+    found = beyond.parse(Forgetful(models["mh4-hybrid"]), sentences[:3], Limit())
+    assert all(s.heads is None and s.note.startswith("skipped, there was not enough memory for") for s in found)
+
+
+# ----------------------------------------------------------------------------------------------------------- ensembles
+
+
+def test_ensembles(models, sentences, monkeypatch):
+    ensemble = Ensemble([Parser(models[name]) for name in ("mh4-hybrid", "mst")])
+    found = beyond.parse(ensemble, sentences, Limit(8))
+    expected = ensemble.parse(sentences)
+    members = [Parser(models["mh4-hybrid"], "beam", BEYOND_BEAM), Parser(models["mst"])]
+    others = Ensemble(members).parse(sentences)
+    for k, sentence in enumerate(sentences):
+        note = "beam 64 and mst, %d words are more than --longest 8" % len(sentence) if len(sentence) > 8 else ""
+        assert found[k].note == note and (found[k].heads == (others if note else expected)[k].heads).all()
+    monkeypatch.setattr(beyond, "window", lambda parser: 50)
+    (whole,) = beyond.parse(ensemble, [long(sentences, 120)], Limit(60))
+    arguments.tree(whole.heads, 120)
+    assert whole.note.startswith("beam 64 and mst in windows of up to 50 words, ")
+
+
+def test_votes_are_for_whole_sentences(sentences, monkeypatch):
+    """Without windows, as long as there is memory."""
+    heads = np.arange(-1, 100, dtype=np.int32)
+    vote = Sentence(["w"] * 100, heads=heads, deprels=["x"] * 100)
+    given = SentenceWithVotes(["w"] * 100, upos=["_"] * 100, xpos=["_"] * 100, feats=["_"] * 100, votes=[vote])
+    (found,) = beyond.parse(Ensemble([]), [given], Limit())
+    assert found.note == "" and (found.heads == heads).all()
+    monkeypatch.setattr(beyond, "window", lambda parser: 30)
+    (found,) = beyond.parse(Ensemble([]), [given], Limit(50))
+    assert found.note == "votes, 100 words are more than --longest 50" and (found.heads == heads).all()
+
+    def none(*arguments, **options):
+        raise MemoryError
+
+    monkeypatch.setattr(trees, "best", none)
+    (found,) = beyond.parse(Ensemble([]), [given], Limit())
+    assert found.heads is None and found.note == "skipped, there was not enough memory for 100 words"
+
+
+# ------------------------------------------------------------------------------------------------------------ defaults
+
+
+def test_defaults(models):
+    whole = {name: window_of(SYSTEMS[name].tensors) for name in SYSTEMS}
+    assert default(Parser(models["mh4-hybrid"])) == EXACT["mh4-hybrid"] < whole["mh4-hybrid"]
+    assert default(Parser(models["mh4-hybrid"]), confidence=True) == MARGINALS["mh4-hybrid"]
+    assert default(Parser(models["mh4-hybrid"], "mbr")) == MARGINALS["mh4-hybrid"]
+    assert default(Parser(models["mh4-hybrid"], "greedy")) == whole["mh4-hybrid"] == window(Parser(models["mh4-hybrid"]))
+    assert default(Parser(models["mst"])) == whole["mst"] and default(Parser(models["greedy-mh4"])) == whole["greedy-mh4"]
+    members = [Parser(models[name]) for name in ("mst", "mh4-hybrid")]
+    assert default(Ensemble(members)) == EXACT["mh4-hybrid"]
+    assert default(Ensemble(members[:1], "1ec")) == EXACT["1ec"] and default(Ensemble([])) > 10**9
+    for name, system in SYSTEMS.items():
+        assert 4 * sum(t.matrices or 1 for t in system.tensors) * (whole[name] + 2) ** 2 <= 64 << 20
+
+
+def test_the_table_of_the_longest_sentences():
+    """The defaults are those that were measured, rounded."""
+    rows = [
+        [cell.strip() for cell in line.strip("|\n").split("|")]
+        for line in open(toy.ROOT / "benchmarks" / "results" / "longest.md", encoding="utf-8")
+        if line.startswith("| ") and not line.startswith("| system")
+    ]
+    assert {row[0] for row in rows} == {name for name, system in SYSTEMS.items() if isinstance(system, GlobalSystem)}
+    for name, what, words, _, _, said in rows:
+        most = window_of(SYSTEMS[name].tensors)
+        chosen = {"exact": EXACT, "marginals": MARGINALS}.get(what, {}).get(name, most)
+        assert said == ("%d, a window" if chosen == most else "%d") % chosen
+        assert 0.75 < chosen / int(words) < 1.34, (name, what)
+    assert {*EXACT, *MARGINALS} <= {row[0] for row in rows}
