@@ -57,7 +57,9 @@ def longest(name, what, seconds):
         n = int(n * GROWTH)
     if times[-1] >= seconds and len(times) > 1:
         exponent = math.log(times[-1] / times[-2]) / math.log(lengths[-1] / lengths[-2])
-        most = round(lengths[-2] * (seconds / times[-2]) ** (1 / exponent))
+        n = round(lengths[-2] * (seconds / times[-2]) ** (1 / exponent))
+        taken, _ = elsewhere(name, what, n)
+        most = min(most, round(n * (seconds / taken) ** (1 / exponent)))  # where times are less regular than a power
     return (most, *elsewhere(name, what, most))
 
 
@@ -99,9 +101,9 @@ def main():
         "",
         "    python benchmarks/longest.py",
         "",
-        "The words of a sentence whose decoding takes %g s of processor time, on random scores, or of a window if that takes less; the "
-        "megabytes that decoding adds to the scores; and the default of `mh4 parse --longest`. `beam`: of width %d, which decodes longer ones."
-        % (asked.seconds, BEYOND_BEAM),
+        "The words of a sentence whose decoding takes %g s of processor time, on random scores, or of a window if that takes less; "
+        "the megabytes that decoding adds to the scores; and the default of `mh4 parse --longest`. `beam`: of width %d, which decodes "
+        "longer ones." % (asked.seconds, BEYOND_BEAM),
         "",
     ]
     print("\n".join(lines))

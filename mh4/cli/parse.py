@@ -1,5 +1,6 @@
 """The command `mh4 parse`."""
 
+import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing
 from functools import partial
@@ -84,6 +85,8 @@ def parse(
     set_verbosity(quiet, verbose)
     outputs = destinations(input_files, output)
     check_outputs(outputs)
+    if rejects_file and os.path.realpath(rejects_file) in map(os.path.realpath, outputs) and not _is_device(rejects_file):
+        raise InputError("%s is both the output and the file of --rejects: choose another for one of them" % rejects_file)
     with ExitStack() as stack:
         rejected = stack.enter_context(conllu.rejects(rejects_file)) if rejects_file else None
         blocks: Callable[[str], Iterable[Block]] = partial(conllu.blocks, trees=False, rejected=rejected, at_once=flush)
@@ -101,3 +104,8 @@ def parse(
         say("mh4: %d blocks are not CoNLL-U; they are in %s, and why" % (rejected.count, rejects_file), err=True)
     if confidence and not quiet and Calibration.load(opened(folder)) is None:
         say("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, FILE), err=True)
+
+
+def _is_device(path: str) -> bool:
+    """Or a FIFO, which can be written to by two at once."""
+    return os.path.exists(path) and not os.path.isfile(path)

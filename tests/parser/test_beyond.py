@@ -29,7 +29,10 @@ def sentences(tmp_path_factory):
 def models(sentences):
     """Untrained ones."""
     several = config.with_settings(toy.SMALL, ["scorer.single_root=false"])
-    made = {name: Model(name, toy.SMALL, Vocabulary.of(sentences, toy.SMALL), 1) for name in ("mh4-hybrid", "mst", "1ec", "greedy-mh4")}
+    made = {
+        name: Model(name, toy.SMALL, Vocabulary.of(sentences, toy.SMALL), 1)
+        for name in ("mh4-hybrid", "mst", "1ec", "greedy-mh4")
+    }
     return {**made, "several roots": Model("mst", several, Vocabulary.of(sentences, several), 1)}
 
 
@@ -165,7 +168,9 @@ def test_memory_that_runs_out(models, sentences, monkeypatch, room):
     if room == 10_000:
         assert not found[5].note
         return
-    size = int(re.fullmatch(r"beam 64 in windows of up to (\d+) words, there was not enough memory for 150 words", found[5].note)[1])
+    size = int(
+        re.fullmatch(r"beam 64 in windows of up to (\d+) words, there was not enough memory for 150 words", found[5].note)[1]
+    )
     assert size <= room < 2 * size + 2
     arguments.tree(found[5].heads, 150)
 

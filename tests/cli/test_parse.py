@@ -1,0 +1,194 @@
+"""`mh4 parse` of anything: long sentences, blocks that are not CoNLL-U, compressed files, sentences as they arrive."""
+
+import gzip
+import os
+import subprocess
+
+import pytest
+import tiny
+import toy
+from running import COMMAND, mh4, refuses, succeeds
+
+from mh4.data import conllu
+from mh4.decoders.shared import arguments
+from mh4.parser.model import Model
+from mh4.parser.vocabulary import Vocabulary
+
+
+@pytest.fixture(scope="module")
+def folder(treebank):
+    """Models that have not been trained."""
+    sentences = toy.sentences(treebank)
+    for system in ("mh4-hybrid", "mst"):
+        (treebank / system).mkdir()
+        Model(system, toy.SMALL, Vocabulary.of(sentences, toy.SMALL), 1).save(str(treebank / system))
+    return treebank
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return str(folder / "mh4-hybrid")
+
+
+@pytest.fixture(scope="module")
+def given(folder):
+    """Ten sentences."""
+    path = folder / "sample.conllu"
+    text = (folder / "toy-ud-test.conllu").read_text(encoding="utf-8")
+    path.write_text("".join(block + "\n\n" for block in text.split("\n\n")[:10]), encoding="utf-8")
+    return path
+
+
+def parts(parsed):
+    return parsed.decode("utf-8").split("\n\n")[:-1]
+
+
+def noted(block):
+    return [line for line in block.split("\n") if line.startswith("# mh4 = ")]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_every_sentence_gets_a_tree(folder, given, model, jobs):
+    lengths = [len(sentence) for sentence in conllu.read(str(given))]
+    path, n = folder / ("long%s.conllu" % jobs), 1500
+    words = "".join(tiny.WORD % (m, m % 7, m - 1) for m in range(1, n + 1))
+    path.write_text("# mh4 = skipped, as it was once\n# table = 1\n%s\n%s" % (words, given.read_text(encoding="utf-8")), "utf-8")
+    done = mh4("parse", "--model", model, str(path), "--jobs", jobs, "--longest", "6", "-o", str(folder / "out"))
+    assert done.returncode == 0
+    assert done.stderr.decode() == (
+        "mh4: %s: %d of 11 sentences were too long for their decoder, as comments in them say: "
+        "%d by beam 64, 1 by beam 64 in windows of up to 1134 words\n"
+        % (path, 1 + sum(length > 6 for length in lengths), sum(length > 6 for length in lengths))
+    )
+    first, *others = parts((folder / "out").read_bytes())
+    note = "# mh4 = beam 64 in windows of up to 1134 words, 1500 words are more than --longest 6"
+    assert first.split("\n")[:2] == ["# table = 1", note]
+    for expected, length, block in zip(parts(succeeds("parse", "--model", model, str(given))), lengths, others):
+        assert noted(block) == (["# mh4 = beam 64, %d words are more than --longest 6" % length] if length > 6 else [])
+        assert length > 6 or block == expected
+    for sentence in conllu.read(str(folder / "out")):
+        arguments.tree(sentence.heads, len(sentence))
+    # Parsed again, with comments that say what is true then.
+    again = succeeds("parse", "--model", model, str(folder / "out"), "--quiet", "--longest", "2000", "--decode", "greedy")
+    assert b"# mh4 = " not in again and again.count(b"\n\n") == 11
+
+
+def test_skipped_sentences_are_as_they_were(given, model):
+    done = mh4("parse", "--model", model, str(given), "--longest", "6", "--beyond", "skip")
+    before, after = parts(given.read_bytes()), parts(done.stdout)
+    skipped = 0
+    for sentence, old, new in zip(conllu.read(str(given)), before, after):
+        if len(sentence) > 6:
+            skipped += 1
+            (note,) = noted(new)
+            assert note == "# mh4 = skipped, %d words are more than --longest 6" % len(sentence)
+            assert new.replace(note + "\n", "") == old
+        else:
+            assert not noted(new)
+    assert done.stderr.decode().endswith(" say: %d skipped\n" % skipped) and 0 < skipped < 10
+
+
+def test_searches_that_a_system_does_not_have(folder, given, model):
+    assert "mh4-hybrid has no scores of arcs, for --beyond mst" in refuses(
+        "parse", "--model", model, str(given), "--beyond", "mst"
+    )
+    said = refuses("parse", "--model", str(folder / "mst"), str(given), "--beyond", "beam", "-o", str(folder / "none"))
+    assert "mst has no beam search, for --beyond beam: choose mst or skip" in said
+    assert not (folder / "none").exists()
+
+
+def test_an_ensemble(folder, given, model):
+    done = mh4("ensemble", "--model", model, "--model", str(folder / "mst"), str(given), "--longest", "6")
+    long = [len(sentence) for sentence in conllu.read(str(given)) if len(sentence) > 6]
+    assert [noted(block)[0] for block in parts(done.stdout) if noted(block)] == [
+        "# mh4 = beam 64 and mst, %d words are more than --longest 6" % length for length in long
+    ]
+    assert b"%d by beam 64 and mst\n" % len(long) in done.stderr
+
+
+def test_rejects(folder, given, model):
+    """All that is not CoNLL-U, byte for byte, with why; the rest is parsed as always."""
+    blocks = [block + b"\n\n" for block in given.read_bytes().split(b"\n\n")[:-1]]
+    columns, latin, ids = (
+        b"# sent_id = bad\n1\tw\t_\n\n",
+        b"1\tl\xe9t" + 8 * b"\t_" + b"\n\n\n",
+        b"2\tw" + 8 * b"\t_" + b"\r\n\r\n",
+    )
+    path, out, rejects = folder / "bad.conllu", folder / "rest.conllu", folder / "rejects.conllu.gz"
+    path.write_bytes(columns + b"".join(blocks[:5]) + latin + ids + b"".join(blocks[5:]) + b"\t\n1\tend")
+    done = mh4("parse", "--model", model, str(path), "-o", str(out), "--rejects", str(rejects))
+    assert done.returncode == 0 and done.stderr.decode() == "mh4: 4 blocks are not CoNLL-U; they are in %s, and why\n" % rejects
+    assert out.read_bytes() == succeeds("parse", "--model", model, str(given))
+    line = 4 + b"".join(blocks[:5]).count(b"\n")
+    last = line + 5 + b"".join(blocks[5:]).count(b"\n")
+    assert gzip.decompress(rejects.read_bytes()) == b"".join(
+        [
+            b"# rejected = %s, line 2, sentence 1 (bad): 3 columns, expected 10 separated by tabs\n" % bytes(path) + columns,
+            b"# rejected = %s, line %d: not UTF-8 (byte 0xe9)\n" % (bytes(path), line) + latin,
+            b"# rejected = %s, line %d, sentence 8: ID is '2', expected 1\n" % (bytes(path), line + 3) + ids,
+            b"# rejected = %s, line %d, sentence 14: 2 columns, expected 10 separated by tabs\n" % (bytes(path), last)
+            + b"\t\n1\tend\n\n",
+        ]
+    )
+    assert "sentence 1 (bad): 3 columns" in refuses("parse", "--model", model, str(path))
+    assert succeeds("parse", "--model", model, str(given), "-o", str(out), "--rejects", str(rejects)) == b""
+    assert gzip.decompress(rejects.read_bytes()) == b""  # none of this run
+
+
+def test_rejects_that_cannot_be(folder, given, model):
+    out = str(folder / "same")
+    assert "is both" in refuses("parse", "--model", model, str(given), "-o", out, "--rejects", str(folder / "." / "same"))
+    assert "would overwrite" in refuses("parse", "--model", model, str(given), "--rejects", str(given))
+    text = ["parse", "--model", model, "--text", "--segmenter", str(given), str(given)]
+    assert "--rejects is for CoNLL-U" in refuses(*text, "--rejects", out)
+    assert "--flush is for CoNLL-U" in refuses(*text, "--flush")
+    assert "--jobs 2 does not make sense" in refuses("parse", "--model", model, str(given), "--flush", "--jobs", "2")
+    assert not os.path.exists(out)
+
+
+def test_compressed_files(folder, given, model):
+    """Every command reads them; a damaged one leaves nothing behind."""
+    plain = succeeds("parse", "--model", model, str(given))
+    packed, out = folder / "pac.conllu.gz", folder / "out.conllu.xz"
+    packed.write_bytes(gzip.compress(given.read_bytes()))
+    assert succeeds("parse", "--model", model, str(packed), "-o", str(out)) == b""
+    assert subprocess.run(["xz", "-dc", str(out)], stdout=-1, check=True).stdout == plain
+    for command in (
+        ["coverage"],
+        ["evaluate", str(given)],
+        ["compare", str(given), str(given)],
+        ["view"],
+        ["test", "--model", model],
+    ):
+        assert succeeds(*command, str(packed)).replace(b"pac.conllu.gz", b"sample.conllu") == succeeds(*command, str(given))
+    assert succeeds("ensemble", "--vote", str(packed), str(packed)) == succeeds("ensemble", "--vote", str(given), str(given))
+    packed.write_bytes(packed.read_bytes()[:-30])
+    before = out.read_bytes()
+    said = refuses("parse", "--model", model, str(packed), "-o", str(out))
+    assert said == "mh4: %s: cannot be read: the archive ends early, so a part of it is lost" % packed
+    assert out.read_bytes() == before and not list(folder.glob(".*.part"))
+
+
+def test_sentences_come_out_as_they_come_in(given, model):
+    blocks = [block + b"\n\n" for block in given.read_bytes().split(b"\n\n")[:3]]
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
+    command = [*COMMAND, "parse", "--model", model, "--flush", "-"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+        got = b""
+        for block in blocks:
+            process.stdin.write(block)
+            process.stdin.flush()
+            while True:  # it comes before any more is written
+                line = process.stdout.readline()
+                got += line
+                if line == b"\n":
+                    break
+        process.stdin.close()
+        assert process.stdout.read() == b""
+    assert process.returncode == 0
+    assert [sentence.words for sentence in read(got)] == [sentence.words for sentence in read(b"".join(blocks))]
+    assert all((sentence.heads >= -1).all() for sentence in read(got))
+
+
+def read(content):
+    return [block.sentence for block in conllu.parsed(content.decode("utf-8").splitlines(keepends=True), "text")]
