@@ -365,14 +365,12 @@ def _not_utf_8(name: str, k: int, byte: int) -> InputError:
 
 def _noted(lines: list[str], note: str) -> list[str]:
     """The lines of a sentence with this note, or none, in place of any other."""
-    first = next(row for row, line in enumerate(lines) if not (_is_blank(line) or _without_mark(line).startswith("#")))
-    before = [line for line in lines[:first] if not line.startswith(_NOTE)]
-    if not note:
-        return before + lines[first:]
-    comment, word = _NOTE + note + (_line_end(lines[first]) or "\n"), lines[first]
-    if not before and word.startswith(_BYTE_ORDER_MARK):
-        comment, word = _BYTE_ORDER_MARK + comment, _without_mark(word)
-    return [*before, comment, word, *lines[first + 1 :]]
+    start = _without_mark(lines[0])
+    mark, rest = lines[0][: len(lines[0]) - len(start)], [start, *lines[1:]]
+    first = next(row for row, line in enumerate(rest) if not (_is_blank(line) or line.startswith("#")))
+    new = [_NOTE + note + (_line_end(rest[first]) or "\n")] if note else []
+    found = [*(line for line in rest[:first] if not line.startswith(_NOTE)), *new, *rest[first:]]
+    return [mark + found[0], *found[1:]]
 
 
 def _without_mark(line: str) -> str:

@@ -26,8 +26,8 @@ from mh4.parser.systems import System, Tensor
 from mh4.parser.vocabulary import TAGS
 
 # The lengths at which decoders take about a second of a core, where that is less than a window: benchmarks/longest.py measures them.
-EXACT = {"mh4-two": 400, "mh4-hybrid": 400, "1ec": 220, "mh4-arcs": 400, "mh5-hybrid": 230, "mh5-arcs": 160}
-MARGINALS = {"mh3": 1300, "mst": 1600, "mh4-two": 260, "mh4-hybrid": 260, "1ec": 150, "mh3-arcs": 1300, "mh4-arcs": 260}
+EXACT = {"mh4-two": 400, "mh4-hybrid": 400, "1ec": 210, "mh4-arcs": 400, "mh5-hybrid": 220, "mh5-arcs": 160}
+MARGINALS = {"mh3": 1300, "mst": 1600, "mh4-two": 260, "mh4-hybrid": 260, "1ec": 110, "mh3-arcs": 1300, "mh4-arcs": 260}
 
 _SCORES = 64 << 20  # bytes of a window's scores
 _VOTE = 6  # float32 numbers of an ensemble's vote for each pair of nodes

@@ -61,7 +61,12 @@ def _stream(extension: str, path: str, file: BinaryIO, mode: Any) -> BinaryIO:
     elif extension == ".xz":
         stream = lzma.LZMAFile(file, mode)
     else:
-        stream = _zstd(path).ZstdFile(file, mode)
+        zstd = _zstd(path)
+        if mode == "rb":
+            stream = zstd.ZstdFile(file)
+        else:
+            stream = zstd.ZstdFile(file, mode, options={zstd.CompressionParameter.checksum_flag: 1})
+            stream.write(b"")  # without which nothing at all would be written of an empty file
     return cast(BinaryIO, stream)
 
 

@@ -1,0 +1,115 @@
+"""Reading that goes on after blocks that are not CoNLL-U, or gives each sentence at once; comments about how it was parsed."""
+
+import io
+
+import pytest
+import tiny
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mh4.data import conllu
+from mh4.data.conllu import HEAD, Block, NoSentences
+from mh4.errors import InputError
+
+GOOD = tiny.as_conllu(tiny.PROJECTIVE)
+BAD = ["1\tw\n\n", "# only a comment\n\n", "2" + GOOD[1:], GOOD.replace("\t2\t", "\t9\t", 1), "\t\n \n"]
+
+
+def lines(text):
+    return text.splitlines(keepends=True)
+
+
+@given(st.lists(st.sampled_from([GOOD, *BAD, "\n"]), max_size=8))
+def test_every_line_is_in_a_block_or_rejected(pieces):
+    """In order; and what is not rejected is what would be read without it."""
+    text, found = "".join(pieces), []
+    try:
+        for block in conllu.parsed(lines(text), "file", rejected=lambda rows, error: found.append(rows)):
+            assert block.sentence.heads.tolist() == list(tiny.PROJECTIVE)
+            found.append(block.lines)
+    except NoSentences:
+        assert not text.strip("\n")
+        return
+    assert "".join(line for rows in found for line in rows) == text
+    assert len(found) == sum(piece != "\n" for piece in pieces)
+
+
+def test_messages_name_the_same_places():
+    """With rejects and without."""
+    for bad in BAD:
+        errors = []
+        list(conllu.parsed(lines(GOOD + bad + GOOD), "file", rejected=lambda *found, errors=errors: errors.append(found[1])))
+        with pytest.raises(InputError) as caught:
+            list(conllu.parsed(lines(GOOD + bad + GOOD), "file"))
+        (error,) = errors
+        assert str(error) == str(caught.value) and ("line 5" in str(error) or "line 6" in str(error))
+
+
+def test_bytes_that_are_not_utf_8(tmp_path):
+    path = tmp_path / "file"
+    content = GOOD.replace("w2", "l\xe9t").encode("latin-1")
+    path.write_bytes(GOOD.encode() + content + GOOD.encode())
+    out = tmp_path / "rejects"
+    with conllu.rejects(str(out)) as rejects:
+        assert len(list(conllu.blocks(str(path), rejected=rejects))) == 2 and rejects.count == 1
+    assert out.read_bytes() == b"# rejected = %s, line 6: not UTF-8 (byte 0xe9)\n" % bytes(path) + content
+    with pytest.raises(InputError, match="line 6: not UTF-8"):
+        list(conllu.blocks(str(path)))
+
+
+@given(st.lists(st.sampled_from([GOOD, "\n", " \n"]), min_size=1, max_size=8))
+def test_at_once(pieces):
+    """A sentence is there when a blank line ends it; blank lines at the end of the file are in none."""
+    text = "".join(pieces)
+    read, taken = [], []
+
+    def source():
+        for line in lines(text):
+            read.append(line)
+            yield line
+
+    try:
+        for block in conllu.parsed(source(), "file", at_once=True):
+            assert block.lines[-1] == "\n" == read[-1]
+            taken += block.lines
+            assert taken == read
+    except NoSentences:
+        assert not text.strip()
+        return
+    assert text.startswith("".join(taken)) and not text[len("".join(taken)) :].strip()
+    with_others = [block.sentence.words for block in conllu.parsed(lines(text), "file")]
+    assert with_others == [block.sentence.words for block in conllu.parsed(lines(text), "file", at_once=True)]
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("comments", ["", "# a = b\n", "\n# a = b\n# mh4 = old\n# c\n"])
+def test_notes(mark, end, comments):
+    """Before the first word, in place of the old one, with the same line ends; parsed again, the rest is as it was."""
+    text = mark + (comments + GOOD).replace("\n", end)
+    (block,) = conllu.parsed(lines(text), "file")
+    heads = {HEAD: ["2", "0", "2"]}
+    assert block.text(heads) == text
+    old = "# mh4 = old" + end
+    assert block.text(heads, "") == text.replace(old, "")
+    noted = block.text(heads, "new, 3 words")
+    new = "# mh4 = new, 3 words" + end
+    assert noted.count("# mh4 = ") == 1 and noted.replace(new, "") == text.replace(old, "")
+    (again,) = conllu.parsed(lines(noted), "file")
+    assert again.lines[again.sentence.rows[0] - 1].lstrip("\ufeff") == new
+    assert again.text(heads, "") == text.replace(old, "")
+
+
+def test_a_block_at_the_end_of_a_file():
+    """Is rejected with the line ends that it lacks, so that the next one is a block of its own."""
+    out = io.StringIO()
+    rejects = conllu.Rejects(out)
+    for last in (["a\n", "b"], ["a\n", "b\n"], ["a\n", "b\n", "\n"], ["a\n", " "]):
+        rejects(last, InputError("file: \x1b why"))
+    assert out.getvalue().count("# rejected = file: \\x1b why\n") == 4
+    assert [len(part) > 0 for part in out.getvalue().split("\n\n")[:3]] == [True] * 3
+    assert len(list(conllu._runs(lines(out.getvalue()), False))) == 4
+
+
+def test_blocks_have_lines():
+    assert Block(["1\tw\n"], conllu.Sentence(["w"], rows=[0])).text({}, "x") == "# mh4 = x\n1\tw\n"

@@ -1,0 +1,100 @@
+"""Compressed files: read as streams, whole or with an error; written as the same bytes each time."""
+
+import io
+import sys
+
+import pytest
+
+from mh4.errors import InputError, NotInstalled
+from mh4.util import compression
+from mh4.util.compression import EXTENSIONS, compressed, opened, stem
+
+CONTENT = b"".join(b"line %d of a text\n" % (k * k) for k in range(5000))
+
+
+def packed(content, name):
+    if name.endswith(".zst"):
+        pytest.importorskip("backports.zstd", reason="backports.zstd is not installed")
+    file = io.BytesIO()
+    with compressed(file, name) as stream:
+        for start in range(0, len(content), 1000):
+            stream.write(content[start : start + 1000])
+    return file.getvalue()
+
+
+@pytest.fixture(params=EXTENSIONS)
+def path(request, tmp_path):
+    return tmp_path / ("name.conllu" + request.param)
+
+
+@pytest.mark.parametrize("content", [b"", b"a", CONTENT], ids=len)
+def test_what_is_written_is_read(path, content):
+    """As the same bytes each time; also of several archives one after another, as `cat` makes them."""
+    archive = packed(content, str(path))
+    assert archive == packed(content, "other" + path.suffix) and archive != CONTENT
+    assert content != CONTENT or len(archive) < len(content) / 3
+    for times in (1, 2):
+        path.write_bytes(times * archive)
+        with opened(str(path)) as file:
+            assert b"".join(file) == times * content
+
+
+def test_other_files_are_as_they_are(tmp_path):
+    path = tmp_path / "gz"
+    assert packed(CONTENT, str(path)) == CONTENT
+    path.write_bytes(CONTENT)
+    with opened(str(path)) as file:
+        assert file.read() == CONTENT
+
+
+def test_stems():
+    assert [stem("a/b.conllu" + extension) for extension in ("", *EXTENSIONS)] == 5 * ["a/b.conllu"]
+    assert stem("gz") == "gz" and stem("a.gz.conllu") == "a.gz.conllu"
+
+
+def test_archives_that_end_early(path):
+    """Wherever; but for nothing at all, which gzip takes for an empty file."""
+    archive = packed(CONTENT, str(path))
+    for size in {1, 5, 20, len(archive) // 2, len(archive) - 5, len(archive) - 1}:
+        path.write_bytes(archive[:size])
+        with pytest.raises(InputError) as caught, opened(str(path)) as file:
+            file.read()
+        assert str(caught.value).startswith("%s: cannot be read: " % path), (size, caught.value)
+        if size > 20:
+            assert str(caught.value) == "%s: cannot be read: the archive ends early, so a part of it is lost" % path
+
+
+def test_damaged_archives(path):
+    archive = packed(CONTENT, str(path))
+    middle = len(archive) // 2
+    for content in (
+        CONTENT,
+        archive[:middle] + bytes(byte ^ 85 for byte in archive[middle : middle + 30]) + archive[middle + 30 :],
+    ):
+        path.write_bytes(content)
+        with (
+            pytest.raises(InputError, match="cannot be read: damaged, or not a %s archive" % path.suffix),
+            opened(str(path)) as file,
+        ):
+            file.read()
+
+
+def test_a_package_that_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "backports.zstd", None)
+    monkeypatch.setattr(sys.modules.get("backports"), "zstd", None, raising=False)
+    monkeypatch.delattr(sys.modules.get("backports", compression), "zstd", raising=False)
+    (tmp_path / "a.zst").write_bytes(b"")
+    for use in (lambda: opened(str(tmp_path / "a.zst")), lambda: compressed(io.BytesIO(), "a.zst")):
+        with (
+            pytest.raises(NotInstalled, match=r"a.zst: .zst needs the package backports.zstd, as in pip install 'mh4\[zstd\]'"),
+            use(),
+        ):
+            pass
+
+
+def test_errors_of_the_system_stay_what_they_are(path):
+    with pytest.raises(FileNotFoundError), opened(str(path)):
+        pass
+    path.mkdir()
+    with pytest.raises(IsADirectoryError), opened(str(path)):
+        pass
