@@ -10,6 +10,7 @@ from mh4.cli.group import say
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
 from mh4.errors import InputError
+from mh4.util import compression
 from mh4.util.files import make_folder
 from mh4.util.progress import words_bar
 
@@ -60,8 +61,8 @@ def destinations(input_files: Sequence[str], output: str) -> list[str]:
     """Where the parse of each file goes: `output` for a single file, or into the folder `output`, under the name of the input.
 
     A folder is a path that ends with a slash, or that of an existing folder, or the output of several files; it is made if there is
-    none. Input that is not called .conllu, such as text, gets this extension. Raises InputError if two files would have the same
-    name, or if one is standard input and so has no name.
+    none. Input that is not called .conllu, such as text, gets this extension; compressed input keeps its own behind it. Raises
+    InputError if two files would have the same name, or if one is standard input and so has no name.
     """
     if len(input_files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
         return [output]
@@ -71,7 +72,7 @@ def destinations(input_files: Sequence[str], output: str) -> list[str]:
         raise InputError("standard input has no name, so its parse cannot go into a folder: %s" % output)
     found: dict[str, str] = {}
     for file in input_files:
-        path = os.path.join(output, Path(file).with_suffix(".conllu").name)
+        path = os.path.join(output, _name(file))
         if path in found:
             raise InputError("%s and %s would both be written to %s" % (found[path], file, path))
         found[path] = file
@@ -79,3 +80,10 @@ def destinations(input_files: Sequence[str], output: str) -> list[str]:
         raise InputError("%s: not a folder, as the output of several files has to be" % output)
     make_folder(output)
     return list(found)
+
+
+def _name(file: str) -> str:
+    """Of the parse of a file."""
+    name = Path(file).name
+    stem = compression.stem(name)
+    return Path(stem).with_suffix(".conllu").name + name[len(stem) :]

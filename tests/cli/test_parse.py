@@ -162,6 +162,8 @@ def test_compressed_files(folder, given, model):
     ):
         assert succeeds(*command, str(packed)).replace(b"pac.conllu.gz", b"sample.conllu") == succeeds(*command, str(given))
     assert succeeds("ensemble", "--vote", str(packed), str(packed)) == succeeds("ensemble", "--vote", str(given), str(given))
+    assert succeeds("parse", "--model", model, str(packed), str(given), "-o", str(folder / "both")) == b""
+    assert gzip.decompress((folder / "both" / packed.name).read_bytes()) == (folder / "both" / given.name).read_bytes() == plain
     packed.write_bytes(packed.read_bytes()[:-30])
     before = out.read_bytes()
     said = refuses("parse", "--model", model, str(packed), "-o", str(out))
