@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/longest.py [SYSTEM ...] [--seconds 1] [--output PATH]
 
 prints a table for every global system, on random scores; with --output benchmarks/results/longest.md it is also written there. Lengths
-grow by a half until a sentence takes longer than a second of processor time, or until its scores fill a window, beyond which sentences
+are doubled until a sentence takes longer than a second of processor time, or until its scores fill a window, beyond which sentences
 are cut (mh4/parser/beyond.py); in between, time is taken for a power of the length. Each measurement is a process of its own, for its
 peak of memory: that of the decoder, which is in addition to the scores. It takes some minutes.
 """
@@ -24,7 +24,7 @@ from mh4.parser.beyond import BEYOND_BEAM, EXACT, MARGINALS, window_of
 from mh4.parser.systems import SYSTEMS, GlobalSystem
 from mh4.util.processes import with_parent
 
-SHORTEST, GROWTH = 40, 1.5
+SHORTEST = 60
 
 
 def measure(name, what, n):
@@ -50,11 +50,11 @@ def elsewhere(name, what, n):
 def longest(name, what, seconds):
     """The words of a sentence that takes so long, or of a window if that takes less; its seconds, and MB."""
     most, lengths, times = window_of(SYSTEMS[name].tensors), [], []
-    n = SHORTEST
+    n = most if what == "beam" else SHORTEST
     while not times or times[-1] < seconds and lengths[-1] < most:
         lengths.append(min(n, most))
         times.append(elsewhere(name, what, lengths[-1])[0])
-        n = int(n * GROWTH)
+        n *= 2
     if times[-1] >= seconds and len(times) > 1:
         exponent = math.log(times[-1] / times[-2]) / math.log(lengths[-1] / lengths[-2])
         n = round(lengths[-2] * (seconds / times[-2]) ** (1 / exponent))
