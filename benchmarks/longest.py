@@ -10,9 +10,8 @@ peak of memory: that of the decoder, which is in addition to the scores. It take
 
 import argparse
 import math
+import multiprocessing
 import platform
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from stopwatch import peak_memory
 from mh4.dynet_build import cpu
 from mh4.parser.beyond import BEYOND_BEAM, EXACT, MARGINALS, window_of
 from mh4.parser.systems import SYSTEMS, GlobalSystem
-from mh4.util.processes import with_parent
 
 SHORTEST = 60
 
@@ -42,9 +40,8 @@ def measure(name, what, n):
 
 
 def elsewhere(name, what, n):
-    command = [sys.executable, __file__, "--one", name, what, str(n)]
-    done = subprocess.run(command, check=True, stdout=-1, text=True, preexec_fn=with_parent())
-    return tuple(map(float, done.stdout.split()))
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply(measure, (name, what, n))
 
 
 def longest(name, what, seconds):
@@ -89,11 +86,7 @@ def main():
     parser.add_argument("systems", nargs="*", default=names, metavar="SYSTEM")
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--output", type=Path)
-    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    if asked.one:
-        print(*measure(*asked.one[:2], int(asked.one[2])))
-        return
     lines = [
         "# The longest sentences",
         "",
