@@ -106,7 +106,7 @@ class Packed(Folder):
             raise self._damaged() from None
 
     def _damaged(self) -> InputError:
-        return InputError("%s: damaged, or not a model made by mh4 pack" % self.path)
+        return InputError("%s: damaged, or not a model: expected the folder of one, or a file made by mh4 pack" % self.path)
 
 
 def opened(path: str) -> Folder:
