@@ -142,7 +142,9 @@ def test_paths_of_models(saved, monkeypatch):
     for path in ("", b"", None, 1, 1.5, bytearray(b"x"), [""], [None], [[saved]], [], {}, object()):
         with pytest.raises(InputError, match="^no model (can be loaded from|to load)"):
             mh4.load(path)
-    for path in ("\0", "a\nb", b"\xff", "x" * 10_000, saved / "config.toml"):
+    with pytest.raises(InputError, match="config.toml: damaged, or not a model: expected the folder of one"):
+        mh4.load(saved / "config.toml")
+    for path in ("\0", "a\nb", b"\xff", "x" * 10_000):
         with pytest.raises(InputError, match="no config.toml there"):
             mh4.load(path)
 
