@@ -31,6 +31,8 @@ class Encoder:
     word_min_count: int = 5  # rarer words have no embedding, only their characters
     word_input: str = "sum"  # of a word that keeps its embedding: "sum" of embedding and spelling, or the "embedding" by itself
     word_boundaries: bool = False  # spellings are read between two learned symbols, as first and last characters
+    vectors: str = "none"  # of words, read from a file: "none", "frozen", or "tuned" for the words of the training treebank
+    vectors_most: int = 200_000  # so many words of that file are kept with the model, and all words of its treebanks
     layers: int = 2
     units: int = 192  # both directions together
 
@@ -222,6 +224,8 @@ _ALLOWED: dict[str, _Allowed | _OneOf] = {
     "encoder.word_min_count": _DEFAULT[int],
     "encoder.word_input": _OneOf(("sum", "embedding")),
     "encoder.word_boundaries": _DEFAULT[bool],
+    "encoder.vectors": _OneOf(("none", "frozen", "tuned")),
+    "encoder.vectors_most": _Allowed(1, 10_000_000),
     "encoder.layers": _LAYERS,
     "encoder.units": _EVEN_SIZE,
     "scorer.mlp_units": _SIZE,

@@ -18,6 +18,7 @@ from mh4.parser.network.encoder import Encoder, node_columns
 from mh4.parser.network.graph import dy, forward, lock
 from mh4.parser.network.scorer import Labeller, Tagger, scorer_of
 from mh4.parser.temperature import Calibration
+from mh4.parser.vectors import Vectors
 from mh4.parser.vocabulary import TAGS, Vocabulary
 from mh4.util import memory, reading
 from mh4.util.batching import batches
@@ -44,10 +45,11 @@ class Model:
 
     lock = lock
 
-    def __init__(self, system: str, config: Config, vocabulary: Vocabulary, seed: int) -> None:
+    def __init__(self, system: str, config: Config, vocabulary: Vocabulary, seed: int, vectors: Vectors | None = None) -> None:
         self.system = systems.get(system).configured(config)
         self.config = config
         self.vocabulary = vocabulary
+        self.vectors = vectors  # from a file, if config.encoder.vectors says so
         self.seed = seed
         self.temperature: float | None = None  # for probabilities; None before calibration, which means 1
         counter = _Counter()
@@ -62,11 +64,12 @@ class Model:
             self._make(self.parameters)
             if config.scorer.orthogonal:
                 self.scorer.make_orthogonal()
+            self.encoder.begin_with_vectors()
 
     def _make(self, parameters: "dy.ParameterCollection | _Counter") -> None:
         """Make the network, whose parameters are added to `parameters`."""
         config, vocabulary = self.config, self.vocabulary
-        self.encoder = Encoder(config, vocabulary, parameters)
+        self.encoder = Encoder(config, vocabulary, self.vectors, parameters)
         self.scorer = scorer_of(self.system, config, parameters)
         self.taggers = {column: Tagger(len(getattr(vocabulary, column)), config, parameters) for column in TAGS}
         self.labeller = Labeller(len(vocabulary.labels), config, parameters)
@@ -77,7 +80,15 @@ class Model:
         return [column for column in TAGS if getattr(self.config.training, column + "_weight") > 0]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.system.name, self.config, self.vocabulary, self.seed, self._arrays(), self.temperature)
+        return _restored, (
+            self.system.name,
+            self.config,
+            self.vocabulary,
+            self.seed,
+            self.vectors,
+            self._arrays(),
+            self.temperature,
+        )
 
     def build(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> "Scores":
         """A new graph over a minibatch, not yet evaluated. With `rng`, words and units are dropped at random as in training."""
@@ -92,7 +103,9 @@ class Model:
     # The model folder
 
     def save(self, folder: str) -> None:
-        """Write config.toml, vocabulary.json and weights.npz into `folder`, which must exist."""
+        """Write config.toml, vocabulary.json, vectors.npz (if it has any) and weights.npz into `folder`, which must exist."""
+        if self.vectors:
+            self.vectors.save(folder)
         write_text(os.path.join(folder, "vocabulary.json"), self.vocabulary.to_json())
         write_text(os.path.join(folder, "config.toml"), self.describe())
         self.save_weights(os.path.join(folder, "weights.npz"))
@@ -114,8 +127,9 @@ class Model:
             vocabulary = Vocabulary.from_json(files.text("vocabulary.json"))
         except ValueError:
             raise InputError("%s: vocabulary.json is damaged" % files.path) from None
+        vectors = None if config.encoder.vectors == "none" else Vectors.load(files)
         try:
-            model = cls(system, config, vocabulary, seed)
+            model = cls(system, config, vocabulary, seed, vectors)
         except InputError as error:
             raise InputError("%s: %s" % (files.place("config.toml"), error)) from None
         model.load_weights(files)
@@ -141,6 +155,8 @@ class Model:
     def save_weights(self, path: str, **extra: np.ndarray) -> None:
         """Write all parameters to `path` (npz), with the arrays `extra` and checksums of all arrays and of the vocabulary."""
         arrays = {**self._arrays(), **extra, "vocabulary": np.array(self.vocabulary.checksum())}
+        if self.vectors:
+            arrays["vectors"] = np.array(self.vectors.checksum)
         content = io.BytesIO()  # zipfile complains on standard error if the disk is full
         np.savez(content, **arrays, checksum=np.array(_checksum(arrays)))  # type: ignore[arg-type]
         with atomic_path(path) as temporary, open(temporary, "wb") as file:
@@ -179,6 +195,8 @@ class Model:
             raise InputError("%s: damaged: its content does not match its checksum" % path)
         if "vocabulary" in arrays and str(arrays["vocabulary"]) != self.vocabulary.checksum():
             raise InputError("%s: vocabulary.json is damaged, or not that of these weights" % path)
+        if self.vectors and str(arrays.get("vectors")) != self.vectors.checksum:
+            raise InputError("%s: vectors.npz is damaged, or not that of these weights" % path)
         if not all(_numbers(arrays[name]) for name in shapes):
             raise InputError("%s: damaged: some weights are not numbers, or too large" % path)
         self._set(arrays)
@@ -263,10 +281,16 @@ class _Counter:
 
 
 def _restored(
-    system: str, config: Config, vocabulary: Vocabulary, seed: int, arrays: Mapping[str, np.ndarray], temperature: float | None
+    system: str,
+    config: Config,
+    vocabulary: Vocabulary,
+    seed: int,
+    vectors: Vectors | None,
+    arrays: Mapping[str, np.ndarray],
+    temperature: float | None,
 ) -> Model:
     """A model that was pickled."""
-    model = Model(system, config, vocabulary, seed)
+    model = Model(system, config, vocabulary, seed, vectors)
     model._set(arrays)
     model.temperature = temperature
     return model

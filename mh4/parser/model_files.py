@@ -18,7 +18,14 @@ from mh4.errors import InputError, OutOfMemory, shown, unreadable
 from mh4.util import reading
 from mh4.util.files import atomic_path
 
-PACKED = ("config.toml", "vocabulary.json", "weights.npz", "calibration.json", "summary.json")  # some models lack the fourth
+PACKED = (
+    "config.toml",
+    "vocabulary.json",
+    "vectors.npz",
+    "weights.npz",
+    "calibration.json",
+    "summary.json",
+)  # not all in every model
 CARD, CARD_TEXT, _MANIFEST = "card.json", "card.md", "manifest.json"
 _FORMAT = 1
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date of zip files: the same model always makes the same file

@@ -23,6 +23,7 @@ from mh4.parser.model import Model, description
 from mh4.parser.model_files import Folder
 from mh4.parser.network.graph import backward, dy
 from mh4.parser.parsing import Parser, longest, naming
+from mh4.parser.vectors import Vectors
 from mh4.parser.vocabulary import Vocabulary
 from mh4.training.calibration import calibrate
 from mh4.training.loss import minibatch_loss
@@ -83,12 +84,13 @@ class Trainer:
         seed: int = 1,
         sources: dict[str, Any] | None = None,
         listener: Listener | None = None,
+        vectors: Vectors | None = None,
     ) -> None:
         self.train, self.dev, self.folder, self.files = train, dev, folder, Folder(folder)
         self.settings, self.sources, self.listener = config.training, sources or {}, listener or Listener()
         if self.settings.loss == "likelihood" and systems.get(system).marginals is None:
             raise InputError("%s cannot be trained with training.loss = likelihood, as it has no marginals" % system)
-        self.model = Model(system, config, Vocabulary.of(train, config), seed)
+        self.model = Model(system, config, Vocabulary.of(train, config), seed, vectors)
         self.trees = [self._training_tree(sentence) for sentence in train]
         self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
         self.optimizer.set_clip_threshold(self.settings.clip)

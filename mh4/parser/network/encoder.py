@@ -10,6 +10,7 @@ from mh4.parser.config import Config
 from mh4.parser.network.graph import dy
 from mh4.parser.network.layers import Columns, Linear
 from mh4.parser.network.lstm import BiLSTM
+from mh4.parser.vectors import Vectors
 from mh4.parser.vocabulary import UNKNOWN, Vocabulary, normalised
 
 # Rows of the word table: the two nodes that are not words, then the words (numbered from 1 in the vocabulary).
@@ -23,10 +24,13 @@ class Encoder:
 
     The input for a word is its spelling, tanh of a linear map of the two final states of its character bi-LSTM. Frequent words also
     have an embedding, which is added or, as encoder.word_input says, replaces it; in training it is sometimes dropped, as if the word
-    were rare. If the scorer has learned vectors for the end of the sentence, the bi-LSTM does not read it, and its vector is 0.
+    were rare. Vectors trained elsewhere are added by a linear map. If the scorer has learned vectors for the end of the sentence, the
+    bi-LSTM does not read it, and its vector is 0.
     """
 
-    def __init__(self, config: Config, vocabulary: Vocabulary, parameters: "dy.ParameterCollection") -> None:
+    def __init__(
+        self, config: Config, vocabulary: Vocabulary, vectors: Vectors | None, parameters: "dy.ParameterCollection"
+    ) -> None:
         sizes = config.encoder
         self.vocabulary = vocabulary
         self.dropout = config.dropout
@@ -39,6 +43,13 @@ class Encoder:
         self.char_map = Linear(sizes.char_units, sizes.word_dim, parameters)
         self.word_embeddings = parameters.add_lookup_parameters((len(vocabulary.words) + _BEFORE_WORDS, sizes.word_dim))
         self.lstm = BiLSTM(sizes.layers, sizes.word_dim, sizes.units, parameters)
+        self.vectors, self._tuned = vectors, 0
+        if vectors:
+            self.vector_map = parameters.add_parameters((sizes.word_dim, vectors.dimensions))
+            self._vector_row = lru_cache(_REMEMBERED)(vectors.row)
+            if sizes.vectors == "tuned":
+                self._tuned = vectors.learned
+                self.tuned_vectors = parameters.add_lookup_parameters((self._tuned, vectors.dimensions))
 
         # Most words recur.
         self._number = lru_cache(_REMEMBERED)(lambda word: vocabulary.words[normalised(word)])
@@ -73,10 +84,12 @@ class Encoder:
         """(word_dim, number of words): each word's spelling vector, embedding, or both; zeros for a dropped word."""
         known = np.array([self._number(word) for word in words])
         kept = np.ones(len(words), dtype=bool)
+        dropped = ~kept
         if rng is not None:
             known[rng.random(len(words)) >= self._words_kept[known]] = UNKNOWN
             kept = rng.random(len(words)) >= self.dropout.word
-            known[~kept] = UNKNOWN
+            dropped = ~kept
+            known[dropped] = UNKNOWN
         embedded = known != UNKNOWN
         if self.sizes.word_input == "embedding":
             kept &= ~embedded
@@ -93,7 +106,24 @@ class Encoder:
         if embedded.any():
             embeddings = _lookup(self.word_embeddings, (known[embedded] + _BEFORE_WORDS).tolist(), self.sizes.word_dim)
             vectors = vectors + _columns(embeddings, np.where(embedded, embedded.cumsum(), 0))
+        if self.vectors:
+            vectors = vectors + self.vector_map * self._given(self.vectors, words, dropped)
         return vectors * (1 / (1 - self.dropout.word)) if rng is not None and self.dropout.word_scaled else vectors
+
+    def begin_with_vectors(self) -> None:
+        """Give the vectors that training tunes their first values."""
+        if self.vectors and self._tuned:
+            self.tuned_vectors.init_from_array(self.vectors.matrix[1 : self._tuned + 1])
+
+    def _given(self, vectors: Vectors, words: Sequence[str], dropped: np.ndarray) -> "dy.Expression":
+        """(dimensions, number of words): each word's vector from the file; zeros for a word without one, and for a dropped word."""
+        rows = np.where(dropped, 0, [self._vector_row(word) for word in words])
+        tuned = (rows > 0) & (rows <= self._tuned)
+        given = dy.inputTensor(vectors.matrix[np.where(tuned, 0, rows)].T)
+        if not tuned.any():
+            return given
+        learned = _lookup(self.tuned_vectors, (rows[tuned] - 1).tolist(), vectors.dimensions)
+        return given + _columns(learned, np.where(tuned, tuned.cumsum(), 0))
 
     def _spell(self, words: Sequence[str], rng: "np.random.Generator | None") -> "dy.Expression":
         """(word_dim, number of words): a vector for each word, from its characters."""

@@ -1,0 +1,190 @@
+"""Vectors of words, trained elsewhere (word2vec, fastText, GloVe), as further input of the network.
+
+They are read once, when a model is made, and kept with it, for words of its treebanks and of any other text.
+"""
+
+import hashlib
+import io
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from mh4.errors import InputError, OutOfMemory, unreadable
+from mh4.parser.model_files import Folder
+from mh4.parser.vocabulary import normalised
+from mh4.util import memory
+from mh4.util.compression import opened
+from mh4.util.files import atomic_path
+
+FILE = "vectors.npz"
+MOST_DIMENSIONS, MOST_WORDS = 10_000, 10_000_000
+_LONGEST = 200_000  # bytes of a word, or of a first line
+_FASTTEXT_MODEL = (793712314).to_bytes(4, "little")
+
+
+class Vectors:
+    """Words and their vectors: matrix, float32 (words + 1, dimensions), whose row 0, of zeros, is for words without one.
+
+    learned: so many words, the first ones, are those of the training treebank.
+    """
+
+    def __init__(self, words: Sequence[str], matrix: np.ndarray, learned: int) -> None:
+        self.words, self.matrix, self.learned = words, matrix, learned
+        self._rows = {word: row for row, word in enumerate(words, start=1)}
+
+    @property
+    def dimensions(self) -> int:
+        return self.matrix.shape[1]
+
+    def row(self, word: str) -> int:
+        """The row of a word's vector: of the word as written, else lower-cased, else with digits as zeros, too; 0 if there is none."""
+        return next((self._rows[form] for form in _forms(word) if form in self._rows), 0)
+
+    @classmethod
+    def read(cls, path: str, train: Iterable[str], dev: Iterable[str], most: int) -> "Vectors":
+        """The vectors of these words, and of the first `most` words of a file, which usually are the most frequent.
+
+        The file is in the text or binary format of word2vec, or in that of GloVe, which has no first line of sizes; it may be compressed.
+        Of a word that is in the file twice, the first counts. Raises InputError if the file is not of such a format, and if no
+        word of train is in it.
+        """
+        of_train = {form for word in set(train) for form in _forms(word)}
+        wanted = of_train.union(form for word in set(dev) for form in _forms(word))
+        found: dict[str, np.ndarray] = {}
+        for count, (word, vector) in enumerate(_rows_of(path)):
+            if (count < most or word in wanted) and word not in found:
+                found[word] = vector()
+        words = sorted(found, key=lambda word: word not in of_train)  # otherwise in the order of the file
+        learned = sum(word in of_train for word in words)
+        if not learned:
+            raise InputError("%s: has no vector of any word of the training treebank" % path)
+        dimensions = len(found[words[0]])
+        memory.require(4 * (len(words) + 1) * dimensions, "the vectors of %d words" % len(words))
+        matrix = np.zeros((len(words) + 1, dimensions), dtype=np.float32)
+        for row, word in enumerate(words, start=1):
+            matrix[row] = found[word]
+        return cls(words, matrix, learned)
+
+    @cached_property
+    def checksum(self) -> str:
+        """The SHA-256 of the words and their vectors."""
+        sha256 = hashlib.sha256(("%d %d %d\n" % (*self.matrix.shape, self.learned)).encode("ascii"))
+        sha256.update("\n".join(self.words).encode("utf-8", "surrogateescape"))
+        sha256.update(np.ascontiguousarray(self.matrix).tobytes())
+        return sha256.hexdigest()
+
+    def save(self, folder: str) -> None:
+        content = io.BytesIO()
+        words = np.frombuffer("\n".join(self.words).encode("utf-8"), dtype=np.uint8)
+        np.savez(content, words=words, matrix=self.matrix, learned=np.array(self.learned), checksum=np.array(self.checksum))
+        with atomic_path(Folder(folder).place(FILE)) as temporary, open(temporary, "wb") as file:
+            file.write(content.getbuffer())
+
+    @classmethod
+    def load(cls, files: Folder) -> "Vectors":
+        """The vectors of a model; InputError if it has none, or if they are damaged."""
+        path = files.place(FILE)
+        if not files.has(FILE):
+            raise InputError("%s: no vectors of words there, with which the model was trained" % path)
+        try:
+            with files.open(FILE, 8 * MOST_WORDS * MOST_DIMENSIONS) as content, np.load(content, allow_pickle=False) as file:
+                matrix, learned = file["matrix"], int(file["learned"])
+                found = cls(file["words"].tobytes().decode("utf-8").split("\n"), matrix, learned)
+                if (
+                    matrix.dtype != np.float32
+                    or matrix.shape[0] != len(found.words) + 1
+                    or not 0 < learned <= len(found.words)
+                    or str(file["checksum"]) != found.checksum
+                ):
+                    raise ValueError("not as saved")
+        except InputError:
+            raise
+        except OSError as error:
+            raise unreadable(path, error) from None
+        except MemoryError:
+            raise OutOfMemory("%s: damaged, or there is not enough memory for it" % path) from None
+        except Exception:  # zipfile, zlib and numpy each raise their own errors for a damaged file
+            raise InputError("%s: damaged: its content does not match its checksum" % path) from None
+        return found
+
+
+def _forms(word: str) -> tuple[str, str, str]:
+    return word, word.lower(), normalised(word)
+
+
+def _rows_of(path: str) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
+    """The words of a file, each with a function that reads its vector; InputError if the file is not of a known format."""
+    try:
+        with opened(path) as file, io.BufferedReader(file, 1 << 20) as buffered:  # type: ignore[type-var]
+            first = buffered.readline(_LONGEST)
+            if first.startswith(_FASTTEXT_MODEL):
+                raise InputError("%s: a model of fastText, not vectors; its vectors are in the file that ends in .vec" % path)
+            sizes = first.split()
+            if len(sizes) != 2 or not all(size.isdigit() and len(size) < 9 for size in sizes):  # GloVe
+                yield from _text(itertools.chain([first], buffered), path, 1, first.rstrip().count(b" "))
+                return
+            count, dimensions = map(int, sizes)
+            rows = _text if _is_text(buffered.peek(), dimensions) else _binary
+            read = 0
+            for row in rows(buffered, path, 2, dimensions):
+                read += 1
+                yield row
+            if read != count:
+                raise InputError("%s: has %d vectors, but %d according to line 1" % (path, read, count))
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def _is_text(sample: bytes, dimensions: int) -> bool:
+    """Whether vectors are written as numbers in a line of text: the first three of the first line are."""
+    try:
+        return len([float(number) for number in sample.split(b"\n", 1)[0].split(b" ")[1:4]]) >= min(dimensions, 3)
+    except ValueError:
+        return False
+
+
+def _text(lines: Iterable[bytes], path: str, first: int, dimensions: int) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
+    if not 0 < dimensions <= MOST_DIMENSIONS:
+        raise InputError("%s: line 1: not a word and its vector, expected the format of word2vec, fastText or GloVe" % path)
+    for number, line in enumerate(lines, start=first):
+        fields = line.rstrip().rsplit(b" ", dimensions)  # some files have words with spaces in them
+        if len(fields) != dimensions + 1:
+            raise InputError(
+                "%s: line %d: expected a word and %d numbers, but there are %d" % (path, number, dimensions, len(fields) - 1)
+            )
+        place = "line %d" % number
+        yield _word(fields[0], path, place), partial(_numbers, fields[1:], path, place)
+
+
+def _binary(file: BinaryIO, path: str, first: int, dimensions: int) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
+    if not 0 < dimensions <= MOST_DIMENSIONS:
+        raise InputError("%s: line 1: vectors in %d dimensions, which cannot be" % (path, dimensions))
+    for number in itertools.count(1):
+        word = b"".join(itertools.takewhile(lambda byte: byte not in (b" ", b""), iter(partial(file.read, 1), None))).lstrip(
+            b"\n"
+        )
+        content, place = file.read(4 * dimensions), "word %d" % number
+        if not word and not content:
+            return
+        if len(content) != 4 * dimensions or len(word) > _LONGEST:
+            raise InputError("%s: %s: cut off, or not vectors in %d dimensions" % (path, place, dimensions))
+        yield _word(word, path, place), partial(_numbers, np.frombuffer(content, dtype="<f4"), path, place)
+
+
+def _word(word: bytes, path: str, place: str) -> str:
+    if not word:
+        raise InputError("%s: %s: a vector without a word" % (path, place))
+    return word.decode("utf-8", "replace")  # some files have words that were cut within a character
+
+
+def _numbers(numbers: Any, path: str, place: str) -> np.ndarray:
+    try:
+        vector = np.array(numbers).astype(np.float32)
+    except ValueError:
+        raise InputError("%s: %s: not a vector of numbers" % (path, place)) from None
+    if not np.isfinite(vector).all():
+        raise InputError("%s: %s: a vector with numbers that are infinite or none at all" % (path, place))
+    return vector

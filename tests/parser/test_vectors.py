@@ -1,0 +1,187 @@
+"""Vectors of words: every format gives the same ones; models with them train, are saved, and parse words that they never saw."""
+
+import bz2
+import gzip
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+import toy
+
+from mh4.errors import InputError
+from mh4.parser import config
+from mh4.parser.model import Model
+from mh4.parser.model_files import Folder, opened
+from mh4.parser.parsing import Parser
+from mh4.parser.vectors import Vectors
+from mh4.parser.vocabulary import Vocabulary
+from mh4.training import card
+from mh4.training.trainer import Trainer
+
+WORDS = ["the", "Ez", "az", "Az", "szó", "ház", "000"]
+MATRIX = np.random.default_rng(1).normal(size=(len(WORDS), 5)).astype(np.float32)
+
+
+def lines(words=WORDS, matrix=MATRIX):
+    return ["%s %s" % (word, " ".join(map(str, vector.tolist()))) for word, vector in zip(words, matrix)]
+
+
+def word2vec(words=WORDS, matrix=MATRIX, end=""):
+    return "\n".join(["%d %d" % matrix.shape, *(line + end for line in lines(words, matrix))]) + "\n"
+
+
+def binary(words=WORDS, matrix=MATRIX, between=b"\n"):
+    rows = [word.encode() + b" " + vector.tobytes() + between for word, vector in zip(words, matrix)]
+    return b"%d %d\n" % matrix.shape + b"".join(rows)
+
+
+FORMATS = {
+    "text.vec": word2vec().encode(),
+    "fasttext.vec": word2vec(end=" ").encode(),
+    "windows.vec": word2vec(end=" \r").encode(),
+    "glove.txt": ("\n".join(lines()) + "\n").encode(),
+    "binary.bin": binary(),
+    "packed.bin": binary(between=b""),
+    "text.vec.gz": gzip.compress(word2vec().encode()),
+    "binary.bin.bz2": bz2.compress(binary()),
+}
+
+
+def read(path, train=("az", "ház"), dev=("Szó",), most=100):
+    return Vectors.read(str(path), train, dev, most)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_formats(name, tmp_path):
+    (tmp_path / name).write_bytes(FORMATS[name])
+    found = read(tmp_path / name)
+    assert sorted(found.words) == sorted(WORDS) and found.words[: found.learned] == ["az", "ház"]
+    assert found.matrix.dtype == np.float32 and not found.matrix[0].any()
+    for word, vector in zip(WORDS, MATRIX):
+        assert np.array_equal(found.matrix[found.row(word)], vector)
+
+
+def test_forms_of_words(tmp_path):
+    (tmp_path / "v").write_bytes(FORMATS["text.vec"])
+    found = read(tmp_path / "v")
+    assert found.row("Az") != found.row("az") == found.row("AZ") != 0
+    assert found.row("Ház") == found.row("ház") and found.row("123") == found.row("000") != 0
+    assert found.row("ez") == found.row("unknown") == found.row("") == 0
+
+
+def test_the_first_words_and_those_of_the_treebanks_are_kept(tmp_path):
+    (tmp_path / "v").write_bytes(FORMATS["binary.bin"])
+    assert read(tmp_path / "v", most=2).words == ["az", "ház", "the", "Ez", "szó"]
+    (tmp_path / "v").write_text(word2vec(["a", "b", "a"], MATRIX[:3]))
+    found = read(tmp_path / "v", train="b")
+    assert found.words == ["b", "a"] and np.array_equal(found.matrix[1:], MATRIX[[1, 0]])
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "line 1: not a word and its vector"),
+        (b"2 3\n", "has 0 vectors, but 2 according to line 1"),
+        (b"just a text\nof words\n", "line 1: not a vector of numbers"),
+        (b"1 0\n", "line 1: "),
+        (b"2 2\na 1 2\nb 1\n", "line 3: expected a word and 2 numbers, but there are 1"),
+        (b"2 2\na 1 2\nb 1 x\n", "line 3: not a vector of numbers"),
+        (b"2 2\na 1 2\nb 1 nan\n", "line 3: a vector with numbers that are infinite or none at all"),
+        (b"2 2\na 1 2\n 1 2\n", "line 3: a vector without a word"),
+        (b"3 2\na 1 2\nb 1 2\n", "has 2 vectors, but 3 according to line 1"),
+        (b"2 2\nx 1 2\ny 1 2\n", "has no vector of any word of the training treebank"),
+        (binary()[:-9], "word 7: cut off, or not vectors in 5 dimensions"),
+        (binary()[: len(binary()) // 2], "cut off, or not vectors in 5 dimensions"),
+        (b"7 99999999\n" + binary(), "cannot be"),
+        (bytes.fromhex("ba164f2f") + bytes(100), "a model of fastText, not vectors"),
+    ],
+)
+def test_other_files_are_refused(content, message, tmp_path):
+    (tmp_path / "v").write_bytes(content)
+    with pytest.raises(InputError) as error:
+        read(tmp_path / "v", train=["a", "b", "az"])
+    assert str(error.value).startswith("%s: " % (tmp_path / "v")) and message in str(error.value)
+    with pytest.raises(InputError, match="No such file"):
+        read(tmp_path / "none")
+
+
+# ----------------------------------------------------------------------------------------------------------- in a model
+
+
+def settings(how, *more):
+    return config.with_settings(toy.SMALL, ["encoder.vectors=" + how, "encoder.units=32", *more])
+
+
+@pytest.fixture(scope="module")
+def sentences(treebank):
+    return toy.sentences(treebank)
+
+
+@pytest.fixture(scope="module")
+def vectors(sentences):
+    words = sorted({word for sentence in sentences[:40] for word in sentence.words})
+    matrix = np.random.default_rng(2).normal(size=(len(words) + 2, 6)).astype(np.float32)
+    matrix[0] = 0
+    return Vectors([*words, "zebra"], matrix, len(words))
+
+
+def trained(how, vectors, sentences, folder, updates=30):
+    chosen = settings(how, "training.max_updates=%d" % updates, "training.evaluate_updates=%d" % updates)
+    Trainer("mh4-hybrid", chosen, sentences[:30], sentences[30:40], str(folder), vectors=vectors).run()
+    return Parser.load(folder)
+
+
+def tensors(model, sentence):
+    with model.lock:
+        ((_, scores),) = model.score([sentence])
+        return scores.trees.arrays()[0]["shift"]
+
+
+@pytest.mark.parametrize("how", ["frozen", "tuned"])
+def test_models(how, vectors, sentences, tmp_path):
+    """All copies of a model parse as it does, words unseen in training included; only tuned vectors are learned."""
+    parser = trained(how, vectors, sentences, tmp_path)
+    unseen = [["zebra", *sentences[0].words[1:]]]
+    found = parser.parse(unseen)[0].heads.tolist()
+    card.pack(str(tmp_path), str(tmp_path / "m.mh4"), {})
+    for copy in (Parser.load(tmp_path / "m.mh4"), pickle.loads(pickle.dumps(parser))):
+        assert copy.parse(unseen)[0].heads.tolist() == found
+        assert np.array_equal(tensors(copy.model, sentences[0]), tensors(parser.model, sentences[0]))
+    lookup = [array for array in parser.model._arrays().values() if array.shape == (vectors.learned, 6)]
+    assert len(lookup) == (how == "tuned")
+    for array in lookup:
+        assert not np.allclose(array, vectors.matrix[1 : vectors.learned + 1])
+    assert np.array_equal(parser.model.vectors.matrix, vectors.matrix)
+
+
+@pytest.mark.parametrize("how", ["frozen", "tuned"])
+def test_vectors_are_the_input(how, vectors, sentences):
+    """Before training, frozen and tuned ones give the same scores, which depend on the vectors, except where there is none."""
+    chosen, vocabulary = settings(how), Vocabulary.of(sentences[:30], toy.SMALL)
+    other = Vectors(vectors.words, 2 * vectors.matrix, vectors.learned)
+    none = Vectors(["of no sentence"], vectors.matrix[:2].copy(), 1)
+    with_zeros = Vectors(vectors.words, 0 * vectors.matrix, vectors.learned)
+    scores = [tensors(Model("mh4-hybrid", chosen, vocabulary, 1, v), sentences[0]) for v in (vectors, other, none, with_zeros)]
+    frozen = tensors(Model("mh4-hybrid", settings("frozen"), vocabulary, 1, vectors), sentences[0])
+    assert how == "tuned" or np.array_equal(scores[0], frozen)
+    assert not np.allclose(scores[0], scores[1])
+    assert how == "tuned" or np.array_equal(scores[2], scores[3])
+
+
+def test_models_without_their_vectors(vectors, sentences, tmp_path):
+    vocabulary = Vocabulary.of(sentences[:30], toy.SMALL)
+    Model("mst", settings("frozen"), vocabulary, 1, vectors).save(str(tmp_path))
+    shutil.copytree(tmp_path, tmp_path / "other")
+    Vectors(vectors.words, 2 * vectors.matrix, vectors.learned).save(str(tmp_path / "other"))
+    with pytest.raises(InputError, match="vectors.npz is damaged, or not that of these weights"):
+        Model.load(tmp_path / "other")
+    content = bytearray((tmp_path / "vectors.npz").read_bytes())
+    content[len(content) // 2] ^= 255
+    (tmp_path / "other" / "vectors.npz").write_bytes(content)
+    with pytest.raises(InputError, match="vectors.npz: damaged"):
+        Model.load(tmp_path / "other")
+    (tmp_path / "other" / "vectors.npz").unlink()
+    with pytest.raises(InputError, match="no vectors of words there"):
+        Model.load(tmp_path / "other")
+    assert isinstance(opened(str(tmp_path)), Folder)
