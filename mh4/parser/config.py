@@ -33,6 +33,7 @@ class Encoder:
     word_boundaries: bool = False  # spellings are read between two learned symbols, as first and last characters
     vectors: str = "none"  # of words, read from a file: "none", "frozen", or "tuned" for the words of the training treebank
     vectors_most: int = 200_000  # so many words of that file are kept with the model, and all words of its treebanks
+    contextual: int = 0  # dimensions of the vectors that come with each sentence, from files (mh4/parser/contextual.py); 0: none
     layers: int = 2
     units: int = 192  # both directions together
 
@@ -225,6 +226,7 @@ _ALLOWED: dict[str, _Allowed | _OneOf] = {
     "encoder.word_input": _OneOf(("sum", "embedding")),
     "encoder.word_boundaries": _DEFAULT[bool],
     "encoder.vectors": _OneOf(("none", "frozen", "tuned")),
+    "encoder.contextual": _Allowed(0, 10_000),
     "encoder.vectors_most": _Allowed(1, 10_000_000),
     "encoder.layers": _LAYERS,
     "encoder.units": _EVEN_SIZE,

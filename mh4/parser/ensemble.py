@@ -229,19 +229,29 @@ def _most_probable(opinions: Sequence[Opinion], roots: np.ndarray | None = None)
 
 
 @overload
-def load(folder: Path, decode: str | None = None, beam: int = BEAM) -> Parser: ...  # type: ignore[overload-overlap]
+def load(folder: Path, decode: str | None = None, beam: int = BEAM, *, contextual: Sequence[str] = ()) -> Parser: ...  # type: ignore[overload-overlap]
 @overload
 def load(folder: Iterable[Path], *, tree: str = "mst") -> Ensemble: ...
-def load(folder: Path | Iterable[Path], decode: str | None = None, beam: int = BEAM, *, tree: str = "mst") -> Parser | Ensemble:
+def load(
+    folder: Path | Iterable[Path],
+    decode: str | None = None,
+    beam: int = BEAM,
+    *,
+    tree: str = "mst",
+    contextual: Sequence[str] = (),
+) -> Parser | Ensemble:
     """Load the parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
 
     decode: "exact", "greedy", "beam" (of width `beam`) or "mbr"; if None, exact for global models and greedy for greedy ones.
+    contextual: files with vectors of the sentences, if the model was trained with such (see mh4.parser.contextual).
     For a list of folders, the ensemble of their parsers, which decode by their defaults, with trees of the class `tree`: "mst"
     (any), "mh4" or "1ec".
     """
     folders = None if isinstance(folder, os.PathLike) else items_of(folder)
     if folders is None:
-        return Parser.load(cast(Path, folder), decode, beam)
+        return Parser.load(cast(Path, folder), decode, beam, contextual)
+    if contextual:
+        raise InputError("the parsers of an ensemble cannot have contextual vectors")
     if decode is not None or beam != BEAM:
         raise InputError("the parsers of an ensemble decode by their defaults: decode and beam are for a single one")
     if not folders:

@@ -14,6 +14,7 @@ from mh4.errors import InputError, OutOfMemory, shown, unreadable
 from mh4.parser import config as configuration
 from mh4.parser import model_files, systems
 from mh4.parser.config import Config
+from mh4.parser.contextual import Contextual
 from mh4.parser.network.encoder import Encoder, node_columns
 from mh4.parser.network.graph import dy, forward, lock
 from mh4.parser.network.scorer import Labeller, Tagger, scorer_of
@@ -86,9 +87,18 @@ class Model:
             self.vocabulary,
             self.seed,
             self.vectors,
+            self.encoder.contextual,
             self._arrays(),
             self.temperature,
         )
+
+    def read_contextual(self, paths: Sequence[str]) -> None:
+        """Take the contextual vectors of sentences from these files. Raises InputError if these are not such as the model knows."""
+        found, dimensions = Contextual(paths), self.config.encoder.contextual
+        if found.dimensions != dimensions:
+            known = "needs vectors of %d dimensions" % dimensions if dimensions else "was trained without contextual vectors"
+            raise InputError("%s: vectors of %d dimensions, but the model %s" % (paths[0], found.dimensions, known))
+        self.encoder.contextual = found
 
     def build(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> "Scores":
         """A new graph over a minibatch, not yet evaluated. With `rng`, words and units are dropped at random as in training."""
@@ -286,11 +296,13 @@ def _restored(
     vocabulary: Vocabulary,
     seed: int,
     vectors: Vectors | None,
+    contextual: Contextual | None,
     arrays: Mapping[str, np.ndarray],
     temperature: float | None,
 ) -> Model:
     """A model that was pickled."""
     model = Model(system, config, vocabulary, seed, vectors)
+    model.encoder.contextual = contextual
     model._set(arrays)
     model.temperature = temperature
     return model

@@ -85,12 +85,15 @@ class Trainer:
         sources: dict[str, Any] | None = None,
         listener: Listener | None = None,
         vectors: Vectors | None = None,
+        contextual: Sequence[str] = (),
     ) -> None:
         self.train, self.dev, self.folder, self.files = train, dev, folder, Folder(folder)
         self.settings, self.sources, self.listener = config.training, sources or {}, listener or Listener()
         if self.settings.loss == "likelihood" and systems.get(system).marginals is None:
             raise InputError("%s cannot be trained with training.loss = likelihood, as it has no marginals" % system)
         self.model = Model(system, config, Vocabulary.of(train, config), seed, vectors)
+        if contextual:
+            self.model.read_contextual(contextual)
         self.trees = [self._training_tree(sentence) for sentence in train]
         self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
         self.optimizer.set_clip_threshold(self.settings.clip)

@@ -6,7 +6,9 @@ from functools import lru_cache
 import numpy as np
 
 from mh4.data.conllu import Sentence
+from mh4.errors import InputError
 from mh4.parser.config import Config
+from mh4.parser.contextual import Contextual
 from mh4.parser.network.graph import dy
 from mh4.parser.network.layers import Columns, Linear
 from mh4.parser.network.lstm import BiLSTM
@@ -51,6 +53,10 @@ class Encoder:
                 self._tuned = vectors.learned
                 self.tuned_vectors = parameters.add_lookup_parameters((self._tuned, vectors.dimensions))
 
+        self.contextual: Contextual | None = None  # where the vectors of whole sentences are, if the network has them
+        if sizes.contextual:
+            self.contextual_map = parameters.add_parameters((sizes.word_dim, sizes.contextual))
+
         # Most words recur.
         self._number = lru_cache(_REMEMBERED)(lambda word: vocabulary.words[normalised(word)])
         self._spelling = lru_cache(_REMEMBERED)(
@@ -65,9 +71,8 @@ class Encoder:
 
         With `rng`, words, characters and recurrent connections are dropped as in training.
         """
-        words = [word for sentence in sentences for word in sentence.words]
         ends = _lookup(self.word_embeddings, [_ROOT, _END], self.sizes.word_dim)
-        vectors = dy.concatenate_cols([ends, self._words(words, rng)])
+        vectors = dy.concatenate_cols([ends, self._words(sentences, rng)])
         order, start = [], 2
         for sentence in sentences:
             order += [_ROOT, *range(start, start + len(sentence)), *([_END] if self.reads_end else [])]
@@ -80,8 +85,9 @@ class Encoder:
         numbers = np.insert(np.arange(1, len(order) + 1), np.cumsum(lengths), 0)
         return [_columns(layer, numbers) for layer in layers]
 
-    def _words(self, words: Sequence[str], rng: "np.random.Generator | None") -> "dy.Expression":
-        """(word_dim, number of words): each word's spelling vector, embedding, or both; zeros for a dropped word."""
+    def _words(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None") -> "dy.Expression":
+        """(word_dim, number of words): each word's spelling vector, embedding, or both, and vectors from files; zeros if dropped."""
+        words = [word for sentence in sentences for word in sentence.words]
         known = np.array([self._number(word) for word in words])
         kept = np.ones(len(words), dtype=bool)
         dropped = ~kept
@@ -108,6 +114,8 @@ class Encoder:
             vectors = vectors + _columns(embeddings, np.where(embedded, embedded.cumsum(), 0))
         if self.vectors:
             vectors = vectors + self.vector_map * self._given(self.vectors, words, dropped)
+        if self.sizes.contextual:
+            vectors = vectors + self.contextual_map * dy.inputTensor(np.where(dropped, 0, self._in_context(sentences).T))
         return vectors * (1 / (1 - self.dropout.word)) if rng is not None and self.dropout.word_scaled else vectors
 
     def begin_with_vectors(self) -> None:
@@ -124,6 +132,12 @@ class Encoder:
             return given
         learned = _lookup(self.tuned_vectors, (rows[tuned] - 1).tolist(), vectors.dimensions)
         return given + _columns(learned, np.where(tuned, tuned.cumsum(), 0))
+
+    def _in_context(self, sentences: Sequence[Sentence]) -> np.ndarray:
+        """(words, dimensions): the vectors of the words of all sentences."""
+        if self.contextual is None:
+            raise InputError("the model needs contextual vectors of the sentences, which --contextual FILE gives")
+        return np.concatenate([self.contextual.of(sentence) for sentence in sentences])
 
     def _spell(self, words: Sequence[str], rng: "np.random.Generator | None") -> "dy.Expression":
         """(word_dim, number of words): a vector for each word, from its characters."""

@@ -1,0 +1,82 @@
+"""Vectors of the words of whole sentences, computed elsewhere, such as by a transformer, as further input of the network.
+
+They are in files of the format safetensors: for each sentence a matrix, whose name is the `key` of its words. So files for training, dev
+and parsing may be given in any order, and what is not in them is noticed. ``examples/contextual_vectors.py`` makes such files.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mh4.errors import InputError, NotInstalled, shown, unreadable
+from mh4.util import reading
+
+if TYPE_CHECKING:
+    from mh4.data.conllu import Sentence
+
+MOST_DIMENSIONS = 10_000
+
+
+def key(words: Sequence[str]) -> str:
+    """The name of the matrix of a sentence with these words."""
+    return hashlib.sha256("\n".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+class Contextual:
+    """The matrices of files: (n, dimensions) for a sentence of n words, of 16 or 32-bit numbers. They are read when they are asked for.
+
+    Raises InputError if a file cannot be read or has nothing in it, or if they differ in their dimensions, and NotInstalled.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = paths
+        try:
+            from safetensors import SafetensorError, safe_open
+        except ModuleNotFoundError:
+            message = "contextual vectors need the package safetensors, as in pip install 'mh4[contextual]'"
+            raise NotInstalled(message) from None
+        self._error = SafetensorError
+        self._files: dict[str, tuple[str, Any]] = {}
+        self.dimensions = 0
+        for path in paths:
+            with reading.open_regular(path):  # its own errors do not say why
+                pass
+            try:
+                file = safe_open(path, framework="numpy")
+                self._files.update((name, (path, file)) for name in file.keys())  # noqa: SIM118
+                shapes = [file.get_slice(name).get_shape() for name in list(file.keys())[:1]]
+            except OSError as error:
+                raise unreadable(path, error) from None
+            except SafetensorError as error:
+                raise InputError("%s: damaged, or not in the format safetensors (%s)" % (path, error)) from None
+            if not shapes or len(shapes[0]) != 2 or not 0 < shapes[0][1] <= MOST_DIMENSIONS:
+                raise InputError("%s: has no matrices, expected one for each sentence" % path)
+            if self.dimensions and shapes[0][1] != self.dimensions:
+                raise InputError("%s: vectors of %d dimensions, but %s has %d" % (path, shapes[0][1], paths[0], self.dimensions))
+            self.dimensions = shapes[0][1]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Contextual, (self.paths,)
+
+    def of(self, sentence: "Sentence") -> np.ndarray:
+        """The matrix of a sentence, float32 (n, dimensions). Raises InputError, naming the sentence, if there is none or it is invalid."""
+        where = sentence.name or shown(sentence.words)
+        found = self._files.get(key(sentence.words))
+        if found is None:
+            raise InputError("%s: no vectors of this sentence, with these words, in %s" % (where, ", ".join(self.paths)))
+        path, file = found
+        try:
+            matrix = file.get_tensor(key(sentence.words))
+        except (self._error, TypeError, AttributeError, ValueError) as error:  # such as numbers that numpy does not have
+            raise InputError("%s: the vectors of %s cannot be read (%s)" % (path, where, error)) from None
+        expected = len(sentence), self.dimensions
+        if matrix.shape != expected or matrix.dtype not in (np.float16, np.float32, np.float64):
+            raise InputError(
+                "%s: vectors of %s: %s of the shape %s, expected float16 or float32 of the shape %s"
+                % (path, where, matrix.dtype, matrix.shape, expected)
+            )
+        if not np.isfinite(matrix).all():
+            raise InputError("%s: vectors of %s: some numbers are infinite or none at all" % (path, where))
+        return matrix.astype(np.float32)

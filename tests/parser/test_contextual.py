@@ -1,0 +1,134 @@
+"""Contextual vectors: models train and parse with them; other sentences, dimensions and files are refused in one sentence."""
+
+import pickle
+
+import numpy as np
+import pytest
+import toy
+from safetensors.numpy import save_file
+
+import mh4
+from mh4.errors import InputError
+from mh4.parser import config
+from mh4.parser.contextual import Contextual, key
+from mh4.parser.model import Model
+from mh4.parser.parsing import Parser
+from mh4.parser.vocabulary import Vocabulary
+from mh4.training.trainer import Trainer
+
+DIMENSIONS = 4
+SETTINGS = config.with_settings(toy.SMALL, ["encoder.contextual=%d" % DIMENSIONS, "encoder.units=32"])
+
+
+@pytest.fixture(scope="module")
+def sentences(treebank):
+    return toy.sentences(treebank)
+
+
+def matrices(sentences, dtype=np.float32, seed=1):
+    rng = np.random.default_rng(seed)
+    return {key(s.words): rng.normal(size=(len(s), DIMENSIONS)).astype(dtype) for s in sentences}
+
+
+@pytest.fixture(scope="module")
+def files(sentences, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("vectors")
+    save_file(matrices(sentences[:30]), folder / "train.safetensors")
+    save_file(matrices(sentences[30:40], np.float16), folder / "dev.safetensors")
+    return [str(folder / name) for name in ("dev.safetensors", "train.safetensors")]
+
+
+def refused(call):
+    with pytest.raises(InputError) as error:
+        call()
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def model(sentences, files=()):
+    made = Model("mst", SETTINGS, Vocabulary.of(sentences[:30], toy.SMALL), 1)
+    if files:
+        made.read_contextual(files)
+    return made
+
+
+def arcs(model, sentence):
+    with model.lock:
+        ((_, scores),) = model.score([sentence])
+        return scores.trees.arrays()[0]["arcs"]
+
+
+def test_the_matrix_of_a_sentence(sentences, files):
+    found = Contextual(files)
+    assert found.dimensions == DIMENSIONS
+    for sentence, expected in zip(sentences[:30], matrices(sentences[:30]).values()):
+        assert np.array_equal(found.of(sentence), expected)
+    half = found.of(sentences[35])
+    assert half.dtype == np.float32 and half.shape == (len(sentences[35]), DIMENSIONS)
+
+
+def test_models(sentences, files, tmp_path):
+    """Training learns from them: the heads are in them, and the words all look the same."""
+    words = [["x"] * len(s) for s in sentences[:12]]
+    alike = [
+        type(s)(w, **{c: getattr(s, c) for c in ("upos", "xpos", "feats", "deprels", "heads")}) for s, w in zip(sentences, words)
+    ]
+    by_length = {len(s): s for s in alike}  # sentences of the same words have one matrix
+    kept = list(by_length.values())
+    told = {
+        key(s.words): np.stack([np.cos((s.heads[1:] - np.arange(1, len(s) + 1)) * f) for f in (0.1, 0.2, 0.4, 0.8)], 1)
+        for s in kept
+    }
+    save_file({name: matrix.astype(np.float32) for name, matrix in told.items()}, tmp_path / "told.safetensors")
+    scores = {}
+    for with_vectors in (True, False):
+        chosen = config.with_settings(
+            SETTINGS if with_vectors else toy.SMALL, ["training.max_updates=100", "training.evaluate_updates=100"]
+        )
+        paths = [str(tmp_path / "told.safetensors")] if with_vectors else []
+        folder = str(tmp_path / str(with_vectors))
+        scores[with_vectors] = Trainer("mst", chosen, kept, kept, folder, contextual=paths).run()["dev_uas"]
+    assert scores[True] > scores[False] + 5
+    parser = mh4.load(tmp_path / "True", contextual=[str(tmp_path / "told.safetensors")])
+    heads = [sentence.heads.tolist() for sentence in parser.parse(kept)]
+    assert [sentence.heads.tolist() for sentence in pickle.loads(pickle.dumps(parser)).parse(kept)] == heads
+
+
+def test_a_sentence_does_not_depend_on_its_minibatch(sentences, files):
+    made = model(sentences, files)
+    alone = arcs(made, sentences[3])
+    with made.lock:
+        for batch, scores in made.score(sentences[:10]):
+            for k, tensors in zip(batch, scores.trees.arrays()):
+                if k == 3:
+                    assert np.allclose(tensors["arcs"], alone, atol=1e-5)
+    other = model(sentences)
+    other.encoder.contextual = Contextual(files)
+    assert np.array_equal(arcs(other, sentences[3]), alone)
+
+
+def test_what_is_refused(sentences, files, tmp_path):
+    made = model(sentences, files)
+    assert "sentence 51" in refused(lambda: Parser(made).parse([sentences[50]]))
+    assert "no vectors of this sentence" in refused(lambda: Parser(made).parse([["other", "words"]]))
+    assert "needs contextual vectors of the sentences" in refused(lambda: Parser(model(sentences)).parse(sentences[:2]))
+    save_file({key(["a"]): np.zeros((1, 7), np.float32)}, tmp_path / "seven")
+    assert refused(lambda: made.read_contextual([str(tmp_path / "seven")])).endswith(
+        "but the model needs vectors of 4 dimensions"
+    )
+    assert "of 7 dimensions, but %s has 4" % files[0] in refused(lambda: Contextual([files[0], str(tmp_path / "seven")]))
+    without = Model("mst", toy.SMALL, Vocabulary.of(sentences[:30], toy.SMALL), 1)
+    assert "was trained without contextual vectors" in refused(lambda: without.read_contextual(files))
+    assert "No such file" in refused(lambda: Contextual([str(tmp_path / "none")]))
+    save_file({}, tmp_path / "empty")
+    assert "has no matrices" in refused(lambda: Contextual([str(tmp_path / "empty")]))
+    (tmp_path / "text").write_text("Not in this format at all, but long enough for its length to be read")
+    assert "damaged, or not in the format safetensors" in refused(lambda: Contextual([str(tmp_path / "text")]))
+    words = sentences[0].words
+    for matrix, message in (
+        (np.zeros((len(words) + 1, DIMENSIONS), np.float32), "of the shape"),
+        (np.zeros((len(words), DIMENSIONS), np.int32), "int32 of the shape"),
+        (np.full((len(words), DIMENSIONS), np.nan, np.float32), "infinite or none at all"),
+    ):
+        save_file({key(words): matrix}, tmp_path / "bad")
+        assert message in refused(lambda: Contextual([str(tmp_path / "bad")]).of(sentences[0]))
