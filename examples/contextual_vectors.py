@@ -1,0 +1,58 @@
+"""Vectors of the words of treebanks by a transformer, for `mh4 train --contextual` and `mh4 parse --contextual`.
+
+    python examples/contextual_vectors.py --transformer FOLDER -o vectors.safetensors TRAIN.conllu DEV.conllu TEST.conllu
+
+FOLDER has a model of the `transformers` library. It needs `pip install 'mh4[contextual]' torch transformers`.
+"""
+
+import click
+import torch
+from safetensors.torch import save_file
+from transformers import AutoModel, AutoTokenizer
+
+from mh4.cli.group import Commands
+from mh4.data import conllu
+from mh4.parser.contextual import key
+from mh4.util.files import atomic_path
+
+
+class Encoder:
+    """The hidden states of a layer of a transformer, averaged over the tokens of each word."""
+
+    def __init__(self, folder: str, layer: int) -> None:
+        self.tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, add_prefix_space=True)
+        self.model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
+        self.layer, self.longest = layer, min(self.tokenizer.model_max_length, self.model.config.max_position_embeddings)
+
+    @torch.no_grad()
+    def __call__(self, words: list[str]) -> torch.Tensor:
+        """(n, units) for n words; a sentence that is too long for the transformer is cut in halves, and a word that is, at its end."""
+        tokens = self.tokenizer(
+            words, is_split_into_words=True, return_tensors="pt", truncation=len(words) == 1, max_length=self.longest
+        )
+        if tokens.input_ids.shape[1] > self.longest:
+            half = len(words) // 2
+            return torch.cat([self(words[:half]), self(words[half:])])
+        hidden = self.model(**tokens, output_hidden_states=True).hidden_states[self.layer][0]
+        of = torch.tensor([len(words) if word is None else word for word in tokens.word_ids()])  # the word of each token
+        sums = torch.zeros(len(words) + 1, hidden.shape[1]).index_add(0, of, hidden)
+        return (sums / of.bincount(minlength=len(words) + 1).clamp(min=1)[:, None])[:-1]  # some words may have no tokens
+
+
+@click.group(cls=Commands, invoke_without_command=True)
+@click.argument("treebanks", nargs=-1, required=True, metavar="FILE.conllu...")
+@click.option("--transformer", required=True, metavar="FOLDER", help="A model of the transformers library.")
+@click.option("--layer", default=-1, show_default=True, help="The hidden layer; -1 is the last.")
+@click.option("--output", "-o", required=True, metavar="OUT.safetensors")
+def main(treebanks: tuple[str, ...], transformer: str, layer: int, output: str) -> None:
+    """Write the vectors of all sentences of these files."""
+    encoder = Encoder(transformer, layer)
+    sentences = {key(s.words): s.words for path in treebanks for s in conllu.read(path)}  # some sentences recur
+    vectors = {name: encoder(words).half().contiguous() for name, words in sentences.items()}
+    with atomic_path(output) as temporary:
+        save_file(vectors, temporary)
+    click.echo("%s: vectors of %d sentences" % (output, len(vectors)))
+
+
+if __name__ == "__main__":
+    main()
