@@ -34,6 +34,7 @@ class Decoder(NamedTuple):
 
     decode: Callable[..., Any]
     marginals: Callable[..., Any] | None
+    sample: Callable[..., Any] | None
     tensors: dict[str, Shape]
 
 
@@ -47,13 +48,14 @@ def _transitions(reduces: int, hybrid: bool = True) -> dict[str, Shape]:
 
 
 DECODERS = {
-    "mh3": Decoder(mh3.decode, mh3.marginals, _transitions(2, hybrid=False)),
-    "mh4": Decoder(mh4.decode, mh4.marginals, _transitions(6)),
-    "mh5": Decoder(mh5.decode, None, _transitions(12)),
-    "mst": Decoder(mst.decode, mst.marginals, {"arcs": ARCS}),
+    "mh3": Decoder(mh3.decode, mh3.marginals, mh3.sample, _transitions(2, hybrid=False)),
+    "mh4": Decoder(mh4.decode, mh4.marginals, mh4.sample, _transitions(6)),
+    "mh5": Decoder(mh5.decode, None, None, _transitions(12)),
+    "mst": Decoder(mst.decode, mst.marginals, mst.sample, {"arcs": ARCS}),
     "1ec": Decoder(
         oneec.decode,
         oneec.marginals,
+        None,
         {"arc": ARCS, "crossed_arc": ARCS, "grandparent": Shape((), 2, 1), "sibling": Shape((), 2, 1)},
     ),
 }

@@ -11,6 +11,7 @@ def marginals(
     scores: Mapping[str, np.ndarray],
     lengths: np.ndarray,
     *,
+    heads: np.ndarray | None = None,
     single_root: bool = False,
     allow_none: bool = False,
     threads: int | None = None,
@@ -21,6 +22,7 @@ def hessian_product(
     direction: Mapping[str, np.ndarray],
     lengths: np.ndarray,
     *,
+    heads: np.ndarray | None = None,
     single_root: bool = False,
     threads: int | None = None,
 ) -> dict[str, np.ndarray]: ...

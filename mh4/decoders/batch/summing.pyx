@@ -10,6 +10,7 @@ from libcpp.vector cimport vector
 
 from mh4.decoders.batch.sentences cimport DONE, FAILED, Corner, Padded, Sentences, Worker, as_padded
 from mh4.decoders.oneec.search cimport Parts, Sums as OneECSearchSums
+from mh4.decoders.shared.arguments cimport not_below_root
 from mh4.decoders.shared.marginals cimport Counts, Scores, Sums
 
 from mh4.decoders.batch import arguments
@@ -23,13 +24,15 @@ from mh4.decoders.shared.memory import room_for
 
 
 def marginals(
-    name: str, scores: Mapping[str, np.ndarray], lengths: np.ndarray, *, single_root: bool = False, allow_none: bool = False,
-    threads: Optional[int] = None,
+    name: str, scores: Mapping[str, np.ndarray], lengths: np.ndarray, *, heads: Optional[np.ndarray] = None,
+    single_root: bool = False, allow_none: bool = False, threads: Optional[int] = None,
 ) -> BatchMarginals:
     """The distributions over the derivations of B sentences, in padded arrays with room for N words.
 
     name: of the decoder: "mh3", "mh4", "mst" or "1ec"; mh5 has no marginals.
     scores, lengths, single_root, threads: as for `decode`; float64 scores are not rounded to float32.
+    heads: integers (B, N+1), or None; if given, only derivations of trees with these heads count. The head of a word is open if it
+        is -1. For a whole tree, whose derivations are few, this takes a fraction of the time.
     allow_none: of a sentence without derivations, log_partition is -inf and all else is 0; otherwise this is an error.
 
     Returns BatchMarginals. The GIL is released.
@@ -39,20 +42,21 @@ def marginals(
     if arguments.decoder(name).marginals is None:
         raise ValueError(f"{name} has no marginals; {', '.join(KINDS)} have")
     tensors, lengths, longest = arguments.checked(name, scores, lengths)
+    trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)
     kind, _ = KINDS[name]
-    return sums(kind(name, tensors, lengths, longest, single_root, allow_none), threads)
+    return sums(kind(name, tensors, lengths, longest, single_root, allow_none, trees), threads)
 
 
 def hessian_product(
     name: str, scores: Mapping[str, np.ndarray], direction: Mapping[str, np.ndarray], lengths: np.ndarray, *,
-    single_root: bool = False, threads: Optional[int] = None,
+    heads: Optional[np.ndarray] = None, single_root: bool = False, threads: Optional[int] = None,
 ) -> dict[str, np.ndarray]:
     """The derivative of the expected counts in a direction of the scores, for each of B sentences; without any approximation.
 
     This is the product of the Hessian matrix of log_partition and the direction, or the covariance of how often derivations use a
     score and what they score in the direction.
 
-    name: of the decoder: "mh3", "mh4" or "mst". scores, lengths, single_root, threads: as for `marginals`.
+    name: of the decoder: "mh3", "mh4" or "mst". scores, lengths, heads, single_root, threads: as for `marginals`.
     direction: arrays like the scores; it may have the tensor "arcs", of those that any transition makes, when the scores do not.
 
     Returns, for each tensor of the direction, a float64 array of its shape: 0 beyond the sentence and for sentences without
@@ -62,6 +66,7 @@ def hessian_product(
     if name in arguments.DECODERS and name not in DIFFERENTIABLE:
         raise ValueError(f"{name} has no marginals that can be differentiated; {', '.join(DIFFERENTIABLE)} have")
     scores, lengths, longest = arguments.checked(name, scores, lengths)
+    trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)
     direction, _, own_longest = arguments.checked(name, direction, lengths)
     if own_longest != longest:
         raise ValueError(f"direction: has room for {own_longest} words, but the scores for {longest}")
@@ -77,7 +82,7 @@ def hessian_product(
         if 0 < sizes[b] < np.inf:
             for part, array in of.items():
                 np.divide(array, sizes[b], out=to[part])
-    result = sums(TransitionSumming(name, tensors, lengths, longest, single_root, True, unit), threads).parts
+    result = sums(TransitionSumming(name, tensors, lengths, longest, single_root, True, trees, unit), threads).parts
     for b, n in enumerate(lengths):
         for array in arguments.single(name, result, b, n).values():
             array *= sizes[b] if sizes[b] < np.inf else np.nan
@@ -89,18 +94,18 @@ cdef sums(Summing sentences, threads):
     _, worker = KINDS[sentences.name]
     run(worker, sentences, threads)
     for b in sentences.failed()[:1]:
-        alone = arguments.single(sentences.name, sentences.tensors, b, sentences.lengths[b])
+        alone = arguments.single(sentences.name, sentences.tensors, b, sentences.lengths[b], sentences.trees)
         arguments.explain(arguments.decoder(sentences.name).marginals, b, alone, sentences.single_root)
     return sentences.result()
-
-
-cdef struct Tensors:
-    Padded shift, s0b0, s1s0, arcs
 
 
 cdef Tensors all_padded(tensors):
     return Tensors(as_padded(tensors.get("shift")), as_padded(tensors.get("reduce_s0b0")), as_padded(tensors.get("reduce_s1s0")),
                    as_padded(tensors.get("arcs")))
+
+
+cdef enum Heads:  # what is given of those of a sentence
+    OPEN, SOME_TREES, ONE_TREE, NO_TREE, WRONG
 
 
 cdef class Summing(Sentences):
@@ -111,10 +116,13 @@ cdef class Summing(Sentences):
     cdef object log_partition
     cdef dict parts
     cdef double[::1] to_log_partition
+    cdef readonly object trees          # the heads that are given, or None
+    cdef const int[:, ::1] given
 
-    def __init__(self, name, tensors, lengths, longest, single_root, allow_none):
+    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees):
         Sentences.__init__(self, tensors, lengths, longest, single_root)
         self.name, self.allow_none = name, allow_none
+        self.trees = self.given = trees
         numbers = sum([tensor.size for tensor in tensors.values()]) + self.count * (longest + 1) ** 2
         room_for(8 * numbers, "the expected counts")
         self.parts = {part: np.zeros(tensor.shape) for part, tensor in tensors.items()}
@@ -129,6 +137,39 @@ cdef class Summing(Sentences):
         self.to_log_partition[b] = -INFINITY
         return DONE if self.allow_none else FAILED
 
+    cdef int heads(self, Py_ssize_t b, vector[int]& tree, vector[int]& reached_from) except -1 nogil:
+        """What is given of the heads of a sentence, by Heads; the vectors are for its own use."""
+        cdef int n = self.words[b], word, open_heads = 0, roots = 0
+        if self.given is None:
+            return OPEN
+        cdef const int* heads = &self.given[b, 0]
+        tree.clear()
+        tree.resize(n + 1, 0)  # with 0 for heads that are open: a cycle remains one
+        for word in range(1, n + 1):
+            if not -1 <= heads[word] <= n:
+                return WRONG
+            roots += heads[word] == 0
+            open_heads += heads[word] == -1
+            tree[word] = max(heads[word], 0)
+        if heads[0] != -1:
+            return WRONG
+        if not_below_root(tree.data(), n, reached_from) or (self.single_root and (roots > 1 or roots + open_heads == 0)):
+            return NO_TREE
+        return ONE_TREE if open_heads == 0 else OPEN if open_heads == n else SOME_TREES
+
+
+cdef const double* with_heads(Corner[double]& to, const double* arcs, const int* heads, int n) except NULL nogil:
+    """Scores of arcs, or 0, of which those are forbidden that contradict heads."""
+    cdef size_t side = n + 1, h, m
+    cdef double* scores = to.room(side * side)
+    for h in range(side):
+        for m in range(side):
+            if heads[m] != -1 and <size_t> heads[m] != h:
+                scores[h * side + m] = -INFINITY
+            else:
+                scores[h * side + m] = arcs[h * side + m] if arcs else 0
+    return scores
+
 
 cdef class TransitionSumming(Summing):
     """Sentences for mh3, mh4 or mst; with a direction, the sums are to be differentiated."""
@@ -138,8 +179,8 @@ cdef class TransitionSumming(Summing):
     cdef Tensors of_scores, of_direction, to
     cdef object arc_counts
 
-    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, direction=None):
-        Summing.__init__(self, name, tensors, lengths, longest, single_root, allow_none)
+    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, direction=None):
+        Summing.__init__(self, name, tensors, lengths, longest, single_root, allow_none, trees)
         self.differentiated, self.direction = direction is not None, direction or {}
         self.of_scores, self.of_direction = all_padded(tensors), all_padded(self.direction)
         self.arc_counts = self.parts["arcs"] if "arcs" in tensors else np.zeros((self.count, longest + 1, longest + 1))
@@ -151,8 +192,6 @@ cdef class TransitionSumming(Summing):
 
 cdef class Corners:
     """The scores of a sentence, or the direction, where they are or in a copy."""
-
-    cdef Corner[double] shift, s0b0, s1s0, arcs
 
     cdef bint take(self, const Tensors& of, Py_ssize_t b, Scores* to) except -1 nogil:
         """False if there are NaN or numbers that are too large."""
@@ -184,7 +223,8 @@ cdef class TransitionWorker(Worker):
 
     cdef Sums sums
     cdef Corners scores, direction
-    cdef Corner[double] to_shift, to_s0b0, to_s1s0, to_arcs
+    cdef Corner[double] to_shift, to_s0b0, to_s1s0, to_arcs, with_heads
+    cdef vector[int] tree, reached_from
 
     def __init__(self, sums):
         self.sums = sums
@@ -201,16 +241,26 @@ cdef class TransitionWorker(Worker):
         self.to_s0b0.release()
         self.to_s1s0.release()
         self.to_arcs.release()
+        self.with_heads.release()
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
         return self.sum(<TransitionSumming> sentences, b)
 
     cdef int sum(self, TransitionSumming of, Py_ssize_t b) except -1 nogil:
         cdef int n = of.words[b]
-        cdef Scores scores = Scores(n, of.of_scores.s0b0.layers, of.single_root, NULL, NULL, NULL, NULL), direction = scores
+        cdef Scores scores = Scores(n, of.of_scores.s0b0.layers, of.single_root, NULL, NULL, NULL, NULL, NULL), direction = scores
         cdef Counts counts = Counts(0, NULL, NULL, NULL, NULL)
         if not self.scores.take(of.of_scores, b, &scores) or not self.direction.take(of.of_direction, b, &direction):
             return FAILED
+        cdef int heads = of.heads(b, self.tree, self.reached_from)
+        if heads == WRONG:
+            return FAILED
+        if heads == NO_TREE:
+            return of.none(b)
+        if heads == SOME_TREES:
+            scores.arcs = with_heads(self.with_heads, scores.arcs, &of.given[b, 0], n)
+        elif heads == ONE_TREE:
+            scores.heads = &of.given[b, 0]
         if of.to.shift.values:
             counts.shift = place(self.to_shift, of.to.shift, b, n + 2, n + 2)
             counts.s0b0 = place(self.to_s0b0, of.to.s0b0, b, n + 2, n + 2)
@@ -279,8 +329,8 @@ cdef class OneECSumming(Summing):
 
     cdef Padded[4] scores, to  # arc, crossed_arc, grandparent, sibling
 
-    def __init__(self, name, tensors, lengths, longest, single_root, allow_none):
-        Summing.__init__(self, name, tensors, lengths, longest, single_root, allow_none)
+    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees):
+        Summing.__init__(self, name, tensors, lengths, longest, single_root, allow_none, trees)
         for x, part in enumerate(("arc", "crossed_arc", "grandparent", "sibling")):
             self.scores[x], self.to[x] = as_padded(tensors[part]), as_padded(self.parts[part])
 
@@ -292,12 +342,14 @@ cdef class OneECWorker(Worker):
     """Sums for 1ec."""
 
     cdef OneECSearchSums sums
-    cdef vector[Corner[double]] scores, to
+    cdef vector[Corner[double]] scores, to, with_heads
+    cdef vector[int] tree, reached_from
 
     def __init__(self):
         self.sums = OneECSums()
         self.scores.resize(4)
         self.to.resize(4)
+        self.with_heads.resize(2)
 
     cdef double bytes_needed(self) noexcept nogil:
         return self.sums.bytes_needed()
@@ -308,6 +360,8 @@ cdef class OneECWorker(Worker):
         for x in range(4):
             self.scores[x].release()
             self.to[x].release()
+        for x in range(2):
+            self.with_heads[x].release()
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
         return self.sum(<OneECSumming> sentences, b)
@@ -320,10 +374,22 @@ cdef class OneECWorker(Worker):
             scores[x] = <double*> self.scores[x].take(of.scores[x], b, n + 1 + x // 2, n + 1)
             if not scores[x]:
                 return FAILED
+        cdef int heads = of.heads(b, self.tree, self.reached_from)
+        if heads == WRONG:
+            return FAILED
+        if heads == NO_TREE:
+            return of.none(b)
+        for x in range(4):
             counts[x] = place(self.to[x], of.to[x], b, n + 1 + x // 2, n + 1)
+        if heads == SOME_TREES:
+            for x in range(2):
+                scores[x] = <double*> with_heads(self.with_heads[x], scores[x], &of.given[b, 0], n)
         cdef Parts given = Parts(scores[0], scores[1], scores[2], scores[3])
         cdef Parts found = Parts(counts[0], counts[1], counts[2], counts[3])
-        if not self.sums.find(n, &given, of.single_root, &of.to_log_partition[b], &found):
+        if heads == ONE_TREE:
+            if not self.sums.find_of_tree(n, &given, &of.given[b, 0], &of.to_log_partition[b], &found):
+                return of.none(b)
+        elif not self.sums.find(n, &given, of.single_root, &of.to_log_partition[b], &found):
             return of.none(b)
         for x in range(4):
             spread(counts[x], of.to[x], b, n + 1 + x // 2, n + 1)

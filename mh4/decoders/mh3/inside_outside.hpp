@@ -10,6 +10,7 @@
 namespace marginals {
 
 template <class N> class MH3 {
+  protected:
     typedef typename N::Value Value;
     typedef typename N::Vector Vector;
     enum { WIDTH = N::WIDTH };
@@ -130,18 +131,25 @@ template <class N> class MH3 {
         return scaling.finite && range.fits();
     }
 
+    // The inside pass; true if it is right.
+    bool sum_of(const Scores &of, const Scores &change = Scores()) {
+        scores = of;
+        direction = change;
+        return sum(0) || (N::SCALED && scaling.precise && sum(better_boost<N>(t2, stride, n, NUMBER)));
+    }
+    // Whether there are no derivations.
+    bool empty() const { return N::is_zero(row(t2, 0)[n + 1]) || (scores.single_root && n == 0); }
+
   public:
     // The marginals or, with Duals, their derivatives in a direction. True if they are right; false if N is not enough for these
     // scores. Throws as Memory::allocate does, or signals::Raised.
     bool find(const Scores &of, Counts &counts, const Scores &change = Scores()) {
-        scores = of;
-        direction = change;
-        if (!sum(0) && !(N::SCALED && scaling.precise && sum(better_boost<N>(t2, stride, n, NUMBER))))
+        if (!sum_of(of, change))
             return false;
-        Value z = row(t2, 0)[n + 1];
         counts.log_partition = -INFINITY;
-        if (N::is_zero(z) || (scores.single_root && n == 0))
+        if (empty())
             return true;
+        Value z = row(t2, 0)[n + 1];
         counts.log_partition = N::log(z) + scaling.total;
         row(g2, 0)[n + 1] = N::inverse(z);
         outside();

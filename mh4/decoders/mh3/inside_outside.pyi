@@ -7,5 +7,15 @@ def marginals(
     reduce_s0b0: np.ndarray,
     *,
     arcs: np.ndarray | None = None,
+    heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> Marginals: ...
+def sample(
+    shift: np.ndarray,
+    reduce_s0b0: np.ndarray,
+    *,
+    samples: int,
+    rng: int | np.random.Generator | None = None,
+    arcs: np.ndarray | None = None,
+    single_root: bool = False,
+) -> np.ndarray: ...

@@ -18,6 +18,7 @@
 namespace marginals {
 
 template <class N> class MST {
+  protected:
     typedef typename N::Value Value;
     typedef typename N::Vector Vector;
     enum { WIDTH = N::WIDTH, ROWS = 16 };  // the number of rows between looks for signals
@@ -150,13 +151,11 @@ template <class N> class MST {
         }
     }
 
-  public:
-    // log_partition, and the probability of each arc in counts.arcs or, with Duals, its derivative in a direction.
-    // True if the result is right, false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
-    bool find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
+    // The elimination, and the logarithm of the sum over all trees, -inf if there are none; true if it is right.
+    bool sum_of(const Scores &scores, const Scores &direction, double &log_partition) {
         n = scores.n;
         single_root = scores.single_root;
-        counts.log_partition = -INFINITY;
+        log_partition = -INFINITY;
         order.resize(n + 1);
         std::iota(order.begin(), order.end(), 0);
         if (single_root) {
@@ -175,9 +174,20 @@ template <class N> class MST {
             z += N::log(totals[v]);
         if (N::SCALED && z < -300)  // an arc of weight e^-700 has a probability of at most e^-400
             return false;
-        counts.log_partition = z + largest_root;
+        log_partition = z + largest_root;
         for (int v = 1; v <= n; v++)
-            counts.log_partition += largest[v];
+            log_partition += largest[v];
+        return true;
+    }
+
+  public:
+    // log_partition, and the probability of each arc in counts.arcs or, with Duals, its derivative in a direction.
+    // True if the result is right, false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
+    bool find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
+        if (!sum_of(scores, direction, counts.log_partition))
+            return false;
+        if (counts.log_partition == -INFINITY)
+            return true;
         differentiate();
         double sum = 0;
         for (int h = 0; h <= n; h++) {

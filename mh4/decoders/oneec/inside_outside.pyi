@@ -8,5 +8,6 @@ def marginals(
     grandparent: np.ndarray,
     sibling: np.ndarray,
     *,
+    heads: np.ndarray | None = None,
     single_root: bool = False,
 ) -> Marginals: ...

@@ -1,18 +1,20 @@
 """Marginals of 1-Endpoint-Crossing trees; the algorithm is in inside_outside.hpp."""
 
+from typing import Optional
+
 cimport cython
 import numpy as np
 
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.oneec.parts cimport write_parts
+from mh4.decoders.oneec.parts cimport parts_of, write_parts
 from mh4.decoders.oneec.search cimport Parts, Search, Sums
 from mh4.decoders.shared.replay cimport Rows
 
 from mh4.decoders.oneec.decoder import Workspace
 from mh4.decoders.shared import arguments
-from mh4.decoders.shared.derivation import Marginals
+from mh4.decoders.shared.derivation import Marginals, NotInClass
 from mh4.decoders.shared.memory import out_of_memory, room_for, workspaces
 
 cdef extern from "inside_outside.hpp" namespace "oneec::sums" nogil:
@@ -37,7 +39,8 @@ cdef extern from "inside_outside.hpp" namespace "oneec::sums" nogil:
 
 
 def marginals(
-    arc: np.ndarray, crossed_arc: np.ndarray, grandparent: np.ndarray, sibling: np.ndarray, *, single_root: bool = False,
+    arc: np.ndarray, crossed_arc: np.ndarray, grandparent: np.ndarray, sibling: np.ndarray, *,
+    heads: Optional[np.ndarray] = None, single_root: bool = False,
 ) -> Marginals:
     """The probabilities of arcs and of other parts over all 1-Endpoint-Crossing trees of n words.
 
@@ -45,9 +48,13 @@ def marginals(
     scores are not rounded to float32. The parts are "arc" and "crossed_arc", the probabilities that a tree has the arc and that no
     arc crosses it, or that one does, which add up to `arcs`; and "grandparent" and "sibling", those that the part is in the score.
 
+    heads: integers (n+1,), -1 at 0; if given, only trees with these heads count, -1 leaving the head of a word open. A whole tree
+        takes O(n^2) time.
+
     Without words (n = 0) the only tree is the root.
-    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, or single_root without words);
-    MemoryError if the sentence is too long for the memory of the machine.
+    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (scores -inf, heads with a cycle, or single_root
+    without words); NotInClass if `heads` is a tree that is not 1-Endpoint-Crossing, or lacks the single root required; MemoryError if
+    the sentence is too long for the memory of the machine.
     """
     cdef int n = arguments.words("arc", arc, 1)
     shapes = {"arc": (n + 1, n + 1), "crossed_arc": (n + 1, n + 1), "grandparent": (n + 2, n + 1), "sibling": (n + 2, n + 1)}
@@ -56,19 +63,31 @@ def marginals(
     room_for(sum([tensor.nbytes for tensor in tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
     # All are written now, and not when they are used: the chart is weighed against what is left.
     counts = {name: np.full(shape, 0.0) for name, shape in shapes.items()}
+    trees = arguments.given_heads(heads, n, single_root)
+    cdef const int[::1] tree
+    cdef bint whole = trees is not None and bool((trees[1:] >= 0).all())
+    if whole:
+        tree = trees
+    elif trees is not None:
+        tensors.update({name: arguments.with_heads(tensors[name], trees) for name in ("arc", "crossed_arc")})
     cdef Parts of = parts(tensors), to = parts(counts)
     cdef OneECSums sums = workspaces.take(OneECSums)
     cdef bint found, single = single_root
     cdef double log_partition = 0
     try:
         with nogil:
-            found = sums.find(n, &of, single, &log_partition, &to)
+            if whole:
+                found = sums.find_of_tree(n, &of, &tree[0], &log_partition, &to)
+            else:
+                found = sums.find(n, &of, single, &log_partition, &to)
     except MemoryError:
         raise out_of_memory(n, sums.bytes_needed()) from None
     sums.release()
     workspaces.give_back(sums)
+    if not found and whole and parts_of(tree) is None:
+        raise NotInClass("heads: the tree is not 1-Endpoint-Crossing")
     if not found:
-        raise arguments.no_derivation()
+        raise arguments.no_sum(trees, None)
     return Marginals(log_partition, counts["arc"] + counts["crossed_arc"], counts)
 
 
@@ -110,6 +129,38 @@ cdef class OneECSums(Sums):
         log_partition[0] = to.log_partition
         return True
 
+    cdef bint find_of_tree(self, int n, const Parts* scores, const int* heads, double* log_partition, Parts* counts) except -1 nogil:
+        cdef size_t side = n + 1
+        cdef Rows[4] to
+        cdef Py_ssize_t* row
+        cdef int x
+        cdef double** of = [scores.arc, scores.crossed_arc, scores.grandparent, scores.sibling]
+        cdef double** counted = [counts.arc, counts.crossed_arc, counts.grandparent, counts.sibling]
+        if not self.write_rows(heads, n, to):
+            return False
+        log_partition[0] = 0
+        for x in range(4):
+            row = self.rows.data() + 2 * side * x
+            while row != to[x].next:
+                log_partition[0] += of[x][row[0] * side + row[1]]
+                row += 2
+        if log_partition[0] == -INFINITY:
+            return False
+        for x in range(4):
+            row = self.rows.data() + 2 * side * x
+            while row != to[x].next:
+                counted[x][row[0] * side + row[1]] = 1
+                row += 2
+        return True
+
+    cdef bint write_rows(self, const int* heads, int n, Rows* to) except -1 nogil:
+        """Write the parts of a tree, each of the four to its place in `rows`; False if it is not 1-Endpoint-Crossing."""
+        cdef size_t side = n + 1, x
+        self.rows.resize(8 * side)
+        for x in range(4):
+            to[x] = Rows(self.rows.data() + 2 * side * x, -1)
+        return write_parts(heads, n, self.crossed, to)
+
     cdef bint find_tree(self, int n, const Parts* scores, bint single_root) except -1 nogil:
         """The best tree and what its words contribute; False if there is none."""
         cdef size_t side = n + 1, square = side * side, with_none = square + side, x, y
@@ -135,10 +186,7 @@ cdef class OneECSums(Sums):
                 return False
         cdef Rows[4] to
         cdef Py_ssize_t* row
-        self.rows.resize(8 * side)
-        for x in range(4):
-            to[x] = Rows(self.rows.data() + 2 * side * x, -1)
-        write_parts(self.heads.data(), n, self.crossed, to)
+        self.write_rows(self.heads.data(), n, to)
         self.of_tree.clear()
         self.of_tree.resize(3 * side, 0)
         for x in range(4):

@@ -26,6 +26,9 @@ cdef class Sums:
     cdef bint find(self, int n, const Parts* scores, bint single_root, double* log_partition, Parts* counts) except -1 nogil:
         """Sum over all trees over n words; False if there is none."""
 
+    cdef bint find_of_tree(self, int n, const Parts* scores, const int* heads, double* log_partition, Parts* counts) except -1 nogil:
+        """The same for one tree by itself; False if it is not 1-Endpoint-Crossing, or forbidden. The counts are 0 before."""
+
     cdef double bytes_needed(self) noexcept nogil:
         """The memory that this takes."""
 

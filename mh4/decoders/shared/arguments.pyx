@@ -202,6 +202,52 @@ def given_tree(heads, n, single_root):
     return heads
 
 
+def given_heads(heads, n, single_root):
+    """The argument ``heads`` of marginals: None, or an int32 array (n+1,) of the head of each word, or -1 where it is open.
+
+    Raises ValueError if no tree has these heads, and NotInClass as `given_tree` does.
+    """
+    if heads is None:
+        return None
+    given = np.asarray(heads)
+    closed = given
+    if given.dtype.kind in "iu" and given.shape == (n + 1,):
+        closed = np.where((given == -1) & (np.arange(n + 1) > 0), 0, given)  # a cycle remains one
+    closed = tree(closed, n)
+    roots = int((given[1:] == 0).sum())
+    if single_root and (roots > 1 or (roots == 0 and not (given[1:] == -1).any())):
+        raise NotInClass(f"heads: a single root is required, but node 0 has {roots} dependents")
+    return np.where(given == -1, -1, closed).astype(np.int32)
+
+
+def with_heads(arcs, heads):
+    """Scores of arcs, float64 (n+1, n+1), 0 if there are none, of which all are forbidden that contradict heads."""
+    room_for(8 * len(heads) ** 2, "the scores of arcs")
+    possible = (heads == -1) | (heads == np.arange(len(heads))[:, None])
+    return np.where(possible, 0.0 if arcs is None else arcs, -np.inf)
+
+
+def seeds(rng, count):
+    """Seeds for sampling, uint64 (count,); rng: a numpy.random.Generator, or what numpy makes one of."""
+    return np.random.default_rng(rng).integers(2**64, size=count, dtype=np.uint64)
+
+
+def sample_size(samples):
+    """A number of samples."""
+    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 0:
+        raise ValueError(f"samples: expected a number of samples, got {samples!r}")
+    return int(samples)
+
+
+def no_sum(heads, k):
+    """The error for a sum over nothing, as of `no_derivation`; heads: those given, some of which may be open, or None; k: of MH_k, or None."""
+    if heads is None or (k is None and (heads[1:] >= 0).all()):
+        return no_derivation()
+    if (heads[1:] >= 0).all():
+        return no_derivation(heads, k)
+    return ValueError("no derivation: none has the heads that are given, or scores of -inf forbid all that have them")
+
+
 def no_derivation(heads=None, k=0):
     """The error for a search without a result: the scores forbid every derivation or, with a tree, that is not in MH_k."""
     from mh4.decoders.tree_measures.degree import smallest_k  # which needs checked_tree

@@ -1,5 +1,7 @@
 """The C++ side of marginals: see weights.h, and inside_outside.hpp of mh3 and mh4 and matrix_tree.hpp of mst for the algorithms."""
 
+from libc.stdint cimport uint64_t
+
 
 cdef extern from "weights.h" namespace "marginals" nogil:
     cdef struct Scores:
@@ -9,6 +11,7 @@ cdef extern from "weights.h" namespace "marginals" nogil:
         const double* s0b0
         const double* s1s0
         const double* arcs
+        const int* heads
     cdef struct Counts:
         double log_partition
         double* shift
@@ -16,16 +19,20 @@ cdef extern from "weights.h" namespace "marginals" nogil:
         double* s1s0
         double* arcs
 
+cdef extern from "choices.hpp" namespace "marginals" nogil:
+    cdef struct Samples:
+        uint64_t seed
+        size_t count, columns
+        int* heads
+        bint none
+
 
 cdef class Tensors:
-    """Validated scores, and the arrays for their expected counts; keeps them alive, as `scores` and `counts` point into them."""
+    """Validated scores, and heads if given; keeps them alive, as `scores` points into them."""
 
     cdef Scores scores
-    cdef Counts counts
-    cdef dict tensors, parts
-    cdef object arcs
-
-    cdef result(self)
+    cdef dict tensors
+    cdef object heads
 
 
 cdef class Sums:
@@ -33,8 +40,10 @@ cdef class Sums:
 
     cdef int find(self, const Scores& scores, Counts& counts) except -1 nogil
     cdef int differentiate(self, const Scores& scores, Counts& counts, const Scores& direction) except -1 nogil
+    cdef int draw(self, const Scores& scores, Samples& to) except -1 nogil
     cdef double bytes_needed(self) noexcept nogil
     cdef void release(self) noexcept nogil
 
 
 cdef object expected_counts(Sums sums, Tensors of)
+cdef object drawn(Sums sums, Tensors of, samples, rng)

@@ -9,9 +9,10 @@ from mh4.decoders.shared.memory import out_of_memory, room_for, workspaces
 
 cdef class Tensors:
 
-    def __init__(self, int count, shift, reduce_s0b0, reduce_s1s0, arcs, bint single_root):
-        """count: the number of reduce transitions; 0 if there are only arcs. Raises ValueError for invalid tensors."""
+    def __init__(self, int count, shift, reduce_s0b0, reduce_s1s0, arcs, bint single_root, heads=None):
+        """count: the number of reduce transitions; 0 if there are only arcs. Raises ValueError for invalid tensors and heads."""
         cdef int n = arguments.words("shift", shift, 2) if count else arguments.words("arcs", arcs, 1)
+        cdef const int[::1] tree
         reduces = (count, n + 2, n + 2)
         self.tensors = {}
         if count:
@@ -21,28 +22,29 @@ cdef class Tensors:
             self.tensors["reduce_s1s0"] = arguments.float64_scores("reduce_s1s0", reduce_s1s0, reduces)
         if arcs is not None:
             self.tensors["arcs"] = arguments.float64_scores("arcs", arcs, (n + 1, n + 1))
-        room_for(sum([tensor.nbytes for tensor in self.tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
-        # All are written now, and not when they are used: the chart is weighed against what is left.
-        self.parts = {name: np.full(tensor.shape, 0.0) for name, tensor in self.tensors.items()}
-        self.arcs = self.parts["arcs"] if arcs is not None else np.full((n + 1, n + 1), 0.0)
         self.scores = Scores(n, count, single_root, address(self.tensors.get("shift")), address(self.tensors.get("reduce_s0b0")),
-                             address(self.tensors.get("reduce_s1s0")), address(self.tensors.get("arcs")))
-        self.counts = Counts(0, address(self.parts.get("shift")), address(self.parts.get("reduce_s0b0")),
-                             address(self.parts.get("reduce_s1s0")), address(self.arcs))
-
-    cdef result(self):
-        if self.counts.log_partition == -np.inf:
-            raise arguments.no_derivation()
-        return Marginals(self.counts.log_partition, self.arcs, self.parts)
+                             address(self.tensors.get("reduce_s1s0")), address(self.tensors.get("arcs")), NULL)
+        self.heads = arguments.given_heads(heads, n, single_root)
+        if self.heads is None:
+            return
+        if (self.heads[1:] >= 0).all():
+            tree = self.heads
+            self.scores.heads = &tree[0]
+        else:
+            self.tensors["with heads"] = arguments.with_heads(self.tensors.get("arcs"), self.heads)
+            self.scores.arcs = address(self.tensors["with heads"])
 
 
 cdef class Sums:
 
     cdef int find(self, const Scores& scores, Counts& counts) except -1 nogil:
-        """Sum over all derivations."""
+        """Sum over all derivations or, if they have heads, over those of a tree."""
 
     cdef int differentiate(self, const Scores& scores, Counts& counts, const Scores& direction) except -1 nogil:
         """The derivatives of the counts in a direction of the scores, of numbers from -1 to 1. If it has arcs, so have the scores."""
+
+    cdef int draw(self, const Scores& scores, Samples& to) except -1 nogil:
+        """Draw trees of derivations at random, in proportion to the exponential of their scores."""
 
     cdef double bytes_needed(self) noexcept nogil:
         """The memory that this takes."""
@@ -53,14 +55,46 @@ cdef class Sums:
 
 cdef object expected_counts(Sums sums, Tensors of):
     """The Marginals of a sentence; sums: taken from the workspaces."""
+    cdef int n = of.scores.n
+    tensors = {name: tensor for name, tensor in of.tensors.items() if name != "with heads"}
+    room_for(sum([tensor.nbytes for tensor in tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
+    # All are written now, and not when they are used: the chart is weighed against what is left.
+    parts = {name: np.full(tensor.shape, 0.0) for name, tensor in tensors.items()}
+    arcs = parts["arcs"] if "arcs" in parts else np.full((n + 1, n + 1), 0.0)
+    cdef Counts counts = Counts(
+        0, address(parts.get("shift")), address(parts.get("reduce_s0b0")), address(parts.get("reduce_s1s0")), address(arcs)
+    )
     try:
         with nogil:
-            sums.find(of.scores, of.counts)
+            sums.find(of.scores, counts)
     except MemoryError:
-        raise out_of_memory(of.scores.n, sums.bytes_needed()) from None
+        raise out_of_memory(n, sums.bytes_needed()) from None
     sums.release()
     workspaces.give_back(sums)
-    return of.result()
+    if counts.log_partition == -np.inf:
+        raise arguments.no_sum(of.heads, {2: 3, 6: 4}.get(of.scores.reduces))
+    return Marginals(counts.log_partition, arcs, parts)
+
+
+cdef object drawn(Sums sums, Tensors of, samples, rng):
+    """The heads of random trees of a sentence, int32 (samples, n+1); sums: taken from the workspaces."""
+    cdef int n = of.scores.n
+    cdef Samples to = Samples(arguments.seeds(rng, 1)[0], arguments.sample_size(samples), n + 1, NULL, False)
+    room_for(4 * to.count * to.columns, "the samples")
+    heads = np.full((to.count, to.columns), -1, dtype=np.int32)
+    cdef int[:, ::1] rows = heads
+    if to.count:
+        to.heads = &rows[0, 0]
+    try:
+        with nogil:
+            sums.draw(of.scores, to)
+    except MemoryError:
+        raise out_of_memory(n, sums.bytes_needed()) from None
+    sums.release()
+    workspaces.give_back(sums)
+    if to.none:
+        raise arguments.no_derivation()
+    return heads
 
 
 cdef double* address(array):

@@ -235,6 +235,7 @@ struct Scores {
     const double *s0b0;   // (reduces, n + 2, n + 2) by transition, s0, b0
     const double *s1s0;   // the same by s1, s0, or NULL
     const double *arcs;   // (n + 1, n + 1) by head, dependent, or NULL
+    const int *heads;     // (n + 1,): the only tree whose derivations count, or NULL; looked at by charts of one tree alone
 };
 
 // Expected counts, or their derivatives, of the same shapes; arcs are those that any transition makes. They are set to 0 before.

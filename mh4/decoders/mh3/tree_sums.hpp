@@ -1,0 +1,67 @@
+// The sum over the arc-hybrid derivations of one tree, and its derivatives.
+//
+// The items are those of inside_outside.hpp that the tree has: every word between i and l has its head in [i,l]. The last reduce
+// removes a dependent of i or l.
+#pragma once
+#include "forest.hpp"
+#include "inside_outside.hpp"
+
+namespace marginals {
+
+template <class N> class MH3Tree {
+    Forest<N> forest;
+    Memory<int> memory;
+    signals::Watch watch;
+    Dependents dependents;
+
+  public:
+    // log_partition, -inf if the tree has no derivation, and the counts or, with Duals, their derivatives in a direction.
+    void find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
+        const int n = scores.n, *heads = scores.heads;
+        const size_t side = n + 2;
+        counts.log_partition = -INFINITY;
+        dependents.find(heads, n);
+        if (scores.single_root && dependents.first[1] != 1)
+            return;
+        memory.start();
+        memory.take(side * side);
+        memory.allocate();
+        int *items = memory.take(side * side);  // [i,l] at i, l
+        forest.start();
+        for (int i = n; i >= 0; i--) {
+            int outside = 0;  // words between i and l with a head outside i..l
+            items[i * side + i + 1] = Forest<N>::ONE;
+            for (int l = i + 2; l <= n + 1; l++) {
+                watch.pass(20);
+                outside += heads[l - 1] < i || heads[l - 1] > l;
+                for (int x = dependents.first[l]; x < dependents.first[l + 1]; x++)
+                    outside -= i < dependents.list[x] && dependents.list[x] < l - 1;
+                items[i * side + l] = Forest<N>::NONE;
+                if (outside)
+                    continue;
+                const int item = forest.add();
+                for (int head : {i, l})
+                    for (int x = dependents.first[head]; x < dependents.first[head + 1]; x++) {
+                        const int j = dependents.list[x];
+                        if (i < j && j < l) {
+                            watch.pass(200);
+                            const Uses uses = Uses::shift(i, j).reduce(head == i ? RA : LA, i, j, l, head, j);
+                            forest.derive(item, items[i * side + j], items[j * side + l], uses, scores, direction);
+                        }
+                    }
+                items[i * side + l] = forest.last();
+            }
+        }
+        const int goal = items[n + 1];
+        if (goal != Forest<N>::NONE)
+            forest.count(goal, scores, counts, watch);
+    }
+
+    size_t bytes_needed() const { return memory.bytes() + forest.bytes_needed(); }
+    void release() {
+        memory.release(KEEP);
+        forest.release(KEEP);
+    }
+};
+
+}  // namespace marginals

@@ -1,0 +1,140 @@
+// The sum over the MH4 derivations of one tree, and its derivatives.
+//
+// Which items [i,j,l] the tree has is said in tree_chart.pyx, and how each sequence is derived once at the top of inside_outside.hpp.
+#pragma once
+#include "forest.hpp"
+#include "inside_outside.hpp"
+
+namespace marginals {
+
+template <class N> class MH4Tree {
+    struct Triple {  // [i,j,l], in the list of its span
+        int j;
+        int linked, all;  // the items d[i,j,l] and t[i,j,l]
+    };
+    struct Span {
+        int two;            // the item [i,l]
+        size_t begin, end;  // the triples of the span
+    };
+    enum { NONE = Forest<N>::NONE, ONE = Forest<N>::ONE };
+
+    Forest<N> forest;
+    Memory<Span> memory;
+    std::vector<Triple> triples;
+    signals::Watch watch;
+    Dependents dependents;
+    Scores scores, direction;
+    Span *spans;  // at i, l
+
+    Span &span(int i, int l) const { return spans[(size_t)i * (scores.n + 2) + l]; }
+    Triple triple(int i, int j, int l) const {
+        for (size_t x = span(i, l).begin; x < span(i, l).end; x++)
+            if (triples[x].j == j)
+                return triples[x];
+        return Triple{j, NONE, NONE};
+    }
+    void derive(int to, int left, int right, const Uses &uses) { forest.derive(to, left, right, uses, scores, direction); }
+
+    // By the Links of the dependents of `head`, one of i, m and l, to d[i,m,l]
+    void link(int to, int head, int i, int m, int l) {
+        for (int x = dependents.first[head]; x < dependents.first[head + 1]; x++) {
+            const int k = dependents.list[x];
+            watch.pass(400);
+            if (m < k && k < l) {
+                const int code = head == i ? RA2 : head == m ? RA : LA;
+                derive(to, triple(i, m, k).linked, span(k, l).two, Uses::shift(m, k).reduce(code, m, k, l, head, k));
+                if (head == i)
+                    derive(to, span(i, m).two, triple(m, k, l).all, Uses::shift(i, m).reduce(code, m, k, l, head, k));
+            } else if (i < k && k < m) {
+                const int code = head == i ? RAp : head == m ? LAp : LA2;
+                derive(to, triple(i, k, m).linked, span(m, l).two, Uses::shift(k, m).reduce(code, k, m, l, head, k));
+                derive(to, span(i, k).two, triple(k, m, l).all, Uses::shift(i, k).reduce(code, k, m, l, head, k));
+            }
+        }
+    }
+
+    // Add [i,j,l] to the list of i..l if j lies between them and the item can be derived.
+    void add(int i, int j, int l) {
+        if (!(i < j && j < l))
+            return;
+        const int to = forest.add();
+        for (int head : {i, j, l})
+            link(to, head, i, j, l);
+        const int linked = forest.last(), all = forest.add();
+        derive(all, linked, ONE, Uses());
+        derive(all, span(i, j).two, span(j, l).two, Uses::shift(i, j));
+        if (forest.last() == NONE)
+            return;
+        make_room(triples, 1);
+        triples.push_back(Triple{j, linked, all});
+        span(i, l).end++;
+    }
+
+    void add_dependents(int head, int i, int l) {
+        for (int x = dependents.first[head]; x < dependents.first[head + 1]; x++)
+            add(i, dependents.list[x], l);
+    }
+
+  public:
+    // log_partition, -inf if the tree has no derivation, and the counts or, with Duals, their derivatives in a direction.
+    void find(const Scores &of, Counts &counts, const Scores &change = Scores()) {
+        scores = of;
+        direction = change;
+        const int n = scores.n, *heads = scores.heads;
+        const size_t square = (size_t)(n + 2) * (n + 2);
+        counts.log_partition = -INFINITY;
+        dependents.find(heads, n);
+        if (scores.single_root && dependents.first[1] != 1)
+            return;
+        memory.start();
+        memory.take(square);
+        memory.allocate();
+        spans = memory.take(square);
+        forest.start();
+        triples.clear();
+        for (int i = n; i >= 0; i--) {
+            int outside = 0, which = 0;  // words between i and l with a head outside i..l: their number and their sum
+            span(i, i + 1) = Span{ONE, 0, 0};
+            for (int l = i + 2; l <= n + 1; l++) {
+                watch.pass(20);
+                if (heads[l - 1] < i || heads[l - 1] > l) {
+                    outside++;
+                    which += l - 1;
+                }
+                for (int x = dependents.first[l]; x < dependents.first[l + 1]; x++) {
+                    const int j = dependents.list[x];
+                    if (i < j && j < l - 1) {
+                        outside--;
+                        which -= j;
+                    }
+                }
+                span(i, l) = Span{NONE, triples.size(), triples.size()};
+                if (outside == 1)
+                    add(i, which, l);
+                if (outside != 0)
+                    continue;
+                add_dependents(i, i, l);
+                add_dependents(l, i, l);
+                const int two = forest.add();
+                for (size_t x = span(i, l).begin; x < span(i, l).end; x++) {
+                    const int j = triples[x].j, head = heads[j];
+                    derive(two, triples[x].all, ONE, Uses().reduce(head == i ? RA : LA, i, j, l, head, j));
+                }
+                span(i, l).two = forest.last();
+            }
+        }
+        const int goal = span(0, n + 1).two;
+        if (goal != NONE)
+            forest.count(goal, scores, counts, watch);
+    }
+
+    size_t bytes_needed() const { return memory.bytes() + triples.size() * sizeof(Triple) + forest.bytes_needed(); }
+    void release() {
+        memory.release(KEEP);
+        forest.release(KEEP);
+        if (triples.capacity() * sizeof(Triple) > KEEP)
+            std::vector<Triple>().swap(triples);
+    }
+};
+
+}  // namespace marginals

@@ -1,0 +1,68 @@
+// Drawing trees at random from the charts of marginals, which walk back through their sums: at each, one term is chosen in proportion.
+#pragma once
+#include <stdint.h>
+
+#include <random>
+#include <vector>
+
+#include "weights.h"
+
+namespace marginals {
+
+// Trees to be drawn for a sentence.
+struct Samples {
+    uint64_t seed;          // what is drawn depends on this and the scores alone
+    size_t count, columns;
+    int *heads;             // (count, columns), of which words get heads; all are -1 before
+    bool none;              // whether there is no tree
+};
+
+// Random numbers that are the same on every machine: the standard says what this generator returns.
+class Random {
+    std::mt19937_64 generator;
+
+  public:
+    explicit Random(uint64_t seed) : generator(seed) {}
+    double uniform() { return (double)(generator() >> 11) * 0x1p-53; }  // in [0, 1)
+};
+
+// One of several, in proportion to their weights.
+template <class N> class Choice {
+    typedef typename N::Value Value;
+    std::vector<Value> weights;
+    Value total;
+
+  public:
+    void start() {
+        weights.clear();
+        total = Value();
+    }
+    void add(const Value &weight) {
+        weights.push_back(weight);
+        total += weight;
+    }
+    // Its number. -1 if all weights are 0, which only happens below a term that is itself next to nothing: see Scaling::negligible.
+    int draw(Random &random) const {
+        if (N::is_zero(total))
+            return -1;
+        const Value inverse = N::inverse(total);
+        double left = random.uniform();
+        int last = -1;
+        for (size_t x = 0; x < weights.size() && left >= 0; x++)
+            if (!N::is_zero(weights[x])) {
+                left -= N::number(weights[x] * inverse);
+                last = (int)x;
+            }
+        return last;
+    }
+};
+
+// Draw all samples by calls draw(random, heads), which return false where they come to a sum of 0 and start again.
+template <class Draw> static void draw_all(Samples &to, Draw draw) {
+    Random random(to.seed);
+    for (size_t sample = 0; sample < to.count; sample++)
+        while (!draw(random, to.heads + sample * to.columns)) {
+        }
+}
+
+}  // namespace marginals
