@@ -76,27 +76,16 @@ class Likelihood(NamedTuple):
 
 def likelihood(
     marginalize: Callable[..., Marginals],
-    decode: Callable[..., Derivation],
     tensors: Mapping[str, np.ndarray],
     heads: np.ndarray,
     single_root: bool,
 ) -> Likelihood:
     """-log of the probability of the target `heads`, that of all its derivations together.
 
-    The derivatives are differences between expected counts: over all derivations, minus over those of the target. Without
-    transitions it has one, which `decode` finds.
+    The derivatives are differences between expected counts: over all derivations, minus over those of the target.
     """
     everything = marginalize(**tensors, single_root=single_root)
-    if "shift" not in tensors:
-        only = decode(**tensors, heads=heads, single_root=single_root)
-        derivatives = {name: everything.parts[name].copy() for name in tensors}
-        for name, rows in only.parts.items():
-            derivatives[name][tuple(rows.T)] -= 1
-        return Likelihood(derivatives, everything.log_partition - only.score)
-    arcs = np.full((len(heads), len(heads)), -np.inf)
-    of_target = heads[1:], np.arange(1, len(heads))
-    arcs[of_target] = tensors["arcs"][of_target] if "arcs" in tensors else 0
-    target = marginalize(**{**tensors, "arcs": arcs}, single_root=single_root)
+    target = marginalize(**tensors, heads=heads, single_root=single_root)
     derivatives = {name: everything.parts[name] - target.parts[name] for name in tensors}
     return Likelihood(derivatives, everything.log_partition - target.log_partition)
 

@@ -127,7 +127,7 @@ class System:
     def likelihood(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Likelihood:
         """The negative log-likelihood of the tree `heads`; only for systems with marginals."""
         assert self.marginals is not None, "%s has no marginals" % self.name
-        return objectives.likelihood(self.marginals, self.decoders["exact"], tensors, heads, single_root)
+        return objectives.likelihood(self.marginals, tensors, heads, single_root)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations  # the documentation is made without PyTorch
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ import torch
 from mh4.decoders import batch
 from mh4.decoders.batch.arguments import LARGEST
 from mh4.torch.functions import ExpectedCounts, LogPartition
-from mh4.torch.sentences import Sentences, arc_tensors, array, on_processor
+from mh4.torch.sentences import Sentences, array, on_processor
 
 
 class TreeDistribution:
@@ -22,7 +22,7 @@ class TreeDistribution:
         derivations; ``argmax`` is the tree of the best derivation; ``entropy``, ``cross_entropy`` and ``kl`` are those of derivations.
         mh5 has only ``argmax``, ``max`` and ``structured_hinge``, as there is no sum over its derivations; 1ec also has
         ``log_partition``, ``marginals``, ``log_prob``, ``entropy``, ``cross_entropy`` and ``kl``, of which only ``log_partition`` and
-        ``log_prob`` can be differentiated, once.
+        ``log_prob`` can be differentiated, once. mh3, mh4 and mst have all, and ``sample``.
     scores: the decoder's score tensors, of any floating-point type and all on one device, with a sentence each along the first axis:
         for example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4, as for `mh4.decoders.batch.decode`. -inf
         forbids. The padding may hold anything, and gets gradients of 0. They must not be changed in place while this is in use.
@@ -32,7 +32,7 @@ class TreeDistribution:
 
     Results are on the device of the scores and of their type (if there are several, of the type that PyTorch promotes them to). They
     are computed on the processor: sums in float64; the best derivation in float32, except by mst, but its score from the numbers
-    given. All are exact, and all but ``argmax`` differentiable in every score tensor: ``log_prob`` and ``log_partition`` twice, ``max``
+    given. All are exact, and all but ``argmax`` and ``sample`` differentiable in every score tensor: ``log_prob`` and ``log_partition`` twice, ``max``
     and ``structured_hinge`` any number of times (by the parts of the derivations found), the others once. No gradient is approximated.
 
     Raises ValueError for an unknown decoder, for tensors that are missing, unknown, not of floating-point numbers or of wrong
@@ -95,16 +95,25 @@ class TreeDistribution:
         Outside the decoder's class of trees, it is -inf, with gradients of 0. Raises ValueError for heads that are no nodes.
         """
         given = self._heads(heads, least=-1)
-        nodes = np.arange(given.shape[1])
-        allowed = torch.from_numpy((given == -1)[:, None, :] | (given[:, None, :] == nodes[:, None]))
-        masked = self._tensors()
-        for tensor in arc_tensors(self.name):
-            numbers = masked[tensor] if tensor in masked else torch.zeros(allowed.shape)
-            masked[tensor] = torch.where(allowed, numbers, -torch.inf)
-        sentences = Sentences(self.name, masked, self._sentences.lengths, self._single_root, self._threads)
+        sentences = Sentences(self.name, self.scores, self._sentences.lengths, self._single_root, self._threads, given)
         everything = self._log_partition()
-        with_arcs = LogPartition.apply(sentences, *masked.values())
+        with_arcs = LogPartition.apply(sentences, *self._tensors().values())
         return self._returned(torch.where(with_arcs > -torch.inf, with_arcs - everything, -torch.inf))
+
+    def sample(self, shape: Sequence[int] = (), generator: torch.Generator | None = None) -> torch.Tensor:
+        """Independent samples: the trees of derivations drawn with their probability, long (*shape, B, N+1), -1 at 0 and in the padding.
+
+        shape: how many of each sentence, as of PyTorch's own distributions; by default, one. generator: by default, that of PyTorch:
+        after `torch.manual_seed`, the samples are the same, with any number of threads.
+
+        A tree with several derivations is as probable as these together, so that ``log_prob`` is the logarithm of the frequency to
+        expect. This is exact; it has no gradient. Raises ValueError for mh5 and 1ec, which have no sampling.
+        """
+        size = torch.Size(shape)
+        source = "cpu" if generator is None else generator.device
+        seed = int(torch.randint(2**63 - 1, (), generator=generator, device=source))
+        heads = torch.from_numpy(self._sentences.sample(size.numel(), seed)).transpose(0, 1)
+        return heads.reshape(*size, *heads.shape[1:]).to(dtype=torch.long, device=self._device)
 
     def cross_entropy(self, other: TreeDistribution) -> torch.Tensor:
         """That of another distribution relative to this one, -sum p log q over derivations, in nats, (B,).

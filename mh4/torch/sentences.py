@@ -31,10 +31,16 @@ class Sentences:
     """The sentences of a batch, what their decoder returns for them, and their sums, which are computed once."""
 
     def __init__(
-        self, name: str, tensors: Mapping[str, torch.Tensor], lengths: np.ndarray, single_root: bool, threads: int | None
+        self,
+        name: str,
+        tensors: Mapping[str, torch.Tensor],
+        lengths: np.ndarray,
+        single_root: bool,
+        threads: int | None,
+        heads: np.ndarray | None = None,
     ) -> None:
-        """Raises ValueError for tensors that are not those of the decoder."""
-        self.name = name
+        """heads: if given, only trees with these heads count in sums. Raises ValueError for tensors that are not those of the decoder."""
+        self.name, self.heads = name, heads
         self.options: dict[str, Any] = {"single_root": single_root, "threads": threads}
         given = {tensor: array(numbers) for tensor, numbers in tensors.items()}
         self.arrays, self.lengths, self.longest = arguments.checked(name, given, lengths)
@@ -51,7 +57,11 @@ class Sentences:
     @cached_property
     def sums(self) -> batch.BatchMarginals:
         """Of all derivations; a sentence may have none."""
-        return batch.marginals(self.name, self.arrays, self.lengths, allow_none=True, **self.options)
+        return batch.marginals(self.name, self.arrays, self.lengths, heads=self.heads, allow_none=True, **self.options)
+
+    def sample(self, samples: int, seed: int) -> np.ndarray:
+        """The heads of trees of random derivations, int32 (B, samples, N+1)."""
+        return batch.sample(self.name, self.arrays, self.lengths, samples, rng=seed, **self.options)
 
     def require_derivations(self) -> None:
         """Raises ValueError if a sentence has no derivation."""
@@ -66,4 +76,4 @@ class Sentences:
                 direction[tensor] = direction[tensor] + by_arcs
             elif by_arcs.any():  # charts without arcs are faster
                 direction[tensor] = by_arcs
-        return batch.hessian_product(self.name, self.arrays, direction, self.lengths, **self.options)
+        return batch.hessian_product(self.name, self.arrays, direction, self.lengths, heads=self.heads, **self.options)

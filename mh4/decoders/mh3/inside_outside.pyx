@@ -22,11 +22,11 @@ cdef extern from "sampling.hpp" namespace "marginals" nogil:
         void release()
 
 cdef extern from "tree_sums.hpp" namespace "marginals" nogil:
-    cdef cppclass Tree "marginals::MH3Tree<marginals::Extendeds>":
+    cdef cppclass Tree "marginals::Charts<marginals::MH3Tree>":
         void find(const Scores& scores, Counts& counts) except +
         size_t bytes_needed()
         void release()
-    cdef cppclass DualTree "marginals::MH3Tree<marginals::Duals<marginals::Extendeds>>":
+    cdef cppclass DualTree "marginals::Charts<marginals::MH3Tree, marginals::Duals>":
         void find(const Scores& scores, Counts& counts, const Scores& direction) except +
         size_t bytes_needed()
         void release()

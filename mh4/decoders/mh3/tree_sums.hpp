@@ -15,19 +15,20 @@ template <class N> class MH3Tree {
     Dependents dependents;
 
   public:
-    // log_partition, -inf if the tree has no derivation, and the counts or, with Duals, their derivatives in a direction.
-    void find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
+    // log_partition, -inf if the tree has no derivation, and the counts or, with Duals, their derivatives in a direction. True if
+    // they are right; false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
+    bool find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
         const int n = scores.n, *heads = scores.heads;
         const size_t side = n + 2;
         counts.log_partition = -INFINITY;
         dependents.find(heads, n);
         if (scores.single_root && dependents.first[1] != 1)
-            return;
+            return true;
         memory.start();
         memory.take(side * side);
         memory.allocate();
         int *items = memory.take(side * side);  // [i,l] at i, l
-        forest.start();
+        forest.start(scores, direction);
         for (int i = n; i >= 0; i--) {
             int outside = 0;  // words between i and l with a head outside i..l
             items[i * side + i + 1] = Forest<N>::ONE;
@@ -46,21 +47,22 @@ template <class N> class MH3Tree {
                         if (i < j && j < l) {
                             watch.pass(200);
                             const Uses uses = Uses::shift(i, j).reduce(head == i ? RA : LA, i, j, l, head, j);
-                            forest.derive(item, items[i * side + j], items[j * side + l], uses, scores, direction);
+                            forest.derive(item, items[i * side + j], items[j * side + l], uses);
                         }
                     }
                 items[i * side + l] = forest.last();
             }
         }
-        const int goal = items[n + 1];
-        if (goal != Forest<N>::NONE)
-            forest.count(goal, scores, counts, watch);
+        if (!forest.fits())
+            return false;
+        forest.count(items[n + 1], counts, watch);
+        return true;
     }
 
     size_t bytes_needed() const { return memory.bytes() + forest.bytes_needed(); }
-    void release() {
-        memory.release(KEEP);
-        forest.release(KEEP);
+    void release(size_t kept) {
+        memory.release(kept);
+        forest.release(kept);
     }
 };
 

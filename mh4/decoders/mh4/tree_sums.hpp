@@ -23,17 +23,16 @@ template <class N> class MH4Tree {
     std::vector<Triple> triples;
     signals::Watch watch;
     Dependents dependents;
-    Scores scores, direction;
+    int n;
     Span *spans;  // at i, l
 
-    Span &span(int i, int l) const { return spans[(size_t)i * (scores.n + 2) + l]; }
+    Span &span(int i, int l) const { return spans[(size_t)i * (n + 2) + l]; }
     Triple triple(int i, int j, int l) const {
         for (size_t x = span(i, l).begin; x < span(i, l).end; x++)
             if (triples[x].j == j)
                 return triples[x];
         return Triple{j, NONE, NONE};
     }
-    void derive(int to, int left, int right, const Uses &uses) { forest.derive(to, left, right, uses, scores, direction); }
 
     // By the Links of the dependents of `head`, one of i, m and l, to d[i,m,l]
     void link(int to, int head, int i, int m, int l) {
@@ -42,13 +41,13 @@ template <class N> class MH4Tree {
             watch.pass(400);
             if (m < k && k < l) {
                 const int code = head == i ? RA2 : head == m ? RA : LA;
-                derive(to, triple(i, m, k).linked, span(k, l).two, Uses::shift(m, k).reduce(code, m, k, l, head, k));
+                forest.derive(to, triple(i, m, k).linked, span(k, l).two, Uses::shift(m, k).reduce(code, m, k, l, head, k));
                 if (head == i)
-                    derive(to, span(i, m).two, triple(m, k, l).all, Uses::shift(i, m).reduce(code, m, k, l, head, k));
+                    forest.derive(to, span(i, m).two, triple(m, k, l).all, Uses::shift(i, m).reduce(code, m, k, l, head, k));
             } else if (i < k && k < m) {
                 const int code = head == i ? RAp : head == m ? LAp : LA2;
-                derive(to, triple(i, k, m).linked, span(m, l).two, Uses::shift(k, m).reduce(code, k, m, l, head, k));
-                derive(to, span(i, k).two, triple(k, m, l).all, Uses::shift(i, k).reduce(code, k, m, l, head, k));
+                forest.derive(to, triple(i, k, m).linked, span(m, l).two, Uses::shift(k, m).reduce(code, k, m, l, head, k));
+                forest.derive(to, span(i, k).two, triple(k, m, l).all, Uses::shift(i, k).reduce(code, k, m, l, head, k));
             }
         }
     }
@@ -61,8 +60,8 @@ template <class N> class MH4Tree {
         for (int head : {i, j, l})
             link(to, head, i, j, l);
         const int linked = forest.last(), all = forest.add();
-        derive(all, linked, ONE, Uses());
-        derive(all, span(i, j).two, span(j, l).two, Uses::shift(i, j));
+        forest.derive(all, linked, ONE, Uses());
+        forest.derive(all, span(i, j).two, span(j, l).two, Uses::shift(i, j));
         if (forest.last() == NONE)
             return;
         make_room(triples, 1);
@@ -76,21 +75,21 @@ template <class N> class MH4Tree {
     }
 
   public:
-    // log_partition, -inf if the tree has no derivation, and the counts or, with Duals, their derivatives in a direction.
-    void find(const Scores &of, Counts &counts, const Scores &change = Scores()) {
-        scores = of;
-        direction = change;
-        const int n = scores.n, *heads = scores.heads;
+    // log_partition, -inf if the tree has no derivation, and the counts or, with Duals, their derivatives in a direction. True if
+    // they are right; false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
+    bool find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
+        const int *heads = scores.heads;
+        n = scores.n;
         const size_t square = (size_t)(n + 2) * (n + 2);
         counts.log_partition = -INFINITY;
         dependents.find(heads, n);
         if (scores.single_root && dependents.first[1] != 1)
-            return;
+            return true;
         memory.start();
         memory.take(square);
         memory.allocate();
         spans = memory.take(square);
-        forest.start();
+        forest.start(scores, direction);
         triples.clear();
         for (int i = n; i >= 0; i--) {
             int outside = 0, which = 0;  // words between i and l with a head outside i..l: their number and their sum
@@ -118,21 +117,22 @@ template <class N> class MH4Tree {
                 const int two = forest.add();
                 for (size_t x = span(i, l).begin; x < span(i, l).end; x++) {
                     const int j = triples[x].j, head = heads[j];
-                    derive(two, triples[x].all, ONE, Uses().reduce(head == i ? RA : LA, i, j, l, head, j));
+                    forest.derive(two, triples[x].all, ONE, Uses().reduce(head == i ? RA : LA, i, j, l, head, j));
                 }
                 span(i, l).two = forest.last();
             }
         }
-        const int goal = span(0, n + 1).two;
-        if (goal != NONE)
-            forest.count(goal, scores, counts, watch);
+        if (!forest.fits())
+            return false;
+        forest.count(span(0, n + 1).two, counts, watch);
+        return true;
     }
 
     size_t bytes_needed() const { return memory.bytes() + triples.size() * sizeof(Triple) + forest.bytes_needed(); }
-    void release() {
-        memory.release(KEEP);
-        forest.release(KEEP);
-        if (triples.capacity() * sizeof(Triple) > KEEP)
+    void release(size_t kept) {
+        memory.release(kept);
+        forest.release(kept);
+        if (triples.capacity() * sizeof(Triple) > kept)
             std::vector<Triple>().swap(triples);
     }
 };

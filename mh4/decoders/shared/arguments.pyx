@@ -210,14 +210,13 @@ def given_heads(heads, n, single_root):
     if heads is None:
         return None
     given = np.asarray(heads)
-    closed = given
-    if given.dtype.kind in "iu" and given.shape == (n + 1,):
-        closed = np.where((given == -1) & (np.arange(n + 1) > 0), 0, given)  # a cycle remains one
-    closed = tree(closed, n)
-    roots = int((given[1:] == 0).sum())
-    if single_root and (roots > 1 or (roots == 0 and not (given[1:] == -1).any())):
-        raise NotInClass(f"heads: a single root is required, but node 0 has {roots} dependents")
-    return np.where(given == -1, -1, closed).astype(np.int32)
+    if given.dtype.kind not in "iu" or given.shape != (n + 1,) or not (given[1:] == -1).any():
+        return given_tree(given, n, single_root)
+    if single_root and (given[1:] == 0).sum() > 1:
+        raise NotInClass(f"heads: a single root is required, but node 0 has {(given[1:] == 0).sum()} dependents")
+    closed = np.where(given == -1, 0, given)  # a cycle remains one
+    closed[0] = given[0]
+    return np.where(given == -1, -1, tree(closed, n)).astype(np.int32)
 
 
 def with_heads(arcs, heads):

@@ -1,9 +1,9 @@
 // Sums over the derivations of one tree. There are few items in these, so they are not in tables but in a packed forest: a list of
-// items and of the ways to derive them, each from two others by at most one shift and one reduce. It is built from the bottom up, and
-// the numbers are Extendeds, which are right for any scores without scaling.
+// items and of the ways to derive them, each from two others by at most one shift and one reduce. It is built from the bottom up.
 #pragma once
 #include <math.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "dependents.h"
@@ -34,7 +34,33 @@ struct Uses {
     }
 };
 
-// N: Extendeds, or Duals of these.
+// A product of exponentials of scores.
+template <class Number> struct Product;
+
+template <> struct Product<double> {
+    double logarithm = 0;
+    void add(double score) { logarithm += score; }
+    double weight(double) const { return logarithm == 0 ? 1 : exp(logarithm); }
+};
+
+template <> struct Product<Extended> {  // of which only fractions are rounded
+    double fractions = 0;
+    __int128 whole = 0;
+    void add(double score) {
+        const double floored = floor(score);
+        fractions += score - floored;
+        whole += (__int128)floored;
+    }
+    Extended weight(double) const { return Extended{exp(fractions), whole}; }
+};
+
+template <class Number> struct Product<Dual<Number>> : Product<Number> {
+    Dual<Number> weight(double change) const {
+        const Number value = Product<Number>::weight(change);
+        return {value, value * change};
+    }
+};
+
 template <class N> class Forest {
     typedef typename N::Value Value;
     struct Way {
@@ -42,50 +68,74 @@ template <class N> class Forest {
         Value weight;
         Uses uses;
     };
+    // What every derivation does once for a word, to shift or to remove it: the first score found, and by how much others differ.
+    struct Once {
+        double first = NAN, spread = 0;
+    };
+
+    Scores scores, direction;
     std::vector<Value> values, by;  // of items; the derivatives of the logarithm of the sum by them
     std::vector<Way> ways;
+    std::vector<Once> shifts, reduces;  // by word
 
-    // f(number, part), where the parts are shift, s0b0, s1s0 and arcs
-    template <class F> void each_cell(const Scores &scores, const Uses &uses, F f) const {
+    // f(part of the scores, part of the counts, index) for the scores that are used, of a shift or of a reduce
+    template <class F> void each_of_shift(const Uses &uses, F f) const {
+        f(&Scores::shift, &Counts::shift, (size_t)uses.shift_s0 * (scores.n + 2) + uses.shift_b0);
+    }
+    template <class F> void each_of_reduce(const Uses &uses, F f) const {
         const size_t side = scores.n + 2;
-        if (uses.shift_b0 >= 0)
-            f(&Scores::shift, &Counts::shift, uses.shift_s0 * side + uses.shift_b0);
-        if (uses.code < 0)
-            return;
         f(&Scores::s0b0, &Counts::s0b0, (uses.code * side + uses.s0) * side + uses.b0);
         f(&Scores::s1s0, &Counts::s1s0, (uses.code * side + uses.s1) * side + uses.s0);
         f(&Scores::arcs, &Counts::arcs, uses.head * (side - 1) + uses.dependent);
     }
 
-    static Extended with_change(Extended weight, double, Extended *) { return weight; }
-    static Dual<Extended> with_change(Extended weight, double change, Dual<Extended> *) { return {weight, weight * change}; }
+    // If weights are scaled, divide one by the exponential of the first score of what is done to the word.
+    void scale(Product<Value> &product, Once &done, double score) const {
+        if (!N::SCALED)
+            return;
+        if (isnan(done.first))
+            done.first = score;
+        product.add(-done.first);
+        done.spread = std::max(done.spread, fabs(score - done.first));
+    }
 
-    // The product of the exponentials of the scores. Of what is added up, only fractions are rounded.
-    Value weight(const Scores &scores, const Scores &direction, const Uses &uses) const {
-        double fractions = 0, change = 0;
-        Extended weight{1, 0};
-        each_cell(scores, uses, [&](const double *Scores::*part, double *Counts::*, size_t cell) {
-            const double score = scores.*part ? (scores.*part)[cell] : 0;
-            if (score == -INFINITY) {
-                weight.m = 0;
-                return;
-            }
-            const double whole = floor(score);
-            fractions += score - whole;
-            weight.s += (__int128)whole;
-            if (direction.*part)
+    // The weight of a way; false if it is 0.
+    bool find_weight(const Uses &uses, Value &weight) {
+        Product<Value> product;
+        double score = 0, change = 0;
+        const auto add = [&](const double *Scores::*part, double *Counts::*, size_t cell) {
+            const double of_part = scores.*part ? (scores.*part)[cell] : 0;
+            score += of_part;
+            if (of_part > -INFINITY)
+                product.add(of_part);
+            if (N::DUAL && direction.*part)
                 change += (direction.*part)[cell];
-        });
-        if (weight.m == 0)
-            return Value();
-        weight.m = exp(fractions);
-        return with_change(weight, change, (Value *)nullptr);
+        };
+        if (uses.shift_b0 >= 0) {
+            each_of_shift(uses, add);
+            if (score == -INFINITY)
+                return false;
+            scale(product, shifts[uses.shift_b0], score);
+            score = 0;
+        }
+        if (uses.code >= 0) {
+            each_of_reduce(uses, add);
+            if (score == -INFINITY)
+                return false;
+            scale(product, reduces[uses.dependent], score);
+        }
+        weight = product.weight(change);
+        return true;
     }
 
   public:
     enum { NONE = -1, ONE = 0 };  // no item; the item of a shift alone, whose weight is 1
 
-    void start() {
+    void start(const Scores &of, const Scores &change) {
+        scores = of;
+        direction = change;
+        for (auto *words : {&shifts, &reduces})
+            words->assign(of.n + 1, Once());
         values.clear();
         ways.clear();
         add();
@@ -105,20 +155,42 @@ template <class N> class Forest {
         return NONE;
     }
     // A way to derive an item that nothing has been derived from yet.
-    void derive(int to, int left, int right, const Uses &uses, const Scores &scores, const Scores &direction) {
+    void derive(int to, int left, int right, const Uses &uses) {
         if (left == NONE || right == NONE)
             return;
-        const Value of_scores = weight(scores, direction, uses);
-        if (N::is_zero(of_scores))
-            return;
         make_room(ways, 1);
-        ways.push_back(Way{to, left, right, of_scores, uses});
-        values[to] += of_scores * (values[left] * values[right]);
+        ways.push_back(Way{to, left, right, Value(), uses});
+        if (find_weight(uses, ways.back().weight))
+            values[to] += ways.back().weight * (values[left] * values[right]);
+        else
+            ways.pop_back();
     }
 
-    // log_partition and the expected counts, all derivations being those of the item.
-    void count(int goal, const Scores &scores, Counts &counts, signals::Watch &watch) {
+    // Whether N is enough for these scores: no part of a derivation is too large or too small for it, whatever it consists of.
+    bool fits() const {
+        if (!N::SCALED)
+            return true;
+        const double number = 3.3;  // the number of derivations of n words is less than e^(3.3 n)
+        double spread = number * scores.n, size = 0;
+        for (auto *words : {&shifts, &reduces})
+            for (const Once &of_word : *words)
+                if (!isnan(of_word.first)) {
+                    spread += of_word.spread;
+                    size += fabs(of_word.first);
+                }
+        return spread < 600 && size * 1.2e-16 < 1e-8;
+    }
+
+    // log_partition and the expected counts, all derivations being those of the item; -inf if it is NONE.
+    void count(int goal, Counts &counts, signals::Watch &watch) {
+        counts.log_partition = -INFINITY;
+        if (goal == NONE)
+            return;
         counts.log_partition = N::log(values[goal]);
+        for (auto *words : {&shifts, &reduces})
+            for (const Once &of_word : *words)
+                if (!isnan(of_word.first))
+                    counts.log_partition += of_word.first;
         by.clear();
         make_room(by, values.size());
         by.resize(values.size(), Value());
@@ -126,14 +198,18 @@ template <class N> class Forest {
         for (size_t x = ways.size(); x-- > 0;) {
             watch.pass(200);
             const Way &way = ways[x];
-            const Value of_left = by[way.to] * way.weight * values[way.right], uses = of_left * values[way.left];
+            const Value of_both = by[way.to] * way.weight, of_left = of_both * values[way.right];
             by[way.left] += of_left;
-            by[way.right] += by[way.to] * way.weight * values[way.left];
-            const double expected = N::result(uses);
-            each_cell(scores, way.uses, [&](const double *Scores::*, double *Counts::*part, size_t cell) {
+            by[way.right] += of_both * values[way.left];
+            const double expected = N::result(of_left * values[way.left]);
+            const auto add = [&](const double *Scores::*, double *Counts::*part, size_t cell) {
                 if (counts.*part)
                     (counts.*part)[cell] += expected;
-            });
+            };
+            if (way.uses.shift_b0 >= 0)
+                each_of_shift(way.uses, add);
+            if (way.uses.code >= 0)
+                each_of_reduce(way.uses, add);
         }
     }
 
