@@ -1,0 +1,260 @@
+"""Marginals of one tree, or of those with some heads: sums over their derivations, and what is no tree."""
+
+import brute
+import numpy as np
+import pytest
+from common import MH3, MH4_HYBRID, MH4_HYBRID_ARCS, MST, rng_for
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from marginals_judge import EXTREMES, MODELS, SEQUENCES, agree, enumerated, extreme, with_arcs
+from oneec_judge import ONEEC
+
+from mh4.decoders import NotInClass, batch, mh3, mh4, mst, oneec
+from mh4.decoders.batch.arguments import DECODERS, single
+from mh4.decoders.batch.summing import DIFFERENTIABLE
+
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
+WITH_SUMS = [name for name, decoder in DECODERS.items() if decoder.marginals]
+
+
+def module_of(model):
+    return {"mst": mst, "1ec": oneec}.get(model.name) or {3: mh3, 4: mh4}[model.k]
+
+
+def marginals(model, scores, **options):
+    return module_of(model).marginals(**scores, **options)
+
+
+def only(heads):
+    """Scores of arcs that forbid all others: float64 (n+1, n+1)."""
+    heads = np.array(heads)
+    return np.where((heads == -1) | (heads == np.arange(len(heads))[:, None]), 0, -np.inf)
+
+
+def judged(model, n, scores, heads, single_root, said=""):
+    """Compare with the enumeration of all derivations; whether there are any."""
+    expected = enumerated(model, n, with_arcs(model, scores, only(heads)), single_root)
+    if expected.log_partition == -np.inf:
+        with pytest.raises(ValueError, match="heads|no derivation"):
+            marginals(model, scores, heads=np.array(heads), single_root=single_root)
+            pytest.fail(f"{model.name}, {heads}: no error")
+        return False
+    expected = expected._replace(parts={name: expected.parts[name] for name in scores})
+    found = marginals(model, scores, heads=np.array(heads), single_root=single_root)
+    agree(found, expected, n, scores, f"{model.name}, {heads} {said}")
+    return True
+
+
+@every_model
+@every_root
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_every_tree(model, single_root, n):
+    scores = model.sample(n, rng_for("tree", n))
+    derived = sum(judged(model, n, scores, heads, single_root) for heads in brute.all_trees(n))
+    assert derived > 0
+
+
+@every_model
+@every_root
+def test_random_trees_and_parts_of_them(model, single_root):
+    n, rng = 5, rng_for("parts")
+    derived = 0
+    for draw in range(24):
+        scores = model.sample(n, rng)
+        if draw % 4 == 3:
+            for tensor in scores.values():
+                tensor[rng.random(tensor.shape) < 0.1] = -np.inf
+        heads = np.array(brute.random_tree(n, rng, single_root))
+        if draw % 2:
+            heads[1:][rng.random(n) < 0.5] = -1
+        derived += judged(model, n, scores, heads, single_root)
+    assert derived > 5
+
+
+@every_model
+@pytest.mark.parametrize("case", EXTREMES)
+def test_large_and_small_scores(model, case):
+    """Also those of which float64 has no room for sums."""
+    n, rng = 5, rng_for("extreme", case)
+    for draw in range(4):
+        scores = extreme(model, n, rng, case)
+        tree = (
+            brute.heads_of(n, brute.random_sequence(n, 3 if model is MH3 or model.k == 3 else 4, rng))
+            if model in SEQUENCES
+            else None
+        )
+        judged(model, n, scores, tree or brute.random_tree(n, rng), False, case)
+
+
+@pytest.mark.parametrize("model", SEQUENCES, ids=lambda model: model.name)
+@pytest.mark.parametrize("size", [1e7, 1e13, 1e20, 9e29])
+def test_scores_of_any_size(model, size):
+    n, rng = 4, rng_for("size", size)
+    for draw in range(6):
+        scores = {name: tensor.astype(np.float64) for name, tensor in model.sample(n, rng).items()}
+        for tensor in scores.values():
+            if draw % 2:
+                tensor += rng.choice([-size, size])
+            else:
+                tensor[rng.random(tensor.shape) < 0.4] = -size
+        judged(model, n, scores, brute.heads_of(n, brute.random_sequence(n, model.k, rng)), False, size)
+
+
+@every_model
+@given(st.integers(6, 25), st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+@settings(deadline=None, max_examples=15)
+def test_longer_sentences(model, n, seed, single_root, partial):
+    """The sum over one tree is that over all with every other arc forbidden."""
+    rng = np.random.default_rng(seed)
+    scores = {name: tensor.astype(float) for name, tensor in model.sample(n if model is not ONEEC else min(n, 9), rng).items()}
+    n = len(scores["crossed_arc"]) - 1 if model is ONEEC else n
+    heads = module_of(model).decode(**model.sample(n, rng), single_root=single_root).heads.copy()
+    if partial:
+        heads[1:][rng.random(n) < 0.3] = -1
+    expected = marginals(model, with_arcs(model, scores, only(heads)), single_root=single_root)
+    found = marginals(model, scores, heads=heads, single_root=single_root)
+    assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-10, abs=1e-10)
+    np.testing.assert_allclose(found.arcs, expected.arcs, atol=1e-9)
+    assert found.parts.keys() == scores.keys()
+    for name in scores:
+        np.testing.assert_allclose(found.parts[name], expected.parts[name], atol=1e-9, err_msg=name)
+
+
+def test_a_tree_by_its_own_items_alone():
+    """Of a tree of 400 words, which the chart of all would take minutes and gigabytes for."""
+    n, rng = 400, rng_for("own")
+    squares = rng.normal(size=(7, n + 2, n + 2))
+    heads = np.arange(-1, n)
+    heads[1::3] = heads[1::3] + 1  # a word after each third, and so on
+    heads[1], heads[2:] = 0, np.where(np.arange(2, n + 1) % 3 == 1, np.arange(1, n), np.arange(1, n) // 3 * 3 + 1)
+    assert brute.is_tree(heads.tolist())
+    found = mh4.marginals(squares[0], squares[1:], heads=heads, single_root=True)
+    np.testing.assert_array_equal(np.nonzero(found.arcs.T > 0.5)[1], heads[1:])
+    assert found.parts["shift"].sum() == pytest.approx(n) and found.parts["reduce_s0b0"].sum() == pytest.approx(n)
+    assert found.log_partition >= mh4.decode(squares[0], squares[1:], heads=heads, single_root=True).score - 1e-3
+
+
+# ------------------------------------------------------------------------------------------------------------------ what is no tree
+
+
+@every_model
+def test_errors(model):
+    n = 4
+    scores = model.sample(n, rng_for("errors"))
+    for heads, single_root, error, message in [
+        ([-1, 2, 1, 0, 0], False, ValueError, "heads: word 1 is on a cycle"),
+        ([-1, 2, 1, -1, -1], False, ValueError, "heads: word 1 is on a cycle"),
+        ([-1, 2, 5, 0, 0], False, ValueError, "heads: the head of word 2 is 5, expected 0 to 4"),
+        ([-1, -1, 5, 0, 0], False, ValueError, "heads: the head of word 2 is 5, expected 0 to 4"),
+        ([-1, -1, -2, 0, 0], False, ValueError, "heads: the head of word 2 is -2"),
+        ([0, -1, 2, 0, 0], False, ValueError, r"heads: expected heads\[0\] to be -1"),
+        ([-1, 0, 0], False, ValueError, "heads: expected length 5"),
+        ([-1.0, 0, 0, 0, 0], False, ValueError, "heads: expected a vector of integers"),
+        ([-1, 0, 0, 1, 1], True, NotInClass, "a single root is required, but node 0 has 2"),
+        ([-1, 0, 0, -1, 1], True, NotInClass, "a single root is required, but node 0 has 2"),
+    ]:
+        with pytest.raises(error, match=message):
+            marginals(model, scores, heads=np.array(heads), single_root=single_root)
+            pytest.fail(f"{heads}: no error")
+
+
+def test_trees_outside_the_class():
+    crossing = np.array([-1, 3, 4, 0, 0])
+    with pytest.raises(NotInClass, match="not in MH3, only MH4"):
+        marginals(MH3, MH3.sample(4, rng_for("class")), heads=crossing)
+    n = 5
+    outside = next(heads for heads in brute.all_trees(n) if heads not in set(brute.class_trees(n, "mh4")))
+    with pytest.raises(NotInClass, match="not in MH4, only MH5"):
+        marginals(MH4_HYBRID, MH4_HYBRID.sample(n, rng_for("class")), heads=np.array(outside))
+    outside = next(heads for heads in brute.all_trees(n) if not brute.is_one_endpoint_crossing(heads))
+    with pytest.raises(NotInClass, match="not 1-Endpoint-Crossing"):
+        marginals(ONEEC, ONEEC.sample(n, rng_for("class")), heads=np.array(outside))
+    with pytest.raises(ValueError, match="no derivation: none has the heads that are given"):
+        marginals(MH3, MH3.sample(4, rng_for("class")), heads=np.array([-1, 3, 4, 0, -1]))
+
+
+# -------------------------------------------------------------------------------------------------------------------- batches
+
+
+def batch_of(name, lengths, longest, rng):
+    """Scores with NaN in the padding; and heads, all open, a part of a tree, or a whole one."""
+    tensors = {}
+    for tensor, shape in DECODERS[name].tensors.items():
+        tensors[tensor] = array = rng.normal(size=(len(lengths), *shape.of(longest)))
+        for b, n in enumerate(lengths):
+            array[b, ..., n + shape.rows :, :] = array[b, ..., n + shape.columns :] = np.nan
+    heads = np.full((len(lengths), longest + 1), -1)
+    for b, n in enumerate(lengths):
+        heads[b, : n + 1] = brute.random_tree(n, rng, single_root=True)
+        if b % 3 == 1:
+            heads[b, 1 : n + 1][rng.random(n) < 0.6] = -1
+        if b % 3 == 2:
+            heads[b] = -1
+    return tensors, heads
+
+
+@pytest.mark.parametrize("name", WITH_SUMS)
+@every_root
+def test_batches(name, single_root):
+    """Of each sentence what comes of it alone, or nothing."""
+    rng = rng_for("batch", name)
+    lengths = [4, 5, 3, 6, 2, 1]
+    tensors, heads = batch_of(name, lengths, 7, rng)
+    heads[3, :7] = [-1, 2, 1, 0, 3, 3, 3]  # a cycle
+    found = [
+        batch.marginals(name, tensors, lengths, heads=heads, single_root=single_root, allow_none=True, threads=threads)
+        for threads in (1, 3)
+    ]
+    impossible = 0
+    for b, n in enumerate(lengths):
+        alone = single(name, tensors, b, n, heads)
+        try:
+            expected = DECODERS[name].marginals(**alone, single_root=single_root)
+        except ValueError as error:
+            impossible += 1
+            with pytest.raises(type(error)) as raised:
+                one = {tensor: array[b : b + 1] for tensor, array in tensors.items()}
+                batch.marginals(name, one, [n], heads=heads[b : b + 1], single_root=single_root)
+            assert str(raised.value) == "sentence 0: %s" % error
+            for each in found:
+                assert each.log_partition[b] == -np.inf and not each.arcs[b].any()
+                assert not any(part[b].any() for part in each.parts.values())
+            continue
+        for each in found:
+            assert each.log_partition[b] == expected.log_partition
+            np.testing.assert_array_equal(each.arcs[b, : n + 1, : n + 1], expected.arcs)
+            for tensor, part in expected.parts.items():
+                rows, columns = part.shape[-2:]
+                np.testing.assert_array_equal(each.parts[tensor][b][..., :rows, :columns], part, err_msg=tensor)
+    assert 0 < impossible < len(lengths)
+    heads[0, 2] = 5
+    with pytest.raises(ValueError, match="sentence 0: heads: the head of word 2 is 5"):
+        batch.marginals(name, tensors, lengths, heads=heads, single_root=single_root, allow_none=True)
+    with pytest.raises(ValueError, match="heads: expected integers of shape"):
+        batch.marginals(name, tensors, lengths, heads=heads[:, 1:])
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+@pytest.mark.parametrize("large", [1, 3000])
+def test_covariances_of_one_tree(name, large):
+    """The product of the Hessian matrix and a direction is that with every other arc forbidden."""
+    rng = rng_for("covariances", name)
+    lengths = [4, 5, 6, 7, 3]
+    tensors, heads = batch_of(name, lengths, 7, rng)
+    of_tree = brute.derivations(lengths[0], 3).of_tree
+    heads[0, : lengths[0] + 1] = max(of_tree, key=lambda tree: len(of_tree[tree]))  # which has several derivations
+    tensors["arcs"] = np.clip(large * tensors["arcs"], -1e9, 1e9)
+    direction = {tensor: rng.normal(size=array.shape) for tensor, array in tensors.items()}
+    masked = {**tensors, "arcs": tensors["arcs"] + np.stack([only(each) for each in heads])}
+    found = batch.hessian_product(name, tensors, direction, lengths, heads=heads)
+    expected = batch.hessian_product(name, masked, direction, lengths)
+    for tensor in tensors:
+        np.testing.assert_allclose(found[tensor], expected[tensor], atol=1e-9, err_msg=tensor)
+    assert name == "mst" or np.abs(found["reduce_s0b0"][0]).max() > 1e-3
+
+
+def test_options_are_given_by_name():
+    for model in (MH3, MH4_HYBRID_ARCS, MST, ONEEC):
+        with pytest.raises(TypeError, match="positional"):
+            module_of(model).marginals(*model.sample(2, rng_for("name")).values(), None, None, np.array([-1, 0, 1]))

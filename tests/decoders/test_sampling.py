@@ -1,0 +1,259 @@
+"""Random trees: how often each is drawn, against its probability; and for longer sentences, how often each arc is."""
+
+import brute
+import numpy as np
+import pytest
+from common import MH3, MH3_ARCS, MH4_HYBRID_ARCS, MST, bad_arrays, rng_for
+from marginals_judge import SEQUENCES, extreme, marginals
+from partition import distribution
+
+from mh4.decoders import batch, mh3, mh4, mst
+from mh4.decoders.batch.arguments import DECODERS, single
+
+MODELS = [*SEQUENCES, MST]
+SAMPLES = 30_000
+LIMIT = 4.0  # of deviations, which are from a standard normal distribution, about; the seeds are fixed
+
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
+
+
+def sample(model, scores, samples=SAMPLES, rng=0, **options):
+    module = mst if model is MST else {3: mh3, 4: mh4}[model.k]
+    return module.sample(**scores, samples=samples, rng=rng, **options)
+
+
+def probabilities(model, n, scores, single_root, temperature=1.0):
+    """Those of all trees, by heads: of all derivations of a tree together."""
+    if model is MST:
+        heads = np.array(brute.all_trees(n))
+        used = [scores["arcs"][heads[:, 1:], np.arange(1, n + 1)].astype(float)]
+    else:
+        derivations = brute.derivations(n, model.k)
+        heads, used = derivations.heads, [derivations.scores(**scores)[:, None]]
+    possible = (heads[:, 1:] == 0).sum(axis=1) == 1 if single_root else np.ones(len(heads), dtype=bool)
+    _, probability = distribution([each / temperature for each in used], possible)
+    found = dict.fromkeys(map(tuple, heads.tolist()), 0.0)
+    for tree, each in zip(map(tuple, heads.tolist()), probability):
+        found[tree] += each
+    return found
+
+
+def deviation(observed, expected):
+    """How far the chi-squared statistic of counts is above what it should be, in standard deviations (Wilson & Hilferty, 1931).
+
+    What is expected less than five times is put together, with more if that makes less than five.
+    """
+    order = np.argsort(expected)
+    rare = max(int((expected < 5).sum()), int((np.cumsum(expected[order]) < 5).sum()) + 1)
+    observed, expected = (np.append(x[order][rare:], x[order][:rare].sum()) for x in (observed, expected))
+    freedom = len(expected) - 1
+    if freedom == 0:
+        return 0.0
+    statistic = ((observed - expected) ** 2 / expected).sum()
+    return ((statistic / freedom) ** (1 / 3) - 1 + 2 / (9 * freedom)) / (2 / (9 * freedom)) ** 0.5
+
+
+def deviation_of(found, expected):
+    """That of random trees from the probabilities of trees. No tree of probability 0 may be among them."""
+    counts = dict.fromkeys(expected, 0)
+    trees, times = np.unique(found, axis=0, return_counts=True)
+    for tree, count in zip(map(tuple, trees.tolist()), times):
+        assert expected[tree] > 0, "%s is impossible" % (tree,)
+        counts[tree] += count
+    return deviation(np.array(list(counts.values())), len(found) * np.array(list(expected.values())))
+
+
+@every_model
+@every_root
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_the_frequency_of_every_tree(model, single_root, n):
+    scores = model.sample(n, rng_for("frequency", n))
+    found = sample(model, scores, rng=n, single_root=single_root)
+    assert found.dtype == np.int32 and found.shape == (SAMPLES, n + 1)
+    assert deviation_of(found, probabilities(model, n, scores, single_root)) < LIMIT
+
+
+@every_model
+@every_root
+def test_frequencies_would_show_a_slight_difference(model, single_root):
+    """The judge fails if probabilities are those at a temperature of 1.1, or if one tree in a hundred is always the same."""
+    n = 4
+    scores = model.sample(n, rng_for("frequency", n))
+    found = sample(model, scores, rng=n, single_root=single_root)
+    expected = probabilities(model, n, scores, single_root)
+    assert deviation_of(found, expected) < LIMIT
+    assert deviation_of(found, probabilities(model, n, scores, single_root, temperature=1.1)) > 2 * LIMIT
+    median = sorted((p, tree) for tree, p in expected.items() if p > 0)[len(expected) // 4][1]
+    found[::100] = median
+    assert deviation_of(found, expected) > 2 * LIMIT
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if model is not MST], ids=lambda model: model.name)
+def test_derivations_are_drawn_not_trees(model):
+    """Of equal scores, a tree is as probable as it has derivations, each counted once."""
+    n = 4
+    found = sample(model, model.sample(n, rng_for(), "zeros"))
+    of_tree = brute.derivations(n, model.k).of_tree
+    trees, times = np.unique(found, axis=0, return_counts=True)
+    assert set(map(tuple, trees.tolist())) <= set(of_tree)
+    derivations = np.array([len(of_tree[tuple(tree)]) for tree in trees.tolist()])
+    total = sum(map(len, of_tree.values()))
+    assert derivations.max() > 1 and len(trees) == len(of_tree)
+    assert deviation(times, SAMPLES * derivations / total) < LIMIT
+    assert deviation(times, np.full(len(trees), SAMPLES / len(trees))) > 10 * LIMIT
+
+
+@every_model
+@every_root
+@pytest.mark.parametrize("case", ["far above", "up or down", "some far below", "some far above", "100"])
+def test_large_and_small_scores(model, single_root, case):
+    """Also those that float64 has no room for."""
+    n = 4
+    for draw in range(3):
+        scores = extreme(model, n, rng_for("extreme", case, draw), case)
+        found = sample(model, scores, 3000, rng=draw, single_root=single_root)
+        assert deviation_of(found, probabilities(model, n, scores, single_root)) < LIMIT
+
+
+@every_model
+@every_root
+def test_forbidden_scores(model, single_root):
+    n, drawn = 4, 0
+    rng = rng_for("forbidden")
+    for draw in range(20):
+        scores = model.sample(n, rng)
+        for tensor in scores.values():
+            tensor[rng.random(tensor.shape) < 0.15] = -np.inf
+        expected = probabilities(model, n, scores, single_root)
+        if not any(expected.values()):
+            with pytest.raises(ValueError, match="no derivation"):
+                sample(model, scores, 1, single_root=single_root)
+            continue
+        drawn += 1
+        assert deviation_of(sample(model, scores, 2000, rng=draw, single_root=single_root), expected) < LIMIT
+    assert drawn > 2
+
+
+@every_model
+@every_root
+@pytest.mark.parametrize("n", [12, 30])
+def test_frequencies_of_arcs_are_marginals(model, single_root, n):
+    """Of each word's head; and in the class, with the root that is required."""
+    scores = model.sample(n, rng_for("arcs", n))
+    found = sample(model, scores, 4000, rng=n, single_root=single_root)
+    arcs = marginals(model, scores, single_root=single_root).arcs
+    for word in range(1, n + 1):
+        counts = np.bincount(found[:, word], minlength=n + 1)
+        assert counts.sum() == len(found) and not counts[arcs[:, word] == 0].any()
+        assert deviation(counts, len(found) * arcs[:, word]) < LIMIT, word
+    for heads in found[:50].tolist():
+        assert brute.is_tree(tuple(heads)) and heads[0] == -1
+        assert not single_root or brute.has_single_root(heads)
+        if model in (MH3, MH3_ARCS):
+            assert brute.is_projective(heads)
+
+
+def test_arcs_of_a_graph_of_hubs_and_a_long_cycle():
+    """Spanning trees where a random walk would take forever to find the root, and with words that nearly all depend on one."""
+    n = 40
+    arcs = np.full((n + 1, n + 1), -40.0)
+    words = np.arange(1, n + 1)
+    arcs[words, np.roll(words, 1)] = 0
+    arcs[n // 2, words] = -1
+    found = mst.sample(arcs, samples=3000, rng=1)
+    probability = mst.marginals(arcs).arcs
+    for word in words:
+        assert deviation(np.bincount(found[:, word], minlength=n + 1), 3000 * probability[:, word]) < LIMIT
+    assert all(brute.is_tree(tuple(heads)) for heads in found[:100].tolist())
+
+
+@every_model
+def test_random_numbers(model):
+    scores = model.sample(8, rng_for("random"))
+    one, again, other = (sample(model, scores, 50, rng=seed) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(one, again)
+    assert (one != other).any()
+    np.testing.assert_array_equal(sample(model, scores, 20, rng=3), one[:20])
+    generator = np.random.default_rng(3)
+    np.testing.assert_array_equal(sample(model, scores, 50, rng=generator), one)
+    assert (sample(model, scores, 50, rng=generator) != one).any()
+    assert (sample(model, scores, 50, rng=None) != sample(model, scores, 50, rng=None)).any()
+
+
+@every_model
+def test_borderline_cases(model):
+    nothing = model.sample(0, rng_for("none"))
+    assert sample(model, nothing, 3).tolist() == [[-1]] * 3
+    with pytest.raises(ValueError, match="no derivation"):
+        sample(model, nothing, 3, single_root=True)
+    assert sample(model, model.sample(1, rng_for("one")), 2, single_root=True).tolist() == [[-1, 0]] * 2
+    assert sample(model, model.sample(3, rng_for("three")), 0).shape == (0, 4)
+
+
+@every_model
+def test_bad_arguments(model):
+    scores = model.sample(3, rng_for("bad"))
+    for samples in (-1, 1.5, "3", None, True):
+        with pytest.raises(ValueError, match="samples: expected a number of samples"):
+            sample(model, scores, samples)
+    with pytest.raises((TypeError, ValueError)):
+        sample(model, scores, rng="seed")
+    for name, tensor in scores.items():
+        for bad in bad_arrays(tensor).values():
+            with pytest.raises(ValueError, match=name):
+                sample(model, {**scores, name: bad})
+    with pytest.raises(ValueError, match="no derivation"):
+        sample(model, {name: np.full_like(tensor, -np.inf) for name, tensor in scores.items()})
+
+
+# -------------------------------------------------------------------------------------------------------------------- batches
+
+WITH_SAMPLES = [name for name, decoder in DECODERS.items() if decoder.sample]
+
+
+def padded(name, lengths, longest, rng):
+    tensors = {}
+    for tensor, shape in DECODERS[name].tensors.items():
+        tensors[tensor] = array = rng.normal(size=(len(lengths), *shape.of(longest))).astype(np.float32)
+        for b, n in enumerate(lengths):
+            array[b, ..., n + shape.rows :, :] = array[b, ..., n + shape.columns :] = np.nan
+    return tensors
+
+
+@pytest.mark.parametrize("name", WITH_SAMPLES)
+@every_root
+def test_a_batch_is_its_sentences_one_after_the_other(name, single_root):
+    lengths = [4, 9, 1, 6, *([] if single_root else [0])]
+    tensors = padded(name, lengths, 10, rng_for("batch", name))
+    generator, expected = np.random.default_rng(7), np.full((len(lengths), 30, 11), -1)
+    for b, n in enumerate(lengths):
+        alone = single(name, tensors, b, n)
+        expected[b, :, : n + 1] = DECODERS[name].sample(**alone, samples=30, rng=generator, single_root=single_root)
+    for threads in (None, 1, 3):
+        found = batch.sample(name, tensors, lengths, 30, rng=7, single_root=single_root, threads=threads)
+        assert found.dtype == np.int32
+        np.testing.assert_array_equal(found, expected)
+    assert batch.sample(name, tensors, lengths, 0).shape == (len(lengths), 0, 11)
+
+
+def test_errors_of_batches():
+    tensors = padded("mh3", [4, 3], 4, rng_for("errors"))
+    tensors["shift"][1, 1, 2] = np.nan
+    with pytest.raises(ValueError, match="sentence 1: shift: scores must be .* nan at \\(1, 2\\)"):
+        batch.sample("mh3", tensors, [4, 3], 5)
+    tensors["shift"][1] = -np.inf
+    with pytest.raises(ValueError, match="sentence 1: no derivation"):
+        batch.sample("mh3", tensors, [4, 3], 5)
+    for name in ("mh5", "1ec"):
+        with pytest.raises(ValueError, match="%s has no sampling; mh3, mh4, mst have" % name):
+            batch.sample(name, {}, [], 1)
+    with pytest.raises(ValueError, match="samples: expected a number"):
+        batch.sample("mh3", tensors, [4, 3], -5)
+
+
+def test_options_are_given_by_name():
+    with pytest.raises(TypeError, match="positional"):
+        mh4.sample(*MH4_HYBRID_ARCS.sample(3, rng_for("name")).values(), samples=1)
+    with pytest.raises(TypeError, match="samples"):
+        mst.sample(MST.sample(3, rng_for("name"))["arcs"])
