@@ -7,11 +7,11 @@ Each algorithm is a package with a function ``decode``; import the one you need:
 
 ::
 
-    mh3     projective trees, O(n^3); also ``marginals``, the sums over all derivations
-    mh4     the paper's mildly non-projective trees, O(n^4); also ``marginals``; plain.pyx is the algorithm to read
+    mh3     projective trees, O(n^3); also ``marginals``, the sums over all derivations, and ``sample``, random ones
+    mh4     the paper's mildly non-projective trees, O(n^4); also ``marginals`` and ``sample``; plain.pyx is the algorithm to read
     mh5     nearly all trees of treebanks, O(n^5)
     mhk     multi-headed trees of any k, arc-factored
-    mst     any tree, arc-factored; also ``marginals``
+    mst     any tree, arc-factored; also ``marginals`` and ``sample``
     oneec   1-Endpoint-Crossing trees, O(n^4); also ``marginals``
     beam    the derivations of mh3, mh4 and mh5, by beam search, which is not exact
     batch   padded arrays of many sentences, on several threads, for mh3, mh4, mh5, mst and oneec

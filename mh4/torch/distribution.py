@@ -32,8 +32,9 @@ class TreeDistribution:
 
     Results are on the device of the scores and of their type (if there are several, of the type that PyTorch promotes them to). They
     are computed on the processor: sums in float64; the best derivation in float32, except by mst, but its score from the numbers
-    given. All are exact, and all but ``argmax`` and ``sample`` differentiable in every score tensor: ``log_prob`` and ``log_partition`` twice, ``max``
-    and ``structured_hinge`` any number of times (by the parts of the derivations found), the others once. No gradient is approximated.
+    given. All are exact, and all but ``argmax`` and ``sample`` differentiable in every score tensor: ``log_prob`` and ``log_partition``
+    twice, ``max`` and ``structured_hinge`` any number of times (by the parts of the derivations found), the others once. No gradient is
+    approximated.
 
     Raises ValueError for an unknown decoder, for tensors that are missing, unknown, not of floating-point numbers or of wrong
     dimensions, and for lengths beyond the padding; properties and methods, with the number of the sentence, also for scores that

@@ -16,11 +16,14 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from common import DECODERS, rng_for, sample_tensors
 
-from mh4.decoders import beam, mh5, oneec
+from mh4.decoders import batch, beam, mh3, mh4, mh5, mst, oneec
+from mh4.decoders.batch.arguments import DECODERS as BATCHED
 from mh4.decoders.mh4 import plain as plain_mh4
 from mh4.decoders.tree_measures.degree import smallest_k
 
-OURS = re.compile("a sentence of [0-9]+ words needs [0-9]+ MB, which is more memory than there is( \\([0-9]+ MB\\))?")
+OURS = re.compile(
+    "(sentence [0-9]+: )?a sentence of [0-9]+ words needs [0-9]+ MB, which is more memory than there is( \\([0-9]+ MB\\))?"
+)
 
 
 def one_ec(n, rng):
@@ -37,8 +40,8 @@ def calls(decoder, n):
             yield decoder.name + name, lambda options=options: outcome(decoder.decode(scores, **options))
 
 
-def all_calls(n):
-    """The same for all decoders, with n words for a decoder of O(n^3), and fewer for others."""
+def all_calls(n, threads):
+    """The same for all decoders, with n words for a decoder of O(n^3), and fewer for others; threads: how many, for batches."""
     for decoder in DECODERS:
         shorter = {"mhk-4": n // 8, "mhk-5": n // 20, "mhk-6": n // 30}.get(decoder.name, n // 3 if "mh4" in decoder.name else n)
         yield from calls(decoder, max(shorter, 6))
@@ -60,6 +63,66 @@ def all_calls(n):
     yield "plain MH4", lambda: [x.tolist() if isinstance(x, np.ndarray) else x for x in plain_mh4.decode(*plain)]
     chain = np.arange(-1, n, dtype=np.int32)
     yield "smallest k", lambda: smallest_k(chain)
+    yield from sums(n, rng)
+    for name in BATCHED:
+        yield from batches(name, {"mh3": n, "mst": n, "mh4": n // 3}.get(name, n // 8), threads, rng)
+
+
+def sums(n, rng):
+    """Marginals and samples of mh3, mh4 and mst, also of one tree."""
+    shorter = n // 3
+    for name, module, tensors, words in [
+        ("mh3", mh3, {"shift": (), "reduce_s0b0": (2,)}, n),
+        ("mh4", mh4, {"shift": (), "reduce_s0b0": (6,), "reduce_s1s0": (6,), "arcs": ()}, shorter),
+        ("mst", mst, {"arcs": ()}, n),
+    ]:
+        scores = sample_tensors(tensors, words, rng)
+        chain = np.arange(-1, words, dtype=np.int32)
+        yield name + ", marginals", lambda m=module, s=scores: counted(m.marginals(**s))
+        yield name + ", samples", lambda m=module, s=scores: m.sample(**s, samples=3, rng=1).tolist()
+        if name != "mst":  # whose tree needs no memory but for the result
+            yield name + ", marginals of one tree", lambda m=module, s=scores, t=chain: counted(m.marginals(**s, heads=t))
+
+
+def batches(name, longest, numbers_of_threads, rng):
+    """Sentences of a batch, with padding and numbers of both types."""
+    decoder = BATCHED[name]
+    lengths = [max(longest, 6) - 1, 4, 1]
+    tensors = {
+        tensor: rng.normal(size=(3, *shape.of(max(longest, 6)))).astype(np.float32 if tensor == "shift" else np.float64)
+        for tensor, shape in decoder.tensors.items()
+    }
+    cost = rng.normal(size=(3, max(longest, 6) + 1, max(longest, 6) + 1))
+    trees = np.full((3, max(longest, 6) + 1), -1)
+    for b, words in enumerate(lengths):
+        trees[b, : words + 1] = np.arange(-1, words)
+    some = np.where(np.arange(trees.shape[1]) == 2, -1, trees)
+    for threads in numbers_of_threads:
+        said = "batch, %d threads, %s" % (threads, name)
+        options = {"threads": threads, "single_root": True}
+        for what, more in {"": {"cost": cost}, ", one tree": {"heads": trees}}.items():
+            if name != "mst" or not what:
+                yield said + what, lambda o={**options, **more}: decoded(batch.decode(name, tensors, lengths, **o))
+        if decoder.marginals:
+            for what, more in {"": {}, ", one tree": {"heads": trees}, ", some trees": {"heads": some}}.items():
+                yield (
+                    said + ", marginals" + what,
+                    lambda o={**options, **more}: counted(batch.marginals(name, tensors, lengths, **o)),
+                )
+        if decoder.sample:
+            yield said + ", samples", lambda o=options: batch.sample(name, tensors, lengths, 3, rng=1, **o).tolist()
+
+
+def counted(found):
+    return (
+        np.asarray(found.log_partition).tolist(),
+        found.arcs.tolist(),
+        {name: part.tolist() for name, part in found.parts.items()},
+    )
+
+
+def decoded(found):
+    return found.scores.tolist(), found.heads.tolist(), {name: rows.tolist() for name, rows in found.parts.items()}
 
 
 def outcome(derivation):
@@ -82,7 +145,7 @@ def fail_every_allocation():
         finally:
             library.fail_after(-1)
 
-    for name, call in all_calls(40):
+    for name, call in all_calls(40, threads=(1, 2)):
         expected = call()
         failures = 0
         while True:
@@ -112,7 +175,7 @@ def in_this_thread(call, allocations, limited):
 
 
 def limit_address_space():
-    for name, call in all_calls(400):
+    for name, call in all_calls(400, threads=(1,)):  # another would need space for its stack
         with ThreadPoolExecutor(1) as pool:  # with its own tables
             pool.submit(list, range(1000)).result()
             failures, found = 0, []

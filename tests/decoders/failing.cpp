@@ -4,17 +4,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <new>
 
-static long left = -1;  // allocations before the first that fails; none fails if negative
-static long refused = 0;
+static std::atomic<long> left(-1);  // allocations before the first that fails; none fails if negative
+static std::atomic<long> refused(0);
 
 static bool fails() {
-    if (left < 0) return false;
-    if (left > 0) {
-        left--;
-        return false;
+    long now = left;
+    while (now > 0 && !left.compare_exchange_weak(now, now - 1)) {
     }
+    if (now != 0) return false;
     refused++;
     return true;
 }

@@ -77,7 +77,7 @@ def test_random_trees_and_parts_of_them(model, single_root):
 def test_large_and_small_scores(model, case):
     """Also those of which float64 has no room for sums."""
     n, rng = 5, rng_for("extreme", case)
-    for draw in range(4):
+    for _ in range(4):
         scores = extreme(model, n, rng, case)
         tree = (
             brute.heads_of(n, brute.random_sequence(n, 3 if model is MH3 or model.k == 3 else 4, rng))

@@ -19,7 +19,7 @@ def calls():
     """By decoder: a function that decodes the sentence with this number."""
     from common import DECODERS, rng_for, sample_tensors
 
-    from mh4.decoders import beam, oneec
+    from mh4.decoders import batch, beam, oneec
 
     rng = rng_for("leaks")
     lengths = [int(n) for n in rng.integers(1, 31, size=40)]
@@ -33,6 +33,15 @@ def calls():
     squares = [rng.normal(size=(4, n + 2, n + 2)).astype(np.float32) for n in lengths]
     yield "1ec", lambda k: oneec.decode(*(x[: -1 if i < 2 else None, :-1] for i, x in enumerate(squares[k % 40])))
     yield "1ec, marginals", lambda k: oneec.marginals(*(x[: -1 if i < 2 else None, :-1] for i, x in enumerate(squares[k % 40])))
+    lengths_of = np.array([5, 12, 9])
+    batched = {"shift": rng.normal(size=(3, 14, 14)), "reduce_s0b0": rng.normal(size=(3, 6, 14, 14))}
+    chains = np.tile(np.arange(-1, 12), (3, 1))
+    yield "batch", lambda k: batch.decode("mh4", batched, lengths_of, threads=1 + k % 2)
+    yield (
+        "batch, marginals",
+        lambda k: batch.marginals("mh4", batched, lengths_of, heads=chains if k % 3 else None, threads=1 + k % 2),
+    )
+    yield "batch, samples", lambda k: batch.sample("mh4", batched, lengths_of, 2, rng=k, threads=1 + k % 2)
     searched = [sample_tensors({"shift": (), "reduce_s0b0": (6,)}, n, rng) for n in lengths]
     yield "beam", lambda k: beam.decode(**searched[k % 40], beam=4)
 

@@ -4,6 +4,7 @@ import brute
 import numpy as np
 import pytest
 from common import rng_for
+from frequencies import LIMIT, deviation
 from partition import log_sum
 
 from mh4.decoders import NotInClass
@@ -14,6 +15,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: `make tor
 from mh4.torch import TreeDistribution  # noqa: E402
 
 WITH_SUMS = [name for name, decoder in DECODERS.items() if decoder.marginals]
+WITH_SAMPLES = [name for name, decoder in DECODERS.items() if decoder.sample]
 every_decoder = pytest.mark.parametrize("name", DECODERS)
 every_sum = pytest.mark.parametrize("name", WITH_SUMS)
 every_covariance = pytest.mark.parametrize("name", DIFFERENTIABLE)
@@ -321,6 +323,54 @@ def test_backward_can_be_called_for_each_result():
     for _ in range(2):
         found.entropy.sum().backward()
         found.log_partition.sum().backward()
+
+
+# ----------------------------------------------------------------------------------------------------- samples
+
+
+@pytest.mark.parametrize("name", WITH_SAMPLES)
+@every_root
+def test_frequencies_of_samples_are_probabilities(name, single_root):
+    """Of all trees of each sentence, by log_prob; and a slight difference would show."""
+    rng, size = rng_for("torch sample", name), 20_000
+    tensors, lengths = sample(name, rng)
+    found = TreeDistribution(name, tensors, lengths, single_root=single_root)
+    other = TreeDistribution(name, {key: 0.9 * each for key, each in tensors.items()}, lengths, single_root=single_root)
+    torch.manual_seed(5)
+    samples = found.sample((size,))
+    assert samples.dtype == torch.long and samples.shape == (size, len(LENGTHS), LONGEST + 1)
+    for b, n in enumerate(LENGTHS):
+        assert (samples[:, b, 0] == -1).all() and (samples[:, b, n + 1 :] == -1).all()
+        trees, times = samples[:, b].unique(dim=0, return_counts=True)
+        heads = trees[:, None, :].expand(-1, len(LENGTHS), -1).clone()
+        heads[:, [k for k in range(len(LENGTHS)) if k != b]] = -1
+        expected, unlike = (size * torch.stack([each.log_prob(one)[b] for one in heads]).exp().numpy() for each in (found, other))
+        others = np.append(times.numpy(), 0)  # the trees that were not drawn
+        assert deviation(others, np.append(expected, max(0, size - expected.sum()))) < LIMIT
+        if n == 4:
+            assert deviation(others, np.append(unlike, size - unlike.sum())) > 2 * LIMIT
+
+
+@pytest.mark.parametrize("name", WITH_SAMPLES)
+def test_shapes_and_random_states_of_samples(name):
+    tensors, lengths = sample(name, rng_for("torch sample", name), torch.float16)
+    one, two = (TreeDistribution(name, tensors, lengths, threads=threads) for threads in (1, 2))
+    assert one.sample().shape == (3, LONGEST + 1) and one.sample((0, 2)).shape == (0, 2, 3, LONGEST + 1)
+    torch.manual_seed(3)
+    first, second = one.sample((4, 5)), one.sample(torch.Size([4, 5]))
+    assert first.shape == (4, 5, 3, LONGEST + 1) and not torch.equal(first, second)
+    torch.manual_seed(3)
+    assert torch.equal(two.sample([4, 5]), first)
+    state = torch.get_rng_state()
+    own = one.sample((4, 5), generator=torch.Generator().manual_seed(3))
+    assert torch.equal(own, first) and torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("name", [name for name in DECODERS if name not in WITH_SAMPLES])
+def test_what_cannot_be_sampled(name):
+    tensors, lengths = sample(name, rng_for("torch sample", name))
+    with pytest.raises(ValueError, match="^%s has no sampling; mh3, mh4, mst have$" % name):
+        TreeDistribution(name, tensors, lengths).sample((2,))
 
 
 # ----------------------------------------------------------------------------------------- types, devices, threads

@@ -347,21 +347,19 @@ cdef class OneECWorker(Worker):
 
     def __init__(self):
         self.sums = OneECSums()
-        self.scores.resize(4)
-        self.to.resize(4)
-        self.with_heads.resize(2)
 
     cdef double bytes_needed(self) noexcept nogil:
         return self.sums.bytes_needed()
 
     cdef void release(self) noexcept nogil:
-        cdef int x
+        cdef size_t x
         self.sums.release()
-        for x in range(4):
-            self.scores[x].release()
-            self.to[x].release()
-        for x in range(2):
+        for x in range(self.with_heads.size()):
             self.with_heads[x].release()
+        for x in range(self.to.size()):
+            self.to[x].release()
+        for x in range(self.scores.size()):
+            self.scores[x].release()
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
         return self.sum(<OneECSumming> sentences, b)
@@ -370,6 +368,9 @@ cdef class OneECWorker(Worker):
         cdef int n = of.words[b], x
         cdef double* scores[4]
         cdef double* counts[4]
+        self.scores.resize(4)
+        self.to.resize(4)
+        self.with_heads.resize(2)
         for x in range(4):
             scores[x] = <double*> self.scores[x].take(of.scores[x], b, n + 1 + x // 2, n + 1)
             if not scores[x]:
