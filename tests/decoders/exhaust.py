@@ -8,6 +8,7 @@ change what it returns later. Prints a line for each decoder, with the number of
 
 import contextlib
 import ctypes
+import hashlib
 import re
 import resource
 import sys
@@ -79,7 +80,7 @@ def sums(n, rng):
         scores = sample_tensors(tensors, words, rng)
         chain = np.arange(-1, words, dtype=np.int32)
         yield name + ", marginals", lambda m=module, s=scores: counted(m.marginals(**s))
-        yield name + ", samples", lambda m=module, s=scores: m.sample(**s, samples=3, rng=1).tolist()
+        yield name + ", samples", lambda m=module, s=scores: digest(m.sample(**s, samples=3, rng=1))
         if name != "mst":  # whose tree needs no memory but for the result
             yield name + ", marginals of one tree", lambda m=module, s=scores, t=chain: counted(m.marginals(**s, heads=t))
 
@@ -110,19 +111,20 @@ def batches(name, longest, numbers_of_threads, rng):
                     lambda o={**options, **more}: counted(batch.marginals(name, tensors, lengths, **o)),
                 )
         if decoder.sample:
-            yield said + ", samples", lambda o=options: batch.sample(name, tensors, lengths, 3, rng=1, **o).tolist()
+            yield said + ", samples", lambda o=options: digest(batch.sample(name, tensors, lengths, 3, rng=1, **o))
 
 
 def counted(found):
-    return (
-        np.asarray(found.log_partition).tolist(),
-        found.arcs.tolist(),
-        {name: part.tolist() for name, part in found.parts.items()},
-    )
+    return digest(found.log_partition), digest(found.arcs), {name: digest(part) for name, part in found.parts.items()}
 
 
 def decoded(found):
-    return found.scores.tolist(), found.heads.tolist(), {name: rows.tolist() for name, rows in found.parts.items()}
+    return digest(found.scores), digest(found.heads), {name: digest(rows) for name, rows in found.parts.items()}
+
+
+def digest(array):
+    """Of the numbers of an array; it needs next to no memory, of which there may be no more."""
+    return hashlib.sha256(np.ascontiguousarray(array)).hexdigest()
 
 
 def outcome(derivation):

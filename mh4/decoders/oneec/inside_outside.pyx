@@ -63,13 +63,13 @@ def marginals(
     room_for(sum([tensor.nbytes for tensor in tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
     # All are written now, and not when they are used: the chart is weighed against what is left.
     counts = {name: np.full(shape, 0.0) for name, shape in shapes.items()}
-    trees = arguments.given_heads(heads, n, single_root)
     cdef const int[::1] tree
-    cdef bint whole = trees is not None and bool((trees[1:] >= 0).all())
-    if whole:
-        tree = trees
-    elif trees is not None:
-        tensors.update({name: arguments.with_heads(tensors[name], trees) for name in ("arc", "crossed_arc")})
+    cdef bint whole = False
+    if heads is not None:
+        heads, whole = arguments.given_heads(heads, n, single_root)
+        tree = heads
+        if not whole:
+            tensors.update({name: arguments.with_heads(tensors[name], heads) for name in ("arc", "crossed_arc")})
     cdef Parts of = parts(tensors), to = parts(counts)
     cdef OneECSums sums = workspaces.take(OneECSums)
     cdef bint found, single = single_root
@@ -87,7 +87,7 @@ def marginals(
     if not found and whole and parts_of(tree) is None:
         raise NotInClass("heads: the tree is not 1-Endpoint-Crossing")
     if not found:
-        raise arguments.no_sum(trees, None)
+        raise arguments.no_sum(heads, None)
     return Marginals(log_partition, counts["arc"] + counts["crossed_arc"], counts)
 
 

@@ -127,6 +127,13 @@ def arc_factored(arcs, cost):
 
 def tree(heads, n=None):
     """``heads`` as an int32 array (n+1,) if it is a tree: heads[0] == -1, all others in 0..n, no cycle."""
+    narrow = nodes(heads, n)
+    check_tree(narrow)
+    return narrow
+
+
+def nodes(heads, n):
+    """``heads`` as an int32 array (n+1,), whatever numbers they are; n may be None."""
     heads = np.asarray(heads)
     if heads.ndim != 1 or heads.dtype.kind not in "iu":
         raise ValueError(f"heads: expected a vector of integers, got dtype {heads.dtype} and shape {heads.shape}")
@@ -135,7 +142,6 @@ def tree(heads, n=None):
     narrow = heads.astype(np.int32)
     for word in 1 + np.flatnonzero(narrow[1:] != heads[1:])[:1]:
         raise not_a_head(word, heads[word], len(heads))
-    check_tree(narrow)
     return narrow
 
 
@@ -202,21 +208,26 @@ def given_tree(heads, n, single_root):
     return heads
 
 
-def given_heads(heads, n, single_root):
-    """The argument ``heads`` of marginals: None, or an int32 array (n+1,) of the head of each word, or -1 where it is open.
+def given_heads(heads, int n, bint single_root):
+    """The argument ``heads`` of marginals as an int32 array (n+1,), the head of each word or -1 where it is open; and whether none is.
 
     Raises ValueError if no tree has these heads, and NotInClass as `given_tree` does.
     """
-    if heads is None:
-        return None
-    given = np.asarray(heads)
-    if given.dtype.kind not in "iu" or given.shape != (n + 1,) or not (given[1:] == -1).any():
-        return given_tree(given, n, single_root)
-    if single_root and (given[1:] == 0).sum() > 1:
-        raise NotInClass(f"heads: a single root is required, but node 0 has {(given[1:] == 0).sum()} dependents")
-    closed = np.where(given == -1, 0, given)  # a cycle remains one
-    closed[0] = given[0]
-    return np.where(given == -1, -1, tree(closed, n)).astype(np.int32)
+    narrow = nodes(heads, n)
+    cdef const int[::1] given = narrow
+    cdef int word, roots = 0, left_open = 0
+    for word in range(1, n + 1):
+        roots += given[word] == 0
+        left_open += given[word] == -1
+    if left_open:
+        closed = np.where(narrow == -1, 0, narrow).astype(np.int32)  # a cycle remains one
+        closed[0] = given[0]
+        check_tree(closed)
+    else:
+        check_tree(given)
+    if single_root and (roots > 1 or roots + left_open == 0):
+        raise NotInClass(f"heads: a single root is required, but node 0 has {roots} dependents")
+    return narrow, left_open == 0
 
 
 def with_heads(arcs, heads):

@@ -24,10 +24,10 @@ cdef class Tensors:
             self.tensors["arcs"] = arguments.float64_scores("arcs", arcs, (n + 1, n + 1))
         self.scores = Scores(n, count, single_root, address(self.tensors.get("shift")), address(self.tensors.get("reduce_s0b0")),
                              address(self.tensors.get("reduce_s1s0")), address(self.tensors.get("arcs")), NULL)
-        self.heads = arguments.given_heads(heads, n, single_root)
-        if self.heads is None:
+        if heads is None:
             return
-        if (self.heads[1:] >= 0).all():
+        self.heads, whole = arguments.given_heads(heads, n, single_root)
+        if whole:
             tree = self.heads
             self.scores.heads = &tree[0]
         else:
