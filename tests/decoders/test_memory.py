@@ -39,4 +39,5 @@ def test_limited_address_space():
     failures = exhaust("space", {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1"})
     assert len(failures) >= 15
     for name, count in failures.items():
-        assert int(count) >= 1 or name.startswith("mhk"), (name, failures)  # whose tables are small for sentences it can decode
+        small = name.startswith("mhk") or name.endswith("1ec, one tree")  # what these need for sentences that they can decode
+        assert int(count) >= 1 or small, (name, failures)
