@@ -20,9 +20,7 @@ class TreeDistribution:
     name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec". For mst and 1ec, derivations are trees. For the others, they are the
         transition sequences of the chart, of which a tree may have several: ``log_prob`` is that of a tree, summed over all its
         derivations; ``argmax`` is the tree of the best derivation; ``entropy``, ``cross_entropy`` and ``kl`` are those of derivations.
-        mh5 has only ``argmax``, ``max`` and ``structured_hinge``, as there is no sum over its derivations; 1ec also has
-        ``log_partition``, ``marginals``, ``log_prob``, ``entropy``, ``cross_entropy`` and ``kl``, of which only ``log_partition`` and
-        ``log_prob`` can be differentiated, once. mh3, mh4 and mst have all, and ``sample``.
+        mh5 has only ``argmax``, ``max`` and ``structured_hinge``, as there is no sum over its derivations; 1ec has all but ``sample``.
     scores: the decoder's score tensors, of any floating-point type and all on one device, with a sentence each along the first axis:
         for example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4, as for `mh4.decoders.batch.decode`. -inf
         forbids. The padding may hold anything, and gets gradients of 0. They must not be changed in place while this is in use.

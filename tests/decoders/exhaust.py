@@ -110,6 +110,12 @@ def batches(name, longest, numbers_of_threads, rng):
                     said + ", marginals" + what,
                     lambda o={**options, **more}: counted(batch.marginals(name, tensors, lengths, **o)),
                 )
+            yield (
+                said + ", covariances",
+                lambda o=options: {
+                    part: digest(array) for part, array in batch.hessian_product(name, tensors, tensors, lengths, **o).items()
+                },
+            )
         if decoder.sample:
             yield said + ", samples", lambda o=options: digest(batch.sample(name, tensors, lengths, 3, rng=1, **o))
 

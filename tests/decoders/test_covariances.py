@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from common import rng_for
 from marginals_judge import EXTREMES, MODELS, extreme
+from oneec_judge import ONEEC, trees
 from partition import distribution
 
 from mh4.decoders import batch
@@ -16,14 +17,16 @@ every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roo
 
 
 def name_of(model):
-    return "mst" if model.name == "mst" else "mh%d" % model.k
+    return model.name if model.name in ("mst", "1ec") else "mh%d" % model.k
 
 
-every_model = pytest.mark.parametrize("model", [model for model in MODELS if model.name != "1ec"], ids=lambda model: model.name)
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 
 
 def covariances(model, n, scores, direction, single_root):
     """For each score, the covariance of how often a derivation uses it with what the derivation scores in the direction."""
+    if model is ONEEC:
+        return covariances_of_trees(trees(n), scores, direction, single_root)
     if model.name == "mst":
         heads = np.array(brute.all_trees(n))
         cells = {}
@@ -43,6 +46,25 @@ def covariances(model, n, scores, direction, single_root):
     return found
 
 
+def covariances_of_trees(of, scores, direction, single_root):
+    """The same for 1-Endpoint-Crossing trees, of which each has some parts of every kind."""
+
+    def uses(numbers):  # of each tree and word, by part
+        found = []
+        for name, (tree, first, second) in of.rows.items():
+            found.append(np.zeros(of.heads.shape))
+            found[-1][tree, second] = numbers[name][first, second]
+        return found
+
+    _, probability = distribution(uses(scores), of.single_root | (not single_root))
+    value = sum(uses(direction)).sum(axis=1)
+    weight = probability * (value - (probability * value).sum())
+    found = {name: np.zeros(tensor.shape) for name, tensor in direction.items()}
+    for name, (tree, first, second) in of.rows.items():
+        np.add.at(found[name], (first, second), weight[tree])
+    return found
+
+
 def product(model, scores, direction, single_root, n):
     batches = [{name: tensor[None] for name, tensor in each.items()} for each in (scores, direction)]
     found = batch.hessian_product(name_of(model), *batches, [n], single_root=single_root)
@@ -53,7 +75,7 @@ def product(model, scores, direction, single_root, n):
 def directed(model, scores, rng):
     """A random direction, with arcs also where none are scored."""
     shapes = {name: tensor.shape for name, tensor in scores.items()}
-    if rng.random() < 0.5:
+    if rng.random() < 0.5 and "crossed_arc" not in shapes:
         n = shapes["shift"][0] - 2 if "shift" in shapes else shapes["arcs"][0] - 1
         shapes["arcs"] = (n + 1, n + 1)
     return {name: 10.0 ** rng.integers(-3, 4) * rng.normal(size=shape) for name, shape in shapes.items()}
@@ -186,7 +208,7 @@ def test_errors():
     ]:
         with pytest.raises(ValueError, match="^" + message):
             batch.hessian_product("mh3", scores, direction, [2])
-    with pytest.raises(ValueError, match="^mh5 has no marginals that can be differentiated; mh3, mh4, mst have$"):
+    with pytest.raises(ValueError, match="^mh5 has no marginals that can be differentiated; mh3, mh4, mst, 1ec have$"):
         batch.hessian_product("mh5", {}, {}, [])
     with pytest.raises(ValueError, match="^no decoder 'mh6'"):
         batch.hessian_product("mh6", {}, {}, [])

@@ -56,7 +56,7 @@ def hessian_product(
     This is the product of the Hessian matrix of log_partition and the direction, or the covariance of how often derivations use a
     score and what they score in the direction.
 
-    name: of the decoder: "mh3", "mh4" or "mst". scores, lengths, heads, single_root, threads: as for `marginals`.
+    name: of the decoder: "mh3", "mh4", "mst" or "1ec". scores, lengths, heads, single_root, threads: as for `marginals`.
     direction: arrays like the scores; it may have the tensor "arcs", of those that any transition makes, when the scores do not.
 
     Returns, for each tensor of the direction, a float64 array of its shape: 0 beyond the sentence and for sentences without
@@ -82,7 +82,8 @@ def hessian_product(
         if 0 < sizes[b] < np.inf:
             for part, array in of.items():
                 np.divide(array, sizes[b], out=to[part])
-    result = sums(TransitionSumming(name, tensors, lengths, longest, single_root, True, trees, unit), threads).parts
+    kind, _ = KINDS[name]
+    result = sums(kind(name, tensors, lengths, longest, single_root, True, trees, unit), threads).parts
     for b, n in enumerate(lengths):
         for array in arguments.single(name, result, b, n).values():
             array *= sizes[b] if sizes[b] < np.inf else np.nan
@@ -325,14 +326,18 @@ class MSTWorker(TransitionWorker):
 
 
 cdef class OneECSumming(Summing):
-    """Sentences for 1ec."""
+    """Sentences for 1ec; with a direction, the sums are to be differentiated."""
 
-    cdef Padded[4] scores, to  # arc, crossed_arc, grandparent, sibling
+    cdef bint differentiated
+    cdef dict given_direction
+    cdef Padded[4] scores, direction, to  # arc, crossed_arc, grandparent, sibling
 
-    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees):
+    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, direction=None):
         Summing.__init__(self, name, tensors, lengths, longest, single_root, allow_none, trees)
+        self.differentiated, self.given_direction = direction is not None, direction or {}
         for x, part in enumerate(("arc", "crossed_arc", "grandparent", "sibling")):
             self.scores[x], self.to[x] = as_padded(tensors[part]), as_padded(self.parts[part])
+            self.direction[x] = as_padded(self.given_direction.get(part))
 
     def result(self):
         return BatchMarginals(self.lengths, self.log_partition, self.parts["arc"] + self.parts["crossed_arc"], self.parts)
@@ -342,7 +347,7 @@ cdef class OneECWorker(Worker):
     """Sums for 1ec."""
 
     cdef OneECSearchSums sums
-    cdef vector[Corner[double]] scores, to, with_heads
+    cdef vector[Corner[double]] scores, direction, to, with_heads
     cdef vector[int] tree, reached_from
 
     def __init__(self):
@@ -358,6 +363,8 @@ cdef class OneECWorker(Worker):
             self.with_heads[x].release()
         for x in range(self.to.size()):
             self.to[x].release()
+        for x in range(self.direction.size()):
+            self.direction[x].release()
         for x in range(self.scores.size()):
             self.scores[x].release()
 
@@ -367,14 +374,18 @@ cdef class OneECWorker(Worker):
     cdef int sum(self, OneECSumming of, Py_ssize_t b) except -1 nogil:
         cdef int n = of.words[b], x
         cdef double* scores[4]
+        cdef double* direction[4]
         cdef double* counts[4]
         self.scores.resize(4)
+        self.direction.resize(4)
         self.to.resize(4)
         self.with_heads.resize(2)
         for x in range(4):
             scores[x] = <double*> self.scores[x].take(of.scores[x], b, n + 1 + x // 2, n + 1)
             if not scores[x]:
                 return FAILED
+            if of.differentiated:
+                direction[x] = <double*> self.direction[x].take(of.direction[x], b, n + 1 + x // 2, n + 1)
         cdef int heads = of.heads(b, self.tree, self.reached_from)
         if heads == WRONG:
             return FAILED
@@ -387,7 +398,15 @@ cdef class OneECWorker(Worker):
                 scores[x] = <double*> with_heads(self.with_heads[x], scores[x], &of.given[b, 0], n)
         cdef Parts given = Parts(scores[0], scores[1], scores[2], scores[3])
         cdef Parts found = Parts(counts[0], counts[1], counts[2], counts[3])
-        if heads == ONE_TREE:
+        cdef Parts change
+        if of.differentiated:
+            of.to_log_partition[b] = 0
+            if heads == ONE_TREE:  # whose counts are constant
+                return DONE
+            change = Parts(direction[0], direction[1], direction[2], direction[3])
+            if not self.sums.differentiate(n, &given, of.single_root, &change, &of.to_log_partition[b], &found):
+                return of.none(b)
+        elif heads == ONE_TREE:
             if not self.sums.find_of_tree(n, &given, &of.given[b, 0], &of.to_log_partition[b], &found):
                 return of.none(b)
         elif not self.sums.find(n, &given, of.single_root, &of.to_log_partition[b], &found):
@@ -403,4 +422,4 @@ KINDS = {
     "mst": (TransitionSumming, MSTWorker),
     "1ec": (OneECSumming, OneECWorker),
 }
-DIFFERENTIABLE = ("mh3", "mh4", "mst")  # whose workers also differentiate
+DIFFERENTIABLE = tuple(KINDS)  # whose workers also differentiate

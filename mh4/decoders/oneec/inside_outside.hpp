@@ -245,7 +245,7 @@ template <class N> struct Complexes : Projective<N> {
         INLINE Rows gap_t_x() const { return this->chart.gap_from(t, this->x); }
         INLINE void so_far_complex_l_x(Vector (&values)[STATES[COMPLEX]]) const { read(values, 0); }
         INLINE void keep_complex_l_x(const Vector (&values)[STATES[COMPLEX]]) const {
-            for (int i = 0; i < STATES[COMPLEX]; i++) __builtin_memcpy(row(i), &values[i], sizeof(Vector));
+            for (int i = 0; i < STATES[COMPLEX]; i++) Base::put_loosely(row(i), values[i]);
         }
         INLINE void derivatives_complex_l_x(Vector (&by)[STATES[COMPLEX]]) const { read(by, this->chart.derivatives); }
 
@@ -494,10 +494,10 @@ template <class N> class Marginals : Complexes<N> {
     }
 
   public:
-    // True if the marginals are right; false if N is not enough for these scores. Throws as Memory::allocate does, or
-    // signals::Raised.
-    bool find(const Scores& scores, Counts& counts) {
-        const Scaling scaling(scores, N::SCALED, this->watch);
+    // The marginals or, with Duals, their derivatives in a direction. True if they are right; false if N is not enough for these
+    // scores. Throws as Memory::allocate does, or signals::Raised.
+    bool find(const Scores& scores, Counts& counts, const Scores& direction = Scores()) {
+        const Scaling scaling(scores, direction, N::SCALED, this->watch);
         if (!scaling.precise) return false;
         clear_counts(scores.n, counts);
         this->prepare(scores, scaling);
@@ -522,7 +522,7 @@ template <class N> class Marginals : Complexes<N> {
     }
 
     double expected_crossed(int h, int m) const {
-        return N::number(this->longest.expected(h, m)) + (this->may_have_two(h) ? N::number(this->crossed.expected(h, m)) : 0);
+        return N::result(this->longest.expected(h, m)) + (this->may_have_two(h) ? N::result(this->crossed.expected(h, m)) : 0);
     }
 
     size_t bytes_needed() const { return Base::bytes_needed(); }

@@ -36,6 +36,10 @@ cdef extern from "inside_outside.hpp" namespace "oneec::sums" nogil:
         void find(const Scores& scores, Counts& counts) except +
         size_t bytes_needed()
         void release()
+    cdef cppclass DualCharts "marginals::Charts<oneec::sums::Marginals, marginals::Duals>":
+        void find(const Scores& scores, Counts& counts, const Scores& direction) except +
+        size_t bytes_needed()
+        void release()
 
 
 def marginals(
@@ -109,6 +113,7 @@ cdef class OneECSums(Sums):
     """Finds the best tree first, as the weights are scaled by those of its parts."""
 
     cdef Charts charts
+    cdef DualCharts dual_charts
     cdef Search best
     cdef vector[float] scores      # for that: arc, crossed_arc, and grandparent and sibling transposed
     cdef vector[int] heads, crossed
@@ -119,13 +124,31 @@ cdef class OneECSums(Sums):
         self.best = Workspace()
 
     cdef bint find(self, int n, const Parts* scores, bint single_root, double* log_partition, Parts* counts) except -1 nogil:
+        return self.sum(n, scores, single_root, NULL, log_partition, counts)
+
+    cdef bint differentiate(
+        self, int n, const Parts* scores, bint single_root, const Parts* direction, double* log_partition, Parts* counts
+    ) except -1 nogil:
+        return self.sum(n, scores, single_root, direction, log_partition, counts)
+
+    cdef bint sum(
+        self, int n, const Parts* scores, bint single_root, const Parts* direction, double* log_partition, Parts* counts
+    ) except -1 nogil:
+        """With a direction, the counts are derivatives."""
         if not self.find_tree(n, scores, single_root):
             return False
         cdef Scores of = Scores(
             n, single_root, scores.arc, scores.crossed_arc, scores.grandparent, scores.sibling, self.of_tree.data()
         )
+        cdef Scores change
         cdef Counts to = Counts(0, counts.arc, counts.crossed_arc, counts.grandparent, counts.sibling)
-        self.charts.find(of, to)
+        if direction:
+            change = Scores(
+                n, single_root, direction.arc, direction.crossed_arc, direction.grandparent, direction.sibling, NULL
+            )
+            self.dual_charts.find(of, to, change)
+        else:
+            self.charts.find(of, to)
         log_partition[0] = to.log_partition
         return True
 
@@ -210,8 +233,9 @@ cdef class OneECSums(Sums):
             self.of_tree[side + word] = scores.sibling[cell]
 
     cdef double bytes_needed(self) noexcept nogil:
-        return <double> self.charts.bytes_needed()
+        return <double> max(self.charts.bytes_needed(), self.dual_charts.bytes_needed())
 
     cdef void release(self) noexcept nogil:
         self.charts.release()
+        self.dual_charts.release()
         self.best.release()

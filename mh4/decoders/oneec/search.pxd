@@ -19,6 +19,9 @@ cdef struct Parts:  # scores or expected counts, indexed as in decode
 
 cdef class Sums:
     cdef bint find(self, int n, const Parts* scores, bint single_root, double* log_partition, Parts* counts) except -1 nogil
+    cdef bint differentiate(
+        self, int n, const Parts* scores, bint single_root, const Parts* direction, double* log_partition, Parts* counts
+    ) except -1 nogil
     cdef bint find_of_tree(self, int n, const Parts* scores, const int* heads, double* log_partition, Parts* counts) except -1 nogil
     cdef double bytes_needed(self) noexcept nogil
     cdef void release(self) noexcept nogil

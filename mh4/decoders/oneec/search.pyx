@@ -26,6 +26,11 @@ cdef class Sums:
     cdef bint find(self, int n, const Parts* scores, bint single_root, double* log_partition, Parts* counts) except -1 nogil:
         """Sum over all trees over n words; False if there is none."""
 
+    cdef bint differentiate(
+        self, int n, const Parts* scores, bint single_root, const Parts* direction, double* log_partition, Parts* counts
+    ) except -1 nogil:
+        """The same, but the counts are their derivatives in a direction of the scores, of numbers from -1 to 1."""
+
     cdef bint find_of_tree(self, int n, const Parts* scores, const int* heads, double* log_partition, Parts* counts) except -1 nogil:
         """The same for one tree by itself; False if it is not 1-Endpoint-Crossing, or forbidden. The counts are 0 before."""
 

@@ -144,7 +144,7 @@ template <class N> struct Projective : Tables<N> {
         const Value* grandparents = this->grandparent + m * rows;
         double uses = 0;
         for (int g = 0; g <= hidden; g++) {
-            const double expected = N::number(out[g] * by_out[g]);
+            const double expected = N::result(out[g] * by_out[g]);
             uses += expected;
             if (g < hidden) expected_grandparent[(size_t)g * side + m] += expected;
         }
@@ -153,7 +153,7 @@ template <class N> struct Projective : Tables<N> {
         for (int g = 0; g < rows; g += WIDTH) N::put(by_out + g, N::at(by_out + g) * N::at(grandparents + g) * score);
         const Value by_innermost = sum(by_out, rows);
         Value* const inner_half = at_c(m, h + step) + h;
-        expected_sibling[(size_t)side * side + m] += N::number(by_innermost * siblings[side] * *inner_half);
+        expected_sibling[(size_t)side * side + m] += N::result(by_innermost * siblings[side] * *inner_half);
         by(inner_half) += by_innermost * siblings[side];
         if (!may_have_two(h)) return;
         const Value by_pairs = by_innermost * hidden_sibling;
@@ -164,7 +164,7 @@ template <class N> struct Projective : Tables<N> {
             by(inner) += by_pairs * pair(h, s);
             const Value by_coef = dot(by_out, at_e(h, s), rows), coef = *between * siblings[s];
             add_product(at_e(h, s) + derivatives, by_out, coef, rows);
-            expected_sibling[(size_t)s * side + m] += N::number(by_coef * coef);
+            expected_sibling[(size_t)s * side + m] += N::result(by_coef * coef);
             by(between) += by_coef * siblings[s];
         }
     }

@@ -24,14 +24,24 @@ template <class N> struct Views {
     enum { WIDTH = N::WIDTH };
 
     static INLINE Vector loosely_at(const Value* at) {  // N::at, for any address
+        if (N::DUAL) {  // whose vectors are not in memory as they are
+            alignas(64) Value lanes[WIDTH];
+            __builtin_memcpy(lanes, at, sizeof lanes);
+            return N::at(lanes);
+        }
         Vector vector;
         __builtin_memcpy(&vector, at, sizeof vector);
         return vector;
     }
-    static INLINE void add_loosely(Value* at, const Vector& more) {
-        const Vector sum = loosely_at(at) + more;
-        __builtin_memcpy(at, &sum, sizeof sum);
+    static INLINE void put_loosely(Value* at, const Vector& vector) {
+        if (N::DUAL) {
+            alignas(64) Value lanes[WIDTH];
+            N::put(lanes, vector);
+            __builtin_memcpy(at, lanes, sizeof lanes);
+        } else
+            __builtin_memcpy(at, &vector, sizeof vector);
     }
+    static INLINE void add_loosely(Value* at, const Vector& more) { put_loosely(at, loosely_at(at) + more); }
     static INLINE Vector spread(Value value) {
         alignas(64) Value lanes[WIDTH];
         std::fill_n(lanes, (int)WIDTH, value);
@@ -110,20 +120,27 @@ struct Counts {
 
 // The weights of arcs and parts, which are the exponentials of scores, divided such that those of one tree are all 1: if it is the best
 // one, the partition function is between 1 and the number of trees. Each word has one arc, crossed or not, in every tree.
+//
+// The derivatives of their logarithms in a direction of the scores are those of the scores: what they are divided by is constant.
 class Scaling {
-    const Scores scores;
+    typedef marginals::Logarithm Logarithm;
+    const Scores scores, direction;
     const bool scaled;  // otherwise the weights are those of the scores
     std::vector<double> siblings, grandparents, words;  // of the tree: the scores of visible parts, and of all that concern a word
 
     static double less(double score, double of_tree) { return score == -INFINITY ? score : score - of_tree; }
     size_t cell(int x, int m) const { return (size_t)x * (scores.n + 1) + m; }
+    Logarithm logarithm(const double* of, const double* change, int x, int m, double of_tree) const {
+        return {less(of[cell(x, m)], of_tree), change ? change[cell(x, m)] : 0};
+    }
 
   public:
     double total = 0;  // the score of the tree
     double slack = 0;  // a product of weights of a tree, all but some of one word being either complete or missing, is at most e^slack
     bool precise;      // no weight that matters is wrong by more than 1e-8 of it
 
-    Scaling(const Scores& of, bool is_scaled, signals::Watch& watch) : scores(of), scaled(is_scaled) {
+    Scaling(const Scores& of, const Scores& change, bool is_scaled, signals::Watch& watch)
+        : scores(of), direction(change), scaled(is_scaled) {
         const int n = scores.n;
         double size = 0, incomplete = 0;
         for (auto* each : {&siblings, &grandparents, &words}) each->assign(n + 1, 0);
@@ -149,10 +166,12 @@ class Scaling {
         precise = size * 1.2e-16 < 1e-8;
     }
 
-    double arc(int h, int m) const { return less(scores.arc[cell(h, m)], words[m] - siblings[m] - grandparents[m]); }
-    double crossed_arc(int h, int m) const { return less(scores.crossed_arc[cell(h, m)], words[m]); }
-    double sibling(int s, int m) const { return less(scores.sibling[cell(s, m)], siblings[m]); }
-    double grandparent(int g, int m) const { return less(scores.grandparent[cell(g, m)], grandparents[m]); }
+    Logarithm arc(int h, int m) const {
+        return logarithm(scores.arc, direction.arc, h, m, words[m] - siblings[m] - grandparents[m]);
+    }
+    Logarithm crossed_arc(int h, int m) const { return logarithm(scores.crossed_arc, direction.crossed_arc, h, m, words[m]); }
+    Logarithm sibling(int s, int m) const { return logarithm(scores.sibling, direction.sibling, s, m, siblings[m]); }
+    Logarithm grandparent(int g, int m) const { return logarithm(scores.grandparent, direction.grandparent, g, m, grandparents[m]); }
     double hidden_sibling(int m) const { return -siblings[m]; }
     double hidden_grandparent(int m) const { return -grandparents[m]; }
 };
