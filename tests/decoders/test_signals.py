@@ -55,6 +55,11 @@ def plain(n):
     return {**dict(zip(("shift", "s0b0", "s1s0"), transitions(n, 6).values())), "cost": np.zeros((n + 1, n + 1), np.float32)}
 
 
+def samples(n):
+    """So many that they take long."""
+    return {"samples": n**3, "rng": 1}
+
+
 def star(n):
     """All words depend on the first."""
     return np.array([-1, 0, *[1] * (n - 1)], dtype=np.int32)
@@ -89,6 +94,10 @@ LONG = {
     "mh3.marginals of large scores": (mh3.marginals, lambda n: wide(transitions(n, 2, 1)), 1500),
     "mh4.marginals of large scores": (mh4.marginals, lambda n: wide(transitions(n, 6)), 200),
     "mst.marginals of large scores": (mst.marginals, lambda n: {**wide(arc_scores(n)), "single_root": True}, 2000),
+    "mh4.marginals of one tree": (mh4.marginals, lambda n: {**transitions(n, 6), "heads": star(n)}, 400),
+    "mh3.sample": (mh3.sample, lambda n: {**transitions(n, 2, 1), **samples(n)}, 60),
+    "mh4.sample": (mh4.sample, lambda n: {**transitions(n, 6), **samples(n)}, 60),
+    "mst.sample": (mst.sample, lambda n: {**arc_scores(n), **samples(n)}, 60),
     "smallest k": (smallest_k, chain, 5000),
 }
 every_decoder = pytest.mark.parametrize("name", LONG)
