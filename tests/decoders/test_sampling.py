@@ -91,6 +91,16 @@ def test_large_and_small_scores(model, single_root, case):
         assert deviation_of(found, probabilities(model, n, scores, single_root)) < LIMIT
 
 
+@every_root
+def test_sums_too_small_for_an_inverse(single_root):
+    """Of weights from e^-700 to e^-745, of which float64 still has a few digits."""
+    for less in (-712, -720, -740):
+        arcs = np.full((5, 5), -3000.0)
+        arcs[0, 1], arcs[1, 2:], arcs[2, 3], arcs[3, 2], arcs[1, 4] = 0, (less, less - 1, 0), 0, 0, -1
+        found = sample(MST, {"arcs": arcs}, 2000, single_root=single_root)
+        assert deviation_of(found, probabilities(MST, 4, {"arcs": arcs}, single_root)) < LIMIT
+
+
 @every_model
 @every_root
 def test_forbidden_scores(model, single_root):

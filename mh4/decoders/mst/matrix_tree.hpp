@@ -172,7 +172,7 @@ template <class N> class MST {
         double z = 0;
         for (int v = 1; v <= n; v++)
             z += N::log(totals[v]);
-        if (N::SCALED && z < -300)  // an arc of weight e^-700 has a probability of at most e^-400
+        if (N::SCALED && !(z >= -300))  // an arc of weight e^-700 has a probability of at most e^-400; z is NaN if 1 / total was infinite
             return false;
         log_partition = z + largest_root;
         for (int v = 1; v <= n; v++)
