@@ -1,6 +1,7 @@
 // The sum over the MH4 derivations of one tree, and its derivatives.
 //
 // Which items [i,j,l] the tree has is said in tree_chart.pyx, and how each sequence is derived once at the top of inside_outside.hpp.
+// There are O(n^2) ways to derive them for a tree as sentences have it; O(n^3), in time and memory, if all words depend on one.
 #pragma once
 #include "forest.hpp"
 #include "inside_outside.hpp"

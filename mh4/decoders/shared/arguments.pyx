@@ -250,7 +250,7 @@ def sample_size(samples):
 
 
 def no_sum(heads, k):
-    """The error for a sum over nothing, as of `no_derivation`; heads: those given, some of which may be open, or None; k: of MH_k, or None."""
+    """The error for a sum over nothing; heads: those given, of which some may be open, or None; k: of MH_k, or None."""
     if heads is None or (k is None and (heads[1:] >= 0).all()):
         return no_derivation()
     if (heads[1:] >= 0).all():
