@@ -7,6 +7,7 @@ The scorer needs about 30 KB for a sentence. Its scores come from counts, and th
 cut where all of them end a sentence; see `chunks`.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -144,10 +145,13 @@ def official(gold: str, system: str) -> dict[str, Score]:
 def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk, list[Chunk]]]:
     """Read CoNLL-U files of the same text ("-" is standard input) in corresponding chunks, whose counts add up to those of the files.
 
+    A path may be a folder, whose files are read one after another; if that of gold is one, those of other folders need the same names.
     A chunk has some thousand words. It only has more, up to the whole files, if they have no sentence end in common for as long as
     that, or none where the scorer's alignment of words begins afresh. Raises InputError for files that the scorer rejects: not
     CoNLL-U, not a tree, several roots, a different text.
     """
+    for path in system_paths:
+        _check_names(gold_path, path)
     gold, *systems = (_Reader(path) for path in (gold_path, *system_paths))
     while not gold.done:
         gold.read(max(_CHUNK, gold.words()))  # twice as much as the last time, if that could not be cut
@@ -224,30 +228,32 @@ def format_counts(counts: dict[str, Counts]) -> str:
 
 
 class _Read(NamedTuple):
-    """A sentence and what the scorer makes of it. Its spans are in the file's text without spaces; line: what to add to their lines."""
+    """A sentence and what the scorer makes of it. Its spans are in the text without spaces; line: what to add to their lines in `file`."""
 
     sentence: conllu.Sentence
     text: str
     span: Any
     tokens: list[Any]
     words: list[Any]
+    file: str
     line: int
 
 
 class _Reader:
-    """A CoNLL-U file, which the scorer reads as far as is asked for.
+    """A CoNLL-U file, or the files in a folder, which the scorer reads as far as is asked for.
 
-    start, end: which part of its text without spaces has been read, but not taken yet. done: whether the file has been read to its
-    end.
+    start, end: which part of the text without spaces has been read, but not taken yet. done: whether all has been read to the end.
+    name: what messages call the file that is being read.
     """
 
     def __init__(self, path: str) -> None:
         self.path, self.name = path, conllu.name_of(path)
         self.start = self.end = 0
         self.done = False
-        self._blocks = conllu.blocks(path)  # unlike the scorer, its errors name the line and the sentence
+        self._files = iter(conllu.files_of(path))
+        self._blocks: Iterator[conllu.Block] = iter(())  # of this file
         self._sentences: list[_Read] = []
-        self._lines = 0  # how many have been read
+        self._lines = 0  # how many have been read of it
 
     def words(self) -> int:
         """How many there are in the sentences that have been read, but not taken yet."""
@@ -264,9 +270,9 @@ class _Reader:
             for read, following in zip(self._sentences, [*self._sentences[1:], None], strict=True)
         }
 
-    def line(self, place: int) -> int:
-        """The line of the token that has the character at this place of the text."""
-        return next(read.line + token.line for read in self._sentences for token in read.tokens if token.end > place)
+    def line(self, place: int) -> tuple[str, int]:
+        """The file and the line of the token that has the character at this place of the text."""
+        return next((read.file, read.line + token.line) for read in self._sentences for token in read.tokens if token.end > place)
 
     def read_to(self, place: int) -> None:
         """Read up to this place in the text, or to the end."""
@@ -278,15 +284,21 @@ class _Reader:
         blocks: list[conllu.Block] = []
         while words > 0 and not self.done:
             block = next(self._blocks, None)
-            if block is None:
-                self.done = True
-            else:
+            if block is not None:
                 blocks.append(block)
                 words -= len(block.sentence)
-        if blocks:
+                continue
             self._add(blocks)
+            blocks, file = [], next(self._files, None)
+            if file is None:
+                self.done = True
+            else:  # unlike the scorer's, these errors name the line and the sentence
+                self.name, self._blocks, self._lines = conllu.name_of(file), conllu.blocks(file), 0
+        self._add(blocks)
 
     def _add(self, blocks: Sequence[conllu.Block]) -> None:
+        if not blocks:
+            return
         lines = [line for block in blocks for line in block.lines]
         read = self._represented([block.sentence for block in blocks], lines)
         words, tokens = iter(read.words), iter(read.tokens)
@@ -300,7 +312,7 @@ class _Reader:
                 one.start += self.end
                 one.end += self.end
             its_words = [next(words) for _ in block.sentence.words]
-            self._sentences.append(_Read(block.sentence, text, span, of_sentence, its_words, self._lines))
+            self._sentences.append(_Read(block.sentence, text, span, of_sentence, its_words, self.name, self._lines))
         self.end += len(read.characters)
         self._lines += len(lines)
 
@@ -376,9 +388,18 @@ def _check_same_text(gold: _Reader, system: _Reader) -> None:
     def place(file: _Reader) -> str:
         file.read_to(start + 20)
         text = file.text()[start - file.start :][:20]
-        return "%s, line %d: %r" % (file.name, file.line(start), text) if text else "%s: the end" % file.name
+        return "%s, line %d: %r" % (*file.line(start), text) if text else "%s: the end" % conllu.name_of(file.path)
 
     raise InputError("%s, but %s: the scorer needs the same text in both" % (place(system), place(gold)))
+
+
+def _check_names(gold: str, system: str) -> None:
+    """Raise InputError if both are folders, and a file of one is missing in the other."""
+    if os.path.isdir(gold) and os.path.isdir(system):
+        names = [{os.path.basename(file) for file in conllu.files_of(folder)} for folder in (gold, system)]
+        for name in sorted(names[0] ^ names[1]):
+            has, lacks = (gold, system) if name in names[0] else (system, gold)
+            raise InputError("%s has no %s, which is in %s" % (lacks, name, has))
 
 
 def _check_multiword_tokens(gold: Chunk, system: Chunk) -> None:

@@ -3,21 +3,22 @@
 import click
 
 from mh4.cli.group import say
-from mh4.cli.paths import NAMED_OUTPUT, PATH
+from mh4.cli.paths import NAMED_OUTPUT, PATH, Input, files_of
 
 
 @click.command()
-@click.argument("files", type=PATH, metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", cls=Input, type=PATH, metavar="FILE...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
 @click.option(
     "--plot", "plot_file", type=NAMED_OUTPUT, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
 )
 def coverage(files: tuple[str, ...], as_json: bool, plot_file: str | None) -> None:
-    """Measure how much of the trees in CoNLL-U files ("-" is standard input) each class of trees covers.
+    """Measure how much of the trees in CoNLL-U files each class of trees covers.
 
     Sentence coverage is the percentage of trees in the class, edge coverage the percentage of arcs kept by the nearest trees in
     the class: Table 3 of the paper, plus MH5. Then come, in percent of the sentences, gap degree (block degree - 1),
-    well-nestedness and the number of pairs of crossing arcs. Each file has a row; several files also have a total.
+    well-nestedness and the number of pairs of crossing arcs. Each file has a row, as has each .conllu file
+    in a folder; several files also have a total. Without a file, or for "-", standard input is measured.
 
     With --json, {"files": [{"file": ...}, ...], "total": {...}}, each with sentences, words, classes (by name:
     sentences, edges, sentence_coverage, edge_coverage), gap_degree, block_degree, well_nested, crossings and left_out; the
@@ -36,7 +37,7 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: str | None) -> No
     with words_bar() as bar:
         task = bar.add_task("measuring", total=None, note="")
         rows = []
-        for name in files:
+        for name in files_of(files, ".conllu"):
             trees = (block.sentence.heads for block in conllu.blocks(name))
             rows.append((name, measuring.measure_coverage(trees, lambda words: bar.advance(task, words))))
     total = measuring.total(rows)

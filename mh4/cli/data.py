@@ -31,6 +31,12 @@ def data(language: str, to: str | None, ud: str | None, conll17: bool, source: s
 
     if conll17 and language == treebanks.TOY:
         raise InputError("the shared task has no toy treebank: --conll17 is for the others")
+    if to and ud and not conll17:
+        raise InputError("--ud uses files where they are, so there is nothing to put into %s (--to)" % to)
+    if source and (ud or language == treebanks.TOY) and not conll17:
+        raise InputError("nothing is fetched, so --source %s has no effect" % source)
+    if ud and language == treebanks.TOY:
+        raise InputError("the toy treebank is generated, so it cannot be taken from %s (--ud)" % ud)
     here = Path.cwd()
     for split, path in treebanks.locate(language, ud=ud, to=to, source=source).items():
         row = treebanks.identify(path)

@@ -1,11 +1,12 @@
 """The command `mh4 ensemble`."""
 
+import os
 from contextlib import closing
 
 import click
 
 from mh4.cli.options import limit_options, output_options, set_verbosity
-from mh4.cli.paths import NAMED_PATH, PATH
+from mh4.cli.paths import NAMED_PATH, PATH, Input
 from mh4.errors import InputError
 from mh4.parser.choices import TREES
 
@@ -15,19 +16,24 @@ from mh4.parser.choices import TREES
     "--model", "folders", multiple=True, type=NAMED_PATH, metavar="DIR", help="A member: any trained parser; may be repeated."
 )
 @click.option(
-    "--vote", "files", multiple=True, type=PATH, metavar="FILE.conllu", help="A member: IN.conllu as parsed by another parser."
+    "--vote",
+    "files",
+    multiple=True,
+    type=PATH,
+    metavar="FILE.conllu",
+    help="A member: IN.conllu as parsed by another parser; may be repeated.",
 )
 @click.option(
     "--tree", type=click.Choice(list(TREES)), default="mst", show_default=True, help="Class of the output tree; mst: any tree."
 )
-@click.argument("input_file", type=PATH, metavar="IN.conllu")
+@click.argument("input_files", cls=Input, type=PATH, metavar="IN.conllu...", nargs=-1, required=True)
 @output_options
 @limit_options
 def ensemble(
     folders: tuple[str, ...],
     files: tuple[str, ...],
     tree: str,
-    input_file: str,
+    input_files: tuple[str, ...],
     output: str,
     tags: bool,
     keep_deps: bool,
@@ -37,14 +43,15 @@ def ensemble(
     longest: int | None,
     beyond: str | None,
 ) -> None:
-    """Parse a CoNLL-U file with several parsers that vote for one tree.
+    """Parse CoNLL-U files with several parsers that vote for one tree.
 
-    The tree is the one whose arcs have the most votes; ties go to the members named first, models before files. A file must
-    have the same sentences and words as IN.conllu. The output is written as by `mh4 parse`, also if it is compressed.
+    The tree is the one whose arcs have the most votes; ties go to the members named first, models before files. A file that votes must
+    have the same sentences and words as IN.conllu; for several files, or for those in a folder, name a folder in which the parses have
+    the same names as they. Input is read and output written as by `mh4 parse`, also if they are compressed.
 
     Beyond --longest (by default that of its slowest member), members search as `mh4 parse` would have them, and vote for any tree.
     """
-    from mh4.cli.output import write
+    from mh4.cli.output import destinations, write
     from mh4.data import conllu
     from mh4.parser import parallel
     from mh4.parser.beyond import Limit
@@ -55,6 +62,10 @@ def ensemble(
     if tags and not folders:
         raise InputError("--tags needs a --model to predict them")
     set_verbosity(quiet, verbose)
-    blocks = with_votes(conllu.blocks(input_file, trees=False), files)
-    with closing(parallel.parse(Ensemble.load, (folders, tree), blocks, jobs, limit=Limit(longest, beyond))) as parsed:
-        write(parsed, input_file, output, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)
+    if (len(input_files) > 1 or os.path.isdir(input_files[0])) and not all(map(os.path.isdir, files)):
+        raise InputError("several files are parsed, so each --vote has to be a folder with their parses by another parser")
+    for file, destination in destinations(input_files, output):
+        votes = [os.path.join(vote, os.path.basename(file)) if os.path.isdir(vote) else vote for vote in files]
+        blocks = with_votes(conllu.blocks(file, trees=False), votes)
+        with closing(parallel.parse(Ensemble.load, (folders, tree), blocks, jobs, limit=Limit(longest, beyond))) as parsed:
+            write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)

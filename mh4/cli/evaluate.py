@@ -3,17 +3,20 @@
 import click
 
 from mh4.cli.group import say
-from mh4.cli.paths import PATH
+from mh4.cli.paths import PATH, Input
 
 
 @click.command()
 @click.argument("gold_file", type=PATH, metavar="GOLD.conllu")
-@click.argument("system_files", type=PATH, metavar="SYSTEM.conllu...", nargs=-1, required=True)
+@click.argument("system_files", cls=Input, type=PATH, metavar="SYSTEM.conllu...", nargs=-1, required=True)
 @click.option("--by", type=click.Choice(["deprel"]), help="Also show LAS by relation.")
 @click.option("--counts", is_flag=True, help="Show counts instead of percentages.")
 @click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
 def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, counts: bool, as_json: bool) -> None:
     """Score parsed files against gold with the official scorer of the CoNLL 2018 shared task.
+
+    A file may be a folder, whose .conllu files count as one file; the same names are expected in gold and in parsed folders. If no
+    parsed file is named, it is read from standard input, as in `mh4 parse ... | mh4 evaluate GOLD.conllu`.
 
     For one system, this prints the scorer's own table; for several, the F1 of every metric, one column per system. With --by
     deprel, also LAS by relation (without subtypes): precision is correct / predicted, recall correct / gold, where an arc is

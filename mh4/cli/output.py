@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from mh4.cli.group import say
+from mh4.cli.paths import check_outputs, files_of
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
 from mh4.errors import InputError
@@ -57,29 +58,34 @@ def write(
         say("%s: %s" % (conllu.name_of(source), rate), err=True)
 
 
-def destinations(input_files: Sequence[str], output: str) -> list[str]:
-    """Where the parse of each file goes: `output` for a single file, or into the folder `output`, under the name of the input.
+def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu") -> list[tuple[str, str]]:
+    """The files to parse, each with where its parse goes.
 
-    A folder is a path that ends with a slash, or that of an existing folder, or the output of several files; it is made if there is
-    none. Input that is not called .conllu, such as text, gets this extension; compressed input keeps its own behind it. Raises
-    InputError if two files would have the same name, or if one is standard input and so has no name.
+    inputs: files, and folders, which stand for the files in them with this extension, sorted by name.
+    A single file goes to `output`, others into the folder `output`, under the name of the input. A folder is a path that ends with a
+    slash, or that of an existing folder, or the output of several files or of a folder; it is made if there is none. Input that is not
+    called .conllu, such as text, gets this extension; compressed input keeps its own behind it. Raises InputError if two files would have the same name, if one is standard
+    input and so has no name, or if an output is an input of the command, which is running.
     """
-    if len(input_files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
-        return [output]
+    files = files_of(inputs, extension)
+    if files == list(inputs) and len(files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
+        return [(files[0], output)]
     if output == "-":
-        raise InputError("several files cannot all go to standard output: name a folder for them, -o FOLDER")
-    if "-" in input_files:
+        several = "several files" if len(files) > 1 else "the files of a folder"
+        raise InputError("%s cannot all go to standard output: name a folder for them, -o FOLDER" % several)
+    if "-" in files:
         raise InputError("standard input has no name, so its parse cannot go into a folder: %s" % output)
     found: dict[str, str] = {}
-    for file in input_files:
+    for file in files:
         path = os.path.join(output, _name(file))
         if path in found:
             raise InputError("%s and %s would both be written to %s" % (found[path], file, path))
         found[path] = file
     if os.path.lexists(output) and not os.path.isdir(output):
         raise InputError("%s: not a folder, as the output of several files has to be" % output)
+    check_outputs(found)
     make_folder(output)
-    return list(found)
+    return [(file, path) for path, file in found.items()]
 
 
 def _name(file: str) -> str:

@@ -10,7 +10,7 @@ import click
 
 from mh4.cli.group import say
 from mh4.cli.options import decoding_options, limit_options, output_options, set_verbosity, width
-from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, check_outputs
+from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
 from mh4.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("input_files", type=PATH, metavar="IN.conllu...", nargs=-1, required=True)
+@click.argument("input_files", cls=Input, type=PATH, metavar="IN.conllu...", nargs=-1, required=True)
 @click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR")
 @click.option("--text", is_flag=True, help="The input is raw text in UTF-8, to be segmented into sentences and words.")
 @click.option("--segmenter", "segmenter_file", type=NAMED_PATH, metavar="FILE", help="For --text, from `mh4 segmenter train`.")
@@ -53,13 +53,14 @@ def parse(
     rejects_file: str | None,
     flush: bool,
 ) -> None:
-    """Parse CoNLL-U files of any size ("-" is standard input), or with --text raw text.
+    """Parse CoNLL-U files of any size, or with --text raw text.
 
     Each word gets a new HEAD and DEPREL; DEPS, which would otherwise contradict them, becomes "_". Everything else, including
     comments, multiword tokens and empty nodes, is kept byte for byte.
 
-    OUT is a file, or for several files a folder, in which each output has the name of its input. Files are parsed one after another,
-    and each output is written once its file is parsed. Files called .gz, .bz2, .xz or .zst are compressed, inputs and outputs.
+    A folder stands for the .conllu files (with --text, the .txt files) in it. Without a file, or for "-", standard input is parsed.
+    OUT is a file, or for several files or a folder a folder, in which each output has the name of its input. Files are parsed one
+    after another, and each output is written once its file is parsed. Files called .gz, .bz2, .xz or .zst are compressed, inputs and outputs.
 
     A sentence of more words than --longest, or too long for the memory of the machine, is decoded as --beyond says, very long ones in
     windows; a comment in it, "# mh4 = ...", says so, and the sentences are counted at the end. They have no probabilities.
@@ -83,8 +84,8 @@ def parse(
     if flush and jobs > 1:
         raise InputError("--flush parses one sentence at a time, so --jobs %d does not make sense with it" % jobs)
     set_verbosity(quiet, verbose)
-    outputs = destinations(input_files, output)
-    check_outputs(outputs)
+    found = destinations(input_files, output, ".txt" if text else ".conllu")
+    outputs = [destination for _, destination in found]
     if rejects_file and os.path.realpath(rejects_file) in map(os.path.realpath, outputs) and not _is_device(rejects_file):
         raise InputError("%s is both the output and the file of --rejects: choose another for one of them" % rejects_file)
     with ExitStack() as stack:
@@ -95,7 +96,7 @@ def parse(
 
             blocks = Segmenter(segmenter_file).blocks
         limit = Limit(longest, beyond)
-        for file, destination in zip(input_files, outputs, strict=True):
+        for file, destination in found:
             with closing(
                 parallel.parse(Parser.load, arguments, blocks(file), jobs, limit=limit, at_once=flush, confidence=confidence)
             ) as parsed:

@@ -1,13 +1,19 @@
-"""The paths on a command line: which files are read and which written, so that no output is an input."""
+"""The paths on a command line: which files are read and which written, so that no output is an input.
+
+An input may be a folder, which stands for the files of its kind in it, and may be left out where something is piped in.
+"""
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from mh4.errors import InputError
+from mh4.util import streams
 
 
 class Path(click.ParamType):
@@ -46,10 +52,31 @@ class Path(click.ParamType):
 PATH, NAMED_PATH = Path(), Path(standard=False)
 OUTPUT, NAMED_OUTPUT = Path(written=True), Path(standard=False, written=True)
 
+
+class Input(click.Argument):
+    """An argument that is read: without it, what is piped or redirected to standard input is; on a terminal it is missing."""
+
+    def process_value(self, context: click.Context, value: Any) -> Any:
+        if self.value_is_missing(value) and streams.is_fed() and not context.resilient_parsing:
+            value = "-" if self.nargs == 1 else ("-",)
+        return super().process_value(context, value)
+
+
 # The files in the folder of a model; other files there have nothing to do with it.
 MODEL_FILES = (
     "config.toml", "vocabulary.json", "weights.npz", "metrics.jsonl", "checkpoint.npz", "calibration.json", "summary.json",
 )  # fmt: skip
+
+
+def files_of(paths: Sequence[str], extension: str) -> list[str]:
+    """The paths of arguments of the command, which is running, with the files that the folders among them stand for in their place."""
+    from mh4.util.reading import files_in
+
+    found = [file for path in paths for file in (files_in(path, extension) if os.path.isdir(path) else [path])]
+    read, written = _paths(click.get_current_context())
+    read += set(found) - set(paths)
+    _check(written, found)
+    return found
 
 
 def check_outputs(paths: Iterable[str]) -> None:
@@ -64,15 +91,24 @@ def _paths(context: click.Context) -> tuple[list[str], list[str]]:
 
 
 def _check(written: Iterable[str], read: Iterable[str]) -> None:
-    """InputError if a file that is written is one that is read, or one of a model that is, by whatever names."""
+    """InputError if a file that is written is one that is read, or one of a model or a folder that is, by whatever names."""
     outputs = {_identity(path, standard=1): "standard output" if path == "-" else path for path in written}
     outputs.pop(None, None)
     for path in read if outputs else ():
-        for file in [os.path.join(path, name) for name in MODEL_FILES] if os.path.isdir(path) else [path]:
+        for file in _in_folder(path) if os.path.isdir(path) else [path]:
             output = outputs.get(_identity(file, standard=0))
             if output:
                 name = "standard input" if file == "-" else file
                 raise InputError("%s would overwrite %s, which is read: choose another output" % (output, name))
+
+
+def _in_folder(folder: str) -> list[str]:
+    """The files that are read of a model, or of a folder of CoNLL-U files."""
+    with suppress(OSError):
+        names = os.listdir(folder)
+        if "config.toml" not in names:
+            return [os.path.join(folder, name) for name in names if ".conllu" in name]
+    return [os.path.join(folder, name) for name in MODEL_FILES]
 
 
 def _identity(path: str, standard: int) -> tuple[int, int] | None:

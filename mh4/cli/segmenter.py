@@ -2,7 +2,7 @@
 
 import click
 
-from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH
+from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
 
 
 @click.group()
@@ -11,7 +11,7 @@ def segmenter() -> None:
 
 
 @segmenter.command()
-@click.argument("train_file", type=PATH, metavar="TRAIN.conllu")
+@click.argument("train_file", cls=Input, type=PATH, metavar="TRAIN.conllu")
 @click.option("--dev", "dev_file", required=True, type=NAMED_PATH, metavar="FILE", help="Development treebank (CoNLL-U).")
 @click.option("-o", "--output", "output_file", required=True, type=NAMED_OUTPUT, metavar="FILE", help="Where the segmenter goes.")
 @click.option("--epochs", type=click.IntRange(1, 1000), default=20, show_default=True)

@@ -7,7 +7,7 @@ import click
 import mh4
 from mh4.cli.group import say
 from mh4.cli.options import decoding_options, width
-from mh4.cli.paths import NAMED_PATH, PATH
+from mh4.cli.paths import NAMED_PATH, PATH, Input
 
 if TYPE_CHECKING:
     from mh4.data.conllu import Sentence
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR")
-@click.argument("gold_file", type=PATH, metavar="GOLD.conllu")
+@click.argument("gold_file", cls=Input, type=PATH, metavar="GOLD.conllu")
 @decoding_options
 def test(folder: str, gold_file: str, decode: str | None, beam: int | None) -> None:
-    """Parse the words of GOLD.conllu and score against its trees: UAS and LAS in percent of all words."""
+    """Parse the words of GOLD.conllu and score against its trees: UAS and LAS in percent of all words.
+
+    GOLD.conllu may be a folder, whose .conllu files count as one file. Without it, or for "-", standard input is read.
+    """
     from mh4.analysis.evaluation import attachment_scores
     from mh4.data import conllu
 

@@ -5,12 +5,12 @@ import sys
 
 import click
 
-from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH
+from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
 from mh4.errors import InputError, one_line
 
 
 @click.command()
-@click.argument("file", type=PATH, metavar="FILE.conllu")
+@click.argument("file", cls=Input, type=PATH, metavar="FILE.conllu")
 @click.argument("second", type=PATH, metavar="[SECOND.conllu]", required=False)
 @click.option("--model", "folder", type=NAMED_PATH, metavar="DIR", help="Instead of a second file: parse FILE with this model.")
 @click.option("--sentence", metavar="N|SENT_ID", help="Show only this sentence: its number, from 1, or its sent_id.")
@@ -26,7 +26,9 @@ def view(
     page_file: str | None,
     picture_file: str | None,
 ) -> None:
-    """Show the trees of a CoNLL-U file ("-" is standard input), in the terminal, or as a page or a picture.
+    """Show the trees of a CoNLL-U file in the terminal, as a page or as a picture.
+
+    FILE.conllu may be a folder, whose .conllu files are shown one after another. Without it, or for "-", standard input is read.
 
     With a second file of the same sentences and words, or with a model, both trees of each sentence are shown, and where they
     differ.

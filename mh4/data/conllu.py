@@ -7,6 +7,7 @@ https://universaldependencies.org/format.html
 """
 
 import io
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ import numpy as np
 
 from mh4.errors import InputError, one_line, shown, unreadable
 from mh4.util import compression, files
+from mh4.util.reading import files_in
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 ARC_PROB, ARC_PROB_FORMAT = "ArcProb", "%.4f"  # the probability of the arc to a word, as an attribute in MISC
@@ -180,12 +182,14 @@ class Block:
 
 
 def read(path: str, *, trees: bool = True) -> list[Sentence]:
-    """The sentences of CoNLL-U file `path`; see blocks."""
+    """The sentences of CoNLL-U file `path`, or of those in a folder; see blocks."""
     return [block.sentence for block in blocks(path, trees=trees)]
 
 
 def blocks(path: str, *, trees: bool = True, rejected: Rejected | None = None, at_once: bool = False) -> Iterator[Block]:
-    """Read CoNLL-U file `path` ("-" is standard input; .gz, .bz2, .xz and .zst are compressed), a sentence at a time.
+    """Read CoNLL-U file `path` ("-" is standard input), or the .conllu files in a folder one after another, a sentence at a time.
+
+    Files called .gz, .bz2, .xz and .zst are compressed.
 
     With `trees`, columns HEAD and DEPREL must hold a tree for every sentence; otherwise they are ignored.
     A byte order mark at the start of the file is accepted and, like everything else, kept.
@@ -195,9 +199,15 @@ def blocks(path: str, *, trees: bool = True, rejected: Rejected | None = None, a
     belong to the next sentence, and those at the end of the file to none.
     Raises InputError, naming file, line and sentence, for anything that is not CoNLL-U, not a tree, or not UTF-8.
     """
-    name = name_of(path)
-    text = lines(path, name, "strict" if rejected is None else "surrogateescape")
-    return parsed(text, name, trees=trees, rejected=rejected, at_once=at_once)
+    for file in files_of(path):
+        name = name_of(file)
+        text = lines(file, name, "strict" if rejected is None else "surrogateescape")
+        yield from parsed(text, name, trees=trees, rejected=rejected, at_once=at_once)
+
+
+def files_of(path: str) -> list[str]:
+    """The .conllu files in the folder `path`, sorted by name, or just `path` if it is no folder. Raises InputError if there are none."""
+    return files_in(path, ".conllu") if os.path.isdir(path) else [path]
 
 
 def parsed(

@@ -78,10 +78,13 @@ def train(train_file: str, dev_file: str, path: str, epochs: int = EPOCHS) -> No
 
 
 def _conllu(path: str) -> str:
-    """A CoNLL-U file without its trees, which need not be there."""
-    blocks = conllu.blocks(path, trees=False)
-    text = "".join(block.text(dict.fromkeys(_TREE, ["_"] * len(block.sentence))) for block in blocks)
-    return text.lstrip("\ufeff").replace("\r\n", "\n")
+    """A CoNLL-U file, or those of a folder, without the trees, which need not be there."""
+    text = ""
+    for file in conllu.files_of(path):
+        blocks = conllu.blocks(file, trees=False)
+        of_file = "".join(block.text(dict.fromkeys(_TREE, ["_"] * len(block.sentence))) for block in blocks)
+        text += of_file.lstrip("\ufeff").replace("\r\n", "\n").rstrip("\n") + "\n\n"
+    return text
 
 
 def _in_a_process(train_text: str, dev_text: str, epochs: int) -> bytes:

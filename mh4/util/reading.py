@@ -1,4 +1,4 @@
-"""The paths of models as users give them, and small files, read whole, whatever may have happened to them."""
+"""The paths of models and of inputs as users give them, and small files, read whole, whatever may have happened to them."""
 
 import os
 import stat
@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from mh4.errors import InputError, shown, unreadable
+from mh4.util import compression
 
 MOST = 1 << 26  # bytes; a large vocabulary has a few millions
 
@@ -18,6 +19,20 @@ def path_of(given: Path) -> str:
     if not isinstance(given, (str, bytes, os.PathLike)) or not os.fspath(given):
         raise InputError("no model can be loaded from %s: expected the path of its folder or file" % shown(given))
     return os.fsdecode(given)
+
+
+def files_in(folder: str, extension: str) -> list[str]:
+    """The paths of the files with this extension in a folder, also compressed ones, which are not hidden, by name. Raises InputError if there are none."""
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder) if not entry.is_dir())
+    except OSError as error:
+        raise unreadable(folder, error) from None
+    found = [
+        os.path.join(folder, name) for name in names if compression.stem(name).endswith(extension) and not name.startswith(".")
+    ]
+    if not found:
+        raise InputError("%s: no %s files in this folder" % (folder, extension))
+    return found
 
 
 @contextmanager

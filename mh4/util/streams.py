@@ -8,6 +8,7 @@ descriptor does not block, a pause is taken for the end of the input. So all com
 import io
 import os
 import select
+import stat
 import sys
 from typing import Any, TextIO
 
@@ -79,6 +80,15 @@ def open_standard() -> None:
                 setattr(sys, name, stream)
             if number:
                 stream.reconfigure(errors="backslashreplace")
+
+
+def is_fed() -> bool:
+    """Whether standard input is a pipe, a socket or a file: something to be read, not a terminal or /dev/null."""
+    try:
+        kind = os.fstat(0).st_mode
+    except OSError:  # closed
+        return False
+    return stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or stat.S_ISREG(kind)
 
 
 def finish() -> None:

@@ -1,0 +1,116 @@
+"""What commands read: files, folders of files, and what is piped in."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from running import COMMAND, mh4, refuses, succeeds
+
+
+@pytest.fixture(scope="module")
+def folder(treebank, tmp_path_factory):
+    """A folder with two treebanks, and things in it that are not treebanks."""
+    made = tmp_path_factory.mktemp("treebanks")
+    for name, split in (("b.conllu", "test"), ("a.conllu", "dev")):
+        (made / name).write_bytes((treebank / ("toy-ud-%s.conllu" % split)).read_bytes())
+    for name in ("README", ".hidden.conllu", "a.conllu~"):
+        (made / name).write_text("no treebank")
+    (made / "c.conllu").mkdir()
+    return made
+
+
+@pytest.fixture(scope="module")
+def whole(folder, tmp_path_factory):
+    """The files of the folder in one."""
+    path = tmp_path_factory.mktemp("whole") / "whole.conllu"
+    path.write_bytes(b"".join((folder / name).read_bytes() for name in ("a.conllu", "b.conllu")))
+    return path
+
+
+@pytest.fixture(scope="module")
+def parsed(folder, tmp_path_factory):
+    """The folder with other labels: all are "dep", except those of words that the root is the head of."""
+    made = tmp_path_factory.mktemp("parsed")
+    for name in ("a.conllu", "b.conllu"):
+        rows = [line.split("\t") for line in (folder / name).read_text(encoding="utf-8").split("\n")]
+        for row in rows:
+            if row[0].isdigit() and row[6] != "0":
+                row[7] = "dep"
+        (made / name).write_text("\n".join("\t".join(row) for row in rows), encoding="utf-8")
+    return made
+
+
+def test_a_folder_is_its_files(folder, whole, parsed):
+    rows = succeeds("coverage", str(folder)).decode().splitlines()
+    assert [row.split()[0] for row in rows[2:5]] == ["a.conllu", "b.conllu", "total"]
+    assert rows[4].split()[1:] == succeeds("coverage", str(whole)).decode().splitlines()[2].split()[1:]
+    scores = succeeds("evaluate", str(folder), str(parsed))
+    assert scores == succeeds("evaluate", str(whole), str(parsed)) == succeeds("evaluate", str(folder), str(parsed))
+    (las,) = (line for line in scores.decode().splitlines() if line.startswith("LAS"))
+    assert 0 < float(las.split("|")[3]) < 100
+    assert b"160 sentences" in succeeds("compare", str(folder), str(parsed), str(whole))
+    assert succeeds("view", str(folder)).count(b"\n# ") == succeeds("view", str(whole)).count(b"\n# ") > 150
+
+
+def test_messages_name_the_file_in_the_folder(folder, parsed, tmp_path):
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "a.conllu").write_bytes((folder / "a.conllu").read_bytes())
+    assert "%s has no b.conllu, which is in %s" % (copy, folder) in refuses("evaluate", str(folder), str(copy))
+    assert "%s has no b.conllu, which is in %s" % (copy, folder) in refuses("compare", str(copy), str(copy), str(folder))
+    lines = (folder / "b.conllu").read_text(encoding="utf-8").split("\n")
+    first = next(k for k, line in enumerate(lines) if line.startswith("1\t"))
+    lines[first] = "\t".join(["1", "other", *lines[first].split("\t")[2:]])
+    (copy / "b.conllu").write_text("\n".join(lines), encoding="utf-8")
+    line = refuses("evaluate", str(folder), str(copy))
+    assert "%s, line %d: 'other" % (copy / "b.conllu", first + 1) in line
+    assert "%s, line %d: " % (folder / "b.conllu", first + 1) in line
+    lines[first] = "1\tno word"
+    (copy / "b.conllu").write_text("\n".join(lines), encoding="utf-8")
+    for arguments in (["coverage", str(copy)], ["evaluate", str(folder), str(copy)], ["view", str(copy)]):
+        done = mh4(*arguments)
+        assert done.returncode == 2 and ("%s, line %d, " % (copy / "b.conllu", first + 1)).encode() in done.stderr
+    (tmp_path / "none").mkdir()
+    for command in ("coverage", "view"):
+        assert "none: no .conllu files in this folder" in refuses(command, str(tmp_path / "none"))
+
+
+def test_no_output_is_a_file_in_a_folder_that_is_read(folder):
+    inside = str(folder / "a.conllu")
+    assert "would overwrite %s, which is read" % inside in refuses("view", str(folder), "--html", inside)
+    done = mh4("ensemble", "--vote", str(folder), str(folder), "-o", str(folder))
+    assert done.returncode == 2 and b"would overwrite" in done.stderr
+
+
+def test_votes_and_parses_of_a_folder(folder, parsed, tmp_path):
+    out = tmp_path / "out"
+    assert succeeds("ensemble", "--vote", str(parsed), str(folder), "-o", str(out)) == b""
+    assert sorted(path.name for path in out.iterdir()) == ["a.conllu", "b.conllu"]
+    for name in ("a.conllu", "b.conllu"):
+        alone = succeeds("ensemble", "--vote", str(parsed / name), str(folder / name))
+        assert (out / name).read_bytes() == alone and b"\tdep\t" in alone
+    line = refuses("ensemble", "--vote", str(parsed / "a.conllu"), str(folder), "-o", str(tmp_path / "new"))
+    assert "each --vote has to be a folder" in line and not (tmp_path / "new").exists()
+    assert "name a folder for them, -o FOLDER" in refuses("ensemble", "--vote", str(parsed), str(folder))
+
+
+@pytest.mark.parametrize("command", [["coverage"], ["view"], ["evaluate", "GOLD"], ["ensemble", "--vote", "GOLD"]])
+def test_what_is_piped_in_needs_no_name(command, folder, parsed):
+    command = [str(folder / "a.conllu") if word == "GOLD" else word for word in command]
+    piped = parsed / "a.conllu"
+    named = succeeds(*command, "-", stdin=piped.read_bytes())
+    assert named == succeeds(*command, stdin=piped.read_bytes())  # a pipe
+    with open(piped, "rb") as file:
+        assert subprocess.run(COMMAND + command, stdin=file, stdout=-1, check=True).stdout == named
+    if command[0] != "evaluate":
+        assert succeeds(*command, str(piped), stdin=b"not read") == succeeds(*command, str(piped))
+    done = subprocess.run(COMMAND + command, stdin=subprocess.DEVNULL, stdout=-1, stderr=-1)
+    assert done.returncode == 2 and b"Missing argument" in done.stderr
+
+
+def test_options_of_data_that_would_have_no_effect(treebank, tmp_path, monkeypatch):
+    ud, to = str(treebank), str(tmp_path / "to")
+    assert "--ud uses files where they are" in refuses("data", "hu", "--ud", ud, "--to", to)
+    assert "nothing is fetched, so --source lindat has no effect" in refuses("data", "toy", "--source", "lindat")
+    assert "cannot be taken from %s" % ud in refuses("data", "toy", "--ud", ud)
+    assert not Path(to).exists()
