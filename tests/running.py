@@ -33,9 +33,9 @@ def refuses(*arguments, stdin=None):
     return line
 
 
-def on_a_terminal(*arguments, streams=("stderr",)):
+def on_a_terminal(*arguments, streams=("stderr",), columns=200):
     """The exit code, and the output if these of the standard streams are a terminal; other output is lost."""
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), TERM="xterm", COLUMNS="200")
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), TERM="xterm", COLUMNS=str(columns))
     terminal, ours = pty.openpty()
     connected = {"stdout": subprocess.DEVNULL, **dict.fromkeys(streams, ours)}
     shown = b""

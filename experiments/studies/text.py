@@ -110,7 +110,7 @@ def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: st
     segmenter = bench.models(bank.name) / "segmenter.udpipe"
     if not segmenter.exists():
         bench.console.print("training a segmenter on %s" % bank.paths["train"].name, soft_wrap=True)
-        train(str(bank.paths["train"]), str(bank.paths["dev"]), str(segmenter))
+        train(str(bank.paths["train"]), str(bank.paths["dev"]), str(segmenter), report=bench.console.print)
     with tempfile.TemporaryDirectory() as folder:
         rows = list(measure(bank, models, str(segmenter), Path(folder)))
     title, parts = bank.title + ": from raw text", page(bank, segmenter, rows, options.repeat())

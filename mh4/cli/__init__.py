@@ -11,12 +11,13 @@ from mh4.cli.coverage import coverage
 from mh4.cli.data import data
 from mh4.cli.ensemble import ensemble
 from mh4.cli.evaluate import evaluate
-from mh4.cli.group import Commands
+from mh4.cli.group import Commands, describe
 from mh4.cli.info import info
 from mh4.cli.install_dynet import install_dynet
 from mh4.cli.pack import pack
 from mh4.cli.parse import parse
 from mh4.cli.segmenter import segmenter
+from mh4.cli.settings import settings
 from mh4.cli.test import test
 from mh4.cli.train import train
 from mh4.cli.view import view
@@ -28,5 +29,21 @@ def main() -> None:
     """Exact global transition-based non-projective dependency parsing (Gómez-Rodríguez, Shi & Lee, ACL 2018)."""
 
 
-for command in (train, parse, ensemble, test, evaluate, compare, info, pack, coverage, data, segmenter, view, install_dynet):
+for command in (
+    train,
+    parse,
+    ensemble,
+    test,
+    evaluate,
+    compare,
+    info,
+    pack,
+    coverage,
+    data,
+    segmenter,
+    view,
+    settings,
+    install_dynet,
+):
     main.add_command(command)
+describe(main)

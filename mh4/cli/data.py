@@ -22,7 +22,11 @@ from mh4.errors import InputError
     help="Where from; by default github, or what the environment variable MH4_DATA_SOURCE says.",
 )
 def data(language: str, to: str | None, ud: str | None, conll17: bool, source: str | None) -> None:
-    """Fetch and verify a treebank of UD 2.0 ("toy": generate the toy treebank)."""
+    """Fetch and verify a treebank of UD 2.0, or generate the toy treebank.
+
+    LANG is the code of one of the paper's treebanks, such as hu, or toy, a small artificial one. Files that are there
+    already are verified, and not fetched again.
+    """
     from pathlib import Path
 
     from mh4.data import conll17 as shared_task

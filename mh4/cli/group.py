@@ -38,6 +38,14 @@ class Commands(click.Group):
             return super().invoke(context)
 
 
+def describe(group: click.Group) -> None:
+    """Let the lists of commands have the first paragraphs of their help, which click would cut off."""
+    for command in group.commands.values():
+        command.short_help = " ".join((command.help or "").partition("\n\n")[0].split())
+        if isinstance(command, click.Group):
+            describe(command)
+
+
 def say(*lines: str, err: bool = False) -> None:
     """Print lines for people; what they have from files cannot control the terminal."""
     click.echo("\n".join(map(one_line, lines)), err=err)

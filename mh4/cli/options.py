@@ -33,11 +33,24 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of a command that writes parsed files: output, columns, processes and how much it says."""
     for decorate in (
         click.option(
-            "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes to parse with."
+            "--jobs",
+            type=click.IntRange(min=1),
+            default=1,
+            show_default=True,
+            metavar="N",
+            help="Number of processes to parse with.",
         ),
         click.option("--keep-deps", is_flag=True, help="Keep DEPS, although it may contradict the new HEAD and DEPREL."),
         click.option("--tags", is_flag=True, help="Also write the predicted UPOS, XPOS and FEATS."),
-        click.option("-o", "--output", "output", default="-", type=OUTPUT, metavar="OUT", help="By default, standard output."),
+        click.option(
+            "-o",
+            "--output",
+            "output",
+            default="-",
+            type=OUTPUT,
+            metavar="OUT",
+            help="File or folder; by default, standard output.",
+        ),
         click.option("--quiet", is_flag=True, help="No progress bar and no notes."),
         click.option("--verbose", is_flag=True, help="Say how much was parsed, and how fast."),
     ):

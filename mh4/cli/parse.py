@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("input_files", cls=Input, type=PATH, metavar="IN.conllu...", nargs=-1, required=True)
-@click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR")
+@click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR", help="The folder of a trained parser.")
 @click.option("--text", is_flag=True, help="The input is raw text in UTF-8, to be segmented into sentences and words.")
 @click.option("--segmenter", "segmenter_file", type=NAMED_PATH, metavar="FILE", help="For --text, from `mh4 segmenter train`.")
 @click.option("--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712.")

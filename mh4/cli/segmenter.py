@@ -2,6 +2,7 @@
 
 import click
 
+from mh4.cli.group import say
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
 
 
@@ -14,8 +15,16 @@ def segmenter() -> None:
 @click.argument("train_file", cls=Input, type=PATH, metavar="TRAIN.conllu")
 @click.option("--dev", "dev_file", required=True, type=NAMED_PATH, metavar="FILE", help="Development treebank (CoNLL-U).")
 @click.option("-o", "--output", "output_file", required=True, type=NAMED_OUTPUT, metavar="FILE", help="Where the segmenter goes.")
-@click.option("--epochs", type=click.IntRange(1, 1000), default=20, show_default=True)
-def train(train_file: str, dev_file: str, output_file: str, epochs: int) -> None:
+@click.option(
+    "--epochs",
+    type=click.IntRange(1, 1000),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="How often the treebank is gone through.",
+)
+@click.option("--quiet", is_flag=True, help="No line on each epoch.")
+def train(train_file: str, dev_file: str, output_file: str, epochs: int, quiet: bool) -> None:
     """Train a segmenter on the words and spaces (SpaceAfter=No) of a treebank.
 
     It is a tokenizer of UDPipe 1 (pip install mh4[text]), that of the epoch with the best result on the development treebank. Training
@@ -23,4 +32,4 @@ def train(train_file: str, dev_file: str, output_file: str, epochs: int) -> None
     """
     from mh4.data.segmenter import train as train_segmenter
 
-    train_segmenter(train_file, dev_file, output_file, epochs)
+    train_segmenter(train_file, dev_file, output_file, epochs, lambda line: None if quiet else say(line, err=True))

@@ -6,8 +6,10 @@ a UDPipe model, and any UDPipe 1 model that has a tokenizer is a segmenter.
 
 import io
 import os
-import sys
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from threading import Thread
 from typing import Any
 
 from mh4.data import conllu
@@ -20,6 +22,7 @@ from mh4.util.reading import open_regular
 EPOCHS = 20
 _MODEL = b"\x12morphodita_parsito"  # with which UDPipe's models begin; it trusts the first byte, and checks the others
 _TREE = (conllu.HEAD, conllu.DEPREL, conllu.DEPS)
+_EPOCH = re.compile(r"Epoch (\d+), .*training acc: ([\d.]+)%, heldout tokens: .*R/([\d.]+)%, sentences: .*R/([\d.]+)%")
 _CHUNK = 1 << 20  # characters of text in memory, if there are paragraphs
 
 
@@ -62,17 +65,19 @@ class Segmenter:
             raise InputError("the text cannot be segmented: %s" % error.message)
 
 
-def train(train_file: str, dev_file: str, path: str, epochs: int = EPOCHS) -> None:
+def train(
+    train_file: str, dev_file: str, path: str, epochs: int = EPOCHS, report: Callable[[str], object] = lambda line: None
+) -> None:
     """Train a segmenter on the sentences of a CoNLL-U file and write it to `path`, whole or not at all.
 
-    The text is made of the words and SpaceAfter=No. The segmenter is that of the epoch that is best on `dev_file`. If standard error
-    is a terminal, UDPipe reports on each epoch there. Raises InputError if a file is not CoNLL-U, if ufal.udpipe is not installed or
+    The text is made of the words and SpaceAfter=No. The segmenter is that of the epoch that is best on `dev_file`. `report` is called
+    with a line on each epoch, in another thread. Raises InputError if a file is not CoNLL-U, if ufal.udpipe is not installed or
     refuses to train, or if `path` cannot be written.
     """
     _udpipe()
     train_text, dev_text = map(_conllu, (train_file, dev_file))
     with atomic_path(path) as temporary:
-        trained = _in_a_process(train_text, dev_text, epochs)
+        trained = _in_a_process(train_text, dev_text, epochs, report)
         with open(temporary, "ab") as file:
             file.write(trained)
 
@@ -87,24 +92,45 @@ def _conllu(path: str) -> str:
     return text
 
 
-def _in_a_process(train_text: str, dev_text: str, epochs: int) -> bytes:
+def _in_a_process(train_text: str, dev_text: str, epochs: int, report: Callable[[str], object]) -> bytes:
     """The trained model. Training takes minutes and does not listen to signals, so another process does it, which we can kill."""
-    child = Child()
+    read, write = os.pipe()
+    reader = Thread(target=_report, args=(read, epochs, report))
+    reader.start()
+    child = None
     try:
-        trained, problem = child.call(_train, train_text, dev_text, epochs)
+        child = Child()
+        trained, problem = child.call(_train, train_text, dev_text, epochs, "/proc/%d/fd/%d" % (os.getpid(), write))
     except Killed:
         raise InputError("training the segmenter was killed, perhaps because memory ran out") from None
     finally:
-        child.kill()
+        if child:
+            child.kill()
+        os.close(write)  # which ends what there is to report
+        reader.join()
     if problem:
         raise InputError("UDPipe cannot train a segmenter: %s" % problem)
     return trained
 
 
-def _train(train_text: str, dev_text: str, epochs: int) -> tuple[bytes, str]:
-    """The trained model, or why there is none."""
-    if not sys.stderr.isatty():
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+def _report(messages: int, epochs: int, report: Callable[[str], object]) -> None:
+    """Report on the epochs that UDPipe's messages, to be read from this descriptor, are about."""
+    with open(messages, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            found = _EPOCH.match(line)
+            if found:
+                with suppress(OSError):  # training goes on if nobody reads this
+                    report(
+                        "epoch %s of %s  training accuracy %s  dev F1: tokens %s, sentences %s"
+                        % (found[1], epochs, *found.groups()[1:])
+                    )
+
+
+def _train(train_text: str, dev_text: str, epochs: int, messages: str) -> tuple[bytes, str]:
+    """The trained model, or why there is none; what UDPipe says goes to the pipe `messages`."""
+    pipe = os.open(messages, os.O_WRONLY)
+    os.dup2(pipe, 2)
+    os.close(pipe)
     udpipe = _udpipe()
     error = udpipe.ProcessingError()
     read = [_sentences(udpipe, text, error) for text in (train_text, dev_text)]

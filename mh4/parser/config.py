@@ -24,25 +24,25 @@ MOST, _LONGEST_LINE = 1 << 16, 4000  # of a file of settings: bytes, and charact
 class Encoder:
     """From the characters of a word to a vector for every word of a sentence (supplement, Implementation Details)."""
 
-    char_dim: int = 64
-    char_layers: int = 2
-    char_units: int = 128  # both directions together
-    word_dim: int = 128
+    char_dim: int = 64  # the vector of a character
+    char_layers: int = 2  # of the bi-LSTM over the characters of a word
+    char_units: int = 128  # of each of its layers, both directions together
+    word_dim: int = 128  # the vector of a word
     word_min_count: int = 5  # rarer words have no embedding, only their characters
     word_input: str = "sum"  # of a word that keeps its embedding: "sum" of embedding and spelling, or the "embedding" by itself
     word_boundaries: bool = False  # spellings are read between two learned symbols, as first and last characters
     vectors: str = "none"  # of words, read from a file: "none", "frozen", or "tuned" for the words of the training treebank
     vectors_most: int = 200_000  # so many words of that file are kept with the model, and all words of its treebanks
     contextual: int = 0  # dimensions of the vectors that come with each sentence, from files (mh4/parser/contextual.py); 0: none
-    layers: int = 2
-    units: int = 192  # both directions together
+    layers: int = 2  # of the bi-LSTM over the words of a sentence
+    units: int = 192  # of each of its layers, both directions together
 
 
 @dataclass(frozen=True)
 class Scorer:
     """Deep biaffine scores of transitions and arcs; MLPs of one tanh layer for tags and labels."""
 
-    mlp_units: int = 192
+    mlp_units: int = 192  # of each MLP between the bi-LSTM and the scores
     single_root: bool = True  # exactly one dependent of the root, as in UD
     end: str = (
         "encoded"  # the end of the sentence, or what is missing: a node of the sentence LSTM, or a vector "learned" by the scorer
@@ -60,9 +60,9 @@ class Scorer:
 class Dropout:
     """Dropout in training. Rates are probabilities of dropping (the paper keeps units with probability 0.7)."""
 
-    char_lstm: float = 0.3
-    lstm: float = 0.3
-    mlp: float = 0.3
+    char_lstm: float = 0.3  # inputs and states of the bi-LSTM over characters, the same ones throughout a word
+    lstm: float = 0.3  # inputs and states of the bi-LSTM over words, the same ones throughout a sentence
+    mlp: float = 0.3  # outputs of the MLPs
     word: float = 0.1  # the whole input vector of a word
     word_scaled: bool = False  # the vectors of the other words are divided by 1 - word
     word_embedding: float = 10.0  # a word seen c times keeps its embedding with probability c / (c + this)
@@ -81,12 +81,12 @@ class Training:
     sequences: str = "early"  # greedy parsers, and mh3 if "late", learn this sequence of a tree; see mh4/parser/oracle.py
     illegal_rivals: bool = False  # greedy parsers learn to score gold transitions above illegal ones as well
     loss_scale: float = 100.0  # the summed loss of a minibatch is divided by this
-    upos_weight: float = 0.2
-    xpos_weight: float = 0.2
-    feats_weight: float = 0.2
-    label_weight: float = 1.0
-    learning_rate: float = 0.002
-    clip: float = 5.0  # gradient norm
+    upos_weight: float = 0.2  # of the loss of UPOS, beside that of trees
+    xpos_weight: float = 0.2  # of the loss of XPOS
+    feats_weight: float = 0.2  # of the loss of FEATS
+    label_weight: float = 1.0  # of the loss of labels
+    learning_rate: float = 0.002  # of Adam
+    clip: float = 5.0  # the largest norm of the gradient; a larger one is scaled down
     sparse_updates: bool = True  # an update changes only the embeddings that the minibatch uses
     averaged_updates: int = 1000  # the model's weights are a moving average over about this many updates; 1: the last weights
     evaluate_updates: int = 500  # evaluate every max(this, a quarter epoch) updates
@@ -94,7 +94,7 @@ class Training:
     keep_last: bool = False  # of evaluations with the same score, the last is the best, not the first
     patience: int = 10  # after this many evaluations without improvement, the rate falls, or training stops
     rate_falls: int = 0  # how often the rate is divided by 4, with Adam's moments reset, before training stops
-    max_updates: int = 100_000
+    max_updates: int = 100_000  # training stops after this many, even if it has not converged
 
 
 @dataclass(frozen=True)
@@ -174,12 +174,17 @@ def _override_section(section: str, current: Any, values: Mapping[str, Any], sou
     for name, value in values.items():
         if name not in types:
             raise InputError("%s: no setting %s.%s; there are %s" % (source, section, name[:40], ", ".join(types)))
-        allowed = _ALLOWED.get("%s.%s" % (section, name)) or _ALLOWED.get(section) or _DEFAULT[types[name]]
+        expected = allowed(section, name, types[name])
         number = type(value) is types[name] or types[name] is float and type(value) is int
-        if not number or not allowed.allows(value):
-            raise InputError("%s: %s.%s cannot be %s, expected %s" % (source, section, name, shown(value), allowed))
+        if not number or not expected.allows(value):
+            raise InputError("%s: %s.%s cannot be %s, expected %s" % (source, section, name, shown(value), expected))
         changes[name] = types[name](value)
     return dataclasses.replace(current, **changes)
+
+
+def allowed(section: str, name: str, kind: type) -> "_Allowed | _OneOf":
+    """The values that a setting of this type can have; in words as a string."""
+    return _ALLOWED.get("%s.%s" % (section, name)) or _ALLOWED.get(section) or _DEFAULT[kind]
 
 
 class _Allowed(NamedTuple):

@@ -1,11 +1,17 @@
-"""Progress bars, shown only on a terminal."""
+"""Progress bars, shown only on a terminal, and the progress of training, which is also lines of text, for pipes and log files."""
 
 import sys
+from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.table import Column
 from rich.text import Text
+
+from mh4.errors import one_line
+from mh4.util.files import append_line
 
 
 class Listener:
@@ -26,7 +32,7 @@ class Listener:
 
 class _Speed(ProgressColumn):
     def render(self, task: Task) -> Text:
-        return Text("%d tokens/s" % task.speed if task.speed else "")
+        return Text("%d tokens/s" % task.speed if task.speed else "", no_wrap=True)
 
 
 def console() -> Console:
@@ -35,14 +41,14 @@ def console() -> Console:
 
 
 def words_bar(hidden: bool = False) -> Progress:
-    """A progress bar on standard error that counts words; also hidden if that is not a terminal."""
+    """A progress bar on standard error that counts words, in one line; also hidden if that is not a terminal."""
     shown_on = console()
     return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeRemainingColumn(),
-        _Speed(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.description}", table_column=Column(no_wrap=True)),
+        BarColumn(bar_width=None, table_column=Column(ratio=1, max_width=40)),  # which has what room the others leave
+        TimeRemainingColumn(table_column=Column(no_wrap=True)),
+        _Speed(table_column=Column(no_wrap=True)),
+        TextColumn("{task.fields[note]}", table_column=Column(no_wrap=True)),
         console=shown_on,
         disable=hidden or not shown_on.is_terminal,
         transient=True,
@@ -50,11 +56,16 @@ def words_bar(hidden: bool = False) -> Progress:
 
 
 class TrainingProgress(Listener):
-    """A bar for the epoch (words, time left, tokens per second, loss, dev score) and a line for every evaluation."""
+    """A line for every evaluation, and on a terminal a bar for the epoch (words, time left, tokens per second, loss, dev score).
 
-    def __init__(self) -> None:
-        self._bar = words_bar()
+    The lines go to standard error unless `quiet`, and with the time to the end of the file `log`, if there is one.
+    """
+
+    def __init__(self, log: str | None = None, quiet: bool = False) -> None:
+        self._log, self._quiet = log, quiet
+        self._bar = words_bar(quiet)
         self._task = self._bar.add_task("preparing", total=None, note="")
+        self._begun = False
         self._loss: float | None = None
         self._scores = ""
 
@@ -62,10 +73,30 @@ class TrainingProgress(Listener):
         self._bar.start()
         return self
 
-    def __exit__(self, *exception: Any) -> None:
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         self._bar.stop()
+        if self._log and self._begun:
+            if error is None:
+                append_line(self._log, _timed("training has finished: %s" % self._scores))
+            else:
+                why = one_line(str(error)) if isinstance(error, Exception) else "interrupted"
+                with suppress(Exception):  # the first error matters
+                    append_line(self._log, _timed("training stops: %s" % why))
+
+    def say(self, line: str) -> None:
+        """A line of progress."""
+        if self._log:
+            append_line(self._log, _timed(line))
+        if self._bar.disable and not self._quiet:
+            with suppress(OSError):  # training goes on if nobody reads this
+                print(line, file=sys.stderr, flush=True)
+        elif not self._quiet:
+            self._bar.console.print(line, soft_wrap=True)
 
     def epoch(self, number: int, words: int, done: int) -> None:
+        if not self._begun:
+            self._begun = True
+            self.say("training %s in epoch %d (%d words)" % ("resumes" if done or number > 1 else "begins", number, words))
         self._bar.reset(self._task, description="epoch %d" % number, total=words, completed=done)
 
     def update(self, words: int, loss: float) -> None:
@@ -77,8 +108,11 @@ class TrainingProgress(Listener):
 
     def evaluation(self, metrics: dict[str, Any]) -> None:
         self._scores = "dev UAS %.2f (best %.2f)" % (metrics["dev_uas"], metrics["best_dev_uas"])
-        if not self._bar.disable:
-            self._bar.console.print(
-                "evaluation %(evaluation)d  epoch %(epoch).1f  loss %(loss).3f  dev UAS %(dev_uas).2f  LAS %(dev_las).2f  "
-                "best UAS %(best_dev_uas).2f" % metrics
-            )
+        self.say(
+            "evaluation %(evaluation)d  epoch %(epoch).1f  loss %(loss).3f  dev UAS %(dev_uas).2f  LAS %(dev_las).2f  "
+            "best %(best_dev_uas).2f" % metrics
+        )
+
+
+def _timed(line: str) -> str:
+    return "%s  %s" % (datetime.now().astimezone().isoformat(timespec="seconds"), line)

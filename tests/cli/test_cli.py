@@ -12,6 +12,7 @@ import toy
 from running import COMMAND, mh4, on_a_terminal, refuses, succeeds
 
 from mh4 import cli
+from mh4.parser.choices import DECODING_METHODS
 from mh4.parser.systems import SYSTEMS
 
 QUICK = "--set training.max_updates=30 --set training.evaluate_updates=10 --set encoder.units=32 --set scorer.mlp_units=24"
@@ -21,7 +22,9 @@ QUICK = "--set training.max_updates=30 --set training.evaluate_updates=10 --set 
 def model(treebank):
     folder = str(treebank / "model")
     train, dev = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu")
-    out = succeeds("train", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", folder, *QUICK.split())
+    out = succeeds(
+        "train", "--quiet", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", folder, *QUICK.split()
+    )
     assert b"mh4-hybrid, seed 1: dev UAS" in out
     return folder
 
@@ -72,6 +75,9 @@ def test_completion_in_the_shell():
 
     assert completed("mh4 v") == ["plain,view"] and completed("mh4 segmenter t") == ["plain,train"]
     assert completed("mh4 view --ht") == ["plain,--html"] and completed("mh4 view R") == ["file,R"]
+    assert completed("mh4 train --system greedy-") == ["plain," + name for name in SYSTEMS if name.startswith("greedy-")]
+    assert completed("mh4 train --set training.batch") == ["plain,training.batch_tokens=", "plain,training.batches="]
+    assert completed("mh4 parse --decode ") == ["plain," + name for name in DECODING_METHODS]
 
 
 def test_help_names_every_system():
@@ -192,7 +198,7 @@ def test_ways_to_decode(model, treebank, tmp_path):
     assert own[1] == scores["UAS"][3].strip()
 
     train, dev, folder = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu"), str(tmp_path / "greedy-mh4")
-    succeeds("train", "--system", "greedy-mh4", "--train", train, "--dev", dev, "--model", folder, *QUICK.split())
+    succeeds("train", "--quiet", "--system", "greedy-mh4", "--train", train, "--dev", dev, "--model", folder, *QUICK.split())
     assert parsed(folder=folder) == parsed("--decode", "greedy", folder=folder)
     assert parsed("--decode", "beam", folder=folder).count(b"\n") == parsed(folder=folder).count(b"\n")
     line = refuses("parse", "--model", folder, gold, "--decode", "exact")
@@ -201,7 +207,7 @@ def test_ways_to_decode(model, treebank, tmp_path):
     assert "a beam of width 0: expected 1 to 10000" in refuses("test", "--model", model, gold, "--decode", "beam", "--beam", "0")
 
     folder = str(tmp_path / "mst")
-    succeeds("train", "--system", "mst", "--train", dev, "--dev", dev, "--model", folder, *QUICK.split())
+    succeeds("train", "--quiet", "--system", "mst", "--train", dev, "--dev", dev, "--model", folder, *QUICK.split())
     for how in ("greedy", "beam"):
         line = refuses("parse", "--model", folder, gold, "--decode", how, "-o", str(tmp_path / "none"))
         assert "mst has no %s decoding, only exact" % how in line
@@ -224,10 +230,28 @@ def test_training_a_finished_model_again_says_so(model, treebank):
 def test_progress_shows_on_a_terminal(treebank, tmp_path):
     dev = str(treebank / "toy-ud-dev.conllu")
     command = ["train", "--system", "mst", "--train", dev, "--dev", dev, "--model", str(tmp_path / "m"), *QUICK.split()]
-    code, shown = on_a_terminal(*command)
+    code, shown = on_a_terminal(*command, columns=80)
     assert code == 0
     for part in (b"epoch 1", b"tokens/s", b"loss", b"dev UAS", b"evaluation 3"):
         assert part in shown
+    plain = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown).decode()
+    assert max(map(len, re.split("[\r\n]+", plain))) <= 80
+    assert shown.count(b"\x1b[1A") == 1  # it would go up more often than at the end if the bar had several lines
+    command[command.index(str(tmp_path / "m"))] = str(tmp_path / "quiet")
+    assert on_a_terminal(*command, "--quiet") == (0, b"")
+
+
+def test_progress_in_a_pipe_and_in_a_log(treebank, tmp_path):
+    dev, log, folder = str(treebank / "toy-ud-dev.conllu"), tmp_path / "log", tmp_path / "m"
+    command = ["train", "--system", "mst", "--train", dev, "--dev", dev, "--model", str(folder), *QUICK.split(), "--log"]
+    done = mh4(*command, str(log))
+    said = done.stderr.decode().splitlines()
+    assert done.returncode == 0 and [line.partition("  ")[0] for line in said[1:]] == ["evaluation %d" % k for k in (1, 2, 3)]
+    lines = log.read_text(encoding="utf-8").splitlines()
+    assert [line.split("  ", 1)[1] for line in lines[:-1]] == said and "  training has finished: dev UAS" in lines[-1]
+    kept = log.read_bytes()
+    assert succeeds(*command, str(log)) and log.read_bytes() == kept  # training has finished
+    assert "would overwrite" in refuses(*command, str(folder / "metrics.jsonl"))
 
 
 @pytest.mark.slow
@@ -272,6 +296,6 @@ def test_several_roots_in_training_data_name_the_sentence(tmp_path):
 
 def test_training_that_diverges_is_one_sentence(treebank, tmp_path):
     dev = str(treebank / "toy-ud-dev.conllu")
-    wild = [*QUICK.split(), "--set", "training.learning_rate=1e30"]
+    wild = [*QUICK.split(), "--quiet", "--set", "training.learning_rate=1e30"]
     line = refuses("train", "--system", "mh4-two", "--train", dev, "--dev", dev, "--model", str(tmp_path / "m"), *wild)
     assert "training has diverged, try a lower learning rate" in line

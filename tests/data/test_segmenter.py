@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import shutil
 import sys
 
@@ -24,8 +25,16 @@ pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
 def trained(treebank):
     path = str(treebank / "segmenter")
     train, dev = (str(treebank / ("toy-ud-%s.conllu" % split)) for split in ("train", "dev"))
-    done = CliRunner().invoke(cli.main, ["segmenter", "train", train, "--dev", dev, "-o", path, "--epochs", "1"])
-    assert done.exit_code == 0 and done.output == "", done.output
+    arguments = ["segmenter", "train", train, "--dev", dev, "-o", path, "--epochs", "2"]
+    done = CliRunner().invoke(cli.main, arguments)
+    assert done.exit_code == 0 and done.stdout == "", done.output
+    lines = done.stderr.splitlines()  # also where it is no terminal
+    assert [line.partition("  ")[0] for line in lines] == ["epoch 1 of 2", "epoch 2 of 2"] and max(map(len, lines)) < 80
+    assert all(
+        re.fullmatch(r".*  training accuracy \d+\.\d\d  dev F1: tokens \d+\.\d\d, sentences \d+\.\d\d", line) for line in lines
+    )
+    quiet = CliRunner().invoke(cli.main, [*arguments[:-1], "1", "--quiet"])
+    assert quiet.exit_code == 0 and quiet.output == ""
     return path
 
 

@@ -54,7 +54,8 @@ class Sweep:
 
     def training(self, system: str, train: Path, model: Path) -> list[str]:
         settings = [part for setting in TINY for part in ("--set", setting)]
-        return ["train", "--system", system, "--train", str(train), "--dev", str(self.good), "--model", str(model), *settings]
+        files = ["--train", str(train), "--dev", str(self.good)]
+        return ["train", "--quiet", "--system", system, *files, "--model", str(model), *settings]
 
     def run(self, name: str, *arguments: str, stdin: bytes = b"", succeeds: bool | None = None) -> sandbox.Outcome:
         """Run a command; `succeeds` is whether it must succeed, if that is known."""
@@ -94,7 +95,7 @@ class Sweep:
             self.run(case.name, *arguments, stdin=case.content, succeeds=case.readable)
         self.files += 1
         if self.files % 10 == 1:  # as it starts a process of its own, which takes longer than all others together
-            segmenter = ["segmenter", "train", given, "--dev", good, "--epochs", "1", "-o", os.devnull]
+            segmenter = ["segmenter", "train", "--quiet", given, "--dev", good, "--epochs", "1", "-o", os.devnull]
             self.run(case.name, *segmenter, succeeds=False if case.readable is False else None)
         self.run(case.name, "coverage", given, succeeds=case.tree)
         self.run(case.name, "coverage", "--json", "-", stdin=case.content, succeeds=case.tree)

@@ -109,7 +109,7 @@ def test_output_is_printable_in_any_locale(sweep, tmp_path):
 
 # --------------------------------------------------------------------------------------------------------------- paths
 
-TRAINING = ["train", "--system", "mst", "--train", "GOOD", "--dev", "GOOD", "--model", "MODEL"]
+TRAINING = ["train", "--quiet", "--system", "mst", "--train", "GOOD", "--dev", "GOOD", "--model", "MODEL"]
 WITH_PATHS = [
     TRAINING,
     [*TRAINING, "--config", "FILE"],

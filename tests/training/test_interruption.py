@@ -43,7 +43,7 @@ def training(treebank, folder, *more):
     files = ["--train", str(treebank / "toy-ud-train.conllu"), "--dev", str(treebank / "toy-ud-dev.conllu")]
     options = [option for assignment in CHOSEN.split() for option in ("--set", assignment)]
     small = ["--config", str(toy.ROOT / "experiments" / "toy.toml")]
-    return ["train", "--system", "mh4-hybrid", *small, *files, "--model", str(folder), *options, *more]
+    return ["train", "--quiet", "--system", "mh4-hybrid", *small, *files, "--model", str(folder), *options, *more]
 
 
 def start(arguments, command=("-m", "mh4"), **options):
@@ -388,7 +388,7 @@ def test_what_may_not_be_written_or_read(short, treebank, place):
 
     def train(folder):
         files = ["--train", place / "toy-ud-train.conllu", "--dev", dev, "--config", place / "toy.toml"]
-        return ["train", "--system", "mst", *files, "--model", folder, "--set", "training.max_updates=10"]
+        return ["train", "--quiet", "--system", "mst", *files, "--model", folder, "--set", "training.max_updates=10"]
 
     # Everything that a command may import, which the plain user perhaps may not read.
     warm = place / "warm"

@@ -1,0 +1,88 @@
+"""Every setting of a parser with its default, the values that it may have, and what the source of config.py says of it, for people."""
+
+import ast
+import dataclasses
+import inspect
+import textwrap
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from mh4.parser import config
+
+_WIDTH = 79  # of the text, in columns
+
+
+class Setting(NamedTuple):
+    """A setting: its name, its default as TOML, the values that it may have and what it means, in words."""
+
+    name: str
+    default: str
+    allowed: str
+    meaning: str
+
+
+class Section(NamedTuple):
+    """A section of the settings, and what it is about."""
+
+    name: str
+    about: str
+    settings: list[Setting]
+
+
+def sections() -> list[Section]:
+    """All settings."""
+    kinds = [(part.name, type(getattr(config.Config(), part.name))) for part in dataclasses.fields(config.Config)]
+    return [Section(name, inspect.cleandoc(kind.__doc__ or ""), _settings(name, kind)) for name, kind in kinds]
+
+
+def as_text() -> str:
+    """The settings to be read."""
+    lines = []
+    for name, about, settings in sections():
+        lines += [*_wrapped(about), ""]
+        for setting in settings:
+            lines += [
+                "%s.%s = %s  (%s)" % (name, setting.name, setting.default, setting.allowed),
+                *_wrapped(setting.meaning, "    "),
+            ]
+        lines.append("")
+    return "\n".join(lines[:-1])
+
+
+def as_toml() -> str:
+    """The settings as a file for ``mh4 train --config``, with comments."""
+    lines = []
+    for name, about, settings in sections():
+        lines += [*_wrapped(about, "# "), "[%s]" % name]
+        for setting in settings:
+            lines += [
+                "",
+                *_wrapped("%s (%s)" % (setting.meaning, setting.allowed), "# "),
+                "%s = %s" % (setting.name, setting.default),
+            ]
+        lines.append("")
+    return "\n".join(lines[:-1])
+
+
+def _settings(section: str, kind: type) -> list[Setting]:
+    source, _ = inspect.getsourcelines(kind)
+    (tree,) = ast.parse("".join(source)).body
+    assert isinstance(tree, ast.ClassDef)
+    places = {node.target.id: node for node in tree.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+    found, defaults = [], kind()
+    for field in dataclasses.fields(kind):
+        node = places[field.name]
+        text = "".join(source[node.lineno - 1 : node.end_lineno])
+        default = getattr(defaults, field.name)
+        allowed = str(config.allowed(section, field.name, type(default)))
+        found.append(Setting(field.name, config.as_toml(default), allowed, _comment(text)))
+    return found
+
+
+def _comment(text: str) -> str:
+    """What follows the # of an assignment, which may be on any of its lines."""
+    return " ".join(line.partition("  # ")[2].strip() for line in text.splitlines()).strip()
+
+
+def _wrapped(text: str, indent: str = "") -> Iterator[str]:
+    yield from textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
