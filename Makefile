@@ -21,7 +21,7 @@ help:
 	@echo 'make slurm-test                   make paper on the toy treebank and a Slurm cluster of two nodes, started on this machine'
 	@echo 'make sweep [EVERY=10]             run every command on malformed files and damaged models, or on every tenth'
 	@echo 'make sanitize [CALLS=20000]       this many random calls of the decoders, compiled with AddressSanitizer and UBSan'
-	@echo 'make package [PYTHONS="..."]      build an sdist, and a wheel for each of these Pythons, and try them; into dist/'
+	@echo 'make package [PYTHONS="..."]      build an sdist, and a wheel for each of these Pythons or of those here, and try them; into dist/'
 	@echo 'make docs                         build the documentation, into build/docs; warnings are errors'
 	@echo 'make torch-test                   the tests of mh4.torch, with PyTorch in an environment of its own'
 	@echo 'make clean                        remove build products; make distclean also removes .venv'

