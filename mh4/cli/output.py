@@ -64,8 +64,8 @@ def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu")
     inputs: files, and folders, which stand for the files in them with this extension, sorted by name.
     A single file goes to `output`, others into the folder `output`, under the name of the input. A folder is a path that ends with a
     slash, or that of an existing folder, or the output of several files or of a folder; it is made if there is none. Input that is not
-    called .conllu, such as text, gets this extension; compressed input keeps its own behind it. Raises InputError if two files would have the same name, if one is standard
-    input and so has no name, or if an output is an input of the command, which is running.
+    called .conllu, such as text, gets this extension; compressed input keeps its own behind it. Raises InputError if two files would
+    have the same name, if one is standard input and so has no name, or if an output is an input of the command, which is running.
     """
     files = files_of(inputs, extension)
     if files == list(inputs) and len(files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):

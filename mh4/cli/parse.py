@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("input_files", cls=Input, type=PATH, metavar="IN.conllu...", nargs=-1, required=True)
-@click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR", help="The folder of a trained parser.")
+@click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR", help="The trained parser.")
 @click.option("--text", is_flag=True, help="The input is raw text in UTF-8, to be segmented into sentences and words.")
 @click.option("--segmenter", "segmenter_file", type=NAMED_PATH, metavar="FILE", help="For --text, from `mh4 segmenter train`.")
 @click.option("--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712.")
@@ -60,7 +60,8 @@ def parse(
 
     A folder stands for the .conllu files (with --text, the .txt files) in it. Without a file, or for "-", standard input is parsed.
     OUT is a file, or for several files or a folder a folder, in which each output has the name of its input. Files are parsed one
-    after another, and each output is written once its file is parsed. Files called .gz, .bz2, .xz or .zst are compressed, inputs and outputs.
+    after another, and each output is written once its file is parsed. Files called .gz,
+    .bz2, .xz or .zst are compressed, inputs and outputs.
 
     A sentence of more words than --longest, or too long for the memory of the machine, is decoded as --beyond says, very long ones in
     windows; a comment in it, "# mh4 = ...", says so, and the sentences are counted at the end. They have no probabilities.

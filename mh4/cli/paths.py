@@ -59,7 +59,11 @@ class Input(click.Argument):
     def process_value(self, context: click.Context, value: Any) -> Any:
         if self.value_is_missing(value) and streams.is_fed() and not context.resilient_parsing:
             value = "-" if self.nargs == 1 else ("-",)
-        return super().process_value(context, value)
+        try:
+            return super().process_value(context, value)
+        except click.MissingParameter as error:
+            error.message = "Name a file or a folder, or pipe a file in."  # type: ignore[misc]
+            raise
 
 
 # The files in the folder of a model; other files there have nothing to do with it.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR", help="The folder of a trained parser.")
+@click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR", help="The trained parser.")
 @click.argument("gold_file", cls=Input, type=PATH, metavar="GOLD.conllu")
 @decoding_options
 def test(folder: str, gold_file: str, decode: str | None, beam: int | None) -> None:

@@ -146,7 +146,9 @@ def with_settings(config: Config, assignments: Iterable[str]) -> Config:
         name, equals, value = assignment.partition("=")
         section, dot, setting = name.strip().partition(".")
         if not (equals and dot):
-            raise InputError("%s: expected section.name=value, such as training.learning_rate=0.001" % source)
+            raise InputError(
+                "%s: expected section.name=value, such as training.learning_rate=0.001 (`mh4 settings` lists them)" % source
+            )
         try:
             parsed = _toml("value = %s" % value)
         except (ValueError, RecursionError):

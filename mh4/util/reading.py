@@ -22,7 +22,10 @@ def path_of(given: Path) -> str:
 
 
 def files_in(folder: str, extension: str) -> list[str]:
-    """The paths of the files with this extension in a folder, also compressed ones, which are not hidden, by name. Raises InputError if there are none."""
+    """The paths of the files with this extension in a folder, also of compressed ones, but not of hidden ones, sorted by name.
+
+    Raises InputError if there are none.
+    """
     try:
         names = sorted(entry.name for entry in os.scandir(folder) if not entry.is_dir())
     except OSError as error:

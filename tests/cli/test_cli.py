@@ -80,6 +80,15 @@ def test_completion_in_the_shell():
     assert completed("mh4 parse --decode ") == ["plain," + name for name in DECODING_METHODS]
 
 
+@pytest.mark.parametrize("group", [[], ["segmenter"]])
+def test_help_describes_commands_in_whole_sentences(group):
+    lines = succeeds(*group, "--help").decode().partition("Commands:\n")[2].splitlines()
+    names = cli.main.commands["segmenter"].commands if group else cli.main.commands
+    said = " ".join(line.strip() for line in lines)
+    assert all(re.search(r"\b%s +[A-Z][^.]*" % name, said) for name in names)
+    assert "..." not in said and len(re.findall(r"[.](?= |$)", said)) == len(names) and max(map(len, lines)) <= 80
+
+
 def test_help_names_every_system():
     (option,) = [option for option in cli.main.commands["train"].params if option.name == "system"]
     _, text = option.get_help_record(click.Context(cli.main.commands["train"]))

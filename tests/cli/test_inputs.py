@@ -105,7 +105,7 @@ def test_what_is_piped_in_needs_no_name(command, folder, parsed):
     if command[0] != "evaluate":
         assert succeeds(*command, str(piped), stdin=b"not read") == succeeds(*command, str(piped))
     done = subprocess.run(COMMAND + command, stdin=subprocess.DEVNULL, stdout=-1, stderr=-1)
-    assert done.returncode == 2 and b"Missing argument" in done.stderr
+    assert done.returncode == 2 and b"Name a file or a folder, or pipe a file in." in done.stderr
 
 
 def test_options_of_data_that_would_have_no_effect(treebank, tmp_path, monkeypatch):
