@@ -17,13 +17,14 @@ from mh4.decoders.shared import arguments
 from mh4.decoders.tree_measures import measures
 
 # In pixels, or for a font its size in pixels.
-WORD_SIZE, LABEL_SIZE = 15, 11
+WORD_SIZE, LABEL_SIZE, TAG_SIZE = 15, 12, 10
 LEVEL = 21  # from one level to the next
-GAP = 14  # between words, at least
+GAP = 11  # between words, at least
+TAG_GAP = 6  # between the tags under them
 LEG = 5  # between the ends of two arcs on one side of a word, if there is room
 CORNER = 6  # the radius of an arc's corners
 MARGIN = 8
-PALEST = 0.25  # the opacity of an arc of probability 0
+PALEST = 0.65  # the opacity of an arc of probability 0, of which enough is left to be seen
 
 _NARROW, _BROAD = frozenset("fijlrtI1|!.,:;'`()[]{} "), frozenset("mwMWQO@%&—…")
 
@@ -34,7 +35,7 @@ class Layout:
 
     width: of the whole drawing. words: int array (n,), the middle of each word. heads, dependents: int arrays (n,), where the arc
     to each word leaves its head and where it reaches the word; the same place for an arc from the root. levels: int array (n,),
-    that of each arc, the lowest is 1.
+    that of each arc, the lowest is 1. tagged: whether there are tags under the words.
     """
 
     width: int
@@ -42,6 +43,7 @@ class Layout:
     heads: np.ndarray
     dependents: np.ndarray
     levels: np.ndarray
+    tagged: bool = False
 
     @cached_property
     def bottom(self) -> int:
@@ -54,9 +56,14 @@ class Layout:
         return self.bottom + 3 + WORD_SIZE
 
     @property
+    def tagline(self) -> int:
+        """Where tags stand."""
+        return self.baseline + 5 + TAG_SIZE
+
+    @property
     def height(self) -> int:
         """Of the whole drawing."""
-        return self.baseline + 4 + MARGIN
+        return (self.tagline if self.tagged else self.baseline + 4) + MARGIN
 
     def arc(self, m: int) -> "Arc":
         """How to draw the arc to word m, from 0. page.js draws it in the same way."""
@@ -74,7 +81,7 @@ class Layout:
     def mirrored(self) -> "Layout":
         """The same from right to left."""
         width = self.width
-        return Layout(width, width - self.words, width - self.heads, width - self.dependents, self.levels)
+        return Layout(width, width - self.words, width - self.heads, width - self.dependents, self.levels, self.tagged)
 
 
 class Arc(NamedTuple):
@@ -88,32 +95,68 @@ class Arc(NamedTuple):
 
 def place(words: Sequence[str], heads: np.ndarray, labels: Sequence[str], direction: str = "ltr") -> Layout:
     """The layout of a tree. heads: int array (n+1,); labels: n strings; direction: "ltr" or "rtl", see direction_of."""
+    return place_together(words, [(heads, labels)], direction)[0]
+
+
+def place_together(
+    words: Sequence[str],
+    analyses: Sequence[tuple[np.ndarray, Sequence[str]]],
+    direction: str = "ltr",
+    tags: Sequence[Sequence[str]] = (),
+) -> list[Layout]:
+    """The layouts of several trees over the same words, each with heads and labels as in `place`: words have the same places in all.
+
+    tags: rows of n strings, of which every word may have one underneath.
+    """
     n = len(words)
     widths = [text_width(word, WORD_SIZE) for word in words]
-    label_widths = [text_width(label, LABEL_SIZE) for label in labels]
-    above = levels(heads)
-    at_head, at_dependent = _legs(heads, above, widths)
-    reaching: list[list[int]] = [[] for _ in words]  # for each word, the dependents of its arcs to and from words on its left
-    for m in range(n):
-        if heads[m + 1]:
-            reaching[max(m, heads[m + 1] - 1)].append(m)
-    middles, edge, label_edge = np.zeros(n), float(MARGIN), float(MARGIN)  # where the words, and the labels of roots, end so far
+    tag_widths = [max((text_width(row[j], TAG_SIZE) for row in tags), default=0.0) for j in range(n)]
+    drawn = [_Arcs(heads, labels, widths) for heads, labels in analyses]
+    middles, edge, tag_edge = np.zeros(n), float(MARGIN), float(MARGIN)  # where the words and tags end so far
     for j in range(n):
-        middles[j] = edge + widths[j] / 2
-        if not heads[j + 1]:
-            middles[j] = max(middles[j], label_edge + label_widths[j] / 2)
-        for m in reaching[j]:
-            h = heads[m + 1] - 1
-            i, legs = (h, at_head[m] - at_dependent[m]) if m == j else (m, at_dependent[m] - at_head[m])
-            middles[j] = max(middles[j], middles[i] + legs + label_widths[m] + LABEL_SIZE)
+        middles[j] = max(edge + widths[j] / 2, tag_edge + tag_widths[j] / 2, *(arcs.earliest(j, middles) for arcs in drawn))
         edge = middles[j] + widths[j] / 2 + GAP
-        if not heads[j + 1]:
-            label_edge = middles[j] + label_widths[j] / 2 + GAP
-    width = int(max(edge, label_edge) - GAP + MARGIN)
-    heads_at = np.where(heads[1:] == 0, middles, middles[heads[1:] - 1]) + at_head
-    at_word, at_head, at_dependent = (array.round().astype(int) for array in (middles, heads_at, middles + at_dependent))
-    layout = Layout(width, at_word, at_head, at_dependent, above)
-    return layout.mirrored() if direction == "rtl" else layout
+        tag_edge = middles[j] + tag_widths[j] / 2 + TAG_GAP
+        for arcs in drawn:
+            arcs.placed(j, middles)
+    width = int(max(edge - GAP, tag_edge - TAG_GAP, *(arcs.label_edge - GAP for arcs in drawn)) + MARGIN)
+    layouts = [arcs.layout(width, middles, bool(tags)) for arcs in drawn]
+    return [layout.mirrored() for layout in layouts] if direction == "rtl" else layouts
+
+
+class _Arcs:
+    """The arcs of a tree, which keep its words apart."""
+
+    def __init__(self, heads: np.ndarray, labels: Sequence[str], widths: Sequence[float]) -> None:
+        self._heads = heads
+        self._label_widths = [text_width(label, LABEL_SIZE) for label in labels]
+        self._levels = levels(heads)
+        self._at_head, self._at_dependent = _legs(heads, self._levels, widths)
+        self._reaching: list[list[int]] = [[] for _ in labels]  # for each word, the dependents of its arcs to and from its left
+        for m in range(len(labels)):
+            if heads[m + 1]:
+                self._reaching[max(m, heads[m + 1] - 1)].append(m)
+        self.label_edge = float(MARGIN)  # where the labels of roots end so far
+
+    def earliest(self, j: int, middles: np.ndarray) -> float:
+        """The leftmost middle of word j that gives its arcs' labels room, with those of the words before it."""
+        found = 0.0 if self._heads[j + 1] else self.label_edge + self._label_widths[j] / 2
+        for m in self._reaching[j]:
+            h = self._heads[m + 1] - 1
+            legs = self._at_head[m] - self._at_dependent[m]
+            i, legs = (h, legs) if m == j else (m, -legs)
+            found = max(found, middles[i] + legs + self._label_widths[m] + LABEL_SIZE)
+        return found
+
+    def placed(self, j: int, middles: np.ndarray) -> None:
+        """Note that word j has its place."""
+        if not self._heads[j + 1]:
+            self.label_edge = middles[j] + self._label_widths[j] / 2 + GAP
+
+    def layout(self, width: int, middles: np.ndarray, tagged: bool) -> Layout:
+        heads = np.where(self._heads[1:] == 0, middles, middles[self._heads[1:] - 1]) + self._at_head
+        at_word, at_head, at_dependent = (one.round().astype(int) for one in (middles, heads, middles + self._at_dependent))
+        return Layout(width, at_word, at_head, at_dependent, self._levels, tagged)
 
 
 def levels(heads: np.ndarray) -> np.ndarray:

@@ -8,20 +8,21 @@ import numpy as np
 from mh4 import trees
 from mh4.drawing import layout
 
-# Crossed arcs are coloured; the less probable an arc, the paler. Dark where the reader's system is.
+# Crossed arcs are coloured; the less probable an arc, the paler, and below one half dashed. Dark where the reader's system is.
 _STYLE = """
 .mh4-tree text { font: %dpx sans-serif; text-anchor: middle; fill: #1f2328 }
-.mh4-tree .line { fill: none; stroke: #57606a; stroke-width: 1.5 }
-.mh4-tree .arrowhead { fill: #57606a }
-.mh4-tree .label { font-size: %dpx; fill: #57606a; paint-order: stroke; stroke: #fff; stroke-width: 4 }
-.mh4-tree .crossed .line { stroke: #c2410c }
-.mh4-tree .crossed .arrowhead, .mh4-tree .crossed .label { fill: #c2410c }
+.mh4-tree .line { fill: none; stroke: #3d444d; stroke-width: 1.5 }
+.mh4-tree .doubtful { stroke-dasharray: 5 3 }
+.mh4-tree .arrowhead { fill: #3d444d }
+.mh4-tree .label { font-size: %dpx; fill: #3d444d; paint-order: stroke; stroke: #fff; stroke-width: 4 }
+.mh4-tree .crossed .line { stroke: #a83a0b }
+.mh4-tree .crossed .arrowhead, .mh4-tree .crossed .label { fill: #a83a0b }
 .mh4-tree .background { fill: #fff }
 @media (prefers-color-scheme: dark) {
 .mh4-tree text { fill: #e6edf3 }
-.mh4-tree .line { stroke: #9da7b3 }
-.mh4-tree .arrowhead { fill: #9da7b3 }
-.mh4-tree .label { fill: #9da7b3; stroke: #0d1117 }
+.mh4-tree .line { stroke: #aab4be }
+.mh4-tree .arrowhead { fill: #aab4be }
+.mh4-tree .label { fill: #aab4be; stroke: #0d1117 }
 .mh4-tree .crossed .line { stroke: #fb923c }
 .mh4-tree .crossed .arrowhead, .mh4-tree .crossed .label { fill: #fb923c }
 .mh4-tree .background { fill: #0d1117 }
@@ -39,8 +40,9 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
         arc, shade = placed.arc(m), _shade(probabilities, m + 1)
         group = "<g%s>%%s</g>" % (' class="crossed"' if crossed[m + 1] else "")
         opacity, of_label = (' opacity="%.2f"' % shade, ' fill-opacity="%.2f"' % ((1 + shade) / 2)) if shade < 1 else ("", "")
-        paths = '<path class="line" d="%s"%s/><path class="arrowhead" d="%s"%s/>'
-        arcs.append(group % (paths % (arc.line, opacity, arc.arrowhead, opacity)))
+        paths = '<path class="line%s" d="%s"%s/><path class="arrowhead" d="%s"%s/>'
+        doubtful = " doubtful" if shade < (1 + layout.PALEST) / 2 else ""
+        arcs.append(group % (paths % (doubtful, arc.line, opacity, arc.arrowhead, opacity)))
         # A label is less pale, to be read, and its outline is not, as it keeps the lines apart.
         labels.append(group % _text(arc.label_x, arc.label_y, deprels[m], ' class="label"' + of_label))
     written = [_text(x, placed.baseline, word) for x, word in zip(placed.words.tolist(), words, strict=True)]

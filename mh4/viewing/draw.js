@@ -1,5 +1,7 @@
 // Drawing a tree as SVG. Where things are is computed by mh4/drawing/layout.py; paths are those of Layout.arc.
 
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const byId = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 
 function svg(name, attributes, text) {
@@ -30,15 +32,16 @@ function arcPaths(tree, m) {
 
 // Draws a tree; returns its SVG element and, by word, the elements of the arc to it, its label and the word itself.
 function drawTree(sentence, tree, id) {
-  const { palest, wordSize, labelSize } = DATA.layout;
-  const picture = svg("svg", { width: tree.width, height: tree.height, viewBox: `0 0 ${tree.width} ${tree.height}`, role: "presentation" });
+  const { palest, wordSize, labelSize, tagSize } = DATA.layout;
+  const picture = svg("svg", { viewBox: `0 0 ${tree.width} ${tree.height}`, role: "presentation" });
   const markers = svg("g", {}), arcs = svg("g", { "aria-hidden": "true" }), labels = svg("g", { "aria-hidden": "true" });
+  const tags = svg("g", { "aria-hidden": "true" });
   const words = svg("g", { role: "none" }); // or its words would not be options of the list box
   const parts = sentence.words.map((form, m) => {
     const kind = (tree.crossed.has(m) ? " crossed" : "") + (sentence.differing.has(m) ? " differs" : "");
     const paths = arcPaths(tree, m), probability = tree.probabilities && tree.probabilities[m];
     const shade = typeof probability === "number" ? palest + (1 - palest) * probability : 1;
-    const arc = svg("g", { class: "arc" + kind });
+    const arc = svg("g", { class: "arc" + kind + (shade < (1 + palest) / 2 ? " doubtful" : "") });
     arc.append(
       svg("path", { class: "line", d: paths.line, opacity: shade }),
       svg("path", { class: "arrowhead", d: paths.arrowhead, opacity: shade }),
@@ -54,10 +57,12 @@ function drawTree(sentence, tree, id) {
     arcs.append(arc);
     labels.append(label);
     words.append(word);
+    const [upos] = tree.tags[m];
+    if (known(upos)) tags.append(svg("text", { class: "tag", x: tree.x[m], y: tree.tagline, "font-size": tagSize }, upos));
     return { arc, label, word };
   });
-  picture.append(markers, arcs, labels, words);
-  return { picture, markers, parts };
+  picture.append(markers, arcs, labels, words, tags);
+  return { picture, tree, markers, parts };
 }
 
 // A word, its tags and its arc in words.

@@ -1,19 +1,15 @@
-// The page: sentences in pages of 50, drawn when they come into view; search, filter, words one by one, tables and transitions.
+// The page: sentences in pages of 50, drawn when they come into view; search, filter, tables and transitions.
 
-const DATA = JSON.parse(document.getElementById("data").textContent);
 const PER_PAGE = 50;
-const byId = (id) => document.getElementById(id);
+const WORDS = 3, DIFFERING = 6; // places in a packed sentence
 
 // A sentence as page.py packs it, with names. Each is unpacked once.
 const unpacked = new Map();
 function unpack(index) {
   if (!unpacked.has(index)) {
-    const [number, sentId, text, words, lemmas, trees] = DATA.sentences[index];
-    const sentence = { number, sentId, text: text || words.join(" "), words, lemmas };
+    const [number, sentId, text, words, lemmas, trees, differing] = DATA.sentences[index];
+    const sentence = { number, sentId, text: text || words.join(" "), words, lemmas, differing: new Set(differing) };
     sentence.trees = trees.map(unpackTree);
-    const [first, second] = sentence.trees;
-    const differs = (m) => second && (first.heads[m] !== second.heads[m] || first.deprels[m] !== second.deprels[m]);
-    sentence.differing = new Set([...words.keys()].filter(differs));
     unpacked.set(index, sentence);
   }
   return unpacked.get(index);
@@ -54,7 +50,7 @@ let matches = []; // [index of a sentence, the words found in it]
 let page = 0;
 
 function update() {
-  const terms = byId("query").value.toLowerCase().split(/\s+/).filter((term) => term);
+  const terms = searched().toLowerCase().split(/\s+/).filter((term) => term);
   matches = [];
   for (let index = 0; index < DATA.sentences.length; index++) {
     if (terms.length || byId("differing").checked) {
@@ -69,6 +65,20 @@ function update() {
   const sentences = total === 1 ? "1 sentence" : `${total} sentences`;
   byId("found").textContent = matches.length === total ? sentences : `${matches.length} of ${sentences}`;
   turnTo(0);
+}
+
+const searched = () => byId("query").value.trim();
+
+function nothingFound() {
+  const where = byId("differing").checked ? " in which the trees differ" : "";
+  const what = searched() ? ` has “${isolated(searched())}”. Words, relations, sent_ids and “crossed” can be found.` : ".";
+  return html("p", { class: "nothing" }, `No sentence${where}${what}`);
+}
+
+// "7 of 19 arcs differ", of one sentence or all.
+function differing(sentences) {
+  const count = (k) => sentences.reduce((sum, packed) => sum + packed[k].length, 0).toLocaleString("en");
+  return `${count(DIFFERING)} of ${count(WORDS)} arcs differ`;
 }
 
 // -------------------------------------------------------------------------------------------------------------- pages
@@ -92,8 +102,26 @@ function turnTo(number) {
     observer.observe(article);
     return article;
   });
-  byId("sentences").replaceChildren(...articles);
+  byId("sentences").replaceChildren(...(articles.length ? articles : [nothingFound()]));
   window.scrollTo(0, 0);
+  writeAddress();
+}
+
+// Turns to the page with the sentence of this number, if it is among those found, and shows it.
+function goTo(number) {
+  const place = matches.findIndex(([index]) => DATA.sentences[index][0] === number);
+  if (place < 0) return;
+  turnTo(Math.floor(place / PER_PAGE));
+  const articles = [...byId("sentences").children], at = place % PER_PAGE;
+  articles.slice(Math.max(at - 4, 0), at + 2).forEach(fill); // those above now, or they would grow and push it down
+  articles[at].scrollIntoView();
+  writeAddress();
+}
+
+// The article at the top of the window.
+function current() {
+  const top = parseFloat(document.documentElement.style.scrollPaddingTop) + 1;
+  return [...document.querySelectorAll("article")].find((article) => article.getBoundingClientRect().bottom > top);
 }
 
 // Draws a sentence into its article.
@@ -104,7 +132,13 @@ function fill(article) {
   article.style.minHeight = "";
   article.setAttribute("aria-labelledby", id);
   article.append(
-    html("h2", { id }, `${sentence.number}`, sentence.sentId ? ` · ${sentence.sentId}` : ""),
+    html(
+      "h2",
+      { id },
+      html("a", { href: address(sentence.number), title: "Link to this sentence" }, `${sentence.number}`),
+      sentence.sentId ? ` · ${sentence.sentId}` : "",
+      sentence.trees.length > 1 ? ` · ${differing([DATA.sentences[article.index]])}` : "",
+    ),
     html("p", { class: "text", dir: DATA.direction }, sentence.text),
   );
   sentence.trees.forEach((tree, k) => {
@@ -118,30 +152,29 @@ function addTree(article, sentence, tree, id, name) {
   const box = html("div", { class: "tree", role: "listbox", tabindex: 0, "aria-orientation": "horizontal", dir: DATA.direction });
   box.setAttribute("aria-label", `Tree of sentence ${sentence.number} in ${name}: left and right move from word to word`);
   box.append(drawing.picture);
-  const actions = html("div", { class: "actions" });
-  article.append(box, actions);
+  const actions = html("div", { class: "actions" }), panels = [html("div", {}), html("div", {})];
+  article.append(box, actions, ...panels);
+  addSize(box, drawing);
   article.hits.forEach((m) => mark(drawing.markers, drawing.parts[m].word));
   browse(box, drawing, (m) => described(sentence, tree, m));
   if (tree.transitions.length) {
-    toggle(actions, "Transitions", `${id}-steps`, () => stepPanel(sentence, tree, drawing, `${id}-steps`), () => endSteps(drawing));
+    const steps = `${id}-steps`;
+    actions.append(toggle("Transitions", panels[0], steps, () => stepPanel(sentence, tree, drawing, steps), () => endSteps(drawing)));
   }
-  toggle(actions, "Table", `${id}-table`, () => table(sentence, tree, `${id}-table`), () => {});
+  actions.append(toggle("Table", panels[1], `${id}-table`, () => table(sentence, tree, `${id}-table`), () => {}));
+  if (!tree.transitions.length) actions.append(html("span", { class: "reason" }, tree.source));
 }
 
-// A button that opens a panel below and closes it again.
-function toggle(actions, name, id, open, close) {
-  const button = html("button", { type: "button", "aria-expanded": "false", "aria-controls": id }, name);
+// A button that opens a panel in its place and closes it again.
+function toggle(name, place, id, open, close) {
+  const button = html("button", { type: "button", "aria-pressed": "false", "aria-expanded": "false", "aria-controls": id }, name);
   button.addEventListener("click", () => {
-    const panel = byId(id);
-    button.setAttribute("aria-expanded", String(!panel));
-    if (panel) {
-      panel.remove();
-      close();
-    } else {
-      actions.after(open());
-    }
+    const opening = !place.firstChild;
+    for (const state of ["aria-pressed", "aria-expanded"]) button.setAttribute(state, String(opening));
+    place.replaceChildren(...(opening ? [open()] : []));
+    if (!opening) close();
   });
-  actions.append(button);
+  return button;
 }
 
 // The tree as a table, which any screen reader reads.
@@ -156,73 +189,6 @@ function table(sentence, tree, id) {
   return html("div", { class: "scroll", id, tabindex: 0, role: "group", "aria-label": "Table" }, made);
 }
 
-// ------------------------------------------------------------------------------------------------- words one by one
-
-// Words are looked at with the pointer, or with the keys while the box has the focus.
-function browse(box, drawing, describe) {
-  const { parts } = drawing;
-  let here = -1;
-
-  function look(m) {
-    for (const change of [[here, "remove"], [m, "add"]]) {
-      const part = parts[change[0]];
-      if (part) Object.values(part).forEach((element) => element.classList[change[1]]("here"));
-    }
-    parts[here]?.word.setAttribute("aria-selected", "false");
-    here = m;
-    if (m < 0) {
-      box.removeAttribute("aria-activedescendant");
-      hideTooltip();
-      return;
-    }
-    const { word } = parts[m];
-    word.setAttribute("aria-selected", "true");
-    box.setAttribute("aria-activedescendant", word.id);
-    showTooltip(word, describe(m));
-  }
-
-  parts.forEach(({ word, label, arc }, m) => {
-    for (const element of [word, label, arc]) element.addEventListener("pointerenter", () => look(m));
-  });
-  box.addEventListener("pointerleave", () => look(-1));
-  box.addEventListener("focusout", () => look(-1));
-  box.addEventListener("scroll", placeTooltip);
-  box.addEventListener("keydown", (event) => {
-    const onwards = DATA.direction === "rtl" ? "ArrowLeft" : "ArrowRight";
-    const backwards = DATA.direction === "rtl" ? "ArrowRight" : "ArrowLeft";
-    const to = { [onwards]: here + 1, [backwards]: here < 0 ? parts.length - 1 : here - 1, Home: 0, End: parts.length - 1, Escape: -1 }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    const m = event.key === "Escape" ? -1 : Math.min(Math.max(to, 0), parts.length - 1);
-    if (m >= 0) parts[m].word.scrollIntoView({ block: "nearest", inline: "nearest" });
-    look(m);
-  });
-}
-
-let pointedAt = null; // the element that the tooltip is about
-
-function showTooltip(element, text) {
-  const tooltip = byId("tooltip");
-  tooltip.textContent = text;
-  tooltip.hidden = false;
-  pointedAt = element;
-  placeTooltip();
-}
-
-function placeTooltip() {
-  if (!pointedAt) return;
-  const tooltip = byId("tooltip"), box = pointedAt.getBoundingClientRect();
-  const left = Math.min(box.left, document.documentElement.clientWidth - tooltip.offsetWidth - 4);
-  const below = box.bottom + 6 + tooltip.offsetHeight < window.innerHeight;
-  tooltip.style.left = `${Math.max(left, 4)}px`;
-  tooltip.style.top = `${below ? box.bottom + 6 : box.top - tooltip.offsetHeight - 6}px`;
-}
-
-function hideTooltip() {
-  pointedAt = null;
-  byId("tooltip").hidden = true;
-}
-
 // -------------------------------------------------------------------------------------------------------------- start
 
 byId("query").addEventListener("input", update);
@@ -231,6 +197,9 @@ byId("previous").addEventListener("click", () => turnTo(page - 1));
 byId("next").addEventListener("click", () => turnTo(page + 1));
 window.addEventListener("beforeprint", () => document.querySelectorAll("article").forEach(fill));
 window.addEventListener("scroll", placeTooltip, { passive: true });
-byId("differing-label").hidden = document.querySelector(".key.differs").hidden = DATA.names.length < 2;
+const compared = DATA.names.length > 1;
+byId("differing-label").hidden = byId("differ").hidden = document.querySelector(".key.differs").hidden = !compared;
+byId("differ").textContent = compared ? differing(DATA.sentences) : "";
 document.querySelector(".key.pale").hidden = !DATA.probable;
-update();
+followSize();
+readAddress();

@@ -21,15 +21,17 @@ from mh4.viewing.analyses import Analysis, SentenceView
 
 _LONGEST_FOR_MH5 = 1000  # in words; the scores take 52 bytes for each pair of nodes
 
-_SCRIPTS = ("draw.js", "steps.js", "page.js")
+_SCRIPTS = ("draw.js", "steps.js", "size.js", "words.js", "address.js", "page.js")
 
-# Where the transitions of a tree come from.
-_OF_MODEL, _CANONICAL, _OF_MH5, _NONE = range(4)
+# Where the transitions of a tree come from, or why there are none.
+_OF_MODEL, _CANONICAL, _OF_MH5, _OUTSIDE, _TOO_LONG = range(5)
 _SOURCES = (
     "The derivation that the model chose.",
     "The canonical derivation of this tree in the transition system of MH4: words are attached as early as possible.",
     "A derivation of this tree in the transition system of MH5; that of MH4 has none.",
-    "",
+    "No transitions: this tree is outside MH5, so no sequence of the transitions of MH4 or MH5 builds it.",
+    "No transitions: those of MH4 do not build this tree, and in a sentence of more than %d words those of MH5 are not looked for."
+    % _LONGEST_FOR_MH5,
 )
 
 
@@ -56,12 +58,12 @@ def transitions(analysis: Analysis) -> tuple[list[int], int]:
         return canonical[:, 0].tolist(), _CANONICAL
     n = len(analysis.heads) - 1
     if n > _LONGEST_FOR_MH5:
-        return [], _NONE
+        return [], _TOO_LONG
     shift, reduce = np.zeros((n + 2, n + 2), np.float32), np.zeros((12, n + 2, n + 2), np.float32)
     try:
         derivation = mh5.decode(shift, reduce, heads=analysis.heads)
     except NotInClass:
-        return [], _NONE
+        return [], _OUTSIDE
     assert derivation.transitions is not None
     return derivation.transitions[:, 0].tolist(), _OF_MH5
 
@@ -83,6 +85,7 @@ class _Packer:
                 "palest": layout.PALEST,
                 "wordSize": layout.WORD_SIZE,
                 "labelSize": layout.LABEL_SIZE,
+                "tagSize": layout.TAG_SIZE,
             },
             "moves": [_move(code) for code in MH5],
             "sources": _SOURCES,
@@ -95,11 +98,15 @@ class _Packer:
     def _sentence(self, shown: SentenceView, direction: str) -> list[Any]:
         lemmas = [lemma for lemma, *_ in shown.analyses[0].tags]
         text = "" if shown.text == " ".join(shown.words) else shown.text
-        trees_of_it = [self._tree(shown.words, analysis, direction) for analysis in shown.analyses]
-        return [shown.number, shown.sent_id, text, shown.words, lemmas, trees_of_it]
+        upos = [["" if tags[1] == "_" else tags[1] for tags in analysis.tags] for analysis in shown.analyses]
+        tags = upos if any(map(any, upos)) else []
+        drawn = [(analysis.heads, analysis.deprels) for analysis in shown.analyses]
+        layouts = layout.place_together(shown.words, drawn, direction, tags)
+        packed = [self._tree(analysis, placed) for analysis, placed in zip(shown.analyses, layouts, strict=True)]
+        differing = [m - 1 for other in shown.analyses[1:] for m in shown.analyses[0].differing(other)]
+        return [shown.number, shown.sent_id, text, shown.words, lemmas, packed, differing]
 
-    def _tree(self, words: list[str], analysis: Analysis, direction: str) -> dict[str, Any]:
-        placed = layout.place(words, analysis.heads, analysis.deprels, direction)
+    def _tree(self, analysis: Analysis, placed: layout.Layout) -> dict[str, Any]:
         codes, source = transitions(analysis)
         return {
             "heads": analysis.heads[1:].tolist(),
@@ -113,6 +120,7 @@ class _Packer:
             "height": placed.height,
             "bottom": placed.bottom,
             "baseline": placed.baseline,
+            "tagline": placed.tagline,
             "x": placed.words.tolist(),
             "from": placed.heads.tolist(),
             "to": placed.dependents.tolist(),

@@ -22,23 +22,25 @@ function nodeAt(position, stack, b0) {
   return position === "b0" ? b0 : stack[stack.length - 1 - Number(position[1])];
 }
 
-// A panel that steps through the transitions and shows in `drawing` what has been built so far.
+// A panel that steps through the transitions, from the finished tree, and shows in `drawing` what has been built so far.
 function stepPanel(sentence, tree, drawing, id) {
   const n = sentence.words.length, last = tree.transitions.length;
   const name = (node) => (node === 0 ? "root" : node > n ? "end" : sentence.words[node - 1]);
   const slider = html("input", { type: "range", min: 0, max: last, value: 0, "aria-label": "Transitions so far" });
   const said = html("p", { role: "status" });
   const stack = html("ol", { class: "nodes", dir: DATA.direction }), buffer = html("ol", { class: "nodes", dir: DATA.direction });
-  const button = (text, label, to) => {
-    const made = html("button", { type: "button", "aria-label": label }, text);
+  const button = (icon, label, to) => {
+    const picture = svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true" });
+    picture.append(svg("path", { d: icon, fill: "currentColor" }));
+    const made = html("button", { type: "button", "aria-label": label, title: label }, picture);
     made.addEventListener("click", () => show(to()));
     return made;
   };
   const buttons = [
-    button("⏮", "First", () => 0),
-    button("◀", "Back", () => step - 1),
-    button("▶", "Next transition", () => step + 1),
-    button("⏭", "Last", () => last),
+    button("M3 3h2v10H3zM13 3v10L6 8z", "First", () => 0),
+    button("M11.5 3v10L4.5 8z", "Back", () => step - 1),
+    button("M4.5 3v10l7-5z", "Next transition", () => step + 1),
+    button("M11 3h2v10h-2zM3 3v10l7-5z", "Last", () => last),
   ];
   const count = html("span", {});
   const panel = html(
@@ -50,7 +52,7 @@ function stepPanel(sentence, tree, drawing, id) {
     html("div", { class: "row" }, html("span", {}, "Stack"), stack),
     html("div", { class: "row" }, html("span", {}, "Buffer"), buffer),
   );
-  let step = 0;
+  let step = last;
 
   function show(to) {
     step = Math.min(Math.max(to, 0), last);
@@ -87,7 +89,7 @@ function stepPanel(sentence, tree, drawing, id) {
   }
 
   slider.addEventListener("input", () => show(Number(slider.value)));
-  show(0);
+  show(last);
   return panel;
 }
 

@@ -1,5 +1,7 @@
 """`mh4 view`: the layout of trees, drawings in the terminal and as SVG, the transitions shown, and the command."""
 
+import re
+from importlib import resources
 from xml.dom import minidom
 
 import numpy as np
@@ -107,6 +109,26 @@ def test_arcs_and_labels_do_not_touch(seed):
         assert abs(x - placed.words[m]) <= (of_words[m][1] - of_words[m][0] + layout.GAP) / 2
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_trees_together_share_their_words(seed):
+    """Words have one place in all trees, which is to the right of that in each tree alone, and tags do not touch."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 15))
+    words, tags = (["x" * int(k) for k in rng.integers(1, 12, size=n)] for _ in range(2))
+    drawn = [(random_tree(rng, n), ["x" * int(k) for k in rng.integers(1, 12, size=n)]) for _ in range(3)]
+    together = layout.place_together(words, drawn, tags=[tags, [""] * n])
+    assert len({(tuple(one.words), one.width) for one in together}) == 1
+    for one, (heads, labels) in zip(together, drawn):
+        alone = layout.place(words, heads, labels)
+        assert (one.words >= alone.words).all() and (one.levels == alone.levels).all() and one.height > alone.height
+        assert np.abs((one.dependents - one.words) - (alone.dependents - alone.words)).max() <= 1  # rounding
+    ends = [
+        (x - layout.text_width(t, layout.TAG_SIZE) / 2, x + layout.text_width(t, layout.TAG_SIZE) / 2)
+        for x, t in zip(together[0].words, tags)
+    ]
+    assert all(right <= left for (_, right), (left, _) in zip(ends, ends[1:])) and ends[-1][1] <= together[0].width
+
+
 def test_right_to_left_is_the_mirror_image():
     words, heads, labels = ["a", "bcd", "efghij", "k"], np.array([-1, 3, 1, 0, 3]), ["x", "yy", "root", "z"]
     left, right = (layout.place(words, heads, labels, direction) for direction in ("ltr", "rtl"))
@@ -153,7 +175,17 @@ def test_a_tree_without_transitions():
     """That neither MH4 nor MH5 can derive."""
     rng = np.random.default_rng(1)
     heads = next(heads for heads in (random_tree(rng, 12) for _ in range(100)) if not trees.in_class(heads, "mh5"))
-    assert page.transitions(analyses.Analysis(heads, ["x"] * 12, [])) == ([], 3)
+    codes, source = page.transitions(analyses.Analysis(heads, ["x"] * 12, []))
+    assert codes == [] and "outside MH5" in page._SOURCES[source]
+
+
+def test_a_tree_that_is_too_long_for_mh5(monkeypatch):
+    heads = next(
+        heads for heads in (random_tree(np.random.default_rng(k), 9) for k in range(99)) if not trees.in_class(heads, "mh4")
+    )
+    monkeypatch.setattr(page, "_LONGEST_FOR_MH5", 8)
+    codes, source = page.transitions(analyses.Analysis(heads, ["x"] * 9, []))
+    assert codes == [] and "more than 1000 words" in page._SOURCES[source]
 
 
 def test_the_model_shows_its_own_derivation(file, tmp_path):
@@ -227,7 +259,41 @@ def test_pictures_are_xml_with_the_crossed_arcs_marked(tmp_path, file):
     out = file.replace(".conllu", ".svg")
     assert run(file, "--sentence", "crossing", "--svg", out).exit_code == 0
     with open(out, encoding="utf-8") as written:
-        assert ' opacity="0.44"' in written.read()  # of probability 0.25
+        drawing = written.read()
+    assert ' opacity="%.2f"' % (layout.PALEST + (1 - layout.PALEST) * 0.25) in drawing and drawing.count('"line doubtful"') == 1
+
+
+def test_pale_arcs_are_seen():
+    """Those of probability 0, crossed or not, have a contrast (WCAG 2.1) of at least 3 with the page, and their labels of 4.5."""
+
+    def luminance(colour):
+        parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
+        return float(np.dot(parts, (0.2126, 0.7152, 0.0722)))
+
+    def contrast(colour, behind, opacity):
+        colour, behind = (np.array([int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)]) for c in (colour, behind))
+        low, high = sorted([luminance(opacity * colour + (1 - opacity) * behind), luminance(behind)])
+        return (high + 0.05) / (low + 0.05)
+
+    def declared(style, pattern):
+        return ["#" + 2 * c[1:] if len(c) == 4 else c for c in re.findall(pattern + r"(#\w+)", style)]
+
+    css = resources.files("mh4.viewing").joinpath("page.css").read_text(encoding="utf-8")
+    of_page = [declared(css, "--%s: " % name) for name in ("background", "arc", "crossed")]
+    of_svg = [
+        declared(svg._STYLE, pattern)
+        for pattern in (
+            r"\.background { fill: ",
+            r"tree \.arrowhead { fill: ",
+            r"\.crossed \.arrowhead, \.mh4-tree \.crossed \.label { fill: ",
+        )
+    ]
+    for behind, *colours in (of_page, of_svg):
+        assert len(behind) == 2 and [len(each) for each in colours] == [2, 2]  # light and dark
+        for each in colours:
+            for colour, page_colour in zip(each, behind):
+                assert contrast(colour, page_colour, layout.PALEST) >= 3
+                assert contrast(colour, page_colour, (1 + layout.PALEST) / 2) >= 4.5
 
 
 def test_the_drawings_in_the_documentation(tmp_path):

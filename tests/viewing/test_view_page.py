@@ -11,6 +11,7 @@ from selenium.webdriver.common.keys import Keys
 
 from mh4 import trees
 from mh4.data import conllu
+from mh4.decoders.shared import arguments
 from mh4.drawing import layout
 from mh4.transitions import Configuration
 from mh4.util.files import write_text
@@ -43,6 +44,16 @@ class Page:
 
     def script(self, text, *arguments):
         return self.driver.execute_script(text, *arguments)
+
+    @contextmanager
+    def window(self, width):
+        """For a while, a window of this width, in pixels."""
+        metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        try:
+            yield
+        finally:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 @pytest.fixture
@@ -107,12 +118,14 @@ def test_arcs_are_drawn_where_the_layout_puts_them(opened, files):
         for number, sentence in enumerate(sentences[:3], start=1):
             tree = "#s%d-0-0" % number
             assert shown.all(tree)
-            placed = layout.place(sentence.words, sentence.heads, sentence.deprels)
+            (placed,) = layout.place_together(sentence.words, [(sentence.heads, sentence.deprels)], tags=[sentence.upos])
             article = "article:nth-of-type(%d) " % number
             arcs = [placed.arc(m) for m in range(len(sentence))]
             assert shown.attributes(article + ".line", "d") == [arc.line for arc in arcs]
             assert shown.attributes(article + ".arrowhead", "d") == [arc.arrowhead for arc in arcs]
             assert shown.texts(article + ".label") == sentence.deprels and shown.texts(article + ".word") == sentence.words
+            assert shown.texts(article + ".tag") == sentence.upos
+            assert shown.attributes(article + ".tag", "x") == shown.attributes(article + ".word", "x")
             assert [float(y) for y in shown.attributes(article + ".label", "y")] == [arc.label_y for arc in arcs]
             crossed = ["crossed" in kind for kind in shown.attributes(article + ".arc", "class")]
             assert crossed == trees.crossed_arcs(sentence.heads)[1:].tolist()
@@ -124,8 +137,8 @@ def test_arcs_are_drawn_where_the_layout_puts_them(opened, files):
 OVERLAPS = """
 let count = 0;
 for (const drawing of document.querySelectorAll('.tree svg')) {
-  const width = Number(drawing.getAttribute('width'));
-  for (const kind of ['.word', '.label']) {
+  const width = drawing.viewBox.baseVal.width;
+  for (const kind of ['.word', '.label', '.tag']) {
     const boxes = [...drawing.querySelectorAll(kind)].map((element) => element.getBBox());
     boxes.forEach((a, i) => {
       if (a.x < 0 || a.x + a.width > width || a.y < -2) count++;
@@ -154,7 +167,9 @@ def test_search(opened, files):
         both = count(lambda s: trees.crossed_arcs(s.heads).any() and "amod" in s.deprels)
         assert shown.search("crossed amod") == both
         assert shown.search("toy-test-7") == "1 of 80 sentences"
-        assert shown.search("no such word") == "0 of 80 sentences" and not shown.all("article")
+        assert shown.search("no such <word>") == "0 of 80 sentences" and not shown.all("article")
+        (said,) = shown.texts(".nothing")
+        assert said.replace("\u2068", "").replace("\u2069", "").startswith("No sentence has “no such <word>”.")
         assert shown.texts("#page") == ["Page 1 of 1"]
         assert shown.search("") == "80 sentences"
 
@@ -207,6 +222,10 @@ def test_transitions_step_by_step(opened, files):
             later = ["later" in kind for kind in shown.attributes(".arc", "class")]
             assert later == [not known for known in attached[1:]]
 
+        check(len(states) - 1)  # it opens with the finished tree
+        assert not onwards.is_enabled() and not last.is_enabled() and back.is_enabled()
+        assert len(shown.all(".controls button svg path")) == 4  # icons that need no font
+        first.click()
         check(0)
         assert not back.is_enabled()
         for step in range(1, len(states)):
@@ -281,7 +300,7 @@ def test_nothing_in_a_file_becomes_part_of_the_page(opened, tmp_path):
 
 def test_right_to_left(opened, tmp_path):
     path = tmp_path / "rtl.conllu"
-    forms = ["אבג", "דהו", "זחט", "יכל", "."] * 8  # wider than the window
+    forms = ["אבג", "דהו", "זחט", "יכל", "."] * 20  # wider than the window
     rows = ["%d\t%s\t_\tX\t_\t_\t%d\t%s\t_\t_" % (m, form, m - 1, "dep") for m, form in enumerate(forms, start=1)]
     path.write_text("\n".join(rows) + "\n\n", encoding="utf-8")
     with opened(path) as shown:
@@ -298,6 +317,157 @@ def test_right_to_left(opened, tmp_path):
         box.send_keys(Keys.END)
         assert shown.all("#s1-0-%d" % (len(forms) - 1))[0].rect["x"] > 0
         assert shown.script(OVERLAPS) == 0
+
+
+def test_two_trees_share_their_words(opened, tmp_path):
+    """Their places, so that the two scroll together; and labels of long arcs go where they are seen."""
+    files = [tmp_path / "one.conllu", tmp_path / "two.conllu"]
+    for file, label in zip(files, ("dep", "a-long-relation")):
+        heads = [20, *range(1, 19), 0, *[20] * 10]  # a chain below one long arc, and a fan
+        rows = ["%d\tkalum\t_\tX\t_\t_\t%d\t%s\t_\t_" % (m, head, label) for m, head in enumerate(heads, start=1)]
+        file.write_text("\n".join(rows) + "\n\n", encoding="utf-8")
+    with opened(*files) as shown, shown.window(390):
+        wait_for(shown, lambda: shown.all("article svg"))
+        one, other = shown.script(WORD_PLACES)
+        assert one == other and len(one) == 30
+        scroll = "return [...document.querySelectorAll('.tree')].map((box) => box.scrollLeft)"
+        for moved in (0, 1):
+            for to in (300, 1100, 1e6, 0):
+                shown.script("document.querySelectorAll('.tree')[arguments[0]].scrollLeft = arguments[1]", moved, to)
+                wait_for(shown, lambda: len(set(shown.script(scroll))) == 1)
+                wait_for(shown, lambda: shown.script(LABELS_AWAY) == 0)
+        assert shown.script(OVERLAPS) == 0
+
+
+WORD_PLACES = """
+return [...document.querySelectorAll('article:first-of-type .tree')].map(
+  (tree) => [...tree.querySelectorAll('.word')].map((word) => word.getBoundingClientRect().x));
+"""
+
+# The number of labels in the first sentence that are not to be seen, though there is room for them above the part of their arc
+# that is; of those from the root only where these are.
+LABELS_AWAY = """
+let away = 0;
+for (const tree of document.querySelectorAll('article:first-of-type .tree')) {
+  const seen = tree.getBoundingClientRect(), lines = tree.querySelectorAll('.line');
+  tree.querySelectorAll('.label').forEach((label, m) => {
+    const line = lines[m].getBoundingClientRect(), of = label.getBoundingClientRect();
+    const room = Math.min(line.right, seen.right) - Math.max(line.left, seen.left);
+    if (room > of.width + 40 && (of.left < seen.left || of.right > seen.right)) away++;
+  });
+}
+return away;
+"""
+
+
+def test_trees_are_fitted_to_the_window_and_enlarged(opened, tmp_path):
+    words = ["%d\tkalum%d\t_\tNOUN\t_\t_\t%d\tnmod\t_\t_" % (m, m, m - 1) for m in range(1, 29)]
+    path = tmp_path / "long.conllu"
+    path.write_text("\n".join(words) + "\n\n", encoding="utf-8")
+    with opened(path) as shown, shown.window(1280):
+        wait_for(shown, lambda: shown.all("article svg"))
+        fit, smaller, larger = (shown.all("#" + name)[0] for name in ("fit", "smaller", "larger"))
+
+        def measured():
+            return shown.script("const b = document.querySelector('.tree'); return [b.scrollWidth, b.clientWidth]")
+
+        natural = int(shown.attributes("svg", "viewBox")[0].split()[2])
+        assert measured()[0] == measured()[1] < natural and fit.get_attribute("aria-pressed") == "true"
+        larger.click()
+        assert fit.get_attribute("aria-pressed") == "false" and measured()[0] > measured()[1]
+        while larger.is_enabled():
+            larger.click()
+        assert measured()[0] == 2 * natural and shown.texts("#size") == ["200 %"]
+        while smaller.is_enabled():
+            smaller.click()
+        assert shown.texts("#size") == ["50 %"] and int(shown.attributes("svg", "width")[0]) == natural // 2
+        fit.click()
+        assert measured()[0] == measured()[1] and fit.get_attribute("aria-pressed") == "true"
+        with shown.window(390):  # words remain legible, and the tree scrolls by itself
+            height = "return document.querySelector('.word').getBoundingClientRect().height"
+            wait_for(shown, lambda: measured()[0] > measured()[1] and shown.script(height) >= 11)
+            assert shown.script("return document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_how_many_arcs_differ(opened, files):
+    words = [len(sentence) for sentence in conllu.read(str(files[0]))]
+    with opened(*files) as shown:
+        wait_for(shown, lambda: shown.all("article h2"))
+        assert shown.texts("#differ") == ["27 of %s arcs differ" % format(sum(words), ",")]
+        first, second = shown.texts("h2")[:2]
+        assert first == "1 · toy-test-1 · 1 of %d arcs differ" % words[0]
+        assert second == "2 · toy-test-2 · 0 of %d arcs differ" % words[1]
+    with opened(files[0]) as shown:
+        wait_for(shown, lambda: shown.all("article h2"))
+        assert shown.texts("h2")[0] == "1 · toy-test-1" and not shown.all("#differ")[0].is_displayed()
+
+
+def test_a_link_opens_the_same_place(opened, files):
+    with opened(*files) as shown:
+        top = "return document.querySelector('#s%d').getBoundingClientRect().top"
+        shown.search("crossed amod")
+        shown.all("#differing")[0].click()
+        query = shown.script("return location.hash")
+        assert query == "#q=crossed+amod&differing=1"
+        found = shown.texts("#found")
+        shown.driver.get(shown.driver.current_url.partition("#")[0] + "#s=70")
+        shown.driver.refresh()
+        wait_for(shown, lambda: shown.all("#s70"))
+        assert shown.texts("#page") == ["Page 2 of 2"] and shown.texts("#found") == ["80 sentences"]
+        header = shown.script("return document.querySelector('header').offsetHeight")
+        wait_for(shown, lambda: header <= shown.script(top % 70) < header + 40)
+        shown.script("document.querySelector('#s72').closest('article').scrollIntoView()")
+        wait_for(shown, lambda: shown.script("return location.hash") == "#s=72")
+        shown.script("location.hash = arguments[0]", query)
+        wait_for(shown, lambda: shown.texts("#found") == found)
+        (field,) = shown.all("#query")
+        assert field.get_attribute("value") == "crossed amod" and shown.all("#differing")[0].is_selected()
+        shown.script("location.hash = '#q=nomatch&s=x%00'")
+        wait_for(shown, lambda: shown.all(".nothing"))
+
+
+def test_a_tree_outside_mh5_says_why_it_has_no_transitions(opened, tmp_path):
+    rng = np.random.default_rng(1)
+    trees_of_12 = (np.concatenate([[-1], rng.integers(0, 13, size=12)]) for _ in iter(int, 1))
+    heads = next(heads for heads in trees_of_12 if is_tree(heads) and not trees.in_class(heads.astype(np.int32), "mh5"))
+    path = tmp_path / "outside.conllu"
+    rows = ["%d\tw\t_\tX\t_\t_\t%d\tdep\t_\t_" % (m, head) for m, head in enumerate(heads[1:], start=1)]
+    path.write_text("\n".join(rows) + "\n\n", encoding="utf-8")
+    with opened(path) as shown:
+        wait_for(shown, lambda: shown.all("article svg"))
+        assert shown.texts(".actions button") == ["Table"]
+        assert shown.texts(".reason")[0].startswith("No transitions: this tree is outside MH5")
+
+
+def is_tree(heads):
+    try:
+        arguments.tree(heads)
+    except ValueError:
+        return False
+    return True
+
+
+def test_panels_do_not_close_each_other(opened, files):
+    with opened(files[0]) as shown:
+        wait_for(shown, lambda: shown.all("article svg"))
+        transitions, table = shown.all(".actions button")[:2]
+        for button in (table, transitions):
+            assert button.get_attribute("aria-pressed") == "false"
+            button.click()
+            assert button.get_attribute("aria-pressed") == "true"
+        assert shown.all(".steps") and shown.all("table")[0].is_displayed() and table.is_displayed()
+        assert "later" not in " ".join(shown.attributes(".arc", "class"))
+        transitions.click()
+        assert not shown.all(".steps") and shown.all("table") and transitions.get_attribute("aria-pressed") == "false"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_itself_is_not_wider_than_the_window(opened, files, width):
+    with opened(*files) as shown, shown.window(width):
+        wait_for(shown, lambda: shown.all("article svg"))
+        for button in shown.all(".actions button")[:4]:
+            button.click()
+        assert shown.script("return document.documentElement.scrollWidth <= window.innerWidth")
 
 
 def test_light_and_dark(opened, files):
