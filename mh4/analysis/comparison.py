@@ -220,8 +220,12 @@ def _differences(found: Comparison) -> str:
 
 
 def _dimension_table(found: Comparison, dimension: Dimension) -> str:
-    body = []
-    for pair in zip(*(system.groups[dimension.key] for system in found.systems), strict=True):
+    """The table of the groups in which there are arcs, in gold or in a system."""
+    names, body = [], []
+    for name, *pair in zip(dimension.names, *(system.groups[dimension.key] for system in found.systems), strict=True):
+        if not any(unlabelled.gold or unlabelled.system for unlabelled, _ in pair):
+            continue
+        names.append(name)
         cells = ["%d" % count for count in (pair[0][0].gold, pair[0][0].system, pair[1][0].system)]
         for a, b in zip(*pair, strict=True):
             cells += _pair(a.recall, b.recall) + _pair(a.precision, b.precision)
@@ -229,7 +233,7 @@ def _dimension_table(found: Comparison, dimension: Dimension) -> str:
     three = ["A", "B", "A - B"]
     titles = [kind + value for kind in ("UAS ", "LAS ") for value in ("recall, %", "precision, %")]
     groups = [("arcs", ["gold", "A", "B"]), *((title, three) for title in titles)]
-    return aligned(dimension.title, groups, dimension.names, body)
+    return aligned(dimension.title, groups, names, body)
 
 
 def _pair(a: float | None, b: float | None) -> list[str]:
