@@ -118,8 +118,12 @@ def write_report(results: Path, name: str, title: str, sections: Sequence[Sectio
 
 
 STYLE = """\
-:root { color-scheme: light; --line: #d5d9de; --soft: #f4f6f8; --link: #0b57a4; }
-body { margin: 0 auto; padding: 1rem 1.5rem 4rem; max-width: 78rem; color: #1c2024; background: #fff;
+:root { color-scheme: light dark; --line: #d5d9de; --soft: #f4f6f8; --link: #0b57a4; --text: #1c2024; --page: #fff; --faint: #555; }
+@media (prefers-color-scheme: dark) {
+  :root { --line: #3d444d; --soft: #161b22; --link: #6cb0ff; --text: #e6edf3; --page: #0d1117; --faint: #9da7b3; }
+  figure svg { background: #fff; border-radius: 6px; }
+}
+body { margin: 0 auto; padding: 1rem 1.5rem 4rem; max-width: 78rem; color: var(--text); background: var(--page);
   font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; }
 h1 { font-size: 1.7rem; margin: 1rem 0 .5rem; } h2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; }
 p { max-width: 52rem; } nav a { margin-right: 1rem; } a { color: var(--link); }
@@ -127,7 +131,7 @@ p { max-width: 52rem; } nav a { margin-right: 1rem; } a { color: var(--link); }
 table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .6rem; text-align: left; white-space: nowrap; border-top: 1px solid var(--line); }
 tr.continued td { border-top: none; } th { background: var(--soft); } td.number, th.number { text-align: right; }
-figure { margin: 1.5rem 0; } figcaption { color: #555; font-size: 13px; }
+figure { margin: 1.5rem 0; } figcaption { color: var(--faint); font-size: 13px; }
 """
 
 

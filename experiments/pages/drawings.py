@@ -29,7 +29,7 @@ def check() -> None:
 
 def curves(runs: Mapping[str, Sequence[Sequence[tuple[int, float]]]]) -> str:
     """Dev UAS over updates: for each system, a curve for each seed, as pairs of both."""
-    figure, axes = _figure(8.0, 3.8)
+    figure, axes = _figure(5.0, 3.6)
     best = max(uas for mine in runs.values() for curve in mine for _, uas in curve)
     for system, mine in runs.items():
         colour, style = appearance(system)
@@ -41,7 +41,7 @@ def curves(runs: Mapping[str, Sequence[Sequence[tuple[int, float]]]]) -> str:
     axes.set_xlim(left=0)
     axes.set_xlabel("updates, in thousands")
     axes.set_ylabel("dev UAS, %")
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=8)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     return _svg(figure, " ".join(runs))
 
 
@@ -53,7 +53,7 @@ def appearance(system: str) -> tuple[str, str]:
 
 def differences(rows: Sequence[tuple[str, float, float]]) -> str:
     """The differences from the paper, with two standard errors: (label, difference, standard error) from top to bottom."""
-    figure, axes = _figure(8.0, 0.8 + 0.2 * len(rows))
+    figure, axes = _figure(5.0, 0.8 + 0.2 * len(rows))
     places = range(len(rows), 0, -1)
     for place, (_, difference, error) in zip(places, rows, strict=True):
         colour = COLOURS[1] if abs(difference) > 2 * error else COLOURS[0]
@@ -62,6 +62,23 @@ def differences(rows: Sequence[tuple[str, float, float]]) -> str:
     axes.set_yticks(list(places), [label for label, _, _ in rows], fontsize=8)
     axes.set_xlabel("dev UAS minus the paper's, points")
     return _svg(figure, "differences")
+
+
+def finding(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]], system: str) -> str:
+    """How far `system` is ahead of others, each with (treebank, difference): a line of points for each, from top to bottom."""
+    figure, axes = _figure(5.0, 0.9 + 0.32 * len(rows))
+    names = list(dict.fromkeys(name for _, points in rows for name, _ in points))
+    for place, (_, points) in zip(range(len(rows), 0, -1), rows, strict=True):
+        for name, difference in points:
+            colour, marker = COLOURS[names.index(name) % 6], "osD^v<>P"[names.index(name) % 8]
+            axes.plot(difference, place, marker, color=colour, markersize=6, label=name)
+    axes.axvline(0.0, color="#888888", linewidth=0.8)
+    axes.set_yticks(range(len(rows), 0, -1), [other for other, _ in rows])
+    axes.set_xlabel("points by which %s is better" % system)
+    handles, labels = axes.get_legend_handles_labels()
+    by_name = dict(zip(labels, handles, strict=True))
+    figure.legend(by_name.values(), by_name.keys(), loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+    return _svg(figure, "finding")
 
 
 def _figure(width: float, height: float) -> "tuple[Figure, Axes]":

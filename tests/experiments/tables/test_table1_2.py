@@ -53,7 +53,9 @@ def test_features_of_what_is_finished_when_a_run_fails(run_features, told, tmp_p
     assert "greedy-mh4 seed 1 failed" in capsys.readouterr().out
     page = (tmp_path / "home" / "results" / "toy-features.md").read_text(encoding="utf-8")
     assert "| local | s1 s0 b0 | greedy-mh4-three | 1 |" in page and "| greedy-mh4 |" not in page
-    assert "paper's average" not in page and "no numbers for the toy treebank" in page  # whose scores have nothing to do with them
+    assert (
+        "paper's average" not in page and "no numbers for the toy treebank" in page
+    )  # whose scores have nothing to do with them
 
 
 def test_features_says_what_is_wrong(run_features, told, capsys):
