@@ -168,7 +168,7 @@ def test_the_tables(paths):  # noqa: F811
     assert [table.splitlines()[1].split("  ")[0] for table in tables] == [d.title for d in comparison.DIMENSIONS]
     lengths = {line.split()[0]: line.split()[1:] for line in tables[0].splitlines()[2:]}
     assert lengths["1"] == "2 3 2 100.0 0.0 +100.0 66.7 0.0 +66.7 50.0 0.0 +50.0 33.3 0.0 +33.3".split()
-    assert lengths["15+"] == "0 0 0 - - - - - - - - - - - -".split()
+    assert "15+" not in lengths  # none of the files has arcs of this length
     (crossed,) = [line.split() for line in tables[1].splitlines() if line.startswith("yes")]
     assert crossed == "yes 3 0 0 66.7 33.3 +33.3 - - - 66.7 33.3 +33.3 - - -".split()
     assert max(map(len, said.splitlines())) <= 120
