@@ -23,7 +23,7 @@ help:
 	@echo 'make sanitize [CALLS=20000]       this many random calls of the decoders, compiled with AddressSanitizer and UBSan'
 	@echo 'make package [PYTHONS="..."]      build an sdist, and a wheel for each of these Pythons or of those here, and try them; into dist/'
 	@echo 'make docs                         build the documentation, into build/docs; warnings are errors'
-	@echo 'make torch-test                   the tests of mh4.torch, with PyTorch in an environment of its own'
+	@echo 'make torch-test                   the tests of mh4.torch, with PyTorch and JAX in an environment of their own'
 	@echo 'make clean                        remove build products; make distclean also removes .venv'
 	@echo 'PYTHON=python3.11 selects the Python to set up with, JOBS=1 the number of parallel compilers.'
 
@@ -145,12 +145,13 @@ docs: environment
 	@touch build/docs/complete
 	@echo 'build/docs/index.html'
 
-# PyTorch has an environment of its own, which sees .venv.
+# PyTorch and JAX have an environment of their own, which sees .venv.
 torch-environment: environment
 	@.venv/bin/python tools/setup/torch_environment.py
 
 torch-test: torch-environment
-	.venv-torch/bin/python -m pytest tests/torch_layer tests/test_documentation.py::test_the_page_on_pytorch $(PYTEST)
+	.venv-torch/bin/python -m pytest tests/torch_layer tests/test_documentation.py::test_the_page_on_pytorch \
+	  tests/test_documentation.py::test_the_page_on_jax $(PYTEST)
 
 clean:
 	rm -rf build dist mh4.egg-info .pytest_cache .hypothesis

@@ -30,7 +30,8 @@ def how_to():
 
 
 PAGES = [ROOT / "README.md", DOCS / "tutorial.md", *how_to()]
-ON_PYTORCH = DOCS / "howto" / "pytorch.md"
+# Pages about what .venv-torch has, for `make torch-test`.
+ON_PYTORCH, ON_JAX = DOCS / "howto" / "pytorch.md", DOCS / "howto" / "jax.md"
 
 
 def blocks(page):
@@ -110,7 +111,7 @@ def test_readme(tmp_path):
 def test_tutorial_and_how_to(tmp_path, systems):
     folder = folder_of(tmp_path)
     for page in PAGES[1:]:
-        if page != ON_PYTORCH:
+        if page not in (ON_PYTORCH, ON_JAX):
             run_page(page, folder)
     written = {"page.html", "tree.svg", "ensemble.conllu", "coverage.json", "large.conllu"}
     assert written <= {path.name for path in folder.iterdir()}
@@ -121,6 +122,12 @@ def test_the_page_on_pytorch(tmp_path):
     pytest.importorskip("torch", reason="PyTorch is not installed: `make torch-test` runs this page")
     assert ON_PYTORCH in PAGES
     run_page(ON_PYTORCH, tmp_path)
+
+
+def test_the_page_on_jax(tmp_path):
+    pytest.importorskip("jax", reason="JAX is not installed: `make torch-test` runs this page")
+    assert ON_JAX in PAGES
+    run_page(ON_JAX, tmp_path)
 
 
 def test_outputs_are_compared():

@@ -55,7 +55,8 @@ def measure(system: str, train: str, dev: str, settings: Sequence[str]) -> Speed
     import numpy as np
 
     from mh4.parser.parsing import Parser
-    from mh4.training.trainer import Trainer, evaluate, shuffled_minibatches
+    from mh4.training.trainer import Trainer, evaluate
+    from mh4.util.batching import shuffled_minibatches
 
     name, loss = system_and_loss(system)
     chosen = config.with_settings(systems.settings(settings, name), ["training.loss=" + loss])

@@ -2,8 +2,9 @@
 
 Nothing else in mh4 imports PyTorch::
 
-    from mh4.torch import TreeDistribution
-    trees = TreeDistribution("mh4", {"shift": shift, "reduce_s0b0": reduce_s0b0}, lengths)
+    from mh4.torch import Scores, TreeDistribution
+    scores = Scores("mh4", 768)  # a module with parameters, as those of the encoder
+    trees = TreeDistribution("mh4", scores(hidden, lengths), lengths)
     loss = -trees.log_prob(heads).mean()
 """
 
@@ -13,5 +14,6 @@ except ModuleNotFoundError:
     raise ModuleNotFoundError("mh4.torch needs PyTorch, which is not installed: pip install 'mh4[torch]'", name="torch") from None
 
 from mh4.torch.distribution import TreeDistribution
+from mh4.torch.scores import Scores
 
-__all__ = ["TreeDistribution"]
+__all__ = ["Scores", "TreeDistribution"]

@@ -28,7 +28,7 @@ from mh4.parser.vocabulary import Vocabulary
 from mh4.training.calibration import calibrate
 from mh4.training.loss import minibatch_loss
 from mh4.util import reading
-from mh4.util.batching import batches
+from mh4.util.batching import shuffled_minibatches
 from mh4.util.files import append_line, locked, make_folder, write_text
 from mh4.util.progress import Listener
 
@@ -318,18 +318,6 @@ class Trainer:
         if os.path.exists(self._path("checkpoint.npz")):
             os.unlink(self._path("checkpoint.npz"))
         return summary
-
-
-def shuffled_minibatches(
-    lengths: Sequence[int], tokens: int, rng: "np.random.Generator", similar: bool = True
-) -> list[list[int]]:
-    """The minibatches of an epoch, different in every epoch.
-
-    If `similar`, sentences in a minibatch have similar lengths, since an LSTM takes as many steps as the longest of them needs.
-    """
-    order = np.argsort(lengths * rng.uniform(0.75, 1.25, len(lengths))) if similar else rng.permutation(len(lengths))
-    minibatches = list(batches(order.tolist(), lengths.__getitem__, tokens))
-    return [minibatches[k] for k in rng.permutation(len(minibatches))]
 
 
 def evaluate(parser: Parser, gold: Sequence[Sentence], progress: Callable[[int], None] = lambda words: None) -> dict[str, float]:

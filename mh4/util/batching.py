@@ -1,7 +1,9 @@
 """Batches of about the same number of words: minibatches of sentences, and chunks of a file."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
+
+import numpy as np
 
 Item = TypeVar("Item")
 
@@ -18,3 +20,13 @@ def batches(items: Iterable[Item], length: Callable[[Item], int], words: int) ->
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def shuffled_minibatches(lengths: Sequence[int], tokens: int, rng: np.random.Generator, similar: bool = True) -> list[list[int]]:
+    """The minibatches of an epoch, different in every epoch.
+
+    If `similar`, sentences in a minibatch have similar lengths, since an LSTM takes as many steps as the longest of them needs.
+    """
+    order = np.argsort(lengths * rng.uniform(0.75, 1.25, len(lengths))) if similar else rng.permutation(len(lengths))
+    minibatches = list(batches(order.tolist(), lengths.__getitem__, tokens))
+    return [minibatches[k] for k in rng.permutation(len(minibatches))]

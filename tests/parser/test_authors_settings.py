@@ -24,8 +24,9 @@ from mh4.parser.objectives import predicted_classes
 from mh4.parser.parsing import Parser
 from mh4.parser.vocabulary import Vocabulary, learned
 from mh4.training.loss import minibatch_loss
-from mh4.training.trainer import Trainer, shuffled_minibatches
+from mh4.training.trainer import Trainer
 from mh4.transitions import LA, LA_PRIME, RA, RA2, SH
+from mh4.util.batching import shuffled_minibatches
 
 AUTHORS = toy.ROOT / "experiments" / "settings" / "authors.toml"
 seeds = st.integers(0, 2**32 - 1)

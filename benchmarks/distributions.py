@@ -1,0 +1,179 @@
+"""Time for distributions over trees in PyTorch with random scores: mh4.torch beside SuPar's MatrixTree and torch-struct's
+NonProjectiveDependencyCRF, which have the distribution of mst.
+
+    make torch-environment
+    .venv-torch/bin/python -m pip install supar torch-struct
+    .venv-torch/bin/python benchmarks/distributions.py [--rounds N] [--training LOG] [--output PATH]
+
+prints the page, without the columns of what is not installed; with --output benchmarks/results/torch.md it is also written there.
+--training adds what was printed by a training of examples/torch_parser.py on the Hungarian treebank of UD 2.0, with its default settings.
+Results are first compared, where two compute the same. They take turns on one thread, and the best time of each is reported.
+"""
+
+import argparse
+import importlib.metadata
+import os
+import platform
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from mh4.decoders.batch.arguments import DECODERS
+from mh4.dynet_build import cpu
+from mh4.torch import TreeDistribution
+
+SENTENCES, WORDS = 64, (10, 20, 40)
+MEASURED = ("log_partition", "marginals", "argmax")
+OURS, SUPAR, STRUCT, MH4 = "mh4.torch, mst", "SuPar, MatrixTree", "torch-struct, NonProjectiveDependencyCRF", "mh4.torch, mh4"
+PACKAGES = {SUPAR: "supar", STRUCT: "torch-struct"}
+
+
+def ours(name, words):
+    """The measured properties of a distribution over trees; the scores of mst are (B, N+1, N+1) by head and dependent."""
+    rng, tensors = np.random.default_rng(words), DECODERS[name].tensors
+    scores = {
+        tensor: torch.from_numpy(rng.normal(size=(SENTENCES, *shape.of(words))).astype(np.float32))
+        for tensor, shape in tensors.items()
+        if tensor != "arcs" or not shape.optional
+    }
+    lengths = torch.full((SENTENCES,), words)
+    found = {each: lambda each=each: getattr(TreeDistribution(name, scores, lengths, threads=1), each) for each in MEASURED}
+    return scores, lengths, found
+
+
+def supar(arcs, lengths):
+    """The same as ours. Its scores are by dependent and head."""
+    from supar.structs import MatrixTree
+
+    by_dependent = arcs.transpose(1, 2).contiguous()
+
+    def heads():
+        found = MatrixTree(by_dependent, lengths).argmax
+        found[:, 0] = -1  # where it has 0
+        return found
+
+    return {
+        "log_partition": lambda: MatrixTree(by_dependent, lengths).log_partition,
+        "marginals": lambda: MatrixTree(by_dependent.requires_grad_(), lengths).marginals.transpose(1, 2),
+        "argmax": heads,
+    }
+
+
+def torch_struct(arcs, lengths):
+    """The same, but for argmax, which it does not have. Its scores are those of words, with those of the root on the diagonal."""
+    from torch_struct import NonProjectiveDependencyCRF
+
+    diagonal = torch.arange(arcs.shape[1] - 1)
+    of_words = arcs[:, 1:, 1:].clone()
+    of_words[:, diagonal, diagonal] = arcs[:, 0, 1:]
+
+    def marginals():
+        found = NonProjectiveDependencyCRF(of_words.requires_grad_(), lengths).marginals
+        arcs = torch.nn.functional.pad(found, (1, 0, 1, 0))
+        arcs[:, 0, 1:] = found[:, diagonal, diagonal]
+        arcs[:, diagonal + 1, diagonal + 1] = 0
+        return arcs
+
+    return {"log_partition": lambda: NonProjectiveDependencyCRF(of_words, lengths).partition, "marginals": marginals}
+
+
+def ways(words):
+    """By library and what is measured, functions without arguments."""
+    scores, lengths, mst = ours("mst", words)
+    found = {OURS: mst}
+    for library, function in ((SUPAR, supar), (STRUCT, torch_struct)):
+        if version(library):
+            found[library] = function(scores["arcs"], lengths)
+            for each, call in found[library].items():
+                torch.testing.assert_close(
+                    call().detach(), mst[each](), atol=1e-3, rtol=1e-4, msg="%s: %s differs" % (library, each)
+                )
+    *_, found[MH4] = ours("mh4", words)
+    return found
+
+
+def version(library):
+    """That of the package, or None if it is not installed."""
+    try:
+        return importlib.metadata.version(PACKAGES[library])
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def microseconds(functions, rounds):
+    """The best time of each function for a sentence, by library."""
+    best = dict.fromkeys(functions, np.inf)
+    for _ in range(rounds):
+        for library, function in functions.items():
+            start = time.perf_counter()
+            function()
+            best[library] = min(best[library], time.perf_counter() - start)
+    return {library: 1e6 * seconds / SENTENCES for library, seconds in best.items()}
+
+
+def table(rounds):
+    """Markdown: microseconds, and in brackets the ratio to ours."""
+    lines = []
+    for words in WORDS:
+        found = ways(words)
+        if not lines:
+            lines += ["| | words | %s |" % " | ".join(found), "|---|---:|" + "---:|" * len(found)]
+        for each in MEASURED:
+            times = microseconds({library: of[each] for library, of in found.items() if each in of}, rounds)
+            cells = [
+                "%.3g (%.2f)" % (times[library], times[library] / times[OURS]) if library in times else "" for library in found
+            ]
+            lines.append("| `%s` | %d | %s |" % (each, words, " | ".join(cells)))
+    return "\n".join(lines)
+
+
+def training(log):
+    """What a training of the example reached."""
+    line = re.compile(r"(\d+) updates: UAS ([\d.]+), LAS ([\d.]+), (\d+) tokens/s")
+    evaluations = [found.groups() for found in line.finditer(Path(log).read_text())]
+    updates, uas, las, _ = max(evaluations, key=lambda each: float(each[1]))
+    last, *_, speed = evaluations[-1]
+    return (
+        "## A parser\n\n    OMP_NUM_THREADS=1 python examples/torch_parser.py train --train hu-ud-train.conllu "
+        "--dev hu-ud-dev.conllu --model hu.pt | tee hu.log\n\n"
+        "On the Hungarian treebank of UD 2.0, `mh4-hybrid` with a large margin and a bi-LSTM of the size of `mh4 train` reached UAS %s and "
+        "LAS %s on dev, after %s of %s updates, at %s tokens per second of processor time." % (uas, las, updates, last, speed)
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Time for distributions over trees in PyTorch.")
+    parser.add_argument("--rounds", type=int, default=10, metavar="N", help="turns of each")
+    parser.add_argument("--training", metavar="LOG", help="what examples/torch_parser.py has printed")
+    parser.add_argument("--output", metavar="PATH", help="write the page")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    times = table(options.rounds)
+    versions = {"Python": platform.python_version(), "PyTorch": torch.__version__, "numpy": np.__version__}
+    versions.update((library.partition(",")[0], version(library)) for library in PACKAGES if version(library))
+    absent = [library for library in PACKAGES if not version(library)]
+    text = "\n\n".join(
+        [
+            "# Distributions over trees in PyTorch",
+            "%s, %d cores; %s." % (cpu.name(), os.cpu_count() or 1, ", ".join("%s %s" % each for each in versions.items())),
+            "    python benchmarks/distributions.py",
+            "Microseconds of wall time for a sentence with random float32 scores, the best of %d turns on one thread, in batches of %d. "
+            "In brackets, the ratio to the first column; other programs were running, so that only ratios count. Sums are computed in "
+            "float64 by mh4.torch, which finds the marginals, the gradient, with every log-partition function; in float32 by the others. "
+            "For mst, the values of all were compared, and agree: within 0.001, heads exactly." % (options.rounds, SENTENCES),
+            times,
+            *("%s is not installed." % library for library in absent),
+            *(["torch-struct has no argmax of this distribution."] if version(STRUCT) else []),
+            *([training(options.training)] if options.training else []),
+        ]
+    )  # fmt: skip
+    print(text)
+    if options.output:
+        Path(options.output).write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

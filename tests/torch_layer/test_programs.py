@@ -1,0 +1,135 @@
+"""The example of a parser, and the benchmark of distributions, run."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import toy
+
+from mh4.analysis.evaluation import attachment_scores
+from mh4.data import conllu
+from mh4.trees import in_class
+
+pytest.importorskip("torch", reason="PyTorch is not installed: `make torch-test` runs these tests")
+
+SMALL = """
+[encoder]
+char_dim = 16
+char_layers = 1
+char_units = 32
+word_dim = 32
+word_min_count = 2
+layers = 1
+units = 64
+[scorer]
+mlp_units = 32
+[training]
+learning_rate = 0.01
+averaged_updates = 20
+batch_tokens = 300
+evaluate_updates = 20
+max_updates = %d
+"""
+
+
+def run(*command, failing=False):
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), OMP_NUM_THREADS="1")
+    done = subprocess.run([sys.executable, *map(str, command)], stdout=-1, stderr=-1, env=environment)
+    assert (done.returncode != 0) == failing, done.stdout.decode() + done.stderr.decode()
+    return done.stderr.decode() if failing else done.stdout.decode()
+
+
+class Example:
+    def __init__(self, treebank, folder):
+        self.train, self.dev, self.test = (treebank / ("toy-ud-%s.conllu" % split) for split in ("train", "dev", "test"))
+        self.model, self.folder = folder / "parser.pt", folder
+
+    def trained(self, *options, updates=60):
+        """The UAS on dev of each evaluation."""
+        config = self.folder / "small.toml"
+        config.write_text(SMALL % updates)
+        files = ["--train", self.train, "--dev", self.dev, "--model", self.model, "--config", config]
+        printed = run(toy.ROOT / "examples" / "torch_parser.py", "train", *files, *options)
+        line = re.compile(r"\d+ updates: UAS ([\d.]+), LAS [\d.]+, \d+ tokens/s")
+        return [float(line.fullmatch(each)[1]) for each in printed.splitlines()]
+
+    def parsed(self, path):
+        """A file, parsed by the model; all but heads, labels and enhanced graphs is as it was."""
+        text = run(toy.ROOT / "examples" / "torch_parser.py", "parse", "--model", self.model, path)
+        (self.folder / "parsed.conllu").write_text(text)
+        pairs = zip(text.splitlines(), path.read_text().splitlines())
+        assert all([*a.split("\t")[:6], *a.split("\t")[9:]] == [*b.split("\t")[:6], *b.split("\t")[9:]] for a, b in pairs)
+        return conllu.read(str(self.folder / "parsed.conllu"))
+
+
+@pytest.fixture
+def example(treebank, tmp_path):
+    return Example(treebank, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "options, of_class",
+    [(["--system", "mh4-hybrid"], "mh4"), (["--system", "1ec"], "1ec"), (["--system", "mst", "--likelihood"], "any")],
+    ids=["mh4-hybrid", "1ec", "mst on likelihood"],
+)
+def test_the_example_learns_and_parses(example, options, of_class):
+    scores = example.trained(*options)
+    assert max(scores) > 80, scores
+    parsed = example.parsed(example.dev)
+    assert attachment_scores(conllu.read(str(example.dev)), parsed)["uas"] == pytest.approx(max(scores), abs=0.006)
+    for sentence in parsed:
+        assert in_class(sentence.heads, of_class) and np.count_nonzero(sentence.heads == 0) == 1
+    assert {label for sentence in parsed for label in sentence.deprels} > {"root", "punct"}
+
+
+def test_the_example_parses_what_it_has_not_seen(example):
+    example.trained(updates=20)
+    strange = example.folder / "strange.conllu"
+    strange.write_text("# text = ☃\n1\t☃\t_\t_\t_\t_\t_\t_\t_\t_\n\n1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n" + "".join(
+        "%d\t%s\t_\t_\t_\t_\t_\t_\t_\t_\n" % (k + 1, "a" * 50 * k + "b") for k in range(3)
+    ) + "\n")  # fmt: skip
+    assert [len(sentence) for sentence in example.parsed(strange)] == [1, 3]
+
+
+def test_a_file_that_is_none(example):
+    message = run(toy.ROOT / "examples" / "torch_parser.py", "train", "--train", example.folder / "none.conllu", "--dev", example.dev,
+                  "--model", example.model, failing=True)  # fmt: skip
+    assert "none.conllu: cannot be read" in message and "Traceback" not in message
+    assert not example.model.exists()
+
+
+def test_the_example_with_a_transformer(example):
+    """A tiny BERT with random weights, and word pieces: the characters."""
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed: `make torch-test` runs this test")
+    folder = example.folder / "bert"
+    folder.mkdir()
+    characters = sorted(
+        {character for sentence in conllu.read(str(example.train)) for word in sentence.words for character in word}
+    )
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *characters, *("##" + character for character in characters)]
+    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n")
+    transformers.BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=False).save_pretrained(folder)
+    sizes = transformers.BertConfig(len(pieces), 32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32)
+    transformers.BertModel(sizes).save_pretrained(folder)
+    scores = example.trained("--transformer", folder, updates=20)
+    assert scores
+    parsed = example.parsed(example.test)
+    assert all(in_class(sentence.heads, "mh4") for sentence in parsed)
+
+
+def test_the_example_is_short():
+    """It is to be read."""
+    lines = (toy.ROOT / "examples" / "torch_parser.py").read_text().splitlines()
+    assert len(lines) <= 200
+
+
+def test_the_benchmark(tmp_path):
+    log = tmp_path / "parser.log"
+    log.write_text("500 updates: UAS 63.27, LAS 48.93, 329 tokens/s\n1000 updates: UAS 61.00, LAS 50.00, 400 tokens/s\n")
+    page = tmp_path / "torch.md"
+    printed = run(toy.ROOT / "benchmarks" / "distributions.py", "--rounds", 1, "--training", log, "--output", page)
+    assert printed == page.read_text() and "| `argmax` | 40 | " in printed
+    assert "UAS 63.27 and LAS 48.93 on dev, after 500 of 1000 updates" in printed

@@ -1,0 +1,251 @@
+"""Score tensors from vectors of nodes, against their definition, the registry of systems and the scorer in DyNet."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from common import rng_for
+
+from mh4.decoders.batch.arguments import DECODERS
+from mh4.parser.config import Config, with_settings
+from mh4.parser.systems import SYSTEMS
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: `make torch-test` runs these tests")
+from mh4.torch import Scores, TreeDistribution  # noqa: E402
+from mh4.torch.scores import ENDS, NODES, POSITIONS  # noqa: E402
+
+SYSTEM_OF = {"mh3": "mh3", "mh4": "mh4-hybrid", "mh5": "mh5-hybrid", "mst": "mst", "1ec": "1ec"}
+LENGTHS, LONGEST, UNITS, MLP_UNITS = [3, 1, 4], 5, 7, 6
+every_decoder = pytest.mark.parametrize("name", DECODERS)
+every_kind_of_nodes = pytest.mark.parametrize("nodes", NODES)
+
+
+def vectors(name, nodes="words", padding=0.0, lengths=LENGTHS, longest=LONGEST):
+    """Random ones, and lengths; with other vectors in the padding."""
+    rng = rng_for("scores", name)
+    more = 2 if nodes == "all" else 0
+    hidden = torch.from_numpy(rng.normal(size=(len(lengths), longest + 2, UNITS)).astype(np.float32))
+    hidden = hidden if more else hidden[:, 1:-1].clone()
+    for b, n in enumerate(lengths):
+        hidden[b, n + more :] = padding
+    return hidden, torch.tensor(lengths)
+
+
+def scorer(name, nodes="words", **options):
+    torch.manual_seed(1)
+    return Scores(name, UNITS, MLP_UNITS, 0.3, nodes=nodes, **options).eval()
+
+
+def loss(name, scores, lengths):
+    """One that every score tensor gets gradients from."""
+    gold = torch.tensor([[-1, 2, 0, 2, -1, -1], [-1, 0, -1, -1, -1, -1], [-1, 2, 0, 4, 2, -1]])
+    trees = TreeDistribution(name, scores, lengths)
+    return (trees.log_partition if DECODERS[name].marginals else trees.structured_hinge(gold)).sum()
+
+
+def inside(name, tensor, b):
+    """The corner of a tensor that a sentence uses."""
+    return (b, ...) + tuple(slice(side) for side in DECODERS[name].tensors[tensor].of(LENGTHS[b])[-2:])
+
+
+@every_decoder
+@every_kind_of_nodes
+def test_a_distribution_takes_them(name, nodes):
+    hidden, lengths = vectors(name, nodes)
+    made = scorer(name, nodes)(hidden, lengths)
+    expected = {
+        tensor: (3, *shape.of(LONGEST)) for tensor, shape in DECODERS[name].tensors.items() if tensor != "arcs" or name == "mst"
+    }
+    assert {tensor: tuple(numbers.shape) for tensor, numbers in made.items()} == expected
+    trees = TreeDistribution(name, made, lengths).argmax
+    assert trees.shape == (3, LONGEST + 1) and ((trees == 0).sum(1) == 1).all()
+
+
+def test_positions_are_those_of_the_systems():
+    """And the end of the sentence is a node of a tensor where the system's tensor has it."""
+    for name, system in SYSTEM_OF.items():
+        for tensor in SYSTEMS[system].tensors:
+            shape = DECODERS[name].tensors[tensor.name]
+            assert POSITIONS[tensor.name] == tensor.positions
+            assert (shape.rows, shape.columns) == tuple(1 + sentinel for sentinel in tensor.sentinel)
+            assert shape.layers == (() if tensor.matrices is None else (tensor.matrices,))
+        made = list(scorer(name).shapes)
+        assert made == [tensor.name for tensor in SYSTEMS[system].tensors]
+
+
+def used(tensor, shape, n):
+    """The pairs of nodes of a tensor that a decoder can ask for: those on the stack are not the end of the sentence."""
+    more = [shape.rows, shape.columns]
+    sides = [n + (m if p in ENDS else 1) for p, m in zip(POSITIONS[tensor], more)]
+    return itertools.product(*map(range, sides))
+
+
+def as_defined(model, tensor, hidden, b, i, j):
+    """[x; 1]' U [y; 1] of two nodes, one number at a time."""
+    n = LENGTHS[b]
+    sides = []
+    for position, node in zip(POSITIONS[tensor], (i, j)):
+        if model.nodes == "all":
+            side = model.mlps[position](hidden[b, node])
+        elif node == n + 1:
+            side = model.ends[position]
+        else:
+            side = model.mlps[position](hidden[b, node - 1] if node else model.root)
+        sides.append(torch.cat([side, torch.ones(1)]))
+    found = [sides[0] @ weights @ sides[1] for weights in model.weights[tensor]]
+    return torch.stack(found) if model.shapes[tensor].layers else found[0]
+
+
+@every_decoder
+@every_kind_of_nodes
+def test_every_score_is_that_of_its_nodes(name, nodes):
+    """A missing sibling or grandparent, and the end of the buffer, are node n+1, which is not on the stack."""
+    hidden, lengths = vectors(name, nodes)
+    model = scorer(name, nodes)
+    with torch.no_grad():
+        for tensor, numbers in model(hidden, lengths).items():
+            shape = model.shapes[tensor]
+            for b, n in enumerate(LENGTHS):
+                for i, j in used(tensor, shape, n):
+                    torch.testing.assert_close(numbers[b, ..., i, j], as_defined(model, tensor, hidden, b, i, j))
+
+
+@every_decoder
+@every_kind_of_nodes
+def test_the_padding_has_no_influence(name, nodes):
+    model = scorer(name, nodes)
+    results = []
+    for padding in (0.0, 5.0, torch.nan, torch.inf):
+        hidden, lengths = vectors(name, nodes, padding)
+        hidden.requires_grad_()
+        model.zero_grad()
+        made = model(hidden, lengths)
+        loss(name, made, lengths).backward()
+        more = 2 if nodes == "all" else 0
+        for b, n in enumerate(LENGTHS):
+            assert (hidden.grad[b, n + more :] == 0).all()
+            assert (hidden.grad[b, :n] != 0).any(dim=1).all() or n == 1  # which has one tree
+        results.append([*(made[tensor][inside(name, tensor, b)] for tensor in made for b in range(3))])
+        results[-1] += [weights.grad.clone() for weights in model.parameters()]
+    for others in results[1:]:
+        for first, other in zip(results[0], others, strict=True):
+            torch.testing.assert_close(first, other)
+    alone = model(hidden[:1, : LENGTHS[0] + more].detach(), lengths[:1])  # of shorter padding
+    for tensor, numbers in alone.items():
+        torch.testing.assert_close(numbers[inside(name, tensor, 0)], made[tensor][inside(name, tensor, 0)])
+
+
+@every_decoder
+@every_kind_of_nodes
+def test_gradients_reach_every_parameter(name, nodes):
+    hidden, lengths = vectors(name, nodes)
+    model = scorer(name, nodes).train()
+    loss(name, model(hidden, lengths), lengths).backward()
+    for parameter, weights in model.named_parameters():
+        assert weights.grad.isfinite().all() and (weights.grad != 0).any(), parameter
+
+
+def test_it_learns():
+    """Trees of random vectors, by heart."""
+    hidden, lengths = vectors("mh4")
+    gold = torch.tensor([[-1, 2, 0, 2, -1, -1], [-1, 0, -1, -1, -1, -1], [-1, 3, 4, 0, 3, -1]])  # the last has crossing arcs
+    for name in ("mh4", "mst", "1ec"):
+        model = scorer(name)
+        optimizer = torch.optim.Adam(model.parameters(), 0.05)
+        for _ in range(100):
+            found = TreeDistribution(name, model(hidden, lengths), lengths)
+            if (found.argmax == gold).all():
+                break
+            optimizer.zero_grad()
+            found.structured_hinge(gold).sum().backward()
+            optimizer.step()
+        assert torch.equal(found.argmax, gold)
+
+
+@pytest.mark.parametrize("end", ["encoded", "learned"])
+@pytest.mark.parametrize("name", SYSTEM_OF)
+def test_they_are_those_of_the_scorer_in_dynet(name, end):
+    """With the same weights and vectors. (Its learned ends of mh3 are before the MLPs otherwise.)"""
+    pytest.importorskip("dynet", reason="DyNet is not installed")
+    from mh4.parser.network.graph import dy, lock
+    from mh4.parser.network.scorer import TensorScorer
+
+    config = with_settings(Config(), ["scorer.end=%s" % end, "scorer.mlp_units=%d" % MLP_UNITS, "encoder.units=%d" % 8])
+    system = replace(SYSTEMS[SYSTEM_OF[name]].configured(config), end_before_mlp=False)
+    torch.manual_seed(1)
+    model = Scores(name, 8, MLP_UNITS, nodes="all" if end == "encoded" else "words").eval()
+    columns, stop = [], 0
+    for n in LENGTHS:
+        columns.append((stop, stop + n + 2))
+        stop += n + 2
+    rows = torch.from_numpy(rng_for("scores in dynet", name).normal(size=(stop, 8)).astype(np.float32))
+    sentences = [rows[start:stop].clone() for start, stop in columns]
+    if end == "learned":
+        for sentence in sentences:
+            sentence[0] = model.root.detach()
+        rows = torch.cat(sentences)
+        sentences = [sentence[1:-1] for sentence in sentences]
+    with torch.no_grad():
+        found = model(torch.nn.utils.rnn.pad_sequence(sentences, batch_first=True), torch.tensor(LENGTHS))
+    with lock:
+        dy.renew_cg()
+        theirs = TensorScorer(system, config, dy.ParameterCollection())
+        assert set(theirs.mlps) == set(model.mlps) and set(theirs.after.vectors) >= set(getattr(model, "ends", ()))
+        for position, mlp in theirs.mlps.items():
+            mlp.map.weights.set_value(model.mlps[position][0].weight.detach().numpy())
+            mlp.map.bias.set_value(model.mlps[position][0].bias.detach().numpy())
+        for position, vector in getattr(model, "ends", {}).items():
+            theirs.after.vectors[position].set_value(vector.detach().numpy()[:, None])
+        for tensor, biaffine in theirs.biaffines.items():
+            biaffine.weights.set_value(model.weights[tensor].detach().numpy().reshape(biaffine.weights.shape()))
+        scores = theirs(dy.inputTensor(rows.numpy().T), columns, training=False)
+        dy.forward([expression for each in scores.expressions.values() for expression in each])
+        for b, arrays in enumerate(scores.arrays()):
+            assert set(arrays) == set(found)
+            for tensor, array in arrays.items():
+                for i, j in used(tensor, model.shapes[tensor], LENGTHS[b]):
+                    np.testing.assert_allclose(found[tensor][b, ..., i, j].numpy(), array[..., i, j], atol=1e-5)
+
+
+def test_other_tensors():
+    hidden, lengths = vectors("mh4")
+    two = scorer("mh4", tensors=("shift", "reduce_s0b0"))
+    assert list(two(hidden, lengths)) == ["shift", "reduce_s0b0"] and "s1" not in two.mlps
+    arcs = scorer("mh4", tensors=["arcs", "shift", "reduce_s0b0", "reduce_s1s0"])(hidden, lengths)
+    assert arcs["arcs"].shape == (3, LONGEST + 1, LONGEST + 1)
+    assert TreeDistribution("mh4", arcs, lengths).log_partition.isfinite().all()
+
+
+def test_other_types_and_no_sentences():
+    hidden, lengths = vectors("mh4")
+    assert scorer("mh4").double()(hidden.double(), lengths)["shift"].dtype == torch.float64
+    assert scorer("mh4")(hidden[:0], lengths[:0])["shift"].shape == (0, LONGEST + 2, LONGEST + 2)
+    empty = scorer("mh4")(torch.zeros(1, 0, UNITS), torch.zeros(1, dtype=torch.long))
+    assert TreeDistribution("mh4", empty, torch.tensor([0]), single_root=False).argmax.tolist() == [[-1]]
+
+
+@pytest.mark.parametrize(
+    "arguments, options, message",
+    [
+        (("mh6", 4), {}, "^no decoder 'mh6'; there are "),
+        (("mh4", 4), {"tensors": ("shift",)}, "^tensors: mh4 has shift, reduce_s0b0, reduce_s1s0, arcs, got shift$"),
+        (("mst", 4), {"tensors": ("arcs", "arc")}, "^tensors: mst has arcs, got arcs, arc$"),
+        (("mst", 4), {"nodes": "root"}, "^nodes: expected words or all, got 'root'$"),
+    ],
+)
+def test_what_cannot_be_made(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        Scores(*arguments, **options)
+
+
+def test_what_it_does_not_take():
+    hidden, lengths = vectors("mst")
+    for wrong in (hidden[0], hidden[..., 1:]):
+        with pytest.raises(ValueError, match=r"^hidden: expected the shape \(B, N, 7\), got \("):
+            scorer("mst")(wrong, lengths)
+    with pytest.raises(ValueError, match=r"^hidden: expected the shape \(B, N\+2, 7\), got \(3, 1, 7\)"):
+        scorer("mst", "all")(hidden[:, :1], lengths)
+    for wrong in (lengths[1:], lengths.float(), lengths + 2, lengths - 2):
+        with pytest.raises(ValueError, match="^lengths: expected 3 integers from 0 to 5, got "):
+            scorer("mst")(hidden, wrong)
