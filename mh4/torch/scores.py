@@ -56,7 +56,7 @@ class Scores(nn.Module):
         super().__init__()
         if nodes not in NODES:
             raise ValueError("nodes: expected %s, got %r" % (" or ".join(NODES), nodes))
-        self.name, self.nodes, self.shapes = name, nodes, _chosen(name, tensors)
+        self.units, self.nodes, self.shapes = units, nodes, _chosen(name, tensors)
         positions = dict.fromkeys(position for tensor in self.shapes for position in POSITIONS[tensor])
         self.mlps = nn.ModuleDict({position: _mlp(units, mlp_units, dropout) for position in positions})
         self.weights = nn.ParameterDict({tensor: _weights(shape, mlp_units + 1) for tensor, shape in self.shapes.items()})
@@ -89,7 +89,7 @@ class Scores(nn.Module):
 
     def _nodes(self, hidden: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The vectors of root, words and, if given, end (B, N+2, D), otherwise 0; and where the end is, (B, N+2, 1)."""
-        units = self.mlps[next(iter(self.mlps))][0].in_features
+        units = self.units
         given = 0 if self.nodes == "words" else 2  # nodes besides words
         if hidden.dim() != 3 or hidden.shape[1] < given or hidden.shape[2] != units:
             rows = "N" if self.nodes == "words" else "N+2"
