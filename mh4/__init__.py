@@ -1,7 +1,7 @@
 """mh4: exact global transition-based non-projective dependency parsing.
 
 The reference implementation of Gómez-Rodríguez, Shi & Lee, "Global Transition-based Non-projective Dependency Parsing"
-(ACL 2018). ``mh4.load(folder).parse(sentences)`` parses; ``mh4.decoders`` are the exact chart parsers.
+(ACL 2018). ``mh4.train`` trains; ``mh4.load(folder).parse(sentences)`` parses; ``mh4.decoders`` are the exact chart parsers.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from mh4.analysis.interface import compare, coverage, evaluate
     from mh4.parser.ensemble import Ensemble, load
     from mh4.parser.parsing import Parser
+    from mh4.training.interface import train
 
 __version__ = "0.1.0"
-__all__ = ["Ensemble", "Parser", "compare", "coverage", "evaluate", "load"]
+__all__ = ["Ensemble", "Parser", "compare", "coverage", "evaluate", "load", "train"]
 
 
 def __getattr__(name: str) -> Any:
@@ -21,6 +22,10 @@ def __getattr__(name: str) -> Any:
         from mh4.analysis import interface
 
         return getattr(interface, name)
+    if name == "train":
+        from mh4.training import interface as training
+
+        return training.train
     if name in __all__:
         from mh4.parser import ensemble
 

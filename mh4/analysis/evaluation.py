@@ -22,7 +22,7 @@ from udtools import udeval
 from mh4 import trees
 from mh4.data import conllu
 from mh4.errors import InputError
-from mh4.parser.vocabulary import without_subtype
+from mh4.parser.attachment import attachment_scores as attachment_scores  # the first of the two
 
 # The metrics of the shared task, in its order; those for enhanced graphs do not concern a tree parser.
 METRICS = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
@@ -104,30 +104,6 @@ class Evaluation(NamedTuple):
 
     counts: dict[str, Counts]
     gold_words: np.ndarray
-
-
-def attachment_scores(gold: Sequence[conllu.Sentence], system: Sequence[conllu.Sentence]) -> dict[str, float]:
-    """{"uas": ..., "las": ...}: words with the correct head, and with the correct head and label, in percent of all words.
-
-    gold and system: the same sentences of n words, with heads (int32 (n+1,)) and deprels (n strings). As in the shared tasks,
-    labels are compared without their subtypes (what follows ":"). Raises ValueError if the sentences do not correspond.
-    """
-    words = heads = labelled = 0
-    if len(gold) != len(system):
-        raise ValueError("%d gold sentences, but the system has %d" % (len(gold), len(system)))
-    for g, s in zip(gold, system, strict=True):
-        if len(g) != len(s):
-            raise ValueError("%s: %d gold words, but the system has %d" % (g.name or "a sentence", len(g), len(s)))
-        right = g.heads[1:] == s.heads[1:]
-        words += len(g)
-        heads += int(right.sum())
-        labelled += sum(
-            head and without_subtype(a) == without_subtype(b)
-            for head, a, b in zip(right.tolist(), g.deprels, s.deprels, strict=True)
-        )
-    if not words:
-        raise ValueError("no words to score")
-    return {"uas": 100.0 * heads / words, "las": 100.0 * labelled / words}
 
 
 def official(gold: str, system: str) -> dict[str, Score]:

@@ -1,11 +1,16 @@
 """How all commands respond to bad input, signals and warnings, and how they print."""
 
+import os
+import shlex
+import shutil
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import wraps
 from typing import Any, NoReturn
 
 import click
@@ -13,8 +18,24 @@ import click
 from mh4.errors import InputError, because, one_line, placed, reason
 from mh4.util import streams
 
+_ARGUMENTS = __name__ + ".arguments"  # those of the command line, in the meta of its context
 
-class Commands(click.Group):
+
+class Group(click.Group):
+    """A group none of whose commands takes an option twice, of which click would silently use the last, unless it may be repeated."""
+
+    def resolve_command(self, context: click.Context, arguments: list[str]) -> Any:
+        name, command, rest = super().resolve_command(context, arguments)
+        if command is not None and not context.resilient_parsing:
+            with suppress(click.UsageError):  # which the command reports by itself
+                _, _, order = command.make_parser(click.Context(command, parent=context)).parse_args(list(rest))
+                for option, times in Counter(order).items():
+                    if times > 1 and isinstance(option, click.Option) and not option.multiple and not option.is_eager:
+                        raise InputError("%s is given %d times, expected once" % ("/".join(option.opts), times))
+        return name, command, rest
+
+
+class Commands(Group):
     """A group whose commands respond to bad input with one sentence and exit code 2."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
@@ -27,9 +48,12 @@ class Commands(click.Group):
                     streams.finish()
                 raise
 
-    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+    def make_context(self, info_name: str | None, args: list[str], *arguments: Any, **options: Any) -> click.Context:
+        given = list(args)  # which parsing empties
         with reporting_errors():  # by which --help and --version print
-            return super().make_context(*arguments, **options)
+            context = super().make_context(info_name, args, *arguments, **options)
+        context.meta[_ARGUMENTS] = given
+        return context
 
     def invoke(self, context: click.Context) -> Any:
         with reporting_errors(), _warnings_in_a_line(), _stopped_by_signals():
@@ -60,12 +84,12 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
         _fail(program, str(error))
     except MemoryError as error:
         _fail(program, "not enough memory" + because(error))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         streams.drop()  # its reader may be what we were waiting for
-        _fail(program, "interrupted", code=130)
+        _fail(program, "; ".join(["interrupted", *_notes(interrupt)]), code=130)
     except _Stopped as stopped:
         streams.drop()
-        _fail(program, "stopped by %s" % stopped.signal.name, code=128 + stopped.signal)
+        _fail(program, "; ".join(["stopped by %s" % stopped.signal.name, *_notes(stopped)]), code=128 + stopped.signal)
     except BrokenPipeError:  # the reader of our output has closed it, as in `mh4 parse ... | head`
         _end(141)
     except OSError as error:  # a full disk, a folder without write permission
@@ -73,6 +97,35 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
     except click.ClickException as error:
         error.message = "\n".join(map(one_line, error.message.split("\n")))  # type: ignore[misc]
         raise
+
+
+def resumable(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that continues its work when it is run again: if it is told to end, the message has the command line to run."""
+
+    @wraps(command)
+    def saying_how(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except (KeyboardInterrupt, _Stopped) as end:
+            end.add_note("to resume: " + _command_line())
+            raise
+
+    return saying_how
+
+
+def _notes(error: BaseException) -> list[str]:
+    return getattr(error, "__notes__", [])
+
+
+def _command_line() -> str:
+    """The command line that is running, for a shell in the same folder."""
+    arguments = click.get_current_context().find_root().meta[_ARGUMENTS]
+    program = [sys.argv[0]]
+    if os.path.basename(sys.argv[0]) == "__main__.py":
+        program = [sys.executable, "-m", "mh4"]
+    elif shutil.which("mh4") == shutil.which(sys.argv[0]):
+        program = ["mh4"]
+    return shlex.join([*program, *arguments])
 
 
 @contextmanager

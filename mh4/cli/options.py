@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import click
 
-from mh4.cli.paths import OUTPUT
+from mh4.cli.paths import NAMED_PATH, OUTPUT
 from mh4.errors import InputError
 from mh4.parser.choices import BEAM, BEYOND, BEYOND_BEAM, DECODING_METHODS
 
@@ -27,6 +27,18 @@ def limit_options(command: Callable[..., None]) -> Callable[..., None]:
     how += "beam, or mst for systems without transitions."
     command = click.option("--beyond", type=click.Choice(BEYOND), help=how)(command)
     return click.option("--longest", type=click.IntRange(min=1), metavar="N", help=longest)(command)
+
+
+def contextual_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the option --contextual."""
+    return click.option(
+        "--contextual",
+        "contextual_files",
+        multiple=True,
+        type=NAMED_PATH,
+        metavar="FILE",
+        help="Vectors of the words of all sentences, in the format safetensors; may be repeated.",
+    )(command)
 
 
 def output_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,11 +2,11 @@
 
 import click
 
-from mh4.cli.group import say
+from mh4.cli.group import Group, say
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
 
 
-@click.group()
+@click.group(cls=Group)
 def segmenter() -> None:
     """Train segmenters, which find sentences and words in raw text, for `mh4 parse --text`."""
 

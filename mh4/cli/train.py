@@ -1,13 +1,13 @@
 """The command `mh4 train`."""
 
-import os
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from mh4.cli.group import say
+from mh4.cli.group import resumable, say
+from mh4.cli.options import contextual_option
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
-from mh4.errors import InputError
 
 
 class _SystemOption(click.Option):
@@ -38,15 +38,24 @@ def _either(names: list[str]) -> str:
 
 
 @click.command()
-@click.option("--system", required=True, metavar="NAME", cls=_SystemOption)
-@click.option("--train", "train_file", required=True, type=NAMED_PATH, metavar="FILE", help="Training treebank (CoNLL-U).")
+@click.option("--system", metavar="NAME", cls=_SystemOption)
 @click.option(
-    "--dev",
-    "dev_file",
+    "--train",
+    "train_files",
     required=True,
+    multiple=True,
     type=NAMED_PATH,
     metavar="FILE",
-    help="Development treebank, for early stopping (CoNLL-U).",
+    help="Training treebank (CoNLL-U); may be repeated.",
+)
+@click.option(
+    "--dev",
+    "dev_files",
+    required=True,
+    multiple=True,
+    type=NAMED_PATH,
+    metavar="FILE",
+    help="Development treebank, for early stopping (CoNLL-U); may be repeated.",
 )
 @click.option(
     "--model",
@@ -56,6 +65,7 @@ def _either(names: list[str]) -> str:
     metavar="DIR",
     help="Model folder: a new one, or that of a run to resume.",
 )
+@click.option("--init", type=NAMED_PATH, metavar="DIR", help="Begin with this trained model rather than with random weights.")
 @click.option(
     "--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, metavar="N", help="Of all random numbers."
 )
@@ -79,44 +89,64 @@ def _either(names: list[str]) -> str:
     "--log", type=NAMED_OUTPUT, metavar="FILE", help="Also add the lines of progress to this file, with the time of each."
 )
 @click.option("--quiet", is_flag=True, help="No progress, only the result.")
+@click.option(
+    "--vectors", type=NAMED_PATH, metavar="FILE", help="Vectors of words, in the format of word2vec, fastText (.vec) or GloVe."
+)
+@contextual_option
+@resumable
 def train(
-    system: str,
-    train_file: str,
-    dev_file: str,
+    system: str | None,
+    train_files: tuple[str, ...],
+    dev_files: tuple[str, ...],
     folder: str,
+    init: str | None,
     seed: int,
     config_files: tuple[str, ...],
-    settings: list[str],
+    settings: tuple[str, ...],
     log: str | None,
     quiet: bool,
+    vectors: str | None,
+    contextual_files: tuple[str, ...],
 ) -> None:
     """Train a parser on a treebank.
 
     DIR always holds the model that is best on dev so far. Run the same command again to resume an interrupted training run,
-    with the same result as an uninterrupted one; if training has finished, this only prints the result again.
+    with the same result as an uninterrupted one; if training has finished, this only prints the result again. Of the settings,
+    training.patience, training.max_updates and training.evaluate_updates may be others when it is resumed.
+
+    Several training treebanks are learned together, as one. The scores on several development treebanks together say when to stop;
+    each is also scored by itself.
+
+    With --init, training continues from another model: what it knows keeps its weights, and new words, characters, tags and labels
+    are added. System and settings are then those of that model unless given; those of the network cannot be others.
+
+    Vectors of words are kept with the model. Contextual ones, which are files of a matrix for each sentence, are also needed for parsing.
     """
-    from mh4.data import conllu
-    from mh4.parser import config as configuration
-    from mh4.parser import systems
+    import mh4
+    from mh4.parser.model_files import Folder
+    from mh4.training.trainer import summary_of
     from mh4.util.progress import TrainingProgress
 
-    systems.get(system)
-    config = configuration.with_settings(systems.settings(config_files, system), settings)
-    for path in (train_file, dev_file):
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise InputError("%s: not a file; training reads its files more than once" % path)
-    sentences, dev = conllu.read(train_file), conllu.read(dev_file)
-    from mh4.training.trainer import Trainer
-
+    if system is None and init is None:
+        raise click.MissingParameter(ctx=click.get_current_context(), param_hint="'--system'", param_type="option")
     with TrainingProgress(log, quiet) as listener:
-        sources = {"train": _source(train_file), "dev": _source(dev_file)}
-        trainer = Trainer(system, config, sentences, dev, folder, seed, sources, listener)
-        summary = trainer.run()
+        mh4.train(
+            train_files,
+            dev_files,
+            folder,
+            system,
+            config_files,
+            seed,
+            listener,
+            settings=settings,
+            init=init,
+            vectors=vectors,
+            contextual=contextual_files,
+        )
+    summary = summary_of(Folder(folder))
     reached = "dev UAS %(dev_uas).2f, LAS %(dev_las).2f after %(updates)d updates, %(tokens_per_second)d tokens/s" % summary
-    say("%s: %s, seed %d: %s" % (folder, system, seed, reached))
+    say("%s: %s, seed %d: %s" % (folder, summary["system"], seed, reached), *map(_of_treebank, summary.get("dev_treebanks", ())))
 
 
-def _source(path: str) -> dict[str, str]:
-    from mh4.util.files import git_blob_id
-
-    return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
+def _of_treebank(scores: dict[str, Any]) -> str:
+    return "  %(file)s: UAS %(uas).2f, LAS %(las).2f" % scores

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 
 from mh4.data import conllu
-from mh4.data.conllu import Block
+from mh4.data.conllu import Block, Sentence
 from mh4.errors import InputError
 from mh4.util.files import atomic_path
 from mh4.util.processes import Child, Killed
@@ -53,6 +53,17 @@ class Segmenter:
             yield from segmented
         except conllu.NoSentences:
             raise InputError("%s: no text in it" % name) from None
+
+    def sentences(self, text: str) -> list[Sentence]:
+        """The sentences of a text, without trees; none if there is nothing in it. Raises InputError for a character NUL."""
+        if "\0" in text:
+            raise InputError("the text has a character NUL")
+        lines = list(self._segment(text))
+        return (
+            [Sentence(block.sentence.words, name=block.sentence.name) for block in conllu.parsed(lines, "the text", trees=False)]
+            if lines
+            else []
+        )
 
     def _segment(self, text: str) -> Iterator[str]:
         """The lines of the text as CoNLL-U; numbers of sentences continue those of the text before."""

@@ -12,6 +12,7 @@ import dataclasses
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from mh4.errors import InputError, shown
@@ -118,6 +119,22 @@ class Config:
         return "\n".join(lines)
 
 
+def differences(one: Config, other: Config) -> dict[str, tuple[Any, Any]]:
+    """The settings in which two configurations differ, by name ("training.patience"), with their values in both."""
+    names = [
+        "%s.%s" % (section.name, setting) for section in dataclasses.fields(one) for setting in vars(getattr(one, section.name))
+    ]
+    values = {name: (attrgetter(name)(one), attrgetter(name)(other)) for name in names}
+    return {name: (a, b) for name, (a, b) in values.items() if a != b}
+
+
+def listed(differing: Mapping[str, tuple[Any, Any]]) -> str:
+    """Differences for a message: "training.patience is 10 there, 5 here", and at most so many others."""
+    shown_ones = ["%s is %s there, %s here" % (name, *map(as_toml, values)) for name, values in differing.items()]
+    more = len(shown_ones) - _LISTED
+    return "; ".join(shown_ones[:_LISTED] + ["and %d more" % more] * (more > 0))
+
+
 def as_toml(value: bool | int | float | str) -> str:
     """The value of a setting as TOML."""
     return str(value).lower() if isinstance(value, bool) else repr(value)
@@ -219,6 +236,7 @@ class _OneOf(NamedTuple):
 _SIZE, _EVEN_SIZE = _Allowed(1, 10_000), _Allowed(2, 10_000, "an even number", even=True)
 _LAYERS = _Allowed(1, 20)
 _FROM_0 = _Allowed(0, 1e30, "a number")  # the network computes with numbers below 3e38
+_LISTED = 8  # differences between settings in a message
 # By type, then by section or by setting.
 _DEFAULT = {
     int: _Allowed(1, 10**9),

@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, cast, overload
 
@@ -27,10 +28,12 @@ from mh4.errors import InputError, shown
 from mh4.parser.choices import BEAM, TREES
 from mh4.parser.parsing import (
     ROOT,
+    Gold,
     Parsed,
     Parser,
     Unparsed,
     annotated,
+    arc_probabilities,
     as_given,
     as_sentences,
     best,
@@ -38,12 +41,14 @@ from mh4.parser.parsing import (
     in_order,
     items_of,
     naming,
+    tested,
 )
 from mh4.parser.vocabulary import TAGS, Table, as_column, without_subtype
 from mh4.util import memory
 from mh4.util.reading import Path, path_of
 
 if TYPE_CHECKING:
+    from mh4.data.segmenter import Segmenter
     from mh4.parser.model import Scores
     from mh4.parser.network.graph import dy
 
@@ -83,6 +88,9 @@ class Ensemble:
         self.parsers: list[Parser] = members
         self.tree = tree
 
+    def __repr__(self) -> str:
+        return "<mh4.Ensemble of %d, tree %s: %s>" % (len(self.parsers), self.tree, ", ".join(map(repr, self.parsers)))
+
     @classmethod
     def load(cls, folders: Iterable[Path], tree: str = "mst") -> "Ensemble":
         """The ensemble of the parsers in these folders.
@@ -104,18 +112,36 @@ class Ensemble:
         self,
         sentences: Unparsed,
         progress: Callable[[int], None] = lambda words: None,
+        confidence: bool = False,
+        segmenter: "Segmenter | Path | None" = None,
     ) -> Parsed:
         """Parse sentences, given as Parser.parse takes them, or as SentenceWithVotes, whose trees vote last.
 
         Returns new Sentences or TokenLists, as Parser.parse does, all with a single root; without parsers, their tags are unchanged.
-        Raises InputError for a sentence without words or votes, or with votes that are not trees over its words, and OutOfMemory as
-        Parser.parse does. `progress` is called with the number of words parsed after each minibatch.
+        With `confidence`, the probability of an arc is the average of its probabilities according to the parsers.
+        Raises InputError for a sentence without words or votes, or with votes that are not trees over its words, or if probabilities
+        are asked for and a member, a parser or a vote, has none; and OutOfMemory as Parser.parse does. `progress` is called with the
+        number of words parsed after each minibatch.
         """
-        given, unparsed = as_sentences(sentences)
+        given, unparsed = as_sentences(sentences, segmenter)
         for sentence in unparsed:
             _check_votes(sentence, self.parsers)
+        if confidence:
+            self._check_probabilities(unparsed)
+        parse = partial(self._parse, confidence=confidence)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
-            return as_given(given, in_order(unparsed, self._minibatches(unparsed), self._parse, progress))
+            return as_given(given, in_order(unparsed, self._minibatches(unparsed), parse, progress))
+
+    def test(self, gold: Gold, progress: Callable[[int], None] = lambda words: None) -> dict[str, float]:
+        """The scores of the ensemble on the words of `gold`; see Parser.test."""
+        return tested(self.parse, gold, progress)
+
+    def _check_probabilities(self, sentences: Sequence[Sentence]) -> None:
+        for parser in self.parsers:
+            parser.check_probabilities()
+        for sentence in sentences:
+            if _votes(sentence):
+                raise InputError("%s: the trees that vote have no probabilities of arcs" % (sentence.name or "a sentence"))
 
     def _minibatches(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list["Scores"]]]:
         """The indices of the sentences of each minibatch, and each model's scores for them."""
@@ -125,7 +151,7 @@ class Ensemble:
 
         return score_with([parser.model for parser in self.parsers], sentences)
 
-    def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"]) -> list[Sentence]:
+    def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"], confidence: bool = False) -> list[Sentence]:
         trees_of_members = [parser.trees(sentences, of_member) for parser, of_member in zip(self.parsers, scores, strict=True)]
         trees_of_files = [[other.heads for other in _votes(sentence)] for sentence in sentences]
         heads = []
@@ -143,7 +169,12 @@ class Ensemble:
                 alike = [each for each in able if each[0].model.config.scorer.xpos_with_upos == settings.xpos_with_upos]
                 predicted = _most_probable([_opinion(parser, column, tags) for parser, tags in alike])
                 columns[column] = as_column(column, predicted, settings)
-        return annotated(sentences, heads, columns)
+        parsed = annotated(sentences, heads, columns)
+        if confidence:
+            by_member = [parser.marginals(sentences, mine) for parser, mine in zip(self.parsers, scores, strict=True)]
+            for sentence, *found in zip(parsed, *by_member, strict=True):
+                sentence.probabilities = np.mean([arc_probabilities(each.arcs, sentence.heads) for each in found], axis=0)
+        return parsed
 
 
 def vote(votes: Sequence[np.ndarray], tree: str = "mst") -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -162,6 +163,17 @@ class Model:
             for k, parameter in enumerate(self.parameters.lookup_parameters_list()):
                 parameter.init_from_array(arrays["l%d" % k])
 
+    def begin_with(self, other: "Model") -> None:
+        """Take the weights of a model of the same settings, whose vocabulary ours extends; those of what is new stay as they are."""
+        arrays, given = self._arrays(), other._arrays()
+        ends = 2 * self.config.encoder.word_boundaries  # the last rows of the first table, that of characters
+        for name, weights in given.items():
+            rows = len(weights) - (ends if name == "l0" else 0)
+            arrays[name][:rows] = weights[:rows]
+        if ends:
+            arrays["l0"][-ends:] = given["l0"][-ends:]
+        self._set(arrays)
+
     def save_weights(self, path: str, **extra: np.ndarray) -> None:
         """Write all parameters to `path` (npz), with the arrays `extra` and checksums of all arrays and of the vocabulary."""
         arrays = {**self._arrays(), **extra, "vocabulary": np.array(self.vocabulary.checksum())}
@@ -276,6 +288,15 @@ def description(files: model_files.Folder) -> tuple[str, int, Config]:
     if type(seed) is not int or not 0 <= seed < 2**31:
         raise InputError("%s: the seed cannot be %s, expected a whole number" % (path, shown(seed)))
     return system, seed, configuration.override(Config(), settings, path)
+
+
+def trained_on(path: str) -> list[str]:
+    """The names of the files that the model at `path` was trained on; none if its training has not finished, or does not say."""
+    try:
+        sources = model_files.each_source(json.loads(model_files.opened(path).text("summary.json"))["sources"])
+        return [str(source["file"]) for name, source in sources if name == "train"]
+    except (InputError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return []
 
 
 class _Counter:

@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from mh4.errors import InputError, OutOfMemory, shown, unreadable
 from mh4.util import reading
@@ -119,6 +119,11 @@ class Packed(Folder):
 def opened(path: str) -> Folder:
     """The model at this path: packed if that is a file. Raises InputError if it is a file of another kind."""
     return Packed(path) if os.path.isfile(path) else Folder(path)
+
+
+def each_source(sources: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """What a training was given, each file by itself with what it was for, as "train": the summary has a list where these are several."""
+    return [(name, one) for name, given in sources.items() for one in (given if isinstance(given, list) else [given])]
 
 
 def write_packed(path: str, members: Mapping[str, bytes]) -> None:

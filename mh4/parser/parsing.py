@@ -4,25 +4,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from conllu.models import TokenList
 
-from mh4.data import token_lists
+from mh4.data import conllu, token_lists
 from mh4.data.conllu import Sentence
 from mh4.decoders import Derivation, Marginals
 from mh4.errors import InputError, OutOfMemory, because, shown, working_on
+from mh4.parser.attachment import attachment_scores
 from mh4.parser.choices import BEAM
 from mh4.parser.temperature import at_temperature
 from mh4.parser.vocabulary import Table, as_column
-from mh4.util.reading import Path
+from mh4.util.reading import Path, path_of
 
 if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
+    from mh4.data.segmenter import Segmenter
     from mh4.parser.model import Model, Scores
     from mh4.parser.systems import Marginalize
 
-Unparsed = Iterable[Sentence | TokenList | Iterable[str]]
+Unparsed = Iterable[Sentence | TokenList | Iterable[str]]  # an Iterable[str] has words, or if it is a string, raw text
+Gold = Path | Iterable[Sentence | TokenList]  # a CoNLL-U file, or its sentences
 Parsed = list[Any]  # a Sentence for each, or for a TokenList, a TokenList
 ROOT = "root"  # the label of words headed by the root, and only of those
 Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
@@ -41,6 +46,8 @@ class Parser:
         if not hasattr(model, "system"):
             raise InputError("no parser can be made of %s; load one from the folder of a model, by mh4.load" % shown(model))
         self.model = model
+        self.folder: str | None = None  # from which it was loaded
+        self._how = decode or model.system.default
         self.decode = model.system.decoder(decode, beam)
         self.decoding, self.beam = model.system.default if decode is None else decode, beam
 
@@ -57,7 +64,20 @@ class Parser:
         model = Model.load(folder)
         if contextual:
             model.read_contextual(contextual)
-        return cls(model, decode, beam)
+        parser = cls(model, decode, beam)
+        parser.folder = path_of(folder)
+        return parser
+
+    def __repr__(self) -> str:
+        """Its system and decoding, what it was trained on as far as its folder says so, and the size of its vocabulary."""
+        from mh4.parser.model import trained_on
+
+        vocabulary = self.model.vocabulary
+        sizes = [len(table) - 1 for table in (vocabulary.words, vocabulary.chars, vocabulary.labels)]
+        files = trained_on(self.folder) if self.folder else []
+        source = ", trained on " + " + ".join(files) if files else ""
+        knows = "%d words, %d characters, %d labels" % (sizes[0], sizes[1], sizes[2])
+        return "<mh4.Parser %s, %s decoding%s; %s>" % (self.model.system.name, self._how, source, knows)
 
     def parse(
         self,
@@ -65,8 +85,12 @@ class Parser:
         progress: Callable[[int], None] = lambda words: None,
         confidence: bool = False,
         transitions: bool = False,
+        segmenter: "Segmenter | Path | None" = None,
     ) -> Parsed:
         """Parse sentences, given as lists (or other iterables) of words, as Sentence, or as TokenLists of the package conllu.
+
+        With `segmenter`, a file that `mh4 segmenter train` has written, or a mh4.data.segmenter.Segmenter, strings are raw text: each
+        is replaced by its sentences, so that more sentences may be returned than were given.
 
         Returns copies of TokenLists, with the columns that `mh4 parse --tags` changes. Of others, it returns new Sentences with
         heads (int32 array (n+1,), heads[0] = -1), deprels (with subtypes), upos, xpos and feats as predicted (a model that does
@@ -78,11 +102,19 @@ class Parser:
         OutOfMemory, naming the sentence, if one is too long for the memory of the machine.
         """
         if confidence:
-            self._marginalize()
-        given, unparsed = as_sentences(sentences)
+            self.check_probabilities()
+        given, unparsed = as_sentences(sentences, segmenter)
         with self.model.lock:
             parse = partial(self._parse, confidence=confidence, transitions=transitions)
             return as_given(given, in_order(unparsed, self.model.score(unparsed), parse, progress))
+
+    def test(self, gold: Gold, progress: Callable[[int], None] = lambda words: None) -> dict[str, float]:
+        """Parse the words of `gold`, a CoNLL-U file or sentences with trees, and score the result as `mh4 test` does.
+
+        Returns {"uas": ..., "las": ...}: words with the right head, and with the right head and label (without subtypes), in percent
+        of all words. `progress` is called as by `parse`. Raises InputError for what is not CoNLL-U, and for sentences without trees.
+        """
+        return tested(self.parse, gold, progress)
 
     def trees(self, sentences: Sequence[Sentence], scores: "Scores") -> list[np.ndarray]:
         """The best tree of each sentence of a minibatch, given its scores: heads, int32 (n+1,). Raises as `derivations` does."""
@@ -117,6 +149,10 @@ class Parser:
             with naming(sentence, "parse"):
                 found.append(marginalize(**at_temperature(tensors, self.model.temperature or 1), single_root=single_root))
         return found
+
+    def check_probabilities(self) -> None:
+        """Raises InputError if the system has no probabilities of arcs."""
+        self._marginalize()
 
     def _marginalize(self) -> "Marginalize":
         if self.model.system.marginals is None:
@@ -213,11 +249,49 @@ def headed_by_root(heads: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([tree[1:] for tree in heads]) == 0
 
 
-def as_sentences(given: Unparsed) -> tuple[list[Any], list[Sentence]]:
-    """What is given, and the same as Sentences; InputError if one has no words, or if anything is something else."""
+def tested(parse: Callable[..., Parsed], gold: Gold, progress: Callable[[int], None]) -> dict[str, float]:
+    """The attachment scores of what `parse` makes of gold sentences; see Parser.test."""
+    if isinstance(gold, (str, bytes, PathLike)):
+        sentences = conllu.read(path_of(gold))
+    else:
+        sentences = [_with_tree(one) for one in _items(gold, "test on")]
+    if not sentences:
+        raise InputError("there are no sentences to test on")
+    return attachment_scores(sentences, parse(sentences, progress))
+
+
+def _with_tree(given: Sentence | TokenList) -> Sentence:
+    sentence = token_lists.sentence_of(given) if isinstance(given, TokenList) else given
+    if isinstance(sentence, Sentence) and sentence.heads is not None and sentence.deprels is not None:
+        if len(sentence.heads) - 1 == len(sentence.deprels) == len(sentence):
+            return sentence
+    raise InputError("cannot test on %s: expected a sentence with a head and a relation for each word" % shown(given))
+
+
+def _items(given: Any, doing: str) -> list[Any]:
     items = None if isinstance(given, (Sentence, TokenList)) else items_of(given)
     if items is None:
-        raise InputError("cannot parse %s: expected a list of sentences" % shown(given))
+        raise InputError("cannot %s %s: expected a list of sentences" % (doing, shown(given)))
+    return items
+
+
+def as_sentences(given: Unparsed, segmenter: "Segmenter | Path | None" = None) -> tuple[list[Any], list[Sentence]]:
+    """What is given, with the sentences of raw text instead of it, and the same as Sentences.
+
+    Raises InputError if a sentence has no words, if there is raw text but no segmenter, or if anything is something else.
+    """
+    if segmenter is not None:
+        from mh4.data.segmenter import Segmenter
+
+        if not isinstance(segmenter, Segmenter):
+            if not isinstance(segmenter, (str, PathLike)):
+                raise InputError("segmenter cannot be %s, expected the path of a segmenter" % shown(segmenter))
+            segmenter = Segmenter(path_of(segmenter))
+        segment = segmenter.sentences
+        texts = [given] if isinstance(given, str) else _items(given, "parse")
+        items = list(chain.from_iterable(segment(text) if isinstance(text, str) else [text] for text in texts))
+    else:
+        items = _items(given, "parse")
     return items, [_as_sentence(sentence) for sentence in items]
 
 
@@ -234,7 +308,8 @@ def _as_sentence(given: Sentence | TokenList | Iterable[str]) -> Sentence:
     found = items_of(words)
     if not found or not all(isinstance(word, str) and word for word in found):
         where = "%s: " % name if name else ""
-        raise InputError("%scannot parse %s: expected a list of words, each a non-empty string" % (where, shown(words)))
+        how = "; raw text needs a segmenter: segmenter=FILE, from `mh4 segmenter train`" if isinstance(words, str) else ""
+        raise InputError("%scannot parse %s: expected a list of words, each a non-empty string%s" % (where, shown(words), how))
     return given if isinstance(given, Sentence) else Sentence(list(map(str, found)))  # numpy's strings are of a type of its own
 
 

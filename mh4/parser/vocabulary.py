@@ -1,4 +1,4 @@
-"""The vocabulary of a model: the words, characters, tags and labels of its training treebank, with their counts."""
+"""The vocabulary of a model: the words, characters, tags and labels of its training treebanks, with their counts."""
 
 import hashlib
 import json
@@ -48,7 +48,7 @@ def as_column(column: str, predicted: list[str], settings: Scorer) -> list[str]:
 
 
 class Table:
-    """Strings numbered from 1 (0 is unknown), in order of decreasing count; `counts[i]` is how often string i was seen."""
+    """Strings numbered from 1 (0 is unknown); `counts[i]` is how often string i was seen."""
 
     def __init__(self, counts: dict[str, int]) -> None:
         self.strings = [""] + list(counts)
@@ -57,6 +57,7 @@ class Table:
 
     @classmethod
     def count(cls, strings: Iterable[str], at_least: int = 1) -> "Table":
+        """The strings that are there so often, in order of decreasing count."""
         counts = Counter(strings)
         # Ties in alphabetical order, so that the vocabulary does not depend on the order of the sentences.
         return cls({s: c for s, c in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if c >= at_least})
@@ -72,12 +73,19 @@ class Table:
         number = self._numbers.get
         return np.array([number(string, UNKNOWN) for string in strings], dtype=int)
 
+    def extended(self, more: "Table") -> "Table":
+        """This table, with the strings that only `more` has after its own, and the counts of both."""
+        counts = self.to_json()
+        for string, count in more.to_json().items():
+            counts[string] = counts.get(string, 0) + count
+        return Table(counts)
+
     def to_json(self) -> dict[str, int]:
         return dict(zip(self.strings[1:], self.counts[1:], strict=True))
 
 
 class Vocabulary:
-    """The tables of one training treebank.
+    """The tables of one training treebank, or of several.
 
     words: normalised words seen at least `word_min_count` times; chars: characters of the words as written;
     upos, xpos, feats: tags (features as one string); labels: dependency labels. Both as `learned` gives them.
@@ -102,6 +110,10 @@ class Vocabulary:
             feats=Table.count(all_of("feats")),
             labels=Table.count(all_of("deprels")),
         )
+
+    def extended(self, more: "Vocabulary") -> "Vocabulary":
+        """This vocabulary, whose strings keep their numbers, extended by what only `more` has; counts are those of both."""
+        return Vocabulary(**{name: getattr(self, name).extended(getattr(more, name)) for name in self._TABLES})
 
     def to_json(self) -> str:
         tables = {name: getattr(self, name).to_json() for name in self._TABLES}

@@ -11,7 +11,7 @@ from typing import Any
 
 from mh4.data import conllu
 from mh4.errors import InputError
-from mh4.parser.model_files import CARD, CARD_TEXT, PACKED, Folder, write_packed
+from mh4.parser.model_files import CARD, CARD_TEXT, PACKED, Folder, each_source, write_packed
 from mh4.parser.parsing import Parser
 from mh4.training.trainer import evaluate, summary_of
 from mh4.util.files import git_blob_id
@@ -70,7 +70,7 @@ def _origin(files: Folder, system: str, seed: int, sources: Mapping[str, Any]) -
             return {"command": str(origin["command"]), "commit": ", ".join(map(str, origin["commits"]))}
         except (ValueError, KeyError, TypeError, RecursionError):
             raise InputError("%s: damaged" % files.place(ORIGIN)) from None
-    given = [(name, sources[name]["file"]) for name in ("train", "dev") if name in sources]
+    given = [(name, one["file"]) for name, one in each_source(sources) if name != "test"]
     words = [word for name, file in given for word in ("--" + name, os.path.basename(file))]
     command = ["mh4", "train", "--system", system, *words, "--seed", str(seed), "--config", "config.toml", "--model", "FOLDER"]
     return {"command": shlex.join(command)}
@@ -103,7 +103,9 @@ def markdown(card: Mapping[str, Any]) -> str:
     ]
     lines += ["", "| | |", "|---|---|"]
     lines += ["| %s | %s |" % (name, card[name]) for name in ("language", "treebank", "licence", "commit") if name in card]
-    lines += ["| %s file | %s (git blob %s) |" % (name, one["file"], one["git_blob"]) for name, one in card["sources"].items()]
+    lines += [
+        "| %s file | %s (git blob %s) |" % (name, one["file"], one["git_blob"]) for name, one in each_source(card["sources"])
+    ]
     lines += ["", "Scores in percent of all words, given the words and sentences of the treebank:", ""]
     shown = [name for name in _SCORES if any(name in scores for scores in card["scores"].values())]
     lines += ["| | %s |" % " | ".join(_SCORES[name] for name in shown), "|---" * (len(shown) + 1) + "|"]

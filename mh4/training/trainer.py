@@ -1,5 +1,7 @@
 """Training: minibatches, Adam, evaluation of averaged weights on dev, and a model folder from which it resumes exactly.
 
+It begins with random weights, or with those of a model that another training has left.
+
 The folder contains config.toml, vocabulary.json, weights.npz (the best so far on dev) and metrics.jsonl (one line per
 evaluation); also checkpoint.npz while training is running, and calibration.json and summary.json once it has finished.
 """
@@ -8,19 +10,20 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 import mh4
-from mh4.analysis.evaluation import attachment_scores
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
 from mh4.parser import systems
-from mh4.parser.config import Config
+from mh4.parser.attachment import attachment_scores
+from mh4.parser.config import Config, differences, listed
 from mh4.parser.model import Model, description
-from mh4.parser.model_files import Folder
+from mh4.parser.model_files import Folder, each_source
 from mh4.parser.network.graph import backward, dy
 from mh4.parser.parsing import Parser, longest, naming
 from mh4.parser.vectors import Vectors
@@ -31,6 +34,8 @@ from mh4.util import reading
 from mh4.util.batching import shuffled_minibatches
 from mh4.util.files import append_line, locked, make_folder, write_text
 from mh4.util.progress import Listener
+
+CAN_CHANGE = ("training.evaluate_updates", "training.patience", "training.max_updates")  # when a training is resumed
 
 
 @dataclass
@@ -49,6 +54,7 @@ class Progress:
     seconds: float = 0.0  # of training, without evaluation
     evaluation_seconds: float = 0.0
     cpu_seconds: float | None = 0.0  # of both; None if it was begun by a version that did not measure them
+    changes: list[dict[str, Any]] = field(default_factory=list)  # of settings: after how many updates, and their new values
 
 
 class _Clock:
@@ -65,11 +71,15 @@ class _Clock:
 
 
 class Trainer:
-    """Trains one system on one treebank (Section 4.3), writing to the model folder `folder`.
+    """Trains one system on a treebank, or on several together (Section 4.3), writing to the model folder `folder`.
 
-    train, dev: sentences with trees. sources: a description of where they come from, for summary.json.
+    train, dev: sentences with trees. sources: a description of where they come from, for summary.json; where "dev" is a list, its
+    entries are treebanks, one after another in `dev`, each with the number of its "sentences", and are also scored by themselves.
+    init: the folder of a model of the same system and network to begin with, whose vocabulary is extended, and whose vectors are kept.
+    vectors: of words, if the encoder has such. contextual: files with those of all sentences.
     If the folder contains an unfinished run with the same settings and sources, it is resumed; the result is bit for bit the
-    same as without interruption. Raises InputError if the folder contains anything else, or if another process is training there.
+    same as without interruption. Settings that say how long to train (CAN_CHANGE) may be others then. Raises InputError if the
+    folder contains anything else, or if another process is training there.
 
     DyNet has one random generator, so that a model made or loaded in the same process during training would change the result.
     """
@@ -84,6 +94,7 @@ class Trainer:
         seed: int = 1,
         sources: dict[str, Any] | None = None,
         listener: Listener | None = None,
+        init: str | None = None,
         vectors: Vectors | None = None,
         contextual: Sequence[str] = (),
     ) -> None:
@@ -91,7 +102,13 @@ class Trainer:
         self.settings, self.sources, self.listener = config.training, sources or {}, listener or Listener()
         if self.settings.loss == "likelihood" and systems.get(system).marginals is None:
             raise InputError("%s cannot be trained with training.loss = likelihood, as it has no marginals" % system)
-        self.model = Model(system, config, Vocabulary.of(train, config), seed, vectors)
+        first = None if init is None else _first(init, system, config)
+        vocabulary = Vocabulary.of(train, config)
+        if first:
+            vocabulary, vectors = first.vocabulary.extended(vocabulary), first.vectors
+        self.model = Model(system, config, vocabulary, seed, vectors)
+        if first:
+            self.model.begin_with(first)
         if contextual:
             self.model.read_contextual(contextual)
         self.trees = [self._training_tree(sentence) for sentence in train]
@@ -159,7 +176,13 @@ class Trainer:
         return self._finish()
 
     def _finished(self) -> bool:
-        return self.progress.stale >= self.settings.patience or self.progress.updates >= self.settings.max_updates
+        return self._stale() and not self._rate_can_fall() or self.progress.updates >= self.settings.max_updates
+
+    def _stale(self) -> bool:
+        return self.progress.stale >= self.settings.patience
+
+    def _rate_can_fall(self) -> bool:
+        return self.progress.falls < self.settings.rate_falls
 
     def learn(self, batch: Sequence[int]) -> float:
         """One update, on the sentences with indices `batch`; returns their summed loss."""
@@ -195,7 +218,9 @@ class Trainer:
         start = _Clock()
         with self.model.lock:
             self.optimizer.swap_params_to_moving_average(bias_correction=True)
-            scores = evaluate(Parser(self.model), self.dev, self.listener.evaluating)
+            parsed = Parser(self.model).parse(self.dev, self.listener.evaluating)
+            scores = self._scores(self.dev, parsed)
+            of_treebanks = [{"file": name, **self._scores(self.dev[part], parsed[part])} for name, part in self._dev_treebanks()]
             progress.evaluation_seconds += start.wall()
             self._add_cpu(start)
             score = scores[self.settings.best_by]
@@ -205,18 +230,31 @@ class Trainer:
             else:
                 progress.stale += 1
             self.optimizer.swap_params_to_weights()
-        if progress.stale == self.settings.patience and progress.falls < self.settings.rate_falls:
+        if self._stale() and self._rate_can_fall():
             progress.stale, progress.falls = 0, progress.falls + 1
             self.optimizer.learning_rate /= 4
             self.optimizer.restart()
         progress.evaluations += 1
         metrics = {"evaluation": progress.evaluations, "updates": progress.updates, **metrics}
         metrics.update(("dev_" + name, score) for name, score in scores.items())
+        if of_treebanks:
+            metrics["dev_treebanks"] = of_treebanks
         metrics["best_dev_uas"] = progress.best_uas
         metrics["seconds"] = round(progress.seconds + progress.evaluation_seconds, 1)
         append_line(self._path("metrics.jsonl"), json.dumps(metrics))
         self._checkpoint()
         self.listener.evaluation(metrics)
+
+    def _scores(self, gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> dict[str, float]:
+        return _scores(gold, parsed, self.model.predicted_tags)
+
+    def _dev_treebanks(self) -> list[tuple[str, slice]]:
+        """The name of each treebank of several, and where its sentences are in dev."""
+        treebanks = self.sources.get("dev")
+        if not isinstance(treebanks, list):
+            return []
+        stops = list(accumulate(treebank["sentences"] for treebank in treebanks))
+        return [(b["file"], slice(stop - b["sentences"], stop)) for b, stop in zip(treebanks, stops, strict=True)]
 
     # The folder
 
@@ -231,20 +269,33 @@ class Trainer:
                 raise InputError("%s: contains parts of a model but no config.toml; choose another folder" % self.folder)
             self.model.save(self.folder)
             return True
-        if description(self.files) != (self.model.system.name, self.model.seed, self.model.config):
-            raise InputError("%s: contains a model with other settings; choose another folder" % self.folder)
-        if "summary.json" in names:
+        finished = "summary.json" in names
+        changes = self._changes(finished)
+        if finished:
             if summary_of(self.files).get("sources") != self.sources:
                 raise InputError("%s: contains a model trained on other files; choose another folder" % self.folder)
             if "checkpoint.npz" in names:  # killed just before it was deleted
                 os.unlink(self._path("checkpoint.npz"))
             return False
         if "checkpoint.npz" in names:
-            self._resume()
+            self._resume(changes)
         else:  # interrupted before the first evaluation
             self.model.save(self.folder)
             self._keep_metrics(0)
         return True
+
+    def _changes(self, finished: bool) -> dict[str, Any]:
+        """The settings that are others than in the folder, and their values here; InputError if that cannot be."""
+        system, seed, config = description(self.files)
+        one = {"system": (system, self.model.system.name), "seed": (seed, self.model.seed)}
+        differing = {name: values for name, values in one.items() if values[0] != values[1]}
+        differing.update(differences(config, self.model.config))
+        if any(finished or name not in CAN_CHANGE for name in differing):
+            raise InputError(
+                "%s: contains a %smodel with other settings (%s); choose another folder"
+                % (self.folder, "finished " if finished else "", listed(differing))
+            )
+        return {name: here for name, (_, here) in differing.items()}
 
     def _checkpoint(self) -> None:
         # The random generators are reseeded at every checkpoint, so that a resumed run draws the same numbers.
@@ -253,7 +304,7 @@ class Trainer:
         optimizer = np.frombuffer(self.optimizer.save(), dtype=np.uint8)
         self.model.save_weights(self._path("checkpoint.npz"), state=np.array(json.dumps(state)), optimizer=optimizer)
 
-    def _resume(self) -> None:
+    def _resume(self, changes: dict[str, Any]) -> None:
         self.model.load_weights(self.files)  # the best so far must be there
         checkpoint = self.model.load_weights(self.files, "checkpoint.npz")
         try:
@@ -270,6 +321,10 @@ class Trainer:
         self._keep_metrics(progress.evaluations)
         write_text(self._path("vocabulary.json"), self.model.vocabulary.to_json())
         self._reseed()
+        if changes:
+            progress.changes.append({"updates": progress.updates, **changes})
+            self._checkpoint()
+            write_text(self._path("config.toml"), self.model.describe())
 
     def _reseed(self) -> None:
         key = [self.model.seed, self.progress.evaluations]
@@ -312,6 +367,7 @@ class Trainer:
             **({} if progress.cpu_seconds is None else {"cpu_seconds": round(progress.cpu_seconds)}),
             "tokens_per_second": round(progress.words / progress.seconds),
             "mh4": mh4.__version__,
+            **({"changes": progress.changes} if progress.changes else {}),
             "sources": self.sources,
         }
         write_text(self._path("summary.json"), json.dumps(summary, indent=2) + "\n")
@@ -322,14 +378,29 @@ class Trainer:
 
 def evaluate(parser: Parser, gold: Sequence[Sentence], progress: Callable[[int], None] = lambda words: None) -> dict[str, float]:
     """Parse the words of `gold` and score the result: uas, las, and the tags that the model predicts, in percent of all words."""
-    parsed = parser.parse(gold, progress)
+    return _scores(gold, parser.parse(gold, progress), parser.model.predicted_tags)
+
+
+def _scores(gold: Sequence[Sentence], parsed: Sequence[Sentence], tags: Sequence[str]) -> dict[str, float]:
     scores = attachment_scores(gold, parsed)
-    for name in parser.model.predicted_tags:
+    for name in tags:
         right = sum(
             g == p for a, b in zip(gold, parsed, strict=True) for g, p in zip(getattr(a, name), getattr(b, name), strict=True)
         )
         scores[name] = 100.0 * right / sum(map(len, gold))
     return scores
+
+
+def _first(folder: str, system: str, config: Config) -> Model:
+    """The model to begin with; InputError if it is of another system, or has another network."""
+    model = Model.load(folder)
+    differing = {} if model.system.name == system else {"system": (model.system.name, system)}
+    differing.update((k, v) for k, v in differences(model.config, config).items() if k.startswith(("encoder.", "scorer.")))
+    if differing:
+        raise InputError(
+            "%s: training can only begin with a model of the same system and network (%s)" % (folder, listed(differing))
+        )
+    return model
 
 
 def state_of(files: Folder) -> list[str]:
@@ -351,8 +422,11 @@ def _trained(summary: dict[str, Any]) -> list[str]:
         "trained: dev UAS %(dev_uas).2f, LAS %(dev_las).2f, UPOS %(dev_upos).2f, "
         "best of %(evaluations)d evaluations, %(updates)d updates, mh4 %(mh4)s" % summary
     ]
-    for name, source in summary["sources"].items():
-        lines.append("%s: %s (git blob %s)" % (name, source["file"], source["git_blob"]))
+    for name, source in each_source(summary["sources"]):
+        size = ", %d sentences, %d words" % (source["sentences"], source["words"]) if "words" in source else ""
+        lines.append("%s: %s (git blob %s)%s" % (name, source["file"], source["git_blob"], size))
+    for treebank in summary.get("dev_treebanks", ()):
+        lines.append("%(file)s: dev UAS %(uas).2f, LAS %(las).2f" % treebank)
     return lines
 
 

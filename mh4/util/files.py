@@ -225,9 +225,13 @@ def relative_if_inside(path: Path, folder: Path) -> str:
 def git_blob_id(path: str | Path) -> str:
     """The git blob id of a file: the SHA-1 of "blob", its size and its bytes. Raises InputError if the file cannot be read."""
     try:
-        return blob_id(Path(path).read_bytes())
+        with open(path, "rb") as file:
+            sha1 = hashlib.sha1(b"blob %d\0" % os.fstat(file.fileno()).st_size)
+            while content := file.read(1 << 20):
+                sha1.update(content)
     except OSError as error:
         raise unreadable(str(path), error) from None
+    return sha1.hexdigest()
 
 
 def blob_id(content: bytes) -> str:

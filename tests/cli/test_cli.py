@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 import toy
+from click.testing import CliRunner
 from running import COMMAND, mh4, on_a_terminal, refuses, succeeds
 
 from mh4 import cli
@@ -308,3 +309,35 @@ def test_training_that_diverges_is_one_sentence(treebank, tmp_path):
     wild = [*QUICK.split(), "--quiet", "--set", "training.learning_rate=1e30"]
     line = refuses("train", "--system", "mh4-two", "--train", dev, "--dev", dev, "--model", str(tmp_path / "m"), *wild)
     assert "training has diverged, try a lower learning rate" in line
+
+
+def _commands(group, words=()):
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from _commands(command, (*words, name))
+        else:
+            yield (*words, name), command
+
+
+def test_options_given_twice_are_refused():
+    """Every option of every command, unless it may be repeated; before anything else is looked at."""
+    seen = 0
+    for words, command in _commands(cli.main):
+        for option in command.params:
+            if isinstance(option, click.Option) and not option.multiple:
+                given = [option.opts[-1]] if option.is_flag else [option.opts[-1], "1"]
+                done = CliRunner().invoke(cli.main, [*words, *given, *given])
+                assert (done.exit_code, done.output) == (2, "mh4: %s is given 2 times, expected once\n" % "/".join(option.opts))
+                seen += 1
+    assert seen > 25
+    assert CliRunner().invoke(cli.main, ["train", "--help", "--help"]).exit_code == 0
+
+
+def test_mh4_is_found_from_the_folder_above_a_clone_of_this_name(tmp_path):
+    """Which is itself a folder called mh4, with no package in it."""
+    (tmp_path / "mh4").mkdir()
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", "import mh4; mh4.load"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

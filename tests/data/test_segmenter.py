@@ -10,6 +10,7 @@ import pytest
 import toy
 from click.testing import CliRunner
 
+import mh4
 from mh4 import cli
 from mh4.analysis.evaluation import official
 from mh4.data import conllu, segmenter
@@ -183,3 +184,19 @@ def test_text_and_segmenter_need_each_other(trained, model, treebank):
     for option, message in ((["--text"], "--text needs --segmenter FILE"), (["--segmenter", trained], "it needs --text")):
         done = CliRunner().invoke(cli.main, ["parse", "--model", model, *option, good])
         assert done.exit_code == 2 and message in done.output
+
+
+def test_a_parser_takes_raw_text_with_a_segmenter(trained, model):
+    """Each string is replaced by its sentences; without a segmenter, the error says how."""
+    parser, text = mh4.load(model), "Ta zenita wibonit mosuro. Foskla pisola gundet."
+    segmented = Segmenter(trained).sentences(text)
+    assert [word for sentence in segmented for word in sentence.words][:2] == ["Ta", "zenita"]
+    for one in (trained, Segmenter(trained)):
+        found = parser.parse([text, "", ["ta"]], segmenter=one)
+        assert [s.words for s in found] == [*(s.words for s in segmented), ["ta"]]
+        assert [s.heads.tolist() for s in found[:-1]] == [s.heads.tolist() for s in parser.parse(text, segmenter=one)]
+    with pytest.raises(InputError, match="raw text needs a segmenter: segmenter=FILE"):
+        parser.parse([text])
+    for bad in (3, "", model):
+        with pytest.raises(InputError):
+            parser.parse([text], segmenter=bad)

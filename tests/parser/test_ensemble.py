@@ -16,6 +16,7 @@ from mh4 import trees
 from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser import config
+from mh4.parser.attachment import attachment_scores
 from mh4.parser.ensemble import TREES, Ensemble, SentenceWithVotes, vote, with_votes
 from mh4.parser.parsing import Parser
 from mh4.training.trainer import Trainer
@@ -323,3 +324,36 @@ def test_voted_blocks_are_those_of_the_input(other, treebank):
     for block, plain in zip(with_votes(conllu.blocks(gold, trees=False), [other, gold]), conllu.blocks(gold)):
         assert block.lines == plain.lines and block.sentence.words == plain.sentence.words
         assert [v.heads.tolist() for v in block.sentence.votes] == [plain.sentence.heads.tolist()] * 2
+
+
+def test_probabilities_are_those_of_the_members_on_average(models, treebank):
+    sentences = toy.sentences(treebank, "test")[:10]
+    ensemble = mh4.load(models)
+    marginals = []
+    for parser in ensemble.parsers:
+        found = {}
+        for batch, scores in parser.model.score(sentences):
+            found.update(zip(batch, parser.marginals([sentences[k] for k in batch], scores)))
+        marginals.append(found)
+    for k, (parsed, plain) in enumerate(zip(ensemble.parse(sentences, confidence=True), ensemble.parse(sentences))):
+        assert parsed.heads.tolist() == plain.heads.tolist() and plain.probabilities is None and parsed.probabilities[0] == 1
+        for m in range(1, len(parsed) + 1):
+            expected = sum(found[k].arcs[parsed.heads[m], m] for found in marginals) / len(models)
+            assert parsed.probabilities[m] == pytest.approx(expected, abs=1e-4)
+    voted = SentenceWithVotes(**{**vars(sentences[0]), "votes": [sentences[0]]})
+    with pytest.raises(InputError, match="the trees that vote have no probabilities"):
+        ensemble.parse([voted], confidence=True)
+
+
+def test_an_ensemble_and_its_members_test_themselves(models, treebank):
+    file = treebank / "toy-ud-test.conllu"
+    gold = conllu.read(str(file))
+    for parser in (mh4.load(models), mh4.load(models[0])):
+        scores = attachment_scores(gold, parser.parse(gold))
+        assert parser.test(file) == parser.test(gold) == parser.test(iter(gold)) == scores
+        for bad in ([], ["a"], [["a"]], [conllu.Sentence(["a"])], gold[0], 3):
+            with pytest.raises(InputError):
+                parser.test(bad)
+    out = succeeds("test", "--model", models[0], str(file)).decode()
+    assert out.startswith("UAS %.2f  LAS %.2f  " % (scores["uas"], scores["las"]))
+    assert repr(mh4.load(models)).startswith("<mh4.Ensemble of 3, tree mst: <mh4.Parser mh4-hybrid, exact decoding; ")

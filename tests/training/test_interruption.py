@@ -4,6 +4,7 @@ import json
 import os
 import random
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -167,6 +168,68 @@ def test_a_training_killed_again_and_again_ends_with_the_same_weights(treebank, 
     assert half_written or KILLS < 5
 
 
+def assert_says_how_to_resume(said, arguments, number):
+    """In one line, which has the whole command."""
+    reason, how = said.removesuffix("\n").split("; to resume: ")
+    assert reason == ("mh4: interrupted" if number == signal.SIGINT else "mh4: stopped by %s" % number.name)
+    program, command = shlex.split(how)[:3], shlex.split(how)[3:]
+    assert program == [sys.executable, "-m", "mh4"] and command == arguments and said.count("\n") == 1
+
+
+# `mh4` that gets a signal: when it reads a treebank, in an update, in an evaluation, or when the temperature is fitted.
+SIGNALLED = """
+import os, sys
+from mh4.data import conllu
+from mh4.parser.parsing import Parser
+from mh4.training import calibration, trainer
+from mh4.cli import main
+
+moment, number = sys.argv.pop(1), int(sys.argv.pop(1))
+place, name = {
+    "reading": (conllu, "blocks"),
+    "update": (trainer.Trainer, "learn"),
+    "evaluation": (Parser, "derivations"),
+    "temperature": (calibration, "negative_log_likelihood"),
+}[moment]
+function = getattr(place, name)
+
+def signalled(*arguments, **options):
+    os.kill(os.getpid(), number)
+    return function(*arguments, **options)
+
+setattr(place, name, signalled)
+sys.argv[0] = "__main__.py"
+main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("ending_signals")
+def test_a_training_told_to_end_at_any_moment_says_how_to_resume(treebank, whole, tmp_path):
+    """One after the other, in the same folder: it ends as without any of them."""
+    folder, metrics = tmp_path / "model", tmp_path / "model" / "metrics.jsonl"
+    chosen = training(treebank, folder)
+    moments = ["reading", "update", "evaluation", None, "evaluation", "temperature"]
+    for k, moment in enumerate(moments):
+        number = (signal.SIGINT, signal.SIGTERM)[k % 2]
+        if moment:
+            process = start(chosen, command=["-c", SIGNALLED, moment, str(int(number))], stderr=subprocess.PIPE)
+        else:  # once there is a checkpoint
+            process = start(chosen, stderr=subprocess.PIPE)
+            assert wait_for((folder / "checkpoint.npz").exists, process)
+            process.send_signal(number)
+        if moment == "temperature":
+            assert not (folder / "summary.json").exists()
+        said = process.communicate()[1].decode()
+        assert process.returncode == 128 + number, said
+        assert_says_how_to_resume(said, chosen, number)
+        assert not list(folder.glob(".*.part"))
+        assert (folder / "checkpoint.npz").exists() == (k >= 3)
+    assert len(metrics.read_text().splitlines()) == 15 and not (folder / "summary.json").exists()
+    assert run(chosen)[0] == 0
+    assert record(folder) == record(whole[0]) and names(folder) == FINISHED
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 @pytest.mark.usefixtures("ending_signals")
@@ -177,7 +240,7 @@ def test_a_training_that_is_told_to_end_leaves_nothing_half_written(treebank, wh
     process.send_signal(number)
     said = process.communicate()[1].decode()
     assert process.returncode == 128 + number
-    assert said == ("mh4: interrupted\n" if number == signal.SIGINT else "mh4: stopped by %s\n" % number.name)
+    assert_says_how_to_resume(said, training(treebank, folder), number)
     assert not list(folder.glob(".*.part"))
     assert run(training(treebank, folder))[0] == 0
     assert record(folder) == record(whole[0]) and names(folder) == FINISHED

@@ -1,0 +1,191 @@
+"""What `mh4 train` does, in Python: reads the treebanks, puts the settings together, trains, and loads the parser."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mh4.data import conllu
+from mh4.data.conllu import Sentence
+from mh4.errors import InputError, shown
+from mh4.parser import config as configuration
+from mh4.parser import systems
+from mh4.parser.config import Config
+from mh4.parser.contextual import Contextual
+from mh4.parser.parsing import Parser, items_of
+from mh4.parser.vectors import Vectors
+from mh4.util.files import git_blob_id
+from mh4.util.progress import Listener
+
+Path = str | os.PathLike[str]
+Sections = Mapping[str, Mapping[str, Any]]
+Settings = Path | Sections | Config
+
+
+def train(
+    train: Path | Iterable[Path],
+    dev: Path | Iterable[Path],
+    model: Path,
+    system: str | None = None,
+    config: Settings | Iterable[Settings] = (),
+    seed: int = 1,
+    progress: Callable[[dict[str, Any]], object] | Listener | None = None,
+    *,
+    settings: Iterable[str] = (),
+    init: Path | None = None,
+    vectors: Path | None = None,
+    contextual: Path | Iterable[Path] = (),
+) -> Parser:
+    """Train a parser as ``mh4 train`` does, and load it; see there for what a model folder is, and for resuming.
+
+    train, dev: the treebank to learn, and the one that says when to stop: CoNLL-U files, several of which are taken together.
+    model: the folder of the model, a new one or that of a training to resume; if training has finished there, it is only loaded.
+    system: one of the systems' names; it may be left out with `init`.
+    config: settings, as TOML files, as mappings such as ``{"training": {"max_updates": 500}}``, or as a Config: one, or several, of
+    which the later override the earlier. settings: such as ``"training.max_updates=500"``, which override both.
+    init: the folder of a trained model to begin with, instead of random weights. Its settings are those of the new one, unless given;
+    system and network (sections encoder and scorer) cannot be others.
+    vectors: a file with vectors of words (see mh4.parser.vectors), kept with the model. contextual: files with vectors of the words of
+    all sentences (see mh4.parser.contextual).
+    progress: called after each evaluation on dev with what is written to metrics.jsonl, a dictionary with "updates", "loss",
+    "dev_uas", "dev_las" and more; or a mh4.util.progress.Listener, which is also told of each update.
+
+    >>> mh4.train(train="train.conllu", dev="dev.conllu", model="models/mine", system="mh4-hybrid", progress=print)
+
+    If training is interrupted (KeyboardInterrupt), the same call resumes it. Raises InputError for bad files and settings, and if the
+    folder has a model of other files or settings.
+    """
+    train_files, dev_files = _files(train, "train"), _files(dev, "dev")
+    folder = _path(model, "model")
+    from_folder = None if init is None else _path(init, "init")
+    base = Config()
+    if from_folder is not None:
+        from mh4.parser.model import description
+        from mh4.parser.model_files import opened
+
+        if os.path.realpath(from_folder) == os.path.realpath(folder):
+            raise InputError(
+                "%s: training cannot begin with the model that it writes; choose another folder for one of them" % folder
+            )
+        of_model, _, base = description(opened(from_folder))
+        system = of_model if system is None else system
+    if system is None:
+        raise InputError("no system to train; there are %s" % ", ".join(systems.SYSTEMS))
+    systems.get(system)
+    if type(seed) is not int or not 0 <= seed < 2**31:
+        raise InputError("the seed cannot be %s, expected a whole number below 2**31" % shown(seed))
+    chosen = configuration.with_settings(_configured(config, system, base), settings)
+    if vectors is not None and from_folder is not None:
+        raise InputError("vectors of words cannot be given with a model to begin with, which has its own, or none")
+    vector_file = None if vectors is None else _path(vectors, "vectors")
+    contextual_files = _files(contextual, "contextual") if contextual else []
+    chosen = _with_vectors(chosen, vector_file is not None, from_folder is not None, contextual_files)
+    treebanks = {"train": _read(train_files), "dev": _read(dev_files)}
+    sources: dict[str, Any] = {split: _sources(read) for split, read in treebanks.items()}
+    if from_folder is not None:
+        weights = os.path.join(from_folder, "weights.npz") if os.path.isdir(from_folder) else from_folder
+        sources["init"] = {"file": os.path.basename(os.path.abspath(from_folder)), "git_blob": git_blob_id(weights)}
+    sentences = {split: [sentence for of_file in read.values() for sentence in of_file] for split, read in treebanks.items()}
+    of_words = None
+    if vector_file is not None:
+        words = {split: [word for sentence in sentences[split] for word in sentence.words] for split in sentences}
+        of_words = Vectors.read(vector_file, words["train"], words["dev"], chosen.encoder.vectors_most)
+        sources["vectors"] = {"file": os.path.basename(vector_file), "git_blob": git_blob_id(vector_file)}
+    if contextual_files:
+        sources["contextual"] = [{"file": os.path.basename(path), "git_blob": git_blob_id(path)} for path in contextual_files]
+    from mh4.training.trainer import Trainer
+
+    listener = progress if isinstance(progress, Listener) else _Evaluations(progress) if progress else None
+    Trainer(
+        system,
+        chosen,
+        sentences["train"],
+        sentences["dev"],
+        folder,
+        seed,
+        sources,
+        listener,
+        from_folder,
+        of_words,
+        contextual_files,
+    ).run()
+    return Parser.load(folder, contextual=contextual_files)
+
+
+class _Evaluations(Listener):
+    """Passes the results of evaluations on to a function."""
+
+    def __init__(self, function: Callable[[dict[str, Any]], object]) -> None:
+        self.evaluation = function  # type: ignore[assignment, method-assign]
+
+
+def _path(given: Path, what: str) -> str:
+    if not isinstance(given, (str, os.PathLike)) or not os.fspath(given):
+        raise InputError("%s cannot be %s, expected a path" % (what, shown(given)))
+    return os.fspath(given)
+
+
+def _files(given: Path | Iterable[Path], what: str) -> list[str]:
+    """The paths of treebanks, each a file of its own; InputError for anything else."""
+    several = [given] if isinstance(given, (str, os.PathLike)) else items_of(given)
+    if not several:
+        raise InputError("%s cannot be %s, expected the path of a file, or several" % (what, shown(given)))
+    paths = [_path(one, what) for one in several]
+    known: set[str] = set()
+    for path in paths:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise InputError("%s: not a file; training reads its files more than once" % path)
+        if os.path.realpath(path) in known:
+            raise InputError("%s: this file is given twice as a treebank of %s" % (path, what))
+        known.add(os.path.realpath(path))
+    return paths
+
+
+def _configured(config: Settings | Iterable[Settings], system: str, base: Config) -> Config:
+    one = isinstance(config, (str, os.PathLike, Mapping, Config))
+    several: Sequence[Any] | None = [config] if one else items_of(config)
+    if several is None:
+        raise InputError("config cannot be %s, expected files or dictionaries of settings" % shown(config))
+    for given in several:
+        if isinstance(given, Config):
+            base = given
+        elif isinstance(given, Mapping):
+            base = configuration.override(base, {k: dict(v) if isinstance(v, Mapping) else v for k, v in given.items()}, "config")
+        else:
+            base = systems.settings([_path(given, "config")], system, base)
+    return base
+
+
+def _with_vectors(config: Config, given: bool, begun: bool, contextual: Sequence[str]) -> Config:
+    """The settings with what follows from the files of vectors; InputError if they need files that are not there.
+
+    given: whether there is a file of vectors of words. begun: whether there is a model to begin with, which has its vectors.
+    """
+    encoder = config.encoder
+    if given and encoder.vectors == "none":
+        encoder = replace(encoder, vectors="frozen")
+    if not given and not begun and encoder.vectors != "none":
+        raise InputError("encoder.vectors = %s needs a file of vectors: --vectors FILE" % encoder.vectors)
+    if contextual and not encoder.contextual:
+        encoder = replace(encoder, contextual=Contextual(contextual).dimensions)
+    if not contextual and encoder.contextual:
+        raise InputError("encoder.contextual = %d needs vectors of all sentences: --contextual FILE" % encoder.contextual)
+    return replace(config, encoder=encoder)
+
+
+def _read(paths: Sequence[str]) -> dict[str, list[Sentence]]:
+    return {path: conllu.read(path) for path in paths}
+
+
+def _sources(treebanks: Mapping[str, Sequence[Sentence]]) -> dict[str, Any] | list[dict[str, Any]]:
+    """The record of a treebank, or of each of several, with their sizes."""
+    several = [
+        {
+            "file": os.path.basename(path),
+            "git_blob": git_blob_id(path),
+            "sentences": len(sentences),
+            "words": sum(map(len, sentences)),
+        }
+        for path, sentences in treebanks.items()
+    ]
+    return several if len(several) > 1 else {name: several[0][name] for name in ("file", "git_blob")}

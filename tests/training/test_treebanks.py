@@ -1,0 +1,183 @@
+"""Several treebanks, models that begin with others, settings that change, and mh4.train."""
+
+import json
+
+import numpy as np
+import pytest
+import toy
+from test_training import SHORT, Cut, weights
+
+import mh4
+from mh4.data import conllu
+from mh4.errors import InputError
+from mh4.parser import config
+from mh4.parser.model import Model
+from mh4.parser.vocabulary import Vocabulary, normalised
+from mh4.training.trainer import Trainer
+
+TIMING = ("seconds", "cpu_seconds", "tokens_per_second")
+
+
+def without_times(record):
+    return {name: value for name, value in record.items() if name not in TIMING}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Treebanks: a and b for training, the second with a word, a tag and a label of its own; c and d for development."""
+    folder = tmp_path_factory.mktemp("files")
+    sentences = toy.sentences(folder)
+    for k, name in enumerate("abcd"):
+        text = "".join(sentence.to_conllu() for sentence in sentences[40 * k : 40 * k + 40 - 10 * k])
+        if name == "b":
+            text = text.replace("\tdet\t", "\tart\t").replace("\tDET\t", "\tART\t").replace("\tta\t", "\tşa\t")
+        (folder / (name + ".conllu")).write_text(text, encoding="utf-8")
+    return {name: str(folder / (name + ".conllu")) for name in "abcd"}
+
+
+@pytest.fixture(scope="module")
+def two(files, tmp_path_factory):
+    """The folder of a model of both treebanks, and what the evaluations said."""
+    folder, said = str(tmp_path_factory.mktemp("two") / "model"), []
+    parser = mh4.train([files["a"], files["b"]], [files["c"], files["d"]], folder, "mst", SHORT, progress=said.append)
+    return folder, said, parser
+
+
+def test_several_treebanks_are_learned_as_one(two, files, tmp_path):
+    folder, said, parser = two
+    together = [[s for name in names for s in conllu.read(files[name])] for names in ("ab", "cd")]
+    summary = Trainer("mst", SHORT, *together, str(tmp_path)).run()
+    assert weights(tmp_path) == weights(folder)
+    with open(folder + "/summary.json") as file:
+        found = json.load(file)
+    of_treebanks, sources = found.pop("dev_treebanks"), found.pop("sources")
+    summary.pop("sources")
+    assert without_times(found) == without_times(summary)
+    assert [(s["file"], s["sentences"]) for s in sources["train"]] == [("a.conllu", 40), ("b.conllu", 30)]
+    assert [s["words"] for s in sources["dev"]] == [sum(map(len, conllu.read(files[name]))) for name in "cd"]
+    for name, scores in zip("cd", of_treebanks, strict=True):
+        assert scores["file"] == name + ".conllu"
+        assert {k: scores[k] for k in ("uas", "las")} == parser.test(files[name])
+    words = [source["words"] for source in sources["dev"]]
+    assert np.average([s["uas"] for s in of_treebanks], weights=words) == pytest.approx(found["dev_uas"])
+    assert [metrics["updates"] for metrics in said] == [5, 10, 15, 20] and said[0]["dev_treebanks"]
+    assert repr(parser).startswith("<mh4.Parser mst, exact decoding, trained on a.conllu + b.conllu; ")
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["", "word_boundaries"])
+def first(request, files, tmp_path_factory):
+    """The folder of a model of the first treebank."""
+    settings = config.override(SHORT, {"encoder": {"word_boundaries": request.param}}, "")
+    folder = tmp_path_factory.mktemp("first") / "model"
+    mh4.train(files["a"], files["c"], folder, "mst", settings)
+    return str(folder)
+
+
+def test_a_model_begins_with_the_weights_of_another(first, files, tmp_path):
+    old = Model.load(first)
+    new = Trainer("mst", old.config, conllu.read(files["b"]), [], str(tmp_path), init=first).model
+    of_b = Vocabulary.of(conllu.read(files["b"]), old.config)
+    for name in ("words", "chars", "upos", "labels"):
+        before, after, other = (getattr(vocabulary, name) for vocabulary in (old.vocabulary, new.vocabulary, of_b))
+        assert after.strings[: len(before)] == before.strings and set(after.strings) == {*before.strings, *other.strings}
+        assert len(after) > len(before) or name == "words"
+        for string in after.strings[1:]:
+            counts = (table.counts[table[string]] for table in (before, other))
+            assert after.counts[after[string]] == sum(counts)
+    fresh, kept = new._arrays(), old._arrays()
+    grown = 0
+    for name, array in kept.items():
+        if fresh[name].shape == array.shape:
+            assert (fresh[name] == array).all()
+            continue
+        grown += 1
+        ends = 2 if name == "l0" and old.config.encoder.word_boundaries else 0
+        middle = len(array) - ends
+        assert (fresh[name][:middle] == array[:middle]).all() and (fresh[name][len(fresh[name]) - ends :] == array[middle:]).all()
+        assert fresh[name].ndim == 1 or fresh[name][middle : len(fresh[name]) - ends].all()
+    assert grown >= 5
+    # Sentences in which no word is new are parsed as before.
+    known = [
+        {normalised(word): m.vocabulary.words[normalised(word)] for s in toy.sentences(tmp_path) for word in s.words}
+        for m in (old, new)
+    ]
+    same = {word for word in known[0] if known[0][word] == known[1][word]}
+    sentences = [s for s in conllu.read(files["c"]) if same.issuperset(map(normalised, s.words))]
+    assert len(sentences) >= 2
+    for one, other in zip(mh4.Parser(old).parse(sentences), mh4.Parser(new).parse(sentences)):
+        assert one.heads.tolist() == other.heads.tolist()
+
+
+def test_it_resumes_exactly(first, files, tmp_path):
+    def tune(name, progress=None):
+        return mh4.train([files["b"], files["a"]], [files["c"], files["d"]], tmp_path / name, init=first, progress=progress)
+
+    tune("whole")
+    for cut in (Cut(updates=3), Cut(evaluations=2), Cut(updates=7)):
+        with pytest.raises(KeyboardInterrupt):
+            tune("cut", cut)
+    parser = tune("cut")
+    assert weights(tmp_path / "cut") == weights(tmp_path / "whole")
+    one, other = (json.loads((tmp_path / name / "summary.json").read_text()) for name in ("cut", "whole"))
+    assert without_times(one) == without_times(other) and one["sources"]["init"]["file"] == "model"
+    assert parser.model.temperature == mh4.load(tmp_path / "whole").model.temperature
+
+
+def test_what_a_model_cannot_begin_with(first, files, tmp_path):
+    def refused(message, **options):
+        given = {"train": files["b"], "dev": files["d"], "model": tmp_path / "new", "init": first, **options}
+        with pytest.raises(InputError, match=message):
+            mh4.train(**given)
+
+    refused(r"model: training can only begin with .* \(encoder.units is 64 there, 32 here\)", settings=["encoder.units=32"])
+    refused(r"\(system is 'mst' there, 'mh3' here\)", system="mh3")
+    refused("with the model that it writes", model=first)
+    refused("no config.toml there", init=tmp_path)
+    refused("this file is given twice as a treebank of train", train=[files["a"], files["b"], files["a"]])
+    refused("expected the path of a file, or several", dev=[])
+    refused("no system to train", init=None)
+    refused("no section trainin|no section 'trainin'", config={"trainin": {}})
+    refused("the seed cannot be 1.5", seed=1.5)
+    assert not (tmp_path / "new").exists()
+
+
+def test_how_long_a_resumed_training_goes_on_may_change(files, tmp_path):
+    everything = [conllu.read(files[name]) for name in "ac"]
+
+    def trainer(*assignments, listener=None, seed=1):
+        return Trainer("mst", config.with_settings(SHORT, assignments), *everything, str(tmp_path), seed, listener=listener)
+
+    with pytest.raises(KeyboardInterrupt):
+        trainer(listener=Cut(evaluations=2)).run()
+    for assignments, seed, message in (
+        (
+            ["training.clip=1", "training.patience=3"],
+            1,
+            r"\(training.clip is 5.0 there, 1.0 here; training.patience is 10 there, 3 here\)",
+        ),
+        ([], 2, r"\(seed is 1 there, 2 here\)"),
+    ):
+        with pytest.raises(InputError, match="other settings " + message):
+            trainer(*assignments, seed=seed).run()
+    longer = ["training.max_updates=24", "training.evaluate_updates=7"]
+    seen = Cut()
+    summary = trainer(*longer, listener=seen).run()
+    assert [metrics["updates"] for metrics in seen.metrics] == [14, 21, 24]
+    assert summary["changes"] == [{"updates": 10, "training.evaluate_updates": 7, "training.max_updates": 24}]
+    assert "max_updates = 24\n" in (tmp_path / "config.toml").read_text()
+    assert trainer(*longer).run() == summary
+    with pytest.raises(InputError, match="a finished model with other settings .*training.max_updates is 24 there, 20 here"):
+        trainer("training.evaluate_updates=7").run()
+
+
+def test_less_patience_lets_the_rate_fall_first(files, tmp_path):
+    still = ["training.learning_rate=1e-12", "training.evaluate_updates=1", "training.rate_falls=1"]
+    everything = [conllu.read(files[name])[:20] for name in "ac"]
+
+    def trainer(patience, listener=None):
+        settings = config.with_settings(SHORT, [*still, "training.patience=%d" % patience])
+        return Trainer("mst", settings, *everything, str(tmp_path), listener=listener)
+
+    with pytest.raises(KeyboardInterrupt):
+        trainer(9, Cut(evaluations=5)).run()  # of which four are no better than the first
+    assert trainer(2).run()["evaluations"] == 6 + 2
