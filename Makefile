@@ -18,7 +18,9 @@ help:
 	@echo '    PROFILE=slurm                 as jobs of a cluster, JOBS at a time'
 	@echo '.venv/bin/python -m experiments NAME --help says what the variables of a study mean, and their defaults.'
 	@echo
-	@echo 'make slurm-test                   make paper on the toy treebank and a Slurm cluster of two nodes, started on this machine'
+	@echo 'make slurm-test                   make paper on the toy treebank and a Slurm cluster of two nodes, started on this machine; and'
+	@echo '                                  a corpus parsed there'
+	@echo 'make corpus-test [MB=30] [KILLS=20] corpora whose workers, drivers and schedulers are killed, and whose disk is full'
 	@echo 'make sweep [EVERY=10]             run every command on malformed files and damaged models, or on every tenth'
 	@echo 'make sanitize [CALLS=20000]       this many random calls of the decoders, compiled with AddressSanitizer and UBSan'
 	@echo 'make package [PYTHONS="..."]      build an sdist, and a wheel for each of these Pythons or of those here, and try them; into dist/'
@@ -35,7 +37,7 @@ define newline
 endef
 literal = $(if $(findstring $(newline),$(value $(1))),$(error $(1) has a line break)) \
   $(eval override $(if $(filter command,$(firstword $(origin $(1)))),export) $(1) := $$(value $(1)))
-GIVEN := CALLS CONLL17 CORES EVERY JOBS LANGS LENGTH PROFILE PYTEST PYTHON PYTHONS ROWS SEEDS SETTINGS SNAKEMAKE SYSTEMS UD
+GIVEN := CALLS CONLL17 CORES EVERY JOBS KILLS LANGS LENGTH MB PROFILE PYTEST PYTHON PYTHONS ROWS SEEDS SETTINGS SNAKEMAKE SYSTEMS UD
 $(foreach name,$(GIVEN),$(if $(filter-out undefined,$(origin $(name))),$(call literal,$(name))))
 
 ifeq ($(firstword $(origin SOURCE)),command)
@@ -136,6 +138,10 @@ snakemake: environment
 
 slurm-test:
 	.venv/bin/python tests/slurm/check.py
+	.venv/bin/python tests/slurm/corpus.py
+
+corpus-test: environment
+	.venv/bin/python tests/corpus/trial.py $(if $(MB),--megabytes=$(call quoted,$(MB))) $(if $(KILLS),--kills=$(call quoted,$(KILLS)))
 
 # Sphinx has an environment of its own, which sees .venv.
 docs: environment
@@ -161,4 +167,4 @@ clean:
 distclean: clean
 	rm -rf .venv .venv-workflow .venv-docs .venv-torch
 
-.PHONY: help setup environment test check lint sweep sanitize package snakemake slurm-test docs torch-environment torch-test clean distclean $(STUDIES)
+.PHONY: help setup environment test check lint sweep sanitize package snakemake slurm-test corpus-test docs torch-environment torch-test clean distclean $(STUDIES)

@@ -7,6 +7,7 @@ import click
 
 import mh4
 from mh4.cli.compare import compare
+from mh4.cli.corpus import corpus
 from mh4.cli.coverage import coverage
 from mh4.cli.data import data
 from mh4.cli.ensemble import ensemble
@@ -32,6 +33,7 @@ def main() -> None:
 for command in (
     train,
     parse,
+    corpus,
     ensemble,
     test,
     evaluate,

@@ -2,8 +2,8 @@
 
 import os
 import time
-from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from mh4.cli.group import say
@@ -11,6 +11,7 @@ from mh4.cli.paths import check_outputs, files_of
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
 from mh4.errors import InputError
+from mh4.parser import writing
 from mh4.util import compression
 from mh4.util.files import make_folder
 from mh4.util.progress import words_bar
@@ -33,29 +34,17 @@ def write(
     the end a line on standard error says how much was parsed of the file `source`, and how fast. Sentences that were not parsed as all
     others are counted there, too, unless `quiet`. flush: have each sentence leave this process at once.
     """
-    start, sentences, words = time.perf_counter(), 0, 0
-    noted: Counter[str] = Counter()
+    start = time.perf_counter()
     with conllu.open_output(output_file) as output, words_bar(quiet) as bar:
         task = bar.add_task("parsing", total=None, note="")
-        for block, parsed in parsed_blocks:
-            new = {} if parsed.heads is None else parsed.columns(tags, keep_deps)
-            if parsed.probabilities is not None:
-                new[conllu.MISC] = block.misc(conllu.ARC_PROB, [conllu.ARC_PROB_FORMAT % p for p in parsed.probabilities[1:]])
-            output.write(block.text(new, parsed.note))
-            if flush:
-                output.flush()
-            if parsed.note:
-                noted[parsed.note.partition(",")[0]] += 1
-            bar.advance(task, len(parsed))
-            sentences, words = sentences + 1, words + len(parsed)
-    if noted and not quiet:
-        counts = ", ".join("%d %s%s" % (count, "" if how == "skipped" else "by ", how) for how, count in sorted(noted.items()))
-        text = "%d of %d sentences were too long for their decoder, as comments in them say: %s"
-        say("mh4: %s: %s" % (conllu.name_of(source), text % (noted.total(), sentences, counts)), err=True)
+        progress = partial(bar.advance, task)
+        written = writing.write(parsed_blocks, output, tags=tags, keep_deps=keep_deps, flush=flush, progress=progress)
+    if written.noted and not quiet:
+        say("mh4: %s: %s" % (conllu.name_of(source), written.notes()), err=True)
     if verbose:
         seconds = time.perf_counter() - start
-        rate = "%d sentences, %d words in %.1f s, %d words/s" % (sentences, words, seconds, words / seconds)
-        say("%s: %s" % (conllu.name_of(source), rate), err=True)
+        done = (written.sentences, written.words, seconds, written.words / seconds)
+        say("%s: %d sentences, %d words in %.1f s, %d words/s" % (conllu.name_of(source), *done), err=True)
 
 
 def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu") -> list[tuple[str, str]]:

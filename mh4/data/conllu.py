@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import NamedTuple, TextIO
+from typing import BinaryIO, NamedTuple, TextIO
 
 import numpy as np
 
@@ -34,6 +34,10 @@ _NOTE = "# mh4 = "  # the comment that says how a sentence was parsed
 
 # Takes the lines of a block that is not CoNLL-U, and why it is not.
 Rejected = Callable[[list[str], InputError], None]
+
+# Files are parsed in portions of at least so many bytes, which end between sentences. Where they end depends on nothing but the bytes of
+# the file, so that whoever begins with one of them, as the shards of mh4.corpus do, parses it as it is parsed within the file.
+PORTION = 1 << 20
 
 
 class NoSentences(InputError):
@@ -137,10 +141,14 @@ class Sentence:
 
 @dataclass
 class Block:
-    """A sentence with its lines in the file, including line ends and surrounding blank lines: a file is its blocks in order."""
+    """A sentence with its lines in the file, including line ends and surrounding blank lines: a file is its blocks in order.
+
+    portion: the number of the portion that it is in, among those of the file, or of the part of the file that is read.
+    """
 
     lines: list[str]
     sentence: Sentence
+    portion: int = 0
 
     def text(self, columns: dict[int, list[str]], note: str | None = None) -> str:
         """The lines again, with new columns {column: n strings}; everything else is kept.
@@ -210,31 +218,53 @@ def files_of(path: str) -> list[str]:
     return files_in(path, ".conllu") if os.path.isdir(path) else [path]
 
 
+class Start(NamedTuple):
+    """Where a part of a file begins: after how many lines and sentences."""
+
+    line: int = 0
+    sentence: int = 0
+
+
+TOP = Start()  # of a file
+
+
 def parsed(
-    text: Iterable[str], name: str, *, trees: bool = True, rejected: Rejected | None = None, at_once: bool = False
+    text: Iterable[str],
+    name: str,
+    *,
+    trees: bool = True,
+    rejected: Rejected | None = None,
+    at_once: bool = False,
+    start: Start = TOP,
 ) -> Iterator[Block]:
-    """Read CoNLL-U from lines, which messages say are from file `name`; see blocks. Raises NoSentences if there are none."""
-    number = 0
-    for number, (first, lines) in enumerate(_runs(text, at_once), start=1):
+    """Read CoNLL-U from lines, which messages say are from file `name`; see blocks. Raises NoSentences if there are none.
+
+    start: where in the file the lines begin.
+    """
+    number = start.sentence
+    portion = size = 0
+    for number, (first, lines) in enumerate(_runs(text, at_once, start.line), start=start.sentence + 1):
+        if size >= PORTION:
+            portion, size = portion + 1, 0
+        size += sum(map(bytes_in, lines))
         try:
-            block = _block(lines, first, name, number, trees)
+            block = _block(lines, first, name, number, trees, portion)
         except InputError as error:
             if rejected is None:
                 raise
             rejected(lines, error)
         else:
             yield block
-    if not number:
+    if number == start.sentence:
         raise NoSentences("%s: no sentences in it, expected CoNLL-U" % name)
 
 
-def _runs(text: Iterable[str], at_once: bool) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each sentence, with blank ones around it, and the number of the first, from 0."""
-    first = 0
+def _runs(text: Iterable[str], at_once: bool, first: int) -> Iterator[tuple[int, list[str]]]:
+    """The lines of each sentence, with blank ones around it, and the number of the first. first: the number of the first of all."""
     lines: list[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
-    for k, line in enumerate(text):
-        blank = _is_blank(line if k else _without_mark(line))
+    for k, line in enumerate(text, start=first):
+        blank = is_blank(line if k else _without_mark(line))
         if ended and not blank:
             yield first, lines
             first, lines, begun, ended = k, [], False, False
@@ -314,7 +344,7 @@ class Rejects:
 
     def __call__(self, lines: list[str], error: InputError) -> None:
         text = "".join(lines)
-        end = "" if _is_blank(lines[-1]) and text.endswith("\n") else "\n" if text.endswith("\n") else "\n\n"
+        end = "" if is_blank(lines[-1]) and text.endswith("\n") else "\n" if text.endswith("\n") else "\n\n"
         self._file.write("# rejected = %s\n%s%s" % (one_line(str(error)), text, end))
         self.count += 1
 
@@ -358,15 +388,20 @@ def lines(path: str, name: str, errors: str = "strict") -> Iterator[str]:
         raise InputError("standard input is closed")
     try:
         with nullcontext(sys.stdin.buffer) if path == "-" else compression.opened(path) as file:
-            for k, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b"")):
-                if len(line) == _LONGEST_LINE:
-                    raise InputError("%s, line %d: more than %d MB, expected CoNLL-U" % (name, k + 1, _LONGEST_LINE >> 20))
-                try:
-                    yield line.decode("utf-8", errors)
-                except UnicodeDecodeError as error:
-                    raise _not_utf_8(name, k, line[error.start]) from None
+            yield from decoded(file, name, errors)
     except OSError as error:
         raise unreadable(name, error) from None
+
+
+def decoded(file: BinaryIO, name: str, errors: str = "strict", before: int = 0) -> Iterator[str]:
+    """The lines of a file that is open; see lines. before: how many there are before them, for messages."""
+    for k, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), start=before):
+        if len(line) == _LONGEST_LINE:
+            raise InputError("%s, line %d: more than %d MB, expected CoNLL-U" % (name, k + 1, _LONGEST_LINE >> 20))
+        try:
+            yield line.decode("utf-8", errors)
+        except UnicodeDecodeError as error:
+            raise _not_utf_8(name, k, line[error.start]) from None
 
 
 def _not_utf_8(name: str, k: int, byte: int) -> InputError:
@@ -377,10 +412,15 @@ def _noted(lines: list[str], note: str) -> list[str]:
     """The lines of a sentence with this note, or none, in place of any other."""
     start = _without_mark(lines[0])
     mark, rest = lines[0][: len(lines[0]) - len(start)], [start, *lines[1:]]
-    first = next(row for row, line in enumerate(rest) if not (_is_blank(line) or line.startswith("#")))
+    first = next(row for row, line in enumerate(rest) if not (is_blank(line) or line.startswith("#")))
     new = [_NOTE + note + (_line_end(rest[first]) or "\n")] if note else []
     found = [*(line for line in rest[:first] if not line.startswith(_NOTE)), *new, *rest[first:]]
     return [mark + found[0], *found[1:]]
+
+
+def bytes_in(line: str) -> int:
+    """How many bytes of a file a line of it was."""
+    return len(line) if line.isascii() else len(line.encode("utf-8", "surrogateescape"))
 
 
 def _without_mark(line: str) -> str:
@@ -388,7 +428,7 @@ def _without_mark(line: str) -> str:
     return line[1:] if line.startswith(_BYTE_ORDER_MARK) else line
 
 
-def _is_blank(line: str) -> bool:
+def is_blank(line: str) -> bool:
     """Whether the line ends a sentence. With a tab it does not: it may be a word whose columns were lost."""
     return not line.strip(" \r\n")
 
@@ -417,22 +457,22 @@ def _check_words(sentence: Sentence, expected: Sentence) -> None:
         raise InputError("%s: %d words, but %d in %s" % (sentence.name, len(sentence), len(expected), expected.name))
 
 
-def _block(lines: list[str], first: int, name: str, number: int, trees: bool) -> Block:
+def _block(lines: list[str], first: int, name: str, number: int, trees: bool, portion: int) -> Block:
     for row, line in enumerate(lines):
         found = _NOT_UTF_8.search(line) if not line.isascii() else None
         if found:
             raise _not_utf_8(name, first + row, ord(found[0]) - 0xDC00)
     text = [_without_mark(lines[0]), *lines[1:]] if first == 0 else lines
-    return Block(lines, _sentence(text, _Place(name, first, number, _sent_id(text)), trees))
+    return Block(lines, _sentence(text, _Place(name, first, number, _sent_id(text)), trees), portion)
 
 
 def _sentence(lines: Sequence[str], place: _Place, trees: bool) -> Sentence:
     rows: list[int] = []
     cells: list[list[str]] = []
-    start = next(row for row, line in enumerate(lines) if not _is_blank(line))
+    start = next(row for row, line in enumerate(lines) if not is_blank(line))
     ids = _Ids()
     for row, line in enumerate(lines):
-        if line.startswith("#") or _is_blank(line):
+        if line.startswith("#") or is_blank(line):
             continue
         columns = line.rstrip("\r\n").split("\t")
         if len(columns) != 10:

@@ -7,7 +7,7 @@ a UDPipe model, and any UDPipe 1 model that has a tokenizer is a segmenter.
 import io
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from threading import Thread
 from typing import Any
@@ -23,7 +23,6 @@ EPOCHS = 20
 _MODEL = b"\x12morphodita_parsito"  # with which UDPipe's models begin; it trusts the first byte, and checks the others
 _TREE = (conllu.HEAD, conllu.DEPREL, conllu.DEPS)
 _EPOCH = re.compile(r"Epoch (\d+), .*training acc: ([\d.]+)%, heldout tokens: .*R/([\d.]+)%, sentences: .*R/([\d.]+)%")
-_CHUNK = 1 << 20  # characters of text in memory, if there are paragraphs
 
 
 class Segmenter:
@@ -48,11 +47,24 @@ class Segmenter:
         Raises InputError for a file that is not text in UTF-8, or has none.
         """
         name = conllu.name_of(path)
-        segmented = conllu.parsed((line for text in _chunks(path, name) for line in self._segment(text)), name, trees=False)
-        try:
-            yield from segmented
-        except conllu.NoSentences:
-            raise InputError("%s: no text in it" % name) from None
+        return self.segmented(conllu.lines(path, name), name)
+
+    def segmented(self, lines: Iterable[str], name: str, start: conllu.Start = conllu.TOP) -> Iterator[Block]:
+        """The sentences of the lines of a text, numbered from 1, which messages say are from file `name`; see blocks.
+
+        start: where in the file the lines begin; messages have its lines and sentences.
+        """
+        self._tokenizer.resetDocument("")
+        count = 0
+        for portion, text in enumerate(_portions(lines, name, start.line)):
+            with suppress(conllu.NoSentences):
+                place = conllu.Start(0, start.sentence + count)
+                for block in conllu.parsed(self._segment(text), name, trees=False, start=place):
+                    count += 1
+                    block.portion = portion
+                    yield block
+        if not count:
+            raise conllu.NoSentences("%s: no text in it" % name)
 
     def sentences(self, text: str) -> list[Sentence]:
         """The sentences of a text, without trees; none if there is nothing in it. Raises InputError for a character NUL."""
@@ -161,19 +173,27 @@ def _sentences(udpipe: Any, text: str, error: Any) -> list[Any]:
     return sentences[:-1]
 
 
-def _chunks(path: str, name: str) -> Iterator[str]:
-    """The text in pieces that end with blank lines, or with the file."""
-    lines: list[str] = []
+def _portions(lines: Iterable[str], name: str, before: int) -> Iterator[str]:
+    """The text in portions, each of which is segmented by itself; before: the number of lines before it in the file."""
+    portion: list[str] = []
     size = 0
-    for number, line in enumerate(conllu.lines(path, name), start=1):
+    begun = ended = (
+        False  # whether it has a line that is not blank; and whether it is large enough, and a paragraph has just ended
+    )
+    for number, line in enumerate(lines, start=before + 1):
         if "\0" in line:
             raise InputError("%s, line %d: a character NUL, expected text" % (name, number))
-        lines.append(line if number > 1 else line.lstrip("\ufeff"))
-        size += len(line)
-        if size > _CHUNK and not line.strip():
-            yield "".join(lines)
-            lines, size = [], 0
-    yield "".join(lines)
+        text = line if number > 1 else line.lstrip("\ufeff")
+        if conllu.is_blank(text):
+            ended = begun and size + conllu.bytes_in(line) >= conllu.PORTION
+        elif ended:
+            yield "".join(portion)
+            portion, size, ended = [], 0, False
+        else:
+            begun = True
+        portion.append(text)
+        size += conllu.bytes_in(line)
+    yield "".join(portion)
 
 
 def _udpipe() -> Any:

@@ -21,7 +21,7 @@ from mh4.util.processes import Child, Killed
 Load = Callable[..., Parser | Ensemble]
 Arguments = tuple[Hashable, ...]
 
-# Words in memory per process; within a chunk, sentences of similar length share a minibatch.
+# Words in memory per process; within a chunk, which ends where a portion of the file does, sentences of similar length share a minibatch.
 CHUNK_WORDS = 10_000
 
 
@@ -46,7 +46,8 @@ def parse(
     at_once: parse each sentence by itself, before the next is read; with one process.
     options: for the parser's parse().
     """
-    chunks = batches(blocks, lambda block: len(block.sentence), 1 if at_once else CHUNK_WORDS)
+    words = 1 if at_once else CHUNK_WORDS
+    chunks = batches(blocks, lambda block: len(block.sentence), words, lambda block: block.portion)
     work = load, arguments, limit, options
     jobs = min(jobs, cpu.cores())
     if jobs == 1:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import mh4
 from mh4 import cli
 from mh4.analysis.evaluation import official
-from mh4.data import conllu, segmenter
+from mh4.data import conllu
 from mh4.data.segmenter import Segmenter
 from mh4.errors import InputError
 from mh4.parser import config
@@ -75,7 +75,7 @@ def test_paragraphs_and_spaces(trained, tmp_path, monkeypatch):
     assert [block.sentence.words for block in blocks] == [["kaluma", "dorpit"], ["Ta", "kaluma", "dorpit", "."]] * 3
     assert [block.sent_id for block in blocks] == list("123456")
     assert blocks[1].column(conllu.MISC)[0] == "SpacesAfter=\\s\\s" and blocks[1].column(conllu.MISC)[2] == "SpaceAfter=No"
-    monkeypatch.setattr(segmenter, "_CHUNK", 10)
+    monkeypatch.setattr(conllu, "PORTION", 10)
     assert [block.lines for block in Segmenter(trained).blocks(str(path))] == [block.lines for block in blocks]
 
 

@@ -1,0 +1,153 @@
+"""The speed of `mh4 corpus parse` beside that of `mh4 parse --jobs`, and its memory.
+
+    .venv/bin/python benchmarks/corpora.py [--model DIR | --system SYSTEM] [--copies N] [--rounds N] [--write] [FILE.conllu]
+
+parses N concatenated copies of the file (by default a minute's work and more, of the test set of the toy treebank) in turns by both, with
+one process and with two, and prints the words per second of wall time, and those from the first shard on, without what it takes to start.
+--write makes benchmarks/results/corpora.md of it.
+
+    .venv/bin/python benchmarks/corpora.py --memory GB ...
+
+parses that many GB, generated for it, with two workers, and prints the memory of the driver and of its workers as it goes along, and the
+largest and smallest of it after the first tenth.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+from parsing import ROOT, random_parser, toy
+from training import commit
+
+from mh4.dynet_build import cpu
+from mh4.util.processes import with_parent
+
+RESULTS = ROOT / "benchmarks" / "results" / "corpora.md"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Measure mh4 corpus.")
+    parser.add_argument("file", nargs="?", metavar="FILE.conllu", help="by default the test set of the toy treebank")
+    parser.add_argument("--model", metavar="DIR", help="a trained model")
+    parser.add_argument("--system", default="mh4-hybrid", help="the system of a random model, without --model")
+    parser.add_argument("--copies", type=int, default=1000, metavar="N", help="of the file")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often each is measured")
+    parser.add_argument("--write", action="store_true", help="write the page")
+    parser.add_argument("--memory", type=float, metavar="GB", help="measure memory, on so much input")
+    options = parser.parse_args()
+    path = options.file or str(toy())
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        model = options.model
+        if not model:
+            model = str(scratch / "model")
+            os.mkdir(model)
+            random_parser(options.system, path).model.save(model)
+        if options.memory:
+            memory(scratch, model, path, options.memory)
+            return
+        lines = throughput(scratch, model, path, options)
+    if options.write:
+        command = "benchmarks/corpora.py --copies %d --rounds %d %s" % (options.copies, options.rounds, os.path.basename(path))
+        head = "Two cores of %s; at commit %s; by" % (cpu.name(), commit(ROOT))
+        text = ["# Corpora", "", head, "", "    .venv/bin/python " + command, "", *lines]
+        RESULTS.write_text("\n".join(text) + "\n", encoding="utf-8")
+
+
+def throughput(scratch, model, path, options):
+    """The table of both commands, printed and returned."""
+    content = Path(path).read_bytes()
+    words = options.copies * sum(line.split(b"\t")[0].isdigit() for line in content.splitlines())
+    large = scratch / "large.conllu"
+    with open(large, "wb") as file:
+        for _ in range(options.copies):
+            file.write(content)
+    taken = {}
+    for _ in range(options.rounds):
+        for number in (1, 2):
+            seconds = mh4("parse", str(large), "--model", model, "-o", str(scratch / "out"), "--jobs", str(number))
+            taken.setdefault(("mh4 parse --jobs %d" % number, number), []).append((seconds, 0))
+            folder = scratch / "corpus"
+            seconds = mh4("corpus", "parse", str(large), "--model", model, "-o", str(folder), "--workers", str(number))
+            taken.setdefault(("mh4 corpus parse --workers %d" % number, number), []).append((seconds, starting(folder, seconds)))
+            shutil.rmtree(folder)
+    lines = ["| %d words | seconds, median | words/s | of --jobs | words/s once started |" % words, "|---|--:|--:|--:|--:|"]
+    speeds = {}
+    for (name, number), measured in taken.items():
+        seconds = statistics.median(one for one, _ in measured)
+        started = statistics.median(one - start for one, start in measured)
+        speed = words / seconds
+        share = "%.0f %%" % (100 * speed / speeds[number]) if number in speeds else ""
+        speeds.setdefault(number, speed)
+        lines.append("| `%s` | %.1f | %d | %s | %s |" % (name, seconds, speed, share, "%d" % (words / started) if share else ""))
+    print("\n".join(lines))
+    return lines
+
+
+def mh4(*arguments):
+    """The seconds taken by a command."""
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "mh4", *arguments, "--quiet"]
+    subprocess.run(command, check=True, preexec_fn=with_parent(), env={**os.environ, "PYTHONPATH": str(ROOT)})
+    return time.perf_counter() - start
+
+
+def starting(folder, seconds):
+    """Of the seconds that a corpus has taken, those in which no shard was worked on, by its records."""
+    spans = []
+    for path in folder.glob("shards/*/*/*.json"):
+        end = path.stat().st_mtime
+        spans.append((end - json.loads(path.read_text())["seconds"], end))
+    return seconds - (max(end for _, end in spans) - min(start for start, _ in spans))
+
+
+def memory(scratch, model, path, gigabytes):
+    """Print the memory of the processes of a driver, now and then."""
+    content = Path(path).read_bytes()
+    with open(scratch / "large.conllu", "wb") as file:
+        while file.tell() < gigabytes * 1e9:
+            file.write(content)
+    command = [
+        "corpus",
+        "parse",
+        str(scratch / "large.conllu"),
+        "--model",
+        model,
+        "-o",
+        str(scratch / "corpus"),
+        "--workers",
+        "2",
+    ]
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "mh4", *command, "--quiet"], preexec_fn=with_parent(), env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    print("| seconds | shards | driver, MB | largest worker, MB |\n|--:|--:|--:|--:|", flush=True)
+    start, seen = time.monotonic(), []
+    total = max(1, gigabytes * 1e9 / (64 << 20))
+    while driver.poll() is None:
+        time.sleep(max(1, min(60, gigabytes * 6)))
+        try:
+            process = psutil.Process(driver.pid)
+            sizes = [one.memory_info().rss >> 20 for one in (process, *process.children(recursive=True))]
+        except psutil.NoSuchProcess:
+            break
+        shards = sum(1 for _ in (scratch / "corpus").glob("shards/*/*/*.json"))
+        seen.append((shards, sizes[0], max(sizes[1:], default=0)))
+        print("| %d | %d | %d | %d |" % (time.monotonic() - start, *seen[-1]), flush=True)
+    later = [one for one in seen if one[0] >= total / 10] or seen
+    if driver.wait() or not later:
+        sys.exit("the corpus was not parsed, or too fast to be measured")
+    spans = ["%d to %d MB" % (min(column), max(column)) for column in list(zip(*later, strict=True))[1:]]
+    print("\nAfter the first tenth, the driver had %s, and the largest worker %s." % tuple(spans))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""The commands `mh4 corpus ...`."""
+
+from collections.abc import Callable
+
+import click
+
+from mh4.cli.group import say
+from mh4.cli.options import decoding_options, limit_options, set_verbosity, width
+from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
+from mh4.errors import InputError
+
+FOLDER = click.argument("folder", type=NAMED_PATH, metavar="FOLDER")
+
+
+@click.group()
+def corpus() -> None:
+    """Parse corpora of any size, on one machine or on many, in shards, each of which is kept once it is parsed.
+
+    `parse` may be stopped, or killed, at any time, and its workers as well: started again, it parses what is missing.
+    """
+
+
+def worker_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say who does the work."""
+    for decorate in (
+        click.option(
+            "--slurm", metavar="OPTIONS", help='As jobs of Slurm; options for sbatch, such as "--time=8:00:00 --mem=2G".'
+        ),
+        click.option("--scheduler", metavar="ADDRESS", help="By the workers of a scheduler of Dask, such as tcp://node1:8786."),
+        click.option(
+            "--workers", type=click.IntRange(1, 10_000), metavar="N", help="Their number; by default one for each core here."
+        ),
+    ):
+        command = decorate(command)
+    return command
+
+
+@corpus.command()
+@click.argument("inputs", type=NAMED_PATH, metavar="IN...", nargs=-1, required=True)
+@click.option("-o", "--output", required=True, type=NAMED_OUTPUT, metavar="FOLDER", help="For shards and their records.")
+@click.option("--model", required=True, type=NAMED_PATH, metavar="DIR")
+@click.option("--text", is_flag=True, help="The input is raw text in UTF-8, to be segmented into sentences and words.")
+@click.option("--segmenter", type=NAMED_PATH, metavar="FILE", help="For --text, from `mh4 segmenter train`.")
+@click.option("--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712.")
+@click.option("--rejects", is_flag=True, help="Set blocks that are not CoNLL-U aside; then, they are no errors.")
+@click.option("--tags", is_flag=True, help="Also write the predicted UPOS, XPOS and FEATS.")
+@click.option("--keep-deps", is_flag=True, help="Keep DEPS, although it may contradict the new HEAD and DEPREL.")
+@limit_options
+@decoding_options
+@worker_options
+@click.option("--plan", is_flag=True, help="Only measure a sample, and say what parsing all takes: core-hours, memory and disk.")
+@click.option(
+    "--shard-size", type=click.IntRange(1, 4096), metavar="MB", help="Of the input; by default about a minute's work, or less."
+)
+@click.option("--quiet", is_flag=True, help="Say nothing but what went wrong.")
+def parse(
+    inputs: tuple[str, ...],
+    output: str,
+    model: str,
+    text: bool,
+    segmenter: str | None,
+    confidence: bool,
+    rejects: bool,
+    tags: bool,
+    keep_deps: bool,
+    longest: int | None,
+    beyond: str | None,
+    decode: str | None,
+    beam: int | None,
+    workers: int | None,
+    scheduler: str | None,
+    slurm: str | None,
+    plan: bool,
+    shard_size: int | None,
+    quiet: bool,
+) -> None:
+    """Parse files, and all *.conllu in folders (with --text, *.txt), as `mh4 parse` would, into shards in FOLDER.
+
+    They are cut between sentences, without being copied; compressed ones (.gz, .bz2, .xz, .zst) as they are read. What is done is
+    kept, and when the same command is started again, it parses the rest. A shard that fails three times is named, with its log; the
+    others are parsed, and the exit code is 1.
+
+    `mh4 corpus join` makes of the shards what `mh4 parse` would have written.
+    """
+    from mh4.corpus import driver, engine, estimate
+    from mh4.corpus.cutting import shard_bytes
+    from mh4.corpus.display import Display
+    from mh4.corpus.folder import Corpus, Folder
+    from mh4.corpus.inputs import inputs as found_in
+    from mh4.corpus.settings import Settings
+    from mh4.dynet_build import cpu
+    from mh4.util.files import make_folder
+
+    if text != bool(segmenter):
+        raise InputError("--text needs --segmenter FILE" if text else "--segmenter is for raw text: it needs --text")
+    if text and rejects:
+        raise InputError("--rejects is for CoNLL-U, and not for --text")
+    set_verbosity(quiet, False)
+    files = found_in(inputs, text, output)
+    settings = Settings.of(
+        model, segmenter, decode=decode, beam=width(decode, beam), confidence=confidence, tags=tags, keep_deps=keep_deps,
+        longest=longest, beyond=beyond, rejects=rejects,
+    )  # fmt: skip
+    number = workers or cpu.cores()
+    if plan:
+        say(*estimate.report(files, settings, number))
+        return
+    total = sum(estimate.sizes(files))
+    size = shard_size << 20 if shard_size else shard_bytes(total, number, text)
+    make_folder(output)
+    folder = Folder(output)
+    with folder.driving():
+        begun = folder.begin(Corpus(tuple(files), settings, size))
+        with (
+            Display(folder, begun, total, quiet) as display,
+            engine.workers(settings, folder.jobs, number, scheduler, slurm) as pool,
+        ):
+            good = driver.parse(folder, begun, pool, display)
+        if not quiet:
+            say(display.summary(), err=True)
+    _end(good)
+
+
+@corpus.command()
+@FOLDER
+def status(folder: str) -> None:
+    """Say what is done in FOLDER, what has failed, and whether a process is at work in it."""
+    from mh4.corpus.folder import Folder
+    from mh4.corpus.status import report
+
+    say(*report(Folder(folder)))
+
+
+@corpus.command()
+@FOLDER
+@worker_options
+@click.option("--quiet", is_flag=True, help="Say nothing but what is wrong.")
+def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str | None, quiet: bool) -> None:
+    """Compare what is parsed in FOLDER with the input: checksums, and every line of every sentence, apart from what is predicted.
+
+    What differs is named, and parsed again by the next `mh4 corpus parse`; the exit code is 1.
+    """
+    from mh4.corpus import driver, engine, verifying
+    from mh4.corpus.display import Display
+    from mh4.corpus.folder import Folder
+    from mh4.dynet_build import cpu
+
+    found = Folder(folder)
+    begun = found.load()
+    with found.driving():
+        shards = verifying.planned(found, begun)
+        total = sum(shard.length for shard in shards)
+        number = workers or cpu.cores()
+        with (
+            Display(found, begun, total, quiet, doing="verify") as display,
+            engine.workers(begun.settings, found.jobs, number, scheduler, slurm) as pool,
+        ):
+            good = driver.verify(found, begun, pool, display)
+        if good and not quiet:
+            say(display.summary())
+    _end(good)
+
+
+@corpus.command()
+@FOLDER
+@click.option("-o", "--output", required=True, type=NAMED_OUTPUT, metavar="OUT", help="A file, or for several files a folder.")
+@click.option("--rejects", type=NAMED_OUTPUT, metavar="FILE", help="For what was set aside by --rejects.")
+def join(folder: str, output: str, rejects: str | None) -> None:
+    """Write the parse of each file of the input, byte for byte what `mh4 parse` writes, when all shards in FOLDER are done.
+
+    In the folder OUT, each has the name of its input, in the same folder within those that were given; of two with the same name,
+    the second is called NAME-2.conllu. OUT is compressed if it is called .gz, .bz2, .xz or .zst, as are those whose input is.
+    """
+    from mh4.corpus import joining
+    from mh4.corpus.folder import Folder
+
+    found = Folder(folder)
+    begun = found.load()
+    if rejects and not begun.settings.rejects:
+        raise InputError("%s: nothing was set aside, as it was parsed without --rejects" % folder)
+    joining.join(found, begun, output, rejects)
+
+
+def _end(good: bool) -> None:
+    """End the command; if not all is good, which has been said, by exit code 1."""
+    if not good:
+        raise click.exceptions.Exit(1)

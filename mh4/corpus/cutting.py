@@ -1,0 +1,109 @@
+"""Cutting files into shards: whole portions of them (see mh4.data.conllu.PORTION), found by reading, named by where they are.
+
+Nothing is copied: a shard of a plain file is a range of its bytes, which its worker reads again.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import BinaryIO, NamedTuple
+
+from mh4.data import conllu
+from mh4.errors import InputError
+
+_BLANK = b" \r\n"  # what blank lines consist of
+_MARK = b"\xef\xbb\xbf"
+_GAP = re.compile(b"\n\n+")
+
+
+# About a minute's work of a core, in bytes. What is in compressed files goes from the driver to the workers, and should not be large.
+_MOST, _MOST_TEXT, MOST_COMPRESSED = 64 << 20, 6 << 20, 8 << 20
+_SHARDS_PER_WORKER = 16  # at least, so that all workers end at about the same time
+
+
+def shard_bytes(total: int, workers: int, text: bool) -> int:
+    """The least number of bytes in a shard, of a corpus of so many bytes that is parsed by so many workers."""
+    return max(1, min(_MOST_TEXT if text else _MOST, total // (_SHARDS_PER_WORKER * workers)))
+
+
+class Shard(NamedTuple):
+    """A part of a file, between sentences.
+
+    file: the number of the file, from 0; number: that of the shard in it. offset, length: of it in bytes, of what the file is when it is
+    not compressed. line, sentence: how many there are before it in the file; lines, sentences: in it. Of a text, whose sentences are not
+    known yet, it is paragraphs. sha256: of its bytes, in hexadecimal.
+    """
+
+    file: int
+    number: int
+    offset: int
+    length: int
+    line: int
+    lines: int
+    sentence: int
+    sentences: int
+    sha256: str
+
+    @property
+    def end(self) -> int:
+        """Where the next one begins."""
+        return self.offset + self.length
+
+
+def cut(stream: BinaryIO, file: int, size: int, last: Shard | None = None) -> Iterator[tuple[Shard, bytes]]:
+    """The shards of the rest of a file, each of at least `size` bytes (but the last of them), with their content.
+
+    last: the one at whose end the stream stands; by default, it stands at the start of the file.
+    """
+    number, offset, line, sentence = 0, 0, 0, 0
+    if last is not None:
+        number, offset, line, sentence = last.number + 1, last.end, last.line + last.lines, last.sentence + last.sentences
+    parts: list[bytes] = []
+    for portion in chain(portions(stream), [b""]):
+        parts.append(portion)
+        length = sum(map(len, parts))
+        if length >= size or not portion and (length or not offset):  # of an empty file, an empty shard, to be refused
+            content = b"".join(parts)
+            lines, sentences = content.count(b"\n"), _sentences(content)
+            digest = hashlib.sha256(content).hexdigest()
+            yield Shard(file, number, offset, length, line, lines, sentence, sentences, digest), content
+            number, offset, line, sentence = number + 1, offset + length, line + lines, sentence + sentences
+            parts = []
+
+
+def content_of(stream: BinaryIO, path: str, shard: Shard) -> bytes:
+    """What a shard consists of, from its file, which is open. Raises InputError if that is no longer what it was when it was cut."""
+    stream.seek(shard.offset)
+    content = stream.read(shard.length)
+    if hashlib.sha256(content).hexdigest() != shard.sha256:
+        raise InputError("%s: changed since it was cut into shards (%d bytes from byte %d)" % (path, shard.length, shard.offset))
+    return content
+
+
+def _sentences(content: bytes) -> int:
+    """The number of runs of lines that are not blank."""
+    runs = content.translate(None, b" \r").removeprefix(_MARK).strip(b"\n")
+    return len(_GAP.findall(runs)) + 1 if runs else 0
+
+
+def portions(stream: BinaryIO) -> Iterator[bytes]:
+    """The portions of the rest of a file, which begins with one."""
+    begin = stream.readline()
+    while begin:
+        parts = [begin]
+        if len(begin) < conllu.PORTION:
+            parts.append(stream.read(conllu.PORTION - 1 - len(begin)))
+            parts.append(stream.readline())  # with which it is large enough, unless the file ends
+        data = b"".join(parts)
+        last = data[data.rfind(b"\n", 0, len(data) - 1) + 1 :]
+        begun = bool(data.strip(_BLANK + _MARK))
+        ended = begun and not last.strip(_BLANK)
+        parts = [data]
+        begin = stream.readline()
+        while begin and not (ended and begin.strip(_BLANK)):
+            begun = begun or bool(begin.strip(_BLANK))
+            ended = begun and not begin.strip(_BLANK)
+            parts.append(begin)
+            begin = stream.readline()
+        yield b"".join(parts)

@@ -1,0 +1,119 @@
+"""What is shown while a corpus is parsed: a display on a terminal, and lines now and then elsewhere."""
+
+import time
+from typing import Any
+
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from mh4.corpus.cutting import Shard
+from mh4.corpus.driver import Listener
+from mh4.corpus.folder import Corpus, Folder
+from mh4.errors import one_line
+from mh4.util.progress import console
+
+EVERY = 30  # seconds between lines
+
+
+class Display(Listener):
+    """Counts what is done, and shows it; failures, warnings and the end are lines. With `quiet`, only failures are.
+
+    total: the bytes of all files. doing: what is done with shards.
+    """
+
+    def __init__(self, folder: Folder, corpus: Corpus, total: int, quiet: bool = False, doing: str = "parse") -> None:
+        self.folder, self.corpus, self.total, self.quiet, self._doing = folder, corpus, total, quiet, doing
+        self.shards = self.sentences = self.words = self.bytes = self.failures = self.workers = self.running = 0
+        self._new_words = self._new_bytes = 0
+        self._start = self._said = time.monotonic()
+        self._console = console()
+        live = self._console.is_terminal and not quiet
+        self._live = Live(console=self._console, transient=True, get_renderable=self._table) if live else None
+
+    def __enter__(self) -> "Display":
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if self._live:
+            self._live.stop()
+
+    def found(self, shard: Shard, record: dict[str, Any]) -> None:
+        self.shards += 1
+        self.sentences += record["parsed_sentences"]
+        self.words += record["parsed_words"]
+        self.bytes += shard.length
+
+    def done(self, shard: Shard, record: dict[str, Any]) -> None:
+        self.found(shard, record)
+        self._new_words += record["parsed_words"]
+        self._new_bytes += shard.length
+        if not self.quiet:
+            for warning in record["warnings"]:
+                self.say("mh4: " + warning)
+
+    def failed(self, shard: Shard, reason: str, last: bool) -> None:
+        self.failures += last
+        if last or not self.quiet:
+            what = "%s, shard %d, %s" % (
+                self.corpus.inputs[shard.file].given,
+                shard.number,
+                "failed" if last else "is tried again",
+            )
+            self.say("mh4: %s: %s (log: %s)" % (what, reason, self.folder.log(shard)))
+
+    def said(self, message: str) -> None:
+        self.say("mh4: " + message)
+
+    def say(self, line: str) -> None:
+        """Print a line, above what is displayed."""
+        self._console.print(Text(one_line(line)), soft_wrap=True)
+
+    def working(self, workers: int, running: int) -> None:
+        self.workers, self.running = workers, running
+        if not (self.quiet or self._live) and time.monotonic() - self._said >= EVERY:
+            self._said = time.monotonic()
+            self.say(self.line())
+
+    def line(self) -> str:
+        """How far it is."""
+        parts = ["%d shards, %s sentences, %s words" % (self.shards, _grouped(self.sentences), _grouped(self.words))]
+        seconds = time.monotonic() - self._start
+        if self._new_words:
+            parts.append("%s words/s" % _grouped(int(self._new_words / seconds)))
+        if self._new_bytes and self.bytes < self.total:
+            parts.append("%s left" % duration((self.total - self.bytes) * seconds / self._new_bytes))
+        parts.append("workers: %d" % self.workers if self.workers else "waiting for workers")
+        parts.append("failures: %d" % self.failures)
+        return ", ".join(parts)
+
+    def summary(self) -> str:
+        """What was done, at the end."""
+        seconds = time.monotonic() - self._start
+        done = "%d shards, %s sentences, %s words" % (self.shards, _grouped(self.sentences), _grouped(self.words))
+        speed = "; %s words in %s now, %s words/s" % (
+            _grouped(self._new_words), duration(seconds), _grouped(int(self._new_words / seconds))
+        ) if self._new_words else ""  # fmt: skip
+        return "%s: %s%s" % (self.folder.path, done, speed)
+
+    def _table(self) -> Table:
+        table = Table.grid(padding=(0, 2))
+        share = min(1, self.bytes / self.total) if self.total else 1
+        width = 40
+        table.add_row(Text("█" * int(width * share) + "░" * (width - int(width * share))), Text("%.1f%%" % (100 * share)))
+        table.add_row(Text(self.line()))
+        return table
+
+
+def duration(seconds: float) -> str:
+    """A time for people, such as "1:05 h" or "2:03 min"."""
+    if seconds < 60:
+        return "%.1f s" % seconds
+    minutes, rest = divmod(round(seconds), 60)
+    return "%d:%02d min" % (minutes, rest) if minutes < 60 else "%d:%02d h" % divmod(minutes, 60)
+
+
+def _grouped(number: int) -> str:
+    return f"{number:,}"

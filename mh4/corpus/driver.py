@@ -1,0 +1,168 @@
+"""The driver: it hands out the shards that are not done, until all are, or have failed for good."""
+
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
+from typing import Any, NamedTuple, Protocol
+
+from mh4.corpus import planning, verifying, work
+from mh4.corpus.cutting import Shard
+from mh4.corpus.folder import Corpus, Folder
+from mh4.corpus.inputs import Input
+from mh4.corpus.settings import Settings
+from mh4.errors import InputError
+
+TRIES = 3
+PATIENCE = 60  # seconds to wait for a worker when others have been refused
+
+
+class Pool(Protocol):
+    """Whoever works, as mh4.corpus.engine.Workers."""
+
+    def count(self) -> int: ...
+    def refused(self) -> list[str]: ...
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any: ...
+    def finished(self, futures: Iterable[Any], seconds: float) -> list[Any]: ...
+    def cancel(self, futures: Iterable[Any]) -> None: ...
+
+
+class Listener:
+    """Receives what happens. The base class ignores it."""
+
+    def found(self, shard: Shard, record: dict[str, Any]) -> None:
+        """The shard was done before."""
+
+    def done(self, shard: Shard, record: dict[str, Any]) -> None:
+        """The shard has been parsed."""
+
+    def failed(self, shard: Shard, reason: str, last: bool) -> None:
+        """The shard has failed, for the last time if it will not be tried again."""
+
+    def said(self, message: str) -> None:
+        """Something else that people should know."""
+
+    def working(self, workers: int, running: int) -> None:
+        """There are so many workers, and so many shards are with them; called about every second."""
+
+
+class Task(NamedTuple):
+    """A shard that something is to be done with. content: if its worker cannot read it. attempt: from 1."""
+
+    shard: Shard
+    content: bytes | None
+    attempt: int = 1
+
+
+# What a worker does with a shard, whose content is given if the worker cannot read it by itself.
+Work = Callable[[Folder, Settings, Input, Shard, bytes | None], dict[str, Any]]
+Wanted = Callable[[Shard], bool]
+
+
+def parse(folder: Folder, corpus: Corpus, pool: Pool, listener: Listener) -> bool:
+    """Parse all shards of the corpus that are not done; whether all are done at the end.
+
+    A shard that fails is tried again, TRIES times in all; its log, in the folder, says why. What goes wrong with a file, such as that it
+    has changed, is said, and the others are parsed. Raises InputError if all workers are refused.
+    """
+
+    def wanted(shard: Shard) -> bool:
+        record = folder.record(shard)
+        if record is not None:
+            listener.found(shard, record)
+        return record is None
+
+    good = drive(work.parse, folder, corpus, pool, listener, wanted, TRIES)
+    for number, one in enumerate(corpus.inputs):
+        if planning.changed(folder, number, one.path):
+            listener.said("%s: changed while it was parsed: name another folder to parse what it is now" % one.path)
+            good = False
+    return good
+
+
+def verify(folder: Folder, corpus: Corpus, pool: Pool, listener: Listener) -> bool:
+    """Verify all shards, which are done; whether they are as they should be. Of others, the records are removed."""
+
+    class Forgetting(Listener):
+        """Passes on what it receives."""
+
+        found, done, said, working = listener.found, listener.done, listener.said, listener.working
+
+        def failed(self, shard: Shard, reason: str, last: bool) -> None:
+            folder.forget(shard)
+            listener.failed(shard, reason, last)
+
+    return drive(verifying.verify, folder, corpus, pool, Forgetting(), lambda shard: True, tries=1)
+
+
+def drive(work: Work, folder: Folder, corpus: Corpus, pool: Pool, listener: Listener, wanted: Wanted, tries: int) -> bool:
+    """Let workers do this work with all wanted shards, and try it so often if it fails; whether it is done with all."""
+    good = True
+    again: deque[Task] = deque()
+    running: dict[Any, Task] = {}
+    patience = time.monotonic() + PATIENCE
+    refused = ""
+
+    def problem(message: str) -> None:
+        nonlocal good
+        good = False
+        listener.said(message)
+
+    with closing(_tasks(folder, corpus, wanted, problem)) as tasks:
+        try:
+            while True:
+                workers = pool.count()
+                for refused in pool.refused():
+                    listener.said(refused)
+                if workers or not refused:
+                    patience = time.monotonic() + PATIENCE
+                elif time.monotonic() > patience:
+                    raise InputError("no workers but such as are refused; of the last, %s" % refused)
+                while len(running) < workers:
+                    task = again.popleft() if again else next(tasks, None)
+                    if task is None:
+                        break
+                    source = corpus.inputs[task.shard.file]
+                    running[pool.submit(work, folder, corpus.settings, source, task.shard, task.content)] = task
+                if not running and workers:
+                    return good
+                listener.working(workers, len(running))
+                for future in pool.finished(running, seconds=1):
+                    task = running.pop(future)
+                    error = future.exception()
+                    if error is None:
+                        folder.clear(task.shard)
+                        listener.done(task.shard, future.result())
+                        continue
+                    last = task.attempt == tries
+                    folder.fail(task.shard, _account(task, error))
+                    listener.failed(task.shard, _reason(error), last)
+                    good = good and not last
+                    if not last:
+                        again.append(task._replace(attempt=task.attempt + 1))
+        finally:
+            pool.cancel(running)
+
+
+def _tasks(folder: Folder, corpus: Corpus, wanted: Wanted, problem: Callable[[str], None]) -> Generator[Task, None, None]:
+    """The wanted shards, file after file."""
+    for number, one in enumerate(corpus.inputs):
+        try:
+            with closing(planning.shards(folder, number, one.path, corpus.shard_bytes, wanted)) as shards:
+                for shard, content in shards:
+                    folder.clear(shard)
+                    yield Task(shard, content)
+        except InputError as error:
+            problem(str(error))
+
+
+def _reason(error: BaseException) -> str:
+    return str(error) if isinstance(error, InputError) else "%s: %s" % (type(error).__name__, error)
+
+
+def _account(task: Task, error: BaseException) -> str:
+    """What the log of a shard says of an attempt."""
+    when = time.strftime("%Y-%m-%d %H:%M:%S")
+    rest = "" if isinstance(error, InputError) else "".join(traceback.format_exception(error))
+    return "%s, attempt %d: %s\n%s" % (when, task.attempt, _reason(error), rest)

@@ -1,0 +1,216 @@
+"""The workers: processes of Dask distributed, on this machine, on a cluster with Slurm, or of a scheduler that runs already.
+
+Dask starts them, replaces those that die, and moves calls and results; which worker has which shard is decided here, one shard at a
+time for each, as neither DyNet nor its callers run on several threads. So a worker that dies has failed in that very shard.
+"""
+
+import logging
+import shlex
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from typing import Any
+
+import mh4
+from mh4.corpus import checksums
+from mh4.corpus.settings import Settings
+from mh4.errors import InputError, NotInstalled
+from mh4.util.files import make_folder
+
+try:
+    import dask
+    from distributed import CancelledError, Client, Future, LocalCluster, wait
+except ModuleNotFoundError:
+    raise NotInstalled("this needs Dask, which is not installed: pip install 'mh4[corpus]'") from None
+
+_LOOK = 1  # seconds between looks at which workers there are
+_ANSWER = 30  # seconds in which a worker that has a result gives it
+
+
+class Job:
+    """A call that a worker was given, and what has become of it."""
+
+    def __init__(self, future: Future, worker: str) -> None:
+        self.future, self.worker, self.lost = future, worker, False
+        self._result: Any = None
+
+    def exception(self) -> BaseException | None:
+        """What the call has raised, if it has; also if its worker is gone."""
+        if not self.lost:
+            try:
+                self._result = self.future.result(timeout=_ANSWER)
+                return None
+            except (TimeoutError, CancelledError):
+                self.future.cancel()
+            except Exception as error:
+                return error
+        return InputError("its worker was killed, perhaps because memory ran out, or has left")
+
+    def result(self) -> Any:
+        """What the call has returned, once `exception` has said that it has not raised anything."""
+        return self._result
+
+
+class Workers:
+    """Workers that have the same mh4, model and segmenter as this process, whichever there are at the moment.
+
+    keep: is called again and again, to replace those that are gone.
+    """
+
+    def __init__(self, client: Client, settings: Settings, keep: Callable[[], None]) -> None:
+        self._client, self._settings, self._keep = client, settings, keep
+        self._problems: dict[str, str] = {}  # of all workers that there are, by address; empty strings of those that can work
+        self._reported: set[str] = set()
+        self._busy: set[str] = set()
+        self._looked = -float(_LOOK)
+
+    def count(self) -> int:
+        """How many workers can work."""
+        if time.monotonic() - self._looked >= _LOOK:
+            self._look()
+            self._looked = time.monotonic()
+        return len(self._able())
+
+    def refused(self) -> list[str]:
+        """The workers that were refused since the last call, and why."""
+        new = [(worker, problem) for worker, problem in self._problems.items() if problem and worker not in self._reported]
+        self._reported.update(worker for worker, _ in new)
+        return ["worker %s is refused: %s" % pair for pair in new]
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Job:
+        """Let a worker that has nothing to do call a function; there has to be one."""
+        worker = min(self._able() - self._busy)
+        self._busy.add(worker)
+        return Job(self._client.submit(function, *arguments, pure=False, workers=[worker]), worker)
+
+    def finished(self, jobs: Iterable[Job], seconds: float) -> list[Job]:
+        """Those that are done, or whose workers are gone, after waiting for one of them for so long at most."""
+        given = list(jobs)
+        if not given:
+            time.sleep(seconds)
+            return []
+        with suppress(TimeoutError, CancelledError):
+            wait([job.future for job in given], timeout=seconds, return_when="FIRST_COMPLETED")
+        if self._client.status != "running":
+            raise gone()
+        done = []
+        for job in given:
+            job.lost = not job.future.done() and job.worker not in self._problems or job.future.cancelled()
+            if job.lost:
+                job.future.cancel()
+            if job.lost or job.future.done():
+                self._busy.discard(job.worker)
+                done.append(job)
+        return done
+
+    def cancel(self, jobs: Iterable[Job]) -> None:
+        """Forget what has not been done."""
+        with suppress(Exception):  # the scheduler may be gone
+            self._client.cancel([job.future for job in jobs])
+
+    def _able(self) -> set[str]:
+        return {worker for worker, problem in self._problems.items() if not problem}
+
+    def _look(self) -> None:
+        """See which workers there are, and whether new ones can work."""
+        self._keep()
+        try:
+            there_are = set(self._client.scheduler_info(n_workers=-1)["workers"])
+            new = sorted(there_are - set(self._problems))
+            answers = self._client.run(problem, self._settings, workers=new, on_error="return") if new else {}
+        except (OSError, TimeoutError, CancelledError):
+            raise gone() from None
+        self._problems = {worker: self._problems[worker] for worker in self._problems if worker in there_are}
+        for worker, answer in answers.items():
+            if not isinstance(answer, OSError):  # of one that is gone
+                self._problems[worker] = answer if isinstance(answer, str) else "it cannot load mh4: %s" % answer
+
+
+def problem(settings: Settings) -> str:
+    """Why this process cannot do the work of a corpus with these settings, or an empty string."""
+    if mh4.__version__ != settings.mh4:
+        return "it has mh4 %s, expected %s" % (mh4.__version__, settings.mh4)
+    try:
+        if checksums.of_model(settings.model) != settings.model_checksum:
+            return "its %s is another model" % settings.model
+        if settings.segmenter is not None and checksums.of_file(settings.segmenter) != settings.segmenter_checksum:
+            return "its %s is another segmenter" % settings.segmenter
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def gone() -> InputError:
+    """The error for a scheduler that has ended."""
+    return InputError("the scheduler of the workers is gone; what is done is kept, and the same command does the rest")
+
+
+@contextmanager
+def workers(
+    settings: Settings, logs: str, number: int, scheduler: str | None = None, slurm: str | None = None
+) -> Iterator[Workers]:
+    """Start workers, which end with the block: `number` processes of this machine, or as many jobs of Slurm.
+
+    scheduler: the address of one that has workers already, which stay. slurm: options for sbatch. logs: a folder for what jobs print.
+    Raises InputError if a scheduler cannot be reached, or jobs cannot be submitted.
+    """
+    options = {
+        "distributed.admin.large-graph-warning-threshold": "1GB",  # what is read from compressed files goes with the calls
+        "distributed.comm.timeouts.connect": "10s",
+        "logging.distributed": "critical",  # also of the workers; failures have logs of their own
+    }
+    with dask.config.set(options), ExitStack() as stack:
+        logging.disable(logging.CRITICAL)  # Dask's loggers have levels of their own
+        stack.callback(logging.disable, logging.NOTSET)
+        keep: Callable[[], None] = _nothing
+        try:
+            if scheduler is not None:
+                client = stack.enter_context(Client(scheduler, timeout="10s"))
+            else:
+                cluster = stack.enter_context(_local(number) if slurm is None else _slurm(slurm, logs))
+                client = stack.enter_context(Client(cluster))
+                keep = _nothing if slurm is None else partial(cluster.scale, jobs=number)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise InputError("%s: no workers: %s" % (scheduler or "Dask", error)) from None
+        yield Workers(client, settings, keep)
+
+
+def _nothing() -> None:
+    """What keeps the workers of a machine is Dask, and those of others are theirs."""
+
+
+def _local(number: int) -> LocalCluster:
+    return LocalCluster(
+        n_workers=number, threads_per_worker=1, memory_limit=0, dashboard_address=None, silence_logs=logging.CRITICAL
+    )
+
+
+def _slurm(options: str, logs: str) -> Any:
+    try:
+        from dask_jobqueue import SLURMCluster
+    except ModuleNotFoundError:
+        raise NotInstalled("--slurm needs dask-jobqueue, which is not installed: pip install 'mh4[corpus]'") from None
+    make_folder(logs)
+    # Of Dask's own directives, memory and time are left to the options, or to the defaults of the cluster.
+    return SLURMCluster(
+        cores=1,
+        processes=1,
+        memory="1GB",
+        job_directives_skip=["--mem=", "#SBATCH -t "],
+        job_extra_directives=['--output="%s/%%j.log"' % logs, *_directives(options)],
+        worker_extra_args=["--memory-limit", "0"],
+        job_name="mh4-corpus",
+        scheduler_options={"dashboard_address": None},
+    )
+
+
+def _directives(options: str) -> list[str]:
+    """Options of sbatch, as its script has them: one a line, with its value."""
+    found: list[str] = []
+    for word in shlex.split(options):
+        if word.startswith("-") or not found:
+            found.append(word)
+        else:
+            found[-1] += " " + shlex.quote(word)
+    return found

@@ -1,0 +1,136 @@
+"""What parsing a corpus will take, measured on a sample of it."""
+
+import io
+import os
+import resource
+import sys
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from mh4.corpus import cutting, work
+from mh4.corpus.cutting import Shard
+from mh4.corpus.display import duration
+from mh4.corpus.inputs import Input
+from mh4.corpus.settings import Settings
+from mh4.errors import InputError, unreadable
+from mh4.util import compression
+from mh4.util.processes import Child, Killed
+
+_PLACES = 8  # of the sample, at equal distances in the input
+_SECONDS = 30  # after which no more is parsed
+_DEEPEST = 64 << 20  # bytes into a compressed file, all of which are read on the way there
+_BEGINNING = 4 << 20  # bytes of a compressed file
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Of a part of a sample: bytes of input and output, words, seconds of wall time, and the peak memory of the process in MB."""
+
+    bytes: int
+    output_bytes: int
+    words: int
+    seconds: float
+    peak_mb: int
+
+
+def sizes(inputs: Sequence[Input]) -> list[int]:
+    """The bytes of each file; of a large compressed one about as many as it has if all of it is like its beginning."""
+    found = []
+    for one in inputs:
+        size = 0
+        with suppress(OSError, InputError):  # which whoever parses it will report
+            size = os.path.getsize(one.path)
+            if one.path.endswith(compression.EXTENSIONS):
+                with compression.opened(one.path) as file:
+                    content = file.read(_BEGINNING)
+                size = len(content) if len(content) < _BEGINNING else size * len(content) // len(zlib.compress(content))
+        found.append(size)
+    return found
+
+
+def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str]:
+    """What parsing the files by so many workers takes, in lines for people; a part of them is parsed for this, which takes a minute.
+
+    Raises InputError if that part cannot be parsed.
+    """
+    total = sum(sizes(inputs))
+    child = Child()
+    try:
+        parts: list[Measured] = []
+        for source, shard, content in _sample(inputs):
+            if not parts:
+                child.call(_measure, settings, source, shard, content)  # which loads the model
+            parts.append(child.call(_measure, settings, source, shard, content))
+            if sum(part.seconds for part in parts) > _SECONDS:
+                break
+    except Killed:
+        raise InputError("the process that parsed a sample was killed, perhaps because memory ran out") from None
+    finally:
+        child.kill()
+    if not parts:
+        raise InputError("%s: nothing in it to take a sample of" % inputs[0].given)
+    read, written, words, seconds = (
+        sum(getattr(p, name) for p in parts) for name in ("bytes", "output_bytes", "words", "seconds")
+    )
+    work_seconds = seconds * total / read
+    return [
+        "input: %d files, %s, about %s words" % (len(inputs), _size(total), f"{words * total // read:,}"),
+        "sample: %s words in %s, %s words/s by one worker" % (f"{words:,}", duration(seconds), f"{int(words / seconds):,}"),
+        "work: %.2f core-hours; by %d workers %s" % (work_seconds / 3600, number, duration(work_seconds / number)),
+        "memory: %d MB for each worker" % max(part.peak_mb for part in parts),
+        "disk: %s for the shards, and as much for what `mh4 corpus join` makes of them" % _size(written * total // read),
+    ]
+
+
+def _sample(inputs: Sequence[Input]) -> Iterator[tuple[Input, Shard, bytes]]:
+    """Portions of the files at some places, as shards of their own."""
+    lengths = sizes(inputs)
+    taken = set()
+    for k in range(_PLACES):
+        offset, file = (2 * k + 1) * sum(lengths) // (2 * _PLACES), 0
+        while file < len(inputs) - 1 and offset >= lengths[file]:
+            offset -= lengths[file]
+            file += 1
+        path = inputs[file].path
+        offset = min(offset, _DEEPEST) if path.endswith(compression.EXTENSIONS) else offset
+        portion = _portion(path, offset, lengths[file])
+        if portion not in taken:
+            taken.add(portion)
+            shard = next(cutting.cut(io.BytesIO(portion), file, 1), None)
+            if shard and shard[0].sentences:
+                yield inputs[file], *shard
+
+
+def _portion(path: str, offset: int, length: int) -> bytes:
+    """A portion of a file that begins with the first sentence after `offset`, or with the file if this is near its end."""
+    try:
+        with compression.opened(path) as file:
+            if offset and length - offset > 1 << 20:
+                file.seek(offset)
+                file.readline()  # a part of a line
+                while (line := file.readline()) and line.strip():
+                    pass
+            return next(cutting.portions(file), b"")
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def _measure(settings: Settings, source: Input, shard: Shard, content: bytes) -> Measured:
+    """Parse a shard of the sample, in another process."""
+    start, output = time.perf_counter(), io.StringIO()
+    written = work.write(settings, source, shard, content, output, (lambda *_: None) if settings.rejects else None)
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> (20 if sys.platform == "darwin" else 10)
+    return Measured(len(content), len(output.getvalue().encode()), written.words, seconds, peak)
+
+
+def _size(number: float) -> str:
+    """Bytes for people, such as "1.5 GB"."""
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if number < 1000:
+            return "%.3g %s" % (number, unit)
+        number /= 1000
+    return "%.3g TB" % number

@@ -1,0 +1,210 @@
+"""The folder of a corpus: what is parsed, how, and what is done of it.
+
+    corpus.json                  what the files are, and how they are parsed
+    lock                         locked by the driver, whose process and machine it names
+    plan/00000.jsonl             the shards of the first file, a line each, after a line on the file
+    shards/00000/000/007.conllu  the parse of its eighth shard
+    shards/00000/000/007.json    its record: that it is done, and of what and how it was made
+    shards/00000/000/007.log     why it failed, if it did
+    jobs/12.log                  what a job of Slurm has printed
+
+Everything but the plan, to which lines are added as a file is read, is written whole or not at all.
+"""
+
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from mh4.corpus.cutting import Shard
+from mh4.corpus.inputs import Input
+from mh4.corpus.settings import Settings
+from mh4.errors import InputError, shown, unreadable
+from mh4.util.files import make_folder, write_text
+
+FORMAT = 1  # of the folder; incremented when an older program could not read it
+_SETTINGS = "corpus.json"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What corpus.json says: the files, how they are parsed, and the least number of bytes in a shard."""
+
+    inputs: tuple[Input, ...]
+    settings: Settings
+    shard_bytes: int
+
+
+class Folder:
+    """The folder of a corpus."""
+
+    def __init__(self, path: str) -> None:
+        self.path = os.path.abspath(path)  # which is the same for all workers
+
+    @property
+    def jobs(self) -> str:
+        """The path of the folder of the logs of jobs."""
+        return os.path.join(self.path, "jobs")
+
+    def load(self) -> Corpus:
+        """What is parsed here, and how. Raises InputError if this is not the folder of a corpus, or its format is another."""
+        path = os.path.join(self.path, _SETTINGS)
+        found = _json(path)
+        if found is None:
+            raise InputError("%s: no %s there, expected a folder made by `mh4 corpus parse`" % (self.path, _SETTINGS))
+        if found.get("format") != FORMAT:
+            raise InputError(
+                "%s: a corpus of format %s, but this mh4 reads format %d" % (path, shown(found.get("format")), FORMAT)
+            )
+        try:
+            files = tuple(Input(one["path"], one["given"], one["name"]) for one in found["inputs"])
+            return Corpus(files, Settings(**found["settings"]), found["shard_bytes"])
+        except (KeyError, TypeError):
+            raise InputError("%s: damaged, or made by another version of mh4" % path) from None
+
+    def begin(self, corpus: Corpus) -> Corpus:
+        """Make this the folder of this corpus; returns it as it was begun, with shards perhaps of another size.
+
+        Raises InputError, naming the first difference, if it is that of another.
+        """
+        if os.path.exists(os.path.join(self.path, _SETTINGS)):
+            begun = self.load()
+            self._check(begun, corpus)
+            return replace(begun, settings=corpus.settings)
+        files = [one._asdict() for one in corpus.inputs]
+        content = {
+            "format": FORMAT, "settings": asdict(corpus.settings), "shard_bytes": corpus.shard_bytes, "inputs": files
+        }  # fmt: skip
+        write_text(os.path.join(self.path, _SETTINGS), json.dumps(content, indent=1) + "\n")
+        return corpus
+
+    def _check(self, begun: Corpus, corpus: Corpus) -> None:
+        for what, before, now in begun.settings.differences(corpus.settings):
+            raise InputError(
+                "%s: begun with %s %s, not %s: name another folder, -o FOLDER" % (self.path, what, _value(before), _value(now))
+            )
+        if len(begun.inputs) != len(corpus.inputs):
+            numbers = (self.path, len(begun.inputs), len(corpus.inputs))
+            raise InputError("%s: begun with %d files, and these are %d: name another folder, -o FOLDER" % numbers)
+        for before, now in zip(begun.inputs, corpus.inputs, strict=True):
+            if before.path != now.path:
+                paths = (self.path, before.path, now.path)
+                raise InputError("%s: begun with file %s, not %s: name another folder, -o FOLDER" % paths)
+
+    @contextmanager
+    def driving(self) -> Iterator[None]:
+        """Keep other drivers from this folder until the end of the block, or of this process, however it ends.
+
+        Raises InputError, with the process and the machine, if there is one. On a file system without locks, there is no protection.
+        """
+        handle = os.open(os.path.join(self.path, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                whose = os.pread(handle, 1000, 0).decode("utf-8", "replace").strip()
+                raise InputError(
+                    "%s: another `mh4 corpus parse` is at work in this folder (%s); its workers finish what this would do"
+                    % (self.path, whose or "a process")
+                ) from None
+            except OSError:
+                pass
+            with suppress(OSError):  # a full disk
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, ("process %d on %s\n" % (os.getpid(), socket.gethostname())).encode(), 0)
+            yield
+        finally:
+            os.close(handle)
+
+    def driver(self) -> str:
+        """The process that parses here now, and its machine; an empty string if there is none."""
+        try:
+            with open(os.path.join(self.path, "lock"), "rb") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return file.read(1000).decode("utf-8", "replace").strip() or "a process"
+        except OSError:
+            pass
+        return ""
+
+    def plan(self, file: int) -> str:
+        """The path of the plan of a file."""
+        return os.path.join(self.path, "plan", "%05d.jsonl" % file)
+
+    def output(self, shard: Shard) -> str:
+        """The path of the parse of a shard."""
+        return self._path(shard, ".conllu")
+
+    def rejects(self, shard: Shard) -> str:
+        """The path of what was rejected of a shard."""
+        return self._path(shard, ".rejects")
+
+    def log(self, shard: Shard) -> str:
+        """The path of the log of a shard that failed."""
+        return self._path(shard, ".log")
+
+    def _path(self, shard: Shard, extension: str) -> str:
+        number = "%03d%s" % (shard.number % 1000, extension)
+        return os.path.join(self.path, "shards", "%05d" % shard.file, "%03d" % (shard.number // 1000), number)
+
+    def record(self, shard: Shard) -> dict[str, Any] | None:
+        """The record of a shard, if it is done: its output is there, of the size that it had."""
+        try:
+            found = _json(self._path(shard, ".json"))
+            done = found and found["sha256"] == shard.sha256 and os.path.getsize(self.output(shard)) == found["output_bytes"]
+        except (OSError, KeyError, InputError):
+            return None
+        return found if done else None
+
+    def write_record(self, shard: Shard, record: Mapping[str, Any]) -> None:
+        """Say that a shard is done."""
+        write_text(self._path(shard, ".json"), json.dumps(record, indent=1) + "\n")
+
+    def prepare(self, shard: Shard) -> None:
+        """Make the folder that the files of a shard are in."""
+        make_folder(os.path.dirname(self.output(shard)))
+
+    def forget(self, shard: Shard) -> None:
+        """Remove the record of a shard, so that it is parsed again."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._path(shard, ".json"))
+
+    def has_log(self, shard: Shard) -> bool:
+        """Whether a shard has failed."""
+        return os.path.exists(self.log(shard))
+
+    def fail(self, shard: Shard, text: str) -> None:
+        """Add to the log of a shard, if it can be written."""
+        with suppress(OSError, InputError):
+            self.prepare(shard)
+            with open(self.log(shard), "a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text)
+
+    def clear(self, shard: Shard) -> None:
+        """Remove the log of a shard, which will be tried again."""
+        with suppress(OSError):
+            os.unlink(self.log(shard))
+
+
+def _json(path: str) -> dict[str, Any] | None:
+    """The object in a file of JSON; None if there is none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except ValueError:
+        raise InputError("%s: damaged: not JSON" % path) from None
+    return found if isinstance(found, dict) else None
+
+
+def _value(value: Any) -> str:
+    """A setting as messages show it."""
+    return "unset" if value is None else ("off", "on")[value] if isinstance(value, bool) else str(value)[:20]

@@ -1,0 +1,75 @@
+"""Which files a corpus has, and the names of their parses."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from mh4.errors import InputError, unreadable
+from mh4.util import compression
+from mh4.util.reading import open_regular
+
+CONLLU, TEXT = ".conllu", ".txt"  # what is taken from folders; files that are named may have any name
+
+
+class Input(NamedTuple):
+    """A file of the input. path: absolute. given: as messages call it. name: that of its parse, relative to the folder of all."""
+
+    path: str
+    given: str
+    name: str
+
+
+def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
+    """The files given by paths of files and folders, in this order, within a folder in the order of their names.
+
+    From a folder and those in it come the files called .conllu, or for `text` .txt, also compressed. Their parses have their names,
+    within the folder, with the extension .conllu; where two would have the same, the later one is called NAME-2.conllu, and so on.
+    output: a folder from which nothing is taken.
+    Raises InputError if there is no such file in a folder, or nothing by that name.
+    """
+    found: list[Input] = []
+    taken: set[str] = set()
+    for argument in arguments:
+        if os.path.isdir(argument):
+            names = sorted(_within(argument, TEXT if text else CONLLU, output), key=os.fsencode)
+            if not names:
+                raise InputError("%s: no files called *%s in this folder" % (argument, TEXT if text else CONLLU))
+            pairs = [(os.path.join(argument, name), name) for name in names]
+        else:
+            pairs = [(argument, os.path.basename(argument))]
+        for given, name in pairs:
+            with open_regular(given):
+                found.append(Input(os.path.abspath(given), given, _unused(_as_conllu(name), taken)))
+    return found
+
+
+def _within(folder: str, extension: str, output: str) -> Iterator[str]:
+    """The paths, relative to `folder`, of the files in it and below it with this extension."""
+
+    def fail(error: OSError) -> None:
+        raise unreadable(str(error.filename), error)
+
+    for place, folders, names in os.walk(folder, onerror=fail):
+        folders[:] = [name for name in folders if os.path.realpath(os.path.join(place, name)) != os.path.realpath(output)]
+        for name in names:
+            path = os.path.join(place, name)
+            if compression.stem(name).endswith(extension) and os.path.isfile(path):
+                yield os.path.relpath(path, folder)
+
+
+def _as_conllu(name: str) -> str:
+    """The name of the parse of a file of this name."""
+    stem = compression.stem(name)
+    return str(Path(stem).with_suffix(CONLLU)) + name[len(stem) :]
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    at = name.rindex(CONLLU)
+    stem, extension = name[:at], name[at:]
+    number, unused = 1, name
+    while unused in taken:
+        number += 1
+        unused = "%s-%d%s" % (stem, number, extension)
+    taken.add(unused)
+    return unused

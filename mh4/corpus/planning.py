@@ -1,0 +1,118 @@
+"""The plan of a file: its shards, written down as they are cut, so that nothing is read again to know where they are."""
+
+import json
+import os
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from mh4.corpus.cutting import MOST_COMPRESSED, Shard, content_of, cut
+from mh4.corpus.folder import Folder
+from mh4.errors import InputError, unreadable
+from mh4.util import compression
+from mh4.util.files import explained, make_folder, write_text
+
+
+def shards(
+    folder: Folder, file: int, path: str, size: int, wanted: Callable[[Shard], bool]
+) -> Generator[tuple[Shard, bytes | None], None, None]:
+    """The wanted shards of a file: those that are planned, and then those that are cut from the rest of it, and added to the plan.
+
+    They come with their content if the file is compressed, as others could only read it from its start.
+    Raises InputError if the file is not what it was when it was planned, and if it changes meanwhile.
+    """
+    status, plan = _status(path), folder.plan(file)
+    planned, known, complete = read(plan)
+    compressed = path.endswith(compression.EXTENSIONS)
+    size = min(size, MOST_COMPRESSED) if compressed else size
+    if complete and planned != status:
+        _check_unchanged(path, file, size, known)
+    if not complete or planned != status:  # also after a line that was written in part
+        known = known if complete or planned == status else []
+        make_folder(os.path.dirname(plan))
+        lines = [{"path": path, **status}, *(shard._asdict() for shard in known), *([_end(len(known))] * complete)]
+        write_text(plan, "".join(map(_line, lines)))
+    count = len(known)
+    with _opened(path) as stream:
+        for shard in known:
+            if wanted(shard):
+                yield shard, content_of(stream, path, shard) if compressed else None
+        if complete:
+            return
+        stream.seek(known[-1].end if known else 0)
+        for shard, content in cut(stream, file, size, known[-1] if known else None):
+            _add(plan, shard._asdict())
+            count += 1
+            if wanted(shard):
+                yield shard, content if compressed else None
+    if _status(path) != status:
+        raise _changed(path)
+    _add(plan, _end(count))
+
+
+def read(plan: str) -> tuple[dict[str, int] | None, list[Shard], bool]:
+    """What the file was when it was planned (None: it was not), its shards as far as they are known, and whether these are all."""
+    try:
+        with open(plan, encoding="utf-8") as file:
+            lines = file.read().split("\n")[:-1]  # a line may have been written in part
+    except FileNotFoundError:
+        lines = []
+    except OSError as error:
+        raise unreadable(plan, error) from None
+    try:
+        if not lines:
+            return None, [], False
+        first, *rest = map(json.loads, lines)
+        complete = bool(rest) and "shards" in rest[-1]
+        return {name: first[name] for name in ("bytes", "mtime_ns")}, [Shard(**one) for one in rest if "file" in one], complete
+    except (ValueError, TypeError, KeyError):
+        raise InputError("%s: damaged" % plan) from None
+
+
+def changed(folder: Folder, file: int, path: str) -> bool:
+    """Whether the file seems to be another than the one that was planned, by its size and its time."""
+    try:
+        return read(folder.plan(file))[0] != _status(path)
+    except InputError:
+        return True
+
+
+def _check_unchanged(path: str, file: int, size: int, known: list[Shard]) -> None:
+    """InputError unless the file has the same shards as before, though perhaps another time."""
+    with _opened(path) as stream:
+        if [shard for shard, _ in cut(stream, file, size)] != known:
+            raise _changed(path)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    try:
+        with compression.opened(path) as stream:
+            yield stream
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def _status(path: str) -> dict[str, int]:
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return {"bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
+
+
+def _changed(path: str) -> InputError:
+    return InputError("%s: changed since it was cut into shards: name another folder to parse what it is now" % path)
+
+
+def _end(count: int) -> dict[str, int]:
+    return {"shards": count}
+
+
+def _line(content: dict[str, Any]) -> str:
+    return json.dumps(content) + "\n"
+
+
+def _add(plan: str, content: dict[str, Any]) -> None:
+    with explained(plan), open(plan, "a", encoding="utf-8") as file:
+        file.write(_line(content))

@@ -1,0 +1,58 @@
+"""How a corpus is parsed: what its parses depend on, so that those of different settings are never mixed."""
+
+import os
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import mh4
+from mh4.corpus import checksums
+
+
+def _is(what: str) -> Any:
+    """A setting on which the parses depend, and what messages call it."""
+    return field(metadata={"what": what})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a corpus is parsed: the options of `mh4 parse`, and checksums of what else the parses depend on.
+
+    model, segmenter: paths, which may change as long as the checksums do not.
+    """
+
+    model: str
+    segmenter: str | None
+    mh4: str = _is("mh4")
+    model_checksum: str = _is("the model with checksum")
+    segmenter_checksum: str | None = _is("the segmenter with checksum")
+    text: bool = _is("--text")
+    decode: str | None = _is("--decode")
+    beam: int = _is("--beam")
+    confidence: bool = _is("--confidence")
+    tags: bool = _is("--tags")
+    keep_deps: bool = _is("--keep-deps")
+    longest: int | None = _is("--longest")
+    beyond: str | None = _is("--beyond")
+    rejects: bool = _is("--rejects")
+
+    @classmethod
+    def of(cls, model: str, segmenter: str | None, **options: Any) -> "Settings":
+        """Those of a model and a segmenter, as they are now, and this version of mh4."""
+        return cls(
+            os.path.abspath(model),
+            segmenter and os.path.abspath(segmenter),
+            mh4.__version__,
+            checksums.of_model(model),
+            segmenter and checksums.of_file(segmenter),
+            text=bool(segmenter),
+            **options,
+        )
+
+    def options(self) -> dict[str, Any]:
+        """Those on which parses depend."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.metadata}
+
+    def differences(self, other: "Settings") -> list[tuple[str, Any, Any]]:
+        """The settings that differ and on which parses depend: what they are called, ours and the other's value."""
+        pairs = [(one.metadata.get("what"), getattr(self, one.name), getattr(other, one.name)) for one in fields(self)]
+        return [(what, ours, theirs) for what, ours, theirs in pairs if what and ours != theirs]

@@ -1,0 +1,82 @@
+"""Comparing what was parsed with the input: nothing is lost, added, moved or changed but what a parser predicts."""
+
+import os
+from itertools import zip_longest
+from typing import Any
+
+from mh4.corpus import checksums, planning, work
+from mh4.corpus.cutting import Shard
+from mh4.corpus.folder import Corpus, Folder
+from mh4.corpus.inputs import Input
+from mh4.corpus.settings import Settings
+from mh4.data import conllu
+from mh4.data.conllu import Block
+from mh4.errors import InputError
+
+_TAGS = (conllu.UPOS, conllu.XPOS, conllu.FEATS)
+
+
+def planned(folder: Folder, corpus: Corpus) -> list[Shard]:
+    """All shards of the corpus. Raises InputError, saying how many are missing, unless all are known and done."""
+    shards: list[Shard] = []
+    uncut = 0
+    for number in range(len(corpus.inputs)):
+        _, known, complete = planning.read(folder.plan(number))
+        shards += known
+        uncut += not complete
+    missing = [shard for shard in shards if folder.record(shard) is None]
+    if uncut or missing:
+        what = ["%d of %d files are not cut yet" % (uncut, len(corpus.inputs))] * bool(uncut)
+        what += ["%d of %d shards are not done" % (len(missing), len(shards))] * bool(missing)
+        raise InputError("%s: %s; `mh4 corpus parse` does the rest" % (folder.path, " and ".join(what)))
+    return shards
+
+
+def verify(folder: Folder, settings: Settings, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
+    """Compare the parse of a shard with the shard; returns its record.
+
+    Raises InputError if the file or the parse is not that of the record, and at the first sentence that has other lines than that of
+    the input, apart from predicted columns, or no tree.
+    """
+    record, output = folder.record(shard), folder.output(shard)
+    if record is None:
+        raise InputError("%s: not done, or damaged" % output)
+    if checksums.of_file(output) != record["output_sha256"]:
+        raise InputError("%s: damaged: its content does not match its checksum" % output)
+    if content is None:
+        content = work.read(source, shard)
+    sentences = words = rejects = 0
+
+    def rejected(lines: list[str], error: InputError) -> None:
+        nonlocal rejects
+        rejects += 1
+
+    given = work.blocks(settings, source, shard, content, rejected if settings.rejects else None)
+    written = conllu.blocks(output, trees=False) if os.path.getsize(output) else iter(())
+    for before, after in zip_longest(given, written):
+        if before is None or after is None:
+            more, fewer = (after, source.given) if before is None else (before, output)
+            raise InputError("%s: has no parallel in %s" % (more.sentence.name, fewer))
+        if _kept(before, settings) != _kept(after, settings):
+            raise InputError("%s: differs from %s in more than its tree" % (after.sentence.name, before.sentence.name))
+        if not after.comment("mh4").startswith("skipped"):
+            list(conllu.parsed(after.lines, "%s, in" % after.sentence.name))
+        sentences, words = sentences + 1, words + len(after.sentence)
+    counted = (sentences, words, rejects)
+    if counted != (record["parsed_sentences"], record["parsed_words"], record["rejects"]):
+        raise InputError(
+            "%s: %d sentences, %d words and %d rejects, which are not the numbers of its record" % (output, *counted)
+        )
+    return record
+
+
+def _kept(block: Block, settings: Settings) -> str:
+    """The lines of a sentence, without what is predicted."""
+    columns = [conllu.HEAD, conllu.DEPREL]
+    columns += [] if settings.keep_deps else [conllu.DEPS]
+    columns += _TAGS if settings.tags else ()
+    empty = ["_"] * len(block.sentence)
+    predicted = dict.fromkeys(columns, empty)
+    if settings.confidence:
+        predicted[conllu.MISC] = block.misc(conllu.ARC_PROB, empty)
+    return block.text(predicted, "")

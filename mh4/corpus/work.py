@@ -1,0 +1,119 @@
+"""What a worker does: it parses a shard, by the functions that `mh4 parse` uses, into a file of the shard's own."""
+
+import io
+import os
+import resource
+import socket
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TextIO
+
+from mh4.corpus import checksums
+from mh4.corpus.cutting import Shard, content_of
+from mh4.corpus.folder import Folder
+from mh4.corpus.inputs import Input
+from mh4.corpus.settings import Settings
+from mh4.data import conllu
+from mh4.data.conllu import Block, Rejected, Start
+from mh4.errors import InputError, placed, unreadable
+from mh4.parser import parallel, writing
+from mh4.parser.beyond import Limit
+from mh4.parser.parsing import Parser
+from mh4.parser.writing import Written
+from mh4.util import compression
+
+if TYPE_CHECKING:
+    from mh4.data.segmenter import Segmenter
+
+
+def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
+    """Parse a shard of a file into its file in the folder, and return its record, which is then there as well.
+
+    content: that of the shard, if this process cannot read it by itself. Raises InputError if it is not CoNLL-U (or text), if the file is
+    no longer what it was when it was cut, or if the model is not that of the settings.
+    """
+    start = time.perf_counter()
+    folder.prepare(shard)
+    if content is None:
+        content = read(source, shard)
+    with (
+        _warnings() as said,
+        conllu.rejects(folder.rejects(shard)) if settings.rejects else nullcontext() as rejected,
+        conllu.open_output(folder.output(shard)) as file,
+    ):
+        written = write(settings, source, shard, content, file, rejected)
+    record = {
+        "input": source.path,
+        **shard._asdict(),
+        "options": settings.options(),
+        "parsed_sentences": written.sentences,
+        "parsed_words": written.words,
+        "rejects": rejected.count if rejected else 0,
+        "fallbacks": written.noted,
+        "warnings": said,
+        "output_bytes": os.path.getsize(folder.output(shard)),
+        "output_sha256": checksums.of_file(folder.output(shard)),
+        "seconds": round(time.perf_counter() - start, 3),
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> (20 if sys.platform == "darwin" else 10),
+        "host": socket.gethostname(),
+    }
+    folder.write_record(shard, record)
+    return record
+
+
+def read(source: Input, shard: Shard) -> bytes:
+    """The content of a shard. Raises InputError if the file is no longer what it was when it was cut."""
+    try:
+        with compression.opened(source.path) as stream:
+            return content_of(stream, source.path, shard)
+    except OSError as error:
+        raise unreadable(source.path, error) from None
+
+
+def write(
+    settings: Settings, source: Input, shard: Shard, content: bytes, file: TextIO, rejected: Rejected | None = None
+) -> Written:
+    """Parse a shard, with this content, and write it to `file`."""
+    arguments = (settings.model, settings.model_checksum, settings.decode, settings.beam)
+    given = blocks(settings, source, shard, content, rejected)
+    limit = Limit(settings.longest, settings.beyond)
+    with closing(parallel.parse(_load, arguments, given, limit=limit, confidence=settings.confidence)) as parsed:
+        return writing.write(parsed, file, tags=settings.tags, keep_deps=settings.keep_deps)
+
+
+def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, rejected: Rejected | None = None) -> Iterator[Block]:
+    """The sentences of a shard; those of text are numbered from 1."""
+    name, start = source.given, Start(shard.line, shard.sentence)
+    lines = conllu.decoded(io.BytesIO(content), name, "strict" if rejected is None else "surrogateescape", shard.line)
+    if settings.segmenter is None:
+        return conllu.parsed(lines, name, trees=False, rejected=rejected, start=start)
+    return _segmenter(settings.segmenter, settings.segmenter_checksum).segmented(lines, name, start)
+
+
+def _load(model: str, checksum: str, decode: str | None, beam: int) -> Parser:
+    if checksums.of_model(model) != checksum:
+        raise InputError("%s: not the model that this corpus is parsed with, or changed since" % model)
+    return Parser.load(model, decode, beam)
+
+
+@lru_cache(maxsize=1)
+def _segmenter(path: str, checksum: str | None) -> "Segmenter":
+    from mh4.data.segmenter import Segmenter
+
+    if checksums.of_file(path) != checksum:
+        raise InputError("%s: not the segmenter that this corpus is parsed with, or changed since" % path)
+    return Segmenter(path)
+
+
+@contextmanager
+def _warnings() -> Iterator[list[str]]:
+    """The warnings in the block, which are for the driver to show."""
+    said: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RuntimeWarning)
+        warnings.showwarning = lambda warning, *rest, **options: said.append(placed(warning))
+        yield said

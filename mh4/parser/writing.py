@@ -1,0 +1,54 @@
+"""Writing parsed sentences as CoNLL-U."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from mh4.data import conllu
+from mh4.data.conllu import Block, Sentence
+
+
+@dataclass
+class Written:
+    """How many sentences, and words in them, were written. noted: how many were not parsed as all others, by how they were."""
+
+    sentences: int = 0
+    words: int = 0
+    noted: Counter[str] = field(default_factory=Counter)
+
+    def notes(self) -> str:
+        """The noted sentences, for people."""
+        counts = ("%d %s%s" % (count, "" if how == "skipped" else "by ", how) for how, count in sorted(self.noted.items()))
+        text = "%d of %d sentences were too long for their decoder, as comments in them say: %s"
+        return text % (self.noted.total(), self.sentences, ", ".join(counts))
+
+
+def write(
+    parsed_blocks: Iterable[tuple[Block, Sentence]],
+    output: TextIO,
+    *,
+    tags: bool,
+    keep_deps: bool,
+    flush: bool = False,
+    progress: Callable[[int], None] = lambda words: None,
+) -> Written:
+    """Write each block with its parse.
+
+    tags, keep_deps: see Sentence.columns. flush: have each sentence leave this process at once. `progress` is called with the number of
+    words of each.
+    """
+    written = Written()
+    for block, parsed in parsed_blocks:
+        new = {} if parsed.heads is None else parsed.columns(tags, keep_deps)
+        if parsed.probabilities is not None:
+            new[conllu.MISC] = block.misc(conllu.ARC_PROB, [conllu.ARC_PROB_FORMAT % p for p in parsed.probabilities[1:]])
+        output.write(block.text(new, parsed.note))
+        if flush:
+            output.flush()
+        progress(len(parsed))
+        written.sentences += 1
+        written.words += len(parsed)
+        if parsed.note:
+            written.noted[parsed.note.partition(",")[0]] += 1
+    return written

@@ -1,0 +1,105 @@
+"""A model, files, and commands, for the tests of corpora."""
+
+import os
+import subprocess
+import sys
+import time
+
+import psutil
+import toy
+
+from mh4.training.trainer import Trainer
+from mh4.util.processes import with_parent
+
+
+def train(folder):
+    """A model of a few updates, in a folder that also gets the treebank."""
+    sentences = toy.sentences(folder)[:40]
+    Trainer("mh3", toy.SMALL, sentences, sentences[:5], str(folder / "run")).model.save(str(folder))
+    return str(folder)
+
+
+class Here:
+    """A pool of this process, which works when it is asked for results. before: is called before each shard is worked on."""
+
+    def __init__(self, before=lambda shard: None):
+        self._before = before
+
+    def count(self):
+        return 2
+
+    def refused(self):
+        return []
+
+    def submit(self, function, *arguments):
+        return Call(self._before, function, arguments)
+
+    def finished(self, futures, seconds):
+        return list(futures)[:1]
+
+    def cancel(self, futures):
+        pass
+
+
+class Call:
+    """A call that is made when its result is asked for."""
+
+    def __init__(self, before, function, arguments):
+        self._before, self._function, self._arguments = before, function, arguments
+
+    def exception(self):
+        try:
+            self._before(self._arguments[3])
+            self._result = self._function(*self._arguments)
+        except Exception as error:
+            return error
+        return None
+
+    def result(self):
+        return self._result
+
+
+def start(*arguments, **options):
+    """Starts `mh4 arguments`; it ends with this process."""
+    environment = {**os.environ, "PYTHONPATH": str(toy.ROOT), **options.pop("env", {})}
+    command = [sys.executable, "-m", "mh4", *arguments]
+    return subprocess.Popen(command, env=environment, stdout=-1, stderr=-1, preexec_fn=with_parent(), **options)
+
+
+def run(*arguments, **options):
+    """The exit code of `mh4 arguments`, and what it prints to standard output and error."""
+    process = start(*arguments, **options)
+    out, err = process.communicate()
+    return process.returncode, out.decode(), err.decode()
+
+
+def workers_of(driver):
+    """The worker processes that a driver on this machine has started."""
+    with_names = []
+    for child in psutil.Process(driver.pid).children(recursive=True):
+        try:
+            if "spawn_main" in " ".join(child.cmdline()):
+                with_names.append(child)
+        except psutil.NoSuchProcess:
+            pass
+    return with_names
+
+
+def wait_for(condition, seconds=120):
+    """Waits until the condition holds, and returns its value."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError("not within %d s" % seconds)
+
+
+def in_mid_shard(folder):
+    """The files that are being written in the folder of a corpus."""
+    return list(folder.glob("shards/*/*/.*.part"))
+
+
+def records(folder):
+    return sorted(folder.glob("shards/*/*/*.json"))

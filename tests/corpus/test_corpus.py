@@ -1,0 +1,352 @@
+"""`mh4 corpus`, with workers in this process: it gives what `mh4 parse` gives, whatever happens in between."""
+
+import bz2
+import gzip
+import hashlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+import samples
+import toy
+from click.testing import CliRunner
+
+from mh4 import cli
+from mh4.corpus import display, driver
+from mh4.data import conllu
+from mh4.errors import InputError
+from mh4.util import compression
+
+engine = pytest.importorskip("mh4.corpus.engine", reason="Dask is not installed", exc_type=ImportError)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return samples.train(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def folder(tmp_path, model, monkeypatch):
+    """A current folder with the model, and files of two and of five portions."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(conllu, "PORTION", 7000)
+    os.symlink(model, "model")
+    dev = (tmp_path / "model" / "toy-ud-dev.conllu").read_bytes()
+    os.mkdir("in")
+    (tmp_path / "in" / "a b\n.conllu").write_bytes(dev[: dev.index(b"\n\n", 10_000) + 2])
+    (tmp_path / "in" / "long.conllu").write_bytes(dev.replace(b"\n", b"\r\n"))
+    pool(monkeypatch)
+    return tmp_path
+
+
+def pool(monkeypatch, before=lambda shard: None):
+    """Have workers be in this process."""
+
+    @contextmanager
+    def workers(settings, logs, number, scheduler=None, slurm=None):
+        yield samples.Here(before)
+
+    monkeypatch.setattr(engine, "workers", workers)
+
+
+def mh4(*arguments, code=0):
+    """What the command prints, to standard output and error."""
+    done = CliRunner().invoke(cli.main, arguments)
+    assert done.exit_code == code, (done.output, done.exception)
+    return done.output
+
+
+def parse(*more, code=0):
+    return mh4("corpus", "parse", "in", "-o", "out", "--model", "model", *more, code=code)
+
+
+def same_as_mh4_parse(tmp_path, *options):
+    """Whether the joined files are what `mh4 parse` writes."""
+    names = sorted(os.listdir("in"))
+    mh4("parse", "--quiet", "--model", "model", *("in/" + name for name in names), "-o", "parsed/", *options)
+    mh4("corpus", "join", "out", "-o", "joined")
+    joined, parsed = ({path.name: content(path) for path in (tmp_path / folder).iterdir()} for folder in ("joined", "parsed"))
+    assert sorted(joined) == names
+    return joined == parsed
+
+
+def content(path):
+    """Of a compressed file, what is in it: archives depend on how they are written."""
+    with compression.opened(str(path)) as file:
+        return file.read()
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--tags", "--keep-deps", "--decode", "mbr", "--confidence", "--longest", "12", "--beyond", "skip")]
+)
+def test_the_joined_files_are_those_of_mh4_parse(folder, options):
+    assert parse(*options).startswith("%s/out: 8 shards, 102 sentences, " % folder)
+    assert same_as_mh4_parse(folder, *options)
+    assert len(samples.records(folder / "out")) == 8 and not samples.in_mid_shard(folder / "out")
+    assert ": 8 of 8 shards are done; 2 of 2 files are cut into shards\n102 sentences, " in mh4("corpus", "status", "out")
+    assert mh4("corpus", "verify", "out").startswith("%s/out: 8 shards, 102 sentences, " % folder)
+
+
+def test_records(folder):
+    parse("--tags")
+    record = json.loads(samples.records(folder / "out")[-1].read_text())
+    content = (folder / "in" / "long.conllu").read_bytes()
+    assert record["input"] == str(folder / "in" / "long.conllu") and record["offset"] + record["length"] == len(content)
+    assert record["options"]["tags"] is True and record["options"]["mh4"] == cli.mh4.__version__
+    assert record["parsed_sentences"] == record["sentences"] > 0 < record["seconds"] and record["rejects"] == 0
+    text = samples.records(folder / "out")[-1].with_suffix(".conllu").read_bytes()
+    assert record["output_bytes"] == len(text) and sum(line[:1].isdigit() for line in text.splitlines()) >= record["parsed_words"]
+
+
+def test_what_is_done_is_not_done_again(folder, monkeypatch):
+    """Whoever is stopped, wherever: the next continues, from records, and from the plan where the file was not cut to its end."""
+    worked_on = []
+
+    def interrupted(shard):
+        if len(worked_on) == 3:
+            raise KeyboardInterrupt
+        worked_on.append(shard)
+
+    pool(monkeypatch, interrupted)
+    parse(code=130)
+    with open("out/plan/00001.jsonl", "a") as plan:
+        plan.write('{"file": 1, "num')  # as if it had been killed
+    pool(monkeypatch, worked_on.append)
+    parse()
+    assert len(worked_on) == 8 == len(set(worked_on))
+    parse()
+    assert len(worked_on) == 8 and same_as_mh4_parse(folder)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--tags"], "begun with --tags off, not on"),
+        (["--decode", "greedy"], "begun with --decode unset, not greedy"),
+        (["--model", "other"], "begun with the model with checksum "),
+        (["in/long.conllu"], "begun with 2 files, and these are 3: "),
+    ],
+)
+def test_nothing_is_mixed(folder, options, message):
+    parse()
+    os.mkdir("other")
+    for name in ("config.toml", "vocabulary.json", "weights.npz"):
+        content = (folder / "model" / name).read_bytes()
+        (folder / "other" / name).write_bytes(content.replace(b"seed = 1", b"seed = 2"))
+    said = parse(*options, code=2)
+    assert said.startswith("mh4: %s/out: %s" % (folder, message)) and said.count("\n") == 1 and "another folder" in said
+
+
+def test_a_model_that_is_moved(folder, model):
+    parse()
+    os.unlink("model")
+    os.symlink(model, "moved")
+    assert "8 shards" in mh4("corpus", "parse", "in", "-o", "out", "--model", "moved")
+
+
+def test_a_shard_that_fails(folder, monkeypatch):
+    """Three times: it is named, with its log, and the others are parsed; the next time, it is tried again."""
+    failures = []
+
+    def failing(shard):
+        if (shard.file, shard.number) == (1, 2):
+            failures.append(shard)
+            raise ValueError("a reason")
+
+    pool(monkeypatch, failing)
+    said = parse(code=1)
+    log = folder / "out/shards/00001/000/002.log"
+    assert len(failures) == 3 and len(samples.records(folder / "out")) == 7
+    assert "mh4: in/long.conllu, shard 2, failed: ValueError: a reason (log: %s)\n" % log in said
+    assert log.read_text().count("Traceback") == 3 and "failed: in/long.conllu, shard 2 (log: %s)" % log in mh4(
+        "corpus", "status", "out"
+    )
+    assert "1 of 8 shards are not done" in mh4("corpus", "join", "out", "-o", "joined", code=2)
+    pool(monkeypatch)
+    parse()
+    assert not log.exists() and same_as_mh4_parse(folder)
+
+
+def test_bad_files(folder):
+    """Neither they nor empty ones keep others from being parsed; --rejects sets bad blocks aside, as that of `mh4 parse`."""
+    content = (folder / "in/long.conllu").read_bytes()
+    middle = content.index(b"\r\n\r\n", 20_000) + 4
+    (folder / "in/long.conllu").write_bytes(content[:middle] + b"1\tx\n\nw\xff\n\n" + content[middle:])
+    (folder / "in/none.conllu").write_bytes(b"")
+    said = parse(code=1)
+    line = content[:middle].count(b"\n") + 3
+    assert ", failed: in/long.conllu, line %d: not UTF-8 (byte 0xff) (log: " % line in said
+    assert ", failed: in/none.conllu: no sentences in it, expected CoNLL-U (log: " in said
+    assert len(samples.records(folder / "out")) == 7
+    (folder / "in/none.conllu").unlink()
+    mh4("corpus", "parse", "in", "-o", "rest", "--model", "model", "--rejects")
+    assert "2 blocks rejected" in mh4("corpus", "status", "rest")
+    mh4("corpus", "verify", "rest")
+    mh4("corpus", "join", "rest", "-o", "joined", "--rejects", "set aside")
+    mh4("parse", "in/long.conllu", "--model", "model", "-o", "parsed", "--rejects", "rejects", "--quiet")
+    assert (folder / "joined/long.conllu").read_bytes() == (folder / "parsed").read_bytes()
+    assert (folder / "set aside").read_bytes() == (folder / "rejects").read_bytes() != b""
+
+
+def test_compressed_files(folder):
+    """Which are cut as they are read, and joined into compressed files."""
+    given = (folder / "in/long.conllu").read_bytes()
+    (folder / "in/long.conllu").unlink()
+    (folder / "in/x.conllu.gz").write_bytes(gzip.compress(given))
+    (folder / "in/y.conllu.bz2").write_bytes(bz2.compress(given))
+    parse()
+    samples.records(folder / "out")[-2].unlink()
+    assert "14 shards" in parse()
+    assert same_as_mh4_parse(folder)
+    (folder / "in/x.conllu.gz").write_bytes(gzip.compress(given)[:-100])
+    assert "ends early" in mh4("corpus", "parse", "in", "-o", "new", "--model", "model", code=1)
+
+
+def test_a_file_that_changes(folder, monkeypatch):
+    """While it is cut or parsed, and afterwards: its shards are not what is written about."""
+    path = folder / "in" / "long.conllu"
+    content = path.read_bytes()
+
+    def change(shard):
+        if (shard.file, shard.number) == (1, 1):
+            path.write_bytes(content.replace(b"a", b"e"))
+
+    pool(monkeypatch, change)
+    said = parse(code=1)
+    assert "mh4: in/long.conllu, shard 1, failed: %s: changed since it was cut into shards" % path in said
+    assert "mh4: %s: changed" % path in said
+    path.write_bytes(content)
+    pool(monkeypatch)
+    parse()
+    assert same_as_mh4_parse(folder)
+    os.utime(path, (1, 1))  # which changes nothing in it
+    assert "8 shards" in parse()
+    path.write_bytes(content + b"1\tx" + b"\t_" * 8 + b"\n\n")
+    assert "mh4: %s: changed since it was cut into shards: name another folder" % path in parse(code=1)
+
+
+def test_verify_finds_what_is_wrong(folder):
+    """And what it finds is parsed again."""
+    parse()
+    record = samples.records(folder / "out")[2]
+    output = record.with_suffix(".conllu")
+    good = output.read_bytes()
+
+    def tampered(content):
+        """With a record that fits."""
+        output.write_bytes(content)
+        found = json.loads(record.read_text())
+        found.update(output_bytes=len(content), output_sha256=hashlib.sha256(content).hexdigest())
+        record.write_text(json.dumps(found))
+        said = mh4("corpus", "verify", "out", code=1)
+        assert said.count("\n") == 1 and not record.exists()
+        parse()
+        assert output.read_bytes() == good
+        return said
+
+    sentences = good.split(b"\r\n\r\n")
+    assert "has no parallel in" in tampered(b"\r\n\r\n".join(sentences[:-2]) + b"\r\n\r\n")
+    assert "in more than its tree" in tampered(b"\r\n\r\n".join([sentences[1], sentences[0], *sentences[2:]]))
+    assert "in more than its tree" in tampered(good.replace(b"# text", b"# Text", 1))
+    words = sentences[0].split(b"\t")
+    words[6] = b"99"
+    assert "HEAD is 99" in tampered(b"\r\n\r\n".join([b"\t".join(words), *sentences[1:]]))
+    output.write_bytes(good.replace(b"a", b"e"))
+    assert "does not match its checksum" in mh4("corpus", "verify", "out", code=1)
+
+
+def test_one_driver_at_a_time(folder):
+    """The lock of one that was killed is no lock."""
+    code = "import sys, time; from mh4.corpus.folder import Folder\nwith Folder('out').driving(): print('in', flush=True); time.sleep(600)"
+    parse()
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=-1, env=environment) as other:
+        try:
+            assert other.stdout.readline() == b"in\n"
+            assert "is at work in this folder (process %d on " % other.pid in parse(code=2)
+            assert "at work: process %d on " % other.pid in mh4("corpus", "status", "out")
+        finally:
+            other.send_signal(signal.SIGKILL)
+    assert "8 shards" in parse() and "nobody is at work" in mh4("corpus", "status", "out")
+
+
+def test_folders_that_are_none(folder):
+    os.mkdir("empty")
+    assert "no files called *.conllu in this folder" in mh4("corpus", "parse", "empty", "-o", "out", "--model", "model", code=2)
+    for command in (["status"], ["verify"], ["join", "-o", "x"]):
+        assert "expected a folder made by `mh4 corpus parse`" in mh4("corpus", *command[:1], "empty", *command[1:], code=2)
+    parse()
+    assert "would overwrite a file that was parsed" in mh4("corpus", "join", "out", "-o", "in", code=2)
+
+
+def test_workers_of_another_version_or_model(folder):
+    from mh4.corpus.settings import Settings
+
+    options = {"decode": None, "beam": 8, "confidence": False, "tags": False, "keep_deps": False}
+    options.update(longest=None, beyond=None, rejects=False)
+    settings = Settings.of("model", None, **options)
+    assert engine.problem(settings) == ""
+    changed = {"mh4": "0.0.9", "model_checksum": "0", "model": "none"}
+    for name, value in changed.items():
+        assert engine.problem(Settings(**{**vars(settings), name: value})) != ""
+
+
+def test_workers_that_are_all_refused(folder, monkeypatch):
+    class Refused(samples.Here):
+        def count(self):
+            return 0
+
+        def refused(self):
+            return ["worker x is refused: y"]
+
+        def finished(self, futures, seconds):
+            return []
+
+    monkeypatch.setattr(driver, "PATIENCE", 0)
+    monkeypatch.setattr(samples, "Here", lambda before: Refused())
+    assert parse(code=2).splitlines()[-1] == "mh4: no workers but such as are refused; of the last, worker x is refused: y"
+
+
+def test_the_plan_is_measured(folder):
+    lines = parse("--plan", "--workers", "3").splitlines()
+    assert lines[0].startswith("input: 2 files, 46.") and lines[1].startswith("sample: ") and "by 3 workers" in lines[2]
+    assert not (folder / "out").exists()
+
+
+def test_lines_where_there_is_no_terminal(folder, monkeypatch):
+    monkeypatch.setattr(display, "EVERY", 0)
+    lines = parse().splitlines()
+    assert lines[0] == "0 shards, 0 sentences, 0 words, workers: 2, failures: 0"
+    assert re.fullmatch(
+        r"[4-7] shards, \d+ sentences, \d+ words, [\d,]+ words/s, [\d.]+ s left, workers: 2, failures: 0", lines[-4]
+    )
+    assert parse("--quiet") == ""
+
+
+def test_text(folder, model, monkeypatch, tmp_path_factory):
+    """Its sentences are numbered throughout, and it has one beginning."""
+    pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
+    from mh4.data import segmenter
+
+    train = str(folder / "model/toy-ud-dev.conllu")
+    segmenter.train(train, train, "segmenter", 1)
+    sentences = [block.comment("text") for block in conllu.blocks(train)]
+    (folder / "in" / "text.txt").write_text("\ufeff" + "\n\n".join(" ".join(sentences[k : k + 3]) for k in range(0, 80, 3)))
+    monkeypatch.setattr(conllu, "PORTION", 500)
+    options = ["in/text.txt", "--text", "--segmenter", "segmenter", "--model", "model"]
+    mh4("corpus", "parse", *options, "-o", "out")
+    assert len(samples.records(folder / "out")) > 3
+    mh4("corpus", "verify", "out")
+    mh4("corpus", "join", "out", "-o", "joined")
+    mh4("parse", *options, "-o", "parsed", "--quiet")
+    assert (folder / "joined").read_bytes() == (folder / "parsed").read_bytes()
+    assert (folder / "joined").read_bytes().count(b"# newdoc") == 1
+
+
+def test_errors_are_of_one_kind():
+    assert issubclass(type(engine.gone()), InputError)

@@ -1,0 +1,58 @@
+"""Which files are parsed, and what their parses are called."""
+
+import os
+
+import pytest
+
+from mh4.corpus.inputs import inputs
+from mh4.errors import InputError
+
+
+def make(folder, *names):
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"x")
+
+
+def test_folders_and_files_of_any_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make(
+        tmp_path,
+        "in/b.conllu",
+        "in/a/c d\n.conllu",
+        "in/a/e.conllu.gz",
+        "in/notes.txt",
+        "in/out/shards/0.conllu",
+        "x/b.conllu",
+        "b.txt",
+    )
+    make(tmp_path, os.fsdecode(b"in/\xff.conllu"))
+    found = inputs(["in", "x/b.conllu", "b.txt", "in/b.conllu"], False, "in/out")
+    assert [one.given for one in found] == [
+        "in/a/c d\n.conllu", "in/a/e.conllu.gz", "in/b.conllu", os.fsdecode(b"in/\xff.conllu"), "x/b.conllu", "b.txt", "in/b.conllu",
+    ]  # fmt: skip
+    assert all(one.path == os.path.abspath(one.given) for one in found)
+    assert [one.name for one in found] == [
+        "a/c d\n.conllu", "a/e.conllu.gz", "b.conllu", os.fsdecode(b"\xff.conllu"), "b-2.conllu", "b-3.conllu", "b-4.conllu",
+    ]  # fmt: skip
+    assert [one.name for one in inputs(["in", "b.txt"], True, "out")] == ["notes.conllu", "b.conllu"]
+
+
+def test_compressed_files_of_the_same_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make(tmp_path, "a.conllu", "b/a.conllu.xz", "c/a.conllu.xz", "d/a.txt.gz")
+    found = inputs(["a.conllu", "b", "c", "d/a.txt.gz"], False, "out")
+    assert [one.name for one in found] == ["a.conllu", "a.conllu.xz", "a-2.conllu.xz", "a.conllu.gz"]
+
+
+def test_what_cannot_be_parsed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make(tmp_path, "empty/readme.txt")
+    os.mkfifo("fifo")
+    for given, message in (
+        ("empty", r"^empty: no files called \*.conllu in this folder$"),
+        ("none", "^none: cannot be read: No such file or directory$"),
+        ("fifo", "^fifo: cannot be read: not a file$"),
+    ):
+        with pytest.raises(InputError, match=message):
+            inputs([given], False, "out")
