@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import click
 
-from mh4.cli.group import say
+from mh4.cli.group import Group, say
 from mh4.cli.options import decoding_options, limit_options, set_verbosity, width
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
 from mh4.errors import InputError
@@ -12,7 +12,7 @@ from mh4.errors import InputError
 FOLDER = click.argument("folder", type=NAMED_PATH, metavar="FOLDER")
 
 
-@click.group()
+@click.group(cls=Group)
 def corpus() -> None:
     """Parse corpora of any size, on one machine or on many, in shards, each of which is kept once it is parsed.
 

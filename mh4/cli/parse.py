@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mh4.cli.group import say
-from mh4.cli.options import decoding_options, limit_options, output_options, set_verbosity, width
+from mh4.cli.options import contextual_option, decoding_options, limit_options, output_options, set_verbosity, width
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
 from mh4.errors import InputError
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     help="For blocks that are not CoNLL-U; then, they are no errors.",
 )
 @click.option("--flush", is_flag=True, help="Parse and write each sentence as it arrives, not thousands of words at a time.")
+@contextual_option
 @output_options
 @limit_options
 @decoding_options
@@ -52,6 +53,7 @@ def parse(
     confidence: bool,
     rejects_file: str | None,
     flush: bool,
+    contextual_files: tuple[str, ...],
 ) -> None:
     """Parse CoNLL-U files of any size, or with --text raw text.
 
@@ -77,7 +79,7 @@ def parse(
     from mh4.parser.parsing import Parser
     from mh4.parser.temperature import FILE, Calibration
 
-    arguments = (folder, decode, width(decode, beam))
+    arguments = (folder, decode, width(decode, beam), contextual_files)
     if text != bool(segmenter_file):
         raise InputError("--text needs --segmenter FILE" if text else "--segmenter is for raw text: it needs --text")
     if text and (rejects_file or flush):

@@ -93,7 +93,7 @@ def test_an_embedding_by_itself(everything):
     for how in ("sum", "embedding"):
         found = model(everything, "mst", "encoder.word_input='%s'" % how)
         dy.renew_cg()
-        inputs = found.encoder._words(words, None)
+        inputs = found.encoder._words([Sentence(words)], None)
         spelled = found.encoder._spell(words, None)
         row = found.vocabulary.words[words[0].lower()] + 1
         embedding = found.encoder.word_embeddings.as_array()[row]
@@ -113,12 +113,11 @@ def test_word_boundaries_are_characters(everything):
 
 
 def test_inputs_are_scaled_where_words_are_dropped(everything):
-    sentence = everything[0].words
-    values = []
+    sentence, values = everything[0], []
     for scaled in ("false", "true"):
         found = model(everything, "mst", "dropout.word=0.5", "dropout.word_scaled=" + scaled)
         dy.renew_cg()
-        values.append(found.encoder._words(sentence, np.random.default_rng(1)).npvalue())
+        values.append(found.encoder._words([sentence], np.random.default_rng(1)).npvalue())
     np.testing.assert_allclose(values[1], 2 * values[0], rtol=1e-6)
     assert (values[0] == 0).all(axis=0).any() and (values[0] != 0).any()
 
@@ -482,11 +481,11 @@ def test_resuming_after_the_rate_fell(everything, tmp_path):
 def test_which_evaluation_is_the_best(keep_last, everything, tmp_path, monkeypatch):
     scores = iter([(50, 40), (60, 30), (40, 40), (70, 20)])
 
-    def evaluated(parser, gold, progress=None):
+    def scored(gold, parsed, tags):
         uas, las = next(scores)
         return {"uas": uas, "las": las, "upos": 0.0, "xpos": 0.0, "feats": 0.0}
 
-    monkeypatch.setattr("mh4.training.trainer.evaluate", evaluated)
+    monkeypatch.setattr("mh4.training.trainer._scores", scored)
     settings = [
         "training.evaluate_updates=1",
         "training.max_updates=4",
