@@ -47,7 +47,8 @@ class Encoder:
 def main(treebanks: tuple[str, ...], transformer: str, layer: int, output: str) -> None:
     """Write the vectors of all sentences of these files."""
     encoder = Encoder(transformer, layer)
-    sentences = {key(s.words): s.words for path in treebanks for s in conllu.read(path)}  # some sentences recur
+    words = (block.sentence.words for path in treebanks for block in conllu.blocks(path, trees=False))
+    sentences = {key(sentence): sentence for sentence in words}  # some recur
     vectors = {name: encoder(words).half().contiguous() for name, words in sentences.items()}
     with atomic_path(output) as temporary:
         save_file(vectors, temporary)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import toy
 
+import mh4
 from mh4.errors import InputError
 from mh4.parser import config
 from mh4.parser.model import Model
@@ -185,3 +186,25 @@ def test_models_without_their_vectors(vectors, sentences, tmp_path):
     with pytest.raises(InputError, match="no vectors of words there"):
         Model.load(tmp_path / "other")
     assert isinstance(opened(str(tmp_path)), Folder)
+
+
+def test_training_by_name(sentences, treebank, tmp_path):
+    """The command's function: settings follow from what is given, and what is missing or does not fit is refused."""
+    words = sorted({word for sentence in sentences for word in sentence.words})
+    path = tmp_path / "toy.vec"
+    path.write_text("\n".join(lines(words, np.random.default_rng(3).normal(size=(len(words), 3)))) + "\n")
+    files = {"train": treebank / "toy-ud-dev.conllu", "dev": treebank / "toy-ud-test.conllu"}
+    few = {"training": {"max_updates": 4, "evaluate_updates": 4}, "encoder": {"units": 16, "char_units": 16}}
+    parser = mh4.train(**files, model=tmp_path / "a", system="mst", config=few, vectors=path)
+    assert parser.model.config.encoder.vectors == "frozen" and parser.model.vectors.dimensions == 3
+    begun = mh4.train(**files, model=tmp_path / "b", config={"training": {"max_updates": 8}}, init=tmp_path / "a")
+    assert begun.model.vectors.words == parser.model.vectors.words
+    with pytest.raises(InputError, match="cannot be given with a model to begin with"):
+        mh4.train(**files, model=tmp_path / "c", init=tmp_path / "a", vectors=path)
+    for setting, message in (("vectors=tuned", "--vectors FILE"), ("contextual=3", "--contextual FILE")):
+        with pytest.raises(InputError, match="needs .*" + message):
+            mh4.train(**files, model=tmp_path / "c", system="mst", settings=["encoder." + setting])
+    path.write_text(path.read_text() + "another 1 2 3\n")
+    with pytest.raises(InputError, match="trained on other files"):
+        mh4.train(**files, model=tmp_path / "a", system="mst", config=few, vectors=path)
+    assert not (tmp_path / "c").exists()

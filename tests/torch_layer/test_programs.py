@@ -11,6 +11,7 @@ import toy
 
 from mh4.analysis.evaluation import attachment_scores
 from mh4.data import conllu
+from mh4.parser.contextual import Contextual
 from mh4.trees import in_class
 
 pytest.importorskip("torch", reason="PyTorch is not installed: `make torch-test` runs these tests")
@@ -98,25 +99,45 @@ def test_a_file_that_is_none(example):
     assert not example.model.exists()
 
 
-def test_the_example_with_a_transformer(example):
-    """A tiny BERT with random weights, and word pieces: the characters."""
+def bert(folder, sentences, tokens=512):
+    """The folder of a tiny BERT with random weights, which reads so many tokens; its word pieces are the characters."""
     transformers = pytest.importorskip("transformers", reason="transformers is not installed: `make torch-test` runs this test")
-    folder = example.folder / "bert"
     folder.mkdir()
-    characters = sorted(
-        {character for sentence in conllu.read(str(example.train)) for word in sentence.words for character in word}
-    )
+    characters = sorted({character for words in sentences for word in words for character in word})
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *characters, *("##" + character for character in characters)]
     (folder / "vocab.txt").write_text("\n".join(pieces) + "\n")
-    transformers.BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=False).save_pretrained(folder)
-    sizes = transformers.BertConfig(
-        vocab_size=len(pieces), hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32
-    )
-    transformers.BertModel(sizes).save_pretrained(folder)
-    scores = example.trained("--transformer", folder, updates=20)
+    tokenizer = transformers.BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=False)
+    tokenizer.save_pretrained(folder)
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    model = transformers.BertModel(transformers.BertConfig(vocab_size=len(pieces), max_position_embeddings=tokens, **sizes))
+    model.save_pretrained(folder)
+    return tokenizer, model.eval()
+
+
+def test_the_example_with_a_transformer(example):
+    bert(example.folder / "bert", [sentence.words for sentence in conllu.read(str(example.train))])
+    scores = example.trained("--transformer", example.folder / "bert", updates=20)
     assert scores
     parsed = example.parsed(example.test)
     assert all(in_class(sentence.heads, "mh4") for sentence in parsed)
+
+
+def test_contextual_vectors(tmp_path):
+    """Those of words are means over their tokens. A sentence that is too long is cut in halves; a word that is, at its end."""
+    pytest.importorskip("safetensors", reason="safetensors is not installed: `make torch-test` runs this test")
+    a, b, long = ["ab", "a", "bab"], ["bb", "ba", "b"], ["a" * 50]
+    sentences = [a, b, a + b, long, ["a" * 8]]
+    tokenizer, model = bert(tmp_path / "bert", sentences, tokens=10)
+    (tmp_path / "x.conllu").write_text("".join("".join(ROW % row for row in enumerate(words, 1)) + "\n" for words in sentences))
+    script, output = toy.ROOT / "examples" / "contextual_vectors.py", tmp_path / "x.safetensors"
+    printed = run(script, "--transformer", tmp_path / "bert", "-o", output, tmp_path / "x.conllu")
+    assert printed == "%s: vectors of 5 sentences\n" % output
+    vectors = Contextual([str(output)])
+    of_a, of_b, of_both, of_long, of_eight = (vectors.of(conllu.Sentence(words)) for words in sentences)
+    hidden = model(**tokenizer([a], is_split_into_words=True, return_tensors="pt")).last_hidden_state[0].detach().numpy()
+    expected = [hidden[1:3].mean(axis=0), hidden[3], hidden[4:7].mean(axis=0)]
+    np.testing.assert_allclose(of_a, expected, atol=2e-3)
+    assert np.array_equal(of_both, np.concatenate([of_a, of_b])) and np.array_equal(of_long, of_eight)
 
 
 def test_the_example_is_short():
