@@ -21,11 +21,13 @@ help:
 	@echo 'make slurm-test                   make paper on the toy treebank and a Slurm cluster of two nodes, started on this machine; and'
 	@echo '                                  a corpus parsed there'
 	@echo 'make corpus-test [MB=30] [KILLS=20] corpora whose workers, drivers and schedulers are killed, and whose disk is full'
+	@echo 'make serve-test                   1,000 requests by 50 clients of mh4 serve, whose processes are killed meanwhile'
 	@echo 'make sweep [EVERY=10]             run every command on malformed files and damaged models, or on every tenth'
 	@echo 'make sanitize [CALLS=20000]       this many random calls of the decoders, compiled with AddressSanitizer and UBSan'
 	@echo 'make package [PYTHONS="..."]      build an sdist, and a wheel for each of these Pythons or of those here, and try them; into dist/'
 	@echo 'make docs                         build the documentation, into build/docs; warnings are errors'
 	@echo 'make torch-test                   the tests of mh4.torch, with PyTorch and JAX in an environment of their own'
+	@echo 'make spacy-test                   the tests of mh4.spacy, with spaCy in an environment of its own'
 	@echo 'make clean                        remove build products; make distclean also removes .venv'
 	@echo 'PYTHON=python3.11 selects the Python to set up with, JOBS=1 the number of parallel compilers.'
 
@@ -106,6 +108,9 @@ sanitize: environment
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  .venv/bin/python tests/hostile/fuzz.py $(if $(CALLS),--calls=$(call quoted,$(CALLS))) $(if $(SEEDS),--seed=$(call quoted,$(SEEDS)))
 
+serve-test: environment
+	.venv/bin/python tests/serving/many_clients.py
+
 package: environment
 	.venv/bin/python tools/package.py -- $(foreach python,$(PYTHONS),$(call quoted,$(python)))
 
@@ -159,12 +164,19 @@ torch-test: torch-environment
 	.venv-torch/bin/python -m pytest tests/torch_layer tests/test_documentation.py::test_the_page_on_pytorch \
 	  tests/test_documentation.py::test_the_page_on_jax $(PYTEST)
 
+# spaCy has an environment of its own, which sees .venv.
+spacy-environment: environment
+	@.venv/bin/python tools/setup/spacy_environment.py
+
+spacy-test: spacy-environment
+	.venv-spacy/bin/python -m pytest tests/test_spacy.py tests/data/test_conversions.py tests/test_documentation.py::test_the_page_on_spacy $(PYTEST)
+
 clean:
 	rm -rf build dist mh4.egg-info .pytest_cache .hypothesis
 	find mh4 experiments data tests tools -name __pycache__ -prune -exec rm -rf {} +
 	find mh4 \( -name '*.so' -o -name '*.cpp' -o -name '*.c' -o -name recurrences.hpp \) -exec rm -f {} +
 
 distclean: clean
-	rm -rf .venv .venv-workflow .venv-docs .venv-torch
+	rm -rf .venv .venv-workflow .venv-docs .venv-torch .venv-spacy
 
-.PHONY: help setup environment test check lint sweep sanitize package snakemake slurm-test corpus-test docs torch-environment torch-test clean distclean $(STUDIES)
+.PHONY: help setup environment test check lint sweep sanitize serve-test package snakemake slurm-test corpus-test docs torch-environment torch-test spacy-environment spacy-test clean distclean $(STUDIES)

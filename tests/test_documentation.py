@@ -10,10 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import toy
 from running import INSTALLED
 from toy import ROOT
 
 from mh4.decoders.mh4 import decode
+from mh4.training.trainer import Trainer
 
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.S | re.M)
@@ -32,6 +34,7 @@ def how_to():
 PAGES = [ROOT / "README.md", DOCS / "tutorial.md", *how_to()]
 # Pages about what .venv-torch has, for `make torch-test`.
 ON_PYTORCH, ON_JAX = DOCS / "howto" / "pytorch.md", DOCS / "howto" / "jax.md"
+ON_SPACY = DOCS / "howto" / "spacy.md"
 
 
 def blocks(page):
@@ -111,7 +114,7 @@ def test_readme(tmp_path):
 def test_tutorial_and_how_to(tmp_path, systems):
     folder = folder_of(tmp_path)
     for page in PAGES[1:]:
-        if page not in (ON_PYTORCH, ON_JAX):
+        if page not in (ON_PYTORCH, ON_JAX, ON_SPACY):
             run_page(page, folder)
     written = {"page.html", "tree.svg", "ensemble.conllu", "coverage.json", "large.conllu"}
     assert written <= {path.name for path in folder.iterdir()}
@@ -128,6 +131,16 @@ def test_the_page_on_jax(tmp_path):
     pytest.importorskip("jax", reason="JAX is not installed: `make torch-test` runs this page")
     assert ON_JAX in PAGES
     run_page(ON_JAX, tmp_path)
+
+
+def test_the_page_on_spacy(tmp_path):
+    pytest.importorskip("spacy", reason="spaCy is not installed: `make spacy-test` runs this page")
+    assert ON_SPACY in PAGES
+    sentences = toy.sentences(tmp_path, "dev")
+    (tmp_path / "models" / "toy").mkdir(parents=True)
+    model = Trainer("mh4-hybrid", toy.SMALL, sentences, sentences[:5], str(tmp_path / "models" / "toy")).model
+    model.save(str(tmp_path / "models" / "toy"))
+    run_page(ON_SPACY, tmp_path)
 
 
 def test_outputs_are_compared():

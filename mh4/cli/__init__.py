@@ -18,6 +18,7 @@ from mh4.cli.install_dynet import install_dynet
 from mh4.cli.pack import pack
 from mh4.cli.parse import parse
 from mh4.cli.segmenter import segmenter
+from mh4.cli.serve import serve
 from mh4.cli.settings import settings
 from mh4.cli.test import test
 from mh4.cli.train import train
@@ -44,6 +45,7 @@ for command in (
     data,
     segmenter,
     view,
+    serve,
     settings,
     install_dynet,
 ):

@@ -163,6 +163,13 @@ class Block:
             lines[row] = "\t".join(cells)
         return "".join(lines if note is None else _noted(lines, note))
 
+    def parsed_columns(self, parsed: Sentence, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
+        """What a parse of this sentence writes: Sentence.columns, and if it has probabilities, MISC with them."""
+        columns = parsed.columns(tags, keep_deps)
+        if parsed.probabilities is not None:
+            columns[MISC] = self.misc(ARC_PROB, [ARC_PROB_FORMAT % p for p in parsed.probabilities[1:]])
+        return columns
+
     def column(self, number: int) -> list[str]:
         """A column of each word."""
         return [self.lines[row].rstrip("\r\n").split("\t")[number] for row in self.sentence.rows]

@@ -4,6 +4,7 @@ Its tokenizer is a GRU over characters (Straka & Straková, CoNLL 2017 shared ta
 a UDPipe model, and any UDPipe 1 model that has a tokenizer is a segmenter.
 """
 
+import copy
 import io
 import os
 import re
@@ -14,7 +15,7 @@ from typing import Any
 
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
-from mh4.errors import InputError
+from mh4.errors import InputError, shown
 from mh4.util.files import atomic_path
 from mh4.util.processes import Child, Killed
 from mh4.util.reading import open_regular
@@ -35,7 +36,7 @@ class Segmenter:
             found = file.read(len(_MODEL)) == _MODEL
             file.seek(0)
             # By a name that UDPipe can take, which not every name is.
-            self._model = self._udpipe.Model.load("/dev/fd/%d" % file.fileno()) if found else None
+            self._model: Any = self._udpipe.Model.load("/dev/fd/%d" % file.fileno()) if found else None
         self._tokenizer: Any = self._model and self._model.newTokenizer(self._model.DEFAULT)
         if not self._tokenizer:
             raise InputError("%s: damaged, or not a segmenter: expected a file that `mh4 segmenter train` has written" % path)
@@ -65,6 +66,18 @@ class Segmenter:
                     yield block
         if not count:
             raise conllu.NoSentences("%s: no text in it" % name)
+
+    def blocks_of(self, text: str, name: str, options: str = "") -> Iterator[Block]:
+        """The sentences of a text, numbered from 1, which messages say are from `name`; see blocks.
+
+        options: of UDPipe's tokenizer, separated by semicolons, such as "presegmented" (a line is a sentence). Raises InputError for
+        those that it does not take.
+        """
+        other = copy.copy(self)
+        other._tokenizer = self._model.newTokenizer(options)
+        if not other._tokenizer:
+            raise InputError("no options %s of the tokenizer" % shown(options))
+        return other.segmented(io.StringIO(text, newline="\n"), name)
 
     def sentences(self, text: str) -> list[Sentence]:
         """The sentences of a text, without trees; none if there is nothing in it. Raises InputError for a character NUL."""

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
 
 
@@ -40,9 +39,7 @@ def write(
     """
     written = Written()
     for block, parsed in parsed_blocks:
-        new = {} if parsed.heads is None else parsed.columns(tags, keep_deps)
-        if parsed.probabilities is not None:
-            new[conllu.MISC] = block.misc(conllu.ARC_PROB, [conllu.ARC_PROB_FORMAT % p for p in parsed.probabilities[1:]])
+        new = {} if parsed.heads is None else block.parsed_columns(parsed, tags, keep_deps)
         output.write(block.text(new, parsed.note))
         if flush:
             output.flush()

@@ -1,7 +1,7 @@
 """What there is to show: the sentences of a CoNLL-U file with their trees, and the trees of another file or of a model beside them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -61,6 +61,12 @@ def read(path: str, second: str | None = None, model: str | None = None, sentenc
         return
     for number, (block, others) in pairs:
         yield _shown(number, block, [_analysis(of_file) for of_file in (block, *others)])
+
+
+def parsed(number: int, block: Block, parses: Sequence[Sentence]) -> SentenceView:
+    """Sentence `number` of a file as one or two models have parsed it."""
+    lemmas = block.column(conllu.LEMMA)
+    return _shown(number, block, [_of(sentence, lemmas) for sentence in parses])
 
 
 def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:

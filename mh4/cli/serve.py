@@ -1,0 +1,96 @@
+"""The command `mh4 serve`."""
+
+import re
+
+import click
+
+from mh4.cli.group import say
+from mh4.cli.paths import NAMED_PATH
+from mh4.errors import InputError, NotInstalled, shown
+
+_NAME = re.compile(r"[\w.][\w.-]{0,99}", re.ASCII)
+
+
+class _Named(click.ParamType):
+    """NAME=PATH."""
+
+    name = "name=path"
+
+    def convert(self, value: str, parameter: click.Parameter | None, context: click.Context | None) -> tuple[str, str]:
+        name, equals, path = value.partition("=")
+        if not equals or not _NAME.fullmatch(name):
+            raise InputError("%s: expected NAME=PATH, with a name of letters, digits, _, - and ." % shown(value))
+        return name, NAMED_PATH.convert(path, parameter, context)
+
+
+@click.command()
+@click.option("--model", "models", type=_Named(), metavar="NAME=DIR", multiple=True, required=True, help="May be repeated.")
+@click.option(
+    "--segmenter",
+    "segmenters",
+    type=_Named(),
+    metavar="NAME=FILE",
+    multiple=True,
+    help="What splits raw text for the model of this name, from `mh4 segmenter train`; may be repeated.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen to; 0.0.0.0 for all of this machine.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0 for any that is free.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Processes to parse with; each loads all models.",
+)
+@click.option("--max-words", type=click.IntRange(min=1), default=10_000, show_default=True, help="Words of a request, at most.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1, max=86_400),
+    default=60,
+    show_default=True,
+    help="Seconds that a request may take to arrive, then to wait, and then to be parsed.",
+)
+@click.option("--queue", type=click.IntRange(min=0), default=100, show_default=True, help="Requests that may wait, at most.")
+def serve(
+    models: tuple[tuple[str, str], ...],
+    segmenters: tuple[tuple[str, str], ...],
+    host: str,
+    port: int,
+    workers: int,
+    max_words: int,
+    timeout: float,
+    queue: int,
+) -> None:
+    """Serve models over HTTP: UDPipe's REST API, and a page for browsers.
+
+    The first model is the default one. The results are those of `mh4 parse`. Standard error is the log, a JSON object in a line for each
+    request; /health says that the server is there, and /metrics is for Prometheus. SIGTERM and SIGINT end the server once all requests
+    that it has got are answered.
+
+    Anyone who can reach the address can use it: for others than those on this machine (--host), put it behind a server that asks who
+    they are and encrypts.
+    """
+    try:
+        from mh4.serving.app import Limits
+        from mh4.serving.server import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "mh4":
+            raise
+        raise NotInstalled("this needs %s, which is not installed: pip install mh4[serve]" % error.name) from None
+
+    names = [name for name, _ in models]
+    for name, _ in segmenters:
+        if name not in names:
+            raise InputError("--segmenter %s: no --model of this name" % name)
+    for option, given in (("--model", models), ("--segmenter", segmenters)):
+        if len(dict(given)) < len(given):
+            raise InputError("%s: a name is given twice" % option)
+    files = {name: (folder, dict(segmenters).get(name)) for name, folder in models}
+    serve(
+        files,
+        host,
+        port,
+        workers,
+        Limits(max_words, timeout, queue),
+        lambda address: say("%s serves %s" % (address, ", ".join(names))),
+    )

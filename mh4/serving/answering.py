@@ -1,0 +1,104 @@
+"""Doing a task, in one of the processes that do."""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mh4.data import conllu
+from mh4.data.conllu import Block, Sentence
+from mh4.data.segmenter import Segmenter
+from mh4.drawing.sheet import sheet
+from mh4.drawing.svg import picture
+from mh4.errors import InputError, placed
+from mh4.parser import parallel
+from mh4.parser.beyond import Limit
+from mh4.parser.parsing import Parser
+from mh4.serving import formats
+from mh4.serving.tasks import PAGE, SVG, Abilities, Task
+from mh4.viewing import analyses
+from mh4.viewing.page import page
+
+Files = tuple[str, str | None]  # the folder of a model, and the file of its segmenter, if it has one
+
+_parsers: dict[str, Parser] = {}  # of this process, by name
+_segmenters: dict[str, Segmenter] = {}
+
+
+class TooManyWords(InputError):
+    """More words than one request may have."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The result, in the format that was asked for; how many sentences and words were in the data; and warnings, for the log."""
+
+    result: str
+    sentences: int
+    words: int
+    warnings: list[str] = field(default_factory=list)
+
+
+def load(models: Mapping[str, Files]) -> Abilities:
+    """Load the models of this process, by name; returns what each can do. Raises InputError as Parser.load and Segmenter do."""
+    abilities = {}
+    for name, (folder, segmenter) in models.items():
+        _parsers[name] = Parser.load(folder)
+        if segmenter:
+            _segmenters[name] = Segmenter(segmenter)
+        can = {"tokenizer": name in _segmenters, "tagger": bool(_parsers[name].model.predicted_tags), "parser": True}
+        abilities[name] = [ability for ability, has in can.items() if has]
+    return abilities
+
+
+def answer(task: Task, most_words: int) -> Answer:
+    """Do a task. Raises TooManyWords if the data has more than `most_words`, and InputError as formats.read and Parser.parse do."""
+    formats.check_output(task.output)
+    said: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RuntimeWarning)
+        warnings.showwarning = lambda warning, *rest, **options: said.append(placed(warning))
+        blocks = list(_limited(formats.read(task, _segmenters.get(task.models[0])), most_words))
+        result = _drawn(task, blocks) if task.output in (PAGE, SVG) else _written(task, blocks)
+    return Answer(result, len(blocks), sum(len(block.sentence) for block in blocks), said)
+
+
+def _limited(blocks: Iterator[Block], most_words: int) -> Iterator[Block]:
+    words = 0
+    for block in blocks:
+        words += len(block.sentence)
+        if words > most_words:
+            raise TooManyWords("more than %d words, which is the most that one request may have: send several" % most_words)
+        yield block
+
+
+def _parsed(task: Task, name: str, blocks: Sequence[Block], transitions: bool = False) -> list[Sentence]:
+    """The sentences as parsed by the model of this name, in the minibatches of `mh4 parse`."""
+    system = _parsers[name].model.system
+    confidence = task.confidence and (system.marginals is not None or not task.if_possible)
+    options = {"confidence": confidence, "transitions": transitions}
+    found = parallel.parse(_parsers.__getitem__, (name,), blocks, limit=Limit(), **options)
+    return [sentence for _, sentence in found]
+
+
+def _written(task: Task, blocks: Sequence[Block]) -> str:
+    if not (task.tagger or task.parser):
+        return formats.write("".join(block.text({}) for block in blocks), task.output)
+    wanted = {conllu.UPOS: task.tagger, conllu.XPOS: task.tagger, conllu.FEATS: task.tagger}
+    texts = []
+    for block, parsed in zip(blocks, _parsed(task, task.models[0], blocks), strict=True):
+        columns = block.parsed_columns(parsed, tags=True)
+        kept = {column: cells for column, cells in columns.items() if wanted.get(column, task.parser)}
+        texts.append(block.text(kept, parsed.note if task.parser else None))
+    return formats.write("".join(texts), task.output)
+
+
+def _drawn(task: Task, blocks: Sequence[Block]) -> str:
+    if task.output == SVG:
+        parses = _parsed(task, task.models[0], blocks)
+        return sheet([picture(parsed.words, parsed.heads, parsed.deprels, parsed.probabilities) for parsed in parses])
+    by_model = [_parsed(task, name, blocks, transitions=True) for name in task.models]
+    views = [
+        analyses.parsed(number, block, parses)
+        for number, (block, *parses) in enumerate(zip(blocks, *by_model, strict=True), start=1)
+    ]
+    return page(views, task.models)

@@ -1,0 +1,217 @@
+"""The addresses of the server, and what is answered there: UDPipe's REST API (/models, /process), the page (/, with /view and
+/download for its form), /health and /metrics.
+
+Every error is a status and one sentence, as text.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from html import escape
+from importlib import resources
+from typing import Any
+
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from mh4.errors import InputError, OutOfMemory, one_line
+from mh4.serving import answering
+from mh4.serving.answering import Answer, TooManyWords
+from mh4.serving.observing import LOG, Observed
+from mh4.serving.parameters import Refused, parameters
+from mh4.serving.tasks import PAGE, SVG, Abilities, Task, task
+from mh4.serving.workers import Busy, TooLong, Workers
+from mh4.util.processes import Killed
+
+_BYTES_PER_WORD = 300  # of a request's body, at most: a line of CoNLL-U with many features has 200
+_LEAST_BYTES = 1 << 16
+_RETRY_AFTER = 5  # seconds
+_ACKNOWLEDGEMENT = "https://aclanthology.org/P18-1248"
+
+# The page loads its own script and style and shows /view in a frame; that is one file, with its script and style inside.
+_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; frame-src 'self'; "
+_POLICY += "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+_POLICY_OF_VIEW = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+_POLICY_OF_VIEW += "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+_ERROR = (
+    '<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Error</title>\n'
+)
+_ERROR += '<p role="alert">%s</p></html>\n'
+
+
+@dataclass(frozen=True)
+class Limits:
+    """words: of a request, at most. seconds: that a request may take to arrive, to wait, and to be parsed. waiting: how many may wait."""
+
+    words: int = 10_000
+    seconds: float = 60
+    waiting: int = 100
+
+
+def application(workers: Workers, abilities: Abilities, limits: Limits) -> Observed:
+    """The ASGI application. abilities: of the models that the workers, which have started, have loaded."""
+    endpoints = _Endpoints(workers, abilities, limits)
+    page = _page(abilities)
+    both = ["GET", "POST"]
+    routes = [
+        Route("/", lambda request: HTMLResponse(page, headers={"Content-Security-Policy": _POLICY})),
+        Route("/page.js", lambda request: Response(_file("page.js"), media_type="text/javascript")),
+        Route("/page.css", lambda request: Response(_file("page.css"), media_type="text/css")),
+        Route("/models", endpoints.models),
+        Route("/process", endpoints.process, methods=both),
+        Route("/view", endpoints.view, methods=both),
+        Route("/download", endpoints.download, methods=both),
+        Route("/health", endpoints.health),
+        Route("/metrics", endpoints.metrics),
+    ]
+    handlers: dict[Any, Callable[[Request, Any], Awaitable[Response]]] = {
+        Refused: _refusal,
+        HTTPException: _http_error,
+        ClientDisconnect: _nobody_there,
+        Exception: _failure,
+    }
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.router.redirect_slashes = False
+    return Observed(app, workers, [route.path for route in routes])
+
+
+class _Endpoints:
+    def __init__(self, workers: Workers, abilities: Abilities, limits: Limits) -> None:
+        self._workers, self._abilities, self._limits = workers, abilities, limits
+
+    async def models(self, request: Request) -> Response:
+        return JSONResponse({"models": self._abilities, "default_model": next(iter(self._abilities))})
+
+    async def process(self, request: Request) -> Response:
+        asked = await self._parameters(request)
+        done = self._task(asked)
+        answer = await self._answer(request, done)
+        return JSONResponse({"model": done.models[0], "acknowledgements": [_ACKNOWLEDGEMENT], "result": answer.result})
+
+    async def view(self, request: Request) -> Response:
+        """The trees as `mh4 view --html` draws them."""
+        try:
+            _, answer = await self._of_form(request, output=PAGE)
+        except Refused as error:
+            error.headers["Content-Security-Policy"] = _POLICY_OF_VIEW
+            return HTMLResponse(_ERROR % escape(_sentence(error.sentence)), error.status, error.headers)
+        return HTMLResponse(answer.result, headers={"Content-Security-Policy": _POLICY_OF_VIEW, "Cache-Control": "no-store"})
+
+    async def download(self, request: Request) -> Response:
+        """The result as a file."""
+        done, answer = await self._of_form(request, second="")
+        kind, name = ("image/svg+xml", "trees.svg") if done.output == SVG else ("text/plain", "trees.conllu")
+        headers = {"Content-Disposition": 'attachment; filename="%s"' % name, "Content-Security-Policy": "default-src 'none'"}
+        return Response(answer.result, media_type=kind, headers=headers)
+
+    async def health(self, request: Request) -> Response:
+        workers = self._workers
+        return JSONResponse(
+            {
+                "status": "ok",
+                "workers": workers.size,
+                "busy": workers.busy,
+                "waiting": workers.waiting,
+                "started": workers.started,
+            }
+        )
+
+    async def metrics(self, request: Request) -> Response:
+        return Response(request.state.metrics(), media_type=CONTENT_TYPE_LATEST)
+
+    async def _parameters(self, request: Request) -> dict[str, str]:
+        most_bytes = max(_LEAST_BYTES, self._limits.words * _BYTES_PER_WORD)
+        return await parameters(request, most_bytes, self._limits.seconds)
+
+    async def _of_form(self, request: Request, **fixed: str) -> tuple[Task, Answer]:
+        """What the page's form asks for, which is always all that the models can do."""
+        asked = {**await self._parameters(request), "tagger": "", "parser": "", "confidence": "", **fixed}
+        if "data" in asked:
+            asked["data"] = asked["data"].replace("\r\n", "\n")  # as browsers send the lines of a form
+        done = self._task(asked, if_possible=True)
+        return done, await self._answer(request, done)
+
+    def _task(self, asked: dict[str, str], if_possible: bool = False) -> Task:
+        try:
+            return task(asked, self._abilities, if_possible)
+        except InputError as error:
+            raise Refused(400, str(error)) from None
+
+    async def _answer(self, request: Request, done: Task) -> Answer:
+        limits = self._limits
+        request.state.facts["model"] = "+".join(done.models)
+        try:
+            answer: Answer = await _unless_gone(request, self._workers.call(answering.answer, done, limits.words))
+        except (TooManyWords, OutOfMemory) as error:
+            raise Refused(413, str(error)) from None
+        except InputError as error:
+            raise Refused(400, str(error)) from None
+        except Busy:
+            raise Refused(503, "too many requests are waiting: try again later", {"Retry-After": str(_RETRY_AFTER)}) from None
+        except TooLong:
+            raise Refused(504, "this took more than %g seconds: send fewer or shorter sentences" % limits.seconds) from None
+        except (Killed, MemoryError):
+            raise Refused(
+                500, "the process that parses was killed, perhaps because memory ran out: send shorter sentences"
+            ) from None
+        request.state.facts.update(sentences=answer.sentences, words=answer.words)
+        for text in answer.warnings:
+            LOG.warning("warning", extra={"facts": {"text": text}})
+        return answer
+
+
+async def _unless_gone(request: Request, work: Any) -> Any:
+    """The result of the work, which is cancelled if the client closes the connection, as its place in the queue is others' then."""
+    working, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _refusal(request: Request, error: Refused) -> Response:
+    return PlainTextResponse(_sentence(error.sentence) + "\n", error.status, error.headers)
+
+
+async def _http_error(request: Request, error: HTTPException) -> Response:
+    sentences = {404: "there is nothing at this address", 405: "this address does not take this method"}
+    sentence = sentences.get(error.status_code, str(error.detail))
+    return PlainTextResponse(sentence + "\n", error.status_code, error.headers)
+
+
+async def _nobody_there(request: Request, error: ClientDisconnect) -> Response:
+    request.state.facts["gone"] = True
+    return Response(status_code=499)  # which nobody reads; as nginx calls it
+
+
+async def _failure(request: Request, error: Exception) -> Response:
+    return PlainTextResponse("this is an error of the server, which its log describes\n", 500)
+
+
+def _sentence(text: str) -> str:
+    return one_line(text).encode("utf-8", "replace").decode("utf-8")
+
+
+def _page(abilities: Abilities) -> str:
+    options = "".join("<option>%s</option>" % escape(name) for name in abilities)
+    text = _file("page.html").replace("{{models}}", options)
+    if "tokenizer" not in next(iter(abilities.values())):
+        text = text.replace('value="horizontal"', 'value="horizontal" selected')
+    return text
+
+
+def _file(name: str) -> str:
+    return resources.files("mh4.serving").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,60 @@
+"""Connections that do not wait for ever for a client: neither for the head of its request, nor until it takes the answer.
+
+The body of a request is read by `parameters.py`; between requests, uvicorn waits some seconds.
+"""
+
+import asyncio
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+_LATE = b"the request did not arrive within %d seconds\n"
+_HEAD = b"HTTP/1.1 408 Request Timeout\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s"
+
+
+def connection(seconds: float) -> type[H11Protocol]:
+    """The class of connections that wait this long."""
+
+    class Connection(H11Protocol):
+        _asking: asyncio.TimerHandle | None = None  # runs while there is a request to come
+        _taking: asyncio.TimerHandle | None = None  # runs while the client takes nothing of an answer
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._wait()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._wait()
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._taking = self.loop.call_later(seconds, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            _cancel(self._taking)
+
+        def connection_lost(self, error: Exception | None) -> None:
+            _cancel(self._asking)
+            _cancel(self._taking)
+            super().connection_lost(error)
+
+        def _wait(self) -> None:
+            if self.cycle and not self.cycle.response_complete:
+                _cancel(self._asking)
+                self._asking = None
+            elif not self._asking:
+                self._asking = self.loop.call_later(seconds, self._late)
+
+        def _late(self) -> None:
+            if self.cycle is None and not self.transport.is_closing():
+                sentence = _LATE % seconds
+                self.transport.write(_HEAD % (len(sentence), sentence))
+            self.transport.close()
+
+    return Connection
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer:
+        timer.cancel()

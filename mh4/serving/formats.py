@@ -1,0 +1,66 @@
+"""Formats: what is read becomes sentences with their lines of CoNLL-U, and what is written is made from these.
+
+All but CoNLL-U, which keeps every byte, are UDPipe's and are read and written by it (ufal.udpipe).
+"""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from mh4.data import conllu
+from mh4.data.conllu import Block
+from mh4.data.segmenter import Segmenter
+from mh4.errors import InputError, shown
+from mh4.serving.tasks import CONLLU, PAGE, SVG, Task
+
+_INPUTS = (CONLLU, "horizontal", "vertical", "generic_tokenizer")
+_OUTPUTS = (CONLLU, "horizontal", "vertical", "plaintext", "matxin", "epe")
+_DATA = "data"  # what messages call the parameter
+
+
+def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
+    """The sentences of a task, none if there is nothing but space. Raises InputError for data that is not in the task's format."""
+    try:
+        if task.tokenizer is not None:
+            assert segmenter
+            yield from segmenter.blocks_of(task.data, _DATA, task.tokenizer)
+        else:
+            text = task.data if _name(task.input, _INPUTS, "input") == CONLLU else _converted(task.data, task.input, CONLLU)
+            yield from conllu.parsed(io.StringIO(text, newline="\n"), _DATA, trees=False)
+    except conllu.NoSentences:
+        return
+
+
+def check_output(output: str) -> None:
+    """InputError if there is no such format."""
+    _name(output, (*_OUTPUTS, SVG, PAGE), "output")
+
+
+def write(text: str, output: str) -> str:
+    """CoNLL-U in one of UDPipe's formats."""
+    return text if _name(output, _OUTPUTS, "output") == CONLLU else _converted(text, CONLLU, output)
+
+
+def _name(given: str, known: tuple[str, ...], parameter: str) -> str:
+    """The name of a format without its options, which follow a "="."""
+    name = given.partition("=")[0]
+    if name not in known:
+        raise InputError("%s is %s, expected one of: %s" % (parameter, shown(given), ", ".join(known)))
+    return name
+
+
+def _converted(text: str, source: str, target: str) -> str:
+    import ufal.udpipe as udpipe
+
+    reader: Any = udpipe.InputFormat.newInputFormat(source)
+    writer: Any = udpipe.OutputFormat.newOutputFormat(target)
+    if not (reader and writer):
+        raise InputError("no format %s" % shown(target if reader else source))
+    sentence, error = udpipe.Sentence(), udpipe.ProcessingError()
+    reader.setText(text)
+    written = []
+    while reader.nextSentence(sentence, error):
+        written.append(writer.writeSentence(sentence))
+    if error.occurred():
+        raise InputError("%s cannot be read: %s" % (_DATA, error.message))
+    return "".join([*written, writer.finishDocument()])

@@ -1,0 +1,97 @@
+"""What requests leave behind: a line of the log each, as JSON, and counts for Prometheus. Texts are in neither."""
+
+import json
+import logging
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mh4.serving.workers import Workers
+
+LOG = logging.getLogger("mh4.serving")
+
+
+class JsonLines(logging.Formatter):
+    """An object in a line: the time in UTC, the level, what happened, and facts."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line = {"time": when, "level": record.levelname.lower(), "event": record.getMessage(), **getattr(record, "facts", {})}
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+def log_to(stream: Any) -> None:
+    """Let the log of the server, and that of uvicorn, go to a text stream."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonLines())
+    for logger, level in ((LOG, logging.INFO), (logging.getLogger("uvicorn"), logging.WARNING)):
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)
+
+
+class Observed:
+    """An application whose requests are logged and counted; `request.state.facts` are what they add to their line."""
+
+    def __init__(self, app: ASGIApp, workers: Workers, paths: Iterable[str]) -> None:
+        self._app, self._paths = app, frozenset(paths)
+        self._registry = CollectorRegistry()
+        self._requests = Counter("mh4_requests", "Requests answered.", ["path", "status"], registry=self._registry)
+        self._seconds = Histogram("mh4_request_seconds", "From request to answer.", ["path"], registry=self._registry)
+        self._sentences = Counter("mh4_sentences", "Sentences processed.", ["model"], registry=self._registry)
+        self._words = Counter("mh4_words", "Words processed.", ["model"], registry=self._registry)
+        self._registry.register(_OfWorkers(workers))
+        ProcessCollector(registry=self._registry)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        began, status = time.monotonic(), 0
+        facts: dict[str, Any] = {}
+        scope.setdefault("state", {}).update(facts=facts, metrics=self.metrics)
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        finally:
+            self._note(scope, status, time.monotonic() - began, facts)
+
+    def _note(self, scope: Scope, status: int, seconds: float, facts: dict[str, Any]) -> None:
+        path = scope["path"] if scope["path"] in self._paths else "other"
+        answered = str(status) if status else "none"  # the client did not wait
+        self._requests.labels(path, answered).inc()
+        self._seconds.labels(path).observe(seconds)
+        if "words" in facts:
+            self._sentences.labels(facts["model"]).inc(facts["sentences"])
+            self._words.labels(facts["model"]).inc(facts["words"])
+        about = {"client": (scope.get("client") or [None])[0], "method": scope["method"], "path": scope["path"], "status": status}
+        LOG.info("request", extra={"facts": {**about, "seconds": round(seconds, 4), **facts}})
+
+    def metrics(self) -> bytes:
+        """All counts, in the text format of Prometheus."""
+        return generate_latest(self._registry)
+
+
+class _OfWorkers:
+    """What is counted of the processes at the moment that someone asks."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+
+    def collect(self) -> Iterable[Any]:
+        yield GaugeMetricFamily("mh4_workers", "Processes that parse.", value=self._workers.size)
+        yield GaugeMetricFamily("mh4_workers_busy", "Processes that are parsing, or starting.", value=self._workers.busy)
+        yield GaugeMetricFamily("mh4_requests_waiting", "Requests in the queue.", value=self._workers.waiting)
+        yield CounterMetricFamily(
+            "mh4_workers_started", "Processes started, also in place of others.", value=self._workers.started
+        )

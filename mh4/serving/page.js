@@ -1,0 +1,52 @@
+// The form sends itself, and its frame shows the answer; this adds the link that carries the text, and says what goes on.
+// The text is behind the "#" of the address, which browsers keep to themselves.
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const FIELDS = ["data", "input", "model", "second"];
+
+function address() {
+  const said = new URLSearchParams();
+  for (const name of FIELDS) if (byId(name).value) said.set(name, byId(name).value);
+  return `#${said}`;
+}
+
+// Fills in what the address says; whether there is something to parse.
+function read() {
+  const said = new URLSearchParams(location.hash.slice(1));
+  for (const [name, value] of said) {
+    const field = FIELDS.includes(name) && byId(name);
+    if (field && (!field.options || [...field.options].some((option) => option.value === value))) field.value = value;
+  }
+  byId("link").href = address();
+  return Boolean(said.get("data"));
+}
+
+for (const change of ["input", "change"]) {
+  byId("form").addEventListener(change, () => {
+    byId("link").href = address();
+  });
+}
+
+byId("form").addEventListener("submit", (event) => {
+  if (event.submitter?.name) return; // a download
+  byId("status").textContent = "Parsing …";
+  history.replaceState(null, "", address());
+});
+
+byId("data").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("form").requestSubmit();
+});
+
+byId("trees").addEventListener("load", () => {
+  const shown = byId("trees").contentDocument;
+  if (!shown || shown.URL === "about:blank") return;
+  const problem = shown.contentType === "text/plain" ? shown.body : shown.querySelector("[role=alert]");
+  byId("status").textContent = problem ? problem.textContent : "Parsed.";
+});
+
+window.addEventListener("hashchange", () => {
+  if (read()) byId("form").requestSubmit();
+});
+
+if (read()) byId("form").requestSubmit();

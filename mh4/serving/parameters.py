@@ -1,0 +1,121 @@
+"""The parameters of a request: from its address, and from a body that is a form or JSON. No file is read or written for them, and names
+of uploaded files mean nothing."""
+
+import asyncio
+import json
+from urllib.parse import parse_qsl
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import Field, File, FormParser, parse_options_header
+from starlette.requests import Request
+
+_URLENCODED, _MULTIPART, _JSON = "application/x-www-form-urlencoded", "multipart/form-data", "application/json"
+_MOST = 100  # parameters of a request
+_MORE = 10  # how many times what a body may have is read of one that is too large
+
+
+class Refused(Exception):
+    """A request that is answered with an error: its status, and a sentence for people."""
+
+    def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.headers = status, sentence, headers or {}
+
+
+async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[str, str]:
+    """The parameters of a request, those of its body before those of its address.
+
+    Raises Refused for what is malformed, if the body has more than `most_bytes`, or if it does not arrive in time.
+    """
+    found = _form(request.scope["query_string"], "the address")
+    body = await _body(request, most_bytes, seconds)
+    if body or request.headers.get("content-type"):
+        found.update(_parsed(body, request.headers.get("content-type", "")))
+    for name, value in found.items():
+        if any("\ud800" <= character <= "\udfff" for character in value):  # JSON can have them
+            raise Refused(400, "%s has half a surrogate pair, which is no character" % name[:20])
+    return found
+
+
+async def _body(request: Request, most_bytes: int, seconds: float) -> bytes:
+    """The body. Of one that is too large some more is read, as the answer could be lost on a client that is still sending."""
+    body, size = bytearray(), 0
+    try:
+        async with asyncio.timeout(seconds):
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size <= most_bytes:
+                    body += chunk
+                elif size > _MORE * most_bytes:
+                    break
+    except TimeoutError:
+        raise Refused(408, "the request did not arrive within %g seconds" % seconds, {"Connection": "close"}) from None
+    if size > most_bytes:
+        raise Refused(413, "a request may have up to %d bytes: send several" % most_bytes)
+    return bytes(body)
+
+
+def _parsed(body: bytes, content_type: str) -> dict[str, str]:
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind == _URLENCODED:
+        return _form(body, "the form")
+    if kind == _MULTIPART:
+        return _multipart(body, content_type)
+    if kind == _JSON:
+        return _json(body)
+    raise Refused(415, "the content type of the request is none of %s, %s and %s" % (_URLENCODED, _MULTIPART, _JSON))
+
+
+def _form(text: bytes, where: str) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(text.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=_MOST)
+    except UnicodeDecodeError:
+        raise Refused(400, "%s is not UTF-8" % where) from None
+    except ValueError:
+        raise Refused(400, "%s has more than %d parameters" % (where, _MOST)) from None
+    return dict(pairs)
+
+
+def _multipart(body: bytes, content_type: str) -> dict[str, str]:
+    found: dict[str, bytes] = {}
+    ends: list[bool] = []
+
+    def field(field: Field) -> None:
+        if len(found) == _MOST:
+            raise FormParserError
+        found[(field.field_name or b"").decode("utf-8", "replace")] = field.value or b""
+
+    def file(file: File) -> None:
+        file.file_object.seek(0)
+        found[(file.field_name or b"").decode("utf-8", "replace")] = file.file_object.read()
+        file.close()
+
+    try:
+        boundary = parse_options_header(content_type)[1].get(b"boundary")
+        in_memory = {"MAX_MEMORY_FILE_SIZE": len(body) + 1}
+        parser = FormParser(_MULTIPART, field, file, lambda: ends.append(True), boundary, config=in_memory)
+        parser.write(body)
+        parser.finalize()
+    except (FormParserError, ValueError, AssertionError):
+        ends.clear()
+    if not ends:
+        raise Refused(400, "the form is malformed or incomplete, expected multipart/form-data")
+    try:
+        return {name: value.decode("utf-8") for name, value in found.items()}
+    except UnicodeDecodeError:
+        raise Refused(400, "the form is not UTF-8") from None
+
+
+def _json(body: bytes) -> dict[str, str]:
+    """Parameters of an object; as those of forms may be empty, true means an empty string, and false and null that there is none."""
+    try:
+        given = json.loads(body)
+    except (ValueError, RecursionError):
+        raise Refused(400, "the body is not JSON in UTF-8") from None
+    if not isinstance(given, dict):
+        raise Refused(400, "the body is JSON, but not an object of parameters")
+    found = {name: "" if value is True else value for name, value in given.items() if value not in (None, False)}
+    for name, value in found.items():
+        if not isinstance(value, str):
+            raise Refused(400, "%s is not a string" % (name[:20].encode("ascii", "backslashreplace").decode() or "a parameter"))
+    return found

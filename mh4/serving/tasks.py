@@ -1,0 +1,78 @@
+"""What a client asks for: the parameters of UDPipe's REST API, and some of ours, checked.
+
+https://lindat.mff.cuni.cz/services/udpipe/api-reference.php
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mh4.errors import InputError, shown
+
+PAGE, SVG, CONLLU, TEXT = "page", "svg", "conllu", "text"
+_NO = "none"  # UDPipe's word for a tagger or parser that is not wanted
+
+Abilities = Mapping[
+    str, Sequence[str]
+]  # for each model, the default one first, which of "tokenizer", "tagger" and "parser" it has
+
+
+@dataclass(frozen=True)
+class Task:
+    """data: the text or CoNLL-U. models: the names of one model or, for pages, two. tokenizer: the options of the tokenizer that data
+    needs, or None, if it is in format `input`. tagger, parser, confidence: what to predict. if_possible: predict what the models can,
+    where otherwise a model that has no probabilities is an error. output: the format of the result."""
+
+    data: str
+    models: tuple[str, ...]
+    tokenizer: str | None = None
+    input: str = CONLLU
+    tagger: bool = False
+    parser: bool = False
+    confidence: bool = False
+    if_possible: bool = False
+    output: str = CONLLU
+
+
+def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool = False) -> Task:
+    """The task of a request with these parameters. Raises InputError if there is none. if_possible: see Task."""
+    if "data" not in parameters:
+        raise InputError("no parameter data, expected the text or the CoNLL-U to process")
+    if "\0" in parameters["data"]:
+        raise InputError("data: a character NUL, expected text")
+    models = [_model(parameters.get("model", ""), abilities)]
+    if parameters.get("second"):
+        models.append(_model(parameters["second"], abilities))
+    tokenizer, format_of_input = parameters.get("tokenizer"), parameters.get("input", CONLLU)
+    if tokenizer is None and format_of_input == TEXT:
+        tokenizer = ""
+    found = Task(
+        parameters["data"],
+        tuple(models),
+        tokenizer,
+        format_of_input,
+        tagger=parameters.get("tagger", _NO) != _NO,
+        parser=parameters.get("parser", _NO) != _NO,
+        confidence=parameters.get("confidence", _NO) != _NO,
+        output=parameters.get("output", CONLLU),
+    )
+    if if_possible:
+        found = replace(found, if_possible=True, tagger=found.tagger and "tagger" in abilities[models[0]])
+    for ability, wanted in (("tokenizer", tokenizer is not None), ("tagger", found.tagger)):
+        if wanted and ability not in abilities[models[0]]:
+            raise InputError("the model %s has no %s" % (models[0], ability))
+    if not found.parser and (found.confidence or found.output in (SVG, PAGE)):
+        raise InputError("%s needs parser" % ("confidence" if found.confidence else "output %s" % found.output))
+    if len(models) > 1 and found.output != PAGE:
+        raise InputError("second needs output %s" % PAGE)
+    return found
+
+
+def _model(name: str, abilities: Abilities) -> str:
+    """The model of this name or, as UDPipe has it, the first whose name continues it after a hyphen; without a name, the first."""
+    for known in abilities:
+        if name in ("", known):
+            return known
+    for known in abilities:
+        if known.startswith(name + "-"):
+            return known
+    raise InputError("no model %s, there are %s" % (shown(name), ", ".join(abilities)))

@@ -1,0 +1,112 @@
+"""mh4 as a component of spaCy pipelines: `nlp.add_pipe("mh4", config={"model": FOLDER})`.
+
+spaCy finds it by the entry point `spacy_factories` of the package.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from spacy.attrs import DEP, HEAD
+from spacy.language import Language
+from spacy.tokens import Doc, Span, Token
+from spacy.util import minibatch
+
+from mh4.data.conllu import Sentence
+from mh4.errors import InputError
+from mh4.parser.parsing import Parser
+
+_OF_SPACE = "dep"  # the relation of tokens of white space, which are no words of a treebank
+
+
+@Language.factory(
+    "mh4", default_config={"tags": False, "decode": None}, assigns=["token.head", "token.dep"], requires=["doc.sents"]
+)
+class Component:
+    """Sets head and relation of each token; with `tags` also pos, tag and morph, as far as the model predicts them.
+
+    model: the folder of a model, as for mh4.load. decode: see Parser.load. The sentences are those of the Doc: an earlier component has to
+    find them. Tokens of white space are left out of the sentence and depend on the word before them, or the first of the sentence. spaCy's
+    root is its own head and has the label ROOT. What is set of a Doc with crossing arcs is right, though spaCy's `subtree`, in the order of
+    the text, has gaps.
+
+    Raises InputError as Parser.load does and if the model predicts no tags; later for a Doc without sentences, and for UPOS that spaCy does
+    not have.
+    """
+
+    def __init__(self, nlp: Language, name: str, model: str, tags: bool, decode: str | None) -> None:
+        self.name = name
+        self._parser = Parser.load(model, decode)
+        self._tags = self._parser.model.predicted_tags if tags else []
+        if tags and not self._tags:
+            raise InputError("%s predicts no tags, so they cannot be set" % model)
+
+    def __call__(self, doc: Doc) -> Doc:
+        self._annotate([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
+        """The Docs of a stream, this many parsed together."""
+        for docs in minibatch(stream, batch_size):
+            self._annotate(docs)
+            yield from docs
+
+    def _annotate(self, docs: Sequence[Doc]) -> None:
+        sentences = [[_words(span) for span in _sentences(doc)] for doc in docs]
+        unparsed = [
+            Sentence([token.text for token in words], name="sentence %d" % number)
+            for of_doc in sentences
+            for number, words in enumerate(of_doc, start=1)
+            if words
+        ]
+        parsed = iter(self._parser.parse(unparsed))
+        for doc, of_doc in zip(docs, sentences, strict=True):
+            parses = [next(parsed) if words else None for words in of_doc]
+            _set_trees(doc, of_doc, parses)
+            for words, parse in zip(of_doc, parses, strict=True):
+                if parse is not None:
+                    self._set_tags(words, parse)
+
+    def _set_tags(self, words: Sequence[Token], parsed: Sentence) -> None:
+        for column in self._tags:
+            for token, tag in zip(words, getattr(parsed, column), strict=True):
+                value = "" if tag == "_" else tag
+                if column == "upos":
+                    try:
+                        token.pos_ = value
+                    except ValueError:
+                        raise InputError("the model has predicted UPOS %s, which spaCy does not have" % tag) from None
+                elif column == "xpos":
+                    token.tag_ = value
+                else:
+                    token.set_morph(value)
+
+
+def _sentences(doc: Doc) -> Iterable[Span]:
+    if len(doc) > 1 and not doc.has_annotation("SENT_START"):
+        raise InputError(
+            "the Doc has no sentences, and mh4 parses one at a time: "
+            'add a component that finds them before mh4, such as nlp.add_pipe("sentencizer", before="mh4")'
+        )
+    return doc.sents if len(doc) else ()
+
+
+def _words(span: Span) -> list[Token]:
+    return [token for token in span if not token.is_space]
+
+
+def _set_trees(doc: Doc, sentences: Sequence[Sequence[Token]], parses: Sequence[Sentence | None]) -> None:
+    heads = np.arange(len(doc))
+    labels = np.full(len(doc), doc.vocab.strings.add(_OF_SPACE), dtype=np.uint64)
+    for span, words, parsed in zip(doc.sents if len(doc) else (), sentences, parses, strict=True):
+        if parsed is None:
+            heads[span.start : span.end] = span.start
+            continue
+        before = words[0].i
+        for token in span:
+            heads[token.i] = before
+            before = before if token.is_space else token.i
+        for token, head, label in zip(words, parsed.heads[1:].tolist(), parsed.deprels, strict=True):
+            heads[token.i] = words[head - 1].i if head else token.i
+            labels[token.i] = doc.vocab.strings.add(label if head else "ROOT")
+    if len(doc):
+        doc.from_array([HEAD, DEP], np.stack([(heads - np.arange(len(doc))).astype(np.uint64), labels], axis=1))

@@ -1,0 +1,136 @@
+"""Requests to an application, without a server, and the clients of real ones."""
+
+import asyncio
+import json
+import os
+import subprocess
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from urllib.parse import urlencode
+
+import toy
+from running import COMMAND
+
+FORM = "application/x-www-form-urlencoded"
+
+
+class Here:
+    """Instead of processes: what they would do, done here."""
+
+    size, started, waiting, busy = 1, 1, 0, 0
+
+    def __init__(self, error=None):
+        self.error = error
+
+    async def call(self, function, *arguments):
+        if self.error:
+            raise self.error
+        return function(*arguments)
+
+
+def ask(app, path, body=b"", kind=FORM, method=None, query=b""):
+    """Status, headers and body of the answer to a request; body: bytes, or parameters for a form."""
+    body = urlencode(body).encode() if isinstance(body, dict) else body
+    headers = [(b"content-type", kind.encode())] if body else []
+    scope = {
+        "type": "http",
+        "method": method or ("POST" if body else "GET"),
+        "path": path,
+        "query_string": query,
+        "headers": headers,
+    }
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
+    sent = []
+
+    async def receive():
+        if not messages:
+            await asyncio.Event().wait()
+        return messages.pop(0)
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    found = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], found, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+def result(app, **parameters):
+    status, _, body = ask(app, "/process", parameters)
+    assert status == 200, body
+    return json.loads(body)["result"]
+
+
+def refusal(app, status, path="/process", **parameters):
+    """The one sentence."""
+    found, headers, body = ask(app, path, parameters)
+    assert found == status and headers["content-type"] == "text/plain; charset=utf-8" and body.count(b"\n") == 1
+    return body.decode().strip()
+
+
+class Server:
+    """A server that runs as users run it."""
+
+    def __init__(self, process, log):
+        self.process, self.log_file = process, log
+        line = process.stdout.readline().decode()
+        self.address = line.split(" ")[0]
+        assert self.address.startswith("http://"), (line, log.read_text())
+
+    def get(self, path, body=None, headers=None):
+        """Status and body."""
+        request = urllib.request.Request(self.address + path, body, headers or {})
+        try:
+            with urllib.request.urlopen(request, timeout=120) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read()
+
+    def process_text(self, **parameters):
+        status, body = self.get("/process", urlencode(parameters).encode())
+        assert status == 200, body
+        return json.loads(body)["result"]
+
+    def log(self):
+        return [json.loads(line) for line in self.log_file.read_text(encoding="utf-8").splitlines()]
+
+    def children(self):
+        """The processes that parse: those of its children that have loaded a model, by pid."""
+        found = []
+        for number in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/stat" % number) as status, open("/proc/%s/cmdline" % number) as command:
+                    parent = status.read().rpartition(")")[2].split()[1]
+                    if int(parent) == self.process.pid and "spawn_main" in command.read():
+                        found.append(int(number))
+            except OSError:
+                continue
+        return found
+
+    def memory(self):
+        """The resident memory of the server and its processes, in bytes."""
+        total = 0
+        for number in [self.process.pid, *self.children()]:
+            with open("/proc/%d/statm" % number) as file:
+                total += int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return total
+
+
+@contextmanager
+def serving(folder, models, *options):
+    """A server of these models, {name: (folder, segmenter)}, on a port of its own; its log goes to a file in the folder."""
+    arguments = ["serve", "--port", "0", *options]
+    for name, (model, segmenter) in models.items():
+        arguments += ["--model", "%s=%s" % (name, model)] + (["--segmenter", "%s=%s" % (name, segmenter)] if segmenter else [])
+    log = folder / "log"
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), OMP_NUM_THREADS="1")
+    with open(log, "wb") as errors:
+        process = subprocess.Popen(COMMAND + arguments, stdout=subprocess.PIPE, stderr=errors, env=environment)
+    with process:
+        try:
+            yield Server(process, log)
+        finally:
+            if process.poll() is None:
+                process.kill()

@@ -1,0 +1,34 @@
+import fcntl
+import os
+import shutil
+
+import pytest
+import toy
+
+from mh4.data import segmenter
+from mh4.training.trainer import Trainer
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory):
+    """A folder with the models mst and mh3, which have learned nothing, a segmenter, and the toy treebank."""
+    folder = tmp_path_factory.mktemp("served")
+    sentences = toy.sentences(folder, "dev")
+    for system in ("mst", "mh3"):
+        (folder / system).mkdir()
+        Trainer(system, toy.SMALL, sentences, sentences[:5], str(folder / system)).model.save(str(folder / system))
+    # Training takes ten seconds, however little there is to learn: of the processes that run tests, one does it.
+    shared = tmp_path_factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    trained, dev = shared / "served-segmenter", str(folder / "toy-ud-dev.conllu")
+    with open(shared / "served-segmenter.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not trained.exists():
+            segmenter.train(dev, dev, str(trained), epochs=1)
+    shutil.copy(trained, folder / "segmenter")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def of_both(models):
+    """Which models a server has: their names, and their files."""
+    return {"toy": (str(models / "mst"), str(models / "segmenter")), "toy-mh3": (str(models / "mh3"), None)}

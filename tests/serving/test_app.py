@@ -1,0 +1,193 @@
+"""What is asked of a server and what it answers, without the server."""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
+    pytest.importorskip(package, reason="%s is not installed: pip install mh4[serve]" % package)
+
+from asking import Here, ask, refusal, result  # noqa: E402
+from click.testing import CliRunner  # noqa: E402
+
+from mh4 import cli  # noqa: E402
+from mh4.data import conllu  # noqa: E402
+from mh4.errors import OutOfMemory  # noqa: E402
+from mh4.serving import answering  # noqa: E402
+from mh4.serving.app import Limits, application  # noqa: E402
+from mh4.serving.workers import Busy, TooLong  # noqa: E402
+from mh4.util.processes import Killed  # noqa: E402
+
+TEXT = "Ta kaluma dorpit berodo. Ta kaluma dorpit."
+HORIZONTAL = "Ta kaluma dorpit berodo .\nTa kaluma dorpit .\n"
+
+
+@pytest.fixture(scope="module")
+def abilities(of_both):
+    return answering.load(of_both)
+
+
+@pytest.fixture(scope="module")
+def app(abilities):
+    return application(Here(), abilities, Limits(words=100))
+
+
+def parsed(models, tmp_path, text, *options):
+    """What `mh4 parse` writes."""
+    source, target = tmp_path / "in", tmp_path / "out"
+    source.write_bytes(text.encode())
+    done = CliRunner().invoke(cli.main, ["parse", *options, str(source), "-o", str(target), "--quiet"])
+    assert done.exit_code == 0, done.output
+    return target.read_bytes().decode()
+
+
+def test_models(app):
+    status, headers, body = ask(app, "/models")
+    assert status == 200 and headers["content-type"] == "application/json"
+    can = {"toy": ["tokenizer", "tagger", "parser"], "toy-mh3": ["tagger", "parser"]}
+    assert json.loads(body) == {"models": can, "default_model": "toy"}
+
+
+def test_the_results_are_those_of_mh4_parse(app, models, tmp_path):
+    gold = "".join((models / "toy-ud-test.conllu").read_text().split("\n\n")[k] + "\n\n" for k in range(5))
+    mst, mh3 = ("--model", str(models / "mst")), ("--model", str(models / "mh3"))
+    raw = ("--text", "--segmenter", str(models / "segmenter"))
+    assert result(app, data=gold, parser="") == parsed(models, tmp_path, gold, *mst)
+    assert result(app, data=gold, parser="", tagger="", model="toy-mh3") == parsed(models, tmp_path, gold, *mh3, "--tags")
+    assert result(app, data=gold, parser="", confidence="") == parsed(models, tmp_path, gold, *mst, "--confidence")
+    text = TEXT + "\n\nTa kaluma.\n"
+    assert result(app, data=text, tokenizer="", parser="", tagger="") == parsed(models, tmp_path, text, *mst, *raw, "--tags")
+    crlf = "\ufeff# a comment\r\n" + gold.replace("\n", "\r\n")
+    assert result(app, data=crlf, parser="") == parsed(models, tmp_path, crlf, *mst)
+
+
+def test_what_is_not_asked_for_is_kept(app, models):
+    gold = (models / "toy-ud-test.conllu").read_text().split("\n\n")[0] + "\n\n"
+    assert result(app, data=gold) == result(app, data=gold, tagger="none", parser="none") == gold
+    rows = [line.split("\t") for line in gold.splitlines() if line and line[0] != "#"]
+    tagged = [line.split("\t") for line in result(app, data=gold, tagger="").splitlines() if line and line[0] != "#"]
+    assert [row[6:] for row in rows] == [row[6:] for row in tagged] and all(row[3] != "_" for row in tagged)
+    assert result(app, data=TEXT, tokenizer="").count("\n# text = ") == 2
+    assert result(app, data="", parser="") == result(app, data=" \n", tokenizer="", parser="") == ""
+
+
+def test_formats_of_udpipe(app):
+    assert result(app, data=HORIZONTAL, input="horizontal", parser="").count("\troot\t") == 2
+    assert result(app, data="Ta\nkaluma\n\nTa\n", input="vertical", output="horizontal") == "Ta kaluma\nTa\n"
+    assert (
+        result(app, data=TEXT, tokenizer="", output="plaintext=normalized_spaces").splitlines()[0] == "Ta kaluma dorpit berodo."
+    )
+    assert result(app, data=TEXT, input="generic_tokenizer", output="vertical").startswith("Ta\nkaluma\ndorpit\nberodo\n.\n\n")
+    presegmented = result(app, data="Ta kaluma\ndorpit berodo.", tokenizer="presegmented;ranges", parser="")
+    assert presegmented.count("# sent_id") == 2 and "TokenRange=3:9" in presegmented
+    assert 'si="root"' in result(app, data=HORIZONTAL, input="horizontal", parser="", output="matxin")
+
+
+def test_models_are_found_as_udpipe_finds_them(abilities):
+    app = application(Here(), {"x-big": ["parser"], **abilities}, Limits())
+    assert "no model 'toy-', there are x-big, toy, toy-mh3" in refusal(app, 400, data="x", model="toy-")
+    assert result(app, data="", model="x") == result(app, data="", model="toy-mh3") == result(app, data="") == ""
+
+
+def test_pictures(app):
+    one, two = (result(app, data=HORIZONTAL[:end], input="horizontal", parser="", output="svg") for end in (24, 99))
+    assert ElementTree.fromstring(one).get("class") == "mh4-tree"
+    sheet = ElementTree.fromstring(two)
+    pictures = list(sheet)
+    assert [picture.get("class") for picture in pictures] == ["mh4-tree"] * 2
+    assert sheet.get("height") == str(sum(int(picture.get("height")) for picture in pictures))
+    assert [picture.get("y") for picture in pictures] == ["0", pictures[0].get("height")]
+    assert result(app, data="", parser="", output="svg").startswith("<svg ")
+
+
+def test_two_models_on_a_page(app):
+    status, headers, body = ask(app, "/view", {"data": "<script>x</script> kaluma", "input": "horizontal", "second": "toy-mh3"})
+    assert status == 200 and headers["content-type"] == "text/html; charset=utf-8"
+    assert "frame-ancestors 'self'" in headers["content-security-policy"] and b"<script>x" not in body
+    data = json.loads(re.search(rb'id="data">(.*?)</script>', body)[1])
+    assert (
+        data["names"] == ["toy", "toy-mh3"] and data["sentences"][0][3] == ["<script>x</script>", "kaluma"] and data["probable"]
+    )
+    assert len(data["sentences"][0][5]) == 2
+
+
+def test_downloads(app):
+    form = {"data": HORIZONTAL.replace("\n", "\r\n"), "input": "horizontal", "second": "toy-mh3"}
+    status, headers, body = ask(app, "/download", {**form, "output": "conllu"})
+    assert status == 200 and headers["content-disposition"] == 'attachment; filename="trees.conllu"'
+    assert body.decode() == result(app, data=HORIZONTAL, input="horizontal", parser="", tagger="", confidence="")
+    status, headers, body = ask(app, "/download", {**form, "output": "svg"})
+    assert headers["content-type"] == "image/svg+xml" and ElementTree.fromstring(body).tag.endswith("svg")
+
+
+def test_what_is_wrong_is_said_in_a_sentence(app):
+    assert refusal(app, 400) == "no parameter data, expected the text or the CoNLL-U to process"
+    assert refusal(app, 400, data="x", model="../mst") == "no model '../mst', there are toy, toy-mh3"
+    assert refusal(app, 400, data="1\tx\n", parser="") == "data, line 1, sentence 1: 2 columns, expected 10 separated by tabs"
+    assert refusal(app, 400, data="x", tokenizer="", model="toy-mh3") == "the model toy-mh3 has no tokenizer"
+    assert refusal(app, 400, data="x", input="/etc/passwd").startswith("input is '/etc/passwd', expected one of: conllu, horiz")
+    assert refusal(app, 400, data="x", output="html\x1b[0m").startswith("output is 'html\\x1b[0m', expected one of: conllu, ")
+    assert refusal(app, 400, data="a\0b", tokenizer="") == "data: a character NUL, expected text"
+    assert refusal(app, 400, data=HORIZONTAL, output="svg", input="horizontal") == "output svg needs parser"
+    assert refusal(app, 400, data=HORIZONTAL, confidence="", input="horizontal") == "confidence needs parser"
+    assert refusal(app, 400, data="x", second="toy-mh3", parser="") == "second needs output page"
+    assert "more than 100 words" in refusal(app, 413, data="ta " * 101, input="horizontal", parser="")
+    assert "up to 65536 bytes" in refusal(app, 413, data="x" * 70_000)
+    assert refusal(app, 404, "/process/", data="x") == "there is nothing at this address"
+    assert refusal(app, 405, "/models", data="x") == "this address does not take this method"
+    assert refusal(app, 405, "/", data="x") == "this address does not take this method"
+    status, headers, body = ask(app, "/view", {"data": "<b>", "model": "<i>"})
+    assert status == 400 and b'<p role="alert">no model &#x27;&lt;i&gt;&#x27;, there are' in body
+    assert "frame-ancestors 'self'" in headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "error, status, sentence",
+    [
+        (Busy(), 503, "too many requests are waiting: try again later"),
+        (TooLong(), 504, "this took more than 60 seconds: send fewer or shorter sentences"),
+        (Killed(), 500, "the process that parses was killed, perhaps because memory ran out: send shorter sentences"),
+        (MemoryError(), 500, "the process that parses was killed, perhaps because memory ran out: send shorter sentences"),
+        (
+            OutOfMemory("data, line 1: not enough memory to parse 9999 words"),
+            413,
+            "data, line 1: not enough memory to parse 9999 words",
+        ),
+    ],
+)
+def test_what_goes_wrong(abilities, error, status, sentence):
+    app = application(Here(error), abilities, Limits())
+    assert refusal(app, status, data="x", input="horizontal", parser="") == sentence
+    _, headers, _ = ask(app, "/process", {"data": "x"})
+    assert ("retry-after" in headers) == (status == 503)
+    counts = ask(app, "/metrics")[2].decode()
+    assert 'mh4_requests_total{path="/process",status="%d"} 2.0' % status in counts
+
+
+def test_metrics_and_health(abilities, caplog):
+    app = application(Here(), abilities, Limits())
+    result(app, data=HORIZONTAL, input="horizontal", parser="")
+    ask(app, "/" + "x" * 1000)
+    counts = ask(app, "/metrics")[2].decode()
+    for line in (
+        'mh4_words_total{model="toy"} 9.0', 'mh4_sentences_total{model="toy"} 2.0', "mh4_workers 1.0",
+        'mh4_requests_total{path="/process",status="200"} 1.0', 'mh4_requests_total{path="other",status="404"} 1.0',
+    ):  # fmt: skip
+        assert line in counts.splitlines()
+    assert json.loads(ask(app, "/health")[2])["status"] == "ok"
+
+
+def test_the_page_has_a_policy(app):
+    status, headers, body = ask(app, "/")
+    assert status == 200 and "default-src 'none'; script-src 'self'" in headers["content-security-policy"]
+    assert b"<script>" not in body and b"style=" not in body and b"<option>toy-mh3</option>" in body
+    assert ask(app, "/page.js")[1]["content-type"].startswith("text/javascript")
+    assert ask(app, "/page.css")[1]["content-type"].startswith("text/css")
+
+
+def test_a_server_of_a_model_without_a_segmenter(abilities):
+    app = application(Here(), {"toy-mh3": abilities["toy-mh3"]}, Limits())
+    assert b'value="horizontal" selected' in ask(app, "/")[2]
+    assert conllu.ARC_PROB in ask(app, "/download", {"data": "ta kaluma", "input": "horizontal"})[2].decode()

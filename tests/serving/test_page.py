@@ -1,0 +1,150 @@
+"""The page of `mh4 serve`, in a real browser."""
+
+import time
+from urllib.parse import quote
+
+import pytest
+
+for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
+    pytest.importorskip(package, reason="%s is not installed: pip install mh4[serve]" % package)
+
+import browser  # noqa: E402
+from asking import serving  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
+
+pytestmark = browser.needed
+
+HOSTILE = 'Ta <img src=x onerror="document.title=1"> kaluma</script><script>document.title=2</script>.'
+
+
+@pytest.fixture(scope="module")
+def server(of_both, tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("server"), of_both) as server:
+        yield server
+
+
+@pytest.fixture
+def page(chromium, server):
+    """The page, newly loaded, which must not report anything to the console but the status of errors."""
+    chromium.set_window_size(1200, 800)
+    chromium.get("about:blank")
+    chromium.get(server.address + "/")
+    yield chromium
+    chromium.switch_to.default_content()
+    assert [
+        entry for entry in chromium.get_log("browser") if "the server responded with a status of 400" not in entry["message"]
+    ] == []
+
+
+def wait_for(driver, condition):
+    return WebDriverWait(driver, 30, poll_frequency=0.05).until(lambda driver: condition())
+
+
+def find(driver, selector):
+    return driver.find_element(By.CSS_SELECTOR, selector)
+
+
+def status(driver):
+    driver.switch_to.default_content()
+    return wait_for(driver, lambda: find(driver, "#status").text.replace("Parsing …", ""))
+
+
+def texts(driver, selector):
+    """Of elements of the frame with the trees."""
+    driver.switch_to.frame("trees")
+    found = wait_for(driver, lambda: driver.find_elements(By.CSS_SELECTOR, selector))
+    found = [element.get_attribute("textContent") for element in found]
+    driver.switch_to.default_content()
+    return found
+
+
+def test_with_the_keyboard(page):
+    """From the text, which Tab reaches first, to the trees."""
+    active = page.switch_to.active_element
+    active.send_keys(Keys.TAB)
+    page.switch_to.active_element.send_keys("Ta kaluma dorpit berodo. Ta kaluma.")
+    for _ in range(4):
+        page.switch_to.active_element.send_keys(Keys.TAB)
+    assert page.switch_to.active_element.text == "Parse"
+    page.switch_to.active_element.send_keys(Keys.ENTER)
+    assert status(page) == "Parsed."
+    assert texts(page, "article:nth-of-type(1) .word") == ["Ta", "kaluma", "dorpit", "berodo", "."]
+    assert find(page, "#data").get_attribute("value").startswith("Ta kaluma")  # it is still there
+    find(page, "#data").send_keys(" Ta.", Keys.CONTROL, Keys.ENTER)
+    wait_for(page, lambda: len(texts(page, "article")) == 3)
+
+
+def test_two_models_with_confidence(page):
+    rows = ["%d\t%s" % (m, form) + 8 * "\t_" for m, form in ((1, "Ta"), (2, "kaluma"))]
+    page.execute_script("document.getElementById('data').value = arguments[0]", "\n".join(rows))  # as pasted
+    Select(find(page, "#input")).select_by_value("conllu")
+    Select(find(page, "#second")).select_by_visible_text("toy-mh3")
+    find(page, "button").click()
+    assert status(page) == "Parsed."
+    assert texts(page, ".word") == ["Ta", "kaluma"] * 2 and {"toy", "toy-mh3"} <= set(" ".join(texts(page, "h3")).split())
+    page.switch_to.frame("trees")
+    assert "probability" in find(page, ".word").get_attribute("aria-label")
+
+
+def test_text_is_text(page):
+    Select(find(page, "#input")).select_by_value("horizontal")
+    find(page, "#data").send_keys(HOSTILE)
+    find(page, "button").click()
+    assert status(page) == "Parsed."
+    assert texts(page, ".word") == HOSTILE.split() and page.title == "mh4: parse text"
+    find(page, "#data").clear()
+    find(page, "#data").send_keys("<b>x</b>")
+    Select(find(page, "#input")).select_by_value("conllu")
+    find(page, "button").click()
+    wait_for(page, lambda: "1 columns" in status(page))
+    assert texts(page, "[role=alert]") == ["data, line 1, sentence 1: 1 columns, expected 10 separated by tabs"]
+
+
+def test_the_link_carries_the_text(page, server):
+    find(page, "#data").send_keys("Ta kaluma dorpit berodo.")
+    Select(find(page, "#model")).select_by_visible_text("toy-mh3")
+    Select(find(page, "#input")).select_by_value("horizontal")
+    link = find(page, "#link").get_attribute("href")
+    page.get("about:blank")
+    page.get(link)
+    assert status(page) == "Parsed." and texts(page, ".word") == ["Ta", "kaluma", "dorpit", "berodo."]
+    assert Select(find(page, "#model")).first_selected_option.text == "toy-mh3"
+    page.get(server.address + "/#input=nothing&model=x&constructor=y&data=" + quote("<i>Ta</i>\nkaluma"))
+    wait_for(page, lambda: find(page, "#data").get_attribute("value") == "<i>Ta</i>\nkaluma")
+    assert find(page, "#input").get_attribute("value") == "horizontal"
+    wait_for(page, lambda: "#" in page.current_url and texts(page, ".word")[0] == "<i>Ta</i>")
+    assert all("kaluma" not in str(entry) for entry in server.log())  # what the text is only the browser knows
+
+
+def test_downloads(page, tmp_path):
+    page.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    find(page, "#data").send_keys("Ta kaluma dorpit berodo.")
+    find(page, "button[value=conllu]").click()
+    find(page, "button[value=svg]").click()
+    conllu, svg = tmp_path / "trees.conllu", tmp_path / "trees.svg"
+    wait_for(page, lambda: conllu.exists() and svg.exists())
+    time.sleep(0.1)
+    assert conllu.read_text().count("ArcProb=") == 5 and "\r" not in conllu.read_text()
+    assert svg.read_text().startswith("<svg ")
+    Select(find(page, "#model")).select_by_visible_text("toy-mh3")
+    find(page, "button[value=svg]").click()
+    assert status(page).strip() == "the model toy-mh3 has no tokenizer"
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_narrow_and_wide(page, width):
+    page.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+    )
+    try:
+        find(page, "#data").send_keys("Ta kaluma dorpit berodo. " * 5)
+        find(page, "button").click()
+        assert status(page) == "Parsed."
+        assert page.execute_script("return document.documentElement.scrollWidth") <= width
+        for control in page.find_elements(By.CSS_SELECTOR, "textarea, select, button, a, iframe"):
+            assert control.rect["x"] >= 0 and control.rect["x"] + control.rect["width"] <= width
+        assert page.execute_script("return document.getElementById('trees').offsetHeight") >= 400
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

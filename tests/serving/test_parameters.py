@@ -1,0 +1,115 @@
+"""The bodies of requests: forms and JSON, well-formed or not."""
+
+import asyncio
+import json
+
+import pytest
+
+for package in ("starlette", "python_multipart"):
+    pytest.importorskip(package, reason="%s is not installed: pip install mh4[serve]" % package)
+
+from asking import FORM  # noqa: E402
+from hypothesis import given  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+from starlette.requests import Request  # noqa: E402
+
+from mh4.serving.parameters import Refused, parameters  # noqa: E402
+
+MULTIPART = "multipart/form-data; boundary=XX"
+
+
+def received(body, kind, query=b"", chunks=1, late=False, most_bytes=10**6):
+    """The parameters of a request whose body comes in this many chunks."""
+    size = len(body) // chunks + 1
+    parts = [body[start : start + size] for start in range(0, len(body), size)] or [b""]
+    messages = [{"type": "http.request", "body": part, "more_body": late or part is not parts[-1]} for part in parts]
+
+    async def receive():
+        if not messages:
+            await asyncio.Event().wait()
+        return messages.pop(0)
+
+    scope = {"type": "http", "method": "POST", "path": "/", "query_string": query}
+    scope["headers"] = [(b"content-type", kind.encode("latin-1"))] if kind else []
+    return asyncio.run(parameters(Request(scope, receive), most_bytes, 0.01 if late else 60))
+
+
+def multipart(pairs, filename=""):
+    head = '--XX\r\nContent-Disposition: form-data; name="%s"' + filename + "\r\n\r\n%s\r\n"
+    return ("".join(head % pair for pair in pairs.items()) + "--XX--\r\n").encode()
+
+
+def refused(status, body, kind, **options):
+    with pytest.raises(Refused) as error:
+        received(body, kind, **options)
+    assert error.value.status == status
+    return error.value.sentence
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@given(TEXTS, st.integers(1, 3))
+def test_all_say_the_same(data, chunks):
+    from urllib.parse import urlencode
+
+    pairs = {"data": data, "parser": ""}
+    form = urlencode(pairs).encode()
+    assert received(form, FORM, chunks=chunks) == received(b"", "", form) == pairs
+    assert received(json.dumps(pairs).encode(), "application/json", chunks=chunks) == pairs
+    assert received(json.dumps({**pairs, "parser": True, "tagger": None}).encode(), "Application/JSON; charset=utf-8") == pairs
+    if "--XX" not in data:
+        for filename in ("", '; filename="../x"'):
+            assert received(multipart(pairs, filename), MULTIPART, chunks=chunks) == pairs
+
+
+def test_what_curl_sends():
+    """--data sends bytes of UTF-8 as they are; a name without a value is an empty one; the body comes before the address."""
+    assert received("tokenizer=&data=Děti+%2B a".encode(), FORM) == {"tokenizer": "", "data": "Děti + a"}
+    assert received(b"data=x", FORM, b"tokenizer&data=y") == {"tokenizer": "", "data": "x"}
+
+
+def test_what_is_malformed():
+    assert refused(400, b"data=%ff", FORM) == refused(400, b"data=\xff", FORM) == "the form is not UTF-8"
+    assert refused(400, b"", "", query=b"data=%ff") == "the address is not UTF-8"
+    assert refused(400, b"&".join(b"a=1" for _ in range(101)), FORM) == "the form has more than 100 parameters"
+    assert refused(400, multipart({str(k): "" for k in range(101)}), MULTIPART).startswith("the form is malformed")
+    for body in (b"", b"x", multipart({"data": "x"})[:-6], b"--XX\r\n\r\nx\r\n--XX--\r\n"):
+        assert refused(400, body, MULTIPART) == "the form is malformed or incomplete, expected multipart/form-data"
+    assert refused(400, multipart({"data": "x"}), "multipart/form-data").startswith("the form is malformed")
+    assert refused(400, multipart({"data": "x"}).replace(b"x", b"\xff"), MULTIPART) == "the form is not UTF-8"
+    for body in (b"{", b"\xff", b"[" * 100_000, b""):
+        assert refused(400, body, "application/json") == "the body is not JSON in UTF-8"
+    assert refused(400, b"[]", "application/json") == "the body is JSON, but not an object of parameters"
+    assert refused(400, b'{"data": 1}', "application/json") == "data is not a string"
+    assert refused(400, b'{"data": "\\ud800"}', "application/json") == "data has half a surrogate pair, which is no character"
+    assert refused(415, b"x", "text/html").startswith("the content type of the request is none of ")
+
+
+def test_what_is_too_large_or_too_slow():
+    assert refused(413, b"data=xxx", FORM, most_bytes=7) == "a request may have up to 7 bytes: send several"
+    assert received(b"data=xxx", FORM, most_bytes=8) == {"data": "xxx"}
+    assert refused(408, b"data=", FORM, late=True) == "the request did not arrive within 0.01 seconds"
+
+
+@given(
+    st.binary(),
+    st.sampled_from([FORM, MULTIPART, "multipart/form-data", "application/json", "", "x", "\xe9"]),
+    st.binary(max_size=9),
+)
+def test_anything_is_understood_or_refused(body, kind, query):
+    try:
+        found = received(body, kind, query)
+    except Refused as error:
+        assert 400 <= error.status < 500 and "\n" not in error.sentence
+    else:
+        assert all(isinstance(text, str) for pair in found.items() for text in pair)
+
+
+@given(st.binary(), st.integers(0, 200))
+def test_damaged_forms_are_understood_or_refused(junk, place):
+    good = multipart({"data": "abc", "parser": ""})
+    try:
+        received(good[:place] + junk + good[place + len(junk) :], MULTIPART)
+    except Refused as error:
+        assert error.status == 400

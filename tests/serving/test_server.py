@@ -1,0 +1,256 @@
+"""A server that runs as users run it: clients that nobody here wrote, and those that are slow, broken or too many."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
+    pytest.importorskip(package, reason="%s is not installed: pip install mh4[serve]" % package)
+
+from asking import serving  # noqa: E402
+from click.testing import CliRunner  # noqa: E402
+from many_clients import documents, load  # noqa: E402
+from udapi.core.document import Document  # noqa: E402
+from udapi.core.root import Root  # noqa: E402
+from udapi.tool.udpipeonline import UDPipeOnline  # noqa: E402
+
+from mh4 import cli  # noqa: E402
+
+TEXT = "Ta kaluma dorpit berodo. Ta kaluma dorpit."
+SECONDS = 60  # in which something happens that should, on a busy machine
+
+
+@pytest.fixture(scope="module")
+def server(of_both, tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("server"), of_both, "--workers", "2") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def hurried(of_both, tmp_path_factory):
+    """A server that waits for nobody."""
+    with serving(tmp_path_factory.mktemp("hurried"), of_both, "--timeout", "1", "--max-words", "50") as server:
+        yield server
+
+
+def test_udapi_is_a_client(server):
+    client = UDPipeOnline("toy", server.address)
+    assert client.list_models() == ["toy", "toy-mh3"]
+    assert client.segment_text(TEXT) == ["Ta kaluma dorpit berodo.", "Ta kaluma dorpit."]
+    assert client.perform_request(
+        {"model": "toy", "data": TEXT, "tokenizer": "", "tagger": "", "parser": ""}
+    ) == server.process_text(data=TEXT, tokenizer="", tagger="", parser="")
+    root = Root()
+    for form in ("Ta", "kaluma", "dorpit", "."):
+        root.create_child(form=form)
+    client.tag_parse_tree(root)
+    expected = server.process_text(data="Ta kaluma dorpit .", input="horizontal", tagger="", parser="")
+    rows = [line.split("\t") for line in expected.splitlines() if line and line[0] != "#"]
+    assert [[str(node.parent.ord), node.deprel, node.upos] for node in root.descendants] == [
+        [row[6], row[7], row[3]] for row in rows
+    ]
+    document = Document()
+    for text in ("Ta kaluma dorpit berodo.", "Ta kaluma dorpit."):
+        document.create_bundle().create_tree().text = text
+    client.process_document(document)
+    assert [[node.form for node in tree.descendants] for tree in document.trees][1] == ["Ta", "kaluma", "dorpit", "."]
+    tree = Root()
+    tree.text = TEXT
+    assert len(client.tokenize_tag_parse_tree(tree, resegment=True)) == 2
+    tree = Root()
+    tree.text = "Ta kaluma dorpit."
+    client.tokenize_tag_parse_tree(tree, ranges=True)
+    assert tree.descendants[1].misc["TokenRange"] == "3:9"
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="there is no curl")
+def test_the_commands_of_the_manual_of_udpipe(server, tmp_path):
+    """https://lindat.mff.cuni.cz/services/udpipe/api-reference.php"""
+    file = tmp_path / "input_file.txt"
+    file.write_text(TEXT + "\n", encoding="utf-8")
+
+    def curl(*arguments):
+        done = subprocess.run(["curl", "-sS", "--max-time", "60", *arguments], capture_output=True, check=True)
+        return json.loads(done.stdout)["result"]
+
+    address = server.address + "/process"
+    parsed = server.process_text(data=TEXT, tokenizer="", tagger="", parser="")
+    assert curl("--data", "tokenizer=&tagger=&parser=&data=" + TEXT, address) == parsed
+    assert curl(address + "?tokenizer&tagger&parser&data=" + TEXT.replace(" ", "%20")) == parsed
+    of_file = server.process_text(data=TEXT + "\n", tokenizer="", tagger="", parser="")
+    forms = ["-F", "data=@%s" % file, "-F", "tokenizer=", "-F", "tagger=", "-F", "parser="]
+    assert curl(*forms, address) == curl(*forms, "-F", "model=toy", address) == of_file
+
+
+def test_many_clients(server, models, tmp_path):
+    """None of their answers is lost or mixed up, though processes are killed."""
+    rng = random.Random(1)
+    pairs = documents(models / "toy-ud-test.conllu", tmp_path, models / "mst", 20, rng)
+    before = {entry["event"] for entry in server.log()}
+    assert before <= {"started", "request"}
+    assert load(server, pairs, 200, 20, 2, rng) == (200, 200)
+    started = json.loads(server.get("/health")[1])["started"]
+    assert 3 <= started <= 4
+    assert {entry["status"] for entry in server.log() if entry["event"] == "request" and entry["path"] == "/process"} == {200}
+    assert "kaluma" not in server.log_file.read_text()
+
+
+def exchange(server, *parts, end=False):
+    """Send bytes, some of them late, and what comes back until the server closes the connection."""
+    host, port = server.address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=SECONDS) as connection:
+        for k, part in enumerate(parts):
+            time.sleep(0.3 if k else 0)
+            connection.sendall(part)
+        if end:
+            connection.shutdown(socket.SHUT_WR)
+        received = b""
+        while data := connection.recv(1 << 16):
+            received += data
+    return received
+
+
+HEAD = b"POST /process HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 99\r\n\r\n"
+CHUNKED = b"POST /process HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3ffff\r\n"
+
+
+def test_slow_and_broken_clients(hurried):
+    """All at once, and none is waited for."""
+    late, bad, too_large = (b"HTTP/1.1 %s\r\n" % status for status in (b"408 Request Timeout", b"400 Bad Request", b"413 "))
+    cases = [
+        (late, []),  # says nothing
+        (late, [b"GET /models HT"]),
+        (late, [b"GET / HTTP/1.1\r\nA: b\r\n"] * 5),
+        (late, [HEAD, b"data="]),
+        (bad, [b"\x00\xff\r\n\r\n"]),
+        (bad, [b"GET /" + b"x" * 10**5]),
+        (bad, [b"\x16\x03\x01\x02\x00" * 20 + b"\r\n\r\n"]),
+        (too_large[:-2], [CHUNKED + b"x" * 0x3FFFF + b"\r\n0\r\n\r\n"]),
+    ]
+    with ThreadPoolExecutor(len(cases)) as threads:
+        answers = [threads.submit(exchange, hurried, *parts) for _, parts in cases]
+        assert hurried.get("/health")[0] == 200
+    for (expected, parts), answer in zip(cases, answers):
+        assert answer.result().startswith(expected), parts
+    assert exchange(hurried, HEAD, b"data=", end=True) == b""  # it did not send all that it said
+    assert hurried.get("/process", b"data=" + b"x" * 500_000)[0] == 413
+
+
+def test_a_client_that_takes_nothing(hurried):
+    """The server closes the connection, and has not waited for it with anything else."""
+    host, port = hurried.address.removeprefix("http://").split(":")
+    request = b"GET /view?input=horizontal&data=%s HTTP/1.1\r\nHost: x\r\n\r\n" % b"+".join([b"kaluma"] * 50)
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect((host, int(port)))
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            assert hurried.get("/health")[0] == 200
+            try:
+                for _ in range(20):
+                    connection.send(request, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                time.sleep(0.05)
+            except ConnectionError:
+                return
+    pytest.fail("the connection is still there")
+
+
+def test_a_client_that_goes(hurried):
+    before = len(gone(hurried))
+    (child,) = hurried.children()
+    host, port = hurried.address.removeprefix("http://").split(":")
+    os.kill(child, signal.SIGSTOP)
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(b"GET /process?input=horizontal&parser&data=ta HTTP/1.1\r\nHost: x\r\n\r\n")
+    end = time.monotonic() + SECONDS
+    while len(gone(hurried)) == before and time.monotonic() < end:
+        time.sleep(0.05)
+    os.kill(child, signal.SIGCONT)
+    assert len(gone(hurried)) == before + 1
+    wait_until_idle(hurried)
+
+
+def gone(server):
+    """The requests whose clients have gone."""
+    return [entry for entry in server.log() if entry["event"] == "request" and entry["status"] == 499]
+
+
+def wait_until_idle(server):
+    end = time.monotonic() + SECONDS
+    while json.loads(server.get("/health")[1])["busy"] and time.monotonic() < end:
+        time.sleep(0.05)
+
+
+def test_what_takes_too_long_is_ended(hurried):
+    """A sentence that is too long for its time; other requests are parsed as before."""
+    status, body = hurried.get("/process", b"input=horizontal&parser=&data=" + b"a+" * 51)
+    assert (status, body) == (413, b"more than 50 words, which is the most that one request may have: send several\n")
+    (child,) = hurried.children()
+    os.kill(child, signal.SIGSTOP)  # as if it were busy
+    status, body = hurried.get("/process", b"input=horizontal&parser=&data=a+b")
+    assert (status, body) == (504, b"this took more than 1 seconds: send fewer or shorter sentences\n")
+    wait_until_idle(hurried)
+    assert hurried.process_text(data="a b", input="horizontal", parser="").count("\n1\ta\t") == 1
+    assert hurried.children() != [child]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_end_is_graceful(of_both, tmp_path, number, ending_signals):
+    """A request that has begun is still answered; then nothing is left."""
+    with serving(tmp_path, of_both) as server:
+        (child,) = server.children()
+        os.kill(child, signal.SIGSTOP)
+        host, port = server.address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=SECONDS) as connection:
+            connection.sendall(b"GET /process?input=horizontal&parser&data=ta HTTP/1.1\r\nHost: x\r\n\r\n")
+            end = time.monotonic() + SECONDS
+            while not json.loads(server.get("/health")[1])["busy"] and time.monotonic() < end:
+                time.sleep(0.05)
+            server.process.send_signal(number)
+            time.sleep(0.5)
+            os.kill(child, signal.SIGCONT)
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200 OK")
+        assert server.process.wait(SECONDS) == 0 and server.process.stdout.read() == b""
+        assert server.log()[-1]["event"] == "ended"
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+def refused(*arguments):
+    """The one sentence."""
+    done = CliRunner().invoke(cli.main, ["serve", *arguments])
+    assert done.exit_code == 2 and done.output.count("\n") == 1 and done.output.startswith("mh4: ")
+    return done.output.strip()
+
+
+def test_what_cannot_be_served(models):
+    model, segmenter = "toy=%s" % (models / "mst"), "toy=%s" % (models / "segmenter")
+    assert "none" in refused("--model", "x=none", "--port", "0")
+    assert refused("--model", "x") == "mh4: 'x': expected NAME=PATH, with a name of letters, digits, _, - and ."
+    assert "'../x=y': expected NAME=PATH" in refused("--model", "../x=y")
+    assert refused("--model", model, "--model", model) == "mh4: --model: a name is given twice"
+    assert refused("--model", model, "--segmenter", "x=y") == "mh4: --segmenter x: no --model of this name"
+    assert "damaged, or not a segmenter" in refused("--port", "0", "--model", model, "--segmenter", "toy=%s" % __file__)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        message = refused("--model", model, "--segmenter", segmenter, "--port", port)
+        assert message == "mh4: cannot listen to 127.0.0.1, port %s: Address already in use" % port
+    assert "no-such-host.invalid" in refused("--model", model, "--host", "no-such-host.invalid")
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn", "python_multipart", "prometheus_client"])
+def test_what_is_not_installed(package, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("mh4.serving") or name.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    assert refused("--model", "x=y").endswith("which is not installed: pip install mh4[serve]")

@@ -1,0 +1,117 @@
+"""The queue and the processes behind it."""
+
+import asyncio
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from mh4.errors import InputError
+from mh4.serving.workers import Busy, TooLong, Workers
+from mh4.util.processes import Killed
+
+
+def run(scenario, size=1, waiting=100, seconds=120, prepare=(os.getpid,)):
+    """The result of a scenario, which gets workers that have started; nothing is left of them."""
+
+    async def main():
+        workers = Workers(size, waiting, seconds, prepare)
+        try:
+            first = await workers.start()
+            return await scenario(workers, first)
+        finally:
+            workers.stop()
+
+    before = threading.active_count()
+    result = asyncio.run(main())
+    assert threading.active_count() == before
+    return result
+
+
+async def idle(workers):
+    while workers.busy:
+        await asyncio.sleep(0.01)
+
+
+def test_calls_wait_their_turn():
+    async def scenario(workers, first):
+        pids = await asyncio.gather(*(workers.call(os.getpid) for _ in range(20)))
+        with pytest.raises(ZeroDivisionError):
+            await workers.call(divmod, 1, 0)
+        assert await workers.call(pow, 2, 10) == 1024 and workers.waiting == 0
+        await idle(workers)
+        return first, set(pids), workers.started
+
+    first, pids, started = run(scenario, size=2)
+    assert first in pids and len(pids) <= 2 and started == 2 and os.getpid() not in pids
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_killed_processes_come_back_and_no_call_is_lost():
+    async def scenario(workers, first):
+        os.kill(first, signal.SIGKILL)  # while it has nothing to do
+        assert await workers.call(pow, 2, 3) == 8
+        with pytest.raises(Killed):  # by what it does, as if it needed too much memory: also at the second try
+            await workers.call(signal.raise_signal, signal.SIGKILL)
+        assert await workers.call(pow, 2, 4) == 16
+        await idle(workers)
+        return workers.started
+
+    assert run(scenario) == 4  # the first; in its place; for the second try; in place of that
+
+
+def test_a_full_queue_and_a_slow_one():
+    async def scenario(workers, first):
+        slow = [asyncio.ensure_future(workers.call(time.sleep, 1)) for _ in range(3)]
+        await asyncio.sleep(0.1)
+        assert workers.busy == 1 and workers.waiting == 2
+        with pytest.raises(Busy):  # there is no room
+            await workers.call(pow, 1, 1)
+        slow[2].cancel()  # the client has gone
+        await asyncio.sleep(0)
+        assert workers.waiting == 1
+        waiting = asyncio.ensure_future(workers.call(pow, 2, 2))
+        await slow[0]
+        await slow[1]
+        return await waiting
+
+    assert run(scenario, waiting=2) == 4
+
+
+def test_calls_that_take_too_long():
+    async def scenario(workers, first):
+        took_too_long = asyncio.ensure_future(workers.call(time.sleep, 10**6))
+        await asyncio.sleep(0)
+        with pytest.raises(Busy):  # it waits as long as the other takes, which began before
+            await workers.call(os.getpid)
+        with pytest.raises(TooLong):
+            await took_too_long
+        await idle(workers)
+        return workers.started
+
+    assert run(scenario, seconds=0.5) == 2
+
+
+def test_a_client_that_goes_does_not_free_the_process_before_it_is_done():
+    async def scenario(workers, first):
+        at_work = asyncio.ensure_future(workers.call(time.sleep, 1))
+        await asyncio.sleep(0.1)
+        at_work.cancel()
+        await asyncio.sleep(0)
+        assert workers.busy == 1
+        return await workers.call(os.getpid) == first
+
+    assert run(scenario)
+
+
+def test_what_prevents_the_start():
+    with pytest.raises(InputError, match="no model"):
+        run(None, size=2, prepare=(_fails,))
+
+
+def _fails():
+    raise InputError("no model")

@@ -1,0 +1,112 @@
+"""mh4 as a component of spaCy pipelines, after the blank Hungarian tokenizer: `make spacy-test` runs this."""
+
+import numpy as np
+import pytest
+import toy
+
+spacy = pytest.importorskip("spacy", reason="spaCy is not installed: `make spacy-test` runs this")
+
+import mh4  # noqa: E402
+from mh4.errors import InputError  # noqa: E402
+from mh4.parser import config  # noqa: E402
+from mh4.training.trainer import Trainer  # noqa: E402
+
+TEXT = "Ta kaluma dorpit berodo. Ta kaluma dorpit!"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """Of mst, whose trees cross; it has learned nothing."""
+    folder = tmp_path_factory.mktemp("spacy")
+    sentences = toy.sentences(folder, "dev")
+    Trainer("mst", toy.SMALL, sentences, sentences[:5], str(folder)).model.save(str(folder))
+    return str(folder)
+
+
+def pipeline(model, **options):
+    nlp = spacy.blank("hu")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("mh4", config={"model": model, **options})
+    return nlp
+
+
+def heads(sentence):
+    """Of a sentence without tokens of space, as in mh4."""
+    words = [token for token in sentence if not token.is_space]
+    places = {token.i: m for m, token in enumerate(words, start=1)}
+    return [-1, *(0 if token.head is token or token.head == token else places[token.head.i] for token in words)]
+
+
+def test_trees_are_those_of_the_parser(model):
+    parser = mh4.load(model)
+    doc = pipeline(model)(TEXT)
+    assert [sentence.text for sentence in doc.sents] == ["Ta kaluma dorpit berodo.", "Ta kaluma dorpit!"]
+    assert doc.has_annotation("DEP") and not doc.has_annotation("TAG") and not doc.has_annotation("POS")
+    for sentence, parsed in zip(doc.sents, parser.parse([[token.text for token in sentence] for sentence in doc.sents])):
+        assert heads(sentence) == parsed.heads.tolist()
+        labels = [label if head else "ROOT" for label, head in zip(parsed.deprels, parsed.heads[1:])]
+        assert [token.dep_ for token in sentence] == labels and sentence.root.dep_ == "ROOT"
+
+
+def test_crossing_arcs(model):
+    """The sentences stay what they were, and children are those of the tree."""
+    rng = np.random.default_rng(1)
+    words = ["ta", "kaluma", "dorpit", "berodo", "zenita", "wibonit", "mosuro", "gundet"]
+    texts = [" ".join(rng.choice(words, 12)) + " ." for _ in range(40)]
+    nlp, parser = pipeline(model), mh4.load(model)
+    crossing = 0
+    for doc, text in zip(nlp.pipe(texts, batch_size=7), texts):
+        (parsed,) = parser.parse([text.split()])
+        (sentence,) = doc.sents
+        assert heads(sentence) == parsed.heads.tolist()
+        for m, token in enumerate(sentence, start=1):
+            assert [child.i + 1 for child in token.children] == np.flatnonzero(parsed.heads == m).tolist()
+        crossing += mh4.trees.crossed_arcs(parsed.heads).any()
+    assert crossing > 5
+
+
+def test_tags_where_asked(model):
+    doc = pipeline(model, tags=True)(TEXT)
+    (parsed, _) = mh4.load(model).parse([[token.text for token in sentence] for sentence in doc.sents])
+    first = next(doc.sents)
+    assert [token.pos_ for token in first] == parsed.upos
+    assert [token.tag_ or "_" for token in first] == parsed.xpos and [str(token.morph) or "_" for token in first] == parsed.feats
+
+
+def test_white_space_is_no_word(model):
+    nlp = pipeline(model)
+    plain, spaced = nlp(TEXT), nlp(TEXT.replace(" ", "  ").replace("Ta", "\n\nTa"))
+    assert any(token.is_space for token in spaced)
+    assert [heads(sentence) for sentence in spaced.sents] == [heads(sentence) for sentence in plain.sents]
+    for token in spaced:
+        if token.is_space:
+            assert token.dep_ == "dep" and not token.head.is_space and token.head.sent == token.sent
+    assert [token.dep_ for token in nlp(" \n ")] == ["dep"] and len(nlp("")) == 0
+
+
+def test_what_cannot_be_parsed(model, tmp_path):
+    nlp = spacy.blank("hu")
+    nlp.add_pipe("mh4", config={"model": model})
+    with pytest.raises(
+        InputError, match=r'no sentences, and mh4 parses one at a time: .* nlp.add_pipe\("sentencizer", before="mh4"\)'
+    ):
+        nlp(TEXT)
+    with pytest.raises(InputError, match="none"):
+        spacy.blank("hu").add_pipe("mh4", config={"model": str(tmp_path / "none")})
+    with pytest.raises(InputError, match="no setting|decod"):
+        spacy.blank("hu").add_pipe("mh4", config={"model": model, "decode": "quickly"})
+    sentences = toy.sentences(tmp_path, "dev")
+    settings = config.with_settings(toy.SMALL, ["training.%s_weight=0" % column for column in ("upos", "xpos", "feats")])
+    (tmp_path / "untagged").mkdir()
+    Trainer("mst", settings, sentences, sentences[:5], str(tmp_path / "untagged")).model.save(str(tmp_path / "untagged"))
+    assert pipeline(str(tmp_path / "untagged"))(TEXT).has_annotation("DEP")
+    with pytest.raises(InputError, match="untagged predicts no tags, so they cannot be set"):
+        pipeline(str(tmp_path / "untagged"), tags=True)
+
+
+def test_pipelines_are_kept(model, tmp_path):
+    """With the path of the model."""
+    nlp = pipeline(model, tags=True)
+    nlp.to_disk(tmp_path / "pipeline")
+    again = spacy.load(tmp_path / "pipeline")
+    assert again(TEXT).to_json() == nlp(TEXT).to_json()
