@@ -12,7 +12,7 @@ import sys
 from contextlib import contextmanager
 
 import pytest
-import samples
+import corpora
 import toy
 from click.testing import CliRunner
 
@@ -27,7 +27,7 @@ engine = pytest.importorskip("mh4.corpus.engine", reason="Dask is not installed"
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    return samples.train(tmp_path_factory.mktemp("model"))
+    return corpora.train(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def pool(monkeypatch, before=lambda shard: None):
 
     @contextmanager
     def workers(settings, logs, number, scheduler=None, slurm=None):
-        yield samples.Here(before)
+        yield corpora.Here(before)
 
     monkeypatch.setattr(engine, "workers", workers)
 
@@ -87,19 +87,19 @@ def content(path):
 def test_the_joined_files_are_those_of_mh4_parse(folder, options):
     assert parse(*options).startswith("%s/out: 8 shards, 102 sentences, " % folder)
     assert same_as_mh4_parse(folder, *options)
-    assert len(samples.records(folder / "out")) == 8 and not samples.in_mid_shard(folder / "out")
+    assert len(corpora.records(folder / "out")) == 8 and not corpora.in_mid_shard(folder / "out")
     assert ": 8 of 8 shards are done; 2 of 2 files are cut into shards\n102 sentences, " in mh4("corpus", "status", "out")
     assert mh4("corpus", "verify", "out").startswith("%s/out: 8 shards, 102 sentences, " % folder)
 
 
 def test_records(folder):
     parse("--tags")
-    record = json.loads(samples.records(folder / "out")[-1].read_text())
+    record = json.loads(corpora.records(folder / "out")[-1].read_text())
     content = (folder / "in" / "long.conllu").read_bytes()
     assert record["input"] == str(folder / "in" / "long.conllu") and record["offset"] + record["length"] == len(content)
     assert record["options"]["tags"] is True and record["options"]["mh4"] == cli.mh4.__version__
     assert record["parsed_sentences"] == record["sentences"] > 0 < record["seconds"] and record["rejects"] == 0
-    text = samples.records(folder / "out")[-1].with_suffix(".conllu").read_bytes()
+    text = corpora.records(folder / "out")[-1].with_suffix(".conllu").read_bytes()
     assert record["output_bytes"] == len(text) and sum(line[:1].isdigit() for line in text.splitlines()) >= record["parsed_words"]
 
 
@@ -161,7 +161,7 @@ def test_a_shard_that_fails(folder, monkeypatch):
     pool(monkeypatch, failing)
     said = parse(code=1)
     log = folder / "out/shards/00001/000/002.log"
-    assert len(failures) == 3 and len(samples.records(folder / "out")) == 7
+    assert len(failures) == 3 and len(corpora.records(folder / "out")) == 7
     assert "mh4: in/long.conllu, shard 2, failed: ValueError: a reason (log: %s)\n" % log in said
     assert log.read_text().count("Traceback") == 3 and "failed: in/long.conllu, shard 2 (log: %s)" % log in mh4(
         "corpus", "status", "out"
@@ -182,7 +182,7 @@ def test_bad_files(folder):
     line = content[:middle].count(b"\n") + 3
     assert ", failed: in/long.conllu, line %d: not UTF-8 (byte 0xff) (log: " % line in said
     assert ", failed: in/none.conllu: no sentences in it, expected CoNLL-U (log: " in said
-    assert len(samples.records(folder / "out")) == 7
+    assert len(corpora.records(folder / "out")) == 7
     (folder / "in/none.conllu").unlink()
     mh4("corpus", "parse", "in", "-o", "rest", "--model", "model", "--rejects")
     assert "2 blocks rejected" in mh4("corpus", "status", "rest")
@@ -200,7 +200,7 @@ def test_compressed_files(folder):
     (folder / "in/x.conllu.gz").write_bytes(gzip.compress(given))
     (folder / "in/y.conllu.bz2").write_bytes(bz2.compress(given))
     parse()
-    samples.records(folder / "out")[-2].unlink()
+    corpora.records(folder / "out")[-2].unlink()
     assert "14 shards" in parse()
     assert same_as_mh4_parse(folder)
     (folder / "in/x.conllu.gz").write_bytes(gzip.compress(given)[:-100])
@@ -233,7 +233,7 @@ def test_a_file_that_changes(folder, monkeypatch):
 def test_verify_finds_what_is_wrong(folder):
     """And what it finds is parsed again."""
     parse()
-    record = samples.records(folder / "out")[2]
+    record = corpora.records(folder / "out")[2]
     output = record.with_suffix(".conllu")
     good = output.read_bytes()
 
@@ -297,7 +297,7 @@ def test_workers_of_another_version_or_model(folder):
 
 
 def test_workers_that_are_all_refused(folder, monkeypatch):
-    class Refused(samples.Here):
+    class Refused(corpora.Here):
         def count(self):
             return 0
 
@@ -308,7 +308,7 @@ def test_workers_that_are_all_refused(folder, monkeypatch):
             return []
 
     monkeypatch.setattr(driver, "PATIENCE", 0)
-    monkeypatch.setattr(samples, "Here", lambda before: Refused())
+    monkeypatch.setattr(corpora, "Here", lambda before: Refused())
     assert parse(code=2).splitlines()[-1] == "mh4: no workers but such as are refused; of the last, worker x is refused: y"
 
 
@@ -340,7 +340,7 @@ def test_text(folder, model, monkeypatch, tmp_path_factory):
     monkeypatch.setattr(conllu, "PORTION", 500)
     options = ["in/text.txt", "--text", "--segmenter", "segmenter", "--model", "model"]
     mh4("corpus", "parse", *options, "-o", "out")
-    assert len(samples.records(folder / "out")) > 3
+    assert len(corpora.records(folder / "out")) > 3
     mh4("corpus", "verify", "out")
     mh4("corpus", "join", "out", "-o", "joined")
     mh4("parse", *options, "-o", "parsed", "--quiet")

@@ -1,7 +1,7 @@
 """`mh4 corpus` with real workers, of which one is killed in mid-shard, and then the driver."""
 
 import pytest
-import samples
+import corpora
 
 pytest.importorskip("distributed", reason="Dask is not installed")
 
@@ -13,16 +13,16 @@ def test_a_worker_and_the_driver_are_killed(tmp_path):
     """Nothing of theirs is left, and the next driver ends with what `mh4 parse` writes. `make corpus-test` does far more of this."""
     trial, folder = Trial(tmp_path, megabytes=3), tmp_path / "corpus"
     driver = trial.start(folder, "--workers", "2", "--quiet")
-    samples.wait_for(lambda: samples.in_mid_shard(folder))
-    samples.workers_of(driver)[0].kill()
-    samples.wait_for(lambda: samples.records(folder))
-    workers = samples.workers_of(driver)
+    corpora.wait_for(lambda: corpora.in_mid_shard(folder))
+    corpora.workers_of(driver)[0].kill()
+    corpora.wait_for(lambda: corpora.records(folder))
+    workers = corpora.workers_of(driver)
     driver.kill()
     driver.communicate()
-    samples.wait_for(lambda: not any(worker.is_running() and worker.status() != "zombie" for worker in workers))
-    done = len(samples.records(folder))
-    code, out, said = samples.run(*trial.command(folder, "--workers", "1"))
+    corpora.wait_for(lambda: not any(worker.is_running() and worker.status() != "zombie" for worker in workers))
+    done = len(corpora.records(folder))
+    code, out, said = corpora.run(*trial.command(folder, "--workers", "1"))
     assert code == 0 and out == "" and said.count("\n") == 1 and " shards, " in said, said
-    assert 1 <= done <= len(samples.records(folder))
-    code, _, said = samples.run("corpus", "join", str(folder), "-o", str(tmp_path / "joined") + "/")
+    assert 1 <= done <= len(corpora.records(folder))
+    code, _, said = corpora.run("corpus", "join", str(folder), "-o", str(tmp_path / "joined") + "/")
     assert code == 0 and contents(tmp_path / "joined") == trial.parsed, said

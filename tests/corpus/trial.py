@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[k]) for k in (0, 1, 2)]
 
-import samples  # noqa: E402
+import corpora  # noqa: E402
 import toy  # noqa: E402
 
 from mh4.util.processes import with_parent  # noqa: E402
@@ -31,14 +31,14 @@ class Trial:
 
     def __init__(self, scratch, megabytes):
         self.scratch = scratch
-        self.model = samples.train(make(scratch / "model"))
+        self.model = corpora.train(make(scratch / "model"))
         train = (scratch / "model" / "toy-ud-train.conllu").read_bytes()
         files = {"large.conllu": train * (megabytes * 1_000_000 // len(train) + 1), "a b/small\n.conllu": train}
         for name, content in files.items():
             path = scratch / "in" / name
             make(path.parent)
             path.write_bytes(content)
-            code, _, said = samples.run("parse", "--quiet", "--model", self.model, str(path), "-o", str(scratch / "quiet"))
+            code, _, said = corpora.run("parse", "--quiet", "--model", self.model, str(path), "-o", str(scratch / "quiet"))
             assert code == 0, said
             make((scratch / "parsed" / name).parent)
             (scratch / "quiet").rename(scratch / "parsed" / name)
@@ -48,19 +48,19 @@ class Trial:
         return ["corpus", "parse", str(self.scratch / "in"), "-o", str(folder), "--model", self.model, *options]
 
     def start(self, folder, *options):
-        return samples.start(*self.command(folder, *options))
+        return corpora.start(*self.command(folder, *options))
 
     def check(self, folder):
         """The corpus is parsed to its end, verified, joined, and what it should be."""
-        code, _, said = samples.run(*self.command(folder, "--workers", "2"))
+        code, _, said = corpora.run(*self.command(folder, "--workers", "2"))
         assert code == 0, said
-        code, _, said = samples.run("corpus", "verify", str(folder), "--workers", "2")
+        code, _, said = corpora.run("corpus", "verify", str(folder), "--workers", "2")
         assert code == 0, said
         joined = self.scratch / ("joined-" + folder.name)
-        code, _, said = samples.run("corpus", "join", str(folder), "-o", str(joined) + "/")
+        code, _, said = corpora.run("corpus", "join", str(folder), "-o", str(joined) + "/")
         assert code == 0, said
         assert contents(joined) == self.parsed, "%s differs" % joined
-        assert not samples.in_mid_shard(folder)
+        assert not corpora.in_mid_shard(folder)
         shutil.rmtree(joined)
         shutil.rmtree(folder)
 
@@ -80,14 +80,14 @@ def workers_are_killed(trial, rng, kills):
     while killed < kills:
         driver = trial.start(folder, "--workers", "2", "--quiet")
         while driver.poll() is None and killed < kills:
-            if samples.in_mid_shard(folder) and (workers := samples.workers_of(driver)):
+            if corpora.in_mid_shard(folder) and (workers := corpora.workers_of(driver)):
                 with suppress(ProcessLookupError):
                     os.kill(rng.choice(workers).pid, signal.SIGKILL)
                     killed += 1
                 time.sleep(rng.uniform(0.2, 2))
         assert driver.wait(PATIENCE) in (0, 1), driver.stderr.read()  # 1: a shard was killed three times
         if driver.returncode == 0 and killed < kills:
-            for record in samples.records(folder):
+            for record in corpora.records(folder):
                 record.unlink()  # and all again
     trial.check(folder)
     return killed
@@ -99,15 +99,15 @@ def drivers_are_killed(trial, rng, kills):
     for k in range(kills):
         driver = trial.start(folder, "--workers", "2", "--quiet")
         if k % 3:
-            samples.wait_for(lambda: samples.in_mid_shard(folder) or driver.poll() is not None, PATIENCE)  # noqa: B023
+            corpora.wait_for(lambda: corpora.in_mid_shard(folder) or driver.poll() is not None, PATIENCE)  # noqa: B023
         time.sleep(rng.uniform(0, 1.5))
-        workers = samples.workers_of(driver) if driver.poll() is None else []
+        workers = corpora.workers_of(driver) if driver.poll() is None else []
         if k == 1:
-            code, _, said = samples.run(*trial.command(folder))
+            code, _, said = corpora.run(*trial.command(folder))
             assert code == 2 and "is at work in this folder (process %d on " % driver.pid in said or driver.poll() == 0, said
         driver.kill()
         driver.wait()
-        samples.wait_for(lambda: not any(worker.is_running() and worker.status() != "zombie" for worker in workers))  # noqa: B023
+        corpora.wait_for(lambda: not any(worker.is_running() and worker.status() != "zombie" for worker in workers))  # noqa: B023
     trial.check(folder)
     return kills
 
@@ -124,7 +124,7 @@ def the_scheduler_is_killed(trial, rng, kills):
             stack.enter_context(dask(trial, "worker", address, "--nthreads", "2"))
             driver = trial.start(folder, "--scheduler", address)
             if k < kills:
-                samples.wait_for(lambda: samples.in_mid_shard(folder), PATIENCE)
+                corpora.wait_for(lambda: corpora.in_mid_shard(folder), PATIENCE)
                 time.sleep(rng.uniform(0, 1))
                 scheduler.kill()
             _, said = driver.communicate(timeout=PATIENCE)
