@@ -16,6 +16,8 @@ TOOLS = ["single", "predictions"]  # commands that are not studies
 class Studies(Commands):
     """The studies, of which only the one that is asked for is imported."""
 
+    once = False  # programs write these command lines, not people
+
     def list_commands(self, context: click.Context) -> list[str]:
         return [module.name for module in pkgutil.iter_modules(studies.__path__)] + TOOLS
 

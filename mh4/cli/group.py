@@ -24,9 +24,11 @@ _ARGUMENTS = __name__ + ".arguments"  # those of the command line, in the meta o
 class Group(click.Group):
     """A group none of whose commands takes an option twice, of which click would silently use the last, unless it may be repeated."""
 
+    once = True  # False: of an option that is given twice, the last counts
+
     def resolve_command(self, context: click.Context, arguments: list[str]) -> Any:
         name, command, rest = super().resolve_command(context, arguments)
-        if command is not None and not context.resilient_parsing:
+        if self.once and command is not None and not context.resilient_parsing:
             with suppress(click.UsageError):  # which the command reports by itself
                 _, _, order = command.make_parser(click.Context(command, parent=context)).parse_args(list(rest))
                 for option, times in Counter(order).items():

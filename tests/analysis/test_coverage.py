@@ -152,7 +152,7 @@ def test_bad_input_is_one_sentence(bank, tmp_path):
     bad.write_text("")
     assert "no sentences in it" in refuses("coverage", str(bad))
     assert "cannot be read" in refuses("coverage", str(tmp_path / "none.conllu"))
-    assert "cannot be read" in refuses("coverage", str(tmp_path))
+    assert "bad.conllu: no sentences in it" in refuses("coverage", str(tmp_path))
     done = subprocess.run([*COMMAND, "coverage"], stdout=-1, stderr=-1, cwd=str(toy.ROOT))
     assert done.returncode == 2 and b"FILE..." in done.stderr
 

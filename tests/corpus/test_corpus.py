@@ -61,8 +61,8 @@ def mh4(*arguments, code=0):
     return done.output
 
 
-def parse(*more, code=0):
-    return mh4("corpus", "parse", "in", "-o", "out", "--model", "model", *more, code=code)
+def parse(*more, model="model", code=0):
+    return mh4("corpus", "parse", "in", "-o", "out", "--model", model, *more, code=code)
 
 
 def same_as_mh4_parse(tmp_path, *options):
@@ -124,21 +124,21 @@ def test_what_is_done_is_not_done_again(folder, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "options, message",
+    "options, which, message",
     [
-        (["--tags"], "begun with --tags off, not on"),
-        (["--decode", "greedy"], "begun with --decode unset, not greedy"),
-        (["--model", "other"], "begun with the model with checksum "),
-        (["in/long.conllu"], "begun with 2 files, and these are 3: "),
+        (["--tags"], "model", "begun with --tags off, not on"),
+        (["--decode", "greedy"], "model", "begun with --decode unset, not greedy"),
+        ([], "other", "begun with the model with checksum "),
+        (["in/long.conllu"], "model", "begun with 2 files, and these are 3: "),
     ],
 )
-def test_nothing_is_mixed(folder, options, message):
+def test_nothing_is_mixed(folder, options, which, message):
     parse()
     os.mkdir("other")
     for name in ("config.toml", "vocabulary.json", "weights.npz"):
         content = (folder / "model" / name).read_bytes()
         (folder / "other" / name).write_bytes(content.replace(b"seed = 1", b"seed = 2"))
-    said = parse(*options, code=2)
+    said = parse(*options, model=which, code=2)
     assert said.startswith("mh4: %s/out: %s" % (folder, message)) and said.count("\n") == 1 and "another folder" in said
 
 

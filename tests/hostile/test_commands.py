@@ -484,7 +484,7 @@ def mh5(sweep):
 def test_a_sentence_that_is_decoded_otherwise(mh5, jobs):
     """A line for each, with its place; with --quiet, nothing."""
     model, path = mh5
-    parse = ["parse", "--model", model, path, "--jobs", jobs]
+    parse = ["parse", "--model", model, path, "--jobs", jobs, "--longest", "1000"]
     done = shell('"$@"', *parse)
     lines = done.stderr.decode().splitlines()
     assert done.returncode == 0 and len(lines) == 2, lines
@@ -496,7 +496,7 @@ def test_a_sentence_that_is_decoded_otherwise(mh5, jobs):
 
 def test_other_commands_that_warn(mh5, tmp_path):
     model, path = mh5
-    for command in (["test"], ["view", "--html", str(tmp_path / "page.html")], ["ensemble"]):
+    for command in (["test"], ["view", "--html", str(tmp_path / "page.html")], ["ensemble", "--longest", "1000"]):
         done = shell('"$@"', *command, "--model", model, path)
         said = done.stderr.decode()
         assert done.returncode == 0 and said.count("sentence 1: MH5 takes ") == said.count("sentence 4: MH5 takes ") == 1, said
