@@ -11,8 +11,8 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-import pytest
 import corpora
+import pytest
 import toy
 from click.testing import CliRunner
 

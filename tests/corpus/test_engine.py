@@ -1,7 +1,7 @@
 """`mh4 corpus` with real workers, of which one is killed in mid-shard, and then the driver."""
 
-import pytest
 import corpora
+import pytest
 
 pytest.importorskip("distributed", reason="Dask is not installed")
 
