@@ -74,7 +74,7 @@ def parse(
     shard_size: int | None,
     quiet: bool,
 ) -> None:
-    """Parse files, and all *.conllu in folders (with --text, *.txt), as `mh4 parse` would, into shards in FOLDER.
+    """Parse files, and all .conllu files in folders (with --text, .txt), as `mh4 parse` would, into shards in FOLDER.
 
     They are cut between sentences, without being copied; compressed ones (.gz, .bz2, .xz, .zst) as they are read. What is done is
     kept, and when the same command is started again, it parses the rest. A shard that fails three times is named, with its log; the

@@ -100,7 +100,7 @@ class TreeDistribution:
         return self._returned(torch.where(with_arcs > -torch.inf, with_arcs - everything, -torch.inf))
 
     def sample(self, shape: Sequence[int] = (), generator: torch.Generator | None = None) -> torch.Tensor:
-        """Independent samples: the trees of derivations drawn with their probability, long (*shape, B, N+1), -1 at 0 and in the padding.
+        """Independent samples: the trees of derivations drawn with their probability, long ``(*shape, B, N+1)``, -1 at 0 and in padding.
 
         shape: how many of each sentence, as of PyTorch's own distributions; by default, one. generator: by default, that of PyTorch:
         after `torch.manual_seed`, the samples are the same, with any number of threads.
