@@ -52,7 +52,9 @@ def longest(name, what, seconds):
         lengths.append(min(n, most))
         times.append(elsewhere(name, what, lengths[-1])[0])
         n *= 2
-    if times[-1] >= seconds and len(times) > 1:
+    if len(times) == 1:
+        most = lengths[0]
+    elif times[-1] >= seconds:
         exponent = math.log(times[-1] / times[-2]) / math.log(lengths[-1] / lengths[-2])
         n = round(lengths[-2] * (seconds / times[-2]) ** (1 / exponent))
         taken, _ = elsewhere(name, what, n)
