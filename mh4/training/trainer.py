@@ -418,10 +418,9 @@ def state_of(files: Folder) -> list[str]:
 
 
 def _trained(summary: dict[str, Any]) -> list[str]:
-    lines = [
-        "trained: dev UAS %(dev_uas).2f, LAS %(dev_las).2f, UPOS %(dev_upos).2f, "
-        "best of %(evaluations)d evaluations, %(updates)d updates, mh4 %(mh4)s" % summary
-    ]
+    scores = ["%s %.2f" % (name.upper(), summary["dev_" + name]) for name in ("uas", "las", "upos") if "dev_" + name in summary]
+    run = "best of %(evaluations)d evaluations, %(updates)d updates, mh4 %(mh4)s" % summary
+    lines = ["trained: dev %s, %s" % (", ".join(scores), run)]
     for name, source in each_source(summary["sources"]):
         size = ", %d sentences, %d words" % (source["sentences"], source["words"]) if "words" in source else ""
         lines.append("%s: %s (git blob %s)%s" % (name, source["file"], source["git_blob"], size))

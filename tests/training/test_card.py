@@ -79,6 +79,15 @@ def test_is_the_same_every_time(folder, packed, treebank, tmp_path):
     assert run("pack", folder, "-o", folder / "config.toml").exit_code == 2
 
 
+def test_info_of_a_model_that_predicts_no_upos(treebank, tmp_path):
+    few = ["training.max_updates=2", "training.evaluate_updates=2", "training.upos_weight=0", "encoder.units=16"]
+    sentences = toy.sentences(treebank)[:12]
+    sources = {"train": {"file": "a.conllu", "git_blob": "0" * 40}}
+    Trainer("mst", config.with_settings(toy.SMALL, few), sentences, sentences, str(tmp_path), sources=sources).run()
+    done = run("info", tmp_path)
+    assert done.exit_code == 0 and "trained: dev UAS " in done.output and "UPOS " not in done.output.splitlines()[2]
+
+
 def test_info(folder, packed):
     ours, theirs = (run("info", path).output.splitlines() for path in (packed, folder))
     assert ours[0] == theirs[0].replace(str(folder), str(packed)) and ours[1:] == theirs[1:]
