@@ -26,6 +26,7 @@ except ModuleNotFoundError:
 
 _LOOK = 1  # seconds between looks at which workers there are
 _ANSWER = 30  # seconds in which a worker that has a result gives it
+_STARTS = 3  # of the workers of this machine, until it is an error that they do not start
 
 
 class Job:
@@ -168,12 +169,20 @@ def workers(
             if scheduler is not None:
                 client = stack.enter_context(Client(scheduler, timeout="10s"))
             else:
-                cluster = stack.enter_context(_local(number) if slurm is None else _slurm(slurm, logs))
+                cluster = stack.enter_context(_begun(number) if slurm is None else _slurm(slurm, logs))
                 client = stack.enter_context(Client(cluster))
                 keep = _nothing if slurm is None else partial(cluster.scale, jobs=number)
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError("%s: no workers: %s" % (scheduler or "Dask", error)) from None
         yield Workers(client, settings, keep)
+
+
+def _begun(number: int) -> LocalCluster:
+    """A cluster on this machine. Dask replaces workers that are killed, but not while it starts them: then all are started again."""
+    for _ in range(_STARTS - 1):
+        with suppress(RuntimeError):
+            return _local(number)
+    return _local(number)
 
 
 def _nothing() -> None:
