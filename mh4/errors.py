@@ -1,5 +1,6 @@
 """Errors in the user's input, explained in one sentence."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -67,3 +68,13 @@ def working_on(place: str) -> Iterator[None]:
 def placed(warning: object) -> str:
     """The text of a warning, with the place that is being worked on."""
     return ": ".join(filter(None, [_place.get(), str(warning)]))
+
+
+@contextmanager
+def warnings_said() -> Iterator[list[str]]:
+    """The texts of the warnings in the block, with their places, which are for another process, or somebody else, to show."""
+    said: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RuntimeWarning)
+        warnings.showwarning = lambda warning, *rest, **options: said.append(placed(warning))
+        yield said

@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path
 
 from mh4.cli.group import say
 from mh4.cli.paths import check_outputs, files_of
@@ -66,7 +65,7 @@ def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu")
         raise InputError("standard input has no name, so its parse cannot go into a folder: %s" % output)
     found: dict[str, str] = {}
     for file in files:
-        path = os.path.join(output, _name(file))
+        path = os.path.join(output, compression.with_extension(os.path.basename(file), ".conllu"))
         if path in found:
             raise InputError("%s and %s would both be written to %s" % (found[path], file, path))
         found[path] = file
@@ -75,10 +74,3 @@ def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu")
     check_outputs(found)
     make_folder(output)
     return [(file, path) for path, file in found.items()]
-
-
-def _name(file: str) -> str:
-    """Of the parse of a file."""
-    name = Path(file).name
-    stem = compression.stem(name)
-    return Path(stem).with_suffix(".conllu").name + name[len(stem) :]

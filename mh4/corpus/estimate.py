@@ -15,9 +15,10 @@ from mh4.corpus.cutting import Shard
 from mh4.corpus.display import duration
 from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
-from mh4.errors import InputError, unreadable
+from mh4.errors import InputError
 from mh4.util import compression
 from mh4.util.processes import Child, Killed
+from mh4.util.reading import open_content
 
 _PLACES = 8  # of the sample, at equal distances in the input
 _SECONDS = 30  # after which no more is parsed
@@ -44,7 +45,7 @@ def sizes(inputs: Sequence[Input]) -> list[int]:
         with suppress(OSError, InputError):  # which whoever parses it will report
             size = os.path.getsize(one.path)
             if one.path.endswith(compression.EXTENSIONS):
-                with compression.opened(one.path) as file:
+                with open_content(one.path) as file:
                     content = file.read(_BEGINNING)
                 size = len(content) if len(content) < _BEGINNING else size * len(content) // len(zlib.compress(content))
         found.append(size)
@@ -106,16 +107,13 @@ def _sample(inputs: Sequence[Input]) -> Iterator[tuple[Input, Shard, bytes]]:
 
 def _portion(path: str, offset: int, length: int) -> bytes:
     """A portion of a file that begins with the first sentence after `offset`, or with the file if this is near its end."""
-    try:
-        with compression.opened(path) as file:
-            if offset and length - offset > 1 << 20:
-                file.seek(offset)
-                file.readline()  # a part of a line
-                while (line := file.readline()) and line.strip():
-                    pass
-            return next(cutting.portions(file), b"")
-    except OSError as error:
-        raise unreadable(path, error) from None
+    with open_content(path) as file:
+        if offset and length - offset > 1 << 20:
+            file.seek(offset)
+            file.readline()  # a part of a line
+            while (line := file.readline()) and line.strip():
+                pass
+        return next(cutting.portions(file), b"")
 
 
 def _measure(settings: Settings, source: Input, shard: Shard, content: bytes) -> Measured:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from mh4.errors import InputError, unreadable
@@ -40,7 +39,7 @@ def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
             pairs = [(argument, os.path.basename(argument))]
         for given, name in pairs:
             with open_regular(given):
-                found.append(Input(os.path.abspath(given), given, _unused(_as_conllu(name), taken)))
+                found.append(Input(os.path.abspath(given), given, _unused(compression.with_extension(name, CONLLU), taken)))
     return found
 
 
@@ -56,12 +55,6 @@ def _within(folder: str, extension: str, output: str) -> Iterator[str]:
             path = os.path.join(place, name)
             if compression.stem(name).endswith(extension) and os.path.isfile(path):
                 yield os.path.relpath(path, folder)
-
-
-def _as_conllu(name: str) -> str:
-    """The name of the parse of a file of this name."""
-    stem = compression.stem(name)
-    return str(Path(stem).with_suffix(CONLLU)) + name[len(stem) :]
 
 
 def _unused(name: str, taken: set[str]) -> str:

@@ -2,15 +2,15 @@
 
 import json
 import os
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
-from typing import Any, BinaryIO
+from collections.abc import Callable, Generator
+from typing import Any
 
 from mh4.corpus.cutting import MOST_COMPRESSED, Shard, content_of, cut
 from mh4.corpus.folder import Folder
 from mh4.errors import InputError, unreadable
 from mh4.util import compression
 from mh4.util.files import explained, make_folder, write_text
+from mh4.util.reading import open_content
 
 
 def shards(
@@ -33,7 +33,7 @@ def shards(
         lines = [{"path": path, **status}, *(shard._asdict() for shard in known), *([_end(len(known))] * complete)]
         write_text(plan, "".join(map(_line, lines)))
     count = len(known)
-    with _opened(path) as stream:
+    with open_content(path) as stream:
         for shard in known:
             if wanted(shard):
                 yield shard, content_of(stream, path, shard) if compressed else None
@@ -79,18 +79,9 @@ def changed(folder: Folder, file: int, path: str) -> bool:
 
 def _check_unchanged(path: str, file: int, size: int, known: list[Shard]) -> None:
     """InputError unless the file has the same shards as before, though perhaps another time."""
-    with _opened(path) as stream:
+    with open_content(path) as stream:
         if [shard for shard, _ in cut(stream, file, size)] != known:
             raise _changed(path)
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
-    try:
-        with compression.opened(path) as stream:
-            yield stream
-    except OSError as error:
-        raise unreadable(path, error) from None
 
 
 def _status(path: str) -> dict[str, int]:

@@ -6,9 +6,8 @@ import resource
 import socket
 import sys
 import time
-import warnings
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -19,12 +18,12 @@ from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
 from mh4.data import conllu
 from mh4.data.conllu import Block, Rejected, Start
-from mh4.errors import InputError, placed, unreadable
+from mh4.errors import InputError, warnings_said
 from mh4.parser import parallel, writing
 from mh4.parser.beyond import Limit
 from mh4.parser.parsing import Parser
 from mh4.parser.writing import Written
-from mh4.util import compression
+from mh4.util.reading import open_content
 
 if TYPE_CHECKING:
     from mh4.data.segmenter import Segmenter
@@ -41,7 +40,7 @@ def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, conte
     if content is None:
         content = read(source, shard)
     with (
-        _warnings() as said,
+        warnings_said() as said,
         conllu.rejects(folder.rejects(shard)) if settings.rejects else nullcontext() as rejected,
         conllu.open_output(folder.output(shard)) as file,
     ):
@@ -67,11 +66,8 @@ def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, conte
 
 def read(source: Input, shard: Shard) -> bytes:
     """The content of a shard. Raises InputError if the file is no longer what it was when it was cut."""
-    try:
-        with compression.opened(source.path) as stream:
-            return content_of(stream, source.path, shard)
-    except OSError as error:
-        raise unreadable(source.path, error) from None
+    with open_content(source.path) as stream:
+        return content_of(stream, source.path, shard)
 
 
 def write(
@@ -107,13 +103,3 @@ def _segmenter(path: str, checksum: str | None) -> "Segmenter":
     if checksums.of_file(path) != checksum:
         raise InputError("%s: not the segmenter that this corpus is parsed with, or changed since" % path)
     return Segmenter(path)
-
-
-@contextmanager
-def _warnings() -> Iterator[list[str]]:
-    """The warnings in the block, which are for the driver to show."""
-    said: list[str] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", RuntimeWarning)
-        warnings.showwarning = lambda warning, *rest, **options: said.append(placed(warning))
-        yield said

@@ -10,7 +10,7 @@ from typing import Any
 
 from mh4.data.conllu import Block, Sentence
 from mh4.dynet_build import cpu
-from mh4.errors import InputError, placed
+from mh4.errors import InputError, warnings_said
 from mh4.parser import beyond
 from mh4.parser.beyond import Limit
 from mh4.parser.ensemble import Ensemble
@@ -96,10 +96,7 @@ def _parse_elsewhere(
     load: Load, arguments: Arguments, limit: Limit | None, options: dict[str, Any], sentences: list[Sentence]
 ) -> tuple[list[Sentence], list[str]]:
     """In another process: the parsed sentences, and the warnings, which are for this process to show."""
-    said: list[str] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", RuntimeWarning)
-        warnings.showwarning = lambda warning, *rest, **options: said.append(placed(warning))
+    with warnings_said() as said:
         return _parse(load, arguments, limit, options, sentences), said
 
 

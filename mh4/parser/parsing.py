@@ -47,7 +47,6 @@ class Parser:
             raise InputError("no parser can be made of %s; load one from the folder of a model, by mh4.load" % shown(model))
         self.model = model
         self.folder: str | None = None  # from which it was loaded
-        self._how = decode or model.system.default
         self.decode = model.system.decoder(decode, beam)
         self.decoding, self.beam = model.system.default if decode is None else decode, beam
 
@@ -77,7 +76,7 @@ class Parser:
         files = trained_on(self.folder) if self.folder else []
         source = ", trained on " + " + ".join(files) if files else ""
         knows = "%d words, %d characters, %d labels" % (sizes[0], sizes[1], sizes[2])
-        return "<mh4.Parser %s, %s decoding%s; %s>" % (self.model.system.name, self._how, source, knows)
+        return "<mh4.Parser %s, %s decoding%s; %s>" % (self.model.system.name, self.decoding, source, knows)
 
     def parse(
         self,

@@ -16,8 +16,8 @@ from mh4.errors import InputError, OutOfMemory, unreadable
 from mh4.parser.model_files import Folder
 from mh4.parser.vocabulary import normalised
 from mh4.util import memory
-from mh4.util.compression import opened
 from mh4.util.files import atomic_path
+from mh4.util.reading import open_content
 
 FILE = "vectors.npz"
 MOST_DIMENSIONS, MOST_WORDS = 10_000, 10_000_000
@@ -117,25 +117,22 @@ def _forms(word: str) -> tuple[str, str, str]:
 
 def _rows_of(path: str) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
     """The words of a file, each with a function that reads its vector; InputError if the file is not of a known format."""
-    try:
-        with opened(path) as file, io.BufferedReader(file, 1 << 20) as buffered:  # type: ignore[type-var]
-            first = buffered.readline(_LONGEST)
-            if first.startswith(_FASTTEXT_MODEL):
-                raise InputError("%s: a model of fastText, not vectors; its vectors are in the file that ends in .vec" % path)
-            sizes = first.split()
-            if len(sizes) != 2 or not all(size.isdigit() and len(size) < 9 for size in sizes):  # GloVe
-                yield from _text(itertools.chain([first], buffered), path, 1, first.rstrip().count(b" "))
-                return
-            count, dimensions = map(int, sizes)
-            rows = _text if _is_text(buffered.peek(), dimensions) else _binary
-            read = 0
-            for row in rows(buffered, path, 2, dimensions):
-                read += 1
-                yield row
-            if read != count:
-                raise InputError("%s: has %d vectors, but %d according to line 1" % (path, read, count))
-    except OSError as error:
-        raise unreadable(path, error) from None
+    with open_content(path) as file, io.BufferedReader(file, 1 << 20) as buffered:  # type: ignore[type-var]
+        first = buffered.readline(_LONGEST)
+        if first.startswith(_FASTTEXT_MODEL):
+            raise InputError("%s: a model of fastText, not vectors; its vectors are in the file that ends in .vec" % path)
+        sizes = first.split()
+        if len(sizes) != 2 or not all(size.isdigit() and len(size) < 9 for size in sizes):  # GloVe
+            yield from _text(itertools.chain([first], buffered), path, 1, first.rstrip().count(b" "))
+            return
+        count, dimensions = map(int, sizes)
+        rows = _text if _is_text(buffered.peek(), dimensions) else _binary
+        read = 0
+        for row in rows(buffered, path, 2, dimensions):
+            read += 1
+            yield row
+        if read != count:
+            raise InputError("%s: has %d vectors, but %d according to line 1" % (path, read, count))
 
 
 def _is_text(sample: bytes, dimensions: int) -> bool:

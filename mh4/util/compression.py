@@ -6,6 +6,7 @@ import lzma
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from mh4.errors import InputError, NotInstalled
@@ -16,6 +17,12 @@ EXTENSIONS = (".gz", ".bz2", ".xz", ".zst")
 def stem(name: str) -> str:
     """The name of a file without the extension that says that it is compressed, if it has one."""
     return name[: -len(_extension(name))] if _extension(name) else name
+
+
+def with_extension(path: str, extension: str) -> str:
+    """A path with another extension, before the one that says that the file is compressed, if it has one."""
+    plain = stem(path)
+    return str(Path(plain).with_suffix(extension)) + path[len(plain) :]
 
 
 @contextmanager
