@@ -66,12 +66,6 @@ class Input(click.Argument):
             raise
 
 
-# The files in the folder of a model; other files there have nothing to do with it.
-MODEL_FILES = (
-    "config.toml", "vocabulary.json", "weights.npz", "metrics.jsonl", "checkpoint.npz", "calibration.json", "summary.json",
-)  # fmt: skip
-
-
 def files_of(paths: Sequence[str], extension: str) -> list[str]:
     """The paths of arguments of the command, which is running, with the files that the folders among them stand for in their place."""
     from mh4.util.reading import files_in
@@ -112,7 +106,9 @@ def _in_folder(folder: str) -> list[str]:
         names = os.listdir(folder)
         if "config.toml" not in names:
             return [os.path.join(folder, name) for name in names if ".conllu" in name]
-    return [os.path.join(folder, name) for name in MODEL_FILES]
+    from mh4.parser.model_files import FILES
+
+    return [os.path.join(folder, name) for name in FILES]
 
 
 def _identity(path: str, standard: int) -> tuple[int, int] | None:

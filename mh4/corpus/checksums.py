@@ -3,7 +3,7 @@
 import hashlib
 import sys
 
-from mh4.errors import InputError, unreadable
+from mh4.errors import unreadable
 from mh4.parser import model_files
 
 _OF_A_MODEL = tuple(name for name in model_files.PACKED if name != "summary.json")  # on which its trees and probabilities depend
@@ -24,9 +24,9 @@ def of_model(path: str) -> str:
     files = model_files.opened(path)
     digest = hashlib.sha256()
     for name in _OF_A_MODEL:
+        if name in _NEEDED:
+            files.need(name)
         if not files.has(name):
-            if name in _NEEDED:
-                raise InputError("%s: no %s there, expected %s" % (path, name, files.expected))
             continue
         with files.open(name, sys.maxsize) as file:
             digest.update(("%s %s\n" % (name, hashlib.file_digest(file, "sha256").hexdigest())).encode())  # type: ignore[arg-type]

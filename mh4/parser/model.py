@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError, OutOfMemory, shown, unreadable
+from mh4.errors import InputError, shown
 from mh4.parser import config as configuration
 from mh4.parser import model_files, systems
 from mh4.parser.config import Config
@@ -195,22 +195,12 @@ class Model:
             raise InputError("%s: no weights there, expected a trained model" % path)
         shapes = {name: array.shape for name, array in self._arrays().items()}
         most = 10**7 + 64 * self.parameters.parameter_count()  # bytes
-        try:
-            with files.open(name, most) as content, np.load(content, allow_pickle=False) as file:
-                members = file.zip.infolist()
-                if len(members) > len(shapes) + _MORE_ARRAYS or sum(member.file_size for member in members) > most:
-                    raise ValueError("far larger than this model")
-                arrays = dict(file)
+        with files.arrays(name, most, "damaged, or not the weights of this model") as file:
+            if len(file.files) > len(shapes) + _MORE_ARRAYS:
+                raise ValueError("more arrays than this model can have")
+            arrays = dict(file)
             if not all(isinstance(array, np.ndarray) for array in arrays.values()):
                 raise ValueError("numpy returns the bytes of what is no array")
-        except InputError:
-            raise
-        except OSError as error:
-            raise unreadable(path, error) from None
-        except MemoryError:
-            raise OutOfMemory("%s: damaged, or there is not enough memory for it" % path) from None
-        except Exception:  # zipfile, zlib and numpy each raise their own errors for a damaged file
-            raise InputError("%s: damaged, or not the weights of this model" % path) from None
         if shapes != {name: array.shape for name, array in arrays.items() if name[:1] in "pl" and name[1:].isdigit()}:
             raise InputError("%s: damaged, or not the weights of this model" % path)
         if "checksum" in arrays and str(arrays["checksum"]) != _checksum(arrays):

@@ -12,11 +12,14 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mh4.errors import InputError, OutOfMemory, shown, unreadable
-from mh4.util import reading
+from mh4.util import memory, reading
 from mh4.util.files import atomic_path
+
+if TYPE_CHECKING:
+    from numpy.lib.npyio import NpzFile
 
 PACKED = (
     "config.toml",
@@ -26,6 +29,7 @@ PACKED = (
     "calibration.json",
     "summary.json",
 )  # not all in every model
+FILES = (*PACKED, "metrics.jsonl", "checkpoint.npz")  # of the folder of a model; others there have nothing to do with it
 CARD, CARD_TEXT, _MANIFEST = "card.json", "card.md", "manifest.json"
 _FORMAT = 1
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date of zip files: the same model always makes the same file
@@ -54,12 +58,42 @@ class Folder:
                 raise InputError("%s: damaged: larger than %d KB" % (self.place(name), most >> 10))
             yield file
 
-    def text(self, name: str, most: int = reading.MOST) -> str:
-        """The text of a file in UTF-8; raises InputError if there is none, as `open` does, and if it is not UTF-8."""
+    def need(self, name: str) -> None:
+        """Raises InputError if there is no such file."""
         if not self.has(name):
             raise InputError("%s: no %s there, expected %s" % (self.path, name, self.expected))
+
+    def text(self, name: str, most: int = reading.MOST) -> str:
+        """The text of a file in UTF-8; raises InputError if there is none, as `open` does, and if it is not UTF-8."""
+        self.need(name)
         with self.open(name, most) as file:
             return reading.decoded(file.read(), self.place(name))
+
+    @contextmanager
+    def arrays(self, name: str, most: int, damaged: str) -> Iterator["NpzFile"]:
+        """The arrays of a file, of at most so many bytes, to be read.
+
+        Raises InputError as `open` does, if they are larger, and with this message for anything that the block raises, as damaged files
+        make it do; OutOfMemory if memory runs out.
+        """
+        import numpy as np  # which is slow to start, and not everybody needs it
+
+        path = self.place(name)
+        try:
+            with self.open(name, most) as content, np.load(content, allow_pickle=False) as file:
+                size = sum(member.file_size for member in file.zip.infolist())
+                if size > most:
+                    raise ValueError("far larger than these arrays can be")
+                memory.require(size, "arrays")
+                yield file
+        except InputError:
+            raise
+        except OSError as error:
+            raise unreadable(path, error) from None
+        except MemoryError:
+            raise OutOfMemory("%s: damaged, or there is not enough memory for it" % path) from None
+        except Exception:  # zipfile, zlib and numpy each raise their own errors for a damaged file
+            raise InputError("%s: %s" % (path, damaged)) from None
 
 
 class Packed(Folder):

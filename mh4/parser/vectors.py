@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from mh4.errors import InputError, OutOfMemory, unreadable
+from mh4.errors import InputError
 from mh4.parser.model_files import Folder
 from mh4.parser.vocabulary import normalised
 from mh4.util import memory
@@ -89,25 +89,16 @@ class Vectors:
         path = files.place(FILE)
         if not files.has(FILE):
             raise InputError("%s: no vectors of words there, with which the model was trained" % path)
-        try:
-            with files.open(FILE, 8 * MOST_WORDS * MOST_DIMENSIONS) as content, np.load(content, allow_pickle=False) as file:
-                matrix, learned = file["matrix"], int(file["learned"])
-                found = cls(file["words"].tobytes().decode("utf-8").split("\n"), matrix, learned)
-                if (
-                    matrix.dtype != np.float32
-                    or matrix.shape[0] != len(found.words) + 1
-                    or not 0 < learned <= len(found.words)
-                    or str(file["checksum"]) != found.checksum
-                ):
-                    raise ValueError("not as saved")
-        except InputError:
-            raise
-        except OSError as error:
-            raise unreadable(path, error) from None
-        except MemoryError:
-            raise OutOfMemory("%s: damaged, or there is not enough memory for it" % path) from None
-        except Exception:  # zipfile, zlib and numpy each raise their own errors for a damaged file
-            raise InputError("%s: damaged: its content does not match its checksum" % path) from None
+        with files.arrays(FILE, 8 * MOST_WORDS * MOST_DIMENSIONS, "damaged: its content does not match its checksum") as file:
+            matrix, learned = file["matrix"], int(file["learned"])
+            found = cls(file["words"].tobytes().decode("utf-8").split("\n"), matrix, learned)
+            if (
+                matrix.dtype != np.float32
+                or matrix.shape[0] != len(found.words) + 1
+                or not 0 < learned <= len(found.words)
+                or str(file["checksum"]) != found.checksum
+            ):
+                raise ValueError("not as saved")
         return found
 
 

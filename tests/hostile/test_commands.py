@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from sweep import Sweep
 
 from mh4.cli.group import Commands
-from mh4.cli.paths import MODEL_FILES
+from mh4.parser.model_files import FILES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -284,10 +284,11 @@ def test_nothing_is_said_by_matplotlib(tmp_path, monkeypatch):
 
 # ----------------------------------------------------------------------------------- outputs that would overwrite inputs
 
+NOT_THERE = ("checkpoint.npz", "vectors.npz")  # in MODEL
 # The output comes last, the file that it would overwrite is named before it.
 OVERWRITING = [
     ["parse", "--model", "MODEL", "A", "-o", "A"],
-    *(["parse", "--model", "MODEL", "A", "-o", "MODEL/" + name] for name in MODEL_FILES if name != "checkpoint.npz"),
+    *(["parse", "--model", "MODEL", "A", "-o", "MODEL/" + name] for name in FILES if name not in NOT_THERE),
     ["parse", "--model", "MODEL", "A", "--text", "--segmenter", "B", "-o", "B"],
     ["ensemble", "--vote", "A", "--vote", "B", "A", "-o", "B"],
     ["ensemble", "--vote", "B", "A", "-o", "A"],

@@ -8,8 +8,10 @@ import shutil
 import numpy as np
 import pytest
 import toy
+from click.testing import CliRunner
 
 import mh4
+from mh4 import cli
 from mh4.errors import InputError
 from mh4.parser import config
 from mh4.parser.model import Model
@@ -199,6 +201,8 @@ def test_training_by_name(sentences, treebank, tmp_path):
     assert parser.model.config.encoder.vectors == "frozen" and parser.model.vectors.dimensions == 3
     begun = mh4.train(**files, model=tmp_path / "b", config={"training": {"max_updates": 8}}, init=tmp_path / "a")
     assert begun.model.vectors.words == parser.model.vectors.words
+    command = ["parse", "--model", tmp_path / "a", treebank / "toy-ud-test.conllu", "-o", tmp_path / "a" / "vectors.npz"]
+    assert "would overwrite" in CliRunner().invoke(cli.main, list(map(str, command))).output
     with pytest.raises(InputError, match="cannot be given with a model to begin with"):
         mh4.train(**files, model=tmp_path / "c", init=tmp_path / "a", vectors=path)
     for setting, message in (("vectors=tuned", "--vectors FILE"), ("contextual=3", "--contextual FILE")):
