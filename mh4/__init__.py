@@ -6,13 +6,14 @@ The reference implementation of Gómez-Rodríguez, Shi & Lee, "Global Transition
 
 from typing import TYPE_CHECKING, Any
 
+from mh4.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from mh4.analysis.interface import compare, coverage, evaluate
     from mh4.parser.ensemble import Ensemble, load
     from mh4.parser.parsing import Parser
     from mh4.training.interface import train
 
-__version__ = "0.1.0"
 __all__ = ["Ensemble", "Parser", "compare", "coverage", "evaluate", "load", "train"]
 
 

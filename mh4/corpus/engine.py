@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any
 
-import mh4
+from mh4 import version
 from mh4.corpus import checksums
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError, NotInstalled
@@ -130,8 +130,8 @@ class Workers:
 
 def problem(settings: Settings) -> str:
     """Why this process cannot do the work of a corpus with these settings, or an empty string."""
-    if mh4.__version__ != settings.mh4:
-        return "it has mh4 %s, expected %s" % (mh4.__version__, settings.mh4)
+    if version.__version__ != settings.mh4:
+        return "it has mh4 %s, expected %s" % (version.__version__, settings.mh4)
     try:
         if checksums.of_model(settings.model) != settings.model_checksum:
             return "its %s is another model" % settings.model

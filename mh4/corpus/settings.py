@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import mh4
+from mh4 import version
 from mh4.corpus import checksums
 
 
@@ -41,7 +41,7 @@ class Settings:
         return cls(
             os.path.abspath(model),
             segmenter and os.path.abspath(segmenter),
-            mh4.__version__,
+            version.__version__,
             checksums.of_model(model),
             segmenter and checksums.of_file(segmenter),
             text=bool(segmenter),

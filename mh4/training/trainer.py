@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-import mh4
+from mh4 import version
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
 from mh4.parser import systems
@@ -366,7 +366,7 @@ class Trainer:
             "seconds": round(progress.seconds + progress.evaluation_seconds),
             **({} if progress.cpu_seconds is None else {"cpu_seconds": round(progress.cpu_seconds)}),
             "tokens_per_second": round(progress.words / progress.seconds),
-            "mh4": mh4.__version__,
+            "mh4": version.__version__,
             **({"changes": progress.changes} if progress.changes else {}),
             "sources": self.sources,
         }

@@ -116,7 +116,7 @@ def the_scheduler_is_killed(trial, rng, kills):
     """One that others have started, with a worker of another version, which is refused."""
     folder, address = trial.scratch / "scheduler", "tcp://127.0.0.1:%d" % free_port()
     other = make(trial.scratch / "other")
-    (other / "sitecustomize.py").write_text("import mh4\nmh4.__version__ = '0.0.9'\n")
+    (other / "sitecustomize.py").write_text("import mh4.version\nmh4.version.__version__ = '0.0.9'\n")
     for k in range(kills + 1):
         with ExitStack() as stack:
             scheduler = stack.enter_context(dask(trial, "scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2]))
