@@ -5,7 +5,16 @@ from collections.abc import Callable
 import click
 
 from mh4.cli.group import Group, say
-from mh4.cli.options import decoding_options, limit_options, set_verbosity, width
+from mh4.cli.options import (
+    check_text,
+    column_options,
+    confidence_option,
+    decoding_options,
+    limit_options,
+    set_verbosity,
+    text_options,
+    width,
+)
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
 from mh4.errors import InputError
 
@@ -39,12 +48,10 @@ def worker_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("inputs", type=NAMED_PATH, metavar="IN...", nargs=-1, required=True)
 @click.option("-o", "--output", required=True, type=NAMED_OUTPUT, metavar="FOLDER", help="For shards and their records.")
 @click.option("--model", required=True, type=NAMED_PATH, metavar="DIR")
-@click.option("--text", is_flag=True, help="The input is raw text in UTF-8, to be segmented into sentences and words.")
-@click.option("--segmenter", type=NAMED_PATH, metavar="FILE", help="For --text, from `mh4 segmenter train`.")
-@click.option("--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712.")
+@text_options
+@confidence_option
 @click.option("--rejects", is_flag=True, help="Set blocks that are not CoNLL-U aside; then, they are no errors.")
-@click.option("--tags", is_flag=True, help="Also write the predicted UPOS, XPOS and FEATS.")
-@click.option("--keep-deps", is_flag=True, help="Keep DEPS, although it may contradict the new HEAD and DEPREL.")
+@column_options
 @limit_options
 @decoding_options
 @worker_options
@@ -91,10 +98,7 @@ def parse(
     from mh4.dynet_build import cpu
     from mh4.util.files import make_folder
 
-    if text != bool(segmenter):
-        raise InputError("--text needs --segmenter FILE" if text else "--segmenter is for raw text: it needs --text")
-    if text and rejects:
-        raise InputError("--rejects is for CoNLL-U, and not for --text")
+    check_text(text, segmenter, rejects=rejects)
     set_verbosity(quiet, False)
     files = found_in(inputs, text, output)
     settings = Settings.of(

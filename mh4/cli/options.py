@@ -41,6 +41,40 @@ def contextual_option(command: Callable[..., None]) -> Callable[..., None]:
     )(command)
 
 
+def text_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of raw text; see check_text."""
+    for decorate in (
+        click.option("--segmenter", type=NAMED_PATH, metavar="FILE", help="For --text, from `mh4 segmenter train`."),
+        click.option("--text", is_flag=True, help="The input is raw text in UTF-8, to be segmented into sentences and words."),
+    ):
+        command = decorate(command)
+    return command
+
+
+def check_text(text: bool, segmenter: str | None, **for_conllu: object) -> None:
+    """InputError unless the options of raw text go together, and without those that are for CoNLL-U alone."""
+    if text != bool(segmenter):
+        raise InputError("--text needs --segmenter FILE" if text else "--segmenter is for raw text: it needs --text")
+    for name, value in for_conllu.items():
+        if text and value:
+            raise InputError("--%s is for CoNLL-U, and not for --text" % name)
+
+
+def column_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say what is written of a parse."""
+    for decorate in (
+        click.option("--keep-deps", is_flag=True, help="Keep DEPS, although it may contradict the new HEAD and DEPREL."),
+        click.option("--tags", is_flag=True, help="Also write the predicted UPOS, XPOS and FEATS."),
+    ):
+        command = decorate(command)
+    return command
+
+
+confidence_option = click.option(
+    "--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712."
+)
+
+
 def output_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of a command that writes parsed files: output, columns, processes and how much it says."""
     for decorate in (
@@ -52,8 +86,7 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="N",
             help="Number of processes to parse with.",
         ),
-        click.option("--keep-deps", is_flag=True, help="Keep DEPS, although it may contradict the new HEAD and DEPREL."),
-        click.option("--tags", is_flag=True, help="Also write the predicted UPOS, XPOS and FEATS."),
+        column_options,
         click.option(
             "-o",
             "--output",

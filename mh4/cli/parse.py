@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 import click
 
 from mh4.cli.group import say
-from mh4.cli.options import contextual_option, decoding_options, limit_options, output_options, set_verbosity, width
+from mh4.cli.options import (
+    check_text,
+    confidence_option,
+    contextual_option,
+    decoding_options,
+    limit_options,
+    output_options,
+    set_verbosity,
+    text_options,
+    width,
+)
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
 from mh4.errors import InputError
 
@@ -20,9 +30,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("input_files", cls=Input, type=PATH, metavar="IN.conllu...", nargs=-1, required=True)
 @click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR", help="The trained parser.")
-@click.option("--text", is_flag=True, help="The input is raw text in UTF-8, to be segmented into sentences and words.")
-@click.option("--segmenter", "segmenter_file", type=NAMED_PATH, metavar="FILE", help="For --text, from `mh4 segmenter train`.")
-@click.option("--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712.")
+@text_options
+@confidence_option
 @click.option(
     "--rejects",
     "rejects_file",
@@ -39,7 +48,7 @@ def parse(
     input_files: tuple[str, ...],
     folder: str,
     text: bool,
-    segmenter_file: str | None,
+    segmenter: str | None,
     output: str,
     tags: bool,
     keep_deps: bool,
@@ -80,10 +89,7 @@ def parse(
     from mh4.parser.temperature import FILE, Calibration
 
     arguments = (folder, decode, width(decode, beam), contextual_files)
-    if text != bool(segmenter_file):
-        raise InputError("--text needs --segmenter FILE" if text else "--segmenter is for raw text: it needs --text")
-    if text and (rejects_file or flush):
-        raise InputError("%s is for CoNLL-U, and not for --text" % ("--rejects" if rejects_file else "--flush"))
+    check_text(text, segmenter, rejects=rejects_file, flush=flush)
     if flush and jobs > 1:
         raise InputError("--flush parses one sentence at a time, so --jobs %d does not make sense with it" % jobs)
     set_verbosity(quiet, verbose)
@@ -94,10 +100,10 @@ def parse(
     with ExitStack() as stack:
         rejected = stack.enter_context(conllu.rejects(rejects_file)) if rejects_file else None
         blocks: Callable[[str], Iterable[Block]] = partial(conllu.blocks, trees=False, rejected=rejected, at_once=flush)
-        if segmenter_file:
+        if segmenter:
             from mh4.data.segmenter import Segmenter
 
-            blocks = Segmenter(segmenter_file).blocks
+            blocks = Segmenter(segmenter).blocks
         limit = Limit(longest, beyond)
         for file, destination in found:
             with closing(
