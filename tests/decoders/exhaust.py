@@ -86,15 +86,15 @@ def sums(n, rng):
 
 
 def batches(name, longest, numbers_of_threads, rng):
-    """Sentences of a batch, with padding and numbers of both types."""
-    decoder = BATCHED[name]
+    """Sentences of a batch, with padding, so that results are too large for what is free in the heap, and numbers of both types."""
+    decoder, padded = BATCHED[name], max(longest, 6) + 40
     lengths = [max(longest, 6) - 1, 4, 1]
     tensors = {
-        tensor: rng.normal(size=(3, *shape.of(max(longest, 6)))).astype(np.float32 if tensor == "shift" else np.float64)
+        tensor: rng.normal(size=(3, *shape.of(padded))).astype(np.float32 if tensor == "shift" else np.float64)
         for tensor, shape in decoder.tensors.items()
     }
-    cost = rng.normal(size=(3, max(longest, 6) + 1, max(longest, 6) + 1))
-    trees = np.full((3, max(longest, 6) + 1), -1)
+    cost = rng.normal(size=(3, padded + 1, padded + 1))
+    trees = np.full((3, padded + 1), -1)
     for b, words in enumerate(lengths):
         trees[b, : words + 1] = np.arange(-1, words)
     some = np.where(np.arange(trees.shape[1]) == 2, -1, trees)
