@@ -5,31 +5,18 @@ from typing import Optional, Union
 cimport cython
 import numpy as np
 
-from mh4.decoders.shared.marginals cimport Counts, Samples, Scores, Sums, Tensors, drawn, expected_counts
+from mh4.decoders.shared.marginals cimport AnyCharts, Sums, Tensors, drawn, expected_counts
 
 from mh4.decoders.shared.derivation import Marginals
 from mh4.decoders.shared.memory import workspaces
 
-cdef extern from "sampling.hpp" namespace "marginals" nogil:
-    cdef cppclass Charts "marginals::Charts<marginals::SampledMH4>":
-        void find(const Scores& scores, Counts& counts) except +
-        void draw "find"(const Scores& scores, Samples& to) except +
-        size_t bytes_needed()
-        void release()
-    cdef cppclass DualCharts "marginals::Charts<marginals::MH4, marginals::Duals>":
-        void find(const Scores& scores, Counts& counts, const Scores& direction) except +
-        size_t bytes_needed()
-        void release()
-
-cdef extern from "tree_sums.hpp" namespace "marginals" nogil:
-    cdef cppclass Tree "marginals::Charts<marginals::MH4Tree>":
-        void find(const Scores& scores, Counts& counts) except +
-        size_t bytes_needed()
-        void release()
-    cdef cppclass DualTree "marginals::Charts<marginals::MH4Tree, marginals::Duals>":
-        void find(const Scores& scores, Counts& counts, const Scores& direction) except +
-        size_t bytes_needed()
-        void release()
+cdef extern from "sampling.hpp":
+    pass
+cdef extern from "tree_sums.hpp":
+    pass
+cdef extern from "all_charts.hpp" nogil:
+    cdef cppclass AllCharts "marginals::AllCharts<marginals::MH4, marginals::SampledMH4, marginals::MH4Tree>"(AnyCharts):
+        pass
 
 
 def marginals(
@@ -73,32 +60,7 @@ def sample(
 
 @cython.final
 cdef class MH4Sums(Sums):
-    cdef Charts charts
-    cdef DualCharts dual_charts
-    cdef Tree tree
-    cdef DualTree dual_tree
+    cdef AllCharts own
 
-    cdef int find(self, const Scores& scores, Counts& counts) except -1 nogil:
-        if scores.heads:
-            self.tree.find(scores, counts)
-        else:
-            self.charts.find(scores, counts)
-
-    cdef int differentiate(self, const Scores& scores, Counts& counts, const Scores& direction) except -1 nogil:
-        if scores.heads:
-            self.dual_tree.find(scores, counts, direction)
-        else:
-            self.dual_charts.find(scores, counts, direction)
-
-    cdef int draw(self, const Scores& scores, Samples& to) except -1 nogil:
-        self.charts.draw(scores, to)
-
-    cdef double bytes_needed(self) noexcept nogil:
-        cdef size_t of_all = max(self.charts.bytes_needed(), self.dual_charts.bytes_needed())
-        return <double> max(of_all, max(self.tree.bytes_needed(), self.dual_tree.bytes_needed()))
-
-    cdef void release(self) noexcept nogil:
-        self.charts.release()
-        self.dual_charts.release()
-        self.tree.release()
-        self.dual_tree.release()
+    def __cinit__(self):
+        self.charts = &self.own

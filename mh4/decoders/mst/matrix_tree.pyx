@@ -4,23 +4,19 @@ from typing import Optional, Union
 
 cimport cython
 import numpy as np
-from libc.math cimport INFINITY
 
-from mh4.decoders.shared.marginals cimport Counts, Samples, Scores, Sums, Tensors, drawn, expected_counts
+from mh4.decoders.shared.marginals cimport AnyCharts, Sums, Tensors, drawn, expected_counts
 
 from mh4.decoders.shared.derivation import Marginals
 from mh4.decoders.shared.memory import workspaces
 
-cdef extern from "sampling.hpp" namespace "marginals" nogil:
-    cdef cppclass Charts "marginals::Charts<marginals::SampledMST>":
-        void find(const Scores& scores, Counts& counts) except +
-        void draw "find"(const Scores& scores, Samples& to) except +
-        size_t bytes_needed()
-        void release()
-    cdef cppclass DualCharts "marginals::Charts<marginals::MST, marginals::Duals>":
-        void find(const Scores& scores, Counts& counts, const Scores& direction) except +
-        size_t bytes_needed()
-        void release()
+cdef extern from "sampling.hpp":
+    pass
+cdef extern from "tree_sums.hpp":
+    pass
+cdef extern from "all_charts.hpp" nogil:
+    cdef cppclass AllCharts "marginals::AllCharts<marginals::MST, marginals::SampledMST, marginals::MSTTree>"(AnyCharts):
+        pass
 
 
 def marginals(arcs: np.ndarray, *, heads: Optional[np.ndarray] = None, single_root: bool = False) -> Marginals:
@@ -54,40 +50,7 @@ def sample(
 
 @cython.final
 cdef class MSTSums(Sums):
-    cdef Charts charts
-    cdef DualCharts dual_charts
+    cdef AllCharts own
 
-    cdef int find(self, const Scores& scores, Counts& counts) except -1 nogil:
-        cdef int m
-        if not scores.heads:
-            self.charts.find(scores, counts)
-            return 0
-        counts.log_partition = of_tree(scores)
-        if counts.log_partition > -INFINITY:
-            for m in range(1, scores.n + 1):
-                counts.arcs[<size_t> scores.heads[m] * (scores.n + 1) + m] = 1
-
-    cdef int differentiate(self, const Scores& scores, Counts& counts, const Scores& direction) except -1 nogil:
-        if scores.heads:
-            counts.log_partition = of_tree(scores)  # and the counts are constant
-        else:
-            self.dual_charts.find(scores, counts, direction)
-
-    cdef int draw(self, const Scores& scores, Samples& to) except -1 nogil:
-        self.charts.draw(scores, to)
-
-    cdef double bytes_needed(self) noexcept nogil:
-        return <double> max(self.charts.bytes_needed(), self.dual_charts.bytes_needed())
-
-    cdef void release(self) noexcept nogil:
-        self.charts.release()
-        self.dual_charts.release()
-
-
-cdef double of_tree(const Scores& scores) noexcept nogil:
-    """The score of the only tree that counts."""
-    cdef double total = 0
-    cdef int m
-    for m in range(1, scores.n + 1):
-        total += scores.arcs[<size_t> scores.heads[m] * (scores.n + 1) + m]
-    return total
+    def __cinit__(self):
+        self.charts = &self.own

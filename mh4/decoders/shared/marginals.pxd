@@ -26,6 +26,14 @@ cdef extern from "choices.hpp" namespace "marginals" nogil:
         int* heads
         bint none
 
+cdef extern from "all_charts.hpp" namespace "marginals" nogil:
+    cdef cppclass AnyCharts:
+        void find(const Scores& scores, Counts& counts) except +
+        void differentiate(const Scores& scores, Counts& counts, const Scores& direction) except +
+        void draw(const Scores& scores, Samples& to) except +
+        size_t bytes_needed()
+        void release()
+
 
 cdef class Tensors:
     """Validated scores, and heads if given; keeps them alive, as `scores` points into them."""
@@ -36,7 +44,9 @@ cdef class Tensors:
 
 
 cdef class Sums:
-    """The charts of an algorithm, with their memory, which is used again for the next sentence."""
+    """The charts of an algorithm, which are a part of its subclass, with their memory, which is used again for the next sentence."""
+
+    cdef AnyCharts* charts
 
     cdef int find(self, const Scores& scores, Counts& counts) except -1 nogil
     cdef int differentiate(self, const Scores& scores, Counts& counts, const Scores& direction) except -1 nogil

@@ -39,18 +39,23 @@ cdef class Sums:
 
     cdef int find(self, const Scores& scores, Counts& counts) except -1 nogil:
         """Sum over all derivations or, if they have heads, over those of a tree."""
+        self.charts.find(scores, counts)
 
     cdef int differentiate(self, const Scores& scores, Counts& counts, const Scores& direction) except -1 nogil:
         """The derivatives of the counts in a direction of the scores, of numbers from -1 to 1. If it has arcs, so have the scores."""
+        self.charts.differentiate(scores, counts, direction)
 
     cdef int draw(self, const Scores& scores, Samples& to) except -1 nogil:
         """Draw trees of derivations at random, in proportion to the exponential of their scores."""
+        self.charts.draw(scores, to)
 
     cdef double bytes_needed(self) noexcept nogil:
         """The memory that this takes."""
+        return <double> self.charts.bytes_needed()
 
     cdef void release(self) noexcept nogil:
         """Free memory that is too large to keep."""
+        self.charts.release()
 
 
 cdef object expected_counts(Sums sums, Tensors of):
