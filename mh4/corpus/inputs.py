@@ -1,12 +1,11 @@
 """Which files a corpus has, and the names of their parses."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from mh4.errors import InputError, unreadable
 from mh4.util import compression
-from mh4.util.reading import open_regular
+from mh4.util.reading import files_in, open_regular
 
 CONLLU, TEXT = ".conllu", ".txt"  # what is taken from folders; files that are named may have any name
 
@@ -31,30 +30,14 @@ def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
     taken: set[str] = set()
     for argument in arguments:
         if os.path.isdir(argument):
-            names = sorted(_within(argument, TEXT if text else CONLLU, output), key=os.fsencode)
-            if not names:
-                raise InputError("%s: no files called *%s in this folder" % (argument, TEXT if text else CONLLU))
-            pairs = [(os.path.join(argument, name), name) for name in names]
+            paths = files_in(argument, TEXT if text else CONLLU, below=True, omitted=output)
+            pairs = [(path, os.path.relpath(path, argument)) for path in paths]
         else:
             pairs = [(argument, os.path.basename(argument))]
         for given, name in pairs:
             with open_regular(given):
                 found.append(Input(os.path.abspath(given), given, _unused(compression.with_extension(name, CONLLU), taken)))
     return found
-
-
-def _within(folder: str, extension: str, output: str) -> Iterator[str]:
-    """The paths, relative to `folder`, of the files in it and below it with this extension."""
-
-    def fail(error: OSError) -> None:
-        raise unreadable(str(error.filename), error)
-
-    for place, folders, names in os.walk(folder, onerror=fail):
-        folders[:] = [name for name in folders if os.path.realpath(os.path.join(place, name)) != os.path.realpath(output)]
-        for name in names:
-            path = os.path.join(place, name)
-            if compression.stem(name).endswith(extension) and os.path.isfile(path):
-                yield os.path.relpath(path, folder)
 
 
 def _unused(name: str, taken: set[str]) -> str:

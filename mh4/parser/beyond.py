@@ -20,6 +20,7 @@ from mh4.data.conllu import Sentence
 from mh4.decoders import Derivation, mst
 from mh4.errors import InputError
 from mh4.parser.choices import BEYOND_BEAM, TREES
+from mh4.parser.contextual import Window
 from mh4.parser.ensemble import Ensemble, SentenceWithVotes
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import System, Tensor
@@ -137,7 +138,12 @@ def _cut(sentence: Sentence, size: int) -> list[Sentence]:
     ends = [len(sentence) * k // number for k in range(number + 1)]
     columns: dict[str, Any] = {name: getattr(sentence, name) for name in ("words", *TAGS)}
     return [
-        Sentence(name=sentence.name, **{name: column and column[start:end] for name, column in columns.items()})
+        Window(
+            name=sentence.name,
+            whole=sentence,
+            start=start,
+            **{name: column and column[start:end] for name, column in columns.items()},
+        )
         for start, end in zip(ends[:-1], ends[1:], strict=True)
     ]
 

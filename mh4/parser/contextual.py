@@ -6,15 +6,14 @@ and parsing may be given in any order, and what is not in them is noticed. ``exa
 
 import hashlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from mh4.data.conllu import Sentence
 from mh4.errors import InputError, NotInstalled, shown, unreadable
 from mh4.util import reading
-
-if TYPE_CHECKING:
-    from mh4.data.conllu import Sentence
 
 MOST_DIMENSIONS = 10_000
 
@@ -22,6 +21,14 @@ MOST_DIMENSIONS = 10_000
 def key(words: Sequence[str]) -> str:
     """The name of the matrix of a sentence with these words."""
     return hashlib.sha256("\n".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+@dataclass
+class Window(Sentence):
+    """Successive words of the sentence `whole`, whose vectors are those that they have in it. start: the number of words before them."""
+
+    whole: Sentence = None  # type: ignore[assignment]
+    start: int = 0
 
 
 class Contextual:
@@ -60,23 +67,27 @@ class Contextual:
     def __reduce__(self) -> tuple[Any, ...]:
         return Contextual, (self.paths,)
 
-    def of(self, sentence: "Sentence") -> np.ndarray:
+    def of(self, sentence: Sentence) -> np.ndarray:
         """The matrix of a sentence, float32 (n, dimensions). Raises InputError, naming the sentence, if there is none or it is invalid."""
-        where = sentence.name or shown(sentence.words)
-        found = self._files.get(key(sentence.words))
+        whole, rows = sentence, slice(None)
+        if isinstance(sentence, Window):
+            whole, rows = sentence.whole, slice(sentence.start, sentence.start + len(sentence))
+        where, name = whole.name or shown(whole.words), key(whole.words)
+        found = self._files.get(name)
         if found is None:
             raise InputError("%s: no vectors of this sentence, with these words, in %s" % (where, ", ".join(self.paths)))
         path, file = found
+        expected = [len(whole), self.dimensions]
         try:
-            matrix = file.get_tensor(key(sentence.words))
-        except (self._error, TypeError, AttributeError, ValueError) as error:  # such as numbers that numpy does not have
+            stored = file.get_slice(name)
+            if stored.get_shape() != expected or stored.get_dtype() not in ("F16", "F32", "F64"):
+                raise InputError(
+                    "%s: vectors of %s: %s of the shape %s, expected F16 or F32 of the shape %s"
+                    % (path, where, stored.get_dtype(), stored.get_shape(), expected)
+                )
+            matrix = stored[rows].astype(np.float32)
+        except (self._error, TypeError, AttributeError, ValueError) as error:
             raise InputError("%s: the vectors of %s cannot be read (%s)" % (path, where, error)) from None
-        expected = len(sentence), self.dimensions
-        if matrix.shape != expected or matrix.dtype not in (np.float16, np.float32, np.float64):
-            raise InputError(
-                "%s: vectors of %s: %s of the shape %s, expected float16 or float32 of the shape %s"
-                % (path, where, matrix.dtype, matrix.shape, expected)
-            )
         if not np.isfinite(matrix).all():
             raise InputError("%s: vectors of %s: some numbers are infinite or none at all" % (path, where))
-        return matrix.astype(np.float32)
+        return matrix

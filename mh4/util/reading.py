@@ -21,21 +21,30 @@ def path_of(given: Path) -> str:
     return os.fsdecode(given)
 
 
-def files_in(folder: str, extension: str) -> list[str]:
+def files_in(folder: str, extension: str, below: bool = False, omitted: str | None = None) -> list[str]:
     """The paths of the files with this extension in a folder, also of compressed ones, but not of hidden ones, sorted by name.
 
+    below: also of those in the folders in it, and so on, except in the folder `omitted`. A link to a folder that it is in is not followed.
     Raises InputError if there are none.
     """
+    entered = {os.path.realpath(place) for place in (folder, omitted) if place is not None}
     try:
-        names = sorted(entry.name for entry in os.scandir(folder) if not entry.is_dir())
+        found = [path for path in _files(folder, below, entered) if compression.stem(path).endswith(extension)]
     except OSError as error:
-        raise unreadable(folder, error) from None
-    found = [
-        os.path.join(folder, name) for name in names if compression.stem(name).endswith(extension) and not name.startswith(".")
-    ]
+        raise unreadable(str(error.filename), error) from None
     if not found:
         raise InputError("%s: no %s files in this folder" % (folder, extension))
-    return found
+    return sorted(found, key=os.fsencode)
+
+
+def _files(folder: str, below: bool, entered: set[str]) -> Iterator[str]:
+    for entry in os.scandir(folder):
+        if entry.name.startswith("."):
+            continue
+        if not entry.is_dir():
+            yield entry.path
+        elif below and (place := os.path.realpath(entry.path)) not in entered:
+            yield from _files(entry.path, below, entered | {place})
 
 
 @contextmanager

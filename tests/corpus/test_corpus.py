@@ -277,7 +277,7 @@ def test_one_driver_at_a_time(folder):
 
 def test_folders_that_are_none(folder):
     os.mkdir("empty")
-    assert "no files called *.conllu in this folder" in mh4("corpus", "parse", "empty", "-o", "out", "--model", "model", code=2)
+    assert "no .conllu files in this folder" in mh4("corpus", "parse", "empty", "-o", "out", "--model", "model", code=2)
     for command in (["status"], ["verify"], ["join", "-o", "x"]):
         assert "expected a folder made by `mh4 corpus parse`" in mh4("corpus", *command[:1], "empty", *command[1:], code=2)
     parse()

@@ -38,6 +38,17 @@ def test_folders_and_files_of_any_names(tmp_path, monkeypatch):
     assert [one.name for one in inputs(["in", "b.txt"], True, "out")] == ["notes.conllu", "b.conllu"]
 
 
+def test_links_and_hidden_files(tmp_path, monkeypatch):
+    """Folders are entered through links, though not again and again; what is hidden, such as by an editor, is not taken."""
+    monkeypatch.chdir(tmp_path)
+    make(tmp_path, "in/a/b.conllu", "in/a/.b.conllu", "in/.hidden/c.conllu", "far/d.conllu", "omitted/e.conllu")
+    os.symlink("../far", "in/to")
+    os.symlink("../in", "far/back")
+    os.symlink("../../omitted", "in/a/out")
+    assert [one.given for one in inputs(["in"], False, "omitted")] == ["in/a/b.conllu", "in/to/d.conllu"]
+    assert [one.name for one in inputs(["in"], False, "elsewhere")] == ["a/b.conllu", "a/out/e.conllu", "to/d.conllu"]
+
+
 def test_compressed_files_of_the_same_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make(tmp_path, "a.conllu", "b/a.conllu.xz", "c/a.conllu.xz", "d/a.txt.gz")
@@ -49,8 +60,11 @@ def test_what_cannot_be_parsed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make(tmp_path, "empty/readme.txt")
     os.mkfifo("fifo")
+    make(tmp_path, "links/a.conllu")
+    os.symlink("gone", "links/b.conllu")
     for given, message in (
-        ("empty", r"^empty: no files called \*.conllu in this folder$"),
+        ("links", "^links/b.conllu: cannot be read: No such file or directory$"),
+        ("empty", r"^empty: no \.conllu files in this folder$"),
         ("none", "^none: cannot be read: No such file or directory$"),
         ("fifo", "^fifo: cannot be read: not a file$"),
     ):

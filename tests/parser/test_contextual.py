@@ -8,8 +8,9 @@ import toy
 from safetensors.numpy import save_file
 
 import mh4
+from mh4.data.conllu import Sentence
 from mh4.errors import InputError
-from mh4.parser import config
+from mh4.parser import beyond, config
 from mh4.parser.contextual import Contextual, key
 from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
@@ -107,6 +108,23 @@ def test_a_sentence_does_not_depend_on_its_minibatch(sentences, files):
     assert np.array_equal(arcs(other, sentences[3]), alone)
 
 
+def test_windows_of_long_sentences(sentences, files, tmp_path, monkeypatch):
+    """The words of a window have the vectors that they have in the sentence."""
+    words = [word for sentence in sentences[:20] for word in sentence.words][:60]
+    matrix = np.random.default_rng(2).normal(size=(60, DIMENSIONS)).astype(np.float32)
+    pieces = [(words[at : at + 20], matrix[at : at + 20]) for at in (0, 20, 40)]
+    save_file({key(words): matrix}, tmp_path / "whole")
+    save_file({key(part): rows for part, rows in pieces}, tmp_path / "parts")
+    made = model(sentences, [str(tmp_path / "whole")])
+    monkeypatch.setattr(beyond, "window", lambda parser: 20)
+    (found,) = beyond.parse(Parser(made), [Sentence(words)], beyond.Limit(10))
+    made.read_contextual([str(tmp_path / "parts")])
+    for at, parsed in zip((0, 20, 40), Parser(made).parse([part for part, _ in pieces])):
+        inside = parsed.heads[1:] > 0
+        assert (found.heads[1 + at : 21 + at][inside] == parsed.heads[1:][inside] + at).all()
+        assert found.upos[at : at + 20] == parsed.upos
+
+
 def test_what_is_refused(sentences, files, tmp_path):
     made = model(sentences, files)
     assert "sentence 51" in refused(lambda: Parser(made).parse([sentences[50]]))
@@ -127,7 +145,7 @@ def test_what_is_refused(sentences, files, tmp_path):
     words = sentences[0].words
     for matrix, message in (
         (np.zeros((len(words) + 1, DIMENSIONS), np.float32), "of the shape"),
-        (np.zeros((len(words), DIMENSIONS), np.int32), "int32 of the shape"),
+        (np.zeros((len(words), DIMENSIONS), np.int32), "I32 of the shape"),
         (np.full((len(words), DIMENSIONS), np.nan, np.float32), "infinite or none at all"),
     ):
         save_file({key(words): matrix}, tmp_path / "bad")
