@@ -6,14 +6,15 @@ parses N concatenated copies of the file (by default a minute's work and more, o
 one process and with two, and prints the words per second of wall time, and those from the first shard on, without what it takes to start.
 --write makes benchmarks/results/corpora.md of it.
 
-    .venv/bin/python benchmarks/corpora.py --memory GB ...
+    .venv/bin/python benchmarks/corpora.py --memory GB [--write] ...
 
-parses that many GB, generated for it, with two workers, and prints the memory of the driver and of its workers as it goes along, and the
-largest and smallest of it after the first tenth.
+parses that many GB of copies with two workers instead, and prints the memory of the driver and of its workers as it goes along, and the
+largest and smallest of it after the first tenth. --write makes benchmarks/results/corpora_memory.md of it.
 """
 
 import argparse
 import json
+import math
 import os
 import shutil
 import statistics
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -30,7 +32,8 @@ from training import commit
 from mh4.dynet_build import cpu
 from mh4.util.processes import with_parent
 
-RESULTS = ROOT / "benchmarks" / "results" / "corpora.md"
+RESULTS = ROOT / "benchmarks" / "results"
+ROWS = 20  # of the table of memory, about
 
 
 def main():
@@ -52,14 +55,17 @@ def main():
             os.mkdir(model)
             random_parser(options.system, path).model.save(model)
         if options.memory:
-            memory(scratch, model, path, options.memory)
-            return
-        lines = throughput(scratch, model, path, options)
+            lines = memory(scratch, model, path, options.memory)
+        else:
+            lines = throughput(scratch, model, path, options)
     if options.write:
-        command = "benchmarks/corpora.py --copies %d --rounds %d %s" % (options.copies, options.rounds, os.path.basename(path))
+        what = "--memory %g" % options.memory if options.memory else "--copies %d --rounds %d" % (options.copies, options.rounds)
+        of_model = "" if options.model else "--system %s " % options.system
+        command = "benchmarks/corpora.py %s %s%s" % (what, of_model, os.path.basename(path))
         head = "Two cores of %s; at commit %s; by" % (cpu.name(), commit(ROOT))
-        text = ["# Corpora", "", head, "", "    .venv/bin/python " + command, "", *lines]
-        RESULTS.write_text("\n".join(text) + "\n", encoding="utf-8")
+        title, name = ("The memory of a corpus", "corpora_memory.md") if options.memory else ("Corpora", "corpora.md")
+        text = ["# " + title, "", head, "", "    .venv/bin/python " + command, "", *lines]
+        (RESULTS / name).write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
 def throughput(scratch, model, path, options):
@@ -110,43 +116,37 @@ def starting(folder, seconds):
 
 
 def memory(scratch, model, path, gigabytes):
-    """Print the memory of the processes of a driver, now and then."""
+    """The memory of the processes of a driver, looked at every minute at most, as printed lines."""
     content = Path(path).read_bytes()
-    with open(scratch / "large.conllu", "wb") as file:
-        while file.tell() < gigabytes * 1e9:
+    copies = math.ceil(gigabytes * 1e9 / len(content))
+    words = copies * sum(line.split(b"\t")[0].isdigit() for line in content.splitlines())
+    large, folder = scratch / "large.conllu", scratch / "corpus"
+    with open(large, "wb") as file:
+        for _ in range(copies):
             file.write(content)
-    command = [
-        "corpus",
-        "parse",
-        str(scratch / "large.conllu"),
-        "--model",
-        model,
-        "-o",
-        str(scratch / "corpus"),
-        "--workers",
-        "2",
-    ]
-    driver = subprocess.Popen(
-        [sys.executable, "-m", "mh4", *command, "--quiet"], preexec_fn=with_parent(), env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
-    print("| seconds | shards | driver, MB | largest worker, MB |\n|--:|--:|--:|--:|", flush=True)
+    command = [sys.executable, "-m", "mh4", "corpus", "parse", str(large), "--model", model, "-o", str(folder), "--workers", "2"]
     start, seen = time.monotonic(), []
-    total = max(1, gigabytes * 1e9 / (64 << 20))
+    driver = subprocess.Popen([*command, "--quiet"], preexec_fn=with_parent(), env={**os.environ, "PYTHONPATH": str(ROOT)})
     while driver.poll() is None:
         time.sleep(max(1, min(60, gigabytes * 6)))
-        try:
+        with suppress(psutil.NoSuchProcess):
             process = psutil.Process(driver.pid)
             sizes = [one.memory_info().rss >> 20 for one in (process, *process.children(recursive=True))]
-        except psutil.NoSuchProcess:
-            break
-        shards = sum(1 for _ in (scratch / "corpus").glob("shards/*/*/*.json"))
-        seen.append((shards, sizes[0], max(sizes[1:], default=0)))
-        print("| %d | %d | %d | %d |" % (time.monotonic() - start, *seen[-1]), flush=True)
-    later = [one for one in seen if one[0] >= total / 10] or seen
-    if driver.wait() or not later:
+            shards = sum(1 for _ in folder.glob("shards/*/*/*.json"))
+            seen.append((round(time.monotonic() - start), shards, sizes[0], max(sizes[1:], default=0)))
+            print("%d s, %d shards; driver %d MB, largest worker %d MB" % seen[-1], flush=True)
+    seconds = time.monotonic() - start
+    later = [one for one in seen if seen[-1][1] / 10 <= one[1] < seen[-1][1]]
+    if driver.returncode or not later:
         sys.exit("the corpus was not parsed, or too fast to be measured")
-    spans = ["%d to %d MB" % (min(column), max(column)) for column in list(zip(*later, strict=True))[1:]]
-    print("\nAfter the first tenth, the driver had %s, and the largest worker %s." % tuple(spans))
+    spans = ["%d to %d MB" % (min(column), max(column)) for column in list(zip(*later, strict=True))[2:]]
+    lines = ["| seconds | shards | driver, MB | largest worker, MB |", "|--:|--:|--:|--:|"]
+    lines += ["| %d | %d | %d | %d |" % one for one in seen[:: -(-len(seen) // ROWS)]]
+    size = large.stat().st_size / 1e9
+    lines += ["", "%.1f GB, %d words, were parsed in %.0f minutes. After the first tenth," % (size, words, seconds / 60)]
+    lines[-1] += " the driver had %s, and the largest worker %s." % tuple(spans)
+    print("\n".join(lines))
+    return lines
 
 
 if __name__ == "__main__":
