@@ -26,6 +26,7 @@ except ModuleNotFoundError:
 
 _LOOK = 1  # seconds between looks at which workers there are
 _ANSWER = 30  # seconds in which a worker that has a result gives it
+_PROFILED = "distributed.worker.profile.enabled"  # 70 KB a second of each worker's memory, for the dashboard
 _STARTS = 3  # of the workers of this machine, until it is an error that they do not start
 
 
@@ -160,6 +161,7 @@ def workers(
         "distributed.admin.large-graph-warning-threshold": "1GB",  # what is read from compressed files goes with the calls
         "distributed.comm.timeouts.connect": "10s",
         "logging.distributed": "critical",  # also of the workers; failures have logs of their own
+        _PROFILED: False,
     }
     with dask.config.set(options), ExitStack() as stack:
         logging.disable(logging.CRITICAL)  # Dask's loggers have levels of their own
@@ -210,6 +212,7 @@ def _slurm(options: str, logs: str) -> Any:
         job_extra_directives=['--output="%s/%%j.log"' % logs, *_directives(options)],
         worker_extra_args=["--memory-limit", "0"],
         job_name="mh4-corpus",
+        job_script_prologue=["export DASK_%s=False" % _PROFILED.replace(".", "__").upper()],
         scheduler_options={"dashboard_address": None},
     )
 
