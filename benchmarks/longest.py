@@ -98,7 +98,8 @@ def main():
         "",
         "The words of a sentence whose decoding takes %g s of processor time, on random scores, or of a window if that takes less; "
         "the megabytes that decoding adds to the scores; and the default of `mh4 parse --longest`. `beam`: of width %d, which decodes "
-        "longer ones." % (asked.seconds, BEYOND_BEAM),
+        "longer ones. Marginals take about ten times as long for scores that vary so much that float64 does not suffice, as random ones "
+        "of more than a thousand words may; those of trained models vary less." % (asked.seconds, BEYOND_BEAM),
         "",
     ]
     print("\n".join(lines))
