@@ -113,7 +113,7 @@ class Parser(nn.Module):
         return self.classifiers[column](torch.cat([hidden[b, node] for node in nodes], dim=1))
 
     def loss(self, sentences, targets, likelihood: bool) -> torch.Tensor:
-        """The sum over sentences; targets: their trees or, if the decoder cannot produce these, the nearest ones."""
+        """The sum over sentences, with margins for tags and labels; targets: their trees, or the nearest ones that can be decoded."""
         hidden, trees = self(sentences)
         heads = [torch.from_numpy(tree).long() for tree in [*targets, *(each.heads for each in sentences)]]
         target, gold = pad_sequence(heads, batch_first=True, padding_value=-1).chunk(2)  # (B, N+1) each
@@ -121,7 +121,8 @@ class Parser(nn.Module):
         for column, weight in WEIGHTS.items():
             numbers = self.tables[column].numbers(string for each in sentences for string in getattr(each, column))
             scores = self.classify(column, hidden, gold)
-            loss = loss + weight * nn.functional.cross_entropy(scores, torch.from_numpy(numbers), reduction="sum")
+            right = nn.functional.one_hot(torch.from_numpy(numbers).long(), scores.shape[1])
+            loss = loss + weight * ((scores + 1 - right).amax(dim=1) - (scores * right).sum(dim=1)).sum()
         return loss
 
     @torch.no_grad()
@@ -176,9 +177,8 @@ def train(system, likelihood, transformer, config, seed, train, dev, model) -> N
             if updates % sizes.evaluate_updates == 0:
                 speed, scores = words / (time.process_time() - start), attachment_scores(dev, average.module.parse(dev))
                 print(updates, "updates: UAS %(uas).2f, LAS %(las).2f," % scores, "%.0f tokens/s" % speed, flush=True)
-                stale += 1
-                if scores["uas"] > best:
-                    best, stale = scores["uas"], 0
+                stale, best = (0, scores["uas"]) if scores["uas"] > best else (stale + 1, best)
+                if not stale:
                     with atomic_path(model) as temporary:
                         torch.save((parser.arguments, average.module.state_dict()), temporary)
                 words, start = 0, time.process_time()
