@@ -5,7 +5,8 @@ import partition
 from common import MH3, MH3_ARCS, MH4_HYBRID, MH4_HYBRID_ARCS, MH4_TWO, MH4_TWO_ARCS, MST
 from oneec_judge import ONEEC, trees
 
-from mh4.decoders import mh3, mh4, mst, oneec
+from mh4.decoders import batch
+from mh4.decoders.batch.arguments import DECODERS
 
 SEQUENCES = [MH3, MH3_ARCS, MH4_TWO, MH4_HYBRID, MH4_TWO_ARCS, MH4_HYBRID_ARCS]
 TREES = [MST, ONEEC]
@@ -14,11 +15,15 @@ MODELS = [*SEQUENCES, *TREES]
 NEAR = 1e-6  # of the logarithm relative to its size, of probabilities and expected counts absolute and relative
 
 
-def marginals(model, scores, **options):
-    if model is MST:
-        return mst.marginals(*scores.values(), **options)
-    module = oneec if model is ONEEC else {3: mh3, 4: mh4}[model.k]
-    return module.marginals(**scores, **options)
+def marginals(model, scores, heads=None, single_root=False):
+    """Those of a sentence, whose log_partition is also that which is found alone."""
+    name = model.name if model in TREES else "mh%d" % model.k
+    found = DECODERS[name].marginals(**scores, heads=heads, single_root=single_root)
+    of_batch = {tensor: numbers[None] for tensor, numbers in scores.items()}
+    trees = None if heads is None else heads[None]
+    alone = batch.log_partition(name, of_batch, [len(found.arcs) - 1], heads=trees, single_root=single_root)
+    assert alone.tolist() == [found.log_partition], f"alone, log_partition is {alone}, not {found.log_partition}"
+    return found
 
 
 def enumerated(model, n, scores, single_root=False):

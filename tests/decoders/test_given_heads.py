@@ -6,7 +6,7 @@ import pytest
 from common import MH3, MH4_HYBRID, MH4_HYBRID_ARCS, MST, rng_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marginals_judge import EXTREMES, MODELS, SEQUENCES, agree, enumerated, extreme, with_arcs
+from marginals_judge import EXTREMES, MODELS, SEQUENCES, agree, enumerated, extreme, marginals, with_arcs
 from oneec_judge import ONEEC
 
 from mh4.decoders import NotInClass, batch, mh3, mh4, mst, oneec
@@ -20,10 +20,6 @@ WITH_SUMS = [name for name, decoder in DECODERS.items() if decoder.marginals]
 
 def module_of(model):
     return {"mst": mst, "1ec": oneec}.get(model.name) or {3: mh3, 4: mh4}[model.k]
-
-
-def marginals(model, scores, **options):
-    return module_of(model).marginals(**scores, **options)
 
 
 def only(heads):
@@ -206,6 +202,8 @@ def test_batches(name, single_root):
         batch.marginals(name, tensors, lengths, heads=heads, single_root=single_root, allow_none=True, threads=threads)
         for threads in (1, 3)
     ]
+    alone = batch.log_partition(name, tensors, lengths, heads=heads, single_root=single_root, allow_none=True)
+    np.testing.assert_array_equal(alone, found[0].log_partition)
     impossible = 0
     for b, n in enumerate(lengths):
         alone = single(name, tensors, b, n, heads)

@@ -3,6 +3,6 @@
 from mh4.decoders.batch.decoding import decode
 from mh4.decoders.batch.results import BatchMarginals, Derivations
 from mh4.decoders.batch.sampling import sample
-from mh4.decoders.batch.summing import hessian_product, marginals
+from mh4.decoders.batch.summing import hessian_product, log_partition, marginals
 
-__all__ = ["BatchMarginals", "Derivations", "decode", "hessian_product", "marginals", "sample"]
+__all__ = ["BatchMarginals", "Derivations", "decode", "hessian_product", "log_partition", "marginals", "sample"]

@@ -1,4 +1,4 @@
-"""Marginals of batches: for each decoder, what a thread does with a sentence, the same as its `marginals`."""
+"""Sums over the derivations of batches: for each decoder, what a thread does with a sentence, the same as its `marginals`."""
 
 from collections.abc import Mapping
 from typing import Optional
@@ -39,12 +39,19 @@ def marginals(
     Raises what the decoder's `marginals` raises, with the number of the sentence, and ValueError for an unknown decoder or
     tensor, wrong dimensions, and lengths beyond the padding.
     """
-    if arguments.decoder(name).marginals is None:
-        raise ValueError(f"{name} has no marginals; {', '.join(KINDS)} have")
-    tensors, lengths, longest = arguments.checked(name, scores, lengths)
-    trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)
-    kind, _ = KINDS[name]
-    return sums(kind(name, tensors, lengths, longest, single_root, allow_none, trees), threads)
+    return over_derivations(name, scores, lengths, heads, single_root, allow_none, threads, True).result()
+
+
+def log_partition(
+    name: str, scores: Mapping[str, np.ndarray], lengths: np.ndarray, *, heads: Optional[np.ndarray] = None,
+    single_root: bool = False, allow_none: bool = False, threads: Optional[int] = None,
+) -> np.ndarray:
+    """The logarithm of the sum of exp(score) over the derivations of each of B sentences, float64 (B,): that of `marginals`, alone.
+
+    This is the inside pass without the outside pass, or the determinant without its derivatives. The arguments, and what is raised,
+    are those of `marginals`.
+    """
+    return over_derivations(name, scores, lengths, heads, single_root, allow_none, threads, False).log_partition
 
 
 def hessian_product(
@@ -83,21 +90,31 @@ def hessian_product(
             for part, array in of.items():
                 np.divide(array, sizes[b], out=to[part])
     kind, _ = KINDS[name]
-    result = sums(kind(name, tensors, lengths, longest, single_root, True, trees, unit), threads).parts
+    result = summed(kind(name, tensors, lengths, longest, single_root, True, trees, True, unit), threads).result().parts
     for b, n in enumerate(lengths):
         for array in arguments.single(name, result, b, n).values():
             array *= sizes[b] if sizes[b] < np.inf else np.nan
     return result
 
 
-cdef sums(Summing sentences, threads):
-    """The result for sentences."""
+cdef Summing over_derivations(name, scores, lengths, heads, single_root, allow_none, threads, counted):
+    """Sentences whose derivations have been summed; counted: the use of each score too."""
+    if arguments.decoder(name).marginals is None:
+        raise ValueError(f"{name} has no marginals; {', '.join(KINDS)} have")
+    tensors, lengths, longest = arguments.checked(name, scores, lengths)
+    trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)
+    kind, _ = KINDS[name]
+    return summed(kind(name, tensors, lengths, longest, single_root, allow_none, trees, counted), threads)
+
+
+cdef Summing summed(Summing sentences, threads):
+    """The same sentences, with their sums."""
     _, worker = KINDS[sentences.name]
     run(worker, sentences, threads)
     for b in sentences.failed()[:1]:
         alone = arguments.single(sentences.name, sentences.tensors, b, sentences.lengths[b], sentences.trees)
         arguments.explain(arguments.decoder(sentences.name).marginals, b, alone, sentences.single_root)
-    return sentences.result()
+    return sentences
 
 
 cdef Tensors all_padded(tensors):
@@ -110,23 +127,25 @@ cdef enum Heads:  # what is given of those of a sentence
 
 
 cdef class Summing(Sentences):
-    """Sentences whose derivations are to be summed."""
+    """Sentences whose derivations are to be summed; unless counted, their log-partition function is all that is wanted."""
 
     cdef readonly object name
     cdef bint allow_none
-    cdef object log_partition
+    cdef readonly object log_partition
     cdef dict parts
     cdef double[::1] to_log_partition
     cdef readonly object trees          # the heads that are given, or None
     cdef const int[:, ::1] given
 
-    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees):
+    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, counted):
         Sentences.__init__(self, tensors, lengths, longest, single_root)
         self.name, self.allow_none = name, allow_none
         self.trees = self.given = trees
-        numbers = sum([tensor.size for tensor in tensors.values()]) + self.count * (longest + 1) ** 2
-        room_for(8 * numbers, "the expected counts")
-        self.parts = {part: np.zeros(tensor.shape) for part, tensor in tensors.items()}
+        self.parts = {}
+        if counted:
+            numbers = sum([tensor.size for tensor in tensors.values()]) + self.count * (longest + 1) ** 2
+            room_for(8 * numbers, "the expected counts")
+            self.parts = {part: np.zeros(tensor.shape) for part, tensor in tensors.items()}
         self.to_log_partition = self.log_partition = np.empty(self.count)
 
     def failed(self):
@@ -180,11 +199,13 @@ cdef class TransitionSumming(Summing):
     cdef Tensors of_scores, of_direction, to
     cdef object arc_counts
 
-    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, direction=None):
-        Summing.__init__(self, name, tensors, lengths, longest, single_root, allow_none, trees)
+    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, counted, direction=None):
+        Summing.__init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, counted)
         self.differentiated, self.direction = direction is not None, direction or {}
         self.of_scores, self.of_direction = all_padded(tensors), all_padded(self.direction)
-        self.arc_counts = self.parts["arcs"] if "arcs" in tensors else np.zeros((self.count, longest + 1, longest + 1))
+        self.arc_counts = self.parts.get("arcs")
+        if counted and self.arc_counts is None:
+            self.arc_counts = np.zeros((self.count, longest + 1, longest + 1))
         self.to = all_padded({**self.parts, "arcs": self.arc_counts})
 
     def result(self):
@@ -267,7 +288,8 @@ cdef class TransitionWorker(Worker):
             counts.s0b0 = place(self.to_s0b0, of.to.s0b0, b, n + 2, n + 2)
         if of.to.s1s0.values:
             counts.s1s0 = place(self.to_s1s0, of.to.s1s0, b, n + 2, n + 2)
-        counts.arcs = place(self.to_arcs, of.to.arcs, b, n + 1, n + 1)
+        if of.to.arcs.values:
+            counts.arcs = place(self.to_arcs, of.to.arcs, b, n + 1, n + 1)
         if of.differentiated:
             self.sums.differentiate(scores, counts, direction)
         else:
@@ -332,11 +354,11 @@ cdef class OneECSumming(Summing):
     cdef dict given_direction
     cdef Padded[4] scores, direction, to  # arc, crossed_arc, grandparent, sibling
 
-    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, direction=None):
-        Summing.__init__(self, name, tensors, lengths, longest, single_root, allow_none, trees)
+    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, counted, direction=None):
+        Summing.__init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, counted)
         self.differentiated, self.given_direction = direction is not None, direction or {}
         for x, part in enumerate(("arc", "crossed_arc", "grandparent", "sibling")):
-            self.scores[x], self.to[x] = as_padded(tensors[part]), as_padded(self.parts[part])
+            self.scores[x], self.to[x] = as_padded(tensors[part]), as_padded(self.parts.get(part))
             self.direction[x] = as_padded(self.given_direction.get(part))
 
     def result(self):
@@ -392,7 +414,7 @@ cdef class OneECWorker(Worker):
         if heads == NO_TREE:
             return of.none(b)
         for x in range(4):
-            counts[x] = place(self.to[x], of.to[x], b, n + 1 + x // 2, n + 1)
+            counts[x] = place(self.to[x], of.to[x], b, n + 1 + x // 2, n + 1) if of.to[x].values else NULL
         if heads == SOME_TREES:
             for x in range(2):
                 scores[x] = <double*> with_heads(self.with_heads[x], scores[x], &of.given[b, 0], n)

@@ -151,6 +151,8 @@ template <class N> class MH3 {
             return true;
         Value z = row(t2, 0)[n + 1];
         counts.log_partition = N::log(z) + scaling.total;
+        if (!counts.arcs)
+            return true;
         row(g2, 0)[n + 1] = N::inverse(z);
         outside();
         int side = n + 2;

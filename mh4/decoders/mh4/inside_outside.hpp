@@ -487,6 +487,8 @@ template <class N> class MH4 {
             return true;
         Value z = row(t2, 0)[n + 1];
         counts.log_partition = N::log(z) + scaling.total;
+        if (!counts.arcs)
+            return true;
         row(g2, 0)[n + 1] = N::inverse(z);
         if (scores.arcs)
             outside<true>();

@@ -188,6 +188,8 @@ template <class N> class MST {
             return false;
         if (counts.log_partition == -INFINITY)
             return true;
+        if (!counts.arcs)
+            return isfinite(counts.log_partition);
         differentiate();
         double sum = 0;
         for (int h = 0; h <= n; h++) {

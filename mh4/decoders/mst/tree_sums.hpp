@@ -16,7 +16,7 @@ template <class N> class MSTTree {
   public:
     bool find(const Scores &scores, Counts &counts) {
         counts.log_partition = score(scores);
-        if (counts.log_partition > -INFINITY)
+        if (counts.arcs && counts.log_partition > -INFINITY)
             for (int m = 1; m <= scores.n; m++)
                 counts.arcs[cell(scores, m)] = 1;
         return true;

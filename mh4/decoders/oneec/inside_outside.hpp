@@ -499,12 +499,13 @@ template <class N> class Marginals : Complexes<N> {
     bool find(const Scores& scores, Counts& counts, const Scores& direction = Scores()) {
         const Scaling scaling(scores, direction, N::SCALED, this->watch);
         if (!scaling.precise) return false;
-        clear_counts(scores.n, counts);
         this->prepare(scores, scaling);
         this->inside();
         if (!in_range(scaling)) return false;
         const Value z = this->at_c(0, n)[this->none];
         counts.log_partition = N::log(z) + scaling.total;
+        if (!counts.arc) return true;
+        clear_counts(scores.n, counts);
         this->at_c(0, n)[this->none + this->derivatives] = N::inverse(z);
         this->expected_arc = counts.arc;
         this->expected_sibling = counts.sibling;

@@ -169,6 +169,8 @@ cdef class OneECSums(Sums):
                 row += 2
         if log_partition[0] == -INFINITY:
             return False
+        if not counts.arc:
+            return True
         for x in range(4):
             row = self.rows.data() + 2 * side * x
             while row != to[x].next:

@@ -10,7 +10,7 @@ cdef class Search:
     cdef void release(self) noexcept nogil
 
 
-cdef struct Parts:  # scores or expected counts, indexed as in decode
+cdef struct Parts:  # scores or expected counts, indexed as in decode; counts without an address are not wanted
     double* arc
     double* crossed_arc
     double* grandparent

@@ -112,7 +112,7 @@ struct Scores {
 };
 enum OfTree { WORD, SIBLING, GRANDPARENT };  // in all, and by these parts if they are visible
 
-// Expected counts, of the same shapes.
+// Expected counts, of the same shapes. If arc is NULL, only log_partition is wanted.
 struct Counts {
     double log_partition;
     double *arc, *crossed_arc, *grandparent, *sibling;

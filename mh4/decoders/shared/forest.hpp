@@ -191,6 +191,8 @@ template <class N> class Forest {
             for (const Once &of_word : *words)
                 if (!isnan(of_word.first))
                     counts.log_partition += of_word.first;
+        if (!counts.arcs)
+            return;
         by.clear();
         make_room(by, values.size());
         by.resize(values.size(), Value());

@@ -238,7 +238,8 @@ struct Scores {
     const int *heads;     // (n + 1,): the only tree whose derivations count, or NULL; looked at by charts of one tree alone
 };
 
-// Expected counts, or their derivatives, of the same shapes; arcs are those that any transition makes. They are set to 0 before.
+// Expected counts, or their derivatives, of the same shapes; arcs are those that any transition makes. They are set to 0 before. If
+// arcs is NULL, only log_partition is wanted: the rest takes most of the time.
 struct Counts {
     double log_partition;
     double *shift, *s0b0, *s1s0, *arcs;
