@@ -121,8 +121,13 @@ def test_marginals_are_those_of_each_sentence(name, what):
         with pytest.raises(ValueError) as caught:
             batch.marginals(name, tensors, lengths, single_root=single_root, threads=threads)
         assert str(caught.value) == errors[0]
+        with pytest.raises(ValueError) as caught:
+            batch.log_partition(name, tensors, lengths, single_root=single_root, threads=threads)
+        assert str(caught.value) == errors[0]
         return
     found = batch.marginals(name, tensors, lengths, single_root=single_root, threads=threads)
+    of_sums_alone = batch.log_partition(name, tensors, lengths, single_root=single_root, threads=threads)
+    np.testing.assert_array_equal(of_sums_alone, found.log_partition, strict=True)
     expected = {"arcs": np.zeros((len(lengths), longest + 1, longest + 1))}
     expected |= {tensor: np.zeros(array.shape) for tensor, array in tensors.items()}
     for b, n in enumerate(lengths):
@@ -199,7 +204,11 @@ class TestErrors:
             ({"lengths": [2.0, 4.0, 3.0]}, "lengths: expected a vector of integers, got dtype float64"),
             ({"lengths": [2, 4]}, r"shift: expected the shape \(B, N\+2, N\+2\), B = 2 and N = 4, got \(3, 6, 6\)"),
             ({"threads": 0}, "threads: expected a positive number, got 0"),
-            ({"threads": 1.5}, "threads: expected a positive number, got 1.5"),
+            *[
+                ({"threads": threads}, "threads: expected a positive number, got %s$" % threads)
+                for threads in (-1, 1.5, 2.0, np.nan)
+            ],
+            ({"scores": [np.zeros((3, 6, 6))]}, "scores: expected the tensors by name, shift, reduce_s0b0, .*, got list$"),
             ({"heads": np.zeros((3, 4), dtype=int)}, r"heads: expected integers of shape \(3, 5\)"),
             ({"cost": np.zeros((3, 4, 4))}, r"cost: expected the shape \(B, N\+1, N\+1\), B = 3 and N = 4, got \(3, 4, 4\)"),
             ({"cost": np.zeros((3, 5, 5), dtype=int)}, "cost: expected floating-point numbers, got dtype int64"),
@@ -237,7 +246,7 @@ class TestErrors:
     def test_no_derivation(self):
         tensors = self.tensors()
         tensors["reduce_s0b0"][2] = -np.inf
-        for function in (batch.decode, batch.marginals):
+        for function in (batch.decode, batch.marginals, batch.log_partition):
             with pytest.raises(ValueError, match="^sentence 2: no derivation"):
                 function("mh4", tensors, self.lengths)
 
@@ -249,8 +258,12 @@ class TestErrors:
         with pytest.raises(ValueError, match="^sentence 1: heads: word 1 is on a cycle"):
             batch.decode("mh4", self.tensors(), self.lengths, heads=wrong)
         wrong[1, 1:] = [0, 2**40, 0, 3]
-        with pytest.raises(ValueError, match="^sentence 1: heads: the head of word 2 is"):
+        with pytest.raises(ValueError, match="^sentence 1: heads: the head of word 2 is 2147483647, expected"):
             batch.decode("mh4", self.tensors(), self.lengths, heads=wrong)
+        wrong[1, 1:] = [0, -5, 0, 3]
+        for function in (batch.decode, batch.marginals):
+            with pytest.raises(ValueError, match="^sentence 1: heads: the head of word 2 is -5, expected"):
+                function("mh4", self.tensors(), self.lengths, heads=wrong)
         wrong[1, 1:] = [0, 1, 1, 0]
         with pytest.raises(NotInClass, match="^sentence 1: heads: a single root is required"):
             batch.decode("mh4", self.tensors(), self.lengths, heads=wrong, single_root=True)

@@ -76,6 +76,8 @@ def checked(
     Raises ValueError if a tensor is missing or unknown, or for a wrong type or shape. What the numbers are is not looked at.
     """
     expected = decoder(name).tensors
+    if not isinstance(scores, Mapping):
+        raise ValueError("scores: expected the tensors by name, %s, got %s" % (", ".join(expected), type(scores).__name__))
     for known in scores:
         if known not in expected:
             raise ValueError("scores: %s has no tensor %r; it has %s" % (name, known, ", ".join(expected)))
@@ -113,7 +115,8 @@ def checked_trees(heads: npt.ArrayLike, lengths: np.ndarray, longest: int) -> np
         shape = (len(lengths), longest + 1)
         raise ValueError("heads: expected integers of shape %s, got dtype %s and shape %s" % (shape, array.dtype, array.shape))
     room_for(array.size * 4, "a copy of heads")
-    return np.ascontiguousarray(np.clip(array, -2, np.iinfo(np.int32).max), dtype=np.int32)
+    narrow = np.iinfo(np.int32)
+    return np.ascontiguousarray(np.clip(array, narrow.min, narrow.max), dtype=np.int32)
 
 
 def single(name: str, arrays: Mapping[str, np.ndarray], b: int, words: int, heads: np.ndarray | None = None) -> dict[str, Any]:

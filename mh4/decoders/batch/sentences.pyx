@@ -84,7 +84,7 @@ class Teams:
 
 def run(kind, Sentences sentences, threads):
     """Let workers of a class process all sentences, one of them in this thread, which alone can respond to signals."""
-    if threads is not None and (threads != int(threads) or threads < 1):
+    if threads is not None and not (isinstance(threads, (int, np.integer)) and threads >= 1):
         raise ValueError(f"threads: expected a positive number, got {threads!r}")
     size = max(1, min(threads or cpu.cores(), sentences.count))
     teams = workspaces.take(Teams)

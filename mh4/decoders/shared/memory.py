@@ -53,7 +53,7 @@ def room_for(size: int, what: str) -> None:
         try:
             require(size)
         except MemoryError:
-            raise MemoryError("%s needs %d MB, which is more memory than there is" % (what, size >> 20)) from None
+            raise MemoryError("no room for %s: %d MB is more memory than there is" % (what, size >> 20)) from None
 
 
 def out_of_memory(n: int, size: float) -> MemoryError:
