@@ -31,8 +31,8 @@ template <class N> class MST {
     std::vector<int> order;       // nodes, opposite to elimination: first 0 and, with a single root, a word that can be the root
     Value *weights, *w, *g;       // at head, dependent; w: as they were when head or dependent was eliminated; g: derivatives by w
     std::vector<Value> totals;
-    std::vector<double> largest;  // of a word: the logarithm of what the weights of arcs to it were divided by
-    double largest_root;          // with a single root, the same for arcs from 0, in addition
+    std::vector<double> largest, scales;  // of a word: an arc to it has the weight exp(score - largest) * scale
+    double largest_root;          // with a single root, the weights of arcs from 0 are divided by its exponential, in addition
     bool precise;                 // no weight that matters is wrong by more than 1e-8 of it
 
     Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
@@ -74,6 +74,16 @@ template <class N> class MST {
             *table = memory.take(square);
     }
 
+    // f(h, m) for the arcs to a word whose weights have a scale in common: all or, with a single root, those from words.
+    template <class F> void each_scaled(size_t cost, F f) {
+        for (int h = single_root; h <= n; h++) {
+            watch.pass(cost * n);
+            for (int m = 1; m <= n; m++)
+                if (h != m)
+                    f(h, m);
+        }
+    }
+
     // The weights of Doubles are scaled such that those of arcs to a word sum to 1, so that no sum over trees exceeds 1. (With a
     // single root that is the sum of those from words, and also that of arcs from 0 to all words.)
     void tabulate(const double *arcs, const double *direction) {
@@ -85,28 +95,30 @@ template <class N> class MST {
         arrange(square);
         clear(weights, g + square, watch);
         totals.resize(n + 1);
-        largest.assign(n + 1, 0);
+        largest.assign(n + 1, N::SCALED ? -INFINITY : 0);
+        scales.assign(n + 1, N::SCALED ? 0 : 1);
         auto place = [&](int h, int m) { return (size_t)order[h] * (n + 1) + order[m]; };
         auto score = [&](int h, int m) { return arcs[place(h, m)]; };
+        auto weight = [&](int h, int m, double less) {
+            return N::exponential({score(h, m) - largest[m] - less, direction ? direction[place(h, m)] : 0});
+        };
+        if (N::SCALED)
+            each_scaled(4, [&](int h, int m) { largest[m] = std::max(largest[m], score(h, m)); });
+        std::replace(largest.begin(), largest.end(), (double)-INFINITY, 0.0);
+        each_scaled(100, [&](int h, int m) { row(weights, h)[m] = weight(h, m, 0); });
+        if (N::SCALED) {
+            each_scaled(4, [&](int h, int m) { scales[m] += N::number(row(weights, h)[m]); });
+            for (double &scale : scales)
+                scale = scale > 0 ? 1 / scale : 1;
+            each_scaled(4, [&](int h, int m) { row(weights, h)[m] = row(weights, h)[m] * scales[m]; });
+        }
         LogSum roots;
-        for (int m = 1; m <= n && N::SCALED; m++) {
-            watch.pass(100 * n);
-            LogSum heads;
-            for (int h = single_root; h <= n; h++)
-                if (h != m)
-                    heads.add(score(h, m));
-            largest[m] = heads.value();
-            roots.add(score(0, m) - largest[m]);
-        }
-        largest_root = N::SCALED && single_root ? roots.value() : 0;
+        for (int m = 1; m <= n && N::SCALED && single_root; m++)
+            roots.add(score(0, m) - largest[m] + log(scales[m]));
+        largest_root = roots.value();
         precise = fabs(largest_root) * 1.2e-16 < 1e-8;  // what it is subtracted from is rounded
-        for (int h = 0; h <= n; h++) {
-            watch.pass(100 * n);
-            for (int m = 1; m <= n; m++)
-                if (h != m)
-                    row(weights, h)[m] = N::exponential(
-                        {score(h, m) - largest[m] - (h == 0 ? largest_root : 0), direction ? direction[place(h, m)] : 0});
-        }
+        for (int m = 1; m <= n && single_root; m++)
+            row(weights, 0)[m] = weight(0, m, largest_root - log(scales[m]));
         std::copy(weights, weights + square, w);
     }
 
@@ -176,7 +188,7 @@ template <class N> class MST {
             return false;
         log_partition = z + largest_root;
         for (int v = 1; v <= n; v++)
-            log_partition += largest[v];
+            log_partition += largest[v] - log(scales[v]);
         return true;
     }
 
