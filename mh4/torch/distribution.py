@@ -11,7 +11,7 @@ import torch
 from mh4.decoders import batch
 from mh4.decoders.batch.arguments import LARGEST
 from mh4.torch.functions import ExpectedCounts, LogPartition
-from mh4.torch.sentences import Sentences, array, on_processor
+from mh4.torch.sentences import Sentences, array, has_integers, on_processor, require_tensor
 
 
 class TreeDistribution:
@@ -27,6 +27,8 @@ class TreeDistribution:
     lengths: the number of words of each, an integer tensor (B,).
     single_root: exactly one dependent of node 0.
     threads: how many; by default as many as there are cores that this process may use.
+
+    As of PyTorch's own distributions, ``batch_shape`` is (B,) and ``event_shape`` (N+1,).
 
     Results are on the device of the scores and of their type (if there are several, of the type that PyTorch promotes them to). They
     are computed on the processor: sums in float64; the best derivation in float32, except by mst, but its score from the numbers
@@ -49,22 +51,25 @@ class TreeDistribution:
         threads: int | None = None,
     ) -> None:
         self.name = name
+        if not isinstance(scores, Mapping):
+            raise ValueError("scores: expected the tensors by name, got %s" % type(scores).__name__)
         self.scores = {tensor: numbers for tensor, numbers in scores.items() if numbers is not None}
         for tensor, numbers in self.scores.items():
-            _require_tensor(tensor, numbers)
-        _require_tensor("lengths", lengths)
+            require_tensor(tensor, numbers)
+        require_tensor("lengths", lengths)
         devices = {numbers.device: tensor for tensor, numbers in self.scores.items()}
         if len(devices) > 1:
             raise ValueError("scores: %s" % ", but ".join("%s is on %s" % (tensor, device) for device, tensor in devices.items()))
         self._single_root, self._threads = single_root, threads
         self._sentences = Sentences(name, self.scores, array(lengths), single_root, threads)
+        self.batch_shape, self.event_shape = lengths.shape, torch.Size([self._sentences.longest + 1])
         (self._device,) = devices
         self._dtype = functools.reduce(torch.promote_types, [numbers.dtype for numbers in self.scores.values()])
 
     @property
     def argmax(self) -> torch.Tensor:
         """The tree of the best derivation of each sentence, by the head of each word: long (B, N+1), -1 at 0 and in the padding."""
-        return torch.tensor(self._sentences.best.heads, dtype=torch.long, device=self._device)
+        return torch.from_numpy(self._sentences.best.heads).to(self._device, torch.long)
 
     @property
     def max(self) -> torch.Tensor:
@@ -87,28 +92,33 @@ class TreeDistribution:
         return self._returned(self._cross_entropy(self))
 
     def log_prob(self, heads: torch.Tensor) -> torch.Tensor:
-        """The logarithm of the probability of a tree of each sentence, or of all trees with some arcs, (B,).
+        """The logarithm of the probability of a tree of each sentence, or of all trees with some arcs, (..., B).
 
-        heads: the head of each word, integers (B, N+1); -1 at a word leaves its head open. What is at 0 and in the padding is ignored.
+        heads: the head of each word, integers (..., B, N+1), such as samples; -1 at a word leaves its head open. What is at 0 and in the
+        padding is ignored.
 
         Outside the decoder's class of trees, it is -inf, with gradients of 0. Raises ValueError for heads that are no nodes.
         """
+        require_tensor("heads", heads)
+        if heads.dim() > 2:
+            each = [self.log_prob(trees) for trees in heads.flatten(end_dim=-3)]
+            found = torch.stack(each) if each else self._returned(torch.empty(0, device="cpu"))
+            return found.reshape(*heads.shape[:-2], *self.batch_shape)
         given = self._heads(heads, least=-1)
         sentences = Sentences(self.name, self.scores, self._sentences.lengths, self._single_root, self._threads, given)
-        everything = self._log_partition()
-        with_arcs = LogPartition.apply(sentences, *self._tensors().values())
+        everything, with_arcs = self._log_partition(), self._summed(sentences)
         return self._returned(torch.where(with_arcs > -torch.inf, with_arcs - everything, -torch.inf))
 
-    def sample(self, shape: Sequence[int] = (), generator: torch.Generator | None = None) -> torch.Tensor:
-        """Independent samples: the trees of derivations drawn with their probability, long ``(*shape, B, N+1)``, -1 at 0 and in padding.
+    def sample(self, sample_shape: Sequence[int] = (), generator: torch.Generator | None = None) -> torch.Tensor:
+        """Independent samples, long ``(*sample_shape, B, N+1)``: the trees of derivations drawn with their probability; -1 as in `argmax`.
 
-        shape: how many of each sentence, as of PyTorch's own distributions; by default, one. generator: by default, that of PyTorch:
+        sample_shape: how many of each sentence, as of PyTorch's own distributions; by default, one. generator: by default, that of PyTorch:
         after `torch.manual_seed`, the samples are the same, with any number of threads.
 
         A tree with several derivations is as probable as these together, so that ``log_prob`` is the logarithm of the frequency to
         expect. This is exact; it has no gradient. Raises ValueError for mh5 and 1ec, which have no sampling.
         """
-        size = torch.Size(shape)
+        size = torch.Size(sample_shape)
         source = "cpu" if generator is None else generator.device
         seed = int(torch.randint(2**63 - 1, (), generator=generator, device=source))
         heads = torch.from_numpy(self._sentences.sample(size.numel(), seed)).transpose(0, 1)
@@ -140,12 +150,12 @@ class TreeDistribution:
             nodes = np.arange(gold.shape[1])
             costs = torch.from_numpy((gold[:, None, :] != nodes[:, None]).astype(np.float32))
         else:
-            _require_tensor("cost", cost)
+            require_tensor("cost", cost)
             costs = on_processor(cost)
         right = self._sentences.decode(heads=gold)
         wrong = self._sentences.decode(cost=array(costs))
         of, words = np.nonzero(wrong.heads >= 0)
-        paid = torch.zeros(len(gold), dtype=torch.float64)
+        paid = torch.zeros(len(gold), dtype=torch.float64, device="cpu")
         paid = paid.index_add(0, torch.from_numpy(of), costs[of, wrong.heads[of, words], words].double())
         return self._returned(self._score(wrong) + paid - self._score(right))
 
@@ -158,41 +168,50 @@ class TreeDistribution:
 
     def _heads(self, heads: torch.Tensor, least: int) -> np.ndarray:
         """Integers (B, N+1), the head of each word from `least` to n, and -1 at 0 and in the padding. Raises ValueError."""
-        _require_tensor("heads", heads)
+        require_tensor("heads", heads)
         lengths = self._sentences.lengths
         shape = (len(lengths), self._sentences.longest + 1)
-        if heads.dtype.is_floating_point or heads.dtype.is_complex or heads.dtype == torch.bool or heads.shape != shape:
+        if not has_integers(heads) or heads.shape != shape:
             raise ValueError(
                 "heads: expected integers of shape %s, got %s of shape %s" % (shape, heads.dtype, tuple(heads.shape))
             )
         nodes = np.arange(shape[1])
-        given = np.where((nodes > 0) & (nodes <= lengths[:, None]), array(heads), -1)
+        given = np.where((nodes > 0) & (nodes <= lengths[:, None]), array(heads).astype(np.int64), -1)
         wrong = (nodes > 0) & (nodes <= lengths[:, None]) & ((given < least) | (given > lengths[:, None]))
         for b, word in np.argwhere(wrong)[:1]:
             raise ValueError(
                 "sentence %d: heads: the head of word %d is %d, but must be %d to %d"
                 % (b, word, given[b, word], least, lengths[b])
             )
-        return given.astype(np.int64)
+        return given
 
     def _score(self, found: batch.Derivations) -> torch.Tensor:
         """The sum of the parts of derivations, float64 (B,)."""
-        total = torch.zeros(len(found.lengths), dtype=torch.float64)
+        total = torch.zeros(len(found.lengths), dtype=torch.float64, device="cpu")
         for tensor, numbers in self._tensors().items():
             rows = torch.from_numpy(found.parts[tensor])
             total = total.index_add(0, rows[:, 0], numbers[tuple(rows.T)].double())
         return total
 
+    def _summed(self, of: Sentences) -> torch.Tensor:
+        tensors = self._tensors().values()
+        differentiated = torch.is_grad_enabled() and any(numbers.requires_grad for numbers in tensors)
+        return LogPartition.apply(of, differentiated, *tensors)
+
     def _log_partition(self) -> torch.Tensor:
+        total = self._summed(self._sentences)
         self._sentences.require_derivations()
-        return LogPartition.apply(self._sentences, *self._tensors().values())
+        return total
 
     def _expected(self) -> tuple[torch.Tensor, ...]:
+        expected = ExpectedCounts.apply(self._sentences, *self._tensors().values())
         self._sentences.require_derivations()
-        return ExpectedCounts.apply(self._sentences, *self._tensors().values())
+        return expected
 
     def _cross_entropy(self, other: TreeDistribution) -> torch.Tensor:
         """In float64; of this one itself, the entropy."""
+        if not isinstance(other, TreeDistribution):
+            raise ValueError("other: expected a TreeDistribution, got %s" % type(other).__name__)
         ours, theirs = self._sentences, other._sentences
         alike = (
             self.name == other.name and self._single_root == other._single_root and np.array_equal(ours.lengths, theirs.lengths)
@@ -208,8 +227,3 @@ class TreeDistribution:
             impossible = ((counts > 0) & ~usable).flatten(1).any(1)
             total = torch.where(impossible, torch.inf, total)
         return total
-
-
-def _require_tensor(name: str, value: object) -> None:
-    if not isinstance(value, torch.Tensor):
-        raise ValueError("%s: expected a tensor, got %s" % (name, type(value).__name__))

@@ -19,20 +19,23 @@ def over_sentences(numbers: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 
 
 class LogPartition(torch.autograd.Function):
-    """The log-partition function of each sentence, float64 (B,); the score tensors are those of the sentences, on the processor."""
+    """The log-partition function of each sentence, float64 (B,); the score tensors are those of the sentences, on the processor.
+
+    differentiated: whether a gradient may be asked for, which is found at once, in the same pass.
+    """
 
     @staticmethod
-    def forward(ctx: Any, of: Sentences, *tensors: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, of: Sentences, differentiated: bool, *tensors: torch.Tensor) -> torch.Tensor:
         ctx.of = of
         ctx.save_for_backward(*tensors)
-        return torch.tensor(of.sums.log_partition)
+        return torch.from_numpy(of.sums.log_partition if differentiated else of.log_partition).clone()
 
     @staticmethod
     def backward(ctx: Any, by: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         _, *counts = ExpectedCounts.apply(ctx.of, *ctx.saved_tensors)
-        return None, *[
-            (over_sentences(by, count) * count).to(tensor.dtype) for tensor, count in zip(ctx.saved_tensors, counts, strict=True)
-        ]
+        tensors = ctx.saved_tensors
+        products = [(over_sentences(by, count) * count).to(tensor.dtype) for tensor, count in zip(tensors, counts, strict=True)]
+        return None, None, *products
 
 
 class ExpectedCounts(torch.autograd.Function):
@@ -42,7 +45,7 @@ class ExpectedCounts(torch.autograd.Function):
     def forward(ctx: Any, of: Sentences, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         ctx.of = of
         ctx.save_for_backward(*tensors)
-        return torch.tensor(of.sums.arcs), *[torch.tensor(of.sums.parts[name]) for name in of.arrays]
+        return tuple(torch.from_numpy(each).clone() for each in (of.sums.arcs, *[of.sums.parts[name] for name in of.arrays]))
 
     @staticmethod
     def backward(ctx: Any, *by: torch.Tensor) -> tuple[torch.Tensor | None, ...]:

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from mh4.decoders.batch.arguments import Shape, decoder
+from mh4.torch.sentences import has_integers, require_tensor
 
 # The two positions that each tensor scores, those of its rows and of its columns. All tensors of a decoder share the MLP of a position.
 POSITIONS = {
@@ -91,16 +92,18 @@ class Scores(nn.Module):
         """The vectors of root, words and, if given, end (B, N+2, D), otherwise 0; and where the end is, (B, N+2, 1)."""
         units = self.units
         given = 0 if self.nodes == "words" else 2  # nodes besides words
+        require_tensor("hidden", hidden)
+        require_tensor("lengths", lengths)
         if hidden.dim() != 3 or hidden.shape[1] < given or hidden.shape[2] != units:
             rows = "N" if self.nodes == "words" else "N+2"
             raise ValueError("hidden: expected the shape (B, %s, %d), got %s" % (rows, units, tuple(hidden.shape)))
         words = hidden.shape[1] - given
-        if lengths.shape != hidden.shape[:1] or lengths.is_floating_point() or ((lengths < 0) | (lengths > words)).any():
+        if lengths.shape != hidden.shape[:1] or not has_integers(lengths) or ((lengths < 0) | (lengths > words)).any():
             raise ValueError("lengths: expected %d integers from 0 to %d, got %s" % (len(hidden), words, lengths))
         if self.nodes == "words":
             root = self.root.expand(len(hidden), 1, units)
             hidden = torch.cat([root, hidden, torch.zeros_like(root)], dim=1)
-        node, end = torch.arange(words + 2, device=hidden.device), lengths.to(hidden.device)[:, None] + 1
+        node, end = torch.arange(words + 2, device=hidden.device), lengths.to(hidden.device, torch.long)[:, None] + 1
         vectors = torch.where((node < end + (given > 0))[..., None], hidden, 0)
         return vectors, (node == end)[..., None]
 

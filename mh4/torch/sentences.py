@@ -1,7 +1,6 @@
 """A batch of sentences as the decoders take it: arrays of numpy on the processor."""
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,18 @@ import torch
 
 from mh4.decoders import batch
 from mh4.decoders.batch import arguments
+from mh4.decoders.shared.arguments import no_derivation
+
+
+def require_tensor(name: str, value: object) -> None:
+    """Raises ValueError."""
+    if not isinstance(value, torch.Tensor):
+        raise ValueError("%s: expected a tensor, got %s" % (name, type(value).__name__))
+
+
+def has_integers(tensor: torch.Tensor) -> bool:
+    """Whether its type is one of integers."""
+    return not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool)
 
 
 def on_processor(tensor: torch.Tensor) -> torch.Tensor:
@@ -18,8 +29,13 @@ def on_processor(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def array(tensor: torch.Tensor) -> np.ndarray:
-    """The same numbers, if possible in the same memory."""
-    return on_processor(tensor.detach()).numpy()
+    """The same numbers, if possible in the same memory. Raises RuntimeError for tensors that have none, as under `torch.func`."""
+    try:
+        return on_processor(tensor.detach()).numpy(force=True)
+    except RuntimeError as error:
+        raise RuntimeError(
+            "the decoders cannot read the numbers of a tensor, as of any on meta or under torch.func: %s" % error
+        ) from None
 
 
 def arc_tensors(name: str) -> tuple[str, ...]:
@@ -44,20 +60,39 @@ class Sentences:
         self.options: dict[str, Any] = {"single_root": single_root, "threads": threads}
         given = {tensor: array(numbers) for tensor, numbers in tensors.items()}
         self.arrays, self.lengths, self.longest = arguments.checked(name, given, lengths)
+        # What has been computed. There is no lock: threads may compute the same, and a process may be forked meanwhile.
+        self._best: batch.Derivations | None = None
+        self._sums: batch.BatchMarginals | None = None
+        self._log_partition: np.ndarray | None = None
 
     def decode(self, cost: np.ndarray | None = None, heads: np.ndarray | None = None) -> batch.Derivations:
         """The best derivations."""
         return batch.decode(self.name, self.arrays, self.lengths, cost=cost, heads=heads, **self.options)
 
-    @cached_property
+    @property
     def best(self) -> batch.Derivations:
         """The best derivations without costs, of any trees."""
-        return self.decode()
+        if self._best is None:
+            self._best = self.decode()
+        return self._best
 
-    @cached_property
+    @property
     def sums(self) -> batch.BatchMarginals:
         """Of all derivations; a sentence may have none."""
-        return batch.marginals(self.name, self.arrays, self.lengths, heads=self.heads, allow_none=True, **self.options)
+        if self._sums is None:
+            self._sums = self._summed(batch.marginals)
+            self._log_partition = self._sums.log_partition
+        return self._sums
+
+    @property
+    def log_partition(self) -> np.ndarray:
+        """That of each sentence, float64 (B,), without the other sums unless these are known; -inf if it has no derivation."""
+        if self._log_partition is None:
+            self._log_partition = self._summed(batch.log_partition)
+        return self._log_partition
+
+    def _summed(self, function: Callable[..., Any]) -> Any:
+        return function(self.name, self.arrays, self.lengths, heads=self.heads, allow_none=True, **self.options)
 
     def sample(self, samples: int, seed: int) -> np.ndarray:
         """The heads of trees of random derivations, int32 (B, samples, N+1)."""
@@ -65,8 +100,8 @@ class Sentences:
 
     def require_derivations(self) -> None:
         """Raises ValueError if a sentence has no derivation."""
-        for b in np.flatnonzero(self.sums.log_partition == -np.inf)[:1]:
-            raise ValueError("sentence %d: no derivation: all its trees are forbidden by scores of -inf" % b)
+        for b in np.flatnonzero(self.log_partition == -np.inf)[:1]:
+            raise ValueError("sentence %d: %s" % (b, no_derivation()))
 
     def hessian_product(self, by_arcs: np.ndarray, by_parts: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The derivatives, by the scores, of the sum of ``by_arcs * sums.arcs`` and of ``by_parts[name] * sums.parts[name]``."""

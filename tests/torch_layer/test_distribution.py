@@ -1,5 +1,10 @@
 """Tree distributions for PyTorch, against enumeration of all derivations of small sentences and by numerical gradients."""
 
+import copy
+import pickle
+import threading
+from unittest import mock
+
 import brute
 import numpy as np
 import pytest
@@ -7,7 +12,7 @@ from common import rng_for
 from frequencies import LIMIT, deviation
 from partition import log_sum
 
-from mh4.decoders import NotInClass
+from mh4.decoders import NotInClass, batch
 from mh4.decoders.batch.arguments import DECODERS, single
 from mh4.decoders.batch.summing import DIFFERENTIABLE
 
@@ -203,6 +208,51 @@ def test_structured_hinge(name):
     assert (found.structured_hinge(found.argmax, torch.zeros(3, LONGEST + 1, LONGEST + 1)) == 0).all()
 
 
+@every_sum
+def test_only_the_sum_is_found_when_no_gradient_is_asked_for(name, monkeypatch):
+    """With the gradient it is the same to the bit, and both are found at once."""
+    tensors, lengths = sample(name, rng_for("torch sum", name))
+    heads, found = some_trees(rng_for("torch sum", name)), {}
+    alone, with_gradient = (mock.Mock(wraps=getattr(batch, function)) for function in ("log_partition", "marginals"))
+    monkeypatch.setattr(batch, "log_partition", alone)
+    monkeypatch.setattr(batch, "marginals", with_gradient)
+    for asked in ("no score", "no_grad", "inference_mode", "a gradient"):
+        if asked != "no score":
+            tensors["arc" if name == "1ec" else "arcs"].requires_grad_()
+        trees = TreeDistribution(name, tensors, lengths)
+        alone.reset_mock()
+        with_gradient.reset_mock()
+        with torch.no_grad() if asked == "no_grad" else torch.inference_mode(asked == "inference_mode"):
+            found[asked] = trees.log_partition, trees.log_prob(heads)
+        assert (alone.call_count, with_gradient.call_count) == ((0, 2) if asked == "a gradient" else (2, 0)), asked
+        if asked != "no score":  # it is not too late
+            trees.log_partition.sum().backward()
+            assert with_gradient.call_count == (2 if asked == "a gradient" else 1), asked
+    for each in found.values():
+        assert torch.equal(each[0], found["a gradient"][0]) and torch.equal(each[1], found["a gradient"][1])
+
+
+@every_sum
+def test_the_probability_of_several_trees_of_each_sentence(name):
+    """As of PyTorch's own distributions, whatever the shape of samples."""
+    rng = rng_for("torch samples", name)
+    tensors, lengths = sample(name, rng)
+    first = next(iter(tensors.values())).requires_grad_()
+    trees = TreeDistribution(name, tensors, lengths)
+    heads = torch.stack([some_trees(rng) for _ in range(6)]).reshape(2, 3, 3, LONGEST + 1)
+    found = trees.log_prob(heads)
+    for x in range(2):
+        for y in range(3):
+            assert torch.equal(found[x, y], trees.log_prob(heads[x, y]))
+    (gradient,) = torch.autograd.grad(found.sum(), first)
+    expected = sum(torch.autograd.grad(trees.log_prob(each).sum(), first)[0] for each in heads.flatten(0, 1))
+    torch.testing.assert_close(gradient, expected)
+    assert trees.log_prob(heads[:, :0]).shape == (2, 0, 3)
+    assert trees.batch_shape == (3,) and trees.event_shape == (LONGEST + 1,)
+    with pytest.raises(ValueError, match=r"^heads: expected integers of shape \(3, 6\), got torch.int64 of shape \(2, 6\)"):
+        trees.log_prob(heads[:, :, :2])
+
+
 # --------------------------------------------------------------------------------------------------- gradients
 
 
@@ -360,7 +410,7 @@ def test_shapes_and_random_states_of_samples(name):
     first, second = one.sample((4, 5)), one.sample(torch.Size([4, 5]))
     assert first.shape == (4, 5, 3, LONGEST + 1) and not torch.equal(first, second)
     torch.manual_seed(3)
-    assert torch.equal(two.sample([4, 5]), first)
+    assert torch.equal(two.sample(sample_shape=[4, 5]), first)
     state = torch.get_rng_state()
     own = one.sample((4, 5), generator=torch.Generator().manual_seed(3))
     assert torch.equal(own, first) and torch.equal(torch.get_rng_state(), state)
@@ -398,6 +448,101 @@ def test_several_types_are_promoted():
     tensors, lengths = sample("mh4", rng_for("torch promotion"), torch.float16)
     tensors["shift"] = tensors["shift"].float()
     assert TreeDistribution("mh4", tensors, lengths).log_partition.dtype == torch.float32
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32], ids=str)
+def test_integers_of_any_type(dtype):
+    tensors, _ = sample("mh3", rng_for("torch integers"))
+    found = TreeDistribution("mh3", tensors, torch.tensor(LENGTHS, dtype=dtype))
+    expected = TreeDistribution("mh3", tensors, torch.tensor(LENGTHS))
+    heads = expected.argmax
+    assert torch.equal(found.log_prob(heads.to(dtype)), expected.log_prob(heads))
+    assert torch.equal(found.structured_hinge(heads.to(dtype)), expected.structured_hinge(heads))
+
+
+@every_sum
+def test_another_default_device(name):
+    """Results are on the device of the scores. (What is on meta has no numbers.)"""
+    tensors, lengths = sample(name, rng_for("torch device", name))
+    heads = TreeDistribution(name, tensors, lengths).argmax
+    for numbers in tensors.values():
+        numbers.requires_grad_()
+    with torch.device("meta"):
+        trees = TreeDistribution(name, tensors, lengths)
+        results = [
+            trees.max,
+            trees.entropy,
+            trees.log_prob(heads),
+            trees.structured_hinge(heads),
+            trees.kl(trees),
+            trees.marginals,
+        ]
+        results += [trees.log_prob(heads[None])[0], trees.log_prob(heads[None][:0]).sum(0)]
+        sum(each.sum() for each in results).backward()
+        integers = [trees.argmax] + ([trees.sample((2,))] if name in WITH_SAMPLES else [])
+    assert all(each.device.type == "cpu" for each in [*results, *integers])
+
+
+def test_views_with_a_negative_sign():
+    tensors, lengths = sample("mst", rng_for("torch negative"))
+    negative = torch._neg_view(tensors["arcs"])
+    expected = TreeDistribution("mst", {"arcs": -tensors["arcs"]}, lengths)
+    assert torch.equal(TreeDistribution("mst", {"arcs": negative}, lengths).log_partition, expected.log_partition)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))], ids=["deepcopy", "pickle"])
+def test_copies(copied):
+    tensors, lengths = sample("mh4", rng_for("torch copies"))
+    tensors["shift"].requires_grad_()
+    trees = TreeDistribution("mh4", tensors, lengths)
+    assert torch.equal(copied(trees).log_partition, trees.log_partition)
+    again = copied(trees)  # of what has been computed, too
+    again.log_partition.sum().backward()
+    assert torch.equal(again.marginals, trees.marginals) and torch.equal(again.argmax, trees.argmax)
+    assert again.scores["shift"].grad.any() and tensors["shift"].grad is None
+
+
+def test_threads_do_not_wait_for_each_other(monkeypatch):
+    """One has begun to sum, and another sums meanwhile; nor would a process wait that is forked then."""
+    tensors, lengths = sample("mh3", rng_for("torch at once"))
+    begun, go_on, original = threading.Event(), threading.Event(), batch.marginals
+
+    def slow(*arguments, **options):
+        monkeypatch.setattr(batch, "marginals", original)
+        begun.set()
+        go_on.wait(60)
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(batch, "marginals", slow)
+    found = {}
+    first, second = (
+        threading.Thread(target=lambda each=each: found.update({each: TreeDistribution("mh3", tensors, lengths).marginals}), daemon=True)
+        for each in "ab"
+    )  # fmt: skip
+    first.start()
+    assert begun.wait(60)
+    second.start()
+    second.join(20)
+    at_once = list(found)
+    go_on.set()
+    first.join()
+    second.join()
+    assert at_once == ["b"] and torch.equal(found["a"], found["b"])
+
+
+def test_compiled():
+    """`torch.compile` leaves the decoders as they are, and compiles what is around them."""
+    tensors, lengths = sample("mh4", rng_for("torch compile"), torch.float32)
+    heads, names = some_trees(rng_for("torch compile")), list(tensors)
+
+    def loss(*numbers):
+        trees = TreeDistribution("mh4", {tensor: 2 * each for tensor, each in zip(names, numbers, strict=True)}, lengths)
+        return (trees.structured_hinge(heads) - trees.log_prob(heads)).sum() * 3
+
+    inputs = [tensors[each].nan_to_num().requires_grad_() for each in names]
+    expected, found = loss(*inputs), torch.compile(loss, backend="eager")(*inputs)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(torch.autograd.grad(found, inputs), torch.autograd.grad(expected, inputs))
 
 
 def test_results_do_not_depend_on_threads_or_memory_layout():
@@ -451,6 +596,24 @@ class TestErrors:
         with pytest.raises(ValueError, match="^lengths: expected a tensor, got list"):
             TreeDistribution("mst", {"arcs": torch.zeros(1, 3, 3)}, [2])
 
+        for scores, kind in ((torch.zeros(1, 3, 3), "Tensor"), (None, "NoneType")):
+            with pytest.raises(ValueError, match="^scores: expected the tensors by name, got %s$" % kind):
+                TreeDistribution("mst", scores, torch.tensor([2]))
+        with pytest.raises(ValueError, match="^other: expected a TreeDistribution, got NoneType$"):
+            self.make().kl(None)
+
+    @pytest.mark.parametrize("transform", [torch.func.grad, torch.vmap], ids=lambda each: each.__name__)
+    def test_what_hides_the_numbers(self, transform):
+        def log_partition(arcs):
+            return TreeDistribution(
+                "mst", {"arcs": arcs[None] if arcs.dim() == 2 else arcs}, torch.tensor([2])
+            ).log_partition.sum()
+
+        with pytest.raises(
+            RuntimeError, match="^the decoders cannot read the numbers of a tensor, as of any on meta or under torch.func"
+        ):
+            transform(log_partition)(torch.zeros(1, 3, 3))
+
     @pytest.mark.parametrize("what", ["log_partition", "entropy", "marginals"])
     def test_mh5_has_no_sums(self, what):
         with pytest.raises(ValueError, match="^mh5 has no marginals; mh3, mh4, mst"):
@@ -464,7 +627,9 @@ class TestErrors:
         found = self.make(change=lambda tensors: tensors["shift"][2].fill_(-torch.inf))
         with pytest.raises(ValueError, match="^sentence 2: no derivation"):
             getattr(found, what)
-        with pytest.raises(ValueError, match="^sentence 1: no derivation"):
+        with pytest.raises(
+            ValueError, match="^sentence 1: no derivation: .*, or a single root is required of a sentence without words$"
+        ):
             getattr(self.make(lengths=[3, 0, 4]), what)
 
     def test_heads(self):

@@ -225,6 +225,16 @@ def test_other_types_and_no_sentences():
     assert TreeDistribution("mh4", empty, torch.tensor([0]), single_root=False).argmax.tolist() == [[-1]]
 
 
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8], ids=str)
+def test_lengths_of_a_narrow_type(dtype):
+    """Whose largest number is that of the words: the end of the sentence is one further."""
+    words = torch.iinfo(dtype).max
+    hidden = torch.from_numpy(rng_for("narrow", words).normal(size=(1, words, 7))).float()
+    model = scorer("mh3")
+    found, expected = (model(hidden, torch.tensor([words], dtype=each)) for each in (dtype, torch.long))
+    assert all(torch.equal(found[tensor], expected[tensor]) for tensor in expected)
+
+
 @pytest.mark.parametrize(
     "arguments, options, message",
     [
@@ -246,6 +256,9 @@ def test_what_it_does_not_take():
             scorer("mst")(wrong, lengths)
     with pytest.raises(ValueError, match=r"^hidden: expected the shape \(B, N\+2, 7\), got \(3, 1, 7\)"):
         scorer("mst", "all")(hidden[:, :1], lengths)
-    for wrong in (lengths[1:], lengths.float(), lengths + 2, lengths - 2):
+    for wrong, name in ((hidden.tolist(), "hidden"), (lengths.tolist(), "lengths")):
+        with pytest.raises(ValueError, match="^%s: expected a tensor, got list$" % name):
+            scorer("mst")(*((wrong, lengths) if name == "hidden" else (hidden, wrong)))
+    for wrong in (lengths[1:], lengths.float(), lengths > 0, lengths + 2, lengths - 2):
         with pytest.raises(ValueError, match="^lengths: expected 3 integers from 0 to 5, got "):
             scorer("mst")(hidden, wrong)
