@@ -32,7 +32,7 @@ from mh4.errors import InputError
 NAME = "report"
 NONE = "–"  # a cell without a score
 SEEDS_OF_PAPER = 5
-FINDING = "mh4-hybrid"  # the paper's parser
+FINDING, ON_PAR = "mh4-hybrid", "1ec"  # the paper's parser, and that with which it finds it on par (Sections 1 and 7)
 PER_PLOT = 5  # curves
 
 
@@ -132,26 +132,27 @@ def standard_error(ours: Average, theirs: Average) -> float | None:
 
 def _answer(lines: Sequence[Line]) -> list[str | Figure]:
     """The paper's finding in our scores: MH4, with hybrid features, against every other system that it compares, by treebank."""
-    ahead, found, rows = 0, [], []
+    ahead, total, found, rows = 0, 0, [], []
     mine = [line for line in lines if FINDING in line.ours and not line.settings]
     for system in paper.systems(""):
         pairs = [(line, line.ours[FINDING].mean - line.ours[system].mean) for line in mine if system in line.ours]
         if system == FINDING or not pairs:
             continue
         better = sum(difference > 0 for _, difference in pairs)
-        ahead += better
+        if system != ON_PAR:
+            ahead, total = ahead + better, total + len(pairs)
         mean = statistics.mean(difference for _, difference in pairs)
         found.append("%+.2f on average against %s (better on %d of %d)" % (mean, system, better, len(pairs)))
         rows.append((system, [(summary.title(line.name), difference) for line, difference in pairs]))
-    if not rows:
+    if not total:
         return ["There are no runs yet of %s and another system of Table 4 on a treebank." % FINDING]
-    total, banks = sum(len(points) for _, points in rows), {name for _, points in rows for name, _ in points}
+    banks = {name for _, points in rows for name, _ in points}
     verdict = "yes" if ahead == total else "mostly" if 2 * ahead > total else "in some comparisons" if ahead else "no"
     said = (
         "The paper finds that exact decoding of MH4, with hybrid features (%s), is better than projective and fully "
-        "non-projective parsers, and on most treebanks than 1EC. In our runs, so far: %s. "
-        "In dev UAS, with our settings, %s is ahead in %d of %d comparisons (treebanks: %d): by "
-        "%s." % (FINDING, verdict, FINDING, ahead, total, len(banks), ", ".join(found))
+        "non-projective parsers, fewer features and greedy decoding, and on par with %s. In our runs, so far: %s. "
+        "In dev UAS, with our settings, %s is ahead in %d of %d comparisons without %s (treebanks: %d): by "
+        "%s." % (FINDING, ON_PAR, verdict, FINDING, ahead, total, ON_PAR, len(banks), ", ".join(found))
     )
     caption = "Dev UAS of %s minus that of each other system, means over our seeds; a point for each treebank." % FINDING
     return [said, Figure(drawings.finding(rows, FINDING), caption)]
