@@ -20,7 +20,7 @@ def decoding_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def limit_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that set which sentences are too long, and what becomes of them."""
-    longest = "Words of the longest sentences that are decoded as --decode says; by default, about where that takes a second."
+    longest = "Words of the longest sentences that are decoded as usual; by default, about where that takes a second."
     how = (
         "How longer ones are decoded: a beam of %d, the best tree by the scores of arcs, or not at all; by default " % BEYOND_BEAM
     )

@@ -77,7 +77,7 @@ def parse(
     A sentence of more words than --longest, or too long for the memory of the machine, is decoded as --beyond says, very long ones in
     windows; a comment in it, "# mh4 = ...", says so, and the sentences are counted at the end. They have no probabilities.
 
-    The probability of an arc is that of all derivations with this arc (or for mst, all trees), after division of the scores by
+    The probability of an arc is that of all derivations with this arc (or for mst and 1ec, all trees), after division of the scores by
     the temperature that was best on the development set.
     """
     from mh4.cli.output import destinations, write
