@@ -67,8 +67,9 @@ def test_help_imports_next_to_nothing():
 
 
 def test_completion_in_the_shell():
-    """Of commands, options and files, as the README sets it up."""
-    assert 'eval "$(_MH4_COMPLETE=bash_source mh4)"' in (toy.ROOT / "README.md").read_text(encoding="utf-8")
+    """Of commands, options and files, as the reference sets it up."""
+    reference = (toy.ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
+    assert 'eval "$(_MH4_COMPLETE=bash_source mh4)"' in reference
 
     def completed(words):
         asked = {"_MH4_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
