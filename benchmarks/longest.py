@@ -4,8 +4,8 @@
 
 prints a table for every global system, on random scores; with --output benchmarks/results/longest.md it is also written there. Lengths
 are doubled until a sentence takes longer than a second of processor time, or until its scores fill a window, beyond which sentences
-are cut (mh4/parser/beyond.py); in between, time is taken for a power of the length. Each measurement is a process of its own, for its
-peak of memory: that of the decoder, which is in addition to the scores. It takes some minutes.
+are cut (mh4/parser/long_sentences.py); in between, time is taken for a power of the length. Each measurement is a process of its
+own, for its peak of memory: that of the decoder, which is in addition to the scores. It takes some minutes.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import numpy as np
 from stopwatch import peak_memory
 
 from mh4.dynet_build import cpu
-from mh4.parser.beyond import BEYOND_BEAM, EXACT, MARGINALS, window_of
+from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, window_of
 from mh4.parser.systems import SYSTEMS, GlobalSystem
 
 SHORTEST = 60

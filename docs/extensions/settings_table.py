@@ -4,7 +4,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 
-from mh4.parser.settings import sections
+from mh4.parser.settings_help import sections
 
 
 def allowed(values: str) -> str:

@@ -54,8 +54,8 @@ def ensemble(
     from mh4.cli.output import destinations, write
     from mh4.data import conllu
     from mh4.parser import parallel
-    from mh4.parser.beyond import Limit
     from mh4.parser.ensemble import Ensemble, with_votes
+    from mh4.parser.long_sentences import Limit
 
     if not folders and not files:
         raise InputError("an ensemble needs a member: --model DIR or --vote FILE.conllu")

@@ -83,7 +83,7 @@ def parse(
     from mh4.cli.output import destinations, write
     from mh4.data import conllu
     from mh4.parser import parallel
-    from mh4.parser.beyond import Limit
+    from mh4.parser.long_sentences import Limit
     from mh4.parser.model_files import opened
     from mh4.parser.parsing import Parser
     from mh4.parser.temperature import FILE, Calibration

@@ -13,6 +13,6 @@ def settings(toml: bool) -> None:
     `mh4 train --set section.name=value` changes one of them; `mh4 settings --toml >my.toml` writes a file to be edited, and
     `mh4 train --config my.toml` reads it.
     """
-    from mh4.parser.settings import as_text, as_toml
+    from mh4.parser.settings_help import as_text, as_toml
 
     say(*(as_toml() if toml else as_text()).split("\n"))

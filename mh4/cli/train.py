@@ -27,7 +27,7 @@ class _SystemOption(click.Option):
 
 
 def _names_of_settings(context: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
-    from mh4.parser.settings import sections
+    from mh4.parser.settings_help import sections
 
     names = ("%s.%s=" % (section.name, setting.name) for section in sections() for setting in section.settings)
     return [name for name in names if name.startswith(incomplete)]

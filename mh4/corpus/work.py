@@ -20,7 +20,7 @@ from mh4.data import conllu
 from mh4.data.conllu import Block, Rejected, Start
 from mh4.errors import InputError, warnings_said
 from mh4.parser import parallel, writing
-from mh4.parser.beyond import Limit
+from mh4.parser.long_sentences import Limit
 from mh4.parser.parsing import Parser
 from mh4.parser.writing import Written
 from mh4.util.reading import open_content

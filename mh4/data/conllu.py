@@ -70,7 +70,7 @@ class Sentence:
     rows: the line of each word in its block, counted from 0; None for a sentence that was not read from a file.
     probabilities: of the arcs to the words, as predicted: float64 (n+1,), probabilities[0] = 1; None if not asked for.
     transitions: of the derivation of a predicted tree, as in mh4.decoders.Derivation; None if not asked for, or if there are none.
-    note: how it was parsed, if not as all others (see mh4.parser.beyond).
+    note: how it was parsed, if not as all others (see mh4.parser.long_sentences).
     """
 
     words: list[str]

@@ -1,4 +1,4 @@
-"""Every setting of a parser in one place.
+"""Every setting of a parser, and its default.
 
 A configuration is read from TOML (``mh4 train --config FILE.toml``), changed one value at a time (``--set section.name=value``)
 and written to the model folder in full, so that a model documents how it was made. The paper's text fixes the kind of encoder and of

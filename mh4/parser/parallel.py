@@ -11,9 +11,9 @@ from typing import Any
 from mh4.data.conllu import Block, Sentence
 from mh4.dynet_build import cpu
 from mh4.errors import InputError, warnings_said
-from mh4.parser import beyond
-from mh4.parser.beyond import Limit
+from mh4.parser import long_sentences
 from mh4.parser.ensemble import Ensemble
+from mh4.parser.long_sentences import Limit
 from mh4.parser.parsing import Parser
 from mh4.util.batching import batches
 from mh4.util.processes import Child, Killed
@@ -104,7 +104,7 @@ def _parse(
     load: Load, arguments: Arguments, limit: Limit | None, options: dict[str, Any], sentences: list[Sentence]
 ) -> list[Sentence]:
     parser = _parser(load, arguments)
-    return parser.parse(sentences, **options) if limit is None else beyond.parse(parser, sentences, limit, **options)
+    return parser.parse(sentences, **options) if limit is None else long_sentences.parse(parser, sentences, limit, **options)
 
 
 @lru_cache(maxsize=1)

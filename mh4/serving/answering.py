@@ -10,7 +10,7 @@ from mh4.drawing.sheet import sheet
 from mh4.drawing.svg import picture
 from mh4.errors import InputError, warnings_said
 from mh4.parser import parallel
-from mh4.parser.beyond import Limit
+from mh4.parser.long_sentences import Limit
 from mh4.parser.parsing import Parser
 from mh4.serving import formats
 from mh4.serving.tasks import PAGE, SVG, Abilities, Task

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from mh4 import cli
 from mh4.parser import config, systems
 from mh4.parser.config import Config
-from mh4.parser.settings import sections
+from mh4.parser.settings_help import sections
 
 
 def printed(*options):

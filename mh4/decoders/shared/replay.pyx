@@ -1,4 +1,4 @@
-"""Conversion of a sequence of transition codes to a Derivation."""
+"""The scores of mh3, mh4 and mh5, to which the cost of arcs is added here, and the Derivation of a sequence of transition codes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Sentences that are too long: for exact decoding within about a second, or for the memory of the machine.
+"""Sentences that are too long: for exact decoding within about a second, or for the memory of the machine (`--longest`, `--beyond`).
 
 Exact decoding takes time in proportion to up to the fourth power of a sentence's length, and all decoders read score tensors, which have
 its square. So one long "sentence", such as a table that was taken for one, would hold up a whole corpus, or end its parsing. Sentences

@@ -1,4 +1,4 @@
-"""Every setting of a parser with its default, the values that it may have, and what the source of config.py says of it, for people."""
+"""The list of all settings that `mh4 settings` prints: defaults, allowed values, and the comments in config.py, which defines them."""
 
 import ast
 import dataclasses
