@@ -87,7 +87,7 @@ def parse(
     kept, and when the same command is started again, it parses the rest. A shard that fails three times is named, with its log; the
     others are parsed, and the exit code is 1.
 
-    `mh4 corpus join` makes of the shards what `mh4 parse` would have written.
+    `mh4 corpus join` turns the shards into what `mh4 parse` would have written.
     """
     from mh4.corpus import driver, engine, estimate
     from mh4.corpus.cutting import shard_bytes
@@ -172,8 +172,8 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
 def join(folder: str, output: str, rejects: str | None) -> None:
     """Write the parse of each file of the input, byte for byte what `mh4 parse` writes, when all shards in FOLDER are done.
 
-    In the folder OUT, each has the name of its input, in the same folder within those that were given; of two with the same name,
-    the second is called NAME-2.conllu. OUT is compressed if it is called .gz, .bz2, .xz or .zst, as are those whose input is.
+    In the folder OUT, each has the name of its input, relative to the folder that was given; of two with the same name, the second is
+    called NAME-2.conllu. OUT is compressed if it is called .gz, .bz2, .xz or .zst, as are those whose input is.
     """
     from mh4.corpus import joining
     from mh4.corpus.folder import Folder
@@ -186,6 +186,6 @@ def join(folder: str, output: str, rejects: str | None) -> None:
 
 
 def _end(good: bool) -> None:
-    """End the command; if not all is good, which has been said, by exit code 1."""
+    """End the command, with exit code 1 if not all is good, which has already been reported."""
     if not good:
         raise click.exceptions.Exit(1)

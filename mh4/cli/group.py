@@ -22,7 +22,7 @@ _ARGUMENTS = __name__ + ".arguments"  # those of the command line, in the meta o
 
 
 class Group(click.Group):
-    """A group none of whose commands takes an option twice, of which click would silently use the last, unless it may be repeated."""
+    """A group whose commands refuse an option given twice, unless it may be repeated; click would silently use the last."""
 
     once = True  # False: of an option that is given twice, the last counts
 
@@ -65,7 +65,7 @@ class Commands(Group):
 
 
 def describe(group: click.Group) -> None:
-    """Let the lists of commands have the first paragraphs of their help, which click would cut off."""
+    """Have lists of commands show the whole first paragraph of each one's help, which click would truncate."""
     for command in group.commands.values():
         command.short_help = " ".join((command.help or "").partition("\n\n")[0].split())
         if isinstance(command, click.Group):
@@ -73,13 +73,13 @@ def describe(group: click.Group) -> None:
 
 
 def say(*lines: str, err: bool = False) -> None:
-    """Print lines for people; what they have from files cannot control the terminal."""
+    """Print lines for people; text in them that comes from files cannot control the terminal."""
     click.echo("\n".join(map(one_line, lines)), err=err)
 
 
 @contextmanager
 def reporting_errors(program: str = "mh4") -> Iterator[None]:
-    """Let errors in the block end the process, with one sentence, which begins with the program's name, and an exit code."""
+    """End the process on errors in the block, with one sentence, which begins with the program's name, and an exit code."""
     try:
         yield
     except InputError as error:
@@ -102,7 +102,7 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
 
 
 def resumable(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that continues its work when it is run again: if it is told to end, the message has the command line to run."""
+    """A command that resumes its work when it is run again: if it is stopped, the message gives the command line to run."""
 
     @wraps(command)
     def saying_how(*arguments: Any, **options: Any) -> None:
@@ -120,7 +120,7 @@ def _notes(error: BaseException) -> list[str]:
 
 
 def _command_line() -> str:
-    """The command line that is running, for a shell in the same folder."""
+    """The command line that is running, quoted for a shell in the same folder."""
     arguments = click.get_current_context().find_root().meta[_ARGUMENTS]
     program = [sys.argv[0]]
     if os.path.basename(sys.argv[0]) == "__main__.py":
@@ -132,7 +132,7 @@ def _command_line() -> str:
 
 @contextmanager
 def _warnings_in_a_line() -> Iterator[None]:
-    """Show each warning once, in a line that names the sentence."""
+    """Show each warning once, on a line that names the sentence."""
     said = set()
 
     def show(message: Any, *rest: Any, **options: Any) -> None:
@@ -156,7 +156,7 @@ class _Stopped(BaseException):
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP raise _Stopped, so that unfinished files are deleted. The second time, they just end the process."""
+    """Have SIGTERM and SIGHUP raise _Stopped, so that unfinished files are deleted. The second time, they just end the process."""
 
     def stop(number: int, frame: Any) -> None:
         signal.signal(number, signal.SIG_DFL)
@@ -181,7 +181,7 @@ def _fail(program: str, message: str, code: int = 2) -> NoReturn:
 
 
 def _end(code: int) -> NoReturn:
-    """Exit; what standard output has not taken, since it is full or closed, is dropped."""
+    """Exit; what standard output has not accepted, because it is full or closed, is dropped."""
     with suppress(OSError):
         streams.finish()
     sys.exit(code)

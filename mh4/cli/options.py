@@ -42,7 +42,7 @@ def contextual_option(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def text_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of raw text; see check_text."""
+    """Add the options for raw text; see check_text."""
     for decorate in (
         click.option("--segmenter", type=NAMED_PATH, metavar="FILE", help="For --text, from `mh4 segmenter train`."),
         click.option("--text", is_flag=True, help="The input is raw text in UTF-8, to be segmented into sentences and words."),
@@ -52,7 +52,7 @@ def text_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def check_text(text: bool, segmenter: str | None, **for_conllu: object) -> None:
-    """InputError unless the options of raw text go together, and without those that are for CoNLL-U alone."""
+    """InputError unless the options for raw text are given together, and without those that are only for CoNLL-U."""
     if text != bool(segmenter):
         raise InputError("--text needs --segmenter FILE" if text else "--segmenter is for raw text: it needs --text")
     for name, value in for_conllu.items():

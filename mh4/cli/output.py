@@ -30,8 +30,8 @@ def write(
     """Write each block with its parse to `output_file` ("-" is standard output), whole or not at all.
 
     tags, keep_deps: see Sentence.columns. A progress bar is shown if standard error is a terminal, unless `quiet`; if `verbose`, at
-    the end a line on standard error says how much was parsed of the file `source`, and how fast. Sentences that were not parsed as all
-    others are counted there, too, unless `quiet`. flush: have each sentence leave this process at once.
+    the end a line on standard error says how much was parsed of the file `source`, and how fast. Sentences that were not parsed as
+    usual are counted there, too, unless `quiet`. flush: write out each sentence at once.
     """
     start = time.perf_counter()
     with conllu.open_output(output_file) as output, words_bar(quiet) as bar:
@@ -50,10 +50,10 @@ def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu")
     """The files to parse, each with where its parse goes.
 
     inputs: files, and folders, which stand for the files in them with this extension, sorted by name.
-    A single file goes to `output`, others into the folder `output`, under the name of the input. A folder is a path that ends with a
-    slash, or that of an existing folder, or the output of several files or of a folder; it is made if there is none. Input that is not
+    A single file goes to `output`, others into the folder `output`, under the name of the input. `output` is a folder if it ends with a
+    slash, if it is an existing folder, or if the input is several files or a folder; it is made if there is none. Input that is not
     called .conllu, such as text, gets this extension; compressed input keeps its own behind it. Raises InputError if two files would
-    have the same name, if one is standard input and so has no name, or if an output is an input of the command, which is running.
+    have the same name, if one is standard input and so has no name, or if an output is also an input of the running command.
     """
     files = files_of(inputs, extension)
     if files == list(inputs) and len(files) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):

@@ -70,9 +70,8 @@ def parse(
     comments, multiword tokens and empty nodes, is kept byte for byte.
 
     A folder stands for the .conllu files (with --text, the .txt files) in it. Without a file, or for "-", standard input is parsed.
-    OUT is a file, or for several files or a folder a folder, in which each output has the name of its input. Files are parsed one
-    after another, and each output is written once its file is parsed. Files called .gz,
-    .bz2, .xz or .zst are compressed, inputs and outputs.
+    OUT is a file; for several files, or a folder, it is a folder, in which each output has the name of its input. Files are parsed one
+    after another, and each output is written once its file is parsed. Inputs and outputs called .gz, .bz2, .xz or .zst are compressed.
 
     A sentence of more words than --longest, or too long for the memory of the machine, is decoded as --beyond says, very long ones in
     windows; a comment in it, "# mh4 = ...", says so, and the sentences are counted at the end. They have no probabilities.
@@ -117,5 +116,5 @@ def parse(
 
 
 def _is_device(path: str) -> bool:
-    """Or a FIFO, which can be written to by two at once."""
+    """Whether this is a device or a FIFO, which two can write to at once."""
     return os.path.exists(path) and not os.path.isfile(path)

@@ -19,7 +19,7 @@ from mh4.util import streams
 class Path(click.ParamType):
     """A path, which cannot be empty; "-" is standard input, or standard output, where a command can use it.
 
-    written: whether the command writes to it, which it cannot to a file that it reads.
+    written: whether the command writes to it; then it cannot be a file that the command reads.
     """
 
     name = "path"
@@ -54,7 +54,7 @@ OUTPUT, NAMED_OUTPUT = Path(written=True), Path(standard=False, written=True)
 
 
 class Input(click.Argument):
-    """An argument that is read: without it, what is piped or redirected to standard input is; on a terminal it is missing."""
+    """An argument that names input: without it, standard input is read if it is piped or redirected; otherwise it is missing."""
 
     def process_value(self, context: click.Context, value: Any) -> Any:
         if self.value_is_missing(value) and streams.is_fed() and not context.resilient_parsing:
@@ -67,7 +67,7 @@ class Input(click.Argument):
 
 
 def files_of(paths: Sequence[str], extension: str) -> list[str]:
-    """The paths of arguments of the command, which is running, with the files that the folders among them stand for in their place."""
+    """The paths that are arguments of the running command, with each folder replaced by the files that it stands for."""
     from mh4.util.reading import files_in
 
     found = [file for path in paths for file in (files_in(path, extension) if os.path.isdir(path) else [path])]
@@ -78,7 +78,7 @@ def files_of(paths: Sequence[str], extension: str) -> list[str]:
 
 
 def check_outputs(paths: Iterable[str]) -> None:
-    """InputError if the command, which is running, reads one of these files, in which its options say that something goes."""
+    """InputError if the running command reads one of these files, which its options make it write."""
     read, _ = _paths(click.get_current_context())
     _check(paths, read)
 
@@ -89,7 +89,7 @@ def _paths(context: click.Context) -> tuple[list[str], list[str]]:
 
 
 def _check(written: Iterable[str], read: Iterable[str]) -> None:
-    """InputError if a file that is written is one that is read, or one of a model or a folder that is, by whatever names."""
+    """InputError if a file that is written is also read, or belongs to a model or folder that is read, by whatever name."""
     outputs = {_identity(path, standard=1): "standard output" if path == "-" else path for path in written}
     outputs.pop(None, None)
     for path in read if outputs else ():
@@ -112,7 +112,7 @@ def _in_folder(folder: str) -> list[str]:
 
 
 def _identity(path: str, standard: int) -> tuple[int, int] | None:
-    """What tells a regular file from all others; None if there is none. standard: the descriptor that "-" means."""
+    """What distinguishes a regular file from all others; None if it is not one. standard: the descriptor that "-" means."""
     try:
         status = os.fstat(standard) if path == "-" else os.stat(path)
     except (OSError, ValueError):

@@ -63,12 +63,12 @@ def serve(
 ) -> None:
     """Serve models over HTTP: UDPipe's REST API, and a page for browsers.
 
-    The first model is the default one. The results are those of `mh4 parse`. Standard error is the log, a JSON object in a line for each
-    request; /health says that the server is there, and /metrics is for Prometheus. SIGTERM and SIGINT end the server once all requests
-    that it has got are answered.
+    The first model is the default one. The results are those of `mh4 parse`. The log, on standard error, is a line of JSON for each
+    request; /health says that the server is up, and /metrics is for Prometheus. SIGTERM and SIGINT end the server once all requests
+    that it has received are answered.
 
-    Anyone who can reach the address can use it: for others than those on this machine (--host), put it behind a server that asks who
-    they are and encrypts.
+    Anyone who can reach the address can use it: to open it to other machines (--host), put it behind a server that authenticates users
+    and encrypts.
     """
     try:
         from mh4.serving.app import Limits

@@ -111,16 +111,16 @@ def train(
     """Train a parser on a treebank.
 
     DIR always holds the model that is best on dev so far. Run the same command again to resume an interrupted training run,
-    with the same result as an uninterrupted one; if training has finished, this only prints the result again. Of the settings,
-    training.patience, training.max_updates and training.evaluate_updates may be others when it is resumed.
+    with the same result as an uninterrupted one; if training has finished, this only prints the result again. Only the settings
+    training.patience, training.max_updates and training.evaluate_updates may differ when it is resumed.
 
     Several training treebanks are learned together, as one. The scores on several development treebanks together say when to stop;
     each is also scored by itself.
 
     With --init, training continues from another model: what it knows keeps its weights, and new words, characters, tags and labels
-    are added. System and settings are then those of that model unless given; those of the network cannot be others.
+    are added. System and settings are then those of that model unless given; those of the network cannot be changed.
 
-    Vectors of words are kept with the model. Contextual ones, which are files of a matrix for each sentence, are also needed for parsing.
+    Vectors of words are kept with the model. Contextual vectors, in files with a matrix for each sentence, are also needed for parsing.
     """
     import mh4
     from mh4.parser.model_files import Folder

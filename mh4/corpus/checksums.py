@@ -20,7 +20,7 @@ def of_file(path: str) -> str:
 
 
 def of_model(path: str) -> str:
-    """The SHA-256 of the names and checksums of the files of a model, the same in its folder and packed. InputError if there is none."""
+    """The SHA-256 of the names and checksums of a model's files, the same for its folder and packed. InputError if there is no model."""
     files = model_files.opened(path)
     digest = hashlib.sha256()
     for name in _OF_A_MODEL:

@@ -1,4 +1,4 @@
-"""Cutting files into shards: whole portions of them (see mh4.data.conllu.PORTION), found by reading, named by where they are.
+"""Cutting files into shards of whole portions (see mh4.data.conllu.PORTION), which are known by their positions in the file.
 
 Nothing is copied: a shard of a plain file is a range of its bytes, which its worker reads again.
 """
@@ -23,16 +23,16 @@ _SHARDS_PER_WORKER = 16  # at least, so that all workers end at about the same t
 
 
 def shard_bytes(total: int, workers: int, text: bool) -> int:
-    """The least number of bytes in a shard, of a corpus of so many bytes that is parsed by so many workers."""
+    """The minimum size of a shard in bytes, for a corpus of `total` bytes parsed by `workers` workers."""
     return max(1, min(_MOST_TEXT if text else _MOST, total // (_SHARDS_PER_WORKER * workers)))
 
 
 class Shard(NamedTuple):
     """A part of a file, between sentences.
 
-    file: the number of the file, from 0; number: that of the shard in it. offset, length: of it in bytes, of what the file is when it is
-    not compressed. line, sentence: how many there are before it in the file; lines, sentences: in it. Of a text, whose sentences are not
-    known yet, it is paragraphs. sha256: of its bytes, in hexadecimal.
+    file: the number of the file; number: that of the shard in the file; both from 0. offset, length: in bytes, uncompressed. line,
+    sentence: how many come before the shard in the file; lines, sentences: how many it has. In raw text, whose sentences are not known
+    yet, paragraphs are counted instead. sha256: of its bytes, in hexadecimal.
     """
 
     file: int
@@ -47,14 +47,14 @@ class Shard(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where the next one begins."""
+        """The offset at which the next shard begins."""
         return self.offset + self.length
 
 
 def cut(stream: BinaryIO, file: int, size: int, last: Shard | None = None) -> Iterator[tuple[Shard, bytes]]:
     """The shards of the rest of a file, each of at least `size` bytes (but the last of them), with their content.
 
-    last: the one at whose end the stream stands; by default, it stands at the start of the file.
+    last: the shard at the end of which the stream is; by default, the stream is at the start of the file.
     """
     number, offset, line, sentence = 0, 0, 0, 0
     if last is not None:
@@ -73,7 +73,7 @@ def cut(stream: BinaryIO, file: int, size: int, last: Shard | None = None) -> It
 
 
 def content_of(stream: BinaryIO, path: str, shard: Shard) -> bytes:
-    """What a shard consists of, from its file, which is open. Raises InputError if that is no longer what it was when it was cut."""
+    """The bytes of a shard, read from its open file. Raises InputError if they have changed since the file was cut."""
     stream.seek(shard.offset)
     content = stream.read(shard.length)
     if hashlib.sha256(content).hexdigest() != shard.sha256:
@@ -88,7 +88,7 @@ def _sentences(content: bytes) -> int:
 
 
 def portions(stream: BinaryIO) -> Iterator[bytes]:
-    """The portions of the rest of a file, which begins with one."""
+    """The portions of the rest of a file; the stream is at the start of one."""
     begin = stream.readline()
     while begin:
         parts = [begin]

@@ -17,9 +17,9 @@ EVERY = 30  # seconds between lines
 
 
 class Display(Listener):
-    """Counts what is done, and shows it; failures, warnings and the end are lines. With `quiet`, only failures are.
+    """Counts what is done and displays it; prints failures, warnings and a summary as lines, with `quiet` only failures.
 
-    total: the bytes of all files. doing: what is done with shards.
+    total: the size of all files in bytes. doing: what is done to shards, as a verb.
     """
 
     def __init__(self, folder: Folder, corpus: Corpus, total: int, quiet: bool = False, doing: str = "parse") -> None:
@@ -68,7 +68,7 @@ class Display(Listener):
         self.say("mh4: " + message)
 
     def say(self, line: str) -> None:
-        """Print a line, above what is displayed."""
+        """Print a line above the display."""
         self._console.print(Text(one_line(line)), soft_wrap=True)
 
     def working(self, workers: int, running: int) -> None:
@@ -78,7 +78,7 @@ class Display(Listener):
             self.say(self.line())
 
     def line(self) -> str:
-        """How far it is."""
+        """The progress so far, as a line."""
         parts = ["%d shards, %s sentences, %s words" % (self.shards, _grouped(self.sentences), _grouped(self.words))]
         seconds = time.monotonic() - self._start
         if self._new_words:
@@ -90,7 +90,7 @@ class Display(Listener):
         return ", ".join(parts)
 
     def summary(self) -> str:
-        """What was done, at the end."""
+        """A summary, at the end."""
         seconds = time.monotonic() - self._start
         done = "%d shards, %s sentences, %s words" % (self.shards, _grouped(self.sentences), _grouped(self.words))
         speed = "; %s words in %s now, %s words/s" % (
@@ -108,7 +108,7 @@ class Display(Listener):
 
 
 def duration(seconds: float) -> str:
-    """A time for people, such as "1:05 h" or "2:03 min"."""
+    """A duration for people, such as "1:05 h" or "2:03 min"."""
     if seconds < 60:
         return "%.1f s" % seconds
     minutes, rest = divmod(round(seconds), 60)

@@ -19,7 +19,7 @@ PATIENCE = 60  # seconds to wait for a worker when others have been refused
 
 
 class Pool(Protocol):
-    """Whoever works, as mh4.corpus.engine.Workers."""
+    """The workers, as the driver sees them; see mh4.corpus.engine.Workers."""
 
     def count(self) -> int: ...
     def refused(self) -> list[str]: ...
@@ -41,14 +41,14 @@ class Listener:
         """The shard has failed, for the last time if it will not be tried again."""
 
     def said(self, message: str) -> None:
-        """Something else that people should know."""
+        """Any other message for people."""
 
     def working(self, workers: int, running: int) -> None:
-        """There are so many workers, and so many shards are with them; called about every second."""
+        """The number of workers, and of the shards that they have at the moment; called about every second."""
 
 
 class Task(NamedTuple):
-    """A shard that something is to be done with. content: if its worker cannot read it. attempt: from 1."""
+    """A shard to be processed. content: its bytes, if the worker cannot read them itself. attempt: counted from 1."""
 
     shard: Shard
     content: bytes | None
@@ -61,10 +61,10 @@ Wanted = Callable[[Shard], bool]
 
 
 def parse(folder: Folder, corpus: Corpus, pool: Pool, listener: Listener) -> bool:
-    """Parse all shards of the corpus that are not done; whether all are done at the end.
+    """Parse all shards of the corpus that are not done yet; returns whether all are done at the end.
 
-    A shard that fails is tried again, TRIES times in all; its log, in the folder, says why. What goes wrong with a file, such as that it
-    has changed, is said, and the others are parsed. Raises InputError if all workers are refused.
+    A shard that fails is tried again, TRIES times in all; its log, in the folder, says why. What is wrong with a file,
+    such as that it has changed, is reported, and the others are parsed. Raises InputError if all workers are refused.
     """
 
     def wanted(shard: Shard) -> bool:
@@ -82,7 +82,7 @@ def parse(folder: Folder, corpus: Corpus, pool: Pool, listener: Listener) -> boo
 
 
 def verify(folder: Folder, corpus: Corpus, pool: Pool, listener: Listener) -> bool:
-    """Verify all shards, which are done; whether they are as they should be. Of others, the records are removed."""
+    """Verify all shards, which must be done; returns whether all are correct. The records of those that are not are removed."""
 
     class Forgetting(Listener):
         """Passes on what it receives."""
@@ -97,7 +97,7 @@ def verify(folder: Folder, corpus: Corpus, pool: Pool, listener: Listener) -> bo
 
 
 def drive(work: Work, folder: Folder, corpus: Corpus, pool: Pool, listener: Listener, wanted: Wanted, tries: int) -> bool:
-    """Let workers do this work with all wanted shards, and try it so often if it fails; whether it is done with all."""
+    """Have workers do this work on all wanted shards, each tried at most `tries` times; returns whether all have succeeded."""
     good = True
     again: deque[Task] = deque()
     running: dict[Any, Task] = {}
@@ -162,7 +162,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _account(task: Task, error: BaseException) -> str:
-    """What the log of a shard says of an attempt."""
+    """The entry in the log of a shard for a failed attempt."""
     when = time.strftime("%Y-%m-%d %H:%M:%S")
     rest = "" if isinstance(error, InputError) else "".join(traceback.format_exception(error))
     return "%s, attempt %d: %s\n%s" % (when, task.attempt, _reason(error), rest)

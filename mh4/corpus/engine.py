@@ -1,7 +1,7 @@
-"""The workers: processes of Dask distributed, on this machine, on a cluster with Slurm, or of a scheduler that runs already.
+"""The workers: processes of Dask distributed, on this machine, on a Slurm cluster, or of a scheduler that is already running.
 
-Dask starts them, replaces those that die, and moves calls and results; which worker has which shard is decided here, one shard at a
-time for each, as neither DyNet nor its callers run on several threads. So a worker that dies has failed in that very shard.
+Dask starts them, replaces those that die, and transfers calls and results; which worker gets which shard is decided here. Each has one
+shard at a time, as neither DyNet nor its callers run on several threads; so if a worker dies, it is known which shard has failed.
 """
 
 import logging
@@ -31,14 +31,14 @@ _STARTS = 3  # of the workers of this machine, until it is an error that they do
 
 
 class Job:
-    """A call that a worker was given, and what has become of it."""
+    """A call that a worker was given, and its outcome."""
 
     def __init__(self, future: Future, worker: str) -> None:
         self.future, self.worker, self.lost = future, worker, False
         self._result: Any = None
 
     def exception(self) -> BaseException | None:
-        """What the call has raised, if it has; also if its worker is gone."""
+        """The exception that the call has raised, or an InputError if its worker is gone; None if it has returned."""
         if not self.lost:
             try:
                 self._result = self.future.result(timeout=_ANSWER)
@@ -50,14 +50,14 @@ class Job:
         return InputError("its worker was killed, perhaps because memory ran out, or has left")
 
     def result(self) -> Any:
-        """What the call has returned, once `exception` has said that it has not raised anything."""
+        """What the call has returned, once `exception` has returned None."""
         return self._result
 
 
 class Workers:
-    """Workers that have the same mh4, model and segmenter as this process, whichever there are at the moment.
+    """The workers there are at the moment, those that do not have the same mh4, model and segmenter as this process being refused.
 
-    keep: is called again and again, to replace those that are gone.
+    keep: is called regularly, to replace those that are gone.
     """
 
     def __init__(self, client: Client, settings: Settings, keep: Callable[[], None]) -> None:
@@ -81,13 +81,13 @@ class Workers:
         return ["worker %s is refused: %s" % pair for pair in new]
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Job:
-        """Let a worker that has nothing to do call a function; there has to be one."""
+        """Have an idle worker call a function; there must be one."""
         worker = min(self._able() - self._busy)
         self._busy.add(worker)
         return Job(self._client.submit(function, *arguments, pure=False, workers=[worker]), worker)
 
     def finished(self, jobs: Iterable[Job], seconds: float) -> list[Job]:
-        """Those that are done, or whose workers are gone, after waiting for one of them for so long at most."""
+        """The jobs that are done, or whose workers are gone, after waiting at most so many seconds for the first."""
         given = list(jobs)
         if not given:
             time.sleep(seconds)
@@ -107,7 +107,7 @@ class Workers:
         return done
 
     def cancel(self, jobs: Iterable[Job]) -> None:
-        """Forget what has not been done."""
+        """Cancel the jobs that are not done."""
         with suppress(Exception):  # the scheduler may be gone
             self._client.cancel([job.future for job in jobs])
 
@@ -115,7 +115,7 @@ class Workers:
         return {worker for worker, problem in self._problems.items() if not problem}
 
     def _look(self) -> None:
-        """See which workers there are, and whether new ones can work."""
+        """Find out which workers there are, and whether new ones can work."""
         self._keep()
         try:
             there_are = set(self._client.scheduler_info(n_workers=-1)["workers"])
@@ -152,9 +152,10 @@ def gone() -> InputError:
 def workers(
     settings: Settings, logs: str, number: int, scheduler: str | None = None, slurm: str | None = None
 ) -> Iterator[Workers]:
-    """Start workers, which end with the block: `number` processes of this machine, or as many jobs of Slurm.
+    """Start workers, which end with the block: `number` processes on this machine, or as many Slurm jobs.
 
-    scheduler: the address of one that has workers already, which stay. slurm: options for sbatch. logs: a folder for what jobs print.
+    scheduler: the address of one that already has workers, which keep running. slurm: options for sbatch. logs: a folder for
+    what jobs print.
     Raises InputError if a scheduler cannot be reached, or jobs cannot be submitted.
     """
     options = {
@@ -180,7 +181,7 @@ def workers(
 
 
 def _begun(number: int) -> LocalCluster:
-    """A cluster on this machine. Dask replaces workers that are killed, but not while it starts them: then all are started again."""
+    """A cluster on this machine. Dask replaces workers that are killed, but not while starting them: in that case all are started again."""
     for _ in range(_STARTS - 1):
         with suppress(RuntimeError):
             return _local(number)
@@ -188,7 +189,7 @@ def _begun(number: int) -> LocalCluster:
 
 
 def _nothing() -> None:
-    """What keeps the workers of a machine is Dask, and those of others are theirs."""
+    """Nothing to do: Dask itself replaces workers on this machine, and those of another scheduler are not ours to replace."""
 
 
 def _local(number: int) -> LocalCluster:
@@ -218,7 +219,7 @@ def _slurm(options: str, logs: str) -> Any:
 
 
 def _directives(options: str) -> list[str]:
-    """Options of sbatch, as its script has them: one a line, with its value."""
+    """Options of sbatch as they are in its script: one on each line, with its value."""
     found: list[str] = []
     for word in shlex.split(options):
         if word.startswith("-") or not found:

@@ -28,7 +28,7 @@ _BEGINNING = 4 << 20  # bytes of a compressed file
 
 @dataclass(frozen=True)
 class Measured:
-    """Of a part of a sample: bytes of input and output, words, seconds of wall time, and the peak memory of the process in MB."""
+    """Measured on a part of the sample: bytes of input and output, words, wall time in seconds, and peak memory in MB."""
 
     bytes: int
     output_bytes: int
@@ -38,7 +38,7 @@ class Measured:
 
 
 def sizes(inputs: Sequence[Input]) -> list[int]:
-    """The bytes of each file; of a large compressed one about as many as it has if all of it is like its beginning."""
+    """The uncompressed size of each file in bytes; for a large compressed one, an estimate from its beginning."""
     found = []
     for one in inputs:
         size = 0
@@ -53,9 +53,9 @@ def sizes(inputs: Sequence[Input]) -> list[int]:
 
 
 def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str]:
-    """What parsing the files by so many workers takes, in lines for people; a part of them is parsed for this, which takes a minute.
+    """What parsing the files with so many workers will take, as lines for people; a sample is parsed for this, which takes a minute.
 
-    Raises InputError if that part cannot be parsed.
+    Raises InputError if the sample cannot be parsed.
     """
     total = sum(sizes(inputs))
     child = Child()
@@ -126,7 +126,7 @@ def _measure(settings: Settings, source: Input, shard: Shard, content: bytes) ->
 
 
 def _size(number: float) -> str:
-    """Bytes for people, such as "1.5 GB"."""
+    """A number of bytes for people, such as "1.5 GB"."""
     for unit in ("bytes", "KB", "MB", "GB"):
         if number < 1000:
             return "%.3g %s" % (number, unit)

@@ -1,10 +1,10 @@
-"""The folder of a corpus: what is parsed, how, and what is done of it.
+"""The folder of a corpus: what is parsed, how, and how much of it is done.
 
     corpus.json                  what the files are, and how they are parsed
     lock                         locked by the driver, whose process and machine it names
     plan/00000.jsonl             the shards of the first file, a line each, after a line on the file
     shards/00000/000/007.conllu  the parse of its eighth shard
-    shards/00000/000/007.json    its record: that it is done, and of what and how it was made
+    shards/00000/000/007.json    its record, which says that it is done, from what and how
     shards/00000/000/007.log     why it failed, if it did
     jobs/12.log                  what a job of Slurm has printed
 
@@ -32,7 +32,7 @@ _SETTINGS = "corpus.json"
 
 @dataclass(frozen=True)
 class Corpus:
-    """What corpus.json says: the files, how they are parsed, and the least number of bytes in a shard."""
+    """The content of corpus.json: the files, how they are parsed, and the minimum size of a shard in bytes."""
 
     inputs: tuple[Input, ...]
     settings: Settings
@@ -67,9 +67,9 @@ class Folder:
             raise InputError("%s: damaged, or made by another version of mh4" % path) from None
 
     def begin(self, corpus: Corpus) -> Corpus:
-        """Make this the folder of this corpus; returns it as it was begun, with shards perhaps of another size.
+        """Make this the folder of `corpus`; returns the corpus as it was begun, perhaps with shards of another size.
 
-        Raises InputError, naming the first difference, if it is that of another.
+        Raises InputError, naming the first difference, if this is the folder of another corpus.
         """
         if os.path.exists(os.path.join(self.path, _SETTINGS)):
             begun = self.load()
@@ -99,7 +99,7 @@ class Folder:
     def driving(self) -> Iterator[None]:
         """Keep other drivers from this folder until the end of the block, or of this process, however it ends.
 
-        Raises InputError, with the process and the machine, if there is one. On a file system without locks, there is no protection.
+        Raises InputError, naming its process and machine, if another is at work. On a file system without locks, there is no protection.
         """
         handle = os.open(os.path.join(self.path, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
@@ -153,7 +153,7 @@ class Folder:
         return os.path.join(self.path, "shards", "%05d" % shard.file, "%03d" % (shard.number // 1000), number)
 
     def record(self, shard: Shard) -> dict[str, Any] | None:
-        """The record of a shard, if it is done: its output is there, of the size that it had."""
+        """The record of a shard if it is done, that is, its output is there and has the recorded size; otherwise None."""
         try:
             found = _json(self._path(shard, ".json"))
             done = found and found["sha256"] == shard.sha256 and os.path.getsize(self.output(shard)) == found["output_bytes"]
@@ -162,11 +162,11 @@ class Folder:
         return found if done else None
 
     def write_record(self, shard: Shard, record: Mapping[str, Any]) -> None:
-        """Say that a shard is done."""
+        """Record that a shard is done."""
         write_text(self._path(shard, ".json"), json.dumps(record, indent=1) + "\n")
 
     def prepare(self, shard: Shard) -> None:
-        """Make the folder that the files of a shard are in."""
+        """Make the folder for the files of a shard."""
         make_folder(os.path.dirname(self.output(shard)))
 
     def forget(self, shard: Shard) -> None:
@@ -179,7 +179,7 @@ class Folder:
         return os.path.exists(self.log(shard))
 
     def fail(self, shard: Shard, text: str) -> None:
-        """Add to the log of a shard, if it can be written."""
+        """Append to the log of a shard, if it can be written."""
         with suppress(OSError, InputError):
             self.prepare(shard)
             with open(self.log(shard), "a", encoding="utf-8", errors="backslashreplace") as file:

@@ -11,7 +11,7 @@ CONLLU, TEXT = ".conllu", ".txt"  # what is taken from folders; files that are n
 
 
 class Input(NamedTuple):
-    """A file of the input. path: absolute. given: as messages call it. name: that of its parse, relative to the folder of all."""
+    """An input file. path: absolute. given: the path in messages. name: that of its parse, relative to the folder of all parses."""
 
     path: str
     given: str
@@ -21,10 +21,10 @@ class Input(NamedTuple):
 def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
     """The files given by paths of files and folders, in this order, within a folder in the order of their names.
 
-    From a folder and those in it come the files called .conllu, or for `text` .txt, also compressed. Their parses have their names,
-    within the folder, with the extension .conllu; where two would have the same, the later one is called NAME-2.conllu, and so on.
+    Of a folder, including its subfolders, these are the files called .conllu, or for `text` .txt, also compressed. Their parses have the
+    same names, relative to the folder, but end with .conllu; where two would be the same, the later one is called NAME-2.conllu, and so on.
     output: a folder from which nothing is taken.
-    Raises InputError if there is no such file in a folder, or nothing by that name.
+    Raises InputError if a path does not exist, or is a folder without such files.
     """
     found: list[Input] = []
     taken: set[str] = set()

@@ -17,9 +17,9 @@ _SENT_ID = re.compile(rb"^# sent_id = ([0-9]+)\n", re.MULTILINE)
 
 
 def destinations(corpus: Corpus, output: str) -> list[str]:
-    """Where the parse of each file goes: to `output`, or for several files, or if it is a folder or ends with a slash, into it.
+    """Where the parse of each file goes: to `output`, or into it for several files, or if it is a folder or ends with a slash.
 
-    Raises InputError if a file of the input is there.
+    Raises InputError if that would overwrite an input file.
     """
     if len(corpus.inputs) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
         paths = [output]
@@ -36,9 +36,9 @@ def destinations(corpus: Corpus, output: str) -> list[str]:
 
 
 def join(folder: Folder, corpus: Corpus, output: str, rejects: str | None = None) -> list[str]:
-    """Write the parse of each file, to the paths that are returned, each whole or not at all, and what was rejected to `rejects`.
+    """Write the parse of each file, whole or not at all, and what was rejected to `rejects`; returns the paths of the parses.
 
-    Raises InputError unless all shards are done, and if one is damaged.
+    Raises InputError if a shard is not done or is damaged.
     """
     shards = verifying.planned(folder, corpus)
     paths = destinations(corpus, output)

@@ -1,4 +1,4 @@
-"""The plan of a file: its shards, written down as they are cut, so that nothing is read again to know where they are."""
+"""The plan of a file: its shards, written down as they are cut, so that it need not be read again to find them."""
 
 import json
 import os
@@ -16,10 +16,10 @@ from mh4.util.reading import open_content
 def shards(
     folder: Folder, file: int, path: str, size: int, wanted: Callable[[Shard], bool]
 ) -> Generator[tuple[Shard, bytes | None], None, None]:
-    """The wanted shards of a file: those that are planned, and then those that are cut from the rest of it, and added to the plan.
+    """The wanted shards of a file: first those in the plan, then those cut from the rest of the file, which are added to the plan.
 
     They come with their content if the file is compressed, as others could only read it from its start.
-    Raises InputError if the file is not what it was when it was planned, and if it changes meanwhile.
+    Raises InputError if the file has changed since it was planned, or changes meanwhile.
     """
     status, plan = _status(path), folder.plan(file)
     planned, known, complete = read(plan)
@@ -51,7 +51,7 @@ def shards(
 
 
 def read(plan: str) -> tuple[dict[str, int] | None, list[Shard], bool]:
-    """What the file was when it was planned (None: it was not), its shards as far as they are known, and whether these are all."""
+    """Size and time of the file when it was planned (None if it was not), its shards as far as known, and whether these are all."""
     try:
         with open(plan, encoding="utf-8") as file:
             lines = file.read().split("\n")[:-1]  # a line may have been written in part
@@ -70,7 +70,7 @@ def read(plan: str) -> tuple[dict[str, int] | None, list[Shard], bool]:
 
 
 def changed(folder: Folder, file: int, path: str) -> bool:
-    """Whether the file seems to be another than the one that was planned, by its size and its time."""
+    """Whether the file seems to have changed since it was planned, judging by its size and modification time."""
     try:
         return read(folder.plan(file))[0] != _status(path)
     except InputError:
@@ -78,7 +78,7 @@ def changed(folder: Folder, file: int, path: str) -> bool:
 
 
 def _check_unchanged(path: str, file: int, size: int, known: list[Shard]) -> None:
-    """InputError unless the file has the same shards as before, though perhaps another time."""
+    """InputError unless the file has the same shards as before, if perhaps another modification time."""
     with open_content(path) as stream:
         if [shard for shard, _ in cut(stream, file, size)] != known:
             raise _changed(path)

@@ -37,7 +37,7 @@ class Settings:
 
     @classmethod
     def of(cls, model: str, segmenter: str | None, **options: Any) -> "Settings":
-        """Those of a model and a segmenter, as they are now, and this version of mh4."""
+        """The settings with this model and segmenter, as they are now, and this version of mh4."""
         return cls(
             os.path.abspath(model),
             segmenter and os.path.abspath(segmenter),
@@ -49,7 +49,7 @@ class Settings:
         )
 
     def options(self) -> dict[str, Any]:
-        """Those on which parses depend."""
+        """The settings on which parses depend."""
         return {one.name: getattr(self, one.name) for one in fields(self) if one.metadata}
 
     def differences(self, other: "Settings") -> list[tuple[str, Any, Any]]:

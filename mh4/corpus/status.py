@@ -1,4 +1,4 @@
-"""What the folder of a corpus says of itself."""
+"""The status of a corpus, read from its folder."""
 
 from collections import Counter
 
@@ -8,7 +8,7 @@ from mh4.corpus.folder import Folder
 
 
 def report(folder: Folder) -> list[str]:
-    """What is done, what has failed and who is at work, in lines for people. Raises InputError if this is no folder of a corpus."""
+    """What is done, what has failed and who is at work, as lines for people. Raises InputError if this is not the folder of a corpus."""
     corpus = folder.load()
     shards = done = cut = sentences = words = rejects = peak = 0
     seconds = 0.0

@@ -1,4 +1,4 @@
-"""Comparing what was parsed with the input: nothing is lost, added, moved or changed but what a parser predicts."""
+"""Comparing what was parsed with the input: nothing is lost, added, moved or changed except what a parser predicts."""
 
 import os
 from itertools import zip_longest
@@ -35,8 +35,8 @@ def planned(folder: Folder, corpus: Corpus) -> list[Shard]:
 def verify(folder: Folder, settings: Settings, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
     """Compare the parse of a shard with the shard; returns its record.
 
-    Raises InputError if the file or the parse is not that of the record, and at the first sentence that has other lines than that of
-    the input, apart from predicted columns, or no tree.
+    Raises InputError if the file or the parse does not match the record, and at the first sentence whose lines, apart from predicted
+    columns, differ from the input, or which has no tree.
     """
     record, output = folder.record(shard), folder.output(shard)
     if record is None:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
     """Parse a shard of a file into its file in the folder, and return its record, which is then there as well.
 
-    content: that of the shard, if this process cannot read it by itself. Raises InputError if it is not CoNLL-U (or text), if the file is
-    no longer what it was when it was cut, or if the model is not that of the settings.
+    content: the bytes of the shard, if this process cannot read them itself. Raises InputError if they are not CoNLL-U (or text), if the
+    file has changed since it was cut, or if the model is not that of the settings.
     """
     start = time.perf_counter()
     folder.prepare(shard)
@@ -65,7 +65,7 @@ def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, conte
 
 
 def read(source: Input, shard: Shard) -> bytes:
-    """The content of a shard. Raises InputError if the file is no longer what it was when it was cut."""
+    """The bytes of a shard. Raises InputError if the file has changed since it was cut."""
     with open_content(source.path) as stream:
         return content_of(stream, source.path, shard)
 
@@ -73,7 +73,7 @@ def read(source: Input, shard: Shard) -> bytes:
 def write(
     settings: Settings, source: Input, shard: Shard, content: bytes, file: TextIO, rejected: Rejected | None = None
 ) -> Written:
-    """Parse a shard, with this content, and write it to `file`."""
+    """Parse a shard, whose bytes are `content`, and write the parse to `file`."""
     arguments = (settings.model, settings.model_checksum, settings.decode, settings.beam)
     given = blocks(settings, source, shard, content, rejected)
     limit = Limit(settings.longest, settings.beyond)

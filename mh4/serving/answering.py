@@ -1,4 +1,4 @@
-"""Doing a task, in one of the processes that do."""
+"""Doing a task, in one of the processes that parse."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,12 +24,12 @@ _segmenters: dict[str, Segmenter] = {}
 
 
 class TooManyWords(InputError):
-    """More words than one request may have."""
+    """A request has more words than it may have."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The result, in the format that was asked for; how many sentences and words were in the data; and warnings, for the log."""
+    """The result, in the format that was asked for; the number of sentences and words in the data; and warnings, for the log."""
 
     result: str
     sentences: int

@@ -45,7 +45,7 @@ _ERROR += '<p role="alert">%s</p></html>\n'
 
 @dataclass(frozen=True)
 class Limits:
-    """words: of a request, at most. seconds: that a request may take to arrive, to wait, and to be parsed. waiting: how many may wait."""
+    """words: at most, of a request. seconds: for a request to arrive, to wait and to be parsed, each. waiting: how many may wait."""
 
     words: int = 10_000
     seconds: float = 60
@@ -53,7 +53,7 @@ class Limits:
 
 
 def application(workers: Workers, abilities: Abilities, limits: Limits) -> Observed:
-    """The ASGI application. abilities: of the models that the workers, which have started, have loaded."""
+    """The ASGI application. abilities: what each model that the workers have loaded can do."""
     endpoints = _Endpoints(workers, abilities, limits)
     page = _page(abilities)
     both = ["GET", "POST"]
@@ -128,7 +128,7 @@ class _Endpoints:
         return await parameters(request, most_bytes, self._limits.seconds)
 
     async def _of_form(self, request: Request, **fixed: str) -> tuple[Task, Answer]:
-        """What the page's form asks for, which is always all that the models can do."""
+        """The task of the page's form, which always asks for all that the models can do."""
         asked = {**await self._parameters(request), "tagger": "", "parser": "", "confidence": "", **fixed}
         if "data" in asked:
             asked["data"] = asked["data"].replace("\r\n", "\n")  # as browsers send the lines of a form
@@ -165,7 +165,7 @@ class _Endpoints:
 
 
 async def _unless_gone(request: Request, work: Any) -> Any:
-    """The result of the work, which is cancelled if the client closes the connection, as its place in the queue is others' then."""
+    """The result of the work, which is cancelled if the client closes the connection, so that others get its place in the queue."""
     working, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
     try:
         await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""Connections that do not wait for ever for a client: neither for the head of its request, nor until it takes the answer.
+"""Connections that do not wait for ever for a client to send the head of its request, or to receive the answer.
 
 The body of a request is read by `parameters.py`; between requests, uvicorn waits some seconds.
 """

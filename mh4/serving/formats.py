@@ -19,7 +19,7 @@ _DATA = "data"  # what messages call the parameter
 
 
 def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
-    """The sentences of a task, none if there is nothing but space. Raises InputError for data that is not in the task's format."""
+    """The sentences of a task, none if there is only white space. Raises InputError for data that is not in the task's format."""
     try:
         if task.tokenizer is not None:
             assert segmenter
@@ -32,7 +32,7 @@ def read(task: Task, segmenter: Segmenter | None) -> Iterator[Block]:
 
 
 def check_output(output: str) -> None:
-    """InputError if there is no such format."""
+    """Raises InputError if there is no such format."""
     _name(output, (*_OUTPUTS, SVG, PAGE), "output")
 
 

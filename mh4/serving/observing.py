@@ -1,4 +1,4 @@
-"""What requests leave behind: a line of the log each, as JSON, and counts for Prometheus. Texts are in neither."""
+"""What is recorded of requests: a line of JSON in the log for each, and counts for Prometheus. Neither has any of the text."""
 
 import json
 import logging
@@ -17,7 +17,7 @@ LOG = logging.getLogger("mh4.serving")
 
 
 class JsonLines(logging.Formatter):
-    """An object in a line: the time in UTC, the level, what happened, and facts."""
+    """Formats a line of the log as a JSON object: the time in UTC, the level, what happened, and facts."""
 
     def format(self, record: logging.LogRecord) -> str:
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
@@ -28,7 +28,7 @@ class JsonLines(logging.Formatter):
 
 
 def log_to(stream: Any) -> None:
-    """Let the log of the server, and that of uvicorn, go to a text stream."""
+    """Send the logs of the server and of uvicorn to a text stream."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonLines())
     for logger, level in ((LOG, logging.INFO), (logging.getLogger("uvicorn"), logging.WARNING)):
@@ -83,7 +83,7 @@ class Observed:
 
 
 class _OfWorkers:
-    """What is counted of the processes at the moment that someone asks."""
+    """Numbers of processes and waiting requests, taken at the moment that they are asked for."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers

@@ -1,5 +1,5 @@
-"""The parameters of a request: from its address, and from a body that is a form or JSON. No file is read or written for them, and names
-of uploaded files mean nothing."""
+"""The parameters of a request: from its address, and from a body that is a form or JSON. No file is read or written for them, and
+names of uploaded files are ignored."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ class Refused(Exception):
 
 
 async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[str, str]:
-    """The parameters of a request, those of its body before those of its address.
+    """The parameters of a request; those in its body override those in its address.
 
     Raises Refused for what is malformed, if the body has more than `most_bytes`, or if it does not arrive in time.
     """
@@ -38,7 +38,7 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
 
 
 async def _body(request: Request, most_bytes: int, seconds: float) -> bytes:
-    """The body. Of one that is too large some more is read, as the answer could be lost on a client that is still sending."""
+    """The body. If it is too large, some more is read, as a client that is still sending might not get the answer."""
     body, size = bytearray(), 0
     try:
         async with asyncio.timeout(seconds):
@@ -107,7 +107,7 @@ def _multipart(body: bytes, content_type: str) -> dict[str, str]:
 
 
 def _json(body: bytes) -> dict[str, str]:
-    """Parameters of an object; as those of forms may be empty, true means an empty string, and false and null that there is none."""
+    """The parameters in a JSON object; true stands for an empty string, as forms have it, and false and null for no parameter."""
     try:
         given = json.loads(body)
     except (ValueError, RecursionError):

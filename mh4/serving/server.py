@@ -1,4 +1,4 @@
-"""A server from its start to its graceful end."""
+"""Running a server, from its start to its graceful end."""
 
 import asyncio
 import signal
@@ -23,9 +23,9 @@ _MORE_CONNECTIONS = 100  # than those whose requests are parsed or wait
 
 
 def serve(models: Mapping[str, Files], host: str, port: int, workers: int, limits: Limits, ready: Callable[[str], Any]) -> None:
-    """Serve models, by name, until SIGTERM or SIGINT; requests that have begun are then still answered.
+    """Serve models, by name, until SIGTERM or SIGINT; requests that have begun are still answered then.
 
-    port: 0 for any that is free. workers: how many processes parse. ready: is called with the address once there is an answer to requests.
+    port: 0 for any that is free. workers: how many processes parse. ready: is called with the address once requests are answered.
     Raises InputError if the address cannot be used, and as Parser.load and Segmenter do.
     """
     with _listening(host, port) as listening:
@@ -78,7 +78,7 @@ def _name(listening: socket.socket) -> tuple[str, int]:
 
 @contextmanager
 def _ended_by_uvicorn() -> Iterator[None]:
-    """Let the signals that end a server gracefully be no end of the command by themselves: uvicorn handles them, and then raises them."""
+    """Keep signals from ending the command at once: uvicorn handles them, ends gracefully, and then raises them again."""
     before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield

@@ -34,7 +34,7 @@ class Task:
 
 
 def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool = False) -> Task:
-    """The task of a request with these parameters. Raises InputError if there is none. if_possible: see Task."""
+    """The task that these parameters of a request describe. Raises InputError if they are invalid. if_possible: see Task."""
     if "data" not in parameters:
         raise InputError("no parameter data, expected the text or the CoNLL-U to process")
     if "\0" in parameters["data"]:

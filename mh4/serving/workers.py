@@ -1,7 +1,7 @@
 """The processes that parse, and the queue in front of them.
 
-A parser does one thing at a time and an exact decoder does not let itself be interrupted, so each process has a thread here that waits for
-it, and a process that takes too long is killed, and replaced like one that was killed by something else.
+A parser does one thing at a time and an exact decoder cannot be interrupted, so each process has a thread here that waits for it, and
+a process that takes too long is killed, and replaced like one that was killed by something else.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ Call = tuple[Any, ...]  # a function of a module, and its arguments
 
 
 class Busy(Exception):
-    """The queue is full, or its end was not reached in time."""
+    """The queue is full, or no process was free in time."""
 
 
 class TooLong(Exception):
@@ -24,7 +24,7 @@ class TooLong(Exception):
 
 
 class Workers:
-    """Processes that are ready after `prepare` was called in each.
+    """Processes that call functions, each after it has called `prepare`.
 
     size: how many. waiting: how many calls may wait for a process. seconds: how long each may wait, and how long it may then take.
     started: how many processes there have been. All methods but the first belong to one event loop.
@@ -53,7 +53,7 @@ class Workers:
         """The result of the call in one of the processes; a process that is killed meanwhile is replaced, and called once more.
 
         Raises what the function raises, Busy, TooLong and, if a process is killed again, Killed. If this is cancelled, a call that has
-        begun goes on nevertheless, and its process is busy until then.
+        begun continues, and its process stays busy until it has finished.
         """
         worker = await self._next()
         return await asyncio.shield(self._begun(self._work(worker, function, arguments)))
@@ -93,7 +93,7 @@ class Workers:
             raise TooLong from None
 
     async def _made_idle(self, worker: "_Worker") -> None:
-        """The next call finds a process that is there, if that is possible."""
+        """Have a process ready for the next call, if possible."""
         with suppress(Exception):  # which the next call will raise
             await worker.run()
         self._idle.put_nowait(worker)
@@ -109,7 +109,7 @@ class Workers:
 
 
 class _Worker:
-    """A process, and the thread that has started it, with whose end it would end, and that waits for it."""
+    """A process, and the thread that starts it, waits for it, and must not end before it."""
 
     def __init__(self, prepare: Call, starting: Callable[[], None]) -> None:
         self._prepare, self._starting = prepare, starting
@@ -119,7 +119,7 @@ class _Worker:
         self._stopped = False
 
     def run(self, *call: Any) -> "asyncio.Future[Any]":
-        """The result of a call, in a new process if there is none; of no call, that of `prepare`."""
+        """The result of a call, in a new process if there is none; without a call, that of `prepare`."""
         done: Future[Any] = self._thread.submit(self._run, *call)
         return asyncio.wrap_future(done)
 

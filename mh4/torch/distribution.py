@@ -24,7 +24,7 @@ class TreeDistribution:
     scores: the decoder's score tensors, of any floating-point type and all on one device, with a sentence each along the first axis:
         for example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4, as for `mh4.decoders.batch.decode`. -inf
         forbids. The padding may hold anything, and gets gradients of 0. They must not be changed in place while this is in use.
-    lengths: the number of words of each, an integer tensor (B,).
+    lengths: the number of words of each sentence, an integer tensor (B,).
     single_root: exactly one dependent of node 0.
     threads: how many; by default as many as there are cores that this process may use.
 
@@ -37,8 +37,8 @@ class TreeDistribution:
     approximated.
 
     Raises ValueError for an unknown decoder, for tensors that are missing, unknown, not of floating-point numbers or of wrong
-    dimensions, and for lengths beyond the padding; properties and methods, with the number of the sentence, also for scores that
-    are NaN or 1e30 and more, and if nothing is derivable.
+    dimensions, and for lengths beyond the padding; properties and methods also raise it, with the number of the
+    sentence, for scores that are NaN, or 1e30 or more, and if nothing is derivable.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class TreeDistribution:
 
     @property
     def entropy(self) -> torch.Tensor:
-        """That of the distribution over derivations, in nats, (B,)."""
+        """The entropy of the distribution over derivations, in nats, (B,)."""
         return self._returned(self._cross_entropy(self))
 
     def log_prob(self, heads: torch.Tensor) -> torch.Tensor:
@@ -97,7 +97,7 @@ class TreeDistribution:
         heads: the head of each word, integers (..., B, N+1), such as samples; -1 at a word leaves its head open. What is at 0 and in the
         padding is ignored.
 
-        Outside the decoder's class of trees, it is -inf, with gradients of 0. Raises ValueError for heads that are no nodes.
+        Outside the decoder's class of trees, it is -inf, with gradients of 0. Raises ValueError for heads that are not nodes.
         """
         require_tensor("heads", heads)
         if heads.dim() > 2:
@@ -110,7 +110,7 @@ class TreeDistribution:
         return self._returned(torch.where(with_arcs > -torch.inf, with_arcs - everything, -torch.inf))
 
     def sample(self, sample_shape: Sequence[int] = (), generator: torch.Generator | None = None) -> torch.Tensor:
-        """Independent samples, long ``(*sample_shape, B, N+1)``: the trees of derivations drawn with their probability; -1 as in `argmax`.
+        """Independent samples: the trees of random derivations, long ``(*sample_shape, B, N+1)``, -1 as in `argmax`.
 
         sample_shape: how many of each sentence, as of PyTorch's own distributions; by default, one. generator: by default, that of PyTorch:
         after `torch.manual_seed`, the samples are the same, with any number of threads.
@@ -125,10 +125,10 @@ class TreeDistribution:
         return heads.reshape(*size, *heads.shape[1:]).to(dtype=torch.long, device=self._device)
 
     def cross_entropy(self, other: TreeDistribution) -> torch.Tensor:
-        """That of another distribution relative to this one, -sum p log q over derivations, in nats, (B,).
+        """The cross-entropy of another distribution relative to this one, -sum p log q over derivations, in nats, (B,).
 
-        other: of the same decoder, with the same score tensors, lengths and single_root. It is inf if the other forbids what this does
-        not. Raises ValueError if they do not agree in these.
+        other: of the same decoder, with the same score tensors, lengths and single_root. It is inf if the other forbids what this one
+        does not. Raises ValueError if these differ.
         """
         return self._returned(self._cross_entropy(other))
 
@@ -137,13 +137,13 @@ class TreeDistribution:
         return self._returned(self._cross_entropy(other) - self._cross_entropy(self))
 
     def structured_hinge(self, heads: torch.Tensor, cost: torch.Tensor | None = None) -> torch.Tensor:
-        """The margin by which derivations of a tree fail to be the best: max over all of (score + cost) - max of its own score, (B,).
+        """By how much a tree's derivations fall short of the best: max of score + cost over all, minus max of score over its own, (B,).
 
         heads: the tree of each sentence, integers (B, N+1); what is at 0 and in the padding is ignored.
         cost: what each arc costs, (B, N+1, N+1) by sentence, head and dependent; by default 1 for every wrong head.
 
         It takes two searches for the best derivation, in float32. Raises ValueError, with the number of the sentence, if the heads are
-        no tree, and NotInClass if this tree has no derivation.
+        not a tree, and NotInClass if this tree has no derivation.
         """
         gold = self._heads(heads, least=0)
         if cost is None:

@@ -1,7 +1,7 @@
 """Sums over derivations as functions that PyTorch can differentiate.
 
 The derivative of the log-partition function by a score is the expected count of this score, and that of an expected count by a score is
-the covariance of two counts. Both are exact. What would be the third derivative is not known: asking for it is an error.
+the covariance of two counts. Both are exact. There is no third derivative: asking for it is an error.
 """
 
 from __future__ import annotations  # the documentation is made without PyTorch
@@ -56,7 +56,7 @@ class ExpectedCounts(torch.autograd.Function):
 class HessianProduct(torch.autograd.Function):
     """The derivative of the expected counts in a direction, float64 of the shape of each score tensor.
 
-    It depends on the direction for each result of `ExpectedCounts`, of which it gets the number first, and then on the scores.
+    Its arguments are the number of results of `ExpectedCounts`, the direction for each of them, and the scores.
     """
 
     @staticmethod

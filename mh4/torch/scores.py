@@ -34,7 +34,7 @@ class Scores(nn.Module):
     name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec". By default it has the tensors of the systems mh3, mh4-hybrid, mh5-hybrid,
         mst and 1ec.
     units: the dimension D of the vectors; mlp_units: that of the MLPs, each a tanh layer; dropout: its rate after them.
-    tensors: the names of those to make, for example ("shift", "reduce_s0b0", "arcs") for mh4; all that the decoder needs.
+    tensors: the names of those to make, for example ("shift", "reduce_s0b0", "arcs") for mh4; they must include all that the decoder needs.
     nodes: what there are vectors of. "words": of words only. The root then has a learned vector, as if it were a word, and the end of the
         sentence, which also stands for a missing grandparent or sibling, has one after the MLP in each position where it can be
         (`scorer.end = "learned"` in the settings of mh4). "all": also of the root, first, and of the end, right after the last word of
@@ -69,8 +69,8 @@ class Scores(nn.Module):
         """The score tensors of B sentences by name, for example shift (B, N+2, N+2); see `mh4.decoders.batch.decode`.
 
         hidden: (B, N, D), the vectors of words, or with nodes="all" (B, N+2, D). lengths: the number of words of each sentence, integers
-        (B,). What hidden has in the padding is without influence, and gets gradients of 0; it may be NaN. Raises ValueError for other
-        shapes, and lengths beyond N.
+        (B,). What hidden has in the padding has no effect, and gets gradients of 0; it may be NaN. Raises ValueError for other shapes,
+        and for lengths beyond N.
         """
         vectors, end = self._nodes(hidden, lengths)
         sides = {}
@@ -134,5 +134,5 @@ def _weights(shape: Shape, side: int) -> nn.Parameter:
 
 
 def _glorot(numbers: torch.Tensor, side: int) -> nn.Parameter:
-    """Random ones of variance 1 / side."""
+    """A parameter of uniform random numbers of variance 1 / side."""
     return nn.Parameter(nn.init.uniform_(numbers, -sqrt(3 / side), sqrt(3 / side)))

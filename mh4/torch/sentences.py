@@ -23,7 +23,7 @@ def has_integers(tensor: torch.Tensor) -> bool:
 
 
 def on_processor(tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor in the memory of the processor, and floating-point numbers in a type that numpy has. This is differentiable."""
+    """A tensor in the memory of the processor, its floating-point numbers in a type that numpy has. This is differentiable."""
     tensor = tensor.to("cpu")
     return tensor.float() if tensor.is_floating_point() and tensor.dtype != torch.float64 else tensor
 

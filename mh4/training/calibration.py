@@ -1,6 +1,6 @@
 """Calibration: the temperature at which the probabilities of a model's arcs are most reliable, fitted on dev.
 
-Training with a margin gives a parser no reason to have reliable probabilities otherwise. The temperature with the lowest negative
+Training with a margin does not by itself make a parser's probabilities reliable. The temperature with the lowest negative
 log-likelihood of the gold arcs is kept (see mh4.parser.temperature).
 """
 

@@ -40,11 +40,11 @@ def train(
 
     train, dev: the treebank to learn, and the one that says when to stop: CoNLL-U files, several of which are taken together.
     model: the folder of the model, a new one or that of a training to resume; if training has finished there, it is only loaded.
-    system: one of the systems' names; it may be left out with `init`.
+    system: one of the systems' names; it may be omitted with `init`.
     config: settings, as TOML files, as mappings such as ``{"training": {"max_updates": 500}}``, or as a Config: one, or several, of
     which the later override the earlier. settings: such as ``"training.max_updates=500"``, which override both.
-    init: the folder of a trained model to begin with, instead of random weights. Its settings are those of the new one, unless given;
-    system and network (sections encoder and scorer) cannot be others.
+    init: the folder of a trained model to begin with, instead of random weights. The new model has its settings, unless others
+    are given; system and network (sections encoder and scorer) cannot be changed.
     vectors: a file with vectors of words (see mh4.parser.vectors), kept with the model. contextual: files with vectors of the words of
     all sentences (see mh4.parser.contextual).
     progress: called after each evaluation on dev with what is written to metrics.jsonl, a dictionary with "updates", "loss",
@@ -53,7 +53,7 @@ def train(
     >>> mh4.train(train="train.conllu", dev="dev.conllu", model="models/mine", system="mh4-hybrid", progress=print)
 
     If training is interrupted (KeyboardInterrupt), the same call resumes it. Raises InputError for bad files and settings, and if the
-    folder has a model of other files or settings.
+    folder has a model trained on other files or with other settings.
     """
     train_files, dev_files = _files(train, "train"), _files(dev, "dev")
     folder = _path(model, "model")
@@ -157,7 +157,7 @@ def _configured(config: Settings | Iterable[Settings], system: str, base: Config
 
 
 def _with_vectors(config: Config, given: bool, begun: bool, contextual: Sequence[str]) -> Config:
-    """The settings with what follows from the files of vectors; InputError if they need files that are not there.
+    """The settings with what follows from the files of vectors; InputError if the settings need files that are not given.
 
     given: whether there is a file of vectors of words. begun: whether there is a model to begin with, which has its vectors.
     """

@@ -1,6 +1,6 @@
 """Training: minibatches, Adam, evaluation of averaged weights on dev, and a model folder from which it resumes exactly.
 
-It begins with random weights, or with those of a model that another training has left.
+It begins with random weights, or with those of a model that has already been trained.
 
 The folder contains config.toml, vocabulary.json, weights.npz (the best so far on dev) and metrics.jsonl (one line per
 evaluation); also checkpoint.npz while training is running, and calibration.json and summary.json once it has finished.
@@ -76,9 +76,9 @@ class Trainer:
     train, dev: sentences with trees. sources: a description of where they come from, for summary.json; where "dev" is a list, its
     entries are treebanks, one after another in `dev`, each with the number of its "sentences", and are also scored by themselves.
     init: the folder of a model of the same system and network to begin with, whose vocabulary is extended, and whose vectors are kept.
-    vectors: of words, if the encoder has such. contextual: files with those of all sentences.
+    vectors: of words, if the encoder uses any. contextual: files with contextual vectors of all sentences.
     If the folder contains an unfinished run with the same settings and sources, it is resumed; the result is bit for bit the
-    same as without interruption. Settings that say how long to train (CAN_CHANGE) may be others then. Raises InputError if the
+    same as without interruption. Settings that say how long to train (CAN_CHANGE) may differ then. Raises InputError if the
     folder contains anything else, or if another process is training there.
 
     DyNet has one random generator, so that a model made or loaded in the same process during training would change the result.
@@ -285,7 +285,7 @@ class Trainer:
         return True
 
     def _changes(self, finished: bool) -> dict[str, Any]:
-        """The settings that are others than in the folder, and their values here; InputError if that cannot be."""
+        """The settings that differ from those in the folder, with their values here; InputError if one of them may not."""
         system, seed, config = description(self.files)
         one = {"system": (system, self.model.system.name), "seed": (seed, self.model.seed)}
         differing = {name: values for name, values in one.items() if values[0] != values[1]}
@@ -392,7 +392,7 @@ def _scores(gold: Sequence[Sentence], parsed: Sequence[Sentence], tags: Sequence
 
 
 def _first(folder: str, system: str, config: Config) -> Model:
-    """The model to begin with; InputError if it is of another system, or has another network."""
+    """The model to begin with; InputError if its system or its network is another."""
     model = Model.load(folder)
     differing = {} if model.system.name == system else {"system": (model.system.name, system)}
     differing.update((k, v) for k, v in differences(model.config, config).items() if k.startswith(("encoder.", "scorer.")))
