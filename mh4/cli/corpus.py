@@ -89,7 +89,7 @@ def parse(
 
     `mh4 corpus join` turns the shards into what `mh4 parse` would have written.
     """
-    from mh4.corpus import driver, engine, estimate
+    from mh4.corpus import driver, engine, estimate, work
     from mh4.corpus.cutting import shard_bytes
     from mh4.corpus.display import Display
     from mh4.corpus.folder import Corpus, Folder
@@ -99,6 +99,7 @@ def parse(
     from mh4.util.files import make_folder
 
     check_text(text, segmenter, rejects=rejects)
+    _check_workers(scheduler, slurm)
     set_verbosity(quiet, False)
     files = found_in(inputs, text, output)
     settings = Settings.of(
@@ -109,6 +110,7 @@ def parse(
     if plan:
         say(*estimate.report(files, settings, number))
         return
+    work.check(settings)
     total = sum(estimate.sizes(files))
     size = shard_size << 20 if shard_size else shard_bytes(total, number, text)
     make_folder(output)
@@ -149,6 +151,7 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
     from mh4.corpus.folder import Folder
     from mh4.dynet_build import cpu
 
+    _check_workers(scheduler, slurm)
     found = Folder(folder)
     begun = found.load()
     with found.driving():
@@ -183,6 +186,11 @@ def join(folder: str, output: str, rejects: str | None) -> None:
     if rejects and not begun.settings.rejects:
         raise InputError("%s: nothing was set aside, as it was parsed without --rejects" % folder)
     joining.join(found, begun, output, rejects)
+
+
+def _check_workers(scheduler: str | None, slurm: str | None) -> None:
+    if scheduler is not None and slurm is not None:
+        raise InputError("--scheduler and --slurm name different workers: choose one of them")
 
 
 def _end(good: bool) -> None:

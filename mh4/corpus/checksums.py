@@ -1,13 +1,18 @@
-"""Checksums, by which a corpus knows a model, a segmenter and what it has written."""
+"""Checksums, by which a corpus knows the program, a model, a segmenter and what it has written."""
 
 import hashlib
 import sys
+from functools import cache
+from pathlib import Path
 
+import mh4
 from mh4.errors import unreadable
 from mh4.parser import model_files
 
 _OF_A_MODEL = tuple(name for name in model_files.PACKED if name != "summary.json")  # on which its trees and probabilities depend
 _NEEDED = ("config.toml", "vocabulary.json", "weights.npz")
+_PARSING = ("data", "decoders", "parser", "util")  # the parts of this package on which parses depend
+_SOURCES = (".py", ".pyx", ".pxd", ".hpp")  # of wheels only the first are a part
 
 
 def of_file(path: str) -> str:
@@ -17,6 +22,16 @@ def of_file(path: str) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise unreadable(path, error) from None
+
+
+@cache
+def of_program() -> str:
+    """The SHA-256 of the names and checksums of the source files that parse, as far as they are installed; of none that is compiled."""
+    package, digest = Path(mh4.__file__).parent, hashlib.sha256()
+    found = (path for part in _PARSING for path in (package / part).rglob("*") if path.suffix in _SOURCES)
+    for name, path in sorted((path.relative_to(package).as_posix(), path) for path in found):
+        digest.update(("%s %s\n" % (name, of_file(str(path)))).encode())
+    return digest.hexdigest()
 
 
 def of_model(path: str) -> str:

@@ -51,14 +51,19 @@ class Shard(NamedTuple):
         return self.offset + self.length
 
 
+def after(last: Shard | None) -> tuple[int, int, int, int]:
+    """The number, offset, line and sentence of the shard that follows the last one, or of the first of a file."""
+    return (
+        (last.number + 1, last.end, last.line + last.lines, last.sentence + last.sentences) if last is not None else (0, 0, 0, 0)
+    )
+
+
 def cut(stream: BinaryIO, file: int, size: int, last: Shard | None = None) -> Iterator[tuple[Shard, bytes]]:
     """The shards of the rest of a file, each of at least `size` bytes (but the last of them), with their content.
 
     last: the shard at the end of which the stream is; by default, the stream is at the start of the file.
     """
-    number, offset, line, sentence = 0, 0, 0, 0
-    if last is not None:
-        number, offset, line, sentence = last.number + 1, last.end, last.line + last.lines, last.sentence + last.sentences
+    number, offset, line, sentence = after(last)
     parts: list[bytes] = []
     for portion in chain(portions(stream), [b""]):
         parts.append(portion)
@@ -67,8 +72,9 @@ def cut(stream: BinaryIO, file: int, size: int, last: Shard | None = None) -> It
             content = b"".join(parts)
             lines, sentences = content.count(b"\n"), _sentences(content)
             digest = hashlib.sha256(content).hexdigest()
-            yield Shard(file, number, offset, length, line, lines, sentence, sentences, digest), content
-            number, offset, line, sentence = number + 1, offset + length, line + lines, sentence + sentences
+            shard = Shard(file, number, offset, length, line, lines, sentence, sentences, digest)
+            yield shard, content
+            number, offset, line, sentence = after(shard)
             parts = []
 
 

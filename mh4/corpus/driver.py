@@ -68,7 +68,7 @@ def parse(folder: Folder, corpus: Corpus, pool: Pool, listener: Listener) -> boo
     """
 
     def wanted(shard: Shard) -> bool:
-        record = folder.record(shard)
+        record = folder.record(shard, corpus.settings)
         if record is not None:
             listener.found(shard, record)
         return record is None
@@ -83,17 +83,7 @@ def parse(folder: Folder, corpus: Corpus, pool: Pool, listener: Listener) -> boo
 
 def verify(folder: Folder, corpus: Corpus, pool: Pool, listener: Listener) -> bool:
     """Verify all shards, which must be done; returns whether all are correct. The records of those that are not are removed."""
-
-    class Forgetting(Listener):
-        """Passes on what it receives."""
-
-        found, done, said, working = listener.found, listener.done, listener.said, listener.working
-
-        def failed(self, shard: Shard, reason: str, last: bool) -> None:
-            folder.forget(shard)
-            listener.failed(shard, reason, last)
-
-    return drive(verifying.verify, folder, corpus, pool, Forgetting(), lambda shard: True, tries=1)
+    return drive(verifying.verify, folder, corpus, pool, listener, lambda shard: True, tries=1)
 
 
 def drive(work: Work, folder: Folder, corpus: Corpus, pool: Pool, listener: Listener, wanted: Wanted, tries: int) -> bool:

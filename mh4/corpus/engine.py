@@ -27,6 +27,8 @@ except ModuleNotFoundError:
 _LOOK = 1  # seconds between looks at which workers there are
 _ANSWER = 30  # seconds in which a worker that has a result gives it
 _PROFILED = "distributed.worker.profile.enabled"  # 70 KB a second of each worker's memory, for the dashboard
+# A scheduler has an HTTP server anyway: at any free port, as the usual one may be that of another corpus on this machine.
+_NO_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 _STARTS = 3  # of the workers of this machine, until it is an error that they do not start
 
 
@@ -134,6 +136,8 @@ def problem(settings: Settings) -> str:
     if version.__version__ != settings.mh4:
         return "it has mh4 %s, expected %s" % (version.__version__, settings.mh4)
     try:
+        if checksums.of_program() != settings.program_checksum:
+            return "its mh4 %s has other source files" % version.__version__
         if checksums.of_model(settings.model) != settings.model_checksum:
             return "its %s is another model" % settings.model
         if settings.segmenter is not None and checksums.of_file(settings.segmenter) != settings.segmenter_checksum:
@@ -194,7 +198,7 @@ def _nothing() -> None:
 
 def _local(number: int) -> LocalCluster:
     return LocalCluster(
-        n_workers=number, threads_per_worker=1, memory_limit=0, dashboard_address=None, silence_logs=logging.CRITICAL
+        n_workers=number, threads_per_worker=1, memory_limit=0, scheduler_kwargs=_NO_DASHBOARD, silence_logs=logging.CRITICAL
     )
 
 
@@ -214,7 +218,7 @@ def _slurm(options: str, logs: str) -> Any:
         worker_extra_args=["--memory-limit", "0"],
         job_name="mh4-corpus",
         job_script_prologue=["export DASK_%s=False" % _PROFILED.replace(".", "__").upper()],
-        scheduler_options={"dashboard_address": None},
+        scheduler_options=_NO_DASHBOARD,
     )
 
 

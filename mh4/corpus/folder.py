@@ -5,6 +5,7 @@
     plan/00000.jsonl             the shards of the first file, a line each, after a line on the file
     shards/00000/000/007.conllu  the parse of its eighth shard
     shards/00000/000/007.json    its record, which says that it is done, from what and how
+    shards/00000/000/007.rejects its blocks that are not CoNLL-U, if these are set aside
     shards/00000/000/007.log     why it failed, if it did
     jobs/12.log                  what a job of Slurm has printed
 
@@ -28,6 +29,10 @@ from mh4.util.files import make_folder, write_text
 
 FORMAT = 1  # of the folder; incremented when an older program could not read it
 _SETTINGS = "corpus.json"
+_RECORD: dict[str, type] = {  # what a record has that is read, apart from what it was made of
+    "parsed_sentences": int, "parsed_words": int, "rejects": int, "fallbacks": dict, "warnings": list, "seconds": float,
+    "peak_mb": int, "output_sha256": str,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,19 +67,24 @@ class Folder:
             )
         try:
             files = tuple(Input(one["path"], one["given"], one["name"]) for one in found["inputs"])
+            if not found["shard_bytes"] > 0 or not all(isinstance(name, str) for one in files for name in one):
+                raise ValueError
             return Corpus(files, Settings(**found["settings"]), found["shard_bytes"])
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, ValueError):
             raise InputError("%s: damaged, or made by another version of mh4" % path) from None
 
     def begin(self, corpus: Corpus) -> Corpus:
         """Make this the folder of `corpus`; returns the corpus as it was begun, perhaps with shards of another size.
 
-        Raises InputError, naming the first difference, if this is the folder of another corpus.
+        The model and the segmenter may have moved. Raises InputError, naming the first difference, if this is the folder of another
+        corpus.
         """
         if os.path.exists(os.path.join(self.path, _SETTINGS)):
             begun = self.load()
             self._check(begun, corpus)
-            return replace(begun, settings=corpus.settings)
+            corpus = replace(begun, settings=corpus.settings)
+            if corpus == begun:
+                return corpus
         files = [one._asdict() for one in corpus.inputs]
         content = {
             "format": FORMAT, "settings": asdict(corpus.settings), "shard_bytes": corpus.shard_bytes, "inputs": files
@@ -152,14 +162,22 @@ class Folder:
         number = "%03d%s" % (shard.number % 1000, extension)
         return os.path.join(self.path, "shards", "%05d" % shard.file, "%03d" % (shard.number // 1000), number)
 
-    def record(self, shard: Shard) -> dict[str, Any] | None:
-        """The record of a shard if it is done, that is, its output is there and has the recorded size; otherwise None."""
+    def record(self, shard: Shard, settings: Settings) -> dict[str, Any] | None:
+        """The record of a shard if it is done: with these settings, and its files are there and have the recorded sizes; or None."""
         try:
             found = _json(self._path(shard, ".json"))
-            done = found and found["sha256"] == shard.sha256 and os.path.getsize(self.output(shard)) == found["output_bytes"]
+            if (
+                found is None
+                or (found["sha256"], found["options"]) != (shard.sha256, settings.options())
+                or not all(isinstance(found[name], kind) for name, kind in _RECORD.items())
+                or os.path.getsize(self.output(shard)) != found["output_bytes"]
+                or settings.rejects
+                and os.path.getsize(self.rejects(shard)) != found["rejects_bytes"]
+            ):
+                return None
         except (OSError, KeyError, InputError):
             return None
-        return found if done else None
+        return found
 
     def write_record(self, shard: Shard, record: Mapping[str, Any]) -> None:
         """Record that a shard is done."""
@@ -200,7 +218,7 @@ def _json(path: str) -> dict[str, Any] | None:
         return None
     except OSError as error:
         raise unreadable(path, error) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError("%s: damaged: not JSON" % path) from None
     return found if isinstance(found, dict) else None
 

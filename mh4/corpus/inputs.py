@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from mh4.errors import InputError
 from mh4.util import compression
 from mh4.util.reading import files_in, open_regular
 
@@ -24,12 +25,15 @@ def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
     Of a folder, including its subfolders, these are the files called .conllu, or for `text` .txt, also compressed. Their parses have the
     same names, relative to the folder, but end with .conllu; where two would be the same, the later one is called NAME-2.conllu, and so on.
     output: a folder from which nothing is taken.
-    Raises InputError if a path does not exist, or is a folder without such files.
+    Raises InputError if a path does not exist, or is a folder without such files, or is `output`, where the parses would be input the
+    next time.
     """
     found: list[Input] = []
     taken: set[str] = set()
     for argument in arguments:
         if os.path.isdir(argument):
+            if os.path.realpath(argument) == os.path.realpath(output):
+                raise InputError("%s is the folder of the input: name another one, -o FOLDER" % output)
             paths = files_in(argument, TEXT if text else CONLLU, below=True, omitted=output)
             pairs = [(path, os.path.relpath(path, argument)) for path in paths]
         else:

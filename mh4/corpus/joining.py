@@ -3,11 +3,14 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
 
 from mh4.corpus import verifying
 from mh4.corpus.cutting import Shard
 from mh4.corpus.folder import Corpus, Folder
+from mh4.corpus.settings import Settings
 from mh4.errors import InputError, unreadable
 from mh4.util import compression
 from mh4.util.files import atomic_path, make_folder
@@ -17,60 +20,70 @@ _SENT_ID = re.compile(rb"^# sent_id = ([0-9]+)\n", re.MULTILINE)
 
 
 def destinations(corpus: Corpus, output: str) -> list[str]:
-    """Where the parse of each file goes: to `output`, or into it for several files, or if it is a folder or ends with a slash.
-
-    Raises InputError if that would overwrite an input file.
-    """
+    """Where the parse of each file goes: to `output`, or into it for several files, or if it is a folder or ends with a slash."""
     if len(corpus.inputs) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
         paths = [output]
     elif os.path.lexists(output) and not os.path.isdir(output):
         raise InputError("%s: not a folder, as the output of several files has to be" % output)
     else:
         paths = [os.path.join(output, one.name) for one in corpus.inputs]
-    inputs = {(status.st_dev, status.st_ino) for one in corpus.inputs if (status := _status(one.path))}
-    for path in paths:
-        status = _status(path)
-        if status and (status.st_dev, status.st_ino) in inputs:
-            raise InputError("%s would overwrite a file that was parsed: choose another output" % path)
     return paths
+
+
+def _check(paths: Sequence[str], folder: Folder, corpus: Corpus) -> None:
+    """Raises InputError if two of the files that will be written are the same, or one is of the input, or in the folder of the corpus."""
+    inputs = {_identity(one.path) for one in corpus.inputs} - {None}
+    written: set[str] = set()
+    for path in paths:
+        place = os.path.realpath(path)
+        if _identity(path) in inputs:
+            raise InputError("%s would overwrite a file that was parsed: choose another output" % path)
+        if place.startswith(os.path.realpath(folder.path) + os.sep):
+            raise InputError("%s is in the folder of the corpus itself: choose another output" % path)
+        if place in written and (os.path.isfile(path) or not os.path.exists(path)):
+            raise InputError("%s would be written twice: choose another file for one of them" % path)
+        written.add(place)
 
 
 def join(folder: Folder, corpus: Corpus, output: str, rejects: str | None = None) -> list[str]:
     """Write the parse of each file, whole or not at all, and what was rejected to `rejects`; returns the paths of the parses.
 
-    Raises InputError if a shard is not done or is damaged.
+    Raises InputError if a shard is not done or is damaged, and if a file of the input or of the corpus would be overwritten.
     """
     shards = verifying.planned(folder, corpus)
     paths = destinations(corpus, output)
-    for number, path in enumerate(paths):
+    _check([*paths, rejects] if rejects is not None else paths, folder, corpus)
+    for path, (_, of_file) in zip(paths, groupby(shards, lambda shard: shard.file), strict=True):
         make_folder(os.path.dirname(path) or os.curdir)
-        _write(path, _parses(folder, [shard for shard in shards if shard.file == number], corpus.settings.text))
+        _write(path, _parses(folder, of_file, corpus.settings))
     if rejects is not None:
-        _write(rejects, (_content(folder.rejects(shard)) for shard in shards))
+        _write(rejects, (_content(folder, shard, corpus.settings, "rejects")[0] for shard in shards))
     return paths
 
 
-def _parses(folder: Folder, shards: Sequence[Shard], text: bool) -> Iterator[bytes]:
+def _parses(folder: Folder, shards: Iterable[Shard], settings: Settings) -> Iterator[bytes]:
     """The parses of a file's shards; the sentences of text are numbered throughout."""
     before = 0
     for shard in shards:
-        record = folder.record(shard)
-        content = _content(folder.output(shard))
-        if record is None or hashlib.sha256(content).hexdigest() != record["output_sha256"]:
-            raise InputError("%s: damaged: its content does not match its checksum" % folder.output(shard))
-        if text and before:
+        content, record = _content(folder, shard, settings, "output")
+        if settings.text and before:
             content = content.removeprefix(_NEW_DOCUMENT)
             content = _SENT_ID.sub(lambda found: b"# sent_id = %d\n" % (int(found[1]) + before), content)  # noqa: B023
         before += record["parsed_sentences"]
         yield content
 
 
-def _content(path: str) -> bytes:
+def _content(folder: Folder, shard: Shard, settings: Settings, kind: str) -> tuple[bytes, dict[str, Any]]:
+    """The output or the rejects of a shard, and its record. Raises InputError if they do not belong together."""
+    record, path = folder.record(shard, settings), getattr(folder, kind)(shard)
     try:
         with open(path, "rb") as file:
-            return file.read()
+            content = file.read()
     except OSError as error:
         raise unreadable(path, error) from None
+    if record is None or hashlib.sha256(content).hexdigest() != record[kind + "_sha256"]:
+        raise InputError("%s: damaged: its content does not match its checksum" % path)
+    return content, record
 
 
 def _write(path: str, parts: Iterator[bytes]) -> None:
@@ -79,8 +92,10 @@ def _write(path: str, parts: Iterator[bytes]) -> None:
             file.write(part)
 
 
-def _status(path: str) -> os.stat_result | None:
+def _identity(path: str) -> tuple[int, int] | None:
+    """What tells a file from all others; None if there is none."""
     try:
-        return os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return None
+    return status.st_dev, status.st_ino

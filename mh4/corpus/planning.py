@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Generator
 from typing import Any
 
-from mh4.corpus.cutting import MOST_COMPRESSED, Shard, content_of, cut
+from mh4.corpus.cutting import MOST_COMPRESSED, Shard, after, content_of, cut
 from mh4.corpus.folder import Folder
 from mh4.errors import InputError, unreadable
 from mh4.util import compression
@@ -22,12 +22,12 @@ def shards(
     Raises InputError if the file has changed since it was planned, or changes meanwhile.
     """
     status, plan = _status(path), folder.plan(file)
-    planned, known, complete = read(plan)
+    planned, known, complete = read(folder, file)
     compressed = path.endswith(compression.EXTENSIONS)
     size = min(size, MOST_COMPRESSED) if compressed else size
     if complete and planned != status:
         _check_unchanged(path, file, size, known)
-    if not complete or planned != status:  # also after a line that was written in part
+    if not complete or planned != status:  # also to be without lines that do not belong to it
         known = known if complete or planned == status else []
         make_folder(os.path.dirname(plan))
         lines = [{"path": path, **status}, *(shard._asdict() for shard in known), *([_end(len(known))] * complete)]
@@ -50,29 +50,41 @@ def shards(
     _add(plan, _end(count))
 
 
-def read(plan: str) -> tuple[dict[str, int] | None, list[Shard], bool]:
-    """Size and time of the file when it was planned (None if it was not), its shards as far as known, and whether these are all."""
+def read(folder: Folder, file: int) -> tuple[dict[str, int] | None, list[Shard], bool]:
+    """Size and time of a file when it was planned (None if it was not), its shards as far as known, and whether these are all.
+
+    The plan ends before the first line that does not belong there, such as one of which only a part was written.
+    """
+    plan, status = folder.plan(file), None
+    known: list[Shard] = []
     try:
-        with open(plan, encoding="utf-8") as file:
-            lines = file.read().split("\n")[:-1]  # a line may have been written in part
+        with open(plan, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                content = json.loads(line)
+                if status is None:
+                    status = {name: content[name] for name in ("bytes", "mtime_ns")}
+                    compressed = content["path"].endswith(compression.EXTENSIONS)
+                elif known and content == _end(len(known)) and (compressed or known[-1].end == status["bytes"]):
+                    return status, known, line.endswith("\n")
+                else:
+                    shard = Shard(**content)
+                    place = (shard.number, shard.offset, shard.line, shard.sentence)
+                    if shard.file != file or place != after(known[-1] if known else None) or min(shard[:-1]) < 0:
+                        break
+                    known.append(shard)
     except FileNotFoundError:
-        lines = []
+        pass
     except OSError as error:
         raise unreadable(plan, error) from None
-    try:
-        if not lines:
-            return None, [], False
-        first, *rest = map(json.loads, lines)
-        complete = bool(rest) and "shards" in rest[-1]
-        return {name: first[name] for name in ("bytes", "mtime_ns")}, [Shard(**one) for one in rest if "file" in one], complete
-    except (ValueError, TypeError, KeyError):
-        raise InputError("%s: damaged" % plan) from None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        pass  # in a line that does not belong there
+    return status, known, False
 
 
 def changed(folder: Folder, file: int, path: str) -> bool:
     """Whether the file seems to have changed since it was planned, judging by its size and modification time."""
     try:
-        return read(folder.plan(file))[0] != _status(path)
+        return read(folder, file)[0] != _status(path)
     except InputError:
         return True
 

@@ -23,6 +23,7 @@ class Settings:
     model: str
     segmenter: str | None
     mh4: str = _is("mh4")
+    program_checksum: str = _is("the source files of mh4 with checksum")
     model_checksum: str = _is("the model with checksum")
     segmenter_checksum: str | None = _is("the segmenter with checksum")
     text: bool = _is("--text")
@@ -42,6 +43,7 @@ class Settings:
             os.path.abspath(model),
             segmenter and os.path.abspath(segmenter),
             version.__version__,
+            checksums.of_program(),
             checksums.of_model(model),
             segmenter and checksums.of_file(segmenter),
             text=bool(segmenter),

@@ -15,11 +15,11 @@ def report(folder: Folder) -> list[str]:
     fallbacks: Counter[str] = Counter()
     failed = []
     for number, one in enumerate(corpus.inputs):
-        _, known, complete = planning.read(folder.plan(number))
+        _, known, complete = planning.read(folder, number)
         cut += complete
         shards += len(known)
         for shard in known:
-            record = folder.record(shard)
+            record = folder.record(shard, corpus.settings)
             if record is None:
                 if folder.has_log(shard):
                     failed.append("failed: %s, shard %d (log: %s)" % (one.given, shard.number, folder.log(shard)))

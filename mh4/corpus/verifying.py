@@ -1,6 +1,9 @@
 """Comparing what was parsed with the input: nothing is lost, added, moved or changed except what a parser predicts."""
 
+import hashlib
+import io
 import os
+from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
@@ -21,10 +24,10 @@ def planned(folder: Folder, corpus: Corpus) -> list[Shard]:
     shards: list[Shard] = []
     uncut = 0
     for number in range(len(corpus.inputs)):
-        _, known, complete = planning.read(folder.plan(number))
+        _, known, complete = planning.read(folder, number)
         shards += known
         uncut += not complete
-    missing = [shard for shard in shards if folder.record(shard) is None]
+    missing = [shard for shard in shards if folder.record(shard, corpus.settings) is None]
     if uncut or missing:
         what = ["%d of %d files are not cut yet" % (uncut, len(corpus.inputs))] * bool(uncut)
         what += ["%d of %d shards are not done" % (len(missing), len(shards))] * bool(missing)
@@ -33,25 +36,36 @@ def planned(folder: Folder, corpus: Corpus) -> list[Shard]:
 
 
 def verify(folder: Folder, settings: Settings, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
-    """Compare the parse of a shard with the shard; returns its record.
+    """Compare what was made of a shard with the shard; returns its record.
 
-    Raises InputError if the file or the parse does not match the record, and at the first sentence whose lines, apart from predicted
-    columns, differ from the input, or which has no tree.
+    Raises InputError if the file has changed since it was cut. It also does so if the parse does not match the record, and at the first
+    sentence whose lines, apart from predicted columns, differ from the input, or which has no tree; then the record is removed, so that
+    the shard is parsed again.
     """
-    record, output = folder.record(shard), folder.output(shard)
-    if record is None:
-        raise InputError("%s: not done, or damaged" % output)
-    if checksums.of_file(output) != record["output_sha256"]:
-        raise InputError("%s: damaged: its content does not match its checksum" % output)
     if content is None:
         content = work.read(source, shard)
-    sentences = words = rejects = 0
+    rejects = io.StringIO(newline="")
+    rejected = conllu.Rejects(rejects) if settings.rejects else None
+    given = work.blocks(settings, source, shard, content, rejected)
+    try:
+        record = folder.record(shard, settings)
+        if record is None:
+            raise InputError("%s: not done, or damaged" % folder.output(shard))
+        _compare(given, folder.output(shard), settings, source, record)
+        if rejected is not None:
+            _check(folder.rejects(shard), record["rejects_sha256"])
+            expected = hashlib.sha256(rejects.getvalue().encode("utf-8", "surrogateescape")).hexdigest()
+            if (record["rejects_sha256"], record["rejects"]) != (expected, rejected.count):
+                raise InputError("%s: not the %d blocks that are not CoNLL-U" % (folder.rejects(shard), rejected.count))
+    except InputError:
+        folder.forget(shard)
+        raise
+    return record
 
-    def rejected(lines: list[str], error: InputError) -> None:
-        nonlocal rejects
-        rejects += 1
 
-    given = work.blocks(settings, source, shard, content, rejected if settings.rejects else None)
+def _compare(given: Iterator[Block], output: str, settings: Settings, source: Input, record: dict[str, Any]) -> None:
+    _check(output, record["output_sha256"])
+    sentences = words = 0
     written = conllu.blocks(output, trees=False) if os.path.getsize(output) else iter(())
     for before, after in zip_longest(given, written):
         if before is None or after is None:
@@ -62,12 +76,14 @@ def verify(folder: Folder, settings: Settings, source: Input, shard: Shard, cont
         if not after.comment("mh4").startswith("skipped"):
             list(conllu.parsed(after.lines, "%s, in" % after.sentence.name))
         sentences, words = sentences + 1, words + len(after.sentence)
-    counted = (sentences, words, rejects)
-    if counted != (record["parsed_sentences"], record["parsed_words"], record["rejects"]):
-        raise InputError(
-            "%s: %d sentences, %d words and %d rejects, which are not the numbers of its record" % (output, *counted)
-        )
-    return record
+    if (sentences, words) != (record["parsed_sentences"], record["parsed_words"]):
+        raise InputError("%s: %d sentences, %d words, which are not the numbers of its record" % (output, sentences, words))
+
+
+def _check(path: str, checksum: str) -> None:
+    """Raises InputError unless the file has this checksum."""
+    if checksums.of_file(path) != checksum:
+        raise InputError("%s: damaged: its content does not match its checksum" % path)
 
 
 def _kept(block: Block, settings: Settings) -> str:

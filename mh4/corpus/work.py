@@ -19,14 +19,36 @@ from mh4.corpus.settings import Settings
 from mh4.data import conllu
 from mh4.data.conllu import Block, Rejected, Start
 from mh4.errors import InputError, warnings_said
-from mh4.parser import parallel, writing
+from mh4.parser import long_sentences, parallel, writing
 from mh4.parser.long_sentences import Limit
 from mh4.parser.parsing import Parser
 from mh4.parser.writing import Written
+from mh4.util.processes import Child, Killed
 from mh4.util.reading import open_content
 
 if TYPE_CHECKING:
     from mh4.data.segmenter import Segmenter
+
+
+def check(settings: Settings) -> None:
+    """Raises InputError if the model or the segmenter cannot be loaded, or the model cannot parse as the settings say.
+
+    Another process finds out, since the model would stay in the memory of this one.
+    """
+    child = Child()
+    try:
+        child.call(_check, settings)
+    except Killed:
+        raise InputError("the process that loaded the model was killed, perhaps because memory ran out") from None
+    finally:
+        child.kill()
+
+
+def _check(settings: Settings) -> None:
+    limit = Limit(settings.longest, settings.beyond)
+    long_sentences.parse(_load(*_arguments(settings)), [], limit, confidence=settings.confidence)
+    if settings.segmenter is not None:
+        _segmenter(settings.segmenter, settings.segmenter_checksum)
 
 
 def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
@@ -52,16 +74,21 @@ def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, conte
         "parsed_sentences": written.sentences,
         "parsed_words": written.words,
         "rejects": rejected.count if rejected else 0,
+        **(_file("rejects", folder.rejects(shard)) if settings.rejects else {}),
         "fallbacks": written.noted,
         "warnings": said,
-        "output_bytes": os.path.getsize(folder.output(shard)),
-        "output_sha256": checksums.of_file(folder.output(shard)),
+        **_file("output", folder.output(shard)),
         "seconds": round(time.perf_counter() - start, 3),
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> (20 if sys.platform == "darwin" else 10),
         "host": socket.gethostname(),
     }
     folder.write_record(shard, record)
     return record
+
+
+def _file(name: str, path: str) -> dict[str, Any]:
+    """What the record says of a file."""
+    return {name + "_bytes": os.path.getsize(path), name + "_sha256": checksums.of_file(path)}
 
 
 def read(source: Input, shard: Shard) -> bytes:
@@ -74,10 +101,9 @@ def write(
     settings: Settings, source: Input, shard: Shard, content: bytes, file: TextIO, rejected: Rejected | None = None
 ) -> Written:
     """Parse a shard, whose bytes are `content`, and write the parse to `file`."""
-    arguments = (settings.model, settings.model_checksum, settings.decode, settings.beam)
     given = blocks(settings, source, shard, content, rejected)
     limit = Limit(settings.longest, settings.beyond)
-    with closing(parallel.parse(_load, arguments, given, limit=limit, confidence=settings.confidence)) as parsed:
+    with closing(parallel.parse(_load, _arguments(settings), given, limit=limit, confidence=settings.confidence)) as parsed:
         return writing.write(parsed, file, tags=settings.tags, keep_deps=settings.keep_deps)
 
 
@@ -88,6 +114,10 @@ def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, reje
     if settings.segmenter is None:
         return conllu.parsed(lines, name, trees=False, rejected=rejected, start=start)
     return _segmenter(settings.segmenter, settings.segmenter_checksum).segmented(lines, name, start)
+
+
+def _arguments(settings: Settings) -> tuple[str, str, str | None, int]:
+    return settings.model, settings.model_checksum, settings.decode, settings.beam
 
 
 def _load(model: str, checksum: str, decode: str | None, beam: int) -> Parser:

@@ -41,7 +41,7 @@ def _files(folder: str, below: bool, entered: set[str]) -> Iterator[str]:
     for entry in os.scandir(folder):
         if entry.name.startswith("."):
             continue
-        if not entry.is_dir():
+        if not os.path.isdir(entry.path):  # also not a link that leads to itself, for which entry.is_dir would raise an error
             yield entry.path
         elif below and (place := os.path.realpath(entry.path)) not in entered:
             yield from _files(entry.path, below, entered | {place})

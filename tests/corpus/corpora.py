@@ -41,6 +41,16 @@ class Here:
         pass
 
 
+class ChildHere:
+    """A child process that is this one."""
+
+    def call(self, function, *arguments):
+        return function(*arguments)
+
+    def kill(self):
+        pass
+
+
 class Call:
     """A call that is made when its result is asked for."""
 

@@ -17,7 +17,7 @@ import toy
 from click.testing import CliRunner
 
 from mh4 import cli
-from mh4.corpus import display, driver
+from mh4.corpus import display, driver, work
 from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.util import compression
@@ -52,6 +52,7 @@ def pool(monkeypatch, before=lambda shard: None):
         yield corpora.Here(before)
 
     monkeypatch.setattr(engine, "workers", workers)
+    monkeypatch.setattr(work, "Child", corpora.ChildHere)
 
 
 def mh4(*arguments, code=0):
@@ -291,7 +292,7 @@ def test_workers_of_another_version_or_model(folder):
     options.update(longest=None, beyond=None, rejects=False)
     settings = Settings.of("model", None, **options)
     assert engine.problem(settings) == ""
-    changed = {"mh4": "0.0.9", "model_checksum": "0", "model": "none"}
+    changed = {"mh4": "0.0.9", "program_checksum": "0", "model_checksum": "0", "model": "none"}
     for name, value in changed.items():
         assert engine.problem(Settings(**{**vars(settings), name: value})) != ""
 

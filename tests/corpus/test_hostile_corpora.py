@@ -1,0 +1,100 @@
+"""What people and machines do to the folder of a corpus: nothing is overwritten, or taken for what it is not."""
+
+import json
+import os
+import shutil
+
+import corpora
+import pytest
+from test_corpus import folder, mh4, model, parse, pool, same_as_mh4_parse  # noqa: F401
+
+from mh4.corpus import checksums
+
+FAILED = 2
+
+
+def change(path, **entries):
+    """Change entries of a file of JSON; None removes one."""
+    found = {**json.loads(path.read_text()), **entries}
+    path.write_text(json.dumps({name: value for name, value in found.items() if value is not None}))
+
+
+def test_outputs_that_would_overwrite_something(folder):  # noqa: F811
+    before = {path.name: path.read_bytes() for path in (folder / "in").iterdir()}
+    assert "in is the folder of the input" in mh4("corpus", "parse", "in", "-o", "in", "--model", "model", code=FAILED)
+    parse("--rejects")
+    for output, message in (
+        ("in", "would overwrite a file that was parsed"),
+        ("out/shards", "is in the folder of the corpus itself"),
+    ):
+        assert message in mh4("corpus", "join", "out", "-o", output, code=FAILED)
+    os.mkdir("joined")
+    os.symlink("long.conllu", "joined/a b\n.conllu")
+    assert "would be written twice" in mh4("corpus", "join", "out", "-o", "joined", code=FAILED)
+    assert "would be written twice" in mh4("corpus", "join", "out", "-o", "new", "--rejects", "new/long.conllu", code=FAILED)
+    assert not (folder / "new").exists() and os.listdir("joined") == ["a b\n.conllu"]
+    assert {path.name: path.read_bytes() for path in (folder / "in").iterdir()} == before
+
+
+def test_two_kinds_of_workers(folder):  # noqa: F811
+    assert "choose one of them" in parse("--scheduler", "tcp://x:1", "--slurm", "", code=FAILED)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [{"options": {}}, {"seconds": None}, {"parsed_words": "7"}, {"output_sha256": None}, {"output_bytes": 1}, {"sha256": "0"}],
+)
+def test_damaged_records(folder, monkeypatch, entries):  # noqa: F811
+    """A shard whose record is not as it should be is not done."""
+    parse()
+    change(corpora.records(folder / "out")[2], **entries)
+    assert ": 7 of 8 shards are done" in mh4("corpus", "status", "out")
+    assert "1 of 8 shards are not done" in mh4("corpus", "join", "out", "-o", "joined", code=FAILED)
+    worked_on = []
+    pool(monkeypatch, worked_on.append)
+    parse()
+    assert len(worked_on) == 1 and same_as_mh4_parse(folder)
+
+
+@pytest.mark.parametrize("line", ["nonsense", "[" * 100_000, '{"file": 1}', "{}", '{"shards": 2}', ""])
+def test_damaged_plans(folder, line):  # noqa: F811
+    """What is planned is taken up to the line that does not belong there."""
+    parse()
+    plan = folder / "out" / "plan" / "00001.jsonl"
+    lines = plan.read_text().split("\n")
+    for at in (0, 1, 3):
+        plan.write_text("\n".join([*lines[:at], line, *lines[at + 1 :]]))
+        parse()
+        assert plan.read_text().split("\n") == lines
+    assert same_as_mh4_parse(folder)
+
+
+def test_rejects_that_are_gone_or_changed(folder):  # noqa: F811
+    with open("in/long.conllu", "a") as file:
+        file.write("1\tnot\t_\n\n")
+    parse("--rejects")
+    (rejects,) = (path for path in (folder / "out").glob("shards/*/*/*.rejects*") if path.stat().st_size)
+    content = rejects.read_bytes()
+    for damaged in (content.upper(), None):
+        rejects.unlink() if damaged is None else rejects.write_bytes(damaged)
+        mh4("corpus", "join", "out", "-o", "joined", "--rejects", "all", code=FAILED)
+        assert not (folder / "all").exists()
+        mh4("corpus", "verify", "out", code=1 if damaged else FAILED)
+        parse("--rejects")
+        assert rejects.read_bytes() == content
+
+
+def test_another_program(folder, monkeypatch):  # noqa: F811
+    """What was begun by other source files of the same version is not continued, and no work given to them."""
+    parse()
+    monkeypatch.setattr(checksums, "of_program", lambda: "0" * 64)
+    assert "begun with the source files of mh4 with checksum " in parse(code=FAILED)
+
+
+def test_a_model_that_cannot_parse_so(folder):  # noqa: F811
+    """This is said once, before there is a folder, and not of each shard."""
+    assert "mh3 has no scores of arcs, for --beyond mst" in parse("--beyond", "mst", code=FAILED)
+    shutil.copytree("model", "damaged")
+    with open("damaged/weights.npz", "r+b") as file:
+        file.truncate(1000)
+    assert "damaged" in parse(model="damaged", code=FAILED) and not (folder / "out").exists()
