@@ -8,7 +8,9 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.batch.sentences cimport DONE, FAILED, Corner, Padded, Sentences, Worker, as_padded
+from mh4.decoders.batch.sentences cimport (
+    DONE, FAILED, Corner, Corners, Padded, Sentences, Tensors, Worker, all_padded, as_padded,
+)
 from mh4.decoders.mst.decoder cimport Contraction
 from mh4.decoders.oneec.parts cimport write_parts
 from mh4.decoders.oneec.search cimport Search as OneECSearch
@@ -124,15 +126,14 @@ cdef class Decoding(Sentences):
 cdef class TransitionDecoding(Decoding):
     """Sentences for mh3, mh4 or mh5."""
 
-    cdef Padded shift, s0b0, s1s0, arcs
+    cdef Tensors of_scores
     cdef object transitions, scores
     cdef Py_ssize_t[:, ::1] to_transitions, to_shift, to_s0b0, to_s1s0, to_arcs
     cdef double[::1] to_scores
 
     def __init__(self, tensors, lengths, longest, single_root, trees):
         Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
-        self.shift, self.s0b0 = as_padded(tensors.get("shift")), as_padded(tensors.get("reduce_s0b0"))
-        self.s1s0, self.arcs = as_padded(tensors.get("reduce_s1s0")), as_padded(tensors.get("arcs"))
+        self.of_scores = all_padded(tensors)
         total = self.before[self.count]
         for part in tensors:
             if part != "cost":
@@ -152,7 +153,8 @@ cdef class TransitionWorker(Worker):
     """Decodes for mh3, mh4 or mh5, as best_derivation in shared/search.pyx does."""
 
     cdef Search full, tree, simpler
-    cdef Corner[float] shift, s0b0, s1s0, arcs, cost, sum_of_both
+    cdef Corners[float] scores
+    cdef Corner[float] cost, sum_of_both
     cdef vector[int] reached_from
     cdef double most  # bytes that the chart `full` may take up; if it takes more, `simpler` is used
 
@@ -167,10 +169,7 @@ cdef class TransitionWorker(Worker):
         self.tree.release()
         if self.simpler is not None:
             self.simpler.release()
-        self.shift.release()
-        self.s0b0.release()
-        self.s1s0.release()
-        self.arcs.release()
+        self.scores.release()
         self.cost.release()
         self.sum_of_both.release()
 
@@ -209,18 +208,9 @@ cdef class TransitionWorker(Worker):
         """The scores of a sentence; False if there are NaN or others that are too large."""
         cdef int n = of.words[b], x
         to[0] = Scores(n, n + 2, NULL, NULL, NULL, NULL, NULL, NULL)
-        to.shift = self.shift.take(of.shift, b, n + 2, n + 2)
-        to.s0b0 = self.s0b0.take(of.s0b0, b, n + 2, n + 2)
-        if not to.shift or not to.s0b0:
+        if not self.scores.take(of.of_scores, b, to[0]):
             return False
-        if of.s1s0.values:
-            to.s1s0 = self.s1s0.take(of.s1s0, b, n + 2, n + 2)
-            if not to.s1s0:
-                return False
-        if of.arcs.values:
-            to.arcs = to.by_arc = self.arcs.take(of.arcs, b, n + 1, n + 1)
-            if not to.arcs:
-                return False
+        to.by_arc = to.arcs
         if of.cost.values:
             to.cost = to.by_arc = self.cost.take(of.cost, b, n + 1, n + 1)
             if not to.cost:

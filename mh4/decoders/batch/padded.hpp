@@ -1,12 +1,9 @@
 // Padded arrays, of which a sentence of n words takes up the leading corner.
 #pragma once
-#include <math.h>
-#include <stddef.h>
-
-#include <algorithm>
 #include <vector>
 
 #include "chart_memory.hpp"
+#include "kinds.hpp"
 
 namespace batch {
 
@@ -16,18 +13,6 @@ struct Padded {
     bool wide;
     size_t layers, rows, columns;
 };
-
-enum { MASKS = 1, INVALID = 2 };  // as in arguments.pyx: numbers that count as -inf; numbers of 1e30 or more, or NaN
-
-template <class From> static inline int kinds(const From *numbers, size_t count) {
-    const From largest = (From)1e30, none = -(From)INFINITY;
-    int masks = 0, invalid = 0;
-    for (size_t x = 0; x < count; x++) {  // the compiler makes vectors of this
-        invalid |= !(numbers[x] < largest);
-        masks |= (numbers[x] > none) & (numbers[x] <= -largest);
-    }
-    return (masks ? MASKS : 0) | (invalid ? INVALID : 0);
-}
 
 // Numbers as the charts take them, where they are if nothing has to be changed, otherwise in a copy.
 template <class To> class Corner {
@@ -83,6 +68,34 @@ template <class To> class Corner {
     void release() {
         if (copy.capacity() * sizeof(To) > KEEP)
             std::vector<To>().swap(copy);
+    }
+};
+
+// The score tensors of transitions and arcs; those that are missing have no values.
+struct Tensors {
+    Padded shift, s0b0, s1s0, arcs;
+};
+
+// The same of a sentence, as the charts take them.
+template <class To> class Corners {
+    Corner<To> shift, s0b0, s1s0, arcs;
+
+    static bool take(Corner<To> &corner, const Padded &of, size_t sentence, size_t side, const To *&to) {
+        if (of.values)
+            to = corner.take(of, sentence, side, side);
+        return to || !of.values;
+    }
+
+  public:
+    // Let the scores `to`, of which n is set, point to them; false if there are numbers of 1e30 or more, or NaN.
+    template <class Scores> bool take(const Tensors &of, size_t sentence, Scores &to) {
+        const size_t arc_side = to.n + 1, side = arc_side + 1;
+        return take(shift, of.shift, sentence, side, to.shift) && take(s0b0, of.s0b0, sentence, side, to.s0b0) &&
+               take(s1s0, of.s1s0, sentence, side, to.s1s0) && take(arcs, of.arcs, sentence, arc_side, to.arcs);
+    }
+    void release() {
+        for (Corner<To> *corner : {&shift, &s0b0, &s1s0, &arcs})
+            corner->release();
     }
 };
 

@@ -6,8 +6,7 @@ from typing import Optional, Union
 import numpy as np
 from libc.stdint cimport uint64_t
 
-from mh4.decoders.batch.sentences cimport DONE, FAILED, Sentences, Worker
-from mh4.decoders.batch.summing cimport Corners, Tensors, all_padded
+from mh4.decoders.batch.sentences cimport DONE, FAILED, Corners, Sentences, Tensors, Worker, all_padded
 from mh4.decoders.shared.marginals cimport Samples, Scores, Sums
 
 from mh4.decoders.batch import arguments
@@ -67,10 +66,10 @@ cdef class SamplingWorker(Worker):
     """Draws for mh3, mh4 or mst, as `drawn` in shared/marginals.pyx does."""
 
     cdef Sums sums
-    cdef Corners scores
+    cdef Corners[double] scores
 
     def __init__(self, sums):
-        self.sums, self.scores = sums, Corners()
+        self.sums = sums
 
     cdef double bytes_needed(self) noexcept nogil:
         return self.sums.bytes_needed()
@@ -85,7 +84,7 @@ cdef class SamplingWorker(Worker):
     cdef int draw(self, Sampling of, Py_ssize_t b) except -1 nogil:
         cdef Scores scores = Scores(of.words[b], of.of_scores.s0b0.layers, of.single_root, NULL, NULL, NULL, NULL, NULL)
         cdef Samples to = Samples(of.seeds[b], of.to_heads.shape[1], of.to_heads.shape[2], NULL, False)
-        if not self.scores.take(of.of_scores, b, &scores):
+        if not self.scores.take(of.of_scores, b, scores):
             return FAILED
         if to.count:
             to.heads = &of.to_heads[b, 0, 0]

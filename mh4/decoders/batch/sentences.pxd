@@ -10,6 +10,11 @@ cdef extern from "padded.hpp" namespace "batch" nogil:
         const To* take(const Padded& of, size_t sentence, size_t rows, size_t columns) except +
         const To* transpose(const Padded& of, size_t sentence, size_t rows, size_t columns) except +
         void release()
+    cdef struct Tensors:
+        Padded shift, s0b0, s1s0, arcs
+    cdef cppclass Corners[To]:
+        bint take[Scores](const Tensors& of, size_t sentence, Scores& to) except +
+        void release()
 
 
 cdef enum Outcome:
@@ -17,6 +22,7 @@ cdef enum Outcome:
 
 
 cdef Padded as_padded(array)
+cdef Tensors all_padded(tensors)
 
 
 cdef class Sentences:

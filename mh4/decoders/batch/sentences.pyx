@@ -23,6 +23,12 @@ cdef Padded as_padded(array):
     return Padded(<const void*> address, array.dtype == np.float64, layers, array.shape[array.ndim - 2], array.shape[array.ndim - 1])
 
 
+cdef Tensors all_padded(tensors):
+    """The score tensors of transitions and arcs among these arrays by name."""
+    return Tensors(as_padded(tensors.get("shift")), as_padded(tensors.get("reduce_s0b0")), as_padded(tensors.get("reduce_s1s0")),
+                   as_padded(tensors.get("arcs")))
+
+
 cdef class Sentences:
     """Checked arguments, and the outcome of each sentence.
 

@@ -8,7 +8,9 @@ from libc.math cimport INFINITY
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from mh4.decoders.batch.sentences cimport DONE, FAILED, Corner, Padded, Sentences, Worker, as_padded
+from mh4.decoders.batch.sentences cimport (
+    DONE, FAILED, Corner, Corners, Padded, Sentences, Tensors, Worker, all_padded, as_padded,
+)
 from mh4.decoders.oneec.search cimport Parts, Sums as OneECSearchSums
 from mh4.decoders.shared.arguments cimport not_below_root
 from mh4.decoders.shared.marginals cimport Counts, Scores, Sums
@@ -117,11 +119,6 @@ cdef Summing summed(Summing sentences, threads):
     return sentences
 
 
-cdef Tensors all_padded(tensors):
-    return Tensors(as_padded(tensors.get("shift")), as_padded(tensors.get("reduce_s0b0")), as_padded(tensors.get("reduce_s1s0")),
-                   as_padded(tensors.get("arcs")))
-
-
 cdef enum Heads:  # what is given of those of a sentence
     OPEN, SOME_TREES, ONE_TREE, NO_TREE, WRONG
 
@@ -212,45 +209,16 @@ cdef class TransitionSumming(Summing):
         return BatchMarginals(self.lengths, self.log_partition, self.arc_counts, self.parts)
 
 
-cdef class Corners:
-    """The scores of a sentence, or the direction, where they are or in a copy."""
-
-    cdef bint take(self, const Tensors& of, Py_ssize_t b, Scores* to) except -1 nogil:
-        """False if there are NaN or numbers that are too large."""
-        cdef int n = to.n
-        if of.shift.values:
-            to.shift = self.shift.take(of.shift, b, n + 2, n + 2)
-            to.s0b0 = self.s0b0.take(of.s0b0, b, n + 2, n + 2)
-            if not to.shift or not to.s0b0:
-                return False
-        if of.s1s0.values:
-            to.s1s0 = self.s1s0.take(of.s1s0, b, n + 2, n + 2)
-            if not to.s1s0:
-                return False
-        if of.arcs.values:
-            to.arcs = self.arcs.take(of.arcs, b, n + 1, n + 1)
-            if not to.arcs:
-                return False
-        return True
-
-    cdef void release(self) noexcept nogil:
-        self.shift.release()
-        self.s0b0.release()
-        self.s1s0.release()
-        self.arcs.release()
-
-
 cdef class TransitionWorker(Worker):
     """Sums for mh3, mh4 or mst, as expected_counts in shared/marginals.pyx does."""
 
     cdef Sums sums
-    cdef Corners scores, direction
+    cdef Corners[double] scores, direction
     cdef Corner[double] to_shift, to_s0b0, to_s1s0, to_arcs, with_heads
     cdef vector[int] tree, reached_from
 
     def __init__(self, sums):
         self.sums = sums
-        self.scores, self.direction = Corners(), Corners()
 
     cdef double bytes_needed(self) noexcept nogil:
         return self.sums.bytes_needed()
@@ -272,7 +240,7 @@ cdef class TransitionWorker(Worker):
         cdef int n = of.words[b]
         cdef Scores scores = Scores(n, of.of_scores.s0b0.layers, of.single_root, NULL, NULL, NULL, NULL, NULL), direction = scores
         cdef Counts counts = Counts(0, NULL, NULL, NULL, NULL)
-        if not self.scores.take(of.of_scores, b, &scores) or not self.direction.take(of.of_direction, b, &direction):
+        if not self.scores.take(of.of_scores, b, scores) or not self.direction.take(of.of_direction, b, direction):
             return FAILED
         cdef int heads = of.heads(b, self.tree, self.reached_from)
         if heads == WRONG:

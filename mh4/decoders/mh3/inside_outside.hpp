@@ -5,46 +5,32 @@
 //     t[i,l] = sum over j of u[i,j] (before[j,l] + arc(i->j) after[j,l]),    u[i,j] = t[i,j] shift[i,j],    t[i,i+1] = 1
 //     before[j,l] = t[j,l] LA[j,l] arc(l->j),    after[j,l] = t[j,l] RA[j,l].
 #pragma once
-#include "scaling.h"
+#include "transition_sums.hpp"
 
 namespace marginals {
 
-template <class N> class MH3 {
+template <class N> class MH3 : public TransitionSums<N> {
+    typedef TransitionSums<N> Base;
+
   protected:
     typedef typename N::Value Value;
     typedef typename N::Vector Vector;
     enum { WIDTH = N::WIDTH };
-    static constexpr double NUMBER = 2.1;  // the number of derivations of n words is less than e^(2.1 n)
+    using Base::g2, Base::memory, Base::n, Base::row, Base::scaling, Base::scores, Base::start, Base::stride, Base::t2, Base::watch;
 
-    Scores scores, direction;
-    Memory<Value> memory;
-    signals::Watch watch;
-    int n, stride;
-    Scaling scaling;
     // rows of `stride`
-    Value *t2, *g2, *left, *right, *before, *after;  // at i, l; g2: the derivative by t; left and right: LA and RA
+    Value *left, *right, *before, *after;  // at i, l; left and right: LA and RA
     Value *g_before, *g_after;
-    Value *shift, *arc;                               // at b0, s0; at dependent, head
+    Value *shift, *arc;                    // at b0, s0; at dependent, head
     Value *count_shift, *count_arc;
 
-    Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
-    static int start(int j) { return (j + 1) / WIDTH * WIDTH; }  // of rows over l > j
-
-    void arrange(size_t square) {
+    void arrange(size_t square) override {
         for (Value **table : {&t2, &g2, &left, &right, &before, &after, &g_before, &g_after, &shift, &arc, &count_shift, &count_arc})
             *table = memory.take(square);
     }
 
-    void tabulate(double boost) {
-        n = scores.n;
-        stride = (n + 2 + WIDTH - 1) / WIDTH * WIDTH;
-        size_t square = (size_t)(n + 2) * stride;
-        memory.start();
-        arrange(square);
-        memory.allocate();
-        arrange(square);
-        clear(t2, count_arc + square, watch);
-        scaling.find(scores, direction, boost, N::SCALED, watch);
+    void tabulate() override {
+        clear(t2, count_arc + (size_t)(n + 2) * stride, watch);
         for (int j = 1; j <= n; j++) {
             watch.pass(100 * n);
             for (int h = 0; h <= n; h++)
@@ -63,7 +49,7 @@ template <class N> class MH3 {
         return scores.single_root && i == 0 ? Value() : row(arc, j)[i];
     }
 
-    void inside() {
+    void inside() override {
         for (int i = n; i >= 0; i--) {
             Value *items = row(t2, i);
             items[i + 1] = N::exponential(0);
@@ -82,7 +68,7 @@ template <class N> class MH3 {
         }
     }
 
-    void outside() {
+    void outside() override {
         for (int i = 0; i <= n; i++) {
             Value *g = row(g2, i);
             for (int x = start(i); x < stride; x += WIDTH)
@@ -112,49 +98,7 @@ template <class N> class MH3 {
         }
     }
 
-    bool sum(double boost) {
-        tabulate(boost);
-        if (!scaling.precise)
-            return false;
-        inside();
-        Value z = row(t2, 0)[n + 1];
-        if (!N::SCALED || N::is_zero(z))
-            return !N::SCALED;
-        if (scaling.negligible(N::log(z), NUMBER))
-            return true;
-        Range range;
-        for (int i = 0; i <= n; i++) {
-            watch.pass(4 * n);
-            for (int l = i + 1; l <= n + 1; l++)
-                range.add(row(t2, i)[l]);
-        }
-        return scaling.finite && range.fits();
-    }
-
-    // The inside pass; true if it is right.
-    bool sum_of(const Scores &of, const Scores &change = Scores()) {
-        scores = of;
-        direction = change;
-        return sum(0) || (N::SCALED && scaling.precise && sum(better_boost<N>(t2, stride, n, NUMBER)));
-    }
-    // Whether there are no derivations.
-    bool empty() const { return N::is_zero(row(t2, 0)[n + 1]) || (scores.single_root && n == 0); }
-
-  public:
-    // The marginals or, with Duals, their derivatives in a direction. True if they are right; false if N is not enough for these
-    // scores. Throws as Memory::allocate does, or signals::Raised.
-    bool find(const Scores &of, Counts &counts, const Scores &change = Scores()) {
-        if (!sum_of(of, change))
-            return false;
-        counts.log_partition = -INFINITY;
-        if (empty())
-            return true;
-        Value z = row(t2, 0)[n + 1];
-        counts.log_partition = N::log(z) + scaling.total;
-        if (!counts.arcs)
-            return true;
-        row(g2, 0)[n + 1] = N::inverse(z);
-        outside();
+    double write(Counts &counts) override {
         int side = n + 2;
         double total = 0;
         for (int k = 1; k <= n; k++) {
@@ -170,11 +114,11 @@ template <class N> class MH3 {
             for (int h = 0; h <= n; h++)
                 total += counts.arcs[(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
         }
-        return isfinite(total);
+        return total;
     }
 
-    size_t bytes_needed() const { return memory.bytes(); }
-    void release(size_t kept) { memory.release(kept); }
+  public:
+    MH3() : Base(2.1) {}
 };
 
 }  // namespace marginals

@@ -5,7 +5,7 @@
 
 namespace marginals {
 
-template <class N> class SampledMH3 : public MH3<N> {
+template <class N> class SampledMH3 : public Sampler<MH3<N>> {
     typedef MH3<N> Base;
     typedef typename N::Value Value;
     using Base::n;
@@ -17,7 +17,7 @@ template <class N> class SampledMH3 : public MH3<N> {
     std::vector<Item> agenda;
     Choice<N> choice;
 
-    bool draw(Random &random, int *heads) {
+    bool draw(Random &random, int *heads) override {
         agenda.assign(1, Item{0, n + 1});
         while (!agenda.empty()) {
             const int i = agenda.back().i, l = agenda.back().l;
@@ -39,19 +39,6 @@ template <class N> class SampledMH3 : public MH3<N> {
             agenda.push_back({i, j});
             agenda.push_back({j, l});
         }
-        return true;
-    }
-
-  public:
-    using Base::find;
-
-    // True if the trees are drawn from the right distribution; false if N is not enough for these scores. Throws as the other `find`.
-    bool find(const Scores &of, Samples &to) {
-        if (!this->sum_of(of))
-            return false;
-        to.none = this->empty();
-        if (!to.none)
-            draw_all(to, [&](Random &random, int *heads) { return draw(random, heads); });
         return true;
     }
 };

@@ -19,29 +19,24 @@
 // in reverse: for each plane i, what its items are needed for, then for each plane j, what [j,k,l] and [k,l] are needed for in
 // planes i < j (gather).
 #pragma once
-#include "scaling.h"
+#include "transition_sums.hpp"
 
 namespace marginals {
 
-template <class N> class MH4 {
+template <class N> class MH4 : public TransitionSums<N> {
+    typedef TransitionSums<N> Base;
+
   protected:
     typedef typename N::Value Value;
     typedef typename N::Vector Vector;
     enum { WIDTH = N::WIDTH };
+    using Base::g2, Base::memory, Base::n, Base::row, Base::scaling, Base::scores, Base::start, Base::stride, Base::t2, Base::watch;
 
-    static constexpr double NUMBER = 3.3;  // the number of derivations of n words is less than e^(3.3 n)
-
-    Scores scores, direction;
-    Memory<Value> memory;
-    signals::Watch watch;
     std::vector<size_t> place;     // of l = 0 in the row of [0,k,l] in tables by three nodes
-    int n, stride;
-    Scaling scaling;
     // by three nodes, at k, i, l for [i,k,l]
     Value *t3, *d3;
     Value *g3;                     // the derivative by d
     // by two nodes, rows of `stride`
-    Value *t2, *g2;                // [i,l] at i, l; the derivative by it
     Value *on_s0b0[REDUCES];       // at s0, b0
     Value *on_s1s0[REDUCES];       // at s0, s1; including arcs from s1 and s0
     Value *to_la, *to_ra;          // on_s0b0 of LA and RA at b0, s0
@@ -57,28 +52,16 @@ template <class N> class MH4 {
     Value *g_u2, *count_rap;  // the derivative by u[i,j], and RA' with an arc from i to j: vectors whose lanes are still to be added up
     enum { BY_RA, BY_LA, BY_RA2, T_BY_RA2, T_BY_LAP, T_BY_RAP, T_BY_LA2, BY_LA2, KINDS };
 
-    Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
     Value *row3(Value *table, int i, int k) const { return table + place[k] + (size_t)i * (stride - start(k)); }
-    static int start(int k) { return (k + 1) / WIDTH * WIDTH; }  // of rows over l > k
     bool forbidden(int i) const { return scores.single_root && i == 0; }  // arcs from 0, before the last
 
-    void prepare() {
-        n = scores.n;
-        stride = (n + 2 + WIDTH - 1) / WIDTH * WIDTH;
+    void arrange(size_t square) override {
         place.resize(n + 1);
-        size_t volume = 0, square = (size_t)(n + 2) * stride;
+        size_t volume = 0;
         for (int k = 0; k <= n; k++) {
             place[k] = volume - start(k);
             volume += (size_t)k * (stride - start(k));
         }
-        memory.start();
-        arrange(volume, square);
-        memory.allocate();
-        arrange(volume, square);
-        clear(t2, h3, watch);
-    }
-
-    void arrange(size_t volume, size_t square) {
         for (Value **table : {&t3, &d3, &g3})
             *table = memory.take(volume);
         for (Value **table : {&t2, &g2, &to_la, &to_ra, &shift, &arc, &u2_to, &by_u2, &count_shift, &count_arc,
@@ -98,8 +81,8 @@ template <class N> class MH4 {
 
     // Weights
 
-    void tabulate(double boost) {
-        scaling.find(scores, direction, boost, N::SCALED, watch);
+    void tabulate() override {
+        clear(t2, h3, watch);
         for (int m = 1; m <= n; m++) {
             watch.pass(50 * n);
             for (int h = 0; h <= n; h++)
@@ -427,81 +410,30 @@ template <class N> class MH4 {
         }
     }
 
-    template <bool by_arc> void inside() {
+    template <bool by_arc> void inside_planes() {
         for (int i = n; i >= 0; i--)
             inside_plane<by_arc>(i);
     }
+    void inside() override { scores.arcs ? inside_planes<true>() : inside_planes<false>(); }
 
-    template <bool by_arc> void outside() {
-        for (int i = 0; i <= n; i++) {
-            gather<by_arc>(i);
-            outside_plane<by_arc>(i);
-        }
-    }
-
-    // The sum of all derivations with weights scaled by `boost`; true if it is right.
-    bool sum(double boost) {
-        prepare();
-        tabulate(boost);
-        if (!scaling.precise)
-            return false;
-        if (scores.arcs)
-            inside<true>();
-        else
-            inside<false>();
-        Value z = row(t2, 0)[n + 1];
-        if (!N::SCALED || N::is_zero(z))
-            return !N::SCALED;
-        if (scaling.negligible(N::log(z), NUMBER))
-            return true;
-        Range range;
-        for (int i = 0; i <= n; i++)
-            for (int l = i + 1; l <= n + 1; l++)
-                range.add(row(t2, i)[l]);
+    void add_items(Range &range) override {
         for (int k = 1; k <= n; k++)
             for (int i = 0; i < k; i++) {
                 watch.pass(4 * (n - k));
                 for (int l = k + 1; l <= n + 1; l++)
                     range.add(row3(t3, i, k)[l]);
             }
-        return scaling.finite && range.fits();
     }
 
-    // The inside pass; true if it is right.
-    bool sum_of(const Scores &of, const Scores &change = Scores()) {
-        scores = of;
-        direction = change;
-        return sum(0) || (N::SCALED && scaling.precise && sum(better_boost<N>(t2, stride, n, NUMBER)));
+    template <bool by_arc> void outside_planes() {
+        for (int i = 0; i <= n; i++) {
+            gather<by_arc>(i);
+            outside_plane<by_arc>(i);
+        }
     }
-    // Whether there are no derivations.
-    bool empty() const { return N::is_zero(row(t2, 0)[n + 1]) || (scores.single_root && n == 0); }
+    void outside() override { scores.arcs ? outside_planes<true>() : outside_planes<false>(); }
 
-  public:
-    // The marginals or, with Duals, their derivatives in a direction. True if they are right; false if N is not enough for these
-    // scores. Throws as Memory::allocate does, or signals::Raised.
-    bool find(const Scores &of, Counts &counts, const Scores &change = Scores()) {
-        if (!sum_of(of, change))
-            return false;
-        counts.log_partition = -INFINITY;
-        if (empty())
-            return true;
-        Value z = row(t2, 0)[n + 1];
-        counts.log_partition = N::log(z) + scaling.total;
-        if (!counts.arcs)
-            return true;
-        row(g2, 0)[n + 1] = N::inverse(z);
-        if (scores.arcs)
-            outside<true>();
-        else
-            outside<false>();
-        return write(counts);
-    }
-
-    size_t bytes_needed() const { return memory.bytes(); }
-    void release(size_t kept) { memory.release(kept); }
-
-  private:
-    bool write(Counts &counts) {
+    double write(Counts &counts) override {
         int side = n + 2;
         size_t square = (size_t)side * side;
         double total = 0;
@@ -525,8 +457,11 @@ template <class N> class MH4 {
                 if (h != k)
                     total += counts.arcs[(size_t)h * (n + 1) + k] = N::result(row(count_arc, k)[h]);
         }
-        return isfinite(total);
+        return total;
     }
+
+  public:
+    MH4() : Base(3.3) {}
 };
 
 }  // namespace marginals

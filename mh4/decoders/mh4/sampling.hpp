@@ -8,7 +8,7 @@
 
 namespace marginals {
 
-template <class N> class SampledMH4 : public MH4<N> {
+template <class N> class SampledMH4 : public Sampler<MH4<N>> {
     typedef MH4<N> Base;
     typedef typename N::Value Value;
     using Base::n;
@@ -87,7 +87,7 @@ template <class N> class SampledMH4 : public MH4<N> {
         add(u(i, j) * row(this->t2, j)[l], two(i, j), two(j, l));
     }
 
-    bool draw(Random &random, int *heads) {
+    bool draw(Random &random, int *heads) override {
         agenda.assign(1, two(0, n + 1));
         while (!agenda.empty()) {
             const Item item = agenda.back();
@@ -113,19 +113,6 @@ template <class N> class SampledMH4 : public MH4<N> {
             if (term.second.l)
                 agenda.push_back(term.second);
         }
-        return true;
-    }
-
-  public:
-    using Base::find;
-
-    // True if the trees are drawn from the right distribution; false if N is not enough for these scores. Throws as the other `find`.
-    bool find(const Scores &of, Samples &to) {
-        if (!this->sum_of(of))
-            return false;
-        to.none = this->empty();
-        if (!to.none)
-            draw_all(to, [&](Random &random, int *heads) { return draw(random, heads); });
         return true;
     }
 };

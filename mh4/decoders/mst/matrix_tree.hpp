@@ -33,6 +33,7 @@ template <class N> class MST {
     std::vector<Value> totals;
     std::vector<double> largest, scales;  // of a word: an arc to it has the weight exp(score - largest) * scale
     double largest_root;          // with a single root, the weights of arcs from 0 are divided by its exponential, in addition
+    double log_partition;         // of the sum over all trees, -inf if there are none
     bool precise;                 // no weight that matters is wrong by more than 1e-8 of it
 
     Value *row(Value *table, int x) const { return table + (size_t)x * stride; }
@@ -163,8 +164,8 @@ template <class N> class MST {
         }
     }
 
-    // The elimination, and the logarithm of the sum over all trees, -inf if there are none; true if it is right.
-    bool sum_of(const Scores &scores, const Scores &direction, double &log_partition) {
+    // The elimination, and log_partition; true if it is right.
+    bool sum_of(const Scores &scores, const Scores &direction = Scores()) {
         n = scores.n;
         single_root = scores.single_root;
         log_partition = -INFINITY;
@@ -191,14 +192,17 @@ template <class N> class MST {
             log_partition += largest[v] - log(scales[v]);
         return true;
     }
+    // Whether there are no trees.
+    bool empty() const { return log_partition == -INFINITY; }
 
   public:
     // log_partition, and the probability of each arc in counts.arcs or, with Duals, its derivative in a direction.
     // True if the result is right, false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
     bool find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
-        if (!sum_of(scores, direction, counts.log_partition))
+        if (!sum_of(scores, direction))
             return false;
-        if (counts.log_partition == -INFINITY)
+        counts.log_partition = log_partition;
+        if (empty())
             return true;
         if (!counts.arcs)
             return isfinite(counts.log_partition);

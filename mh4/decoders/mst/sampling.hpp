@@ -23,7 +23,7 @@
 
 namespace marginals {
 
-template <class N> class SampledMST : public MST<N> {
+template <class N> class SampledMST : public Sampler<MST<N>> {
     typedef MST<N> Base;
     typedef typename N::Value Value;
     using Base::n;
@@ -61,7 +61,16 @@ template <class N> class SampledMST : public MST<N> {
         }
     }
 
-    bool draw(Random &random, int *heads) {
+    void prepare_to_draw() override {
+        inverses.resize(n + 1);
+        for (int v = 1; v <= n; v++)
+            inverses[v] = N::inverse(this->totals[v]);
+        head.resize(n + 1);
+        via.resize(n + 1);
+        below.resize(n + 1);
+    }
+
+    bool draw(Random &random, int *heads) override {
         for (int v = 1; v <= n; v++) {
             this->watch.pass(100 * v);
             for (int m = 1; m < v; m++)
@@ -83,27 +92,6 @@ template <class N> class SampledMST : public MST<N> {
         }
         for (int m = 1; m <= n; m++)
             heads[this->order[m]] = this->order[head[m]];
-        return true;
-    }
-
-  public:
-    using Base::find;
-
-    // True if the trees are drawn from the right distribution; false if N is not enough for these scores. Throws as the other `find`.
-    bool find(const Scores &of, Samples &to) {
-        double log_partition;
-        if (!this->sum_of(of, Scores(), log_partition))
-            return false;
-        to.none = log_partition == -INFINITY;
-        if (to.none)
-            return true;
-        inverses.resize(n + 1);
-        for (int v = 1; v <= n; v++)
-            inverses[v] = N::inverse(this->totals[v]);
-        head.resize(n + 1);
-        via.resize(n + 1);
-        below.resize(n + 1);
-        draw_all(to, [&](Random &random, int *heads) { return draw(random, heads); });
         return true;
     }
 };

@@ -9,7 +9,6 @@ A mask above -1e30 is a score like any other: a derivation that needs it is foun
 
 import numpy as np
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.shared.derivation import NotInClass
@@ -17,10 +16,10 @@ from mh4.decoders.shared.memory import out_of_memory, room_for
 
 LARGEST = 1e30
 
-cdef enum:
-    MASKS = 1    # there are finite numbers that count as -inf
-    INVALID = 2  # there are numbers of 1e30 or more, or NaN
-    PAGE = 4096  # numbers that are looked at together
+cdef extern from "kinds.hpp" nogil:
+    enum:
+        MASKS, INVALID
+    int kinds[Number](const Number* numbers, size_t count)
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -36,7 +35,7 @@ def scores(name, array, shape):
     if array.shape != shape:
         raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
     array = converted(name, array, FLOAT32 if array.dtype == FLOAT32 else FLOAT64)
-    cdef int found = range_of(array)
+    cdef int found = kinds_of(array)
     if found & INVALID:
         where = tuple(int(i) for i in np.argwhere(~(array < LARGEST))[0])
         raise ValueError(f"{name}: scores must be below {LARGEST:g} and not NaN, got {array[where]} at {where}")
@@ -53,46 +52,17 @@ def converted(name, array, dtype):
     return np.ascontiguousarray(array, dtype=dtype)
 
 
-cdef int range_of(array) except -1:
-    """What a C-contiguous array of floats has besides -inf and numbers between -1e30 and 1e30."""
+cdef int kinds_of(array) except -1:
+    """What a C-contiguous array of floats has besides -inf and numbers between -1e30 and 1e30: MASKS, INVALID, both or 0."""
     cdef Py_buffer buffer
     PyObject_GetBuffer(array, &buffer, PyBUF_SIMPLE)
     cdef int found
     if buffer.itemsize == sizeof(float):
-        found = range_of_numbers(<const float*> buffer.buf, buffer.len // sizeof(float))
+        found = kinds(<const float*> buffer.buf, buffer.len // sizeof(float))
     else:
-        found = range_of_numbers(<const double*> buffer.buf, buffer.len // sizeof(double))
+        found = kinds(<const double*> buffer.buf, buffer.len // sizeof(double))
     PyBuffer_Release(&buffer)
     return found
-
-
-cdef fused Float:
-    float
-    double
-
-
-cdef int range_of_numbers(const Float* numbers, Py_ssize_t count) noexcept nogil:
-    cdef Float largest = <Float> 1e30
-    cdef int found = 0
-    cdef Py_ssize_t first = 0, x, size
-    while first < count:
-        size = min(<Py_ssize_t> PAGE, count - first)
-        if between(numbers + first, -largest, largest, size) < size:
-            for x in range(first, first + size):
-                if not numbers[x] < largest:
-                    found |= INVALID
-                elif -INFINITY < numbers[x] <= -largest:
-                    found |= MASKS
-        first += size
-    return found
-
-
-cdef int between(const Float* numbers, Float low, Float high, int count) noexcept nogil:
-    """How many numbers are between two others."""
-    cdef int total = 0, x
-    for x in range(count):  # the compiler makes vectors of this, and not of the branches above
-        total += (low < numbers[x]) & (numbers[x] < high)
-    return total
 
 
 def float32_scores(name, array, shape):

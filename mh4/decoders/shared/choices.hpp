@@ -57,12 +57,30 @@ template <class N> class Choice {
     }
 };
 
-// Draw all samples by calls draw(random, heads), which return false where they come to a sum of 0 and start again.
-template <class Draw> static void draw_all(Samples &to, Draw draw) {
-    Random random(to.seed);
-    for (size_t sample = 0; sample < to.count; sample++)
-        while (!draw(random, to.heads + sample * to.columns)) {
-        }
-}
+// A chart from whose sums derivations are drawn.
+template <class Chart> class Sampler : public Chart {
+  protected:
+    virtual void prepare_to_draw() {}
+    // Draw a derivation, and write the heads of its tree; false where it comes to a sum of 0, and has to start again.
+    virtual bool draw(Random &random, int *heads) = 0;
+
+  public:
+    using Chart::find;
+
+    // True if the trees are drawn from the right distribution; false if N is not enough for these scores. Throws as the other `find`.
+    bool find(const Scores &of, Samples &to) {
+        if (!this->sum_of(of))
+            return false;
+        to.none = this->empty();
+        if (to.none)
+            return true;
+        prepare_to_draw();
+        Random random(to.seed);
+        for (size_t sample = 0; sample < to.count; sample++)
+            while (!draw(random, to.heads + sample * to.columns)) {
+            }
+        return true;
+    }
+};
 
 }  // namespace marginals

@@ -1,0 +1,16 @@
+// Which numbers there are among scores that count as -inf, or are refused; arguments.pyx says why.
+#pragma once
+#include <math.h>
+#include <stddef.h>
+
+enum { MASKS = 1, INVALID = 2 };  // finite numbers from -1e30 down; numbers of 1e30 or more, or NaN
+
+template <class Number> static inline int kinds(const Number *numbers, size_t count) {
+    const Number largest = (Number)1e30, none = -(Number)INFINITY;
+    int masks = 0, invalid = 0;
+    for (size_t x = 0; x < count; x++) {  // the compiler makes vectors of this
+        invalid |= !(numbers[x] < largest);
+        masks |= (numbers[x] > none) & (numbers[x] <= -largest);
+    }
+    return (masks ? MASKS : 0) | (invalid ? INVALID : 0);
+}
