@@ -23,13 +23,13 @@ sys.path[1:1] = [str(Path(__file__).resolve().parent.parent / "decoders")]
 
 import brute  # noqa: E402
 import corpus  # noqa: E402
-from common import DECODERS, MH4_HYBRID, MHK, hamming_cost, parts_score, sample_tensors, tolerance  # noqa: E402
-from marginals_judge import MODELS, marginals, well_formed  # noqa: E402
+from common import DECODERS, MH4_HYBRID, MHK, MST, hamming_cost, parts_score, sample_tensors, tolerance  # noqa: E402
+from marginals_judge import MODELS, ONEEC, marginals, well_formed  # noqa: E402
 from mh5_judge import DECODERS as MH5  # noqa: E402
 
 import mh4  # noqa: E402
 from mh4.data import conllu  # noqa: E402
-from mh4.decoders import beam, mh3, mh5, mst, oneec  # noqa: E402
+from mh4.decoders import batch, beam, mh3, mh5, mst, oneec  # noqa: E402
 from mh4.decoders import mh4 as exact_mh4  # noqa: E402
 from mh4.decoders.mh4 import first as first_mh4  # noqa: E402
 from mh4.decoders.mh4 import plain as plain_mh4  # noqa: E402
@@ -161,6 +161,30 @@ def marginals_call(rng, words):
         assert not possible, "what only one derivation uses is not forbidden, but there are no marginals"
         return
     well_formed(found, n, as_stated(scores), near=1e-4)
+    if n and rng.random() < 0.3:
+        of_trees(rng, model, n, scores, options, found)
+
+
+def of_trees(rng, model, n, scores, options, found):
+    """The marginals of trees that agree with a random one in some words, and trees drawn at random."""
+    heads = np.array(brute.random_tree(n, rng), dtype=np.int32)
+    heads[rng.random(n + 1) < rng.random()] = -1
+    try:
+        some = marginals(model, scores, heads=heads, **options)
+    except ValueError:  # there are none
+        pass
+    else:
+        well_formed(some, n, as_stated(scores), near=1e-4)
+        given = np.flatnonzero(heads >= 0)
+        np.testing.assert_allclose(some.arcs[heads[given], given], 1, atol=1e-4, err_msg="arcs that are given")
+        assert some.log_partition <= found.log_partition + 1e-6 * max(1, abs(found.log_partition)), "more than of all trees"
+    if model is ONEEC:  # which nothing is drawn from
+        return
+    name = model.name if model is MST else "mh%d" % model.k
+    padded = {tensor: np.pad(numbers[None], [(0, 0)] * (numbers.ndim - 1) + [(0, 3)] * 2) for tensor, numbers in scores.items()}
+    for drawn in batch.sample(name, padded, [n], 3, rng=int(rng.integers(1 << 32)), **options)[0, :, : n + 1]:
+        assert brute.is_tree(drawn.tolist())
+        assert found.arcs[drawn[1:], np.arange(1, n + 1)].min() > 0, "an arc that is not possible was drawn"
 
 
 def check(derivation, n, scores, cost=None):
