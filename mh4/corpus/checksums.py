@@ -5,7 +5,6 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import mh4
 from mh4.errors import unreadable
 from mh4.parser import model_files
 
@@ -27,7 +26,7 @@ def of_file(path: str) -> str:
 @cache
 def of_program() -> str:
     """The SHA-256 of the names and checksums of the source files that parse, as far as they are installed; of none that is compiled."""
-    package, digest = Path(mh4.__file__).parent, hashlib.sha256()
+    package, digest = Path(__file__).parents[1], hashlib.sha256()
     found = (path for part in _PARSING for path in (package / part).rglob("*") if path.suffix in _SOURCES)
     for name, path in sorted((path.relative_to(package).as_posix(), path) for path in found):
         digest.update(("%s %s\n" % (name, of_file(str(path)))).encode())
