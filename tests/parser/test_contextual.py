@@ -10,7 +10,7 @@ from safetensors.numpy import save_file
 import mh4
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
-from mh4.parser import beyond, config
+from mh4.parser import config, long_sentences
 from mh4.parser.contextual import Contextual, key
 from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
@@ -116,8 +116,8 @@ def test_windows_of_long_sentences(sentences, files, tmp_path, monkeypatch):
     save_file({key(words): matrix}, tmp_path / "whole")
     save_file({key(part): rows for part, rows in pieces}, tmp_path / "parts")
     made = model(sentences, [str(tmp_path / "whole")])
-    monkeypatch.setattr(beyond, "window", lambda parser: 20)
-    (found,) = beyond.parse(Parser(made), [Sentence(words)], beyond.Limit(10))
+    monkeypatch.setattr(long_sentences, "window", lambda parser: 20)
+    (found,) = long_sentences.parse(Parser(made), [Sentence(words)], long_sentences.Limit(10))
     made.read_contextual([str(tmp_path / "parts")])
     for at, parsed in zip((0, 20, 40), Parser(made).parse([part for part, _ in pieces])):
         inside = parsed.heads[1:] > 0
