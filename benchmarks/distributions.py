@@ -166,7 +166,7 @@ def main():
             "%s, %d cores; %s." % (cpu.name(), os.cpu_count() or 1, ", ".join("%s %s" % each for each in versions.items())),
             "    python benchmarks/distributions.py",
             "Microseconds of wall time for a sentence with random float32 scores, the best of %d turns on one thread, in batches of %d. "
-            "In brackets, the ratio to the first column; other programs were running, so that only ratios count."
+            "In brackets, the ratio to the first column."
             % (options.rounds, SENTENCES),
             "Sums are computed in float64 by mh4.torch, in float32 by the others. No gradient of `log_partition` is asked for; `marginals` "
             "are this gradient. For mst, all were compared first: sums agree within 0.001, heads exactly.",
