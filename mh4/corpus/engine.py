@@ -6,6 +6,7 @@ shard at a time, as neither DyNet nor its callers run on several threads; so if 
 
 import logging
 import shlex
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -176,12 +177,43 @@ def workers(
             if scheduler is not None:
                 client = stack.enter_context(Client(scheduler, timeout="10s"))
             else:
-                cluster = stack.enter_context(_begun(number) if slurm is None else _slurm(slurm, logs))
+                with _undisturbed():
+                    cluster = _begun(number) if slurm is None else _slurm(slurm, logs)
+                    stack.callback(_end, cluster)
                 client = stack.enter_context(Client(cluster))
                 keep = _nothing if slurm is None else partial(cluster.scale, jobs=number)
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError("%s: no workers: %s" % (scheduler or "Dask", error)) from None
         yield Workers(client, settings, keep)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let Ctrl-C take effect at the end of the block, as Dask cannot be interrupted while it starts or ends.
+
+    Processes that are started in the block, or by threads that are, never hear of it: on a terminal, Ctrl-C goes to all processes of a
+    command, and only the driver should respond.
+    """
+    interrupted = False
+
+    def interrupt(number: int, frame: Any) -> None:
+        nonlocal interrupted
+        interrupted = True
+
+    handler = signal.signal(signal.SIGINT, interrupt)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+        if interrupted:
+            raise KeyboardInterrupt
+
+
+def _end(cluster: Any) -> None:
+    with _undisturbed():
+        cluster.close()
 
 
 def _begun(number: int) -> LocalCluster:

@@ -1,9 +1,16 @@
-"""`mh4 corpus` with real workers, of which one is killed in mid-shard, and then the driver."""
+"""`mh4 corpus` with real workers, of which one is killed in mid-shard, and then the driver; and Ctrl-C, which all processes get."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from threading import Thread
 
 import corpora
 import pytest
 
-pytest.importorskip("distributed", reason="Dask is not installed")
+engine = pytest.importorskip("mh4.corpus.engine", reason="Dask is not installed", exc_type=ImportError)
 
 from trial import Trial, contents  # noqa: E402
 
@@ -26,3 +33,35 @@ def test_a_worker_and_the_driver_are_killed(tmp_path):
     assert 1 <= done <= len(corpora.records(folder))
     code, _, said = corpora.run("corpus", "join", str(folder), "-o", str(tmp_path / "joined") + "/")
     assert code == 0 and contents(tmp_path / "joined") == trial.parsed, said
+
+
+def test_an_interrupt_waits_while_dask_starts_or_ends():
+    """And processes that its threads start do not hear of it."""
+    blocked = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    said, after = [], False
+    with pytest.raises(KeyboardInterrupt):
+        with engine._undisturbed():
+            os.kill(os.getpid(), signal.SIGINT)
+            thread = Thread(target=lambda: said.append(subprocess.check_output([sys.executable, "-c", blocked])))
+            thread.start()
+            thread.join()
+            after = True
+    assert after and said == [b"True\n"]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.slow
+def test_an_interrupt_of_all_processes(tmp_path):
+    """One line is printed, however often Ctrl-C is pressed, and nothing is left."""
+    trial, folder = Trial(tmp_path, megabytes=3), tmp_path / "corpus"
+    driver = trial.start(folder, "--workers", "2", start_new_session=True)
+    corpora.wait_for(lambda: corpora.in_mid_shard(folder))
+    workers = corpora.workers_of(driver)
+    for _ in range(2):
+        os.killpg(driver.pid, signal.SIGINT)
+        time.sleep(0.1)
+    out, said = driver.communicate()
+    assert (driver.returncode, out, said) == (130, b"", b"mh4: interrupted\n")
+    assert not any(worker.is_running() and worker.status() != "zombie" for worker in workers)
+    assert not corpora.in_mid_shard(folder)

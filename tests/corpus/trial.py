@@ -47,8 +47,8 @@ class Trial:
     def command(self, folder, *options):
         return ["corpus", "parse", str(self.scratch / "in"), "-o", str(folder), "--model", self.model, *options]
 
-    def start(self, folder, *options):
-        return corpora.start(*self.command(folder, *options))
+    def start(self, folder, *options, **more):
+        return corpora.start(*self.command(folder, *options), **more)
 
     def check(self, folder):
         """The corpus is parsed to its end, verified, joined, and what it should be."""
