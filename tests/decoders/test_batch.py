@@ -250,6 +250,14 @@ class TestErrors:
             with pytest.raises(ValueError, match="^sentence 2: no derivation"):
                 function("mh4", tensors, self.lengths)
 
+    def test_no_tree(self):
+        """Of the sentences after it; not of the first, though nothing may be its own head."""
+        arcs = np.zeros((3, 5, 5), dtype=np.float32)
+        arcs[:, range(5), range(5)] = arcs[1:] = -np.inf
+        for function in (batch.decode, batch.marginals, batch.log_partition):
+            with pytest.raises(ValueError, match="^sentence 1: no derivation"):
+                function("mst", {"arcs": arcs}, self.lengths)
+
     def test_trees(self):
         heads = np.full((3, 5), -1)
         heads[0, 1:3], heads[1, 1:], heads[2, 1:4] = [0, 1], [0, 1, 2, 3], [0, 1, 2]

@@ -29,8 +29,10 @@ from mh5_judge import DECODERS as MH5  # noqa: E402
 
 import mh4  # noqa: E402
 from mh4.data import conllu  # noqa: E402
-from mh4.decoders import batch, beam, mh3, mh5, mst, oneec  # noqa: E402
+from mh4.decoders import Marginals, batch, beam, mh3, mh5, mst, oneec  # noqa: E402
 from mh4.decoders import mh4 as exact_mh4  # noqa: E402
+from mh4.decoders.batch.arguments import DECODERS as BATCHED  # noqa: E402
+from mh4.decoders.batch.arguments import single  # noqa: E402
 from mh4.decoders.mh4 import first as first_mh4  # noqa: E402
 from mh4.decoders.mh4 import plain as plain_mh4  # noqa: E402
 from mh4.decoders.tree_measures import core, degree, measures  # noqa: E402
@@ -187,6 +189,38 @@ def of_trees(rng, model, n, scores, options, found):
         assert found.arcs[drawn[1:], np.arange(1, n + 1)].min() > 0, "an arc that is not possible was drawn"
 
 
+def batch_call(rng, words):
+    """Sentences of several lengths, some scores forbidden, on some threads: what each gets fits its own scores."""
+    name = list(BATCHED)[rng.integers(len(BATCHED))]
+    decoder, longest = BATCHED[name], int(rng.integers(1, words))
+    lengths = rng.integers(1, longest + 1, size=rng.integers(1, 5))
+    names = [tensor for tensor, shape in decoder.tensors.items() if not shape.optional or rng.random() < 0.5]
+    scores = {
+        tensor: rng.normal(size=(len(lengths), *decoder.tensors[tensor].of(longest))).astype(np.float32) for tensor in names
+    }
+    masked = rng.random() < 0.3
+    if masked:
+        forbid(rng, scores[names[rng.integers(len(names))]])
+    options = {"single_root": bool(rng.random() < 0.5), "threads": int(rng.integers(1, 4))}
+    try:
+        found = batch.decode(name, scores, lengths, **options)
+        sums = decoder.marginals and batch.marginals(name, scores, lengths, **options)
+        drawn = decoder.sample and batch.sample(name, scores, lengths, 2, rng=int(rng.integers(1 << 32)), **options)
+    except ValueError:
+        assert masked, "nothing is forbidden, but there is no derivation"
+        return
+    del options["threads"]
+    for b, n in enumerate(map(int, lengths)):
+        alone = {tensor: array for tensor, array in single(name, scores, b, n).items() if array is not None}
+        check(found.derivation(b), n, alone)
+        if decoder.marginals:
+            arcs, parts = sums.arcs[b, : n + 1, : n + 1], single(name, sums.parts, b, n)  # without the padding
+            well_formed(Marginals(float(sums.log_partition[b]), arcs, parts), n, as_stated(alone), near=1e-4)
+        if decoder.sample:
+            trees = [*drawn[b, :, : n + 1], *decoder.sample(**alone, samples=2, rng=int(rng.integers(1 << 32)), **options)]
+            assert all(brute.is_tree(tree.tolist()) for tree in trees)
+
+
 def check(derivation, n, scores, cost=None):
     assert brute.is_tree(derivation.heads.tolist())
     scores = as_stated(scores)
@@ -308,8 +342,10 @@ def call(rng, words):
         decoder_call(rng, words)
     elif kind < 0.7:
         one_ec_call(rng, words)
-    elif kind < 0.85:
+    elif kind < 0.8:
         marginals_call(rng, words)
+    elif kind < 0.9:
+        batch_call(rng, words)
     elif kind < 0.95:
         search_call(rng, words)
     elif kind < 0.98:

@@ -247,7 +247,8 @@ cdef class ArcDecoding(Decoding):
     def __init__(self, tensors, lengths, longest, single_root, trees):
         Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
         self.arcs = as_padded(tensors.get("arcs"))
-        self.to_arcs = self.parts["arcs"] = np.zeros((self.before[self.count], 3), dtype=np.intp)
+        sentences = np.repeat(np.arange(self.count, dtype=np.intp), lengths)  # the rows of one without a tree are its own, too
+        self.to_arcs = self.parts["arcs"] = np.pad(sentences[:, None], [(0, 0), (0, 2)])
 
     def result(self):
         return Derivations(self.lengths, self.heads, self.totals(), self.parts)
