@@ -97,23 +97,23 @@ def _sample(inputs: Sequence[Input]) -> Iterator[tuple[Input, Shard, bytes]]:
             file += 1
         path = inputs[file].path
         offset = min(offset, _DEEPEST) if path.endswith(compression.EXTENSIONS) else offset
-        portion = _portion(path, offset, lengths[file])
+        offset, portion = _portion(path, offset, lengths[file])
         if portion not in taken:
             taken.add(portion)
             shard = next(cutting.cut(io.BytesIO(portion), file, 1), None)
             if shard and shard[0].sentences:
-                yield inputs[file], *shard
+                yield inputs[file]._replace(given="%s, from byte %d" % (inputs[file].given, offset)), *shard
 
 
-def _portion(path: str, offset: int, length: int) -> bytes:
-    """A portion of a file that begins with the first sentence after `offset`, or with the file if this is near its end."""
+def _portion(path: str, offset: int, length: int) -> tuple[int, bytes]:
+    """A portion of a file that begins with the first sentence after `offset`, or with the file if this is near its end; and where."""
     with open_content(path) as file:
         if offset and length - offset > 1 << 20:
             file.seek(offset)
             file.readline()  # a part of a line
             while (line := file.readline()) and line.strip():
                 pass
-        return next(cutting.portions(file), b"")
+        return file.tell(), next(cutting.portions(file), b"")
 
 
 def _measure(settings: Settings, source: Input, shard: Shard, content: bytes) -> Measured:
