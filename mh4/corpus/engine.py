@@ -178,7 +178,7 @@ def workers(
                 client = stack.enter_context(Client(scheduler, timeout="10s"))
             else:
                 with _undisturbed():
-                    cluster = _begun(number) if slurm is None else _slurm(slurm, logs)
+                    cluster: Any = _begun(number) if slurm is None else _slurm(slurm, logs)
                     stack.callback(_end, cluster)
                 client = stack.enter_context(Client(cluster))
                 keep = _nothing if slurm is None else partial(cluster.scale, jobs=number)

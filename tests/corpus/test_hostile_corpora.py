@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 
 import corpora
@@ -9,6 +10,8 @@ import pytest
 from test_corpus import folder, mh4, model, parse, pool, same_as_mh4_parse  # noqa: F401
 
 from mh4.corpus import checksums
+from mh4.corpus.folder import Folder
+from mh4.errors import InputError
 
 FAILED = 2
 
@@ -98,3 +101,36 @@ def test_a_model_that_cannot_parse_so(folder):  # noqa: F811
     with open("damaged/weights.npz", "r+b") as file:
         file.truncate(1000)
     assert "damaged" in parse(model="damaged", code=FAILED) and not (folder / "out").exists()
+
+
+def test_a_model_that_is_moved_is_known_from_then_on(folder):  # noqa: F811
+    """Also to those who are given no model."""
+    parse()
+    os.rename("model", "moved")
+    parse(model="moved")
+    assert Folder("out").load().settings.model == str(folder / "moved")
+
+
+def test_verifying_that_ends_early_takes_nothing_back(folder, monkeypatch):  # noqa: F811
+    """What cannot be compared, as its worker or the input is gone, is not wrong."""
+
+    def killed(shard):
+        raise InputError("its worker was killed")
+
+    parse()
+    pool(monkeypatch, killed)
+    assert "its worker was killed" in mh4("corpus", "verify", "out", code=1)
+    pool(monkeypatch)
+    os.rename("in", "elsewhere")
+    assert "cannot be read: No such file or directory" in mh4("corpus", "verify", "out", code=1)
+    os.rename("elsewhere", "in")
+    assert len(corpora.records(folder / "out")) == 8 and same_as_mh4_parse(folder)
+
+
+def test_a_sample_that_cannot_be_parsed(folder):  # noqa: F811
+    """It is named by where it is in the file."""
+    content = (folder / "in" / "long.conllu").read_bytes()
+    with open("in/long.conllu", "wb") as file:
+        file.write(content + b"1\tnot\t_\n\n" * 300_000)
+    said = parse("--plan", code=FAILED)
+    assert re.fullmatch(r"mh4: in/long\.conllu, from byte \d+, line 1, sentence 1: 3 columns, .*\n", said), said
