@@ -22,23 +22,22 @@ _SENT_ID = re.compile(rb"^# sent_id = ([0-9]+)\n", re.MULTILINE)
 def destinations(corpus: Corpus, output: str) -> list[str]:
     """Where the parse of each file goes: to `output`, or into it for several files, or if it is a folder or ends with a slash."""
     if len(corpus.inputs) == 1 and not (output.endswith(os.sep) or os.path.isdir(output)):
-        paths = [output]
-    elif os.path.lexists(output) and not os.path.isdir(output):
+        return [output]
+    if os.path.lexists(output) and not os.path.isdir(output):
         raise InputError("%s: not a folder, as the output of several files has to be" % output)
-    else:
-        paths = [os.path.join(output, one.name) for one in corpus.inputs]
-    return paths
+    return [os.path.join(output, one.name) for one in corpus.inputs]
 
 
 def _check(paths: Sequence[str], folder: Folder, corpus: Corpus) -> None:
     """Raises InputError if two of the files that will be written are the same, or one is of the input, or in the folder of the corpus."""
     inputs = {_identity(one.path) for one in corpus.inputs} - {None}
+    inside = os.path.realpath(folder.path) + os.sep
     written: set[str] = set()
     for path in paths:
         place = os.path.realpath(path)
         if _identity(path) in inputs:
             raise InputError("%s would overwrite a file that was parsed: choose another output" % path)
-        if place.startswith(os.path.realpath(folder.path) + os.sep):
+        if place.startswith(inside):
             raise InputError("%s is in the folder of the corpus itself: choose another output" % path)
         if place in written and (os.path.isfile(path) or not os.path.exists(path)):
             raise InputError("%s would be written twice: choose another file for one of them" % path)
