@@ -67,6 +67,7 @@ def written(folder, files):
     return paths
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(texts(systems=2), st.integers(1, 4))
 def test_the_same_counts_and_alignment(files, words):
@@ -143,6 +144,7 @@ def test_messages_have_the_place_in_the_file(tmp_path, monkeypatch, system, mess
     error.match("^" + message.replace("GOLD", paths[0]).replace("SYSTEM", paths[1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["evaluate"], ["compare", "--json"]])
 def test_gold_is_read_once(tmp_path, command):
     """So it can be a pipe, also for several systems."""

@@ -101,6 +101,7 @@ def test_help_names_every_system():
     ]
 
 
+@pytest.mark.slow
 def test_parse_changes_only_head_deprel_and_deps(model, treebank):
     gold, out = str(treebank / "toy-ud-test.conllu"), str(treebank / "out.conllu")
     assert succeeds("parse", "--model", model, gold, "-o", out) == b""
@@ -135,6 +136,7 @@ def test_parse_changes_only_head_deprel_and_deps(model, treebank):
         assert one[:3] == two[:3] and one[6:] == two[6:]
 
 
+@pytest.mark.slow
 def test_several_files_go_into_a_folder(model, treebank, tmp_path):
     test, dev = (str(treebank / ("toy-ud-%s.conllu" % split)) for split in ("test", "dev"))
     out = tmp_path / "out"

@@ -18,7 +18,10 @@ from mh4.parser import config
 from mh4.parser.model import Model
 from mh4.parser.vocabulary import Vocabulary
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, the limit may be ignored")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, the limit may be ignored"),
+]
 
 MB = 2**20
 SYSTEMS = ("mh3", "mst", "mh4-hybrid", "1ec", "mh5-arcs", "greedy-mh4")
@@ -64,7 +67,6 @@ def run(limit_memory, *arguments):
     return done.returncode, done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_parsing(folder, tmp_path, system):
     """Long and very long sentences, with more and less memory: parsed, perhaps in windows that fit, or skipped."""
@@ -129,7 +131,6 @@ def control_group():
         os.rmdir(group)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "system, megabytes, n",
     [("mh4-hybrid", 2000, 1000), ("mst", 2000, 10_000), ("mst", 700, 3000), ("1ec", 700, 400), ("1ec", 2000, 400)],
@@ -161,7 +162,7 @@ def test_a_network_that_is_too_large(folder, tmp_path):
     assert code == 2 and re.fullmatch(expected, said), said
 
 
-@pytest.mark.parametrize("megabytes", [500, 700])
+@pytest.mark.parametrize("megabytes", [400, 600])
 def test_training(folder, tmp_path, megabytes):
     """It has not diverged."""
     path = folder / "3000.conllu"

@@ -47,6 +47,7 @@ def noted(block):
     return [line for line in block.split("\n") if line.startswith("# mh4 = ")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_every_sentence_gets_a_tree(folder, given, model, jobs):
     lengths = [len(sentence) for sentence in conllu.read(str(given))]
@@ -146,6 +147,7 @@ def test_rejects_that_cannot_be(folder, given, model):
     assert not os.path.exists(out)
 
 
+@pytest.mark.slow
 def test_compressed_files(folder, given, model):
     """Every command reads them; a damaged one leaves nothing behind."""
     plain = succeeds("parse", "--model", model, str(given))

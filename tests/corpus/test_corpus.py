@@ -22,6 +22,8 @@ from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.util import compression
 
+pytestmark = pytest.mark.slow
+
 engine = pytest.importorskip("mh4.corpus.engine", reason="Dask is not installed", exc_type=ImportError)
 
 

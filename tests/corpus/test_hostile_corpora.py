@@ -13,6 +13,8 @@ from mh4.corpus import checksums
 from mh4.corpus.folder import Folder
 from mh4.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 FAILED = 2
 
 

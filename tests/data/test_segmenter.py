@@ -20,6 +20,7 @@ from mh4.parser import config
 from mh4.training.trainer import Trainer
 
 pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

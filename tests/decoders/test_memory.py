@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -33,7 +35,6 @@ def test_every_allocation_may_fail(tmp_path):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere, the limit may be ignored")
-@pytest.mark.slow
 def test_limited_address_space():
     # So that freed memory is returned to the system, and threads do not set memory aside.
     failures = exhaust("space", {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1"})

@@ -21,6 +21,8 @@ from mh4.decoders.mh4 import plain as plain_mh4
 from mh4.decoders.shared import memory
 from mh4.decoders.tree_measures.degree import smallest_k
 
+pytestmark = pytest.mark.slow
+
 
 class Stopped(BaseException):
     """What the handler raises."""

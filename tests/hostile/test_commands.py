@@ -20,6 +20,8 @@ from sweep import Sweep
 from mh4.cli.group import Commands
 from mh4.parser.model_files import FILES
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -18,6 +18,8 @@ import pytest
 import sandbox
 from sweep import Sweep
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 SENTENCES = 40  # enough for more bytes than a page, which is what the smallest pipe holds
 

@@ -14,7 +14,7 @@ from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 
-pytestmark = browser.needed
+pytestmark = [pytest.mark.slow, browser.needed]
 
 HOSTILE = 'Ta <img src=x onerror="document.title=1"> kaluma</script><script>document.title=2</script>.'
 

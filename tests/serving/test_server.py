@@ -25,6 +25,8 @@ from udapi.tool.udpipeonline import UDPipeOnline  # noqa: E402
 
 from mh4 import cli  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 TEXT = "Ta kaluma dorpit berodo. Ta kaluma dorpit."
 SECONDS = 60  # in which something happens that should, on a busy machine
 

@@ -12,6 +12,8 @@ from mh4.errors import InputError
 from mh4.serving.workers import Busy, TooLong, Workers
 from mh4.util.processes import Killed
 
+pytestmark = pytest.mark.slow
+
 
 def run(scenario, size=1, waiting=100, seconds=120, prepare=(os.getpid,)):
     """The result of a scenario, which gets workers that have started; nothing is left of them."""

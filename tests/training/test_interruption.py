@@ -24,6 +24,8 @@ from mh4.parser import config
 from mh4.training.trainer import Trainer
 from mh4.util.progress import Listener
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("MH4_KILLS", "5"))  # for test_a_training_killed_again_and_again_ends_with_the_same_weights
 
 
@@ -131,7 +133,6 @@ main()
 """
 
 
-@pytest.mark.slow
 def test_a_training_killed_again_and_again_ends_with_the_same_weights(treebank, whole, tmp_path):
     """Bit for bit: SIGKILL comes before the first evaluation, around one, and before, while and after files are replaced.
 
@@ -203,7 +204,6 @@ main()
 """
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("ending_signals")
 def test_a_training_told_to_end_at_any_moment_says_how_to_resume(treebank, whole, tmp_path):
     """One after the other, in the same folder: it ends as without any of them."""
@@ -230,7 +230,6 @@ def test_a_training_told_to_end_at_any_moment_says_how_to_resume(treebank, whole
     assert record(folder) == record(whole[0]) and names(folder) == FINISHED
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 @pytest.mark.usefixtures("ending_signals")
 def test_a_training_that_is_told_to_end_leaves_nothing_half_written(treebank, whole, tmp_path, number):
@@ -255,7 +254,6 @@ def test_nohup_lets_a_training_go_on(treebank, tmp_path):
     assert process.returncode == 0
 
 
-@pytest.mark.slow
 def test_two_trainings_into_one_folder(treebank, whole, tmp_path):
     """The second is refused in one sentence, and the first does not notice; a killed one does not lock its folder for good."""
     folder = tmp_path / "model"

@@ -13,7 +13,7 @@ import toy
 
 from mh4.util import files
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs LD_PRELOAD")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs LD_PRELOAD")]
 HERE = Path(__file__).resolve().parent
 SMALL = "encoder.units=16 encoder.char_units=8 scorer.mlp_units=8 training.max_updates=6 training.evaluate_updates=2"
 

@@ -17,7 +17,7 @@ import toy
 from mh4.parser.model import Model
 from mh4.parser.vocabulary import Vocabulary
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs LD_PRELOAD")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs LD_PRELOAD")]
 HERE = Path(__file__).resolve().parent
 OLD = "old\n"
 

@@ -11,7 +11,7 @@ import toy
 
 from mh4.util.processes import Child, Killed
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")]
 
 SECONDS = 60  # in which a process ends, if it ends, on a busy machine
 HOURS = 10**13  # how far to count, in C, which neither lets signals through nor other threads run

@@ -17,7 +17,7 @@ from mh4.transitions import Configuration
 from mh4.util.files import write_text
 from mh4.viewing import analyses, page
 
-pytestmark = browser.needed
+pytestmark = [pytest.mark.slow, browser.needed]
 
 
 class Page:

@@ -40,8 +40,8 @@ with _quiet_stderr():
             "this needs DyNet, which pip cannot build by itself: run `mh4 install-dynet`, which compiles it in a few minutes"
         ) from None
 
-    # Memory in MB to begin with: for values, gradients, parameters, and temporary results.
-    dynet_config.set(autobatch=0, mem="128,16,64,16", random_seed=1)
+    # Memory in MB to begin with: for values, gradients, parameters, and temporary results. DyNet writes zeros to all of it.
+    dynet_config.set(autobatch=0, mem="1,1,1,1", random_seed=1)
     import dynet as dy
 
 # Another build of DyNet, or an earlier one of ours, lacks at least one of these.
@@ -50,7 +50,7 @@ if not all(hasattr(*feature) for feature in ((dy, "bilstm"), (dy.Expression, "np
 
 __all__ = ["dy", "lock", "forward", "backward", "affine", "product"]
 
-_STEP = 64 << 20  # DyNet's memory grows by multiples of this, as what each minibatch needs differs a little
+_STEP = 16 << 20  # DyNet's memory grows by multiples of this, as what each minibatch needs differs a little
 
 # DyNet has one graph for the whole process. A thread holds this lock from before it begins a graph until it has all results, and
 # while it makes or changes parameters. A process is not forked while another thread holds it, so a forked child finds it free.

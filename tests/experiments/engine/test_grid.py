@@ -14,6 +14,8 @@ from experiments.engine import grid
 from experiments.engine.progress import LiveTable
 from experiments.engine.run import TRAINING, Run
 
+pytestmark = pytest.mark.slow
+
 
 def test_no_more_than_the_asked_number_at_a_time(run, monkeypatch):
     most = []
