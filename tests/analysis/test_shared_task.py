@@ -15,15 +15,14 @@ pytestmark = pytest.mark.slow
 
 
 def test_chunks_and_tables():
-    """Chunks have the sums of the whole files, and each chunk's tables those of the chunk."""
-    for gold, systems in segmented.shared_task_files().items():
-        totals = [{} for _ in systems]
-        for chunk, of_systems in evaluation.chunks(gold, systems):
-            for total, system in zip(totals, of_systems):
-                found = evaluation.evaluate(chunk, system)
-                add_up_to_the_counts(chunk, system, found)
-                evaluation.add(total, found.counts)
-        assert totals == [official_counts(gold, system) for system in systems]
+    """Chunks have the sums of the whole files, and each chunk's tables those of the chunk; of each gold file with one of its systems."""
+    for k, (gold, systems) in enumerate(segmented.shared_task_files().items()):
+        path, total = systems[k % len(systems)], {}
+        for chunk, (system,) in evaluation.chunks(gold, [path]):
+            found = evaluation.evaluate(chunk, system)
+            add_up_to_the_counts(chunk, system, found)
+            evaluation.add(total, found.counts)
+        assert total == official_counts(gold, path)
 
 
 @pytest.mark.parametrize("words", [1, 100])
