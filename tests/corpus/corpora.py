@@ -4,11 +4,16 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import psutil
 import toy
+from click.testing import CliRunner
 
+from mh4 import cli
+from mh4.corpus import work
 from mh4.training.trainer import Trainer
+from mh4.util import compression
 from mh4.util.processes import with_parent
 
 
@@ -113,3 +118,42 @@ def in_mid_shard(folder):
 
 def records(folder):
     return sorted(folder.glob("shards/*/*/*.json"))
+
+
+def pool(monkeypatch, before=lambda shard: None):
+    """Have workers be in this process."""
+    from mh4.corpus import engine
+
+    @contextmanager
+    def workers(settings, logs, number, scheduler=None, slurm=None):
+        yield Here(before)
+
+    monkeypatch.setattr(engine, "workers", workers)
+    monkeypatch.setattr(work, "Child", ChildHere)
+
+
+def mh4(*arguments, code=0):
+    """What the command prints, to standard output and error."""
+    done = CliRunner().invoke(cli.main, arguments)
+    assert done.exit_code == code, (done.output, done.exception)
+    return done.output
+
+
+def parse(*more, model="model", code=0):
+    return mh4("corpus", "parse", "in", "-o", "out", "--model", model, *more, code=code)
+
+
+def same_as_mh4_parse(tmp_path, *options):
+    """Whether the joined files are what `mh4 parse` writes."""
+    names = sorted(os.listdir("in"))
+    mh4("parse", "--quiet", "--model", "model", *("in/" + name for name in names), "-o", "parsed/", *options)
+    mh4("corpus", "join", "out", "-o", "joined")
+    joined, parsed = ({path.name: content(path) for path in (tmp_path / folder).iterdir()} for folder in ("joined", "parsed"))
+    assert sorted(joined) == names
+    return joined == parsed
+
+
+def content(path):
+    """Of a compressed file, what is in it: archives depend on how they are written."""
+    with compression.opened(str(path)) as file:
+        return file.read()

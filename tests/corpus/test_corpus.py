@@ -9,79 +9,20 @@ import re
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
 
 import corpora
 import pytest
 import toy
-from click.testing import CliRunner
+from corpora import mh4, parse, pool, same_as_mh4_parse
 
 from mh4 import cli
-from mh4.corpus import display, driver, work
+from mh4.corpus import display, driver
 from mh4.data import conllu
 from mh4.errors import InputError
-from mh4.util import compression
 
 pytestmark = pytest.mark.slow
 
 engine = pytest.importorskip("mh4.corpus.engine", reason="Dask is not installed", exc_type=ImportError)
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return corpora.train(tmp_path_factory.mktemp("model"))
-
-
-@pytest.fixture
-def folder(tmp_path, model, monkeypatch):
-    """A current folder with the model, and files of two and of five portions."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(conllu, "PORTION", 7000)
-    os.symlink(model, "model")
-    dev = (tmp_path / "model" / "toy-ud-dev.conllu").read_bytes()
-    os.mkdir("in")
-    (tmp_path / "in" / "a b\n.conllu").write_bytes(dev[: dev.index(b"\n\n", 10_000) + 2])
-    (tmp_path / "in" / "long.conllu").write_bytes(dev.replace(b"\n", b"\r\n"))
-    pool(monkeypatch)
-    return tmp_path
-
-
-def pool(monkeypatch, before=lambda shard: None):
-    """Have workers be in this process."""
-
-    @contextmanager
-    def workers(settings, logs, number, scheduler=None, slurm=None):
-        yield corpora.Here(before)
-
-    monkeypatch.setattr(engine, "workers", workers)
-    monkeypatch.setattr(work, "Child", corpora.ChildHere)
-
-
-def mh4(*arguments, code=0):
-    """What the command prints, to standard output and error."""
-    done = CliRunner().invoke(cli.main, arguments)
-    assert done.exit_code == code, (done.output, done.exception)
-    return done.output
-
-
-def parse(*more, model="model", code=0):
-    return mh4("corpus", "parse", "in", "-o", "out", "--model", model, *more, code=code)
-
-
-def same_as_mh4_parse(tmp_path, *options):
-    """Whether the joined files are what `mh4 parse` writes."""
-    names = sorted(os.listdir("in"))
-    mh4("parse", "--quiet", "--model", "model", *("in/" + name for name in names), "-o", "parsed/", *options)
-    mh4("corpus", "join", "out", "-o", "joined")
-    joined, parsed = ({path.name: content(path) for path in (tmp_path / folder).iterdir()} for folder in ("joined", "parsed"))
-    assert sorted(joined) == names
-    return joined == parsed
-
-
-def content(path):
-    """Of a compressed file, what is in it: archives depend on how they are written."""
-    with compression.opened(str(path)) as file:
-        return file.read()
 
 
 @pytest.mark.parametrize(

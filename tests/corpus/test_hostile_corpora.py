@@ -7,13 +7,15 @@ import shutil
 
 import corpora
 import pytest
-from test_corpus import folder, mh4, model, parse, pool, same_as_mh4_parse  # noqa: F401
+from corpora import mh4, parse, pool, same_as_mh4_parse
 
 from mh4.corpus import checksums
 from mh4.corpus.folder import Folder
 from mh4.errors import InputError
 
 pytestmark = pytest.mark.slow
+
+pytest.importorskip("mh4.corpus.engine", reason="Dask is not installed", exc_type=ImportError)
 
 FAILED = 2
 
@@ -24,7 +26,7 @@ def change(path, **entries):
     path.write_text(json.dumps({name: value for name, value in found.items() if value is not None}))
 
 
-def test_outputs_that_would_overwrite_something(folder):  # noqa: F811
+def test_outputs_that_would_overwrite_something(folder):
     before = {path.name: path.read_bytes() for path in (folder / "in").iterdir()}
     assert "in is the folder of the input" in mh4("corpus", "parse", "in", "-o", "in", "--model", "model", code=FAILED)
     parse("--rejects")
@@ -41,7 +43,7 @@ def test_outputs_that_would_overwrite_something(folder):  # noqa: F811
     assert {path.name: path.read_bytes() for path in (folder / "in").iterdir()} == before
 
 
-def test_two_kinds_of_workers(folder):  # noqa: F811
+def test_two_kinds_of_workers(folder):
     assert "choose one of them" in parse("--scheduler", "tcp://x:1", "--slurm", "", code=FAILED)
 
 
@@ -49,7 +51,7 @@ def test_two_kinds_of_workers(folder):  # noqa: F811
     "entries",
     [{"options": {}}, {"seconds": None}, {"parsed_words": "7"}, {"output_sha256": None}, {"output_bytes": 1}, {"sha256": "0"}],
 )
-def test_damaged_records(folder, monkeypatch, entries):  # noqa: F811
+def test_damaged_records(folder, monkeypatch, entries):
     """A shard whose record is not as it should be is not done."""
     parse()
     change(corpora.records(folder / "out")[2], **entries)
@@ -62,7 +64,7 @@ def test_damaged_records(folder, monkeypatch, entries):  # noqa: F811
 
 
 @pytest.mark.parametrize("line", ["nonsense", "[" * 100_000, '{"file": 1}', "{}", '{"shards": 2}', ""])
-def test_damaged_plans(folder, line):  # noqa: F811
+def test_damaged_plans(folder, line):
     """What is planned is taken up to the line that does not belong there."""
     parse()
     plan = folder / "out" / "plan" / "00001.jsonl"
@@ -74,7 +76,7 @@ def test_damaged_plans(folder, line):  # noqa: F811
     assert same_as_mh4_parse(folder)
 
 
-def test_rejects_that_are_gone_or_changed(folder):  # noqa: F811
+def test_rejects_that_are_gone_or_changed(folder):
     with open("in/long.conllu", "a") as file:
         file.write("1\tnot\t_\n\n")
     parse("--rejects")
@@ -89,14 +91,14 @@ def test_rejects_that_are_gone_or_changed(folder):  # noqa: F811
         assert rejects.read_bytes() == content
 
 
-def test_another_program(folder, monkeypatch):  # noqa: F811
+def test_another_program(folder, monkeypatch):
     """What was begun by other source files of the same version is not continued, and no work given to them."""
     parse()
     monkeypatch.setattr(checksums, "of_program", lambda: "0" * 64)
     assert "begun with the source files of mh4 with checksum " in parse(code=FAILED)
 
 
-def test_a_model_that_cannot_parse_so(folder):  # noqa: F811
+def test_a_model_that_cannot_parse_so(folder):
     """This is said once, before there is a folder, and not of each shard."""
     assert "mh3 has no scores of arcs, for --beyond mst" in parse("--beyond", "mst", code=FAILED)
     shutil.copytree("model", "damaged")
@@ -105,7 +107,7 @@ def test_a_model_that_cannot_parse_so(folder):  # noqa: F811
     assert "damaged" in parse(model="damaged", code=FAILED) and not (folder / "out").exists()
 
 
-def test_a_model_that_is_moved_is_known_from_then_on(folder):  # noqa: F811
+def test_a_model_that_is_moved_is_known_from_then_on(folder):
     """Also to those who are given no model."""
     parse()
     os.rename("model", "moved")
@@ -113,7 +115,7 @@ def test_a_model_that_is_moved_is_known_from_then_on(folder):  # noqa: F811
     assert Folder("out").load().settings.model == str(folder / "moved")
 
 
-def test_verifying_that_ends_early_takes_nothing_back(folder, monkeypatch):  # noqa: F811
+def test_verifying_that_ends_early_takes_nothing_back(folder, monkeypatch):
     """What cannot be compared, as its worker or the input is gone, is not wrong."""
 
     def killed(shard):
@@ -129,7 +131,7 @@ def test_verifying_that_ends_early_takes_nothing_back(folder, monkeypatch):  # n
     assert len(corpora.records(folder / "out")) == 8 and same_as_mh4_parse(folder)
 
 
-def test_a_sample_that_cannot_be_parsed(folder):  # noqa: F811
+def test_a_sample_that_cannot_be_parsed(folder):
     """It is named by where it is in the file."""
     content = (folder / "in" / "long.conllu").read_bytes()
     with open("in/long.conllu", "wb") as file:
