@@ -89,12 +89,13 @@ def parse(
 
     `mh4 corpus join` turns the shards into what `mh4 parse` would have written.
     """
-    from mh4.corpus import driver, engine, estimate, work
+    from mh4.corpus import driver, estimate, work
     from mh4.corpus.cutting import shard_bytes
     from mh4.corpus.display import Display
     from mh4.corpus.folder import Corpus, Folder
     from mh4.corpus.inputs import inputs as found_in
     from mh4.corpus.settings import Settings
+    from mh4.corpus.workers import start
     from mh4.dynet_build import cpu
     from mh4.util.files import make_folder
 
@@ -119,7 +120,7 @@ def parse(
         begun = folder.begin(Corpus(tuple(files), settings, size))
         with (
             Display(folder, begun, total, quiet) as display,
-            engine.workers(settings, folder.jobs, number, scheduler, slurm) as pool,
+            start(settings, folder.jobs, number, scheduler, slurm) as pool,
         ):
             good = driver.parse(folder, begun, pool, display)
         if not quiet:
@@ -146,9 +147,10 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
 
     What differs is named, and parsed again by the next `mh4 corpus parse`; the exit code is 1.
     """
-    from mh4.corpus import driver, engine, verifying
+    from mh4.corpus import driver, verifying
     from mh4.corpus.display import Display
     from mh4.corpus.folder import Folder
+    from mh4.corpus.workers import start
     from mh4.dynet_build import cpu
 
     _check_workers(scheduler, slurm)
@@ -160,7 +162,7 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
         number = workers or cpu.cores()
         with (
             Display(found, begun, total, quiet, doing="verify") as display,
-            engine.workers(begun.settings, found.jobs, number, scheduler, slurm) as pool,
+            start(begun.settings, found.jobs, number, scheduler, slurm) as pool,
         ):
             good = driver.verify(found, begun, pool, display)
         if good and not quiet:

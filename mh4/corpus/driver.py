@@ -19,7 +19,7 @@ PATIENCE = 60  # seconds to wait for a worker when others have been refused
 
 
 class Pool(Protocol):
-    """The workers, as the driver sees them; see mh4.corpus.engine.Workers."""
+    """The workers, as the driver sees them; see mh4.corpus.workers.Workers."""
 
     def count(self) -> int: ...
     def refused(self) -> list[str]: ...

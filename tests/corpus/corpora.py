@@ -122,13 +122,13 @@ def records(folder):
 
 def pool(monkeypatch, before=lambda shard: None):
     """Have workers be in this process."""
-    from mh4.corpus import engine
+    from mh4.corpus import workers
 
     @contextmanager
-    def workers(settings, logs, number, scheduler=None, slurm=None):
+    def here(settings, logs, number, scheduler=None, slurm=None):
         yield Here(before)
 
-    monkeypatch.setattr(engine, "workers", workers)
+    monkeypatch.setattr(workers, "start", here)
     monkeypatch.setattr(work, "Child", ChildHere)
 
 

@@ -22,7 +22,7 @@ from mh4.errors import InputError
 
 pytestmark = pytest.mark.slow
 
-engine = pytest.importorskip("mh4.corpus.engine", reason="Dask is not installed", exc_type=ImportError)
+workers = pytest.importorskip("mh4.corpus.workers", reason="Dask is not installed", exc_type=ImportError)
 
 
 @pytest.mark.parametrize(
@@ -234,10 +234,10 @@ def test_workers_of_another_version_or_model(folder):
     options = {"decode": None, "beam": 8, "confidence": False, "tags": False, "keep_deps": False}
     options.update(longest=None, beyond=None, rejects=False)
     settings = Settings.of("model", None, **options)
-    assert engine.problem(settings) == ""
+    assert workers.problem(settings) == ""
     changed = {"mh4": "0.0.9", "program_checksum": "0", "model_checksum": "0", "model": "none"}
     for name, value in changed.items():
-        assert engine.problem(Settings(**{**vars(settings), name: value})) != ""
+        assert workers.problem(Settings(**{**vars(settings), name: value})) != ""
 
 
 def test_workers_that_are_all_refused(folder, monkeypatch):
@@ -293,4 +293,4 @@ def test_text(folder, model, monkeypatch, tmp_path_factory):
 
 
 def test_errors_are_of_one_kind():
-    assert issubclass(type(engine.gone()), InputError)
+    assert issubclass(type(workers.gone()), InputError)

@@ -15,7 +15,7 @@ from mh4.errors import InputError
 
 pytestmark = pytest.mark.slow
 
-pytest.importorskip("mh4.corpus.engine", reason="Dask is not installed", exc_type=ImportError)
+pytest.importorskip("mh4.corpus.workers", reason="Dask is not installed", exc_type=ImportError)
 
 FAILED = 2
 

@@ -154,7 +154,7 @@ def gone() -> InputError:
 
 
 @contextmanager
-def workers(
+def start(
     settings: Settings, logs: str, number: int, scheduler: str | None = None, slurm: str | None = None
 ) -> Iterator[Workers]:
     """Start workers, which end with the block: `number` processes on this machine, or as many Slurm jobs.

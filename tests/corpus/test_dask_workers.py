@@ -10,7 +10,7 @@ from threading import Thread
 import corpora
 import pytest
 
-engine = pytest.importorskip("mh4.corpus.engine", reason="Dask is not installed", exc_type=ImportError)
+workers = pytest.importorskip("mh4.corpus.workers", reason="Dask is not installed", exc_type=ImportError)
 
 from trial import Trial, contents  # noqa: E402
 
@@ -40,7 +40,7 @@ def test_an_interrupt_waits_while_dask_starts_or_ends():
     blocked = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
     said, after = [], False
     with pytest.raises(KeyboardInterrupt):
-        with engine._undisturbed():
+        with workers._undisturbed():
             os.kill(os.getpid(), signal.SIGINT)
             thread = Thread(target=lambda: said.append(subprocess.check_output([sys.executable, "-c", blocked])))
             thread.start()
