@@ -40,6 +40,8 @@ _MORE_ARRAYS = 10  # that a file of weights may have: checksums, and the state o
 class Model:
     """The network of one system, randomly initialised from `seed` (Glorot).
 
+    untrained: whether it keeps these weights, so that those that begin otherwise are made; `load` sets them all.
+
     Raises InputError if it would be too large for anyone, and MemoryError if it is too large for the memory that there is.
 
     lock: what a thread must hold while it uses the model, or any other; see mh4.parser.network.graph.
@@ -47,7 +49,15 @@ class Model:
 
     lock = lock
 
-    def __init__(self, system: str, config: Config, vocabulary: Vocabulary, seed: int, vectors: Vectors | None = None) -> None:
+    def __init__(
+        self,
+        system: str,
+        config: Config,
+        vocabulary: Vocabulary,
+        seed: int,
+        vectors: Vectors | None = None,
+        untrained: bool = True,
+    ) -> None:
         self.system = systems.get(system).configured(config)
         self.config = config
         self.vocabulary = vocabulary
@@ -64,9 +74,10 @@ class Model:
             dy.reset_random_seed(seed)
             self.parameters = dy.ParameterCollection()
             self._make(self.parameters)
-            if config.scorer.orthogonal:
+            if untrained and config.scorer.orthogonal:
                 self.scorer.make_orthogonal()
-            self.encoder.begin_with_vectors()
+            if untrained:
+                self.encoder.begin_with_vectors()
 
     def _make(self, parameters: "dy.ParameterCollection | _Counter") -> None:
         """Make the network, whose parameters are added to `parameters`."""
@@ -140,7 +151,7 @@ class Model:
             raise InputError("%s: vocabulary.json is damaged" % files.path) from None
         vectors = None if config.encoder.vectors == "none" else Vectors.load(files)
         try:
-            model = cls(system, config, vocabulary, seed, vectors)
+            model = cls(system, config, vocabulary, seed, vectors, untrained=False)
         except InputError as error:
             raise InputError("%s: %s" % (files.place("config.toml"), error)) from None
         model.load_weights(files)
