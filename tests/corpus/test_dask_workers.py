@@ -35,7 +35,7 @@ def test_a_worker_and_the_driver_are_killed(tmp_path):
     assert code == 0 and contents(tmp_path / "joined") == trial.parsed, said
 
 
-def test_an_interrupt_waits_while_dask_starts_or_ends():
+def test_an_interrupt_waits_while_dask_starts_or_ends(ending_signals):
     """And processes that its threads start do not hear of it."""
     blocked = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
     said, after = [], False
@@ -52,7 +52,7 @@ def test_an_interrupt_waits_while_dask_starts_or_ends():
 
 
 @pytest.mark.slow
-def test_an_interrupt_of_all_processes(tmp_path):
+def test_an_interrupt_of_all_processes(tmp_path, ending_signals):
     """One line is printed, however often Ctrl-C is pressed, and nothing is left."""
     trial, folder = Trial(tmp_path, megabytes=3), tmp_path / "corpus"
     driver = trial.start(folder, "--workers", "2", start_new_session=True)
