@@ -106,7 +106,7 @@ def test_pictures_follow_the_theme_that_is_chosen(visit, system):
         driver = visit(page, theme=system)
         before = driver.execute_script("return getComputedStyle(document.body).backgroundColor")
         driver.execute_script("document.body.dataset.theme = arguments[0]", other)
-        WebDriverWait(driver, 10).until(
+        WebDriverWait(driver, 120).until(
             lambda driver: driver.execute_script("return getComputedStyle(document.body).backgroundColor") != before  # noqa: B023
         )
         assert driver.execute_script(CONTRASTS) >= CONTRAST
@@ -117,7 +117,7 @@ def test_the_search_finds_a_page(visit):
     (query,) = driver.find_elements(By.CSS_SELECTOR, ".sidebar-search")
     query.send_keys("marginals" + Keys.ENTER)
     found = '#search-results a[href*="explanation/marginals.html"]'
-    WebDriverWait(driver, 20).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, found))
+    WebDriverWait(driver, 120).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, found))
     assert driver.get_log("browser") == []
 
 

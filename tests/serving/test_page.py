@@ -39,7 +39,7 @@ def page(chromium, server):
 
 
 def wait_for(driver, condition):
-    return WebDriverWait(driver, 30, poll_frequency=0.05).until(lambda driver: condition())
+    return WebDriverWait(driver, 120, poll_frequency=0.05).until(lambda driver: condition())
 
 
 def find(driver, selector):

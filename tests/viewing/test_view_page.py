@@ -107,7 +107,7 @@ def test_pages_are_drawn_as_they_come_into_view(opened, files):
 def wait_for(shown, condition):
     from selenium.webdriver.support.ui import WebDriverWait
 
-    WebDriverWait(shown.driver, 20, poll_frequency=0.05).until(lambda driver: condition())
+    WebDriverWait(shown.driver, 120, poll_frequency=0.05).until(lambda driver: condition())
 
 
 def test_arcs_are_drawn_where_the_layout_puts_them(opened, files):
