@@ -1,9 +1,10 @@
 """``make report [LANGS="hu got"]``: Tables 1, 2, 4, 5 and 6 of every treebank, and a report of everything, from the records
 
 Rewrites the pages made from the records in ``experiments/results/`` alone, without any model: these tables of each treebank, the
-report on all of them, with learning curves, coverage, speed, and where every run was made, and the table of all results, which is
-also in README, with that of all systems. The report is ``report.md`` and, with figures, ``report.html``, which is not in git
-(``toy-report...`` for the toy treebank). A treebank is named by its code, with the release if that is not UD 2.0 (``eu-ud1.4``).
+report on all of them, with learning curves, coverage, speed, and where every run was made, and the table of all results; also what is
+made of them in README and ``docs/differences.md``, and the table of all systems. The report is ``report.md`` and, with figures,
+``report.html``, which is not in git (``toy-report...`` for the toy treebank). A treebank is named by its code, with the release if that
+is not UD 2.0 (``eu-ud1.4``).
 """
 
 import statistics
@@ -25,7 +26,7 @@ from experiments.pages.document import Figure, Section
 from experiments.pages.sections import page_name
 from experiments.pages.writer import Average, Table, averages, error_of_difference
 from experiments.studies import compare, coverage
-from experiments.tables import summary, systems, table1_2, table4, table5_6, treebank
+from experiments.tables import against_mh3, summary, systems, table1_2, table4, table5_6, treebank
 from mh4.data import treebanks
 from mh4.errors import InputError
 
@@ -64,7 +65,7 @@ def report(bench: Bench, langs: str) -> None:
             raise InputError("no records of %s in %s, only of %s" % (name, shown(results), ", ".join(known)))
     written = write_all(asked, results)
     if results == records.RESULTS:
-        written += dict.fromkeys([*summary.write_into(summary.README), *systems.write()])
+        written += dict.fromkeys([*summary.write_into(summary.README), *systems.write(), *against_mh3.write()])
     report_written(written)
 
 

@@ -1,26 +1,42 @@
-"""The tables of README, and the one of systems in the reference, are those that `make report` writes from records and registry."""
+"""The tables of README and of pages of the documentation are those that `make report` writes from records and registry."""
 
 from dataclasses import replace
 
 import pytest
 from samples import ROOT
 
-from experiments.tables import summary, systems
+from experiments.pages.writer import Average
+from experiments.tables import against_mh3, summary, systems
 from mh4.parser.systems import SYSTEMS
 
 
-def between(page, table):
-    return page.read_text(encoding="utf-8").partition(table.BEGIN)[2].partition(table.END)[0].strip()
+def between(page, begin, end):
+    return page.read_text(encoding="utf-8").partition(begin)[2].partition(end)[0].strip()
 
 
 def test_the_numbers_are_those_of_the_records():
-    assert between(ROOT / "README.md", summary) == summary.headline().markdown()
+    assert between(ROOT / "README.md", summary.BEGIN, summary.END) == summary.headline().markdown()
 
 
 @pytest.mark.parametrize(("page", "full"), [(systems.README, False), (systems.REFERENCE, True)])
 def test_the_systems_are_those_of_the_registry(page, full):
-    assert between(page, systems) == systems.table(full).markdown()
+    assert between(page, systems.BEGIN, systems.END) == systems.table(full).markdown()
     assert [line[0] for line in systems.table(full).body] == ["`%s`" % name for name in SYSTEMS]
+
+
+@pytest.mark.parametrize("name", against_mh3.PAIRS)
+def test_mh4_against_mh3(name):
+    table = against_mh3.table(*against_mh3.PAIRS[name])
+    assert between(against_mh3.PAGE, against_mh3.BEGIN % name, against_mh3.END % name) == table.markdown()
+    paper = dict(zip(table.header, table.body[0]))
+    assert paper["Gothic"] == {"greedy": "-0.88 ± 0.22", "exact": "+0.13 ± 0.12"}[name] and paper["Vietnamese"] == ""
+
+
+def test_a_difference_of_means():
+    """With its standard error, if both are known to vary."""
+    two, one = Average(80.0, 0.3, (1, 2)), Average(79.5, None, (1,))
+    assert against_mh3.difference(two, one) == "+0.50" and against_mh3.difference(one, None) == ""
+    assert against_mh3.difference(two, Average(81.0, 0.4, (1, 2, 3, 4))) == "-1.00 ± 0.29"
 
 
 def test_a_system_in_words():

@@ -1,0 +1,54 @@
+"""By how much MH4 is ahead of MH3, for greedy and for exact parsers. The tables are written into docs/differences.md, between the lines
+BEGIN and END."""
+
+from pathlib import Path
+
+from experiments.engine import records
+from experiments.engine.provenance import EXPERIMENTS
+from experiments.pages import document
+from experiments.pages.writer import Average, SystemRow, Table, error_of_difference, plus_minus
+from experiments.tables import summary
+
+PAGE = EXPERIMENTS.parent / "docs" / "differences.md"
+PAIRS = {"greedy": ("greedy-mh4", "greedy-mh3"), "exact": ("mh4-two", "mh3")}
+BEGIN, END = "<!-- %s MH4 against MH3: written by make report -->", "<!-- end of %s MH4 against MH3 -->"
+SEEDS_OF_PAPER = tuple(range(5))
+
+
+def table(mh4: str, mh3: str, results: Path = records.RESULTS) -> Table:
+    """Dev UAS of one system minus that of the other, of the paper, with the authors' settings and with ours; a column for a treebank."""
+    scored: dict[str, dict[str, dict[tuple[str, str], SystemRow]]] = {}
+    for bank, system, scores in summary.rows(results):
+        if system in (mh4, mh3):
+            scored.setdefault(bank, {})[system] = scores
+    banks = {bank: systems for bank, systems in scored.items() if len(systems) == 2}
+    body = [["the paper", *(_paper(systems[mh4], systems[mh3]) for systems in banks.values())]]
+    for settings, name in summary.SETTINGS.items():
+        line = []
+        for systems in banks.values():
+            rows = [systems[system].get(("dev_uas", settings)) for system in (mh4, mh3)]
+            line.append(difference(*(row.ours if row else None for row in rows)))
+        body.append([name, *line])
+    return Table(["", *map(summary.title, banks)], body, right=1)
+
+
+def _paper(*systems: dict[tuple[str, str], SystemRow]) -> str:
+    rows = [next((row.paper for (score, _), row in scores.items() if score == "dev_uas"), None) for scores in systems]
+    return difference(*(Average(row.mean, row.std, SEEDS_OF_PAPER) if row else None for row in rows))
+
+
+def difference(mh4: Average | None, mh3: Average | None) -> str:
+    """Of two means, with its standard error if both have more than one run; nothing if one of them is missing."""
+    if mh4 is None or mh3 is None:
+        return ""
+    error = None
+    if mh4.std is not None and mh3.std is not None:
+        error = error_of_difference(mh4.std, len(mh4.seeds), mh3.std, len(mh3.seeds))
+    return plus_minus(mh4.mean - mh3.mean, error, "%+.2f")
+
+
+def write() -> list[Path]:
+    """Writes both tables into the page, and returns its path."""
+    for name, pair in PAIRS.items():
+        document.write_between(PAGE, BEGIN % name, END % name, table(*pair).markdown())
+    return [PAGE]
