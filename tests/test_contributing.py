@@ -1,7 +1,10 @@
-"""The instructions in CONTRIBUTING.md for adding a system."""
+"""The instructions in CONTRIBUTING.md for adding a system; and the checks named there that are not among the tests."""
 
 import re
+import subprocess
+import sys
 
+import pytest
 import toy
 
 from mh4 import trees
@@ -30,3 +33,18 @@ def test_the_new_system_trains_and_parses(tmp_path):
     finally:
         SYSTEMS.clear()
         SYSTEMS.update(known)
+
+
+SCRIPTS = re.findall(r"^\t.*python ((?:tests|tools)/\S+\.py)", (toy.ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_the_scripts_of_make_find_what_they_import(script):
+    imported = "import runpy, sys; sys.path[0] = sys.argv[2]; runpy.run_path(sys.argv[1], run_name='imported')"
+    path = toy.ROOT / script
+    done = subprocess.run([sys.executable, "-c", imported, str(path), str(path.parent)], cwd=toy.ROOT, stdout=-1, stderr=-1)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_there_are_such_scripts():
+    assert {"tests/slurm/check.py", "tests/slurm/corpus.py", "tests/hostile/fuzz.py", "tools/package.py"} <= set(SCRIPTS)

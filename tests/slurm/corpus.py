@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "corpus")]
 
-import samples  # noqa: E402
+import corpora  # noqa: E402
 from check import say  # noqa: E402
 from cluster import Cluster, wait_for, why_not  # noqa: E402
 from trial import Trial  # noqa: E402
@@ -38,7 +38,7 @@ def main():
         first.kill()
         first.wait()
         wait_for(lambda: not cluster.jobs("RUNNING"), PATIENCE, "slurm-test: FAILED: jobs outlive their driver; see %s" % scratch)
-        say("starting the driver again, with %d shards done" % len(samples.records(folder)))
+        say("starting the driver again, with %d shards done" % len(corpora.records(folder)))
         second = trial.start(folder, *OPTIONS)
         in_mid_shard(folder, second)
         job = wait_for(lambda: cluster.jobs("RUNNING"), PATIENCE, "slurm-test: FAILED: no job is running")[0]
@@ -59,7 +59,7 @@ def main():
 def in_mid_shard(folder, driver):
     """Waits until a shard is being parsed."""
     found = wait_for(
-        lambda: samples.in_mid_shard(folder) or driver.poll() is not None, PATIENCE, "slurm-test: FAILED: nothing is parsed"
+        lambda: corpora.in_mid_shard(folder) or driver.poll() is not None, PATIENCE, "slurm-test: FAILED: nothing is parsed"
     )
     if driver.poll() is not None:
         raise SystemExit("slurm-test: FAILED: the driver ended early (%s): %s" % (found, driver.stderr.read().decode()))
