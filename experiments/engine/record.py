@@ -1,4 +1,4 @@
-"""What a record contains, so that a damaged one is named before anything is made of it."""
+"""The fields of a record, which `Records.keep` writes, and a check of them, so that a damaged one is named before it is used."""
 
 import math
 from types import UnionType

@@ -161,7 +161,7 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
         total = sum(shard.length for shard in shards)
         number = workers or cpu.cores()
         with (
-            Display(found, begun, total, quiet, doing="verify") as display,
+            Display(found, begun, total, quiet) as display,
             start(begun.settings, found.jobs, number, scheduler, slurm) as pool,
         ):
             good = driver.verify(found, begun, pool, display)

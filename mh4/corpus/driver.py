@@ -1,4 +1,4 @@
-"""The driver: it hands out the shards that are not done, until all are, or have failed for good."""
+"""The driver: it hands out the shards that are not done, and those that fail, or whose worker dies, again: TRIES times in all."""
 
 import time
 import traceback

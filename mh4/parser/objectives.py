@@ -1,4 +1,4 @@
-"""Margin violations (Section 4.3): by how much the score plus cost of what a model predicts exceeds the score of the target.
+"""Margin violations by cost-augmented decoding (Section 4.3): how far the score plus cost of the prediction exceeds the target's score.
 
 The *target* is the tree to learn, gold or the nearest that the system can produce; the *prediction* is what has the highest score
 plus cost. Once it is known, the violation is linear in the scores: the sum of those that the prediction uses minus the sum of those
@@ -68,7 +68,7 @@ def parts_of(sequence: np.ndarray) -> Parts:
 
 
 class Likelihood(NamedTuple):
-    """The negative log-likelihood of the target, `value`, and for each tensor its derivatives by the scores."""
+    """The negative log-likelihood of the target, `value`, and for each tensor its derivatives with respect to the scores."""
 
     derivatives: dict[str, np.ndarray]
     value: float
@@ -93,7 +93,7 @@ def likelihood(
 def stepwise(tensors: Mapping[str, np.ndarray], sequence: np.ndarray, rivals: np.ndarray) -> Violation:
     """Hinge of a greedy parser, summed over the configurations of the sequence that it learns.
 
-    For each configuration: max over the rivals of score + 1 (+ 0 for the right one), minus the right one's score.
+    For each configuration: max over the rivals of score + 1 (+ 0 for the correct one), minus the correct one's score.
     tensors: as for `beam.decode_local`. sequence, rivals: see GreedySystem.steps.
     """
     n = len(sequence) // 2
