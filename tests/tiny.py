@@ -1,4 +1,6 @@
-"""Trees of a few words, as heads, and CoNLL-U files of them."""
+"""Trees of a few words, as heads, and CoNLL-U files of them; and the git blob ids of what is in a file."""
+
+import hashlib
 
 WORD = "%d\tw%d\t_\t_\t_\t_\t%d\tdep\t_\t_\n"
 PROJECTIVE, CROSSING, NEITHER = (-1, 2, 0, 2), (-1, 3, 0, 2), (-1, 4, 3, 0, 2, 1)  # the last is in no class
@@ -6,3 +8,7 @@ PROJECTIVE, CROSSING, NEITHER = (-1, 2, 0, 2), (-1, 3, 0, 2), (-1, 4, 3, 0, 2, 1
 
 def as_conllu(*trees):
     return "".join("".join(WORD % (m, m, tree[m]) for m in range(1, len(tree))) + "\n" for tree in trees)
+
+
+def blob_id(content):
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()

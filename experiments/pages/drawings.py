@@ -29,7 +29,7 @@ def check() -> None:
 
 def curves(runs: Mapping[str, Sequence[Sequence[tuple[int, float]]]]) -> str:
     """Dev UAS over updates: for each system, a curve for each seed, as pairs of both."""
-    figure, axes = _figure(5.0, 3.6)
+    figure, axes = _figure(3.6)
     best = max(uas for mine in runs.values() for curve in mine for _, uas in curve)
     for system, mine in runs.items():
         colour, style = appearance(system)
@@ -53,7 +53,7 @@ def appearance(system: str) -> tuple[str, str]:
 
 def differences(rows: Sequence[tuple[str, float, float]]) -> str:
     """The differences from the paper, with two standard errors: (label, difference, standard error) from top to bottom."""
-    figure, axes = _figure(5.0, 0.8 + 0.2 * len(rows))
+    figure, axes = _figure(0.8 + 0.2 * len(rows))
     places = range(len(rows), 0, -1)
     for place, (_, difference, error) in zip(places, rows, strict=True):
         colour = COLOURS[1] if abs(difference) > 2 * error else COLOURS[0]
@@ -66,7 +66,7 @@ def differences(rows: Sequence[tuple[str, float, float]]) -> str:
 
 def finding(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]], system: str) -> str:
     """How far `system` is ahead of others, each with (treebank, difference): a line of points for each, from top to bottom."""
-    figure, axes = _figure(5.0, 0.9 + 0.32 * len(rows))
+    figure, axes = _figure(0.9 + 0.32 * len(rows))
     names = list(dict.fromkeys(name for _, points in rows for name, _ in points))
     for place, (_, points) in zip(range(len(rows), 0, -1), rows, strict=True):
         for name, difference in points:
@@ -81,10 +81,10 @@ def finding(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]], system: str
     return _svg(figure, "finding")
 
 
-def _figure(width: float, height: float) -> "tuple[Figure, Axes]":
+def _figure(height: float) -> "tuple[Figure, Axes]":
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(5.0, height), layout="constrained")
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#e4e7ea", linewidth=0.6)

@@ -19,11 +19,11 @@ EVERY = 30  # seconds between lines
 class Display(Listener):
     """Counts what is done and displays it; prints failures, warnings and a summary as lines, with `quiet` only failures.
 
-    total: the size of all files in bytes. doing: what is done to shards, as a verb.
+    total: the size of all files in bytes.
     """
 
-    def __init__(self, folder: Folder, corpus: Corpus, total: int, quiet: bool = False, doing: str = "parse") -> None:
-        self.folder, self.corpus, self.total, self.quiet, self._doing = folder, corpus, total, quiet, doing
+    def __init__(self, folder: Folder, corpus: Corpus, total: int, quiet: bool) -> None:
+        self.folder, self.corpus, self.total, self.quiet = folder, corpus, total, quiet
         self.shards = self.sentences = self.words = self.bytes = self.failures = self.workers = self.running = 0
         self._new_words = self._new_bytes = 0
         self._start = self._said = time.monotonic()

@@ -9,7 +9,7 @@ evaluation); also checkpoint.npz while training is running, and calibration.json
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -376,9 +376,9 @@ class Trainer:
         return summary
 
 
-def evaluate(parser: Parser, gold: Sequence[Sentence], progress: Callable[[int], None] = lambda words: None) -> dict[str, float]:
+def evaluate(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
     """Parse the words of `gold` and score the result: uas, las, and the tags that the model predicts, in percent of all words."""
-    return _scores(gold, parser.parse(gold, progress), parser.model.predicted_tags)
+    return _scores(gold, parser.parse(gold), parser.model.predicted_tags)
 
 
 def _scores(gold: Sequence[Sentence], parsed: Sequence[Sentence], tags: Sequence[str]) -> dict[str, float]:

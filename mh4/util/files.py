@@ -143,7 +143,7 @@ def _is_open_already(path: str) -> bool:
 
 @contextmanager
 def _temporary(target: str, status: os.stat_result | None) -> Iterator[tuple[str, int]]:
-    """Yield the path of a new file next to `target`, which is deleted at the end of the block if it still is there, and a handle of it.
+    """Yield the path of a new file next to `target`, which is deleted at the end of the block if it is still there, and a handle to it.
 
     It has the owner and the permissions of the file that it may replace, given by its status. It is locked as long as this
     process exists, which distinguishes it from those that killed processes could not delete; these are deleted first.
@@ -170,7 +170,7 @@ def _temporary(target: str, status: os.stat_result | None) -> Iterator[tuple[str
 
 
 def _locked_file(path: str) -> int | None:
-    """A handle of a new file, which is locked; None if another process took it for stale before it was, and has deleted it."""
+    """A handle to a new file, which is locked; None if another process took it for stale before it was, and has deleted it."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
     with suppress(OSError):  # a file system without locks
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -232,8 +232,3 @@ def git_blob_id(path: str | Path) -> str:
     except OSError as error:
         raise unreadable(str(path), error) from None
     return sha1.hexdigest()
-
-
-def blob_id(content: bytes) -> str:
-    """The git blob id of a file with this content."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()

@@ -20,12 +20,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tiny import blob_id
 
 from mh4 import cli
 from mh4.data import conll17, treebanks
 from mh4.errors import InputError
 from mh4.util import fetching, web
-from mh4.util.files import blob_id, git_blob_id
+from mh4.util.files import git_blob_id
 
 CONTENT = "".join("%d\tszó\t_\t_\t_\t_\t0\troot\t_\t_\n\n" % i for i in range(20000)).encode("utf-8")
 ROW = treebanks.ManifestRow("hu", "UD_Hungarian-Szeged", "train", "r2.0", "hu-ud-train.conllu", blob_id(CONTENT), "2.0")

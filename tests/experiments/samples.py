@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tiny import blob_id
 
 from mh4.data import treebanks
-from mh4.util.files import blob_id
 
 ROOT = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).with_name("stand_in.py")

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import toy
 from samples import as_conllu, assert_nothing_of_this_machine, fake_manifest, row, study
+from tiny import blob_id
 
 from experiments import paper
 from experiments.engine import shared_task
 from mh4.analysis.evaluation import official
 from mh4.data import conll17, treebanks
 from mh4.errors import InputError
-from mh4.util.files import blob_id
 
 GOLD = ("a", 0, "root"), ("b", 1, "det"), ("c", 1, "dep"), ("d", 3, "dep")
 SYSTEMS = {  # LAS is 75, 50 and 25
