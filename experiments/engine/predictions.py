@@ -69,7 +69,7 @@ def keep(path: Path, files: dict[str, Path], parsed: dict[str, Path]) -> None:
 
 
 def single_roots(parsed: Path) -> Path:
-    """A copy of a parsed file, beside it, where all roots of a sentence but the first depend on that; the file itself if there are none.
+    """A copy of a parsed file, beside it, where all other roots of a sentence depend on the first; the file itself if there are none.
 
     With the authors' settings, trees may have several roots, which the official scorer rejects. A root's relation is wrong anywhere else,
     so LAS only changes where the first root is wrong and another is right.

@@ -95,7 +95,7 @@ class Run:
             lines = (self.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
         except OSError:
             return []
-        return [line for line in lines if line.endswith("\n")]  # the last may still be being written
+        return [line for line in lines if line.endswith("\n")]  # the last one may be incomplete
 
     def log_tail(self) -> list[str]:
         """The last non-empty lines printed by the last attempt."""

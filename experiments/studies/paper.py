@@ -1,9 +1,8 @@
 """``make paper [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [SETTINGS=authors] [PROFILE=slurm] [UD=folder]
 [CONLL17=folder] [JOBS=2] [SNAKEMAKE=options]``: the whole paper, or that on some treebanks: trainings, ensembles, tables and report
 
-The data of every treebank is found or downloaded first; Snakemake
-then has the missing records made, here or on a cluster; the pages and the report are written at the end, from the records that there
-are. The same command resumes where an earlier one stopped.
+The data of every treebank is found or downloaded first; Snakemake then has the missing records made, here or on a cluster; the pages
+and the report are written at the end, from the existing records. The same command resumes where an earlier one stopped.
 """
 
 import shlex
@@ -129,7 +128,7 @@ def found(asked: Sequence[options.Request], home: Path) -> tuple[list[Grid], dic
 
 
 def _pages(grids: Sequence[Grid], results: Path, command: str) -> None:
-    """Writes all pages, from the records that there are, and first the record of the ensemble of all seeds."""
+    """Writes all pages, from the existing records, and first the record of the ensemble of all seeds."""
     for grid in grids:  # the shared task's columns of Tables 5 and 6
         shared_task.score_at_hand(grid.bank, results)
         if set(ensembles.MEMBERS) <= set(grid.systems):

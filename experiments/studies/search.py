@@ -1,8 +1,8 @@
 """``make search LANG=hu [SYSTEMS="mh4-hybrid mh4-two"] [SEEDS="1 2"] [UD=folder]``: greedy, beam and exact decoding
 with trained global models: accuracy and speed
 
-The models are those trained by ``make reproduce``; each scores the
-development set once, and all decoders read the same scores, so that they differ only in the search. This is not in the paper.
+The models are those trained by ``make reproduce``; each scores the development set once, and all decoders read the same scores, so
+that they differ only in the search. This is not in the paper.
 """
 
 import time

@@ -68,7 +68,7 @@ class Counts(NamedTuple):
 # of their words in the two files. Those of UD have fewer than ten words; with this many pairs, it takes several seconds.
 _MOST_PAIRS = 4_000_000
 
-_CHUNK = 1500  # words, of which all pairs are fewer than these
+_CHUNK = 1500  # words, which make fewer pairs than that
 
 
 def percentages(counts: dict[str, Counts]) -> dict[str, Score]:
@@ -122,8 +122,8 @@ def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk,
     """Read CoNLL-U files of the same text ("-" is standard input) in corresponding chunks, whose counts add up to those of the files.
 
     A path may be a folder, whose files are read one after another; if that of gold is one, those of other folders need the same names.
-    A chunk has some thousand words. It only has more, up to the whole files, if they have no sentence end in common for as long as
-    that, or none where the scorer's alignment of words begins afresh. Raises InputError for files that the scorer rejects: not
+    A chunk has some 1,500 words. It has more, up to the whole files, only if they have no sentence end in common for that long, or
+    none where the scorer's alignment of words begins afresh. Raises InputError for files that the scorer rejects: not
     CoNLL-U, not a tree, several roots, a different text.
     """
     for path in system_paths:

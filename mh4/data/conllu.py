@@ -27,7 +27,7 @@ ARC_PROB, ARC_PROB_FORMAT = "ArcProb", "%.4f"  # the probability of the arc to a
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})", re.ASCII)  # the ID of a multiword token
 _CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")  # control characters other than tabs and line ends
 _UNWRITABLE = re.compile("[\t\n\r\ud800-\udfff]")  # the ends of columns and lines, and what is not in UTF-8
-_NOT_UTF_8 = re.compile("[\udc80-\udcff]")  # what a byte that is not becomes by errors="surrogateescape"
+_NOT_UTF_8 = re.compile("[\udc80-\udcff]")  # what errors="surrogateescape" makes of a byte that is not
 _BYTE_ORDER_MARK = "\ufeff"
 _LONGEST_LINE = 1 << 27  # bytes; more is no line of CoNLL-U, but perhaps a device that never ends
 _NOTE = "# mh4 = "  # the comment that says how a sentence was parsed
@@ -35,7 +35,7 @@ _NOTE = "# mh4 = "  # the comment that says how a sentence was parsed
 # Takes the lines of a block that is not CoNLL-U, and why it is not.
 Rejected = Callable[[list[str], InputError], None]
 
-# Files are parsed in portions of at least so many bytes, which end between sentences. Where they end depends on nothing but the bytes of
+# Files are parsed in portions of at least this many bytes, which end between sentences. Where they end depends on nothing but the bytes of
 # the file, so that whoever begins with one of them, as the shards of mh4.corpus do, parses it as it is parsed within the file.
 PORTION = 1 << 20
 

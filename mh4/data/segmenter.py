@@ -21,7 +21,7 @@ from mh4.util.processes import Child, Killed
 from mh4.util.reading import open_regular
 
 EPOCHS = 20
-_MODEL = b"\x12morphodita_parsito"  # with which UDPipe's models begin; it trusts the first byte, and checks the others
+_MODEL = b"\x12morphodita_parsito"  # how UDPipe's models begin; it trusts the first byte, and checks the others
 _TREE = (conllu.HEAD, conllu.DEPREL, conllu.DEPS)
 _EPOCH = re.compile(r"Epoch (\d+), .*training acc: ([\d.]+)%, heldout tokens: .*R/([\d.]+)%, sentences: .*R/([\d.]+)%")
 

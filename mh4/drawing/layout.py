@@ -24,7 +24,7 @@ TAG_GAP = 6  # between the tags under them
 LEG = 5  # between the ends of two arcs on one side of a word, if there is room
 CORNER = 6  # the radius of an arc's corners
 MARGIN = 8
-PALEST = 0.65  # the opacity of an arc of probability 0, of which enough is left to be seen
+PALEST = 0.65  # the opacity of an arc of probability 0, which is still visible
 
 _NARROW, _BROAD = frozenset("fijlrtI1|!.,:;'`()[]{} "), frozenset("mwMWQO@%&—…")
 
@@ -66,7 +66,7 @@ class Layout:
         return (self.tagline if self.tagged else self.baseline + 4) + MARGIN
 
     def arc(self, m: int) -> "Arc":
-        """How to draw the arc to word m, from 0. page.js draws it in the same way."""
+        """How to draw the arc to word m, from 0. draw.js draws it in the same way."""
         start, end = int(self.heads[m]), int(self.dependents[m])
         top, bottom = self.bottom - LEVEL * int(self.levels[m]), self.bottom
         line = "M%d %dV%d" % (end, top, bottom - 4)

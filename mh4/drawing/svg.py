@@ -43,7 +43,7 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
         paths = '<path class="line%s" d="%s"%s/><path class="arrowhead" d="%s"%s/>'
         doubtful = " doubtful" if shade < (1 + layout.PALEST) / 2 else ""
         arcs.append(group % (paths % (doubtful, arc.line, opacity, arc.arrowhead, opacity)))
-        # A label is less pale, to be read, and its outline is not, as it keeps the lines apart.
+        # A label is less pale, to remain legible, and its outline not at all, as it keeps the lines apart.
         labels.append(group % _text(arc.label_x, arc.label_y, deprels[m], ' class="label"' + of_label))
     written = [_text(x, placed.baseline, word) for x, word in zip(placed.words.tolist(), words, strict=True)]
     drawing = (

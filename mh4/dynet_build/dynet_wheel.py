@@ -41,12 +41,12 @@ BUILD_REQUIREMENTS = [
 
 # Changes to the source of DyNet:
 # - its Python bindings return arrays via Python lists of numbers, which often takes longer than computing them: now directly, and
-#   without copies of copies; so they take them;
+#   without copies of copies; arrays are passed to them likewise;
 # - where they run out of memory, the process is aborted, or lines about DyNet's memory are written on standard error: now MemoryError;
 # - there is no telling beforehand how much memory a graph will need, nor getting it at once: now there is;
 # - they lack features of its C++ trainers: moving averages of the weights, and saving and restoring the optimizer's state;
 # - that state is written as text, a hundred megabytes for a parser: now in binary;
-# - gradients of embeddings are summed in an order that depends on all previous updates: now only on the last;
+# - gradients of embeddings are summed in an order that depends on all previous updates: now only on the last one;
 # - its Python bindings are in Python 2 (`long`, language level 2), which Cython 3, for Python 3.13, has to be told.
 # The folder dynet is about speed: a bi-LSTM layer as one node, products of small matrices, and in speed.patch what calls them.
 _FOLDER = os.path.dirname(os.path.abspath(__file__))

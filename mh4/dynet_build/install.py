@@ -10,7 +10,7 @@ from mh4.dynet_build.console import Console, SetupError
 
 
 def install(jobs: Optional[int] = None) -> None:
-    """Install DyNet for the Python that runs this, from a wheel that is in the cache or built now, by `jobs` compilers at a time.
+    """Install DyNet for the Python that runs this, from a wheel that is in the cache or built now, with `jobs` compilers at a time.
 
     Raises SetupError, leaving nothing half-installed.
     """

@@ -33,7 +33,7 @@ class Encoder:
     word_input: str = "sum"  # of a word that keeps its embedding: "sum" of embedding and spelling, or the "embedding" by itself
     word_boundaries: bool = False  # spellings are read between two learned symbols, as first and last characters
     vectors: str = "none"  # of words, read from a file: "none", "frozen", or "tuned" for the words of the training treebank
-    vectors_most: int = 200_000  # so many words of that file are kept with the model, and all words of its treebanks
+    vectors_most: int = 200_000  # words of that file kept with the model, the first ones, besides all words of its treebanks
     contextual: int = 0  # dimensions of the vectors that come with each sentence, from files (mh4/parser/contextual.py); 0: none
     layers: int = 2  # of the bi-LSTM over the words of a sentence
     units: int = 192  # of each of its layers, both directions together
@@ -45,12 +45,10 @@ class Scorer:
 
     mlp_units: int = 192  # of each MLP between the bi-LSTM and the scores
     single_root: bool = True  # exactly one dependent of the root, as in UD
-    end: str = (
-        "encoded"  # the end of the sentence, or what is missing: a node of the sentence LSTM, or a vector "learned" by the scorer
-    )
+    end: str = "encoded"  # of the sentence, or what is missing: a node of the sentence LSTM, or a vector "learned" by the scorer
     arcs: str = "biaffine"  # scores of arcs in mst, -arcs: "biaffine" [h;1]'U[m;1], or "bilinear" h'Um + w'h
-    orthogonal: bool = False  # biaffine matrices are random orthogonal ones at first, otherwise Glorot's
-    greedy: str = "biaffine"  # scores of greedy-mh4: sums of "biaffine" ones, or those of one layer over all positions, "joint"
+    orthogonal: bool = False  # biaffine matrices are initialised as random orthogonal ones, otherwise as Glorot's
+    greedy: str = "biaffine"  # scores of greedy-mh4: sums of "biaffine" ones, or "joint" ones, of one layer over all positions
     tags_from: str = "first"  # the layer of the sentence LSTM that tags are predicted from: "first" or "last"
     xpos_with_upos: bool = False  # what is predicted as XPOS is the pair of UPOS and XPOS
     label_subtypes: bool = True  # labels are learned with their subtypes, as in nmod:poss
@@ -129,7 +127,7 @@ def differences(one: Config, other: Config) -> dict[str, tuple[Any, Any]]:
 
 
 def listed(differing: Mapping[str, tuple[Any, Any]]) -> str:
-    """Differences for a message: "training.patience is 10 there, 5 here", and at most so many others."""
+    """Differences for a message: "training.patience is 10 there, 5 here", and so on, _LISTED at most."""
     shown_ones = ["%s is %s there, %s here" % (name, *map(as_toml, values)) for name, values in differing.items()]
     more = len(shown_ones) - _LISTED
     return "; ".join(shown_ones[:_LISTED] + ["and %d more" % more] * (more > 0))

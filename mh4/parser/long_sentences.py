@@ -38,9 +38,9 @@ _ATTACHED = "dep"  # the label of the root of a window that is not the first
 
 @dataclass(frozen=True)
 class Limit:
-    """From which length on sentences are decoded otherwise, and how.
+    """The length beyond which sentences are decoded differently, and how.
 
-    longest: the words of the longest that are decoded as usual; None: as `default` says.
+    longest: the number of words up to which they are decoded as usual; None: as `default` says.
     beyond: "beam", of width BEYOND_BEAM; "mst", the maximum spanning tree of the scores of arcs; "skip", not at all; None: the search
     that the parser uses anyway, otherwise beam where the system has it, otherwise mst.
     """
@@ -50,7 +50,7 @@ class Limit:
 
 
 def default(parser: Parser | Ensemble, confidence: bool = False) -> int:
-    """The words of the longest sentences that are decoded as usual. confidence: whether probabilities of arcs are computed, too."""
+    """The number of words up to which sentences are decoded as usual. confidence: whether probabilities of arcs are computed, too."""
     most = window(parser) if _members(parser) else sys.maxsize
     found = [most]
     for member in _members(parser):
@@ -80,7 +80,7 @@ def window_of(tensors: Sequence[Tensor], others: int = 0) -> int:
 def parse(
     parser: Parser | Ensemble, sentences: Sequence[Sentence], limit: Limit, confidence: bool = False, **options: Any
 ) -> list[Sentence]:
-    """Parse sentences as the parser does, within the limit, and otherwise those beyond it, or beyond what memory there is.
+    """Parse sentences as the parser does within the limit; those beyond it, or too long for the memory, differently.
 
     The others have a note, which says how they were decoded and why. They have no probabilities, and those that were skipped have no heads.
     Raises InputError as the parser's `parse` does, also if its system cannot be decoded as the limit says; never OutOfMemory.
@@ -114,7 +114,7 @@ def _parsed(
 
 
 def _beyond(other: Parser | Ensemble | None, how: str, sentence: Sentence, why: str) -> Sentence:
-    """The sentence with the tree of the other parser; None: without."""
+    """The sentence with the tree of the other parser; without one if that is None."""
     uncut = isinstance(sentence, SentenceWithVotes) and bool(sentence.votes)  # windows of a tree are not trees
     size = window(other) if other else 0
     while other and size >= _SHORTEST:
@@ -182,7 +182,7 @@ def _otherwise(parser: Parser | Ensemble, beyond: str | None) -> tuple[str, Pars
 
 
 def _search(parser: Parser, beyond: str | None) -> tuple[str, Parser]:
-    """A parser of the same model that decodes otherwise, and how."""
+    """How the parser decodes sentences beyond the limit, and a parser of the same model that does so."""
     system = parser.model.system
     if beyond is None and parser.decoding in ("greedy", "beam"):
         return parser.decoding if parser.decoding == "greedy" else "beam %d" % parser.beam, parser

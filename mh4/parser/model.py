@@ -40,9 +40,9 @@ _MORE_ARRAYS = 10  # that a file of weights may have: checksums, and the state o
 class Model:
     """The network of one system, randomly initialised from `seed` (Glorot).
 
-    untrained: whether it keeps these weights, so that those that begin otherwise are made; `load` sets them all.
+    untrained: whether it keeps these weights; if not, as in `load`, orthogonal matrices and tuned vectors are not made for nothing.
 
-    Raises InputError if it would be too large for anyone, and MemoryError if it is too large for the memory that there is.
+    Raises InputError if it would be too large for anyone, and MemoryError if it is too large for the memory of this machine.
 
     lock: what a thread must hold while it uses the model, or any other; see mh4.parser.network.graph.
     """

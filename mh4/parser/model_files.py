@@ -71,7 +71,7 @@ class Folder:
 
     @contextmanager
     def arrays(self, name: str, most: int, damaged: str) -> Iterator["NpzFile"]:
-        """The arrays of a file, of at most so many bytes, to be read.
+        """The arrays of a file, of at most `most` bytes, to be read.
 
         Raises InputError as `open` does, if they are larger, and with this message for anything that the block raises, as damaged files
         make it do; OutOfMemory if memory runs out.

@@ -1,4 +1,4 @@
-"""Parsing files of any size, some thousand words at a time, in this process or in several others (`mh4 parse --jobs`)."""
+"""Parsing files of any size, 10,000 words at a time, in this process or in several others (`mh4 parse --jobs`)."""
 
 import warnings
 from collections import deque
@@ -40,7 +40,7 @@ def parse(
     Always close it (contextlib.closing): this ends the other processes; by the time Python exits, it is too late for that.
 
     load: Parser.load or Ensemble.load (see there for arguments and exceptions); each process calls it once.
-    jobs: the number of processes, as many as there are cores at most; with 1, this process does the work. Raises InputError if one
+    jobs: the number of processes, at most as many as there are cores; with 1, this process does the work. Raises InputError if one
     of several is killed.
     limit: which sentences are too long, and how they are parsed; None: if memory does not suffice for one, OutOfMemory names it.
     at_once: parse each sentence by itself, before the next is read; with one process.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
     from mh4.parser.model import Model, Scores
     from mh4.parser.systems import Marginalize
 
-Unparsed = Iterable[Sentence | TokenList | Iterable[str]]  # an Iterable[str] has words, or if it is a string, raw text
+Unparsed = Iterable[Sentence | TokenList | Iterable[str]]  # an Iterable[str]: the words of a sentence, or as a string, raw text
 Gold = Path | Iterable[Sentence | TokenList]  # a CoNLL-U file, or its sentences
 Parsed = list[Any]  # a Sentence for each, or for a TokenList, a TokenList
 ROOT = "root"  # the label of words headed by the root, and only of those
@@ -110,7 +110,7 @@ class Parser:
     def test(self, gold: Gold, progress: Callable[[int], None] = lambda words: None) -> dict[str, float]:
         """Parse the words of `gold`, a CoNLL-U file or sentences with trees, and score the result as `mh4 test` does.
 
-        Returns {"uas": ..., "las": ...}: words with the right head, and with the right head and label (without subtypes), in percent
+        Returns {"uas": ..., "las": ...}: words with the correct head, and with the correct head and label (without subtypes), in percent
         of all words. `progress` is called as by `parse`. Raises InputError for what is not CoNLL-U, and for sentences without trees.
         """
         return tested(self.parse, gold, progress)

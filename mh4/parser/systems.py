@@ -59,7 +59,7 @@ class System:
     decoders: by name (from DECODING_METHODS), the default first. The one called "beam" also takes the width.
     in_paper: whether it is one of the paper's systems.
     marginals: the function that computes marginals of its derivations; None if there is none.
-    nearest: of a tree outside the class, by heads, class and single_root, the tree of the class to learn.
+    nearest: from heads, class and single_root to the tree of the class that is learned instead of one outside it.
     end_before_mlp: whether a learned vector of the end of the sentence goes through the MLPs, as in the authors' mh3.
     """
 

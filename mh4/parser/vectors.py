@@ -28,7 +28,7 @@ _FASTTEXT_MODEL = (793712314).to_bytes(4, "little")
 class Vectors:
     """Words and their vectors: matrix, float32 (words + 1, dimensions), whose row 0, of zeros, is for words without one.
 
-    learned: so many words, the first ones, are those of the training treebank.
+    learned: how many of the words, the first ones, are those of the training treebank.
     """
 
     def __init__(self, words: Sequence[str], matrix: np.ndarray, learned: int) -> None:

@@ -57,7 +57,7 @@ class Table:
 
     @classmethod
     def count(cls, strings: Iterable[str], at_least: int = 1) -> "Table":
-        """The strings that are there so often, in order of decreasing count."""
+        """The strings seen `at_least` times or more, in order of decreasing count."""
         counts = Counter(strings)
         # Ties in alphabetical order, so that the vocabulary does not depend on the order of the sentences.
         return cls({s: c for s, c in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if c >= at_least})

@@ -13,7 +13,7 @@ def batches(
 ) -> Iterator[list[Item]]:
     """Cut `items` into runs of at least `words` words; `length` is the number of words of an item.
 
-    Where a `part` of the items ends, a run ends, which may then have fewer, as the last may.
+    A run also ends where the `part` of the items changes; it, like the last one, may then have fewer.
     """
     batch: list[Item] = []
     size = 0

@@ -45,7 +45,7 @@ def words_bar(hidden: bool = False) -> Progress:
     shown_on = console()
     return Progress(
         TextColumn("{task.description}", table_column=Column(no_wrap=True)),
-        BarColumn(bar_width=None, table_column=Column(ratio=1, max_width=40)),  # which has what room the others leave
+        BarColumn(bar_width=None, table_column=Column(ratio=1, max_width=40)),  # which takes the room that the others leave
         TimeRemainingColumn(table_column=Column(no_wrap=True)),
         _Speed(table_column=Column(no_wrap=True)),
         TextColumn("{task.fields[note]}", table_column=Column(no_wrap=True)),

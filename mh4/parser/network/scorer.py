@@ -47,7 +47,7 @@ POSITIONS = ("s2", "s1", "s0", "b0")  # as in the rows of mh4.parser.oracle
 class TensorScorer:
     """The score tensors of a system: a deep biaffine map for each tensor, and an MLP for each position that they use.
 
-    A learned end of the sentence stands after the MLPs, in mh3 before them.
+    A learned vector of the end of the sentence takes the place of the MLPs' output or, in mh3, of their input.
     """
 
     def __init__(self, system: System, config: Config, parameters: "dy.ParameterCollection") -> None:
