@@ -51,6 +51,16 @@ def error_of_difference(std: float, runs: int, other_std: float, other_runs: int
     return math.sqrt(std**2 / runs + other_std**2 / other_runs)
 
 
+def difference(one: Average | None, other: Average | None) -> str:
+    """Of two means, with its standard error if both are of several runs; nothing if one of them is missing."""
+    if one is None or other is None:
+        return ""
+    error = None
+    if one.std is not None and other.std is not None:
+        error = error_of_difference(one.std, len(one.seeds), other.std, len(other.seeds))
+    return plus_minus(one.mean - other.mean, error, "%+.2f")
+
+
 def average(scores: Sequence[float], seeds: Sequence[int] = ()) -> Average:
     """The average of scores, those of these seeds."""
     return Average(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None, tuple(seeds))

@@ -23,7 +23,7 @@ from experiments.engine.run import finished_runs
 from experiments.engine.treebank import Treebank, located
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Items, Part
-from experiments.pages.writer import Average, Table, average, comma_separated, error_of_difference, plus_minus
+from experiments.pages.writer import Average, Table, average, comma_separated, difference
 from mh4 import trees
 from mh4.data import conllu
 from mh4.errors import InputError
@@ -186,21 +186,13 @@ def differences(found: OfTreebank) -> list[str]:
         % (
             five,
             four,
-            _difference(by_name[five].uas, by_name[four].uas),
-            _difference(by_name[five].outside, by_name[four].outside),
+            difference(by_name[five].uas, by_name[four].uas),
+            difference(by_name[five].outside, by_name[four].outside),
             by_name[five].recalled - by_name[four].recalled,
         )
         for four, five in PAIRS
         if four in by_name and five in by_name
     ]
-
-
-def _difference(one: Average, other: Average) -> str:
-    """The difference of two means and, if both are of several runs, its standard error."""
-    error = None
-    if one.std is not None and other.std is not None:
-        error = error_of_difference(one.std, len(one.seeds), other.std, len(other.seeds))
-    return plus_minus(one.mean - other.mean, error, "%+.2f")
 
 
 def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[Part]:

@@ -32,7 +32,6 @@ from mh4.errors import InputError
 
 NAME = "report"
 NONE = "–"  # a cell without a score
-SEEDS_OF_PAPER = 5
 FINDING, ON_PAR = "mh4-hybrid", "1ec"  # the paper's parser, and that with which it finds it on par (Sections 1 and 7)
 PER_PLOT = 5  # curves
 
@@ -128,7 +127,7 @@ def standard_error(ours: Average, theirs: Average) -> float | None:
     if theirs.std is None:
         return None
     spread = theirs.std if ours.std is None else ours.std
-    return error_of_difference(spread, max(1, len(ours.seeds)), theirs.std, SEEDS_OF_PAPER)
+    return error_of_difference(spread, max(1, len(ours.seeds)), theirs.std, paper.SEEDS)
 
 
 def _answer(lines: Sequence[Line]) -> list[str | Figure]:

@@ -3,20 +3,20 @@ BEGIN and END."""
 
 from pathlib import Path
 
+from experiments import paper
 from experiments.engine import records
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.pages import document
-from experiments.pages.writer import Average, SystemRow, Table, error_of_difference, plus_minus
+from experiments.pages.writer import Average, SystemRow, Table, difference
 from experiments.tables import summary
 
 PAGE = EXPERIMENTS.parent / "docs" / "differences.md"
 PAIRS = {"greedy": ("greedy-mh4", "greedy-mh3"), "exact": ("mh4-two", "mh3")}
 BEGIN, END = "<!-- %s MH4 against MH3: written by make report -->", "<!-- end of %s MH4 against MH3 -->"
-SEEDS_OF_PAPER = tuple(range(5))
 
 
 def table(mh4: str, mh3: str, results: Path = records.RESULTS) -> Table:
-    """Dev UAS of one system minus that of the other, of the paper, with the authors' settings and with ours; a column for a treebank."""
+    """Dev UAS of one system minus that of the other: the paper's, with the authors' settings and with ours; a column for each treebank."""
     scored: dict[str, dict[str, dict[tuple[str, str], SystemRow]]] = {}
     for bank, system, scores in summary.rows(results):
         if system in (mh4, mh3):
@@ -34,17 +34,7 @@ def table(mh4: str, mh3: str, results: Path = records.RESULTS) -> Table:
 
 def _paper(*systems: dict[tuple[str, str], SystemRow]) -> str:
     rows = [next((row.paper for (score, _), row in scores.items() if score == "dev_uas"), None) for scores in systems]
-    return difference(*(Average(row.mean, row.std, SEEDS_OF_PAPER) if row else None for row in rows))
-
-
-def difference(mh4: Average | None, mh3: Average | None) -> str:
-    """Of two means, with its standard error if both have more than one run; nothing if one of them is missing."""
-    if mh4 is None or mh3 is None:
-        return ""
-    error = None
-    if mh4.std is not None and mh3.std is not None:
-        error = error_of_difference(mh4.std, len(mh4.seeds), mh3.std, len(mh3.seeds))
-    return plus_minus(mh4.mean - mh3.mean, error, "%+.2f")
+    return difference(*(Average(row.mean, row.std, tuple(range(paper.SEEDS))) if row else None for row in rows))
 
 
 def write() -> list[Path]:

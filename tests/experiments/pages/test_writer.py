@@ -61,3 +61,11 @@ def test_pages_are_written_where_they_are_said_to_be(tmp_path):
     pages = document.write(tmp_path / "results", "hu", "Title", ["text"], "a,b\n")
     assert pages == document.paths(tmp_path / "results", "hu") and [page.name for page in pages] == ["hu.md", "hu.csv"]
     assert [page.read_bytes() for page in pages] == [b"# Title\n\ntext\n", b"a,b\n"]
+
+
+def test_a_difference_of_means():
+    """With its standard error, if both are known to vary."""
+    one, other = Average(85.0, 0.3, (1, 2, 3)), Average(84.5, 0.4, (1, 2))
+    assert writer.difference(one, other) == "+0.50 ± %.2f" % (0.03 + 0.08) ** 0.5 == "+0.50 ± 0.33"
+    assert writer.difference(other, one) == "-0.50 ± 0.33" and writer.difference(one, None) == writer.difference(None, one) == ""
+    assert writer.difference(one, Average(84.5, None, (1,))) == "+0.50"

@@ -6,8 +6,6 @@ import pytest
 from samples import record, study
 
 from experiments.engine import predictions
-from experiments.pages.writer import Average
-from experiments.studies import mh5
 from mh4 import trees
 from mh4.data import conllu, treebanks
 
@@ -65,9 +63,3 @@ def test_what_is_wrong_is_one_sentence(home, capsys):
     ):
         assert study("mh5", *arguments, home=home) == 2
         assert capsys.readouterr().err.startswith(sentence)
-
-
-def test_standard_error_of_a_difference():
-    one, other = Average(85.0, 0.3, (1, 2, 3)), Average(84.5, 0.4, (1, 2))
-    assert mh5._difference(one, other) == "+0.50 ± %.2f" % (0.03 + 0.08) ** 0.5 == "+0.50 ± 0.33"
-    assert mh5._difference(one, Average(84.5, None, (1,))) == "+0.50"

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from samples import ROOT
 
-from experiments.pages.writer import Average
 from experiments.tables import against_mh3, summary, systems
 from mh4.parser.systems import SYSTEMS
 
@@ -30,13 +29,6 @@ def test_mh4_against_mh3(name):
     assert between(against_mh3.PAGE, against_mh3.BEGIN % name, against_mh3.END % name) == table.markdown()
     paper = dict(zip(table.header, table.body[0]))
     assert paper["Gothic"] == {"greedy": "-0.88 ± 0.22", "exact": "+0.13 ± 0.12"}[name] and paper["Vietnamese"] == ""
-
-
-def test_a_difference_of_means():
-    """With its standard error, if both are known to vary."""
-    two, one = Average(80.0, 0.3, (1, 2)), Average(79.5, None, (1,))
-    assert against_mh3.difference(two, one) == "+0.50" and against_mh3.difference(one, None) == ""
-    assert against_mh3.difference(two, Average(81.0, 0.4, (1, 2, 3, 4))) == "-1.00 ± 0.29"
 
 
 def test_a_system_in_words():
