@@ -159,5 +159,5 @@ def _degree(name: str) -> float | None:
         return _DEGREES[name]
     match = re.fullmatch(r"mh([0-9]+)", name)
     if not match or int(match[1]) < 3:
-        raise ValueError(f'unknown class of trees {name!r}: expected "projective", "1ec", "any", "mh4", "mh5" or a larger k')
+        raise ValueError(f'unknown class of trees {name!r}: expected "projective", "1ec", "any", "mh3", "mh4" or a larger k')
     return int(match[1])

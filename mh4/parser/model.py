@@ -323,7 +323,7 @@ def _restored(
     temperature: float | None,
 ) -> Model:
     """A model that was pickled."""
-    model = Model(system, config, vocabulary, seed, vectors)
+    model = Model(system, config, vocabulary, seed, vectors, untrained=False)
     model.encoder.contextual = contextual
     model._set(arrays)
     model.temperature = temperature
