@@ -20,7 +20,7 @@ cdef class Tensors:
     cdef Scores scores
     cdef list arrays
 
-    cdef kept(self, name, array, shape)
+    cdef const float* keep(self, array) except NULL
 
 
 cdef inline float shift_score(const Scores* scores, int s0, int b0) noexcept nogil:

@@ -14,32 +14,25 @@ cdef class Tensors:
         cdef int n = arguments.words("shift", shift, 2)
         self.arrays = []
         self.scores = Scores(n, n + 2, NULL, NULL, NULL, NULL, NULL, NULL)
-        self.scores.shift = matrix(self.kept("shift", shift, (n + 2, n + 2)))
-        self.scores.s0b0 = reduces(self.kept("reduce_s0b0", reduce_s0b0, (count, n + 2, n + 2)))
+        self.scores.shift = self.keep(arguments.float32_scores("shift", shift, (n + 2, n + 2)))
+        self.scores.s0b0 = self.keep(arguments.float32_scores("reduce_s0b0", reduce_s0b0, (count, n + 2, n + 2)))
         if reduce_s1s0 is not None:
-            self.scores.s1s0 = reduces(self.kept("reduce_s1s0", reduce_s1s0, (count, n + 2, n + 2)))
+            self.scores.s1s0 = self.keep(arguments.float32_scores("reduce_s1s0", reduce_s1s0, (count, n + 2, n + 2)))
         if arcs is not None:
-            arcs = self.kept("arcs", arcs, (n + 1, n + 1))
-            self.scores.arcs = self.scores.by_arc = matrix(arcs)
+            arcs = arguments.float32_scores("arcs", arcs, (n + 1, n + 1))
+            self.scores.arcs = self.scores.by_arc = self.keep(arcs)
         if cost is not None:
-            cost = self.kept("cost", cost, (n + 1, n + 1))
-            self.scores.cost = self.scores.by_arc = matrix(cost)
+            cost = arguments.float32_scores("cost", cost, (n + 1, n + 1))
+            self.scores.cost = self.scores.by_arc = self.keep(cost)
         if arcs is not None and cost is not None:
             room_for(arcs.nbytes, "the sum of arcs and cost")
-            self.arrays.append(arcs + cost)
-            self.scores.by_arc = matrix(self.arrays[len(self.arrays) - 1])
+            self.scores.by_arc = self.keep(arcs + cost)
 
-    cdef kept(self, name, array, shape):
-        self.arrays.append(arguments.float32_scores(name, array, shape))
-        return self.arrays[len(self.arrays) - 1]
-
-
-cdef const float* matrix(const float[:, ::1] array):
-    return &array[0, 0]
-
-
-cdef const float* reduces(const float[:, :, ::1] array):
-    return &array[0, 0, 0]
+    cdef const float* keep(self, array) except NULL:
+        """Where the numbers of a C-contiguous array are."""
+        cdef const float[::1] numbers = array.reshape(-1)
+        self.arrays.append(array)
+        return &numbers[0]
 
 
 cdef double replay(const int* codes, const Scores* scores, Replay* to) noexcept nogil:
