@@ -16,21 +16,9 @@ struct Uses {
     int shift_s0 = -1, shift_b0 = -1;
     int code = -1, s1 = -1, s0 = -1, b0 = -1, head = -1, dependent = -1;
 
-    static Uses shift(int s0, int b0) {
-        Uses uses;
-        uses.shift_s0 = s0;
-        uses.shift_b0 = b0;
-        return uses;
-    }
+    static Uses shift(int s0, int b0) { return {s0, b0}; }
     Uses reduce(int by, int of_s1, int of_s0, int of_b0, int of_head, int of_dependent) const {
-        Uses uses = *this;
-        uses.code = by;
-        uses.s1 = of_s1;
-        uses.s0 = of_s0;
-        uses.b0 = of_b0;
-        uses.head = of_head;
-        uses.dependent = of_dependent;
-        return uses;
+        return {shift_s0, shift_b0, by, of_s1, of_s0, of_b0, of_head, of_dependent};
     }
 };
 
