@@ -166,9 +166,6 @@ cdef class Search:
         self.transitions = transitions
         self.beam = min(beam, 2**31 - 1)
         self.single = single_root
-        for code in range(TRANSITIONS):
-            self.on_s0b0[code] = self.on_s1s0[code] = self.on_s2s1[code] = NULL
-        self.on_arcs = NULL
 
     cdef run(self):
         """Find the best sequence; ValueError if there is none."""
@@ -272,16 +269,13 @@ cdef class Search:
             for k in range(self.continuations.size()):  # all that are better than the least have a place
                 self.watch.after(2)
                 room -= self.continuations[k].score > least
-            for k in range(self.continuations.size()):
-                one = self.continuations[k]
-                if one.score > least:
-                    self.make(one)
-                elif one.score == least and room > 0:
-                    room -= 1
-                    self.make(one)
-        else:
-            for k in range(self.continuations.size()):
-                self.make(self.continuations[k])
+        for k in range(self.continuations.size()):
+            one = self.continuations[k]
+            if one.score > least:
+                self.make(one)
+            elif one.score == least and room > 0:
+                room -= 1
+                self.make(one)
 
     cdef int make(self, Continuation one) except -1 nogil:
         """Execute a transition."""

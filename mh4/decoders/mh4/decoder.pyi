@@ -1,6 +1,5 @@
 import numpy as np
 
-from mh4.decoders.mh4.inside_outside import marginals as marginals
 from mh4.decoders.shared.derivation import Derivation
 
 def decode(

@@ -109,13 +109,13 @@ cdef class Chart:
         cdef int k
         cdef float score
         for k in range(i + 1, j):
-            score = maximum(self.left(i, k, j, l), self.right(i, k, j, l))
+            score = max(self.left(i, k, j, l), self.right(i, k, j, l))
             better(&best, score + self.arc(i, k, i, l, False), k, RAp)
             better(&best, score + self.arc(j, k, i, l, False), k, LAp)
             better(&best, score + self.arc(l, k, i, l, False), k, LA2)
         better(&best, self.t2[i, j] + self.t2[j, l], 0, SH)
         for k in range(j + 1, l):
-            score = maximum(self.left(i, j, k, l), self.right(i, j, k, l))
+            score = max(self.left(i, j, k, l), self.right(i, j, k, l))
             better(&best, score + self.arc(i, k, i, l, False), k, RA2)
             better(&best, score + self.arc(j, k, i, l, False), k, RA)
             better(&best, score + self.arc(l, k, i, l, False), k, LA)
@@ -164,10 +164,6 @@ cdef class Chart:
             else:
                 push(agenda, i, j, k)
                 push(agenda, k, 0, l)
-
-
-cdef inline float maximum(float a, float b) noexcept nogil:
-    return a if a > b else b
 
 
 cdef inline int push(vector[int]& agenda, int i, int j, int l) except -1:

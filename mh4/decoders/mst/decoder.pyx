@@ -90,12 +90,11 @@ cdef class Contraction:
         self.arrange()
         self.memory.allocate()
         self.arrange()
-        if self.head.size() < <size_t> 2 * n + 1:
-            self.whole.resize(2 * n + 1)
-            self.head.resize(2 * n + 1)
-            self.best.resize(2 * n + 1)
-            self.states.resize(2 * n + 1)
-            self.top.resize(n + 1)
+        self.whole.resize(2 * n + 1)
+        self.head.resize(2 * n + 1)
+        self.best.resize(2 * n + 1)
+        self.states.resize(2 * n + 1)
+        self.top.resize(n + 1)
 
     cdef bint tree(self, const double* arcs, bint single_root, int* heads) except -1 nogil:
         """Find the heads of the highest-scoring tree; False if there is none. arcs: (n+1, n+1), of the n that is prepared."""

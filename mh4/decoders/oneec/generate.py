@@ -19,6 +19,7 @@ the kernel's own items, the values come from at.kept_open_a_b_x().
 import os
 import textwrap
 from collections import Counter, namedtuple
+from functools import reduce
 from itertools import permutations
 from pathlib import Path
 
@@ -251,10 +252,11 @@ def accessors(step):
 
 def chosen(algebra, name, states):
     """One of the values of these states, or their sum."""
-    text = "%s[%d]" % (name, states[0])
-    for state in states[1:]:
-        text = algebra.choose % (text, "%s[%d]" % (name, state))
-    return text
+    return one_of(algebra, ["%s[%d]" % (name, state) for state in states])
+
+
+def one_of(algebra, texts):
+    return reduce(lambda text, other: algebra.choose % (text, other), texts)
 
 
 def terms(step, cases):
@@ -408,10 +410,7 @@ def hoisted_text(kernel, step, cases):
     lines = []
     for i, of_one in enumerate(hoisted_terms(step, cases).values()):
         texts = [algebra.combine.join(chosen(algebra, name, states) for name, states in antecedents) for antecedents in of_one]
-        text = texts[0]
-        for other in texts[1:]:
-            text = algebra.choose % (text, other)
-        lines.append("sums[%d] = %s;" % (i, text))
+        lines.append("sums[%d] = %s;" % (i, one_of(algebra, texts)))
     types = (["class Value"] if algebra.number == "Value" else []) + ["class P%d" % i for i in range(len(names))]
     return "\n".join(
         [
