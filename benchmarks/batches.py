@@ -23,15 +23,19 @@ from mh4.dynet_build import cpu
 SIZES = [(10, 256), (40, 64)]  # words and sentences
 
 
+def random_scores(name, words, sentences):
+    """Scores of transitions or, if there are none, of arcs; float32, by tensor."""
+    rng = np.random.default_rng(words)
+    return {
+        tensor: rng.normal(size=(sentences, *shape.of(words))).astype(np.float32)
+        for tensor, shape in DECODERS[name].tensors.items()
+        if tensor != "arcs" or not shape.optional
+    }
+
+
 def ways(name, function, words, sentences, threads):
     """Functions that decode the same sentences, by heading."""
-    rng = np.random.default_rng(words)
-    decoder = DECODERS[name]
-    scores = {
-        tensor: rng.normal(size=(sentences, *shape.of(words))).astype(np.float32)
-        for tensor, shape in decoder.tensors.items()
-        if tensor != "arcs" or not decoder.tensors["arcs"].optional
-    }
+    decoder, scores = DECODERS[name], random_scores(name, words, sentences)
     lengths = np.full(sentences, words)
     alone = [single(name, scores, b, words) for b in range(sentences)]
     call, together = getattr(decoder, function), getattr(batch, function)

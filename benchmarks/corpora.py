@@ -26,9 +26,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
-from parsing import ROOT, random_parser, toy
+from parsing import ROOT, number_of_words, saved_model
 from training import commit
 
+from mh4.data import treebanks
 from mh4.dynet_build import cpu
 from mh4.util.processes import with_parent
 
@@ -46,14 +47,10 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the page")
     parser.add_argument("--memory", type=float, metavar="GB", help="measure memory, on so much input")
     options = parser.parse_args()
-    path = options.file or str(toy())
+    path = options.file or str(treebanks.locate("toy")["test"])
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
-        model = options.model
-        if not model:
-            model = str(scratch / "model")
-            os.mkdir(model)
-            random_parser(options.system, path).model.save(model)
+        model = saved_model(options, path, name)
         if options.memory:
             lines = memory(scratch, model, path, options.memory)
         else:
@@ -68,14 +65,18 @@ def main():
         (RESULTS / name).write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
+def concatenated(scratch, path, copies):
+    """A file of so many copies, and the number of its words."""
+    content, large = Path(path).read_bytes(), scratch / "large.conllu"
+    with open(large, "wb") as file:
+        for _ in range(copies):
+            file.write(content)
+    return large, copies * number_of_words(content.decode())
+
+
 def throughput(scratch, model, path, options):
     """The table of both commands, printed and returned."""
-    content = Path(path).read_bytes()
-    words = options.copies * sum(line.split(b"\t")[0].isdigit() for line in content.splitlines())
-    large = scratch / "large.conllu"
-    with open(large, "wb") as file:
-        for _ in range(options.copies):
-            file.write(content)
+    large, words = concatenated(scratch, path, options.copies)
     taken = {}
     for _ in range(options.rounds):
         for number in (1, 2):
@@ -117,13 +118,8 @@ def starting(folder, seconds):
 
 def memory(scratch, model, path, gigabytes):
     """The memory of the processes of a driver, looked at every minute at most, as printed lines."""
-    content = Path(path).read_bytes()
-    copies = math.ceil(gigabytes * 1e9 / len(content))
-    words = copies * sum(line.split(b"\t")[0].isdigit() for line in content.splitlines())
-    large, folder = scratch / "large.conllu", scratch / "corpus"
-    with open(large, "wb") as file:
-        for _ in range(copies):
-            file.write(content)
+    large, words = concatenated(scratch, path, math.ceil(gigabytes * 1e9 / os.path.getsize(path)))
+    folder = scratch / "corpus"
     command = [sys.executable, "-m", "mh4", "corpus", "parse", str(large), "--model", model, "-o", str(folder), "--workers", "2"]
     start, seen = time.monotonic(), []
     driver = subprocess.Popen([*command, "--quiet"], preexec_fn=with_parent(), env={**os.environ, "PYTHONPATH": str(ROOT)})

@@ -16,13 +16,12 @@ import os
 import platform
 import re
 import statistics
-import time
 from pathlib import Path
 
 import numpy as np
 import torch
+from batches import microseconds, random_scores
 
-from mh4.decoders.batch.arguments import DECODERS
 from mh4.dynet_build import cpu
 from mh4.parser.config import Training
 from mh4.torch import TreeDistribution
@@ -35,12 +34,7 @@ PACKAGES = {SUPAR: "supar", STRUCT: "torch-struct"}
 
 def ours(name, words):
     """The measured properties of a distribution over trees; the scores of mst are (B, N+1, N+1) by head and dependent."""
-    rng, tensors = np.random.default_rng(words), DECODERS[name].tensors
-    scores = {
-        tensor: torch.from_numpy(rng.normal(size=(SENTENCES, *shape.of(words))).astype(np.float32))
-        for tensor, shape in tensors.items()
-        if tensor != "arcs" or not shape.optional
-    }
+    scores = {tensor: torch.from_numpy(numbers) for tensor, numbers in random_scores(name, words, SENTENCES).items()}
     lengths = torch.full((SENTENCES,), words)
     found = {each: lambda each=each: getattr(TreeDistribution(name, scores, lengths, threads=1), each) for each in MEASURED}
     return scores, lengths, found
@@ -105,17 +99,6 @@ def version(library):
         return None
 
 
-def microseconds(functions, rounds):
-    """The best time of each function for a sentence, by library."""
-    best = dict.fromkeys(functions, np.inf)
-    for _ in range(rounds):
-        for library, function in functions.items():
-            start = time.perf_counter()
-            function()
-            best[library] = min(best[library], time.perf_counter() - start)
-    return {library: 1e6 * seconds / SENTENCES for library, seconds in best.items()}
-
-
 def table(rounds):
     """Markdown: microseconds, and in brackets the ratio to ours."""
     lines = []
@@ -124,7 +107,7 @@ def table(rounds):
         if not lines:
             lines += ["| | words | %s |" % " | ".join(found), "|---|---:|" + "---:|" * len(found)]
         for each in MEASURED:
-            times = microseconds({library: of[each] for library, of in found.items() if each in of}, rounds)
+            times = microseconds({library: of[each] for library, of in found.items() if each in of}, SENTENCES, rounds)
             cells = [
                 "%.3g (%.2f)" % (times[library], times[library] / times[OURS]) if library in times else "" for library in found
             ]

@@ -34,6 +34,7 @@ from pathlib import Path
 import numpy as np
 from stopwatch import Stopwatch, peak_memory
 
+from mh4.data import conllu, treebanks
 from mh4.util.processes import with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,7 +56,7 @@ def main():
     parser.add_argument("--train", metavar="FILE.conllu", help="what to train the UDPipe model on")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the number of times to parse with each, for --udpipe")
     options = parser.parse_args()
-    path = options.file or str(toy())
+    path = options.file or str(treebanks.locate("toy")["test"])
     if options.lengths:
         by_length(path)
     elif options.command:
@@ -66,15 +67,8 @@ def main():
         by_stage(options, path)
 
 
-def toy():
-    from mh4.data import treebanks
-
-    return treebanks.locate("toy")["test"]
-
-
 def random_parser(system, path):
     """An untrained parser that knows the words of the file."""
-    from mh4.data import conllu
     from mh4.parser.config import Config
     from mh4.parser.model import Model
     from mh4.parser.parsing import Parser
@@ -84,10 +78,24 @@ def random_parser(system, path):
     return Parser(Model(system, config, Vocabulary.of(conllu.read(path), config), 1))
 
 
+def saved_model(options, path, folder):
+    """The folder of the model that is asked for or, if none is, of a random one, made in `folder`."""
+    if options.model:
+        return options.model
+    model = os.path.join(folder, "model")
+    os.mkdir(model)
+    random_parser(options.system, path).model.save(model)
+    return model
+
+
+def number_of_words(text):
+    """That of a CoNLL-U file."""
+    return sum(line.split("\t")[0].isdigit() for line in text.splitlines())
+
+
 def by_stage(options, path):
     """Print the table of one file."""
     import mh4
-    from mh4.data import conllu
     from mh4.parser import model as model_module
     from mh4.parser.network.scorer import TensorScores
 
@@ -115,7 +123,6 @@ def against_udpipe(options, path):
     from ufal.udpipe import Model, Pipeline, ProcessingError
 
     import mh4
-    from mh4.data import conllu
 
     if not os.path.exists(options.udpipe):
         train_udpipe(options.train, options.udpipe)
@@ -135,7 +142,7 @@ def against_udpipe(options, path):
         assert not error.occurred(), error.message
         return parsed
 
-    words = sum(line.split("\t")[0].isdigit() for line in text.splitlines())
+    words = number_of_words(text)
     speeds = {parser.model.system.name: [], "UDPipe": []}
     for _ in range(options.rounds + 1):
         for name, parse in zip(speeds, (ours, theirs), strict=True):
@@ -168,16 +175,12 @@ def train_udpipe(train, path):
 def command(options, path):
     """Print the words per second of `mh4 parse`."""
     with tempfile.TemporaryDirectory() as folder:
-        model = options.model
-        if not model:
-            model = os.path.join(folder, "model")
-            os.mkdir(model)
-            random_parser(options.system, path).model.save(model)
+        model = saved_model(options, path, folder)
         text = Path(path).read_text(encoding="utf-8")
         files = {1: os.path.join(folder, "1.conllu"), options.copies: os.path.join(folder, "all.conllu")}
         for copies, name in files.items():
             Path(name).write_text(text * copies, encoding="utf-8")
-        words = sum(line.split("\t")[0].isdigit() for line in text.splitlines())
+        words = number_of_words(text)
         print("| words | | seconds | words/s | peak MB of a process |")
         print("|--:|---|--:|--:|--:|")
         for copies, name in files.items():
@@ -199,13 +202,11 @@ def run(checkout, arguments):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
-    return time.perf_counter() - start, usage.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    return time.perf_counter() - start, peak_memory(usage)
 
 
 def by_length(path):
     """Print and plot milliseconds per sentence by length, of the network and of decoders on its scores."""
-    from mh4.data import conllu
-    from mh4.data.conllu import Sentence
     from mh4.parser.network.graph import forward
 
     words = [word for sentence in conllu.read(path) for word in sentence.words]
@@ -215,7 +216,7 @@ def by_length(path):
     print("| words | " + " | ".join(times) + " |")
     print("|--:" * (len(times) + 1) + "|")
     for n in LENGTHS:
-        sentences = [Sentence(list(rng.choice(words, n))) for _ in range(max(3, 500 // n))]
+        sentences = [conllu.Sentence(list(rng.choice(words, n))) for _ in range(max(3, 500 // n))]
         taken = {}
         for system, parser in parsers.items():
             if system == "1ec" and n > 150:

@@ -46,7 +46,7 @@ class Stopwatch:
         return "\n".join(lines)
 
 
-def peak_memory():
-    """The peak memory of this process, in MB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+def peak_memory(usage=None):
+    """The peak memory of a process, in MB: of this one, or of the one whose resource usage is given."""
+    usage = usage or resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)

@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 from stopwatch import Stopwatch, peak_memory
 
+from mh4.data import conllu, treebanks
 from mh4.util.processes import with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,17 +52,11 @@ def main():
     parser.add_argument("--against", metavar="FOLDER", help="another checkout, set up")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the number of runs of each")
     options = parser.parse_args()
-    train = options.train or str(toy())
+    train = options.train or str(treebanks.locate("toy")["train"])
     if options.against:
         compare(options, train)
     else:
         measure(options, train)
-
-
-def toy():
-    from mh4.data import treebanks
-
-    return treebanks.locate("toy")["train"]
 
 
 def measure(options, train):
@@ -90,7 +85,6 @@ def prepare(options, train, watch):
     own = dynet_config.set
     dynet_config.set = lambda **settings: own(**{**settings, **{k: v for k, v in wanted.items() if v is not None}})
 
-    from mh4.data import conllu
     from mh4.parser import config
     from mh4.parser.model import Scores
     from mh4.parser.network.scorer import TensorScores
