@@ -20,7 +20,7 @@ def to_udapi(sentence: Sentence) -> Any:
     root = Root()
     nodes = [root]
     for word in sentence:
-        columns = {name: value for name, value in word._asdict().items() if name in ("form", "upos", "xpos", "feats", "deprel")}
+        columns = {name: getattr(word, name) for name in ("form", "upos", "xpos", "feats", "deprel")}
         nodes.append(root.create_child(**{name: value for name, value in columns.items() if value}))
         if word.probability is not None:
             nodes[-1].misc[ARC_PROB] = ARC_PROB_FORMAT % word.probability
