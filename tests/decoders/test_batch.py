@@ -174,9 +174,8 @@ def test_mh5_falls_back_to_mh4(monkeypatch):
     lengths = [3, 20, 5]
     tensors, _ = sample("mh5", lengths, 20, rng, left_out=["arcs"])
     monkeypatch.setattr(decoding, "MAX_BYTES", 100_000)
-    workers = decoding.KINDS["mh5"]
-    fresh = type("Fresh", workers[1:], {})  # others have been made with the usual limit
-    monkeypatch.setitem(decoding.KINDS, "mh5", (workers[0], fresh))
+    kind, make = decoding.KINDS["mh5"]
+    monkeypatch.setitem(decoding.KINDS, "mh5", (kind, lambda: make()))  # other workers have been made with the usual limit
     with pytest.warns(RuntimeWarning, match=r"^sentence 1: MH5 takes .* 20 words, .* decoded by MH4"):
         found = batch.decode("mh5", tensors, lengths)
     for b, n in enumerate(lengths):

@@ -57,7 +57,7 @@ def decode(
     cdef Decoding sentences = kind(tensors, lengths, longest, single_root, trees)
     run(worker, sentences, threads)
     result = sentences.result()
-    for b in sentences.failed(result.scores)[:1]:
+    for b in np.flatnonzero((np.asarray(sentences.outcomes) == FAILED) | (result.scores == -np.inf))[:1]:
         alone = arguments.single(name, tensors, b, lengths[b], trees)
         arguments.explain(arguments.decoder(name).decode, b, alone, single_root)
     for b in np.flatnonzero(sentences.needed):
@@ -84,10 +84,6 @@ cdef class Decoding(Sentences):
         self.to_heads = self.heads = np.full((self.count, longest + 1), -1, dtype=np.int32)
         self.needed = np.zeros(self.count)
         self.parts = {}
-
-    def failed(self, scores):
-        """The sentences without a derivation, or with something wrong about them."""
-        return np.flatnonzero((np.asarray(self.outcomes) == FAILED) | (scores == -np.inf))
 
     def totals(self):
         """The score of each sentence, from the parts; the sums have the order of those in `derivation.total`."""
@@ -223,21 +219,6 @@ cdef class TransitionWorker(Worker):
         return True
 
 
-class MH3Worker(TransitionWorker):
-    def __init__(self):
-        super().__init__(MH3Chart(), MH3Chart())
-
-
-class MH4Worker(TransitionWorker):
-    def __init__(self):
-        super().__init__(MH4Chart(), MH4TreeChart())
-
-
-class MH5Worker(TransitionWorker):
-    def __init__(self):
-        super().__init__(MH5Chart(), MH5TreeChart(), MH4Chart(), MAX_BYTES)
-
-
 cdef class ArcDecoding(Decoding):
     """Sentences for mst."""
 
@@ -246,7 +227,7 @@ cdef class ArcDecoding(Decoding):
 
     def __init__(self, tensors, lengths, longest, single_root, trees):
         Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
-        self.arcs = as_padded(tensors.get("arcs"))
+        self.arcs = as_padded(tensors["arcs"])
         sentences = np.repeat(np.arange(self.count, dtype=np.intp), lengths)  # the rows of one without a tree are its own, too
         self.to_arcs = self.parts["arcs"] = np.pad(sentences[:, None], [(0, 0), (0, 2)])
 
@@ -313,8 +294,8 @@ cdef class OneECDecoding(Decoding):
 
     def __init__(self, tensors, lengths, longest, single_root, trees):
         Decoding.__init__(self, tensors, lengths, longest, single_root, trees)
-        self.arc, self.crossed_arc = as_padded(tensors.get("arc")), as_padded(tensors.get("crossed_arc"))
-        self.grandparent, self.sibling = as_padded(tensors.get("grandparent")), as_padded(tensors.get("sibling"))
+        self.arc, self.crossed_arc = as_padded(tensors["arc"]), as_padded(tensors["crossed_arc"])
+        self.grandparent, self.sibling = as_padded(tensors["grandparent"]), as_padded(tensors["sibling"])
         for name in ("arc", "crossed_arc", "grandparent", "sibling"):
             self.parts[name] = np.full((self.before[self.count], 3), -1, dtype=np.intp)  # a word has some of these parts
         self.to_arc, self.to_crossed_arc = self.parts["arc"], self.parts["crossed_arc"]
@@ -387,10 +368,10 @@ cdef class OneECWorker(Worker):
         return DONE if write_parts(&of.to_heads[b, 0], n, self.crossed, to) else FAILED
 
 
-KINDS = {
-    "mh3": (TransitionDecoding, MH3Worker),
-    "mh4": (TransitionDecoding, MH4Worker),
-    "mh5": (TransitionDecoding, MH5Worker),
+KINDS = {  # the class of the sentences, and what makes a worker
+    "mh3": (TransitionDecoding, lambda: TransitionWorker(MH3Chart(), MH3Chart())),
+    "mh4": (TransitionDecoding, lambda: TransitionWorker(MH4Chart(), MH4TreeChart())),
+    "mh5": (TransitionDecoding, lambda: TransitionWorker(MH5Chart(), MH5TreeChart(), MH4Chart(), MAX_BYTES)),
     "mst": (ArcDecoding, MSTWorker),
     "1ec": (OneECDecoding, OneECWorker),
 }

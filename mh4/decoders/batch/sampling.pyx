@@ -72,10 +72,10 @@ cdef class SamplingWorker(Worker):
         self.sums = sums
 
     cdef double bytes_needed(self) noexcept nogil:
-        return self.sums.bytes_needed()
+        return <double> self.sums.charts.bytes_needed()
 
     cdef void release(self) noexcept nogil:
-        self.sums.release()
+        self.sums.charts.release()
         self.scores.release()
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
@@ -88,23 +88,12 @@ cdef class SamplingWorker(Worker):
             return FAILED
         if to.count:
             to.heads = &of.to_heads[b, 0, 0]
-        self.sums.draw(scores, to)
+        self.sums.charts.draw(scores, to)
         return FAILED if to.none else DONE
 
 
-class MH3Worker(SamplingWorker):
-    def __init__(self):
-        super().__init__(MH3Sums())
-
-
-class MH4Worker(SamplingWorker):
-    def __init__(self):
-        super().__init__(MH4Sums())
-
-
-class MSTWorker(SamplingWorker):
-    def __init__(self):
-        super().__init__(MSTSums())
-
-
-WORKERS = {"mh3": MH3Worker, "mh4": MH4Worker, "mst": MSTWorker}
+WORKERS = {  # what makes one
+    "mh3": lambda: SamplingWorker(MH3Sums()),
+    "mh4": lambda: SamplingWorker(MH4Sums()),
+    "mst": lambda: SamplingWorker(MSTSums()),
+}

@@ -34,7 +34,7 @@ cdef class Sentences:
     cdef const Py_ssize_t[::1] words       # of each sentence
     cdef const Py_ssize_t[::1] order       # the sentences, the longest first
     cdef Py_ssize_t taken                  # how many of them have been taken
-    cdef bint stopped
+    cdef bint stopped                      # whether no thread is to take another
     cdef char[::1] outcomes
 
 

@@ -45,10 +45,6 @@ cdef class Sentences:
         self.order = np.argsort(-lengths, kind="stable")
         self.outcomes = np.zeros(self.count, dtype=np.int8)
 
-    def stop(self):
-        """Let no thread take another sentence."""
-        self.stopped = True
-
 
 cdef class Worker:
     """What a thread needs to process sentences, one at a time; its memory is reused for the next batch."""
@@ -75,27 +71,27 @@ cdef class Worker:
                     sentences.outcomes[b] = self.decode(sentences, b)
                 self.release()
         except BaseException as error:
-            sentences.stop()
+            sentences.stopped = True
             if isinstance(error, MemoryError):
                 raise MemoryError(f"sentence {b}: {out_of_memory(sentences.words[b], self.bytes_needed())}") from None
             raise
 
 
 class Teams:
-    """Workers that are kept for the next batch, by their class."""
+    """Workers that are kept for the next batch, by what makes them."""
 
     def __init__(self):
         self.workers = {}
 
 
-def run(kind, Sentences sentences, threads):
-    """Let workers of a class process all sentences, one of them in this thread, which alone can respond to signals."""
+def run(make, Sentences sentences, threads):
+    """Let workers, which `make` makes, process all sentences, one of them in this thread, which alone can respond to signals."""
     if threads is not None and not (isinstance(threads, (int, np.integer)) and threads >= 1):
         raise ValueError(f"threads: expected a positive number, got {threads!r}")
     size = max(1, min(threads or cpu.cores(), sentences.count))
     teams = workspaces.take(Teams)
-    workers = teams.workers.setdefault(kind, [])
-    workers.extend([kind() for _ in range(size - len(workers))])
+    workers = teams.workers.setdefault(make, [])
+    workers.extend([make() for _ in range(size - len(workers))])
     errors = []
 
     def work(worker):
@@ -112,7 +108,7 @@ def run(kind, Sentences sentences, threads):
         for thread in others:
             thread.join()
     finally:
-        sentences.stop()
+        sentences.stopped = True
     if errors:
         raise errors[0]
     workspaces.give_back(teams)

@@ -11,7 +11,7 @@ from libcpp.vector cimport vector
 from mh4.decoders.batch.sentences cimport (
     DONE, FAILED, Corner, Corners, Padded, Sentences, Tensors, Worker, all_padded, as_padded,
 )
-from mh4.decoders.oneec.search cimport Parts, Sums as OneECSearchSums
+from mh4.decoders.oneec.search cimport Sums as OneECSearchSums
 from mh4.decoders.shared.arguments cimport not_below_root
 from mh4.decoders.shared.marginals cimport Counts, Scores, Sums
 
@@ -75,7 +75,6 @@ def hessian_product(
     if name in arguments.DECODERS and name not in DIFFERENTIABLE:
         raise ValueError(f"{name} has no marginals that can be differentiated; {', '.join(DIFFERENTIABLE)} have")
     scores, lengths, longest = arguments.checked(name, scores, lengths)
-    trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)
     direction, _, own_longest = arguments.checked(name, direction, lengths)
     if own_longest != longest:
         raise ValueError(f"direction: has room for {own_longest} words, but the scores for {longest}")
@@ -91,8 +90,7 @@ def hessian_product(
         if 0 < sizes[b] < np.inf:
             for part, array in of.items():
                 np.divide(array, sizes[b], out=to[part])
-    kind, _ = KINDS[name]
-    result = summed(kind(name, tensors, lengths, longest, single_root, True, trees, True, unit), threads).result().parts
+    result = summed(name, tensors, lengths, longest, heads, single_root, True, threads, True, unit).result().parts
     for b, n in enumerate(lengths):
         for array in arguments.single(name, result, b, n).values():
             array *= sizes[b] if sizes[b] < np.inf else np.nan
@@ -104,18 +102,18 @@ cdef Summing over_derivations(name, scores, lengths, heads, single_root, allow_n
     if arguments.decoder(name).marginals is None:
         raise ValueError(f"{name} has no marginals; {', '.join(KINDS)} have")
     tensors, lengths, longest = arguments.checked(name, scores, lengths)
+    return summed(name, tensors, lengths, longest, heads, single_root, allow_none, threads, counted)
+
+
+cdef Summing summed(name, tensors, lengths, longest, heads, single_root, allow_none, threads, counted, direction=None):
+    """The same, of arguments that have been checked, except heads; with a direction, the counts are differentiated."""
     trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)
-    kind, _ = KINDS[name]
-    return summed(kind(name, tensors, lengths, longest, single_root, allow_none, trees, counted), threads)
-
-
-cdef Summing summed(Summing sentences, threads):
-    """The same sentences, with their sums."""
-    _, worker = KINDS[sentences.name]
+    kind, worker = KINDS[name]
+    cdef Summing sentences = kind(tensors, lengths, longest, single_root, allow_none, trees, counted, direction)
     run(worker, sentences, threads)
-    for b in sentences.failed()[:1]:
-        alone = arguments.single(sentences.name, sentences.tensors, b, sentences.lengths[b], sentences.trees)
-        arguments.explain(arguments.decoder(sentences.name).marginals, b, alone, sentences.single_root)
+    for b in np.flatnonzero(np.asarray(sentences.outcomes) == FAILED)[:1]:
+        alone = arguments.single(name, tensors, b, lengths[b], trees)
+        arguments.explain(arguments.decoder(name).marginals, b, alone, single_root)
     return sentences
 
 
@@ -124,30 +122,28 @@ cdef enum Heads:  # what is given of those of a sentence
 
 
 cdef class Summing(Sentences):
-    """Sentences whose derivations are to be summed; unless counted, their log-partition function is all that is wanted."""
+    """Sentences whose derivations are to be summed; unless counted, their log-partition function is all that is wanted.
 
-    cdef readonly object name
-    cdef bint allow_none
+    With a direction of the scores, the sums are to be differentiated.
+    """
+
+    cdef bint allow_none, differentiated
     cdef readonly object log_partition
-    cdef dict parts
+    cdef dict parts, direction
     cdef double[::1] to_log_partition
-    cdef readonly object trees          # the heads that are given, or None
-    cdef const int[:, ::1] given
+    cdef const int[:, ::1] given        # the heads, or None
 
-    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, counted):
+    def __init__(self, tensors, lengths, longest, single_root, allow_none, trees, counted, direction):
         Sentences.__init__(self, tensors, lengths, longest, single_root)
-        self.name, self.allow_none = name, allow_none
-        self.trees = self.given = trees
+        self.allow_none = allow_none
+        self.differentiated, self.direction = direction is not None, direction or {}
+        self.given = trees
         self.parts = {}
         if counted:
             numbers = sum([tensor.size for tensor in tensors.values()]) + self.count * (longest + 1) ** 2
             room_for(8 * numbers, "the expected counts")
             self.parts = {part: np.zeros(tensor.shape) for part, tensor in tensors.items()}
         self.to_log_partition = self.log_partition = np.empty(self.count)
-
-    def failed(self):
-        """The sentences without a derivation, or with something wrong about them."""
-        return np.flatnonzero(np.asarray(self.outcomes) == FAILED)
 
     cdef int none(self, Py_ssize_t b) noexcept nogil:
         """The outcome of a sentence without derivations."""
@@ -189,16 +185,13 @@ cdef const double* with_heads(Corner[double]& to, const double* arcs, const int*
 
 
 cdef class TransitionSumming(Summing):
-    """Sentences for mh3, mh4 or mst; with a direction, the sums are to be differentiated."""
+    """Sentences for mh3, mh4 or mst."""
 
-    cdef bint differentiated
-    cdef dict direction
     cdef Tensors of_scores, of_direction, to
     cdef object arc_counts
 
-    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, counted, direction=None):
-        Summing.__init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, counted)
-        self.differentiated, self.direction = direction is not None, direction or {}
+    def __init__(self, tensors, lengths, longest, single_root, allow_none, trees, counted, direction):
+        Summing.__init__(self, tensors, lengths, longest, single_root, allow_none, trees, counted, direction)
         self.of_scores, self.of_direction = all_padded(tensors), all_padded(self.direction)
         self.arc_counts = self.parts.get("arcs")
         if counted and self.arc_counts is None:
@@ -221,10 +214,10 @@ cdef class TransitionWorker(Worker):
         self.sums = sums
 
     cdef double bytes_needed(self) noexcept nogil:
-        return self.sums.bytes_needed()
+        return <double> self.sums.charts.bytes_needed()
 
     cdef void release(self) noexcept nogil:
-        self.sums.release()
+        self.sums.charts.release()
         self.scores.release()
         self.direction.release()
         self.to_shift.release()
@@ -259,9 +252,9 @@ cdef class TransitionWorker(Worker):
         if of.to.arcs.values:
             counts.arcs = place(self.to_arcs, of.to.arcs, b, n + 1, n + 1)
         if of.differentiated:
-            self.sums.differentiate(scores, counts, direction)
+            self.sums.charts.differentiate(scores, counts, direction)
         else:
-            self.sums.find(scores, counts)
+            self.sums.charts.find(scores, counts)
         if counts.log_partition == -INFINITY:
             return of.none(b)
         of.to_log_partition[b] = counts.log_partition
@@ -300,34 +293,16 @@ cdef void spread(const double* numbers, const Padded& to, Py_ssize_t b, size_t r
             numbers += columns
 
 
-class MH3Worker(TransitionWorker):
-    def __init__(self):
-        super().__init__(MH3Sums())
-
-
-class MH4Worker(TransitionWorker):
-    def __init__(self):
-        super().__init__(MH4Sums())
-
-
-class MSTWorker(TransitionWorker):
-    def __init__(self):
-        super().__init__(MSTSums())
-
-
 cdef class OneECSumming(Summing):
-    """Sentences for 1ec; with a direction, the sums are to be differentiated."""
+    """Sentences for 1ec."""
 
-    cdef bint differentiated
-    cdef dict given_direction
-    cdef Padded[4] scores, direction, to  # arc, crossed_arc, grandparent, sibling
+    cdef Padded[4] scores, change, to  # arc, crossed_arc, grandparent, sibling
 
-    def __init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, counted, direction=None):
-        Summing.__init__(self, name, tensors, lengths, longest, single_root, allow_none, trees, counted)
-        self.differentiated, self.given_direction = direction is not None, direction or {}
+    def __init__(self, tensors, lengths, longest, single_root, allow_none, trees, counted, direction):
+        Summing.__init__(self, tensors, lengths, longest, single_root, allow_none, trees, counted, direction)
         for x, part in enumerate(("arc", "crossed_arc", "grandparent", "sibling")):
             self.scores[x], self.to[x] = as_padded(tensors[part]), as_padded(self.parts.get(part))
-            self.direction[x] = as_padded(self.given_direction.get(part))
+            self.change[x] = as_padded(self.direction.get(part))
 
     def result(self):
         return BatchMarginals(self.lengths, self.log_partition, self.parts["arc"] + self.parts["crossed_arc"], self.parts)
@@ -375,7 +350,7 @@ cdef class OneECWorker(Worker):
             if not scores[x]:
                 return FAILED
             if of.differentiated:
-                direction[x] = <double*> self.direction[x].take(of.direction[x], b, n + 1 + x // 2, n + 1)
+                direction[x] = <double*> self.direction[x].take(of.change[x], b, n + 1 + x // 2, n + 1)
         cdef int heads = of.heads(b, self.tree, self.reached_from)
         if heads == WRONG:
             return FAILED
@@ -386,30 +361,28 @@ cdef class OneECWorker(Worker):
         if heads == SOME_TREES:
             for x in range(2):
                 scores[x] = <double*> with_heads(self.with_heads[x], scores[x], &of.given[b, 0], n)
-        cdef Parts given = Parts(scores[0], scores[1], scores[2], scores[3])
-        cdef Parts found = Parts(counts[0], counts[1], counts[2], counts[3])
-        cdef Parts change
-        if of.differentiated:
+        if heads == ONE_TREE and of.differentiated:  # its counts are constant
             of.to_log_partition[b] = 0
-            if heads == ONE_TREE:  # whose counts are constant
-                return DONE
-            change = Parts(direction[0], direction[1], direction[2], direction[3])
-            if not self.sums.differentiate(n, &given, of.single_root, &change, &of.to_log_partition[b], &found):
-                return of.none(b)
-        elif heads == ONE_TREE:
-            if not self.sums.find_of_tree(n, &given, &of.given[b, 0], &of.to_log_partition[b], &found):
-                return of.none(b)
-        elif not self.sums.find(n, &given, of.single_root, &of.to_log_partition[b], &found):
+            return DONE
+        cdef bint found
+        cdef double** change = NULL
+        if of.differentiated:
+            change = direction
+        if heads == ONE_TREE:
+            found = self.sums.find_of_tree(n, scores, &of.given[b, 0], &of.to_log_partition[b], counts)
+        else:
+            found = self.sums.find(n, scores, of.single_root, change, &of.to_log_partition[b], counts)
+        if not found:
             return of.none(b)
         for x in range(4):
             spread(counts[x], of.to[x], b, n + 1 + x // 2, n + 1)
         return DONE
 
 
-KINDS = {
-    "mh3": (TransitionSumming, MH3Worker),
-    "mh4": (TransitionSumming, MH4Worker),
-    "mst": (TransitionSumming, MSTWorker),
+KINDS = {  # the class of the sentences, and what makes a worker
+    "mh3": (TransitionSumming, lambda: TransitionWorker(MH3Sums())),
+    "mh4": (TransitionSumming, lambda: TransitionWorker(MH4Sums())),
+    "mst": (TransitionSumming, lambda: TransitionWorker(MSTSums())),
     "1ec": (OneECSumming, OneECWorker),
 }
 DIFFERENTIABLE = tuple(KINDS)  # whose workers also differentiate

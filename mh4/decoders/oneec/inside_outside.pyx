@@ -8,8 +8,9 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.oneec.parts cimport parts_of, write_parts
-from mh4.decoders.oneec.search cimport Parts, Search, Sums
+from mh4.decoders.oneec.parts cimport ARC, CROSSED_ARC, GRANDPARENT, PARTS, SIBLING, parts_of, write_parts
+from mh4.decoders.oneec.search cimport Search, Sums
+from mh4.decoders.shared.arguments cimport address
 from mh4.decoders.shared.replay cimport Rows
 
 from mh4.decoders.oneec.decoder import Workspace
@@ -74,16 +75,20 @@ def marginals(
         tree = heads
         if not whole:
             tensors.update({name: arguments.with_heads(tensors[name], heads) for name in ("arc", "crossed_arc")})
-    cdef Parts of = parts(tensors), to = parts(counts)
+    cdef double* of[PARTS]
+    cdef double* to[PARTS]
+    cdef int x
+    for x, name in enumerate(shapes):
+        of[x], to[x] = address(tensors[name]), address(counts[name])
     cdef OneECSums sums = workspaces.take(OneECSums)
     cdef bint found, single = single_root
     cdef double log_partition = 0
     try:
         with nogil:
             if whole:
-                found = sums.find_of_tree(n, &of, &tree[0], &log_partition, &to)
+                found = sums.find_of_tree(n, of, &tree[0], &log_partition, to)
             else:
-                found = sums.find(n, &of, single, &log_partition, &to)
+                found = sums.find(n, of, single, NULL, &log_partition, to)
     except MemoryError:
         raise out_of_memory(n, sums.bytes_needed()) from None
     sums.release()
@@ -93,18 +98,6 @@ def marginals(
     if not found:
         raise arguments.no_sum(heads, None)
     return Marginals(log_partition, counts["arc"] + counts["crossed_arc"], counts)
-
-
-cdef Parts parts(arrays):
-    return Parts(
-        address(arrays["arc"]), address(arrays["crossed_arc"]), address(arrays["grandparent"]), address(arrays["sibling"])
-    )
-
-
-cdef double* address(array):
-    """Of the first number of a C-contiguous float64 array."""
-    cdef const double[::1] numbers = array.reshape(-1)
-    return <double*> &numbers[0]
 
 
 @cython.final
@@ -118,79 +111,66 @@ cdef class OneECSums(Sums):
     cdef vector[float] scores      # for that: arc, crossed_arc, and grandparent and sibling transposed
     cdef vector[int] heads, crossed
     cdef vector[Py_ssize_t] rows   # of its parts
-    cdef vector[double] of_tree    # what each word contributes to its score
+    cdef vector[double] of_tree    # what each word contributes to its score: in all, as its sibling, and as its grandparent
 
     def __init__(self):
         self.best = Workspace()
 
-    cdef bint find(self, int n, const Parts* scores, bint single_root, double* log_partition, Parts* counts) except -1 nogil:
-        return self.sum(n, scores, single_root, NULL, log_partition, counts)
-
-    cdef bint differentiate(
-        self, int n, const Parts* scores, bint single_root, const Parts* direction, double* log_partition, Parts* counts
+    cdef bint find(
+        self, int n, double** scores, bint single_root, double** direction, double* log_partition, double** counts
     ) except -1 nogil:
-        return self.sum(n, scores, single_root, direction, log_partition, counts)
-
-    cdef bint sum(
-        self, int n, const Parts* scores, bint single_root, const Parts* direction, double* log_partition, Parts* counts
-    ) except -1 nogil:
-        """With a direction, the counts are derivatives."""
         if not self.find_tree(n, scores, single_root):
             return False
-        cdef Scores of = Scores(
-            n, single_root, scores.arc, scores.crossed_arc, scores.grandparent, scores.sibling, self.of_tree.data()
-        )
-        cdef Scores change
-        cdef Counts to = Counts(0, counts.arc, counts.crossed_arc, counts.grandparent, counts.sibling)
+        cdef Scores of = Scores(n, single_root, scores[0], scores[1], scores[2], scores[3], self.of_tree.data()), change
+        cdef Counts to = Counts(0, counts[0], counts[1], counts[2], counts[3])
         if direction:
-            change = Scores(
-                n, single_root, direction.arc, direction.crossed_arc, direction.grandparent, direction.sibling, NULL
-            )
+            change = Scores(n, single_root, direction[0], direction[1], direction[2], direction[3], NULL)
             self.dual_charts.find(of, to, change)
         else:
             self.charts.find(of, to)
         log_partition[0] = to.log_partition
         return True
 
-    cdef bint find_of_tree(self, int n, const Parts* scores, const int* heads, double* log_partition, Parts* counts) except -1 nogil:
+    cdef bint find_of_tree(self, int n, double** scores, const int* heads, double* log_partition, double** counts) except -1 nogil:
         cdef size_t side = n + 1
-        cdef Rows[4] to
+        cdef Rows[PARTS] to
         cdef Py_ssize_t* row
         cdef int x
-        cdef double** of = [scores.arc, scores.crossed_arc, scores.grandparent, scores.sibling]
-        cdef double** counted = [counts.arc, counts.crossed_arc, counts.grandparent, counts.sibling]
         if not self.write_rows(heads, n, to):
             return False
         log_partition[0] = 0
-        for x in range(4):
+        for x in range(PARTS):
             row = self.rows.data() + 2 * side * x
             while row != to[x].next:
-                log_partition[0] += of[x][row[0] * side + row[1]]
+                log_partition[0] += scores[x][row[0] * side + row[1]]
                 row += 2
         if log_partition[0] == -INFINITY:
             return False
-        if not counts.arc:
+        if not counts[ARC]:
             return True
-        for x in range(4):
+        for x in range(PARTS):
             row = self.rows.data() + 2 * side * x
             while row != to[x].next:
-                counted[x][row[0] * side + row[1]] = 1
+                counts[x][row[0] * side + row[1]] = 1
                 row += 2
         return True
 
     cdef bint write_rows(self, const int* heads, int n, Rows* to) except -1 nogil:
-        """Write the parts of a tree, each of the four to its place in `rows`; False if it is not 1-Endpoint-Crossing."""
-        cdef size_t side = n + 1, x
-        self.rows.resize(8 * side)
-        for x in range(4):
+        """Write the parts of a tree, each kind to its place in `rows`; False if it is not 1-Endpoint-Crossing."""
+        cdef size_t side = n + 1
+        cdef int x
+        self.rows.resize(2 * PARTS * side)
+        for x in range(PARTS):
             to[x] = Rows(self.rows.data() + 2 * side * x, -1)
         return write_parts(heads, n, self.crossed, to)
 
-    cdef bint find_tree(self, int n, const Parts* scores, bint single_root) except -1 nogil:
+    cdef bint find_tree(self, int n, double** scores, bint single_root) except -1 nogil:
         """The best tree and what its words contribute; False if there is none."""
         cdef size_t side = n + 1, square = side * side, with_none = square + side, x, y
         cdef float* arc
         cdef float* grandparent
+        cdef double score
+        cdef int part
         self.heads.clear()
         self.heads.resize(side, -1)
         if n == 0:
@@ -200,39 +180,31 @@ cdef class OneECSums(Sums):
             self.scores.resize(2 * square + 2 * with_none)
             arc = self.scores.data()
             for x in range(square):
-                arc[x], arc[square + x] = <float> scores.arc[x], <float> scores.crossed_arc[x]
+                arc[x], arc[square + x] = <float> scores[ARC][x], <float> scores[CROSSED_ARC][x]
             grandparent = arc + 2 * square
             for x in range(side + 1):
                 for y in range(side):
-                    grandparent[y * (side + 1) + x] = <float> scores.grandparent[x * side + y]
-                    grandparent[with_none + y * (side + 1) + x] = <float> scores.sibling[x * side + y]
+                    grandparent[y * (side + 1) + x] = <float> scores[GRANDPARENT][x * side + y]
+                    grandparent[with_none + y * (side + 1) + x] = <float> scores[SIBLING][x * side + y]
             best = self.best.decode(n, arc, arc + square, grandparent, grandparent + with_none, single_root, self.heads.data())
             if best == -INFINITY:
                 return False
-        cdef Rows[4] to
+        cdef Rows[PARTS] to
         cdef Py_ssize_t* row
         self.write_rows(self.heads.data(), n, to)
         self.of_tree.clear()
         self.of_tree.resize(3 * side, 0)
-        for x in range(4):
-            row = self.rows.data() + 2 * side * x
-            while row != to[x].next:
-                self.add(x, row[0] * side + row[1], row[1], scores, side)
+        for part in range(PARTS):
+            row = self.rows.data() + 2 * side * part
+            while row != to[part].next:
+                score = scores[part][row[0] * side + row[1]]
+                self.of_tree[row[1]] += score
+                if part == SIBLING:
+                    self.of_tree[side + row[1]] = score
+                elif part == GRANDPARENT:
+                    self.of_tree[2 * side + row[1]] = score
                 row += 2
         return True
-
-    cdef void add(self, int part, size_t cell, size_t word, const Parts* scores, size_t side) noexcept nogil:
-        """Add the score of a part to what its word contributes: in all, as its sibling, and as its grandparent."""
-        if part == 0:
-            self.of_tree[word] += scores.arc[cell]
-        elif part == 1:
-            self.of_tree[word] += scores.crossed_arc[cell]
-        elif part == 2:
-            self.of_tree[word] += scores.grandparent[cell]
-            self.of_tree[2 * side + word] = scores.grandparent[cell]
-        else:
-            self.of_tree[word] += scores.sibling[cell]
-            self.of_tree[side + word] = scores.sibling[cell]
 
     cdef double bytes_needed(self) noexcept nogil:
         return <double> max(self.charts.bytes_needed(), self.dual_charts.bytes_needed())

@@ -12,12 +12,12 @@ from mh4.decoders.shared.memory import out_of_memory
 cdef parts_of(const int[::1] heads):
     """The parts of a tree, as in Derivation, or None if it is not 1-Endpoint-Crossing; heads: a tree."""
     cdef int n = heads.shape[0] - 1, x
-    cdef Rows to[4]
-    cdef Py_ssize_t* first[4]
+    cdef Rows to[PARTS]
+    cdef Py_ssize_t* first[PARTS]
     cdef vector[int] crossed
     cdef bint in_class
-    parts = [np.empty((n, 2), dtype=np.intp) for _ in range(4)]
-    for x in range(4):
+    parts = [np.empty((n, 2), dtype=np.intp) for _ in range(PARTS)]
+    for x in range(PARTS):
         to[x] = rows(parts[x])
         first[x] = to[x].next
     try:
@@ -28,11 +28,11 @@ cdef parts_of(const int[::1] heads):
     if not in_class:
         return None
     names = ("arc", "crossed_arc", "grandparent", "sibling")
-    return {names[x]: parts[x][:(to[x].next - first[x]) // 2] for x in range(4)}
+    return {names[x]: parts[x][:(to[x].next - first[x]) // 2] for x in range(PARTS)}
 
 
 cdef bint write_parts(const int* heads, int n, vector[int]& crossed, Rows* to) except -1 nogil:
-    """Write the parts of a tree, the four in the order of the scores; False if the tree is not 1-Endpoint-Crossing."""
+    """Write the parts of a tree, each kind to its place in `to`; False if the tree is not 1-Endpoint-Crossing."""
     cdef int m, k, h, g, s, low, high, end, other, x
     cdef bint visible, hides
     cdef Watch watch
@@ -40,7 +40,8 @@ cdef bint write_parts(const int* heads, int n, vector[int]& crossed, Rows* to) e
     crossed.resize(n + 1, 0)
     for m in range(1, n + 1):
         watch.after(10 * n)
-        low, high = minimum(heads[m], m), maximum(heads[m], m)
+        h = heads[m]
+        low, high = min(h, m), max(h, m)
         end = other = -1  # the nodes shared by all arcs crossing this one
         for k in range(1, n + 1):
             if (low < k < high) != (low < heads[k] < high) and k != low and k != high \
@@ -59,15 +60,15 @@ cdef bint write_parts(const int* heads, int n, vector[int]& crossed, Rows* to) e
         h = heads[m]
         g = heads[h] if h else n + 1
         if crossed[m]:
-            write(&to[1], -1, h, m)
+            write(&to[CROSSED_ARC], -1, h, m)
             continue
-        write(&to[0], -1, h, m)
+        write(&to[ARC], -1, h, m)
         s = n + 1
-        for x in range(minimum(h, m) + 1, maximum(h, m)):
+        for x in range(min(h, m) + 1, max(h, m)):
             if heads[x] == h and (s > n or h < s < x or x < s < h):
                 s = x
         if s > n or not crossed[s]:
-            write(&to[3], -1, s, m)
+            write(&to[SIBLING], -1, s, m)
         # Does a crossed h->k hide g? It cannot be that h < g < m or h > g > m: since g is above h and m, an arc on the path from
         # the root to g would cross h->m.
         visible = h == 0 or not crossed[h]
@@ -82,13 +83,5 @@ cdef bint write_parts(const int* heads, int n, vector[int]& crossed, Rows* to) e
                 if hides:
                     visible = False
         if visible:
-            write(&to[2], -1, g, m)
+            write(&to[GRANDPARENT], -1, g, m)
     return True
-
-
-cdef inline int minimum(int a, int b) noexcept nogil:
-    return a if a < b else b
-
-
-cdef inline int maximum(int a, int b) noexcept nogil:
-    return a if a > b else b

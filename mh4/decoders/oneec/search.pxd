@@ -10,18 +10,10 @@ cdef class Search:
     cdef void release(self) noexcept nogil
 
 
-cdef struct Parts:  # scores or expected counts, indexed as in decode; counts without an address are not wanted
-    double* arc
-    double* crossed_arc
-    double* grandparent
-    double* sibling
-
-
 cdef class Sums:
-    cdef bint find(self, int n, const Parts* scores, bint single_root, double* log_partition, Parts* counts) except -1 nogil
-    cdef bint differentiate(
-        self, int n, const Parts* scores, bint single_root, const Parts* direction, double* log_partition, Parts* counts
+    cdef bint find(
+        self, int n, double** scores, bint single_root, double** direction, double* log_partition, double** counts
     ) except -1 nogil
-    cdef bint find_of_tree(self, int n, const Parts* scores, const int* heads, double* log_partition, Parts* counts) except -1 nogil
+    cdef bint find_of_tree(self, int n, double** scores, const int* heads, double* log_partition, double** counts) except -1 nogil
     cdef double bytes_needed(self) noexcept nogil
     cdef void release(self) noexcept nogil

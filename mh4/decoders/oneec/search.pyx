@@ -21,17 +21,21 @@ cdef class Search:
 
 
 cdef class Sums:
-    """Charts with their memory, which is used again for the next sentence."""
+    """Charts with their memory, which is used again for the next sentence.
 
-    cdef bint find(self, int n, const Parts* scores, bint single_root, double* log_partition, Parts* counts) except -1 nogil:
-        """Sum over all trees over n words; False if there is none."""
+    Scores, their direction, and counts are arrays for each of the parts, in the order of parts.pxd, indexed as in decode. Counts that are
+    NULL are not wanted.
+    """
 
-    cdef bint differentiate(
-        self, int n, const Parts* scores, bint single_root, const Parts* direction, double* log_partition, Parts* counts
+    cdef bint find(
+        self, int n, double** scores, bint single_root, double** direction, double* log_partition, double** counts
     ) except -1 nogil:
-        """The same, but the counts are their derivatives in a direction of the scores, of numbers from -1 to 1."""
+        """Sum over all trees over n words; False if there is none.
 
-    cdef bint find_of_tree(self, int n, const Parts* scores, const int* heads, double* log_partition, Parts* counts) except -1 nogil:
+        Unless the direction is NULL, the counts are their derivatives in this direction of the scores, of numbers from -1 to 1.
+        """
+
+    cdef bint find_of_tree(self, int n, double** scores, const int* heads, double* log_partition, double** counts) except -1 nogil:
         """The same for one tree by itself; False if it is not 1-Endpoint-Crossing, or forbidden. The counts are 0 before."""
 
     cdef double bytes_needed(self) noexcept nogil:

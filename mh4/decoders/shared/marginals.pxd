@@ -48,12 +48,6 @@ cdef class Sums:
 
     cdef AnyCharts* charts
 
-    cdef int find(self, const Scores& scores, Counts& counts) except -1 nogil
-    cdef int differentiate(self, const Scores& scores, Counts& counts, const Scores& direction) except -1 nogil
-    cdef int draw(self, const Scores& scores, Samples& to) except -1 nogil
-    cdef double bytes_needed(self) noexcept nogil
-    cdef void release(self) noexcept nogil
-
 
 cdef object expected_counts(Sums sums, Tensors of)
 cdef object drawn(Sums sums, Tensors of, samples, rng)

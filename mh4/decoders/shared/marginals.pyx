@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from mh4.decoders.shared.arguments cimport address
+
 from mh4.decoders.shared import arguments
 from mh4.decoders.shared.derivation import Marginals
 from mh4.decoders.shared.memory import out_of_memory, room_for, workspaces
@@ -36,26 +38,7 @@ cdef class Tensors:
 
 
 cdef class Sums:
-
-    cdef int find(self, const Scores& scores, Counts& counts) except -1 nogil:
-        """Sum over all derivations or, if they have heads, over those of a tree."""
-        self.charts.find(scores, counts)
-
-    cdef int differentiate(self, const Scores& scores, Counts& counts, const Scores& direction) except -1 nogil:
-        """The derivatives of the counts in a direction of the scores, of numbers from -1 to 1. If it has arcs, so have the scores."""
-        self.charts.differentiate(scores, counts, direction)
-
-    cdef int draw(self, const Scores& scores, Samples& to) except -1 nogil:
-        """Draw trees of derivations at random, in proportion to the exponential of their scores."""
-        self.charts.draw(scores, to)
-
-    cdef double bytes_needed(self) noexcept nogil:
-        """The memory that this takes."""
-        return <double> self.charts.bytes_needed()
-
-    cdef void release(self) noexcept nogil:
-        """Free memory that is too large to keep."""
-        self.charts.release()
+    pass
 
 
 cdef object expected_counts(Sums sums, Tensors of):
@@ -71,10 +54,10 @@ cdef object expected_counts(Sums sums, Tensors of):
     )
     try:
         with nogil:
-            sums.find(of.scores, counts)
+            sums.charts.find(of.scores, counts)
     except MemoryError:
-        raise out_of_memory(n, sums.bytes_needed()) from None
-    sums.release()
+        raise out_of_memory(n, sums.charts.bytes_needed()) from None
+    sums.charts.release()
     workspaces.give_back(sums)
     if counts.log_partition == -np.inf:
         raise arguments.no_sum(of.heads, {2: 3, 6: 4}.get(of.scores.reduces))
@@ -92,20 +75,11 @@ cdef object drawn(Sums sums, Tensors of, samples, rng):
         to.heads = &rows[0, 0]
     try:
         with nogil:
-            sums.draw(of.scores, to)
+            sums.charts.draw(of.scores, to)
     except MemoryError:
-        raise out_of_memory(n, sums.bytes_needed()) from None
-    sums.release()
+        raise out_of_memory(n, sums.charts.bytes_needed()) from None
+    sums.charts.release()
     workspaces.give_back(sums)
     if to.none:
         raise arguments.no_derivation()
     return heads
-
-
-cdef double* address(array):
-    """Of the first number of a C-contiguous float64 array, or NULL for None."""
-    cdef const double[::1] numbers
-    if array is None:
-        return NULL
-    numbers = array.reshape(-1)
-    return <double*> &numbers[0]
