@@ -14,7 +14,6 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.shared.chart_memory cimport KEEP, Memory
 from mh4.decoders.shared.replay cimport LA, RA, SH, Scores, Tensors, arc_score, on_s0b0, shift_score
 from mh4.decoders.shared.search cimport Search, best_derivation
 
@@ -64,30 +63,15 @@ cdef class Chart(Search):
     with a single root is one that has no arc from 0 before that.
     """
 
-    cdef Memory[float] memory
     cdef float* t2             # [i,l] at i * side + l
     cdef float* left           # [j,l] + LA[j,l] + arc l->j: all that follows the shift of j if l becomes its head
     cdef float* right          # [j,l] + RA[j,l], still without the arc i->j
     cdef vector[int] agenda
 
-    cdef int prepare(self) except -1 nogil:
-        self.memory.start()
-        self.arrange()
-
-    cdef double bytes_needed(self) noexcept nogil:
-        return <double> self.memory.bytes()
-
-    cdef int allocate(self) except -1 nogil:
-        self.memory.allocate()
-        self.arrange()
-
-    cdef void release(self) noexcept nogil:
-        self.memory.release(KEEP)
-
     cdef void arrange(self) noexcept nogil:
-        self.t2 = self.memory.take(self.at(self.scores.side, 0))
-        self.left = self.memory.take(self.at(self.scores.side, 0))
-        self.right = self.memory.take(self.at(self.scores.side, 0))
+        self.t2 = self.floats(self.at(self.scores.side, 0))
+        self.left = self.floats(self.at(self.scores.side, 0))
+        self.right = self.floats(self.at(self.scores.side, 0))
 
     cdef float arc(self, int head, int dependent) noexcept nogil:
         if self.heads and self.heads[dependent] != head:

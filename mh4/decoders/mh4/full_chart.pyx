@@ -7,7 +7,6 @@ cimport cython
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.shared.chart_memory cimport KEEP, Memory
 from mh4.decoders.mh4.chart cimport Chart, Step, better, reduce_score
 from mh4.decoders.shared.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores, arc_score, on_s0b0, on_s1s0, shift_score
 
@@ -48,7 +47,6 @@ cdef class FullChart(Chart):
     leaves a few additions and maxima for every i, j, k and l.
     """
 
-    cdef Memory[float] memory
     cdef int n, stride
     cdef size_t volume         # of a table by three nodes
     cdef bint by_head          # arcs from i are not in the tables, as their scores depend on i
@@ -89,40 +87,29 @@ cdef class FullChart(Chart):
         for k in range(n + 1):
             self.place[k] = self.volume - row_start(k)
             self.volume += k * (stride - row_start(k))
-        self.memory.start()
-        self.arrange()
-
-    cdef int allocate(self) except -1 nogil:
-        self.memory.allocate()
-        self.arrange()
+        return Chart.prepare(self)
 
     cdef void arrange(self) noexcept nogil:
         cdef size_t stride = self.stride, square = (self.n + 2) * stride
-        self.t3 = self.memory.take(self.volume)
-        self.links_k = self.memory.take(self.volume)
-        self.links_j = self.memory.take(self.volume)
-        self.t2 = self.memory.take(square)
-        self.s0b0 = self.memory.take(6 * square)
-        self.la_to = self.memory.take(square)
-        self.ra_to = self.memory.take(square)
-        self.shifts = self.memory.take(square)
-        self.ra2_to = self.memory.take(square)
-        self.rap_to = self.memory.take(square)
-        self.arcs_to = self.memory.take(square)
-        self.la_from = self.memory.take(stride)
-        self.ra_from = self.memory.take(stride)
-        self.arcs_from = self.memory.take(stride)
-        self.column = self.memory.take(stride)
-        self.left = self.memory.take(stride)
-        self.right = self.memory.take(stride)
-        self.ra2 = self.memory.take(stride)
-        self.rap = self.memory.take(stride)
-
-    cdef void release(self) noexcept nogil:
-        self.memory.release(KEEP)
-
-    cdef double bytes_needed(self) noexcept nogil:
-        return <double> self.memory.bytes()
+        self.t3 = self.floats(self.volume)
+        self.links_k = self.floats(self.volume)
+        self.links_j = self.floats(self.volume)
+        self.t2 = self.floats(square)
+        self.s0b0 = self.floats(6 * square)
+        self.la_to = self.floats(square)
+        self.ra_to = self.floats(square)
+        self.shifts = self.floats(square)
+        self.ra2_to = self.floats(square)
+        self.rap_to = self.floats(square)
+        self.arcs_to = self.floats(square)
+        self.la_from = self.floats(stride)
+        self.ra_from = self.floats(stride)
+        self.arcs_from = self.floats(stride)
+        self.column = self.floats(stride)
+        self.left = self.floats(stride)
+        self.right = self.floats(stride)
+        self.ra2 = self.floats(stride)
+        self.rap = self.floats(stride)
 
     cdef size_t at(self, int j, int k) noexcept nogil:
         """The position of l = 0 in the row of [j,k,l] in the tables by three nodes."""

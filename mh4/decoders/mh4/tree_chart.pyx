@@ -4,7 +4,7 @@ cimport cython
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.shared.chart_memory cimport KEEP, Memory, make_room
+from mh4.decoders.shared.chart_memory cimport KEEP, make_room
 from mh4.decoders.mh4.chart cimport Chart, Step, better, reduce_score
 from mh4.decoders.shared.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, shift_score
 
@@ -38,28 +38,19 @@ cdef class TreeChart(Chart):
     """
 
     cdef Dependents dependents
-    cdef Memory[Span] memory
     cdef Span* spans                    # at i, l
     cdef vector[Item] t3
 
-    cdef int prepare(self) except -1 nogil:
-        self.memory.start()
-        self.arrange()
-
-    cdef int allocate(self) except -1 nogil:
-        self.memory.allocate()
-        self.arrange()
-
     cdef void arrange(self) noexcept nogil:
-        self.spans = self.memory.take(self.at(self.scores.side, 0))
+        self.spans = <Span*> self.memory.take(self.at(self.scores.side, 0) * sizeof(Span))
 
     cdef void release(self) noexcept nogil:
-        self.memory.release(KEEP)
+        Chart.release(self)
         if self.t3.capacity() * sizeof(Item) > KEEP:
             vector[Item]().swap(self.t3)
 
     cdef double bytes_needed(self) noexcept nogil:
-        return <double> self.memory.bytes() + self.t3.size() * sizeof(Item)
+        return Chart.bytes_needed(self) + self.t3.size() * sizeof(Item)
 
     cdef size_t at(self, int i, int l) noexcept nogil:
         return <size_t> i * self.scores.side + l

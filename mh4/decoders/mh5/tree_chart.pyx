@@ -5,7 +5,7 @@ from libcpp.algorithm cimport sort
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from mh4.decoders.shared.chart_memory cimport KEEP, Memory, make_room
+from mh4.decoders.shared.chart_memory cimport KEEP, make_room
 from mh4.decoders.mh5.chart cimport Chart, Step, better, reduce_score
 from mh4.decoders.shared.replay cimport (
     LA, LA2, LA3, LAp, LApp, LApp2, RA, RA2, RA3, RAp, RAp2, RApp, SH, shift_score
@@ -45,7 +45,6 @@ cdef class TreeChart(Chart):
     """
 
     cdef Dependents dependents
-    cdef Memory[Span] memory
     cdef Span* spans                       # at i, l
     cdef vector[Item] items
     # of the current span
@@ -53,22 +52,14 @@ cdef class TreeChart(Chart):
     cdef vector[int] inside                # dependents of i and l, in increasing order
     cdef vector[Inner] inner
 
-    cdef int prepare(self) except -1 nogil:
-        self.memory.start()
-        self.arrange()
-
     cdef double bytes_needed(self) noexcept nogil:
-        return <double> self.memory.bytes() + self.items.size() * sizeof(Item)
-
-    cdef int allocate(self) except -1 nogil:
-        self.memory.allocate()
-        self.arrange()
+        return Chart.bytes_needed(self) + self.items.size() * sizeof(Item)
 
     cdef void arrange(self) noexcept nogil:
-        self.spans = self.memory.take(<size_t> self.scores.side * self.scores.side)
+        self.spans = <Span*> self.memory.take(<size_t> self.scores.side * self.scores.side * sizeof(Span))
 
     cdef void release(self) noexcept nogil:
-        self.memory.release(KEEP)
+        Chart.release(self)
         if self.items.capacity() * sizeof(Item) > KEEP:
             vector[Item]().swap(self.items)
 

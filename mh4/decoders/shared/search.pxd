@@ -2,6 +2,7 @@
 
 from libcpp.vector cimport vector
 
+from mh4.decoders.shared.chart_memory cimport Memory
 from mh4.decoders.shared.replay cimport Scores, Tensors
 from mh4.decoders.shared.signals cimport Watch
 
@@ -11,11 +12,14 @@ cdef class Search:
     cdef bint single        # whether node 0 is to have one dependent
     cdef const int* heads   # of the only tree to derive, or NULL
     cdef vector[int] codes  # of the transitions found, in order of execution
+    cdef Memory[char] memory
     cdef Watch watch
 
     cdef int prepare(self) except -1 nogil
     cdef double bytes_needed(self) noexcept nogil
     cdef int allocate(self) except -1 nogil
+    cdef void arrange(self) noexcept nogil
+    cdef float* floats(self, size_t count) noexcept nogil
     cdef bint fill(self) except -1 nogil
     cdef int trace(self) except -1 nogil
     cdef void release(self) noexcept nogil

@@ -2,6 +2,7 @@
 
 from libc.math cimport INFINITY
 
+from mh4.decoders.shared.chart_memory cimport KEEP
 from mh4.decoders.shared.replay cimport Tensors, derivation
 
 from mh4.decoders.shared import arguments
@@ -13,12 +14,24 @@ cdef class Search:
 
     cdef int prepare(self) except -1 nogil:
         """Lay out the chart of a new sentence."""
+        self.memory.start()
+        self.arrange()
 
     cdef double bytes_needed(self) noexcept nogil:
         """The memory that the chart takes up, at least."""
+        return <double> self.memory.bytes()
 
     cdef int allocate(self) except -1 nogil:
         """Make room for it."""
+        self.memory.allocate()
+        self.arrange()
+
+    cdef void arrange(self) noexcept nogil:
+        """Take the tables from the memory."""
+
+    cdef float* floats(self, size_t count) noexcept nogil:
+        """A table of so many, from the memory."""
+        return <float*> self.memory.take(count * sizeof(float))
 
     cdef bint fill(self) except -1 nogil:
         """Find the best score of every item; True if the goal [0,n+1] was derived."""
@@ -28,6 +41,7 @@ cdef class Search:
 
     cdef void release(self) noexcept nogil:
         """Free memory that is too large to keep."""
+        self.memory.release(KEEP)
 
     cdef bint decode(self) except -1 nogil:
         """True if there is a derivation; then the best one is in `codes`."""
