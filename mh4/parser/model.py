@@ -93,16 +93,12 @@ class Model:
         return [column for column in TAGS if getattr(self.config.training, column + "_weight") > 0]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (
-            self.system.name,
-            self.config,
-            self.vocabulary,
-            self.seed,
-            self.vectors,
-            self.encoder.contextual,
-            self._arrays(),
-            self.temperature,
-        )
+        made = (self.system.name, self.config, self.vocabulary, self.seed, self.vectors, False)
+        return Model, made, (self._arrays(), self.encoder.contextual, self.temperature)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        arrays, self.encoder.contextual, self.temperature = state
+        self._set(arrays)
 
     def read_contextual(self, paths: Sequence[str]) -> None:
         """Take the contextual vectors of sentences from these files. Raises InputError if these are not such as the model knows."""
@@ -310,24 +306,6 @@ class _Counter:
         self.count += math.prod(dim) if isinstance(dim, tuple) else dim
 
     add_lookup_parameters = add_parameters
-
-
-def _restored(
-    system: str,
-    config: Config,
-    vocabulary: Vocabulary,
-    seed: int,
-    vectors: Vectors | None,
-    contextual: Contextual | None,
-    arrays: Mapping[str, np.ndarray],
-    temperature: float | None,
-) -> Model:
-    """A model that was pickled."""
-    model = Model(system, config, vocabulary, seed, vectors, untrained=False)
-    model.encoder.contextual = contextual
-    model._set(arrays)
-    model.temperature = temperature
-    return model
 
 
 def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
