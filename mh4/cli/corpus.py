@@ -1,7 +1,5 @@
 """The commands `mh4 corpus ...`."""
 
-from collections.abc import Callable
-
 import click
 
 from mh4.cli.group import Group, say
@@ -13,6 +11,7 @@ from mh4.cli.options import (
     limit_options,
     set_verbosity,
     text_options,
+    together,
     width,
 )
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
@@ -29,19 +28,14 @@ def corpus() -> None:
     """
 
 
-def worker_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say who does the work."""
-    for decorate in (
-        click.option(
-            "--slurm", metavar="OPTIONS", help='As jobs of Slurm; options for sbatch, such as "--time=8:00:00 --mem=2G".'
-        ),
-        click.option("--scheduler", metavar="ADDRESS", help="By the workers of a scheduler of Dask, such as tcp://node1:8786."),
-        click.option(
-            "--workers", type=click.IntRange(1, 10_000), metavar="N", help="Their number; by default one for each core here."
-        ),
-    ):
-        command = decorate(command)
-    return command
+# Who does the work.
+worker_options = together(
+    click.option(
+        "--workers", type=click.IntRange(1, 10_000), metavar="N", help="Their number; by default one for each core here."
+    ),
+    click.option("--scheduler", metavar="ADDRESS", help="By the workers of a scheduler of Dask, such as tcp://node1:8786."),
+    click.option("--slurm", metavar="OPTIONS", help='As jobs of Slurm; options for sbatch, such as "--time=8:00:00 --mem=2G".'),
+)
 
 
 @corpus.command()
