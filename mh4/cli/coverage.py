@@ -30,16 +30,15 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: str | None) -> No
 
     from mh4.analysis import coverage as measuring
     from mh4.data import conllu
-    from mh4.util.progress import words_bar
+    from mh4.util.progress import counting
 
     if plot_file:
         measuring.check_plot(plot_file)
-    with words_bar() as bar:
-        task = bar.add_task("measuring", total=None, note="")
-        rows = []
+    rows = []
+    with counting("measuring") as progress:
         for name in files_of(files, ".conllu"):
             trees = (block.sentence.heads for block in conllu.blocks(name))
-            rows.append((name, measuring.measure_coverage(trees, lambda words: bar.advance(task, words))))
+            rows.append((name, measuring.measure_coverage(trees, progress)))
     total = measuring.total(rows)
     shown = measuring.short_names(rows) + ([("total", total)] if len(rows) > 1 else [])
     if plot_file:

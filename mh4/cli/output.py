@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 from mh4.cli.group import say
 from mh4.cli.paths import check_outputs, files_of
@@ -13,7 +12,7 @@ from mh4.errors import InputError
 from mh4.parser import writing
 from mh4.util import compression
 from mh4.util.files import make_folder
-from mh4.util.progress import words_bar
+from mh4.util.progress import counting
 
 
 def write(
@@ -34,9 +33,7 @@ def write(
     usual are counted there, too, unless `quiet`. flush: write out each sentence at once.
     """
     start = time.perf_counter()
-    with conllu.open_output(output_file) as output, words_bar(quiet) as bar:
-        task = bar.add_task("parsing", total=None, note="")
-        progress = partial(bar.advance, task)
+    with conllu.open_output(output_file) as output, counting("parsing", hidden=quiet) as progress:
         written = writing.write(parsed_blocks, output, tags=tags, keep_deps=keep_deps, flush=flush, progress=progress)
     if written.noted and not quiet:
         say("mh4: %s: %s" % (conllu.name_of(source), written.notes()), err=True)

@@ -1,17 +1,11 @@
 """The command `mh4 test`."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 import mh4
 from mh4.cli.group import say
 from mh4.cli.options import contextual_option, decoding_options, width
 from mh4.cli.paths import NAMED_PATH, PATH, Input
-
-if TYPE_CHECKING:
-    from mh4.data.conllu import Sentence
-    from mh4.parser.parsing import Parser
 
 
 @click.command()
@@ -25,17 +19,11 @@ def test(folder: str, gold_file: str, contextual_files: tuple[str, ...], decode:
     GOLD.conllu may be a folder, whose .conllu files count as one file. Without it, or for "-", standard input is read.
     """
     from mh4.data import conllu
+    from mh4.util.progress import counting
 
     gold = conllu.read(gold_file)
-    scores = _test(mh4.load(folder, decode, width(decode, beam), contextual=contextual_files), gold)
     words = sum(map(len, gold))
+    parser = mh4.load(folder, decode, width(decode, beam), contextual=contextual_files)
+    with counting("parsing", words) as progress:
+        scores = parser.test(gold, progress)
     say("UAS %.2f  LAS %.2f  (%d sentences, %d words)" % (scores["uas"], scores["las"], len(gold), words))
-
-
-def _test(parser: "Parser", sentences: list["Sentence"]) -> dict[str, float]:
-    """The scores, with a progress bar if standard error is a terminal."""
-    from mh4.util.progress import words_bar
-
-    with words_bar() as bar:
-        task = bar.add_task("parsing", total=sum(map(len, sentences)), note="")
-        return parser.test(sentences, lambda words: bar.advance(task, words))

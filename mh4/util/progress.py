@@ -1,8 +1,10 @@
 """Progress bars, shown only on a terminal, and the progress of training, which is also lines of text, for pipes and log files."""
 
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -53,6 +55,13 @@ def words_bar(hidden: bool = False) -> Progress:
         disable=hidden or not shown_on.is_terminal,
         transient=True,
     )
+
+
+@contextmanager
+def counting(doing: str, total: int | None = None, hidden: bool = False) -> Iterator[Callable[[int], None]]:
+    """Show such a bar during the block; yields what is called with each number of words that are done."""
+    with words_bar(hidden) as bar:
+        yield partial(bar.advance, bar.add_task(doing, total=total, note=""))
 
 
 class TrainingProgress(Listener):
