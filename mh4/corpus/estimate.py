@@ -17,7 +17,7 @@ from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError
 from mh4.util import compression
-from mh4.util.processes import Child, Killed
+from mh4.util.processes import temporary_child
 from mh4.util.reading import open_content
 
 _PLACES = 8  # of the sample, at equal distances in the input
@@ -58,19 +58,14 @@ def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str
     Raises InputError if the sample cannot be parsed.
     """
     total = sum(sizes(inputs))
-    child = Child()
-    try:
-        parts: list[Measured] = []
+    parts: list[Measured] = []
+    with temporary_child("the process that parsed a sample") as child:
         for source, shard, content in _sample(inputs):
             if not parts:
                 child.call(_measure, settings, source, shard, content)  # which loads the model
             parts.append(child.call(_measure, settings, source, shard, content))
             if sum(part.seconds for part in parts) > _SECONDS:
                 break
-    except Killed:
-        raise InputError("the process that parsed a sample was killed, perhaps because memory ran out") from None
-    finally:
-        child.kill()
     if not parts:
         raise InputError("%s: nothing in it to take a sample of" % inputs[0].given)
     read, written, words, seconds = (

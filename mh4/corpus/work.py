@@ -23,7 +23,7 @@ from mh4.parser import long_sentences, parallel, writing
 from mh4.parser.long_sentences import Limit
 from mh4.parser.parsing import Parser
 from mh4.parser.writing import Written
-from mh4.util.processes import Child, Killed
+from mh4.util.processes import temporary_child
 from mh4.util.reading import open_content
 
 if TYPE_CHECKING:
@@ -35,13 +35,8 @@ def check(settings: Settings) -> None:
 
     Another process finds out, since the model would stay in the memory of this one.
     """
-    child = Child()
-    try:
+    with temporary_child("the process that loaded the model") as child:
         child.call(_check, settings)
-    except Killed:
-        raise InputError("the process that loaded the model was killed, perhaps because memory ran out") from None
-    finally:
-        child.kill()
 
 
 def _check(settings: Settings) -> None:

@@ -17,7 +17,7 @@ from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
 from mh4.errors import InputError, shown
 from mh4.util.files import atomic_path
-from mh4.util.processes import Child, Killed
+from mh4.util.processes import temporary_child
 from mh4.util.reading import open_regular
 
 EPOCHS = 20
@@ -133,15 +133,10 @@ def _in_a_process(train_text: str, dev_text: str, epochs: int, report: Callable[
     read, write = os.pipe()
     reader = Thread(target=_report, args=(read, epochs, report))
     reader.start()
-    child = None
     try:
-        child = Child()
-        trained, problem = child.call(_train, train_text, dev_text, epochs, "/proc/%d/fd/%d" % (os.getpid(), write))
-    except Killed:
-        raise InputError("training the segmenter was killed, perhaps because memory ran out") from None
+        with temporary_child("training the segmenter") as child:
+            trained, problem = child.call(_train, train_text, dev_text, epochs, "/proc/%d/fd/%d" % (os.getpid(), write))
     finally:
-        if child:
-            child.kill()
         os.close(write)  # which ends what there is to report
         reader.join()
     if problem:

@@ -11,10 +11,12 @@ import signal
 import threading
 import traceback
 import weakref
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
+
+from mh4.errors import InputError
 
 _OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the signals that end a command: it then ends its children
 _PR_SET_PDEATHSIG = 1
@@ -63,6 +65,18 @@ class Child:
     def kill(self) -> None:
         """End the child at once, in the middle of whatever it does; calls raise Killed."""
         self._kill()
+
+
+@contextmanager
+def temporary_child(what: str) -> Iterator[Child]:
+    """A child that ends with the block. If it is killed, InputError says so of `what`."""
+    child = Child()
+    try:
+        yield child
+    except Killed:
+        raise InputError("%s was killed, perhaps because memory ran out" % what) from None
+    finally:
+        child.kill()
 
 
 def _kill(process: Any, parent: int) -> None:

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import psutil
 import toy
@@ -51,9 +51,6 @@ class ChildHere:
 
     def call(self, function, *arguments):
         return function(*arguments)
-
-    def kill(self):
-        pass
 
 
 class Call:
@@ -129,7 +126,7 @@ def pool(monkeypatch, before=lambda shard: None):
         yield Here(before)
 
     monkeypatch.setattr(workers, "start", here)
-    monkeypatch.setattr(work, "Child", ChildHere)
+    monkeypatch.setattr(work, "temporary_child", lambda what: nullcontext(ChildHere()))
 
 
 def mh4(*arguments, code=0):
