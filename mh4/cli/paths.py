@@ -4,7 +4,6 @@ An input may be a folder, which stands for the files of its kind in it, and may 
 """
 
 import os
-import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -90,11 +89,13 @@ def _paths(context: click.Context) -> tuple[list[str], list[str]]:
 
 def _check(written: Iterable[str], read: Iterable[str]) -> None:
     """InputError if a file that is written is also read, or belongs to a model or folder that is read, by whatever name."""
-    outputs = {_identity(path, standard=1): "standard output" if path == "-" else path for path in written}
+    from mh4.util.files import identity
+
+    outputs = {identity(1 if path == "-" else path): "standard output" if path == "-" else path for path in written}
     outputs.pop(None, None)
     for path in read if outputs else ():
         for file in _in_folder(path) if os.path.isdir(path) else [path]:
-            output = outputs.get(_identity(file, standard=0))
+            output = outputs.get(identity(0 if file == "-" else file))
             if output:
                 name = "standard input" if file == "-" else file
                 raise InputError("%s would overwrite %s, which is read: choose another output" % (output, name))
@@ -109,12 +110,3 @@ def _in_folder(folder: str) -> list[str]:
     from mh4.parser.model_files import FILES
 
     return [os.path.join(folder, name) for name in FILES]
-
-
-def _identity(path: str, standard: int) -> tuple[int, int] | None:
-    """What distinguishes a regular file from all others; None if it is not one. standard: the descriptor that "-" means."""
-    try:
-        status = os.fstat(standard) if path == "-" else os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

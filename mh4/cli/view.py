@@ -37,6 +37,7 @@ def view(
     model that has them) and the transitions of each sentence one by one: those that the model chose, if it is
     transition-based, or canonical ones of the tree.
     """
+    from mh4.util.files import write_text
     from mh4.viewing import analyses
 
     if second and folder:
@@ -51,13 +52,11 @@ def view(
     names = list(map(one_line, names))
     if picture_file:
         from mh4.drawing.svg import picture
-        from mh4.util.files import write_text
 
         (shown,) = sentences
         tree = shown.analyses[0]
         write_text(picture_file, picture(shown.words, tree.heads, tree.deprels, tree.probabilities))
     elif page_file:
-        from mh4.util.files import write_text
         from mh4.viewing.page import page
 
         write_text(page_file, page(list(sentences), names))

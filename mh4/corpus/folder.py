@@ -25,7 +25,7 @@ from mh4.corpus.cutting import Shard
 from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError, shown, unreadable
-from mh4.util.files import make_folder, write_text
+from mh4.util.files import lock, make_folder, write_text
 
 FORMAT = 1  # of the folder; incremented when an older program could not read it
 _SETTINGS = "corpus.json"
@@ -113,16 +113,12 @@ class Folder:
         """
         handle = os.open(os.path.join(self.path, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not lock(handle):
                 whose = os.pread(handle, 1000, 0).decode("utf-8", "replace").strip()
                 raise InputError(
                     "%s: another `mh4 corpus parse` is at work in this folder (%s); its workers finish what this would do"
                     % (self.path, whose or "a process")
-                ) from None
-            except OSError:
-                pass
+                )
             with suppress(OSError):  # a full disk
                 os.ftruncate(handle, 0)
                 os.pwrite(handle, ("process %d on %s\n" % (os.getpid(), socket.gethostname())).encode(), 0)
@@ -191,10 +187,6 @@ class Folder:
         """Remove the record of a shard, so that it is parsed again."""
         with suppress(FileNotFoundError):
             os.unlink(self._path(shard, ".json"))
-
-    def has_log(self, shard: Shard) -> bool:
-        """Whether a shard has failed."""
-        return os.path.exists(self.log(shard))
 
     def fail(self, shard: Shard, text: str) -> None:
         """Append to the log of a shard, if it can be written."""

@@ -13,7 +13,7 @@ from mh4.corpus.folder import Corpus, Folder
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError, unreadable
 from mh4.util import compression
-from mh4.util.files import atomic_path, make_folder
+from mh4.util.files import atomic_path, identity, make_folder
 
 _NEW_DOCUMENT = b"# newdoc\n"
 _SENT_ID = re.compile(rb"^# sent_id = ([0-9]+)\n", re.MULTILINE)
@@ -30,12 +30,12 @@ def destinations(corpus: Corpus, output: str) -> list[str]:
 
 def _check(paths: Sequence[str], folder: Folder, corpus: Corpus) -> None:
     """Raises InputError if two of the files that will be written are the same, or one is of the input, or in the folder of the corpus."""
-    inputs = {_identity(one.path) for one in corpus.inputs} - {None}
+    inputs = {identity(one.path) for one in corpus.inputs} - {None}
     inside = os.path.realpath(folder.path) + os.sep
     written: set[str] = set()
     for path in paths:
         place = os.path.realpath(path)
-        if _identity(path) in inputs:
+        if identity(path) in inputs:
             raise InputError("%s would overwrite a file that was parsed: choose another output" % path)
         if place.startswith(inside):
             raise InputError("%s is in the folder of the corpus itself: choose another output" % path)
@@ -89,12 +89,3 @@ def _write(path: str, parts: Iterator[bytes]) -> None:
     with atomic_path(path) as temporary, open(temporary, "ab") as raw, compression.compressed(raw, path) as file:
         for part in parts:
             file.write(part)
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    """What tells a file from all others; None if there is none."""
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return status.st_dev, status.st_ino

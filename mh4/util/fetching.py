@@ -25,7 +25,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
 from mh4.errors import InputError, reason
-from mh4.util.files import atomic_path, git_blob_id, give_name, make_folder
+from mh4.util.files import atomic_path, git_blob_id, give_name, lock, make_folder
 from mh4.util.web import ADDRESSES, send
 
 WAITS = (1, 3)  # seconds before the second and the third attempt
@@ -171,14 +171,10 @@ def _opened(name: str, _: int) -> int:
 
 
 def _lock(handle: int, name: str) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not lock(handle):
         if sys.stderr.isatty():
             print("waiting for another process that fetches %s" % name, file=sys.stderr)
         fcntl.flock(handle, fcntl.LOCK_EX)
-    except OSError:
-        pass  # a file system without locks
 
 
 def _leads_to(name: str, handle: int) -> bool:

@@ -90,17 +90,24 @@ def locked(folder: str) -> Iterator[None]:
     """
     handle = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock(handle):
             raise InputError(
                 "%s: another process is writing to this folder; wait for it to finish or choose another folder" % folder
-            ) from None
-        except OSError:
-            pass
+            )
         yield
     finally:
         os.close(handle)
+
+
+def lock(handle: int) -> bool:
+    """Lock an open file or folder until it is closed; False if another process has. On a file system without locks, nothing is locked."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 @contextmanager
@@ -212,6 +219,15 @@ def _delete_stale(folder: str, names: "re.Pattern[str]") -> None:
                         os.unlink(entry.path)
                     finally:
                         os.close(handle)
+
+
+def identity(file: str | int) -> tuple[int, int] | None:
+    """What distinguishes a regular file, given by its path or a descriptor, from all others; None if it is not one."""
+    try:
+        status = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def relative_if_inside(path: Path, folder: Path) -> str:
