@@ -3,9 +3,9 @@
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from contextlib import closing
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mh4.corpus import planning, verifying, work
 from mh4.corpus.cutting import Shard
@@ -14,18 +14,11 @@ from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError
 
+if TYPE_CHECKING:  # it needs Dask
+    from mh4.corpus.workers import Job, Workers
+
 TRIES = 3
 PATIENCE = 60  # seconds to wait for a worker when others have been refused
-
-
-class Pool(Protocol):
-    """The workers, as the driver sees them; see mh4.corpus.workers.Workers."""
-
-    def count(self) -> int: ...
-    def refused(self) -> list[str]: ...
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any: ...
-    def finished(self, futures: Iterable[Any], seconds: float) -> list[Any]: ...
-    def cancel(self, futures: Iterable[Any]) -> None: ...
 
 
 class Listener:
@@ -60,7 +53,7 @@ Work = Callable[[Folder, Settings, Input, Shard, bytes | None], dict[str, Any]]
 Wanted = Callable[[Shard], bool]
 
 
-def parse(folder: Folder, corpus: Corpus, pool: Pool, listener: Listener) -> bool:
+def parse(folder: Folder, corpus: Corpus, pool: "Workers", listener: Listener) -> bool:
     """Parse all shards of the corpus that are not done yet; returns whether all are done at the end.
 
     A shard that fails is tried again, TRIES times in all; its log, in the folder, says why. What is wrong with a file,
@@ -81,16 +74,16 @@ def parse(folder: Folder, corpus: Corpus, pool: Pool, listener: Listener) -> boo
     return good
 
 
-def verify(folder: Folder, corpus: Corpus, pool: Pool, listener: Listener) -> bool:
+def verify(folder: Folder, corpus: Corpus, pool: "Workers", listener: Listener) -> bool:
     """Verify all shards, which must be done; returns whether all are correct. The records of those that are not are removed."""
     return drive(verifying.verify, folder, corpus, pool, listener, lambda shard: True, tries=1)
 
 
-def drive(work: Work, folder: Folder, corpus: Corpus, pool: Pool, listener: Listener, wanted: Wanted, tries: int) -> bool:
+def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", listener: Listener, wanted: Wanted, tries: int) -> bool:
     """Have workers do this work on all wanted shards, each tried at most `tries` times; returns whether all have succeeded."""
     good = True
     again: deque[Task] = deque()
-    running: dict[Any, Task] = {}
+    running: dict[Job, Task] = {}
     patience = time.monotonic() + PATIENCE
     refused = ""
 
