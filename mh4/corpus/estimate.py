@@ -2,8 +2,6 @@
 
 import io
 import os
-import resource
-import sys
 import time
 import zlib
 from collections.abc import Iterator, Sequence
@@ -16,7 +14,7 @@ from mh4.corpus.display import duration
 from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError
-from mh4.util import compression
+from mh4.util import compression, memory
 from mh4.util.processes import temporary_child
 from mh4.util.reading import open_content
 
@@ -116,8 +114,7 @@ def _measure(settings: Settings, source: Input, shard: Shard, content: bytes) ->
     start, output = time.perf_counter(), io.StringIO()
     written = work.write(settings, source, shard, content, output, (lambda *_: None) if settings.rejects else None)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> (20 if sys.platform == "darwin" else 10)
-    return Measured(len(content), len(output.getvalue().encode()), written.words, seconds, peak)
+    return Measured(len(content), len(output.getvalue().encode()), written.words, seconds, memory.peak_mb())
 
 
 def _size(number: float) -> str:

@@ -1,5 +1,6 @@
 """The status of a corpus, read from its folder."""
 
+import os
 from collections import Counter
 
 from mh4.corpus import planning
@@ -21,7 +22,7 @@ def report(folder: Folder) -> list[str]:
         for shard in known:
             record = folder.record(shard, corpus.settings)
             if record is None:
-                if folder.has_log(shard):
+                if os.path.exists(folder.log(shard)):
                     failed.append("failed: %s, shard %d (log: %s)" % (one.given, shard.number, folder.log(shard)))
                 continue
             done += 1

@@ -2,9 +2,7 @@
 
 import io
 import os
-import resource
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
@@ -23,6 +21,7 @@ from mh4.parser import long_sentences, parallel, writing
 from mh4.parser.long_sentences import Limit
 from mh4.parser.parsing import Parser
 from mh4.parser.writing import Written
+from mh4.util import memory
 from mh4.util.processes import temporary_child
 from mh4.util.reading import open_content
 
@@ -74,7 +73,7 @@ def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, conte
         "warnings": said,
         **_file("output", folder.output(shard)),
         "seconds": round(time.perf_counter() - start, 3),
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> (20 if sys.platform == "darwin" else 10),
+        "peak_mb": memory.peak_mb(),
         "host": socket.gethostname(),
     }
     folder.write_record(shard, record)

@@ -1,6 +1,8 @@
 """How much more memory this process may use, to refuse what does not fit before the system ends the process."""
 
 import os
+import resource
+import sys
 from collections.abc import Iterator
 
 # What cgroup v2 and v1 call the limit, the use, and both including swap; and, in memory.stat, the page cache, which is given up.
@@ -24,6 +26,11 @@ def require(size: int, what: str) -> None:
         there_is = available()
         if there_is is not None and size > there_is - _LEFT:
             raise MemoryError("%s needs another %d MB, and there are %d" % (what, size >> 20, max(there_is - _LEFT, 0) >> 20))
+
+
+def peak_mb() -> int:
+    """The most memory that this process has had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> (20 if sys.platform == "darwin" else 10)
 
 
 def available(root: str = "/") -> int | None:
