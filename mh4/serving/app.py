@@ -98,7 +98,7 @@ class _Endpoints:
             _, answer = await self._of_form(request, output=PAGE)
         except Refused as error:
             error.headers["Content-Security-Policy"] = _POLICY_OF_VIEW
-            return HTMLResponse(_ERROR % escape(_sentence(error.sentence)), error.status, error.headers)
+            return HTMLResponse(_ERROR % escape(one_line(error.sentence)), error.status, error.headers)
         return HTMLResponse(answer.result, headers={"Content-Security-Policy": _POLICY_OF_VIEW, "Cache-Control": "no-store"})
 
     async def download(self, request: Request) -> Response:
@@ -183,7 +183,7 @@ async def _gone(request: Request) -> None:
 
 
 async def _refusal(request: Request, error: Refused) -> Response:
-    return PlainTextResponse(_sentence(error.sentence) + "\n", error.status, error.headers)
+    return PlainTextResponse(one_line(error.sentence) + "\n", error.status, error.headers)
 
 
 async def _http_error(request: Request, error: HTTPException) -> Response:
@@ -199,10 +199,6 @@ async def _nobody_there(request: Request, error: ClientDisconnect) -> Response:
 
 async def _failure(request: Request, error: Exception) -> Response:
     return PlainTextResponse("this is an error of the server, which its log describes\n", 500)
-
-
-def _sentence(text: str) -> str:
-    return one_line(text).encode("utf-8", "replace").decode("utf-8")
 
 
 def _page(abilities: Abilities) -> str:
