@@ -9,7 +9,6 @@ from mh4.cli.paths import NAMED_PATH, OUTPUT
 from mh4.errors import InputError
 from mh4.parser.choices import BEAM, BEYOND, BEYOND_BEAM, DECODING_METHODS
 
-
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]  # of a command
 
 
