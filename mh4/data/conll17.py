@@ -74,17 +74,12 @@ def default_folder() -> Path:
 
 
 def download(
-    lang: str,
-    systems: Sequence[str] = tuple(SYSTEMS),
-    to: str | None = None,
-    source: str | None = None,
-    base_url: str | None = None,
+    lang: str, systems: Sequence[str] = tuple(SYSTEMS), to: str | None = None, source: str | None = None
 ) -> dict[str, Path]:
     """Fetch systems' outputs for a language into the folder `to` (by default data/conll17), skipping files already there.
 
-    Returns their paths by system. source: one of SOURCES: "github" (raw files) or "lindat" (the archive, kept for other languages).
-    By default, the environment variable MH4_DATA_SOURCE names it. base_url: replaces the source's own; by default the environment
-    variable MH4_DATA_URL, if set.
+    Returns their paths by system. source: one of SOURCES: "github" (raw files) or "lindat" (the archive, kept for other languages);
+    see fetching.locate.
     Raises InputError, leaving at most a .part file, from which the next attempt resumes.
     """
     rows = {row.system: row for row in manifest() if row.lang == lang}
@@ -97,5 +92,5 @@ def download(
         row = rows[system]
         paths[system] = folder / row.file
         wanted = Wanted(paths[system], row.git_blob_sha1, "the CoNLL 2017 shared task", "CONLL17=FOLDER")
-        fetch(wanted, *fetching.locate(SOURCES, source, row, base_url))
+        fetch(wanted, *fetching.locate(SOURCES, source, row))
     return paths

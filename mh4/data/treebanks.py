@@ -92,47 +92,34 @@ def locate(
     to: str | None = None,
     splits: Sequence[str] | None = None,
     source: str | None = None,
-    base_url: str | None = None,
 ) -> dict[str, Path]:
     """The files of a treebank, by split: from the folder `ud` if given, otherwise generated ("toy") or fetched into `to`.
 
     ud: a folder with LANG-ud-SPLIT.conllu files, of any language; then nothing is fetched.
     to: where to keep fetched files; by default data/ud-2.0 (data/toy) in the current folder.
     splits: the splits needed; by default all three or, with `ud`, those that are in the folder.
-    source, base_url: see `download`.
-    Raises InputError if a file cannot be obtained.
+    source: one of SOURCES: "github" (raw files at the release's git tags) or "lindat" (archives, kept for other languages); see
+    fetching.locate.
+    Raises InputError if a file cannot be obtained, leaving at most a .part file, from which the next attempt resumes.
     """
     if lang == TOY:
         return _toy(Path(to) if to else DATA.absolute() / "toy")
     if ud:
         return _local(lang, Path(ud), splits)
-    return download(lang, splits or SPLITS, to, source, base_url)
+    return _fetched(lang, Path(to) if to else default_folder(), splits or SPLITS, source)
 
 
-def download(
-    lang: str,
-    splits: Sequence[str] = SPLITS,
-    to: str | None = None,
-    source: str | None = None,
-    base_url: str | None = None,
-) -> dict[str, Path]:
-    """Fetch UD 2.0 files of a language into the folder `to` (default as in `locate`), skipping files already there.
-
-    source: one of SOURCES: "github" (raw files at the release's git tags) or "lindat" (archives, kept for other languages).
-    By default, the environment variable MH4_DATA_SOURCE names it. base_url: replaces the source's own; by default the environment
-    variable MH4_DATA_URL, if set.
-    Raises InputError, leaving at most a .part file, from which the next attempt resumes.
-    """
+def _fetched(lang: str, folder: Path, splits: Sequence[str], source: str | None) -> dict[str, Path]:
+    """The files of a language, fetched into the folder unless they are there already."""
     rows = {row.split: row for row in manifest() if row.lang == lang and row.release == RELEASE}
     if not rows:
         raise InputError("no treebank for language %r, expected one of: %s" % (lang, " ".join(languages() + [TOY])))
-    folder = Path(to) if to else default_folder()
     paths = {}
     for split in splits:
         row = rows[split]
         paths[split] = folder / row.file
         wanted = Wanted(paths[split], row.git_blob_sha1, "UD " + RELEASE, "--ud FOLDER")
-        fetch(wanted, *fetching.locate(SOURCES, source, row, base_url))
+        fetch(wanted, *fetching.locate(SOURCES, source, row))
     return paths
 
 

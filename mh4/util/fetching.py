@@ -53,19 +53,17 @@ class Source(NamedTuple):
     place: Callable[[Any], tuple[str, Sequence[str]]]
 
 
-def locate(
-    sources: Mapping[str, Source], name: str | None, row: object, base_url: str | None = None
-) -> tuple[str, Sequence[str]]:
+def locate(sources: Mapping[str, Source], name: str | None, row: object) -> tuple[str, Sequence[str]]:
     """The URL of a file, given its manifest row, at the source called `name`, and its possible names if that is an archive.
 
-    name: by default that in the environment variable MH4_DATA_SOURCE, if set, otherwise the first. base_url replaces the source's
-    address; by default the environment variable MH4_DATA_URL, if set. Raises InputError for an unknown source.
+    name: by default that in the environment variable MH4_DATA_SOURCE, if set, otherwise the first. The environment variable
+    MH4_DATA_URL, if set, replaces the source's address. Raises InputError for an unknown source.
     """
     name = name or os.environ.get("MH4_DATA_SOURCE") or next(iter(sources))
     if name not in sources:
         raise InputError("unknown source %r, expected one of: %s" % (name, " ".join(sources)))
     rest, members = sources[name].place(row)
-    base = base_url or os.environ.get("MH4_DATA_URL") or sources[name].address
+    base = os.environ.get("MH4_DATA_URL") or sources[name].address
     return base.rstrip("/") + "/" + rest, members
 
 

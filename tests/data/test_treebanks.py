@@ -96,9 +96,9 @@ def server(monkeypatch):
         conll17, "manifest", lambda: tuple(OUTPUT._replace(system=s, file="hu-%s.conllu" % s) for s in conll17.SYSTEMS)
     )
     monkeypatch.setenv("no_proxy", "*")
-    monkeypatch.delenv("MH4_DATA_URL", raising=False)
     monkeypatch.delenv("MH4_DATA_SOURCE", raising=False)
     server = Server()
+    monkeypatch.setenv("MH4_DATA_URL", server.url)
     server.files[ADDRESS] = CONTENT
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
@@ -109,8 +109,7 @@ def server(monkeypatch):
 
 
 def fetch(server, folder, **options):
-    options = {"splits": ["train"], "base_url": server.url, **options}
-    return treebanks.locate("hu", to=str(folder), **options)
+    return treebanks.locate("hu", to=str(folder), **{"splits": ["train"], **options})
 
 
 def names(folder):
@@ -127,9 +126,9 @@ def test_a_good_file(server, tmp_path, capfd):
     assert capfd.readouterr() == ("", "")  # quiet when not a terminal
 
 
-def test_the_address_can_come_from_the_environment(server, tmp_path, monkeypatch):
+def test_the_address_may_end_with_a_slash(server, tmp_path, monkeypatch):
     monkeypatch.setenv("MH4_DATA_URL", server.url + "/")
-    assert fetch(server, tmp_path, base_url=None)["train"].read_bytes() == CONTENT
+    assert fetch(server, tmp_path)["train"].read_bytes() == CONTENT
 
 
 def test_the_source_can_come_from_the_environment(server, tmp_path, monkeypatch):
@@ -209,16 +208,18 @@ def test_a_complete_part_needs_only_the_name(server, tmp_path):
     assert server.seen == ["bytes=%d-" % len(CONTENT)]
 
 
-def test_no_network(server, tmp_path):
+def test_no_network(server, tmp_path, monkeypatch):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = "127.0.0.1:%d" % free.getsockname()[1]
-    with pytest.raises(InputError, match="no connection to " + address):
-        fetch(server, tmp_path, base_url="http://" + address)
-    with pytest.raises(InputError, match="no connection to mh4.invalid"):
-        fetch(server, tmp_path, base_url="http://mh4.invalid")
-    with pytest.raises(InputError, match="not a valid address"):
-        fetch(server, tmp_path, base_url="nowhere")
+    for url, message in (
+        ("http://" + address, "no connection to " + address),
+        ("http://mh4.invalid", "no connection to mh4.invalid"),
+        ("nowhere", "not a valid address"),
+    ):
+        monkeypatch.setenv("MH4_DATA_URL", url)
+        with pytest.raises(InputError, match=message):
+            fetch(server, tmp_path)
     assert names(tmp_path) == []
 
 
@@ -318,7 +319,7 @@ def test_headers_without_an_end(server, tmp_path):
     assert names(tmp_path) == []
 
 
-def test_redirections(server, tmp_path):
+def test_redirections(server, tmp_path, monkeypatch):
     """To other addresses on the web, only; what is said meanwhile is not read."""
     elsewhere = b"HTTP/1.0 302 Found\r\nLocation: %s\r\n\r\n"
     server.files["/there"] = CONTENT
@@ -337,8 +338,9 @@ def test_redirections(server, tmp_path):
         with pytest.raises(InputError, match=message) as error:
             fetch(server, tmp_path / "other")
         assert "\n" not in str(error.value) and names(tmp_path / "other") == []
+    monkeypatch.setenv("MH4_DATA_URL", "file://" + str(tmp_path))
     with pytest.raises(InputError, match="not a valid address: it begins with neither http:// nor https://"):
-        fetch(server, tmp_path / "other", base_url="file://" + str(tmp_path))
+        fetch(server, tmp_path / "other")
 
 
 def test_a_web_page_instead_of_a_file(server, tmp_path):
@@ -483,7 +485,7 @@ def test_many_at_once_from_one_archive(server, tmp_path, monkeypatch):
     server.pause = 0.01
 
     def one(lang):
-        treebanks.download(lang, ["train"], str(tmp_path), "lindat", server.url)
+        treebanks.locate(lang, to=str(tmp_path), splits=["train"], source="lindat")
 
     processes = [FORK.Process(target=one, args=(lang,), daemon=True) for lang in ("hu", "el") * 2]
     for process in processes:
@@ -624,21 +626,22 @@ def test_outputs_of_the_shared_task(server, tmp_path, monkeypatch):
     monkeypatch.setattr(treebanks, "DATA", tmp_path / "data")
     server.files["/o/r/0123abc/runs/task/C2L2/2017-05-12/output/hu.conllu"] = CONTENT
     server.cuts = [1000]
-    paths = conll17.download("hu", base_url=server.url)
+    paths = conll17.download("hu")
     assert paths == {
         system: tmp_path / "data" / "conll17" / ("hu-%s.conllu" % system) for system in ("udpipe", "stanford", "c2l2")
     }
     assert all(path.read_bytes() == CONTENT for path in paths.values())
-    assert conll17.download("hu", base_url=server.url) == paths and server.seen == [None, "bytes=1000-", None, None]
+    assert conll17.download("hu") == paths and server.seen == [None, "bytes=1000-", None, None]
 
     paths["c2l2"].write_bytes(b"mine")
     with pytest.raises(InputError, match="is not the file of the CoNLL 2017 shared task: move it away"):
-        conll17.download("hu", base_url=server.url)
+        conll17.download("hu")
     server.files.clear()
     with pytest.raises(InputError, match="404"):
-        conll17.download("hu", ["c2l2"], to=str(tmp_path / "other"), base_url=server.url)
+        conll17.download("hu", ["c2l2"], to=str(tmp_path / "other"))
+    monkeypatch.setenv("MH4_DATA_URL", "http://mh4.invalid")
     with pytest.raises(InputError, match=r"check the network.*CONLL17=FOLDER"):
-        conll17.download("hu", ["c2l2"], to=str(tmp_path / "other"), base_url="http://mh4.invalid")
+        conll17.download("hu", ["c2l2"], to=str(tmp_path / "other"))
     assert names(tmp_path / "other") == []
 
 
@@ -648,13 +651,13 @@ def test_outputs_of_the_shared_task_from_lindat(server, tmp_path):
     right = {"task/C2L2/2017-05-12/output/hu.conllu": CONTENT}
     server.files["/11234/1-2424/conll2017-test-runs-v3.tgz"] = archive({**others, **right})
     for _ in range(2):
-        paths = conll17.download("hu", ["c2l2"], to=str(tmp_path), source="lindat", base_url=server.url)
+        paths = conll17.download("hu", ["c2l2"], to=str(tmp_path), source="lindat")
         assert paths["c2l2"].read_bytes() == CONTENT and len(server.seen) == 1
         paths["c2l2"].unlink()
     server.files["/11234/1-2424/conll2017-test-runs-v3.tgz"] = archive(others)
     (tmp_path / "conll2017-test-runs-v3.tgz").unlink()
     with pytest.raises(InputError, match="no file of that name"):
-        conll17.download("hu", ["c2l2"], to=str(tmp_path), source="lindat", base_url=server.url)
+        conll17.download("hu", ["c2l2"], to=str(tmp_path), source="lindat")
 
 
 def test_the_command(server, tmp_path, monkeypatch):
@@ -696,7 +699,7 @@ def test_unknown_language_or_source(tmp_path):
     with pytest.raises(InputError, match=r"'en_US.UTF-8', expected one of: eu ur got hu .* lv toy$"):
         treebanks.locate("en_US.UTF-8", to=str(tmp_path))
     with pytest.raises(InputError, match="unknown source 'web', expected one of: github lindat"):
-        treebanks.download("hu", to=str(tmp_path), source="web")
+        treebanks.locate("hu", to=str(tmp_path), source="web")
     with pytest.raises(InputError, match="no outputs of the shared task for language 'xx', expected one of: eu ur got hu .* lv$"):
         conll17.download("xx", to=str(tmp_path))
     with pytest.raises(InputError, match="unknown source 'web', expected one of: github lindat"):
