@@ -92,12 +92,10 @@ def _explained(path: str) -> Iterator[None]:
         yield
     except EOFError:
         raise InputError("%s: cannot be read: the archive ends early, so a part of it is lost" % path) from None
-    except (gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
-        raise _damaged(path, error) from None
-    except OSError as error:
-        if error.errno is not None:  # of the system
+    except (zlib.error, lzma.LZMAError, OSError) as error:  # gzip and bz2 raise an OSError, without a number
+        if getattr(error, "errno", None) is not None:  # of the system
             raise
-        raise _damaged(path, error) from None  # bz2 has no error of its own
+        raise _damaged(path, error) from None
     except Exception as error:
         if type(error).__name__ != "ZstdError":  # of a package that may not be there
             raise
