@@ -90,9 +90,9 @@ def train(
     if vector_file is not None:
         words = {split: [word for sentence in sentences[split] for word in sentence.words] for split in sentences}
         of_words = Vectors.read(vector_file, words["train"], words["dev"], chosen.encoder.vectors_most)
-        sources["vectors"] = {"file": os.path.basename(vector_file), "git_blob": git_blob_id(vector_file)}
+        sources["vectors"] = _source(vector_file)
     if contextual_files:
-        sources["contextual"] = [{"file": os.path.basename(path), "git_blob": git_blob_id(path)} for path in contextual_files]
+        sources["contextual"] = list(map(_source, contextual_files))
     from mh4.training.trainer import Trainer
 
     listener = progress if isinstance(progress, Listener) else _Evaluations(progress) if progress else None
@@ -177,15 +177,15 @@ def _read(paths: Sequence[str]) -> dict[str, list[Sentence]]:
     return {path: conllu.read(path) for path in paths}
 
 
+def _source(path: str) -> dict[str, Any]:
+    """The record of a file."""
+    return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
+
+
 def _sources(treebanks: Mapping[str, Sequence[Sentence]]) -> dict[str, Any] | list[dict[str, Any]]:
     """The record of a treebank, or of each of several, with their sizes."""
-    several = [
-        {
-            "file": os.path.basename(path),
-            "git_blob": git_blob_id(path),
-            "sentences": len(sentences),
-            "words": sum(map(len, sentences)),
-        }
-        for path, sentences in treebanks.items()
+    if len(treebanks) == 1:
+        return _source(*treebanks)
+    return [
+        {**_source(path), "sentences": len(sentences), "words": sum(map(len, sentences))} for path, sentences in treebanks.items()
     ]
-    return several if len(several) > 1 else {name: several[0][name] for name in ("file", "git_blob")}

@@ -9,7 +9,8 @@ evaluation); also checkpoint.npz while training is running, and calibration.json
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -55,19 +56,6 @@ class Progress:
     evaluation_seconds: float = 0.0
     cpu_seconds: float | None = 0.0  # of both; None if it was begun by a version that did not measure them
     changes: list[dict[str, Any]] = field(default_factory=list)  # of settings: after how many updates, and their new values
-
-
-class _Clock:
-    """The seconds since it was made: of wall time, and of this process on all cores."""
-
-    def __init__(self) -> None:
-        self._wall, self._cpu = time.perf_counter(), time.process_time()
-
-    def wall(self) -> float:
-        return time.perf_counter() - self._wall
-
-    def cpu(self) -> float:
-        return time.process_time() - self._cpu
 
 
 class Trainer:
@@ -186,12 +174,11 @@ class Trainer:
 
     def learn(self, batch: Sequence[int]) -> float:
         """One update, on the sentences with indices `batch`; returns their summed loss."""
-        start = _Clock()
         words = sum(len(self.train[k]) for k in batch)
         value = 0.0
         sentences, trees = [self.train[k] for k in batch], [self.trees[k] for k in batch]
         try:
-            with self.model.lock, naming(longest(sentences), "train on"):
+            with self._timed("seconds"), self.model.lock, naming(longest(sentences), "train on"):
                 loss = minibatch_loss(self.model, self.settings, sentences, trees, self.rng)
                 if loss is not None:
                     value = loss.value()
@@ -200,33 +187,36 @@ class Trainer:
         except (ValueError, RuntimeError) as error:  # decoders reject NaN, the optimizer non-finite gradients
             raise InputError("%s: training has diverged, try a lower learning rate (%s)" % (self.folder, error)) from error
         self.progress.words += words
-        self.progress.seconds += start.wall()
-        self._add_cpu(start)
         value *= self.settings.loss_scale
         self.listener.update(words, value / words)
         return value
 
-    def _add_cpu(self, start: "_Clock") -> None:
+    @contextmanager
+    def _timed(self, seconds: str) -> Iterator[None]:
+        """Add the wall time of the block to this field of the progress, and that of this process on all cores to cpu_seconds."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        yield
+        setattr(self.progress, seconds, getattr(self.progress, seconds) + (time.perf_counter() - wall))
         if self.progress.cpu_seconds is not None:
-            self.progress.cpu_seconds += start.cpu()
+            self.progress.cpu_seconds += time.process_time() - cpu
 
     # Evaluation
 
     def _evaluate(self, metrics: dict[str, Any]) -> None:
         """Parse dev with the averaged weights, and save them if they are the best so far."""
-        progress = self.progress
-        start = _Clock()
+        progress, tags = self.progress, self.model.predicted_tags
         with self.model.lock:
-            self.optimizer.swap_params_to_moving_average(bias_correction=True)
-            parsed = Parser(self.model).parse(self.dev, self.listener.evaluating)
-            scores = self._scores(self.dev, parsed)
-            of_treebanks = [{"file": name, **self._scores(self.dev[part], parsed[part])} for name, part in self._dev_treebanks()]
-            progress.evaluation_seconds += start.wall()
-            self._add_cpu(start)
+            with self._timed("evaluation_seconds"):
+                self.optimizer.swap_params_to_moving_average(bias_correction=True)
+                parsed = Parser(self.model).parse(self.dev, self.listener.evaluating)
+                scores = _scores(self.dev, parsed, tags)
+                of_treebanks = [
+                    {"file": name, **_scores(self.dev[part], parsed[part], tags)} for name, part in self._dev_treebanks()
+                ]
             score = scores[self.settings.best_by]
             if score > progress.best or self.settings.keep_last and score == progress.best:
                 progress.best, progress.best_uas, progress.stale = score, scores["uas"], 0
-                self.model.save_weights(self._path("weights.npz"))
+                self.model.save_weights(self.files.place("weights.npz"))
             else:
                 progress.stale += 1
             self.optimizer.swap_params_to_weights()
@@ -241,12 +231,9 @@ class Trainer:
             metrics["dev_treebanks"] = of_treebanks
         metrics["best_dev_uas"] = progress.best_uas
         metrics["seconds"] = round(progress.seconds + progress.evaluation_seconds, 1)
-        append_line(self._path("metrics.jsonl"), json.dumps(metrics))
+        append_line(self.files.place("metrics.jsonl"), json.dumps(metrics))
         self._checkpoint()
         self.listener.evaluation(metrics)
-
-    def _scores(self, gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> dict[str, float]:
-        return _scores(gold, parsed, self.model.predicted_tags)
 
     def _dev_treebanks(self) -> list[tuple[str, slice]]:
         """The name of each treebank of several, and where its sentences are in dev."""
@@ -257,9 +244,6 @@ class Trainer:
         return [(b["file"], slice(stop - b["sentences"], stop)) for b, stop in zip(treebanks, stops, strict=True)]
 
     # The folder
-
-    def _path(self, name: str) -> str:
-        return os.path.join(self.folder, name)
 
     def _open_folder(self) -> bool:
         """Check the folder, and load its checkpoint if it has one; True if there is training to do."""
@@ -275,7 +259,7 @@ class Trainer:
             if summary_of(self.files).get("sources") != self.sources:
                 raise InputError("%s: contains a model trained on other files; choose another folder" % self.folder)
             if "checkpoint.npz" in names:  # killed just before it was deleted
-                os.unlink(self._path("checkpoint.npz"))
+                os.unlink(self.files.place("checkpoint.npz"))
             return False
         if "checkpoint.npz" in names:
             self._resume(changes)
@@ -302,7 +286,7 @@ class Trainer:
         self._reseed()
         state = {"progress": asdict(self.progress), "sources": self.sources}
         optimizer = np.frombuffer(self.optimizer.save(), dtype=np.uint8)
-        self.model.save_weights(self._path("checkpoint.npz"), state=np.array(json.dumps(state)), optimizer=optimizer)
+        self.model.save_weights(self.files.place("checkpoint.npz"), state=np.array(json.dumps(state)), optimizer=optimizer)
 
     def _resume(self, changes: dict[str, Any]) -> None:
         self.model.load_weights(self.files)  # the best so far must be there
@@ -319,12 +303,12 @@ class Trainer:
             raise InputError("%s: contains a training run on other files; choose another folder" % self.folder)
         self.progress = progress
         self._keep_metrics(progress.evaluations)
-        write_text(self._path("vocabulary.json"), self.model.vocabulary.to_json())
+        write_text(self.files.place("vocabulary.json"), self.model.vocabulary.to_json())
         self._reseed()
         if changes:
             progress.changes.append({"updates": progress.updates, **changes})
             self._checkpoint()
-            write_text(self._path("config.toml"), self.model.describe())
+            write_text(self.files.place("config.toml"), self.model.describe())
 
     def _reseed(self) -> None:
         key = [self.model.seed, self.progress.evaluations]
@@ -333,7 +317,7 @@ class Trainer:
 
     def _keep_metrics(self, evaluations: int) -> None:
         """Delete the lines of metrics.jsonl that were written after the checkpoint."""
-        path = self._path("metrics.jsonl")
+        path = self.files.place("metrics.jsonl")
         kept = _lines(path)[:evaluations] if os.path.exists(path) else []
         if len(kept) < evaluations:
             raise InputError("%s: damaged: expected a line for each of the %d evaluations so far" % (path, evaluations))
@@ -349,11 +333,11 @@ class Trainer:
             self.model.temperature = found.temperature
             found.save(self.folder)
         try:
-            evaluations = [json.loads(line) for line in _lines(self._path("metrics.jsonl"))]
+            evaluations = [json.loads(line) for line in _lines(self.files.place("metrics.jsonl"))]
             ordered = evaluations[::-1] if self.settings.keep_last else evaluations
             best = max(ordered, key=lambda metrics: metrics["dev_" + self.settings.best_by])  # the first of several
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise InputError("%s: damaged" % self._path("metrics.jsonl")) from None
+            raise InputError("%s: damaged" % self.files.place("metrics.jsonl")) from None
         summary = {
             "finished": True,
             "system": self.model.system.name,
@@ -370,9 +354,9 @@ class Trainer:
             **({"changes": progress.changes} if progress.changes else {}),
             "sources": self.sources,
         }
-        write_text(self._path("summary.json"), json.dumps(summary, indent=2) + "\n")
-        if os.path.exists(self._path("checkpoint.npz")):
-            os.unlink(self._path("checkpoint.npz"))
+        write_text(self.files.place("summary.json"), json.dumps(summary, indent=2) + "\n")
+        if os.path.exists(self.files.place("checkpoint.npz")):
+            os.unlink(self.files.place("checkpoint.npz"))
         return summary
 
 
@@ -405,15 +389,16 @@ def _first(folder: str, system: str, config: Config) -> Model:
 
 def state_of(files: Folder) -> list[str]:
     """A summary of the training recorded with a model, in a few lines of text; InputError if the record is damaged."""
-    summary, metrics = files.place("summary.json"), files.place("metrics.jsonl")
+    finished = files.has("summary.json")
+    record = "summary.json" if finished else "metrics.jsonl"
     try:
-        if files.has("summary.json"):
+        if finished:
             return _trained(summary_of(files))
-        lines = _lines(metrics) if files.has("metrics.jsonl") else []
+        lines = _lines(files.place(record)) if files.has(record) else []
         if lines:
             return ["in training: %(updates)d updates, best dev UAS so far %(best_dev_uas).2f" % json.loads(lines[-1])]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
-        raise InputError("%s: damaged" % (summary if files.has("summary.json") else metrics)) from None
+        raise InputError("%s: damaged" % files.place(record)) from None
     return ["not trained yet"]
 
 
