@@ -31,7 +31,7 @@ def parse(
     blocks: Iterable[Block],
     jobs: int = 1,
     *,
-    limit: Limit | None = None,
+    limit: Limit = Limit(),  # noqa: B008  (it is immutable)
     at_once: bool = False,
     **options: Any,
 ) -> Generator[tuple[Block, Sentence], None, None]:
@@ -42,7 +42,7 @@ def parse(
     load: Parser.load or Ensemble.load (see there for arguments and exceptions); each process calls it once.
     jobs: the number of processes, at most as many as there are cores; with 1, this process does the work. Raises InputError if one
     of several is killed.
-    limit: which sentences are too long, and how they are parsed; None: if memory does not suffice for one, OutOfMemory names it.
+    limit: which sentences are too long, and how they are parsed.
     at_once: parse each sentence by itself, before the next is read; with one process.
     options: for the parser's parse().
     """
@@ -93,18 +93,15 @@ def _parsed(chunk: list[Block], future: Future) -> Iterator[tuple[Block, Sentenc
 
 
 def _parse_elsewhere(
-    load: Load, arguments: Arguments, limit: Limit | None, options: dict[str, Any], sentences: list[Sentence]
+    load: Load, arguments: Arguments, limit: Limit, options: dict[str, Any], sentences: list[Sentence]
 ) -> tuple[list[Sentence], list[str]]:
     """In another process: the parsed sentences, and the warnings, which are for this process to show."""
     with warnings_said() as said:
         return _parse(load, arguments, limit, options, sentences), said
 
 
-def _parse(
-    load: Load, arguments: Arguments, limit: Limit | None, options: dict[str, Any], sentences: list[Sentence]
-) -> list[Sentence]:
-    parser = _parser(load, arguments)
-    return parser.parse(sentences, **options) if limit is None else long_sentences.parse(parser, sentences, limit, **options)
+def _parse(load: Load, arguments: Arguments, limit: Limit, options: dict[str, Any], sentences: list[Sentence]) -> list[Sentence]:
+    return long_sentences.parse(_parser(load, arguments), sentences, limit, **options)
 
 
 @lru_cache(maxsize=1)

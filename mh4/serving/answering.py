@@ -10,7 +10,6 @@ from mh4.drawing.sheet import sheet
 from mh4.drawing.svg import picture
 from mh4.errors import InputError, warnings_said
 from mh4.parser import parallel
-from mh4.parser.long_sentences import Limit
 from mh4.parser.parsing import Parser
 from mh4.serving import formats
 from mh4.serving.tasks import PAGE, SVG, Abilities, Task
@@ -71,8 +70,7 @@ def _parsed(task: Task, name: str, blocks: Sequence[Block], transitions: bool = 
     """The sentences as parsed by the model of this name, in the minibatches of `mh4 parse`."""
     system = _parsers[name].model.system
     confidence = task.confidence and (system.marginals is not None or not task.if_possible)
-    options = {"confidence": confidence, "transitions": transitions}
-    found = parallel.parse(_parsers.__getitem__, (name,), blocks, limit=Limit(), **options)
+    found = parallel.parse(_parsers.__getitem__, (name,), blocks, confidence=confidence, transitions=transitions)
     return [sentence for _, sentence in found]
 
 
