@@ -79,10 +79,10 @@ class Display(Listener):
 
     def line(self) -> str:
         """The progress so far, as a line."""
-        parts = ["%d shards, %s sentences, %s words" % (self.shards, _grouped(self.sentences), _grouped(self.words))]
+        parts = [self._done()]
         seconds = time.monotonic() - self._start
         if self._new_words:
-            parts.append("%s words/s" % _grouped(int(self._new_words / seconds)))
+            parts.append(f"{int(self._new_words / seconds):,} words/s")
         if self._new_bytes and self.bytes < self.total:
             parts.append("%s left" % duration((self.total - self.bytes) * seconds / self._new_bytes))
         parts.append("workers: %d" % self.workers if self.workers else "waiting for workers")
@@ -92,11 +92,13 @@ class Display(Listener):
     def summary(self) -> str:
         """A summary, at the end."""
         seconds = time.monotonic() - self._start
-        done = "%d shards, %s sentences, %s words" % (self.shards, _grouped(self.sentences), _grouped(self.words))
-        speed = "; %s words in %s now, %s words/s" % (
-            _grouped(self._new_words), duration(seconds), _grouped(int(self._new_words / seconds))
-        ) if self._new_words else ""  # fmt: skip
-        return "%s: %s%s" % (self.folder.path, done, speed)
+        said = "%s: %s" % (self.folder.path, self._done())
+        if self._new_words:
+            said += f"; {self._new_words:,} words in {duration(seconds)} now, {int(self._new_words / seconds):,} words/s"
+        return said
+
+    def _done(self) -> str:
+        return f"{self.shards} shards, {self.sentences:,} sentences, {self.words:,} words"
 
     def _table(self) -> Table:
         table = Table.grid(padding=(0, 2))
@@ -113,7 +115,3 @@ def duration(seconds: float) -> str:
         return "%.1f s" % seconds
     minutes, rest = divmod(round(seconds), 60)
     return "%d:%02d min" % (minutes, rest) if minutes < 60 else "%d:%02d h" % divmod(minutes, 60)
-
-
-def _grouped(number: int) -> str:
-    return f"{number:,}"

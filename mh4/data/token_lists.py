@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from conllu.models import Metadata, Token, TokenList
-from conllu.parser import parse_dict_value
+from conllu.parser import parse_dict_value, parse_nullable_value
 from conllu.serializer import serialize_field
 
 from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
@@ -33,7 +33,9 @@ def parsed(tokens: TokenList, sentence: Sentence) -> TokenList:
     for token in tokens:
         columns: dict[str, Any] = {}
         if isinstance(token.get("id"), int):
-            columns.update(upos=sentence.upos[m], xpos=_or_none(sentence.xpos[m]), feats=parse_dict_value(sentence.feats[m]))
+            columns.update(
+                upos=sentence.upos[m], xpos=parse_nullable_value(sentence.xpos[m]), feats=parse_dict_value(sentence.feats[m])
+            )
             columns.update(head=int(sentence.heads[m + 1]), deprel=sentence.deprels[m], deps=None)
             m += 1
             if probabilities is not None:
@@ -41,7 +43,3 @@ def parsed(tokens: TokenList, sentence: Sentence) -> TokenList:
                 columns["misc"] = {**misc, ARC_PROB: ARC_PROB_FORMAT % probabilities[m]}
         copies.append(Token({**token, **columns}))
     return TokenList(copies, metadata=Metadata(tokens.metadata), default_fields=tokens.default_fields)
-
-
-def _or_none(cell: str) -> str | None:
-    return None if cell == "_" else cell

@@ -142,18 +142,15 @@ class Parser:
 
         Raises InputError if the system has none, and OutOfMemory as `parse` does.
         """
-        marginalize, single_root = self._marginalize(), self.model.config.scorer.single_root
+        marginalize, single_root = self.check_probabilities(), self.model.config.scorer.single_root
         found = []
         for sentence, tensors in zip(sentences, scores.trees.arrays(), strict=True):
             with naming(sentence, "parse"):
                 found.append(marginalize(**at_temperature(tensors, self.model.temperature or 1), single_root=single_root))
         return found
 
-    def check_probabilities(self) -> None:
-        """Raises InputError if the system has no probabilities of arcs."""
-        self._marginalize()
-
-    def _marginalize(self) -> "Marginalize":
+    def check_probabilities(self) -> "Marginalize":
+        """The function that computes the system's probabilities of arcs. Raises InputError if it has none."""
         if self.model.system.marginals is None:
             from mh4.parser.systems import with_marginals
 
