@@ -299,10 +299,8 @@ class _Reader:
         try:
             try:
                 return self._load(lines)
-            except udeval.UDError:
-                return self._load(
-                    chain(repeat("#\n", self._lines), lines)
-                )  # now its message has the number of the line in the file
+            except udeval.UDError:  # again, so that the message has the number of the line in the file
+                return self._load(chain(repeat("#\n", self._lines), lines))
         except udeval.UDError as error:
             raise InputError("%s: the official scorer rejects it: %s" % (self.name, str(error)[:300].rstrip("."))) from None
         except (ValueError, IndexError):  # it does not validate column DEPS

@@ -84,11 +84,8 @@ class Segmenter:
         if "\0" in text:
             raise InputError("the text has a character NUL")
         lines = list(self._segment(text))
-        return (
-            [Sentence(block.sentence.words, name=block.sentence.name) for block in conllu.parsed(lines, "the text", trees=False)]
-            if lines
-            else []
-        )
+        blocks = conllu.parsed(lines, "the text", trees=False) if lines else ()
+        return [Sentence(block.sentence.words, name=block.sentence.name) for block in blocks]
 
     def _segment(self, text: str) -> Iterator[str]:
         """The lines of the text as CoNLL-U; numbers of sentences continue those of the text before."""
@@ -185,9 +182,8 @@ def _portions(lines: Iterable[str], name: str, before: int) -> Iterator[str]:
     """The text in portions, each of which is segmented by itself; before: the number of lines before it in the file."""
     portion: list[str] = []
     size = 0
-    begun = ended = (
-        False  # whether it has a line that is not blank; and whether it is large enough, and a paragraph has just ended
-    )
+    # Whether it has a line that is not blank; and whether it is large enough, and a paragraph has just ended.
+    begun = ended = False
     for number, line in enumerate(lines, start=before + 1):
         if "\0" in line:
             raise InputError("%s, line %d: a character NUL, expected text" % (name, number))

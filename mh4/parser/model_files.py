@@ -21,14 +21,8 @@ from mh4.util.files import atomic_path
 if TYPE_CHECKING:
     from numpy.lib.npyio import NpzFile
 
-PACKED = (
-    "config.toml",
-    "vocabulary.json",
-    "vectors.npz",
-    "weights.npz",
-    "calibration.json",
-    "summary.json",
-)  # not all in every model
+# Not all are in every model.
+PACKED = ("config.toml", "vocabulary.json", "vectors.npz", "weights.npz", "calibration.json", "summary.json")
 FILES = (*PACKED, "metrics.jsonl", "checkpoint.npz")  # of the folder of a model; others there have nothing to do with it
 CARD, CARD_TEXT, _MANIFEST = "card.json", "card.md", "manifest.json"
 _FORMAT = 1

@@ -151,9 +151,8 @@ def _binary(file: BinaryIO, path: str, first: int, dimensions: int) -> Iterator[
     if not 0 < dimensions <= MOST_DIMENSIONS:
         raise InputError("%s: line 1: vectors in %d dimensions, which cannot be" % (path, dimensions))
     for number in itertools.count(1):
-        word = b"".join(itertools.takewhile(lambda byte: byte not in (b" ", b""), iter(partial(file.read, 1), None))).lstrip(
-            b"\n"
-        )
+        letters = itertools.takewhile(lambda byte: byte not in (b" ", b""), iter(partial(file.read, 1), None))
+        word = b"".join(letters).lstrip(b"\n")
         content, place = file.read(4 * dimensions), "word %d" % number
         if not word and not content:
             return

@@ -37,10 +37,11 @@ _POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data
 _POLICY += "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 _POLICY_OF_VIEW = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
 _POLICY_OF_VIEW += "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
-_ERROR = (
-    '<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Error</title>\n'
-)
-_ERROR += '<p role="alert">%s</p></html>\n'
+_ERROR = """\
+<!DOCTYPE html>
+<html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Error</title>
+<p role="alert">%s</p></html>
+"""
 
 
 @dataclass(frozen=True)

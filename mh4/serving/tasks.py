@@ -11,9 +11,8 @@ from mh4.errors import InputError, shown
 PAGE, SVG, CONLLU, TEXT = "page", "svg", "conllu", "text"
 _NO = "none"  # UDPipe's word for a tagger or parser that is not wanted
 
-Abilities = Mapping[
-    str, Sequence[str]
-]  # for each model, the default one first, which of "tokenizer", "tagger" and "parser" it has
+# For each model, the default one first, which of "tokenizer", "tagger" and "parser" it has.
+Abilities = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)

@@ -102,10 +102,8 @@ class Encoder:
         spelled, columns = [word for word, is_kept in zip(words, kept, strict=True) if is_kept], np.where(kept, kept.cumsum(), 0)
         if rng is None:  # without dropout, all tokens of a word have the same vector
             numbers = {word: k for k, word in enumerate(dict.fromkeys(spelled), start=1)}
-            spelled, columns = (
-                list(numbers),
-                np.array([numbers[w] if is_kept else 0 for w, is_kept in zip(words, kept, strict=True)]),
-            )
+            spelled = list(numbers)
+            columns = np.array([numbers[w] if is_kept else 0 for w, is_kept in zip(words, kept, strict=True)])
         vectors = dy.zeros((self.sizes.word_dim, len(words)))
         if spelled:
             vectors = _columns(self._spell(spelled, rng), columns)
