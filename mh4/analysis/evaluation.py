@@ -49,19 +49,19 @@ class Counts(NamedTuple):
         """The counts in two parts of the text together."""
         return Counts(*(None if one is None else one + more for one, more in zip(self, other, strict=True)))  # type: ignore[arg-type, operator]
 
+    def shares(self) -> Score:
+        """By the scorer's formulas, as shares of 1: 0 where there is nothing to count."""
+
+        def share(correct: int, of: int) -> float:
+            return correct / of if of else 0.0
+
+        aligned = None if self.aligned is None else share(self.correct, self.aligned)
+        f1 = share(2 * self.correct, self.system + self.gold)
+        return Score(share(self.correct, self.system), share(self.correct, self.gold), f1, aligned)
+
     def score(self) -> Score:
-        """Percentages by the scorer's formulas: 0 where there is nothing to count."""
-
-        def percent(correct: int, of: int) -> float:
-            return 100.0 * (correct / of) if of else 0.0
-
-        aligned = None if self.aligned is None else percent(self.correct, self.aligned)
-        return Score(
-            percent(self.correct, self.system),
-            percent(self.correct, self.gold),
-            percent(2 * self.correct, self.system + self.gold),
-            aligned,
-        )
+        """The same in percent."""
+        return Score(*(None if share is None else 100.0 * share for share in self.shares()))  # type: ignore[arg-type]
 
 
 # The scorer aligns multiword tokens that overlap, and their words, in time and memory proportional to the product of the numbers
@@ -183,24 +183,15 @@ class _Numbered(str):
     __hash__ = str.__hash__
 
 
-def format_table(scores: dict[str, Score]) -> str:
-    """The scores as the official scorer prints them."""
-    lines = ["Metric     | Precision |    Recall |  F1 Score | AligndAcc"]
-    lines.append("-----------+-----------+-----------+-----------+-----------")
-    for metric, score in scores.items():
-        columns = ["" if value is None else "%10.2f" % value for value in score]
-        lines.append("%-11s|" % metric + " |".join(columns))
-    return "\n".join(lines)
-
-
-def format_counts(counts: dict[str, Counts]) -> str:
-    """The counts as the official scorer prints them."""
-    lines = ["Metric     | Correct   |      Gold | Predicted | Aligned"]
-    lines.append("-----------+-----------+-----------+-----------+-----------")
-    for metric, count in counts.items():
-        aligned = count.correct if metric == "Words" else count.aligned or ""  # for words, aligned and correct coincide
-        lines.append("%-11s|%10d |%10d |%10d |%10s" % (metric, count.correct, count.gold, count.system, aligned))
-    return "\n".join(lines)
+def official_table(metrics: dict[str, Counts], counts: bool = False) -> str:
+    """The percentages or, with `counts`, the counts of all METRICS, as the official scorer prints them."""
+    totals = {
+        name: SimpleNamespace(
+            gold_total=one.gold, system_total=one.system, correct=one.correct, aligned_total=one.aligned, **one.shares()._asdict()
+        )
+        for name, one in metrics.items()
+    }
+    return udeval.build_evaluation_table(totals, counts=counts)
 
 
 class _Read(NamedTuple):

@@ -55,8 +55,7 @@ def _by_frequency(relations: dict[str, Counts]) -> dict[str, Counts]:
 def metric_table(results: Sequence[Result], counts: bool = False) -> str:
     """The metrics: for one system as the official scorer prints them, for several F1 (or, with `counts`, counts) side by side."""
     if len(results) == 1:
-        metrics = results[0].metrics
-        return evaluation.format_counts(metrics) if counts else evaluation.format_table(evaluation.percentages(metrics))
+        return evaluation.official_table(results[0].metrics, counts)
     names = short_names([result.path for result in results])
     if counts:
         groups = [("", ["gold"]), ("predicted", names), ("correct", names)]
