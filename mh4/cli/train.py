@@ -1,7 +1,5 @@
 """The command `mh4 train`."""
 
-from typing import Any
-
 import click
 from click.shell_completion import CompletionItem
 
@@ -145,8 +143,5 @@ def train(
         )
     summary = summary_of(Folder(folder))
     reached = "dev UAS %(dev_uas).2f, LAS %(dev_las).2f after %(updates)d updates, %(tokens_per_second)d tokens/s" % summary
-    say("%s: %s, seed %d: %s" % (folder, summary["system"], seed, reached), *map(_of_treebank, summary.get("dev_treebanks", ())))
-
-
-def _of_treebank(scores: dict[str, Any]) -> str:
-    return "  %(file)s: UAS %(uas).2f, LAS %(las).2f" % scores
+    of_treebanks = ["  %(file)s: UAS %(uas).2f, LAS %(las).2f" % scores for scores in summary.get("dev_treebanks", ())]
+    say("%s: %s, seed %d: %s" % (folder, summary["system"], seed, reached), *of_treebanks)

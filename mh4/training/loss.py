@@ -19,7 +19,7 @@ from mh4.parser.network.graph import dy, forward
 from mh4.parser.network.scorer import JointScores, TensorScores
 from mh4.parser.objectives import predicted_classes
 from mh4.parser.systems import GreedySystem, System
-from mh4.parser.vocabulary import Table, learned
+from mh4.parser.vocabulary import learned
 
 
 def minibatch_loss(
@@ -49,7 +49,8 @@ def minibatch_loss(
         ("deprels", labels, settings.label_weight, vocabulary.labels),
     ):
         names = [name for sentence in sentences for name in learned(sentence, column, model.config.scorer)]
-        terms.append(_weighted(weight, of_column, table, names))
+        loss = hinge(of_column, table.numbers(names))
+        terms.append(None if loss is None else loss * weight)
     terms = [term for term in terms if term is not None]
     return dy.esum(terms) * (1.0 / settings.loss_scale) if terms else None
 
@@ -114,9 +115,3 @@ def hinge(scores: "dy.Expression", gold: np.ndarray, rivals: np.ndarray | None =
     columns = dy.reshape(dy.select_cols(scores, wrong.tolist()), (len(values),), batch_size=len(wrong))
     margins = dy.pick_batch(columns, predicted[wrong].tolist()) - dy.pick_batch(columns, gold[wrong].tolist())
     return dy.sum_batches(margins) + float(len(wrong))
-
-
-def _weighted(weight: float, scores: "dy.Expression", table: Table, names: Sequence[str]) -> "dy.Expression | None":
-    """The weighted hinge loss of classes given by name; None where it is 0."""
-    loss = hinge(scores, table.numbers(names))
-    return None if loss is None else loss * weight
