@@ -27,13 +27,13 @@ class Workers:
     """Processes that call functions, each after it has called `prepare`.
 
     size: how many. waiting: how many calls may wait for a process. seconds: how long each may wait, and how long it may then take.
-    started: how many processes there have been. All methods but the first belong to one event loop.
+    All methods but the first belong to one event loop.
     """
 
     def __init__(self, size: int, waiting: int, seconds: float, prepare: Call) -> None:
-        self.size, self.started, self.waiting = size, 0, 0
+        self.size, self.waiting = size, 0
         self._most_waiting, self._seconds = waiting, seconds
-        self._workers = [_Worker(prepare, self._count) for _ in range(size)]
+        self._workers = [_Worker(prepare) for _ in range(size)]
         self._idle: asyncio.Queue[_Worker] = asyncio.Queue()
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -41,6 +41,11 @@ class Workers:
     def busy(self) -> int:
         """How many processes have something to do."""
         return self.size - self._idle.qsize()
+
+    @property
+    def started(self) -> int:
+        """How many processes there have been."""
+        return sum(worker.started for worker in self._workers)
 
     async def start(self) -> Any:
         """Start all processes; returns what `prepare` returns, and raises what it raises."""
@@ -104,15 +109,13 @@ class Workers:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    def _count(self) -> None:
-        self.started += 1
-
 
 class _Worker:
     """A process, and the thread that starts it, waits for it, and must not end before it."""
 
-    def __init__(self, prepare: Call, starting: Callable[[], None]) -> None:
-        self._prepare, self._starting = prepare, starting
+    def __init__(self, prepare: Call) -> None:
+        self.started = 0  # how often
+        self._prepare = prepare
         self._thread = ThreadPoolExecutor(1)
         self._child: Child | None = None
         self._prepared: Any = None
@@ -145,7 +148,7 @@ class _Worker:
     def _start(self) -> None:
         if self._stopped:
             raise Killed
-        self._starting()
+        self.started += 1
         self._child = Child()
         self._prepared = self._called(self._child, *self._prepare)
 
