@@ -5,7 +5,7 @@ import gzip
 import lzma
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -16,7 +16,7 @@ EXTENSIONS = (".gz", ".bz2", ".xz", ".zst")
 
 def stem(name: str) -> str:
     """The name of a file without the extension that says that it is compressed, if it has one."""
-    return name[: -len(_extension(name))] if _extension(name) else name
+    return name.removesuffix(_extension(name))
 
 
 def with_extension(path: str, extension: str) -> str:
@@ -41,18 +41,13 @@ def opened(path: str) -> Iterator[BinaryIO]:
             yield stream
 
 
-@contextmanager
-def compressed(file: BinaryIO, path: str) -> Iterator[BinaryIO]:
+def compressed(file: BinaryIO, path: str) -> AbstractContextManager[BinaryIO]:
     """A file that writes to `file`, compressed as the extension of `path` says, or as it is.
 
     The same content gives the same bytes. Raises NotInstalled if a package is missing.
     """
     extension = _extension(path)
-    if not extension:
-        yield file
-        return
-    with _stream(extension, path, file, "wb") as stream:
-        yield stream
+    return _stream(extension, path, file, "wb") if extension else nullcontext(file)
 
 
 def _extension(path: str) -> str:
