@@ -53,9 +53,9 @@ class Shard(NamedTuple):
 
 def after(last: Shard | None) -> tuple[int, int, int, int]:
     """The number, offset, line and sentence of the shard that follows the last one, or of the first of a file."""
-    return (
-        (last.number + 1, last.end, last.line + last.lines, last.sentence + last.sentences) if last is not None else (0, 0, 0, 0)
-    )
+    if last is None:
+        return 0, 0, 0, 0
+    return last.number + 1, last.end, last.line + last.lines, last.sentence + last.sentences
 
 
 def cut(stream: BinaryIO, file: int, size: int, last: Shard | None = None) -> Iterator[tuple[Shard, bytes]]:

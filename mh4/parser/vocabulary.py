@@ -75,9 +75,8 @@ class Table:
 
     def extended(self, more: "Table") -> "Table":
         """This table, with the strings that only `more` has after its own, and the counts of both."""
-        counts = self.to_json()
-        for string, count in more.to_json().items():
-            counts[string] = counts.get(string, 0) + count
+        counts = Counter(self.to_json())
+        counts.update(more.to_json())
         return Table(counts)
 
     def to_json(self) -> dict[str, int]:

@@ -232,10 +232,7 @@ def identity(file: str | int) -> tuple[int, int] | None:
 
 def relative_if_inside(path: Path, folder: Path) -> str:
     """The path relative to the folder if it is inside it, otherwise as it is."""
-    try:
-        return str(path.relative_to(folder))
-    except ValueError:
-        return str(path)
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def git_blob_id(path: str | Path) -> str:
@@ -243,8 +240,6 @@ def git_blob_id(path: str | Path) -> str:
     try:
         with open(path, "rb") as file:
             sha1 = hashlib.sha1(b"blob %d\0" % os.fstat(file.fileno()).st_size)
-            while content := file.read(1 << 20):
-                sha1.update(content)
+            return hashlib.file_digest(file, lambda: sha1).hexdigest()
     except OSError as error:
         raise unreadable(str(path), error) from None
-    return sha1.hexdigest()

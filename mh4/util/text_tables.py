@@ -23,14 +23,10 @@ def aligned(corner: str, groups: Sequence[tuple[str, list[str]]], names: Sequenc
             width = len(title)
         above += "  " + title.rjust(width) if len(columns) == 1 else "  " + title.center(width)
         column += len(columns)
-    lines = [[corner] + header] + [[name] + cells for name, cells in zip(names, body, strict=True)]
-    return "\n".join(
-        [above.rstrip()]
-        + [
-            "  ".join([name.ljust(first)] + [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)])
-            for name, *cells in lines
-        ]
-    )
+    lines = [above.rstrip()]
+    for name, cells in [(corner, header), *zip(names, body, strict=True)]:
+        lines.append("  ".join([name.ljust(first), *(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))]))
+    return "\n".join(lines)
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
