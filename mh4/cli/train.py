@@ -122,7 +122,6 @@ def train(
     """
     import mh4
     from mh4.parser.model_files import Folder
-    from mh4.training.trainer import summary_of
     from mh4.util.progress import TrainingProgress
 
     if system is None and init is None:
@@ -141,7 +140,7 @@ def train(
             vectors=vectors,
             contextual=contextual_files,
         )
-    summary = summary_of(Folder(folder))
+    summary = Folder(folder).record("summary.json")
     reached = "dev UAS %(dev_uas).2f, LAS %(dev_las).2f after %(updates)d updates, %(tokens_per_second)d tokens/s" % summary
     of_treebanks = ["  %(file)s: UAS %(uas).2f, LAS %(las).2f" % scores for scores in summary.get("dev_treebanks", ())]
     say("%s: %s, seed %d: %s" % (folder, summary["system"], seed, reached), *of_treebanks)

@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -290,7 +289,7 @@ def description(files: model_files.Folder) -> tuple[str, int, Config]:
 def trained_on(path: str) -> list[str]:
     """The names of the files that the model at `path` was trained on; none if its training has not finished, or does not say."""
     try:
-        sources = model_files.each_source(json.loads(model_files.opened(path).text("summary.json"))["sources"])
+        sources = model_files.each_source(model_files.opened(path).record("summary.json")["sources"])
         return [str(source["file"]) for name, source in sources if name == "train"]
     except (InputError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []

@@ -63,6 +63,16 @@ class Folder:
         with self.open(name, most) as file:
             return reading.decoded(file.read(), self.place(name))
 
+    def record(self, name: str) -> dict[str, Any]:
+        """The object in a file of JSON; raises InputError as `text` does, and for anything else."""
+        try:
+            found = json.loads(self.text(name))
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise InputError("%s: damaged" % self.place(name))
+        return found
+
     @contextmanager
     def arrays(self, name: str, most: int, damaged: str) -> Iterator["NpzFile"]:
         """The arrays of a file, of at most `most` bytes, to be read.

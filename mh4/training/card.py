@@ -13,7 +13,7 @@ from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser.model_files import CARD, CARD_TEXT, PACKED, Folder, each_source, write_packed
 from mh4.parser.parsing import Parser
-from mh4.training.trainer import evaluate, summary_of
+from mh4.training.trainer import evaluate
 from mh4.util.files import git_blob_id
 
 ORIGIN = "origin.json"  # in the folders of models that ``make reproduce`` trains
@@ -43,7 +43,7 @@ def pack(folder: str, output: str, about: Mapping[str, str], test: str | None = 
 def _card(files: Folder, parser: Parser, about: Mapping[str, str], test: str | None) -> dict[str, Any]:
     if not files.has("summary.json"):
         raise InputError("%s: its training has not ended; resume it with the same mh4 train" % files.path)
-    summary, model = summary_of(files), parser.model
+    summary, model = files.record("summary.json"), parser.model
     scores = {"dev": {name: summary["dev_" + name] for name in _SCORES if "dev_" + name in summary}}
     sources = dict(summary["sources"])
     if test:
@@ -66,7 +66,7 @@ def _origin(files: Folder, system: str, seed: int, sources: Mapping[str, Any]) -
     """The command that trains this model and, where it is known, the commit of the code."""
     if files.has(ORIGIN):
         try:
-            origin = json.loads(files.text(ORIGIN))
+            origin = files.record(ORIGIN)
             return {"command": str(origin["command"]), "commit": ", ".join(map(str, origin["commits"]))}
         except (ValueError, KeyError, TypeError, RecursionError):
             raise InputError("%s: damaged" % files.place(ORIGIN)) from None
@@ -80,8 +80,8 @@ def card_of(files: Folder) -> dict[str, Any]:
     """The card of a packed model; InputError if it has none."""
     if not files.has(CARD):
         raise InputError("%s: no card there: only the files that mh4 pack makes have one" % files.path)
+    card = files.record(CARD)
     try:
-        card = json.loads(files.text(CARD))
         markdown(card)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError("%s: damaged" % files.place(CARD)) from None

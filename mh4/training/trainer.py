@@ -132,7 +132,7 @@ class Trainer:
 
     def _run(self) -> dict[str, Any]:
         if not self._open_folder():
-            return summary_of(self.files)
+            return self.files.record("summary.json")
         settings, progress = self.settings, self.progress
         lengths = [len(sentence) for sentence in self.train]
         losses: list[float] = []
@@ -256,7 +256,7 @@ class Trainer:
         finished = "summary.json" in names
         changes = self._changes(finished)
         if finished:
-            if summary_of(self.files).get("sources") != self.sources:
+            if self.files.record("summary.json").get("sources") != self.sources:
                 raise InputError("%s: contains a model trained on other files; choose another folder" % self.folder)
             if "checkpoint.npz" in names:  # killed just before it was deleted
                 os.unlink(self.files.place("checkpoint.npz"))
@@ -393,7 +393,7 @@ def state_of(files: Folder) -> list[str]:
     record = "summary.json" if finished else "metrics.jsonl"
     try:
         if finished:
-            return _trained(summary_of(files))
+            return _trained(files.record(record))
         lines = _lines(files.place(record)) if files.has(record) else []
         if lines:
             return ["in training: %(updates)d updates, best dev UAS so far %(best_dev_uas).2f" % json.loads(lines[-1])]
@@ -412,17 +412,6 @@ def _trained(summary: dict[str, Any]) -> list[str]:
     for treebank in summary.get("dev_treebanks", ()):
         lines.append("%(file)s: dev UAS %(uas).2f, LAS %(las).2f" % treebank)
     return lines
-
-
-def summary_of(files: Folder) -> dict[str, Any]:
-    """The summary of a training that has ended; InputError if there is none."""
-    try:
-        content = json.loads(files.text("summary.json"))
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
-        raise InputError("%s: damaged" % files.place("summary.json"))
-    return content
 
 
 def _lines(path: str) -> list[str]:
