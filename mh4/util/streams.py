@@ -102,7 +102,7 @@ def finish() -> None:
 
 def drop() -> None:
     """Drop what is left of standard output."""
-    descriptor = None if sys.stdout is None else _descriptor(sys.stdout)
+    descriptor = _descriptor(sys.stdout)
     if descriptor is not None:
         descriptor.drop()
 

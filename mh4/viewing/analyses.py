@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -98,7 +98,7 @@ def _shown(number: int, block: Block, analyses: list[Analysis]) -> SentenceView:
 def _analysis(block: Block) -> Analysis:
     analysis = _of(block.sentence, block.column(conllu.LEMMA))
     probabilities = np.array([1.0, *map(_probability, block.column(conllu.MISC))])
-    return analysis if np.isnan(probabilities[1:]).all() else Analysis(**{**vars(analysis), "probabilities": probabilities})
+    return analysis if np.isnan(probabilities[1:]).all() else replace(analysis, probabilities=probabilities)
 
 
 def _of(sentence: Sentence, lemmas: list[str]) -> Analysis:
