@@ -139,7 +139,7 @@ paper slurm-test: snakemake
 
 # Snakemake has an environment of its own.
 snakemake: environment
-	@.venv/bin/python tools/setup/workflow_environment.py
+	@.venv/bin/python tools/setup/second_environment.py workflow
 
 slurm-test:
 	.venv/bin/python tests/slurm/check.py
@@ -150,7 +150,7 @@ corpus-test: environment
 
 # Sphinx has an environment of its own, which sees .venv.
 docs: environment
-	@.venv/bin/python tools/setup/documentation_environment.py
+	@.venv/bin/python tools/setup/second_environment.py docs
 	@rm -f build/docs/complete
 	.venv-docs/bin/sphinx-build -q -W --keep-going -c docs -b html . build/docs
 	@touch build/docs/complete
@@ -158,7 +158,7 @@ docs: environment
 
 # PyTorch and JAX have an environment of their own, which sees .venv.
 torch-environment: environment
-	@.venv/bin/python tools/setup/torch_environment.py
+	@.venv/bin/python tools/setup/second_environment.py torch
 
 torch-test: torch-environment
 	.venv-torch/bin/python -m pytest tests/torch_layer tests/test_documentation.py::test_the_page_on_pytorch \
@@ -166,7 +166,7 @@ torch-test: torch-environment
 
 # spaCy has an environment of its own, which sees .venv.
 spacy-environment: environment
-	@.venv/bin/python tools/setup/spacy_environment.py
+	@.venv/bin/python tools/setup/second_environment.py spacy
 
 spacy-test: spacy-environment
 	.venv-spacy/bin/python -m pytest tests/test_spacy.py tests/data/test_conversions.py tests/test_documentation.py::test_the_page_on_spacy $(PYTEST)

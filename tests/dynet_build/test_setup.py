@@ -20,7 +20,6 @@ sys.path.insert(0, str(ROOT / "tools" / "setup"))
 
 import environment  # noqa: E402
 import versions  # noqa: E402
-import workflow_environment  # noqa: E402
 
 from mh4.dynet_build import compilers, dynet_wheel, install  # noqa: E402
 from mh4.dynet_build.console import Console, SetupError  # noqa: E402
@@ -495,23 +494,6 @@ def test_the_environment_of_commands_leads_nowhere_else():
     assert env == {"PATH": "p", "PIP_INDEX_URL": "u"}
 
 
-# The environment of Snakemake
-
-
-def test_a_python_for_snakemake_is_looked_for(tmp_path, monkeypatch):
-    """One that is too old, or does not run, is passed over."""
-    for name, body in (("python3", "exit 1"), ("python3.13", "echo not found >&2; exit 127"), ("python3.12", "exit 0")):
-        (tmp_path / name).write_text("#!/bin/sh\n%s\n" % body)
-        (tmp_path / name).chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python3"))
-    monkeypatch.delenv("PYTHON", raising=False)
-    assert workflow_environment.find_python() == "python3.12"
-    (tmp_path / "python3.12").unlink()
-    with pytest.raises(SetupError, match="Snakemake needs Python 3.11 or later"):
-        workflow_environment.find_python()
-
-
 # The Makefile: LANG names a treebank and a locale
 
 STUB = """#!/bin/sh
@@ -609,11 +591,6 @@ def test_a_line_break_would_end_the_command(make, tmp_path, name):
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_selected_python_is_known_to_what_is_started(make):
-    """workflow_environment.py looks there."""
-    assert "PYTHON is ./stub\n" in make("paper").stdout
-
-
 def test_the_other_experiments(make):
     made = make("features", "LANG=hu", "SEEDS=1 2", "UD=../a b", "JOBS=2")
     assert "run: -m experiments features --lang=hu --seeds=1 2 --ud=../a b --jobs=2" in made.stdout
@@ -631,7 +608,7 @@ def test_what_needs_no_treebank_takes_folders(make):
 
 def test_the_whole_paper(make):
     made = make("paper", "LANGS=hu got", "SEEDS=1", "PROFILE=slurm", "SNAKEMAKE=--default-resources 'a=b c'")
-    assert "run: tools/setup/workflow_environment.py\n" in made.stdout
+    assert "run: tools/setup/second_environment.py workflow\n" in made.stdout
     assert (
         "run: -m experiments paper --langs=hu got --seeds=1 --profile=slurm --snakemake=--default-resources 'a=b c'\n"
         in made.stdout
