@@ -6,8 +6,8 @@ labels, whereas models average the probabilities of labels; this costs 0.1 to 0.
 
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from experiments.engine.grid import ONE_THREAD
 from experiments.engine.provenance import commit, shown, without_machine
 from experiments.engine.records import TREES, Records, load, record_path
 from experiments.engine.run import Run, alone, environment, finished_runs, untrained
-from experiments.engine.treebank import Treebank, described
+from experiments.engine.treebank import Treebank
 from mh4.analysis.evaluation import official
 from mh4.data import conllu
 from mh4.errors import InputError
@@ -34,8 +34,8 @@ MEMBERS = ("mh4-hybrid", "1ec", "mst")  # the paper's
 class Scores:
     """The scores of an ensemble, in percent, by the official scorer; None where it was not applied, as on test without its segmentation."""
 
-    dev_uas: float | None
-    dev_las: float | None
+    dev_uas: float | None = None
+    dev_las: float | None = None
     test_uas: float | None = None
     test_las: float | None = None
 
@@ -72,62 +72,59 @@ class Combiner:
 
     def __init__(self, bank: Treebank, bench: Bench) -> None:
         self.bank, self.trainer, self.folder = bank, bench.trainer, bench.models(bank.name) / NAME
-        self.files = {"dev": bank.paths["dev"], **({"test": bank.test[1]} if bank.test else {})}
 
     def command(self, runs: Sequence[Run], votes: Sequence[Path] = ()) -> list[str]:
         """``ensemble`` with these models and files of other parsers' trees."""
         arguments = [("--model", str(run.folder)) for run in runs] + [("--vote", str(path)) for path in votes]
         return ["ensemble", *(word for pair in arguments for word in pair)]
 
-    def combine(self, name: str, runs: Sequence[Run]) -> tuple[Scores, dict[str, Path]]:
-        """The scores of the ensemble of these models on dev and, if available, test; and the parsed files by split."""
-        with self._alone(name):
-            return self._combine(name, runs)
+    def combine(self, name: str, runs: Sequence[Run]) -> Scores:
+        """The scores of the ensemble of these models on dev and, if available, test."""
+        with self._parsed(name, runs, self.bank.to_parse) as parsed:
+            return _scores(self.bank, parsed)
 
-    def _combine(self, name: str, runs: Sequence[Run]) -> tuple[Scores, dict[str, Path]]:
-        parsed = self._parse(name, self.command(runs), self.files)
-        dev = official(str(self.bank.paths["dev"]), str(parsed["dev"]))
-        return Scores(dev["UAS"].f1, dev["LAS"].f1, *self._test(parsed)), parsed
-
-    def with_votes(self, name: str, runs: Sequence[Run], votes: Sequence[Path]) -> tuple[float | None, float | None]:
-        """UAS and LAS on the test set of these models together with other parsers' trees for it."""
-        with self._alone(name):
-            return self._test(self._parse(name, self.command(runs, votes), {"test": self.files["test"]}))
-
-    def _alone(self, name: str) -> AbstractContextManager[None]:
-        """Another process may combine other models under this name."""
-        return alone(self.folder / name / "combined.lock")
-
-    def _parse(self, name: str, command: Sequence[str], files: dict[str, Path]) -> dict[str, Path]:
-        folder = self.folder / name
-        make_folder(folder)
-        return predictions.parse([*self.trainer, *command], folder, files, {**environment(self.bank.lang), **ONE_THREAD})
-
-    def _test(self, parsed: dict[str, Path]) -> tuple[float | None, float | None]:
-        if self.bank.test is None:
-            return None, None
-        scores = official(str(self.bank.test[0]), str(parsed["test"]))
-        return scores["UAS"].f1, scores["LAS"].f1
+    def with_votes(self, name: str, runs: Sequence[Run], votes: Sequence[Path]) -> Scores:
+        """The scores on the test set of these models together with other parsers' trees for it."""
+        with self._parsed(name, runs, {"test": self.bank.to_parse["test"]}, votes) as parsed:
+            return _scores(self.bank, parsed)
 
     def record(self, records: Records, seed: int, runs: Sequence[Run], reproduce: str) -> Scores:
         """Combines the models of one seed, and writes the record that the tables show, with the trees."""
         name = "seed%d" % seed
         run = Run(name_of([run.system for run in runs]), seed, self.folder / name)
-        trees = records.path(run, TREES)
-        make_folder(trees.parent)
-        with self._alone(name):
-            scores, parsed = self._combine(name, runs)
-            predictions.keep(trees, self.files, parsed)
+        make_folder(records.folder)
+        with self._parsed(name, runs, self.bank.to_parse) as parsed:
+            scores = _scores(self.bank, parsed)
+            predictions.keep(records.path(run, TREES), self.bank.to_parse, parsed)
         command = without_machine(" ".join(["mh4", *self.command(runs)]))
         records.write(run, {**_record(scores, self.bank, [_member(run) for run in runs], reproduce), "command": command})
         return scores
 
+    @contextmanager
+    def _parsed(
+        self, name: str, runs: Sequence[Run], files: dict[str, Path], votes: Sequence[Path] = ()
+    ) -> Iterator[dict[str, Path]]:
+        """The parsed files, by split; until the end of the block, no other process combines models under this name."""
+        folder, command = self.folder / name, [*self.trainer, *self.command(runs, votes)]
+        with alone(folder / "combined.lock"):
+            yield predictions.parse(command, folder, files, {**environment(self.bank.lang), **ONE_THREAD})
+
+
+def _scores(bank: Treebank, parsed: dict[str, Path]) -> Scores:
+    """The scores of the parsed files, by split."""
+    found = {}
+    for split, path in parsed.items():
+        gold = bank.test[0] if bank.test and split == "test" else bank.paths["dev"]
+        scores = official(str(gold), str(path))
+        found.update({split + "_uas": scores["UAS"].f1, split + "_las": scores["LAS"].f1})
+    return Scores(**found)
+
 
 def _record(scores: Scores, bank: Treebank, made_of: list[dict], reproduce: str) -> dict:
     """The record of an ensemble."""
-    record: dict = {what: score for what, score in vars(scores).items() if score is not None}
-    record.update({what: described(path) for what, path in zip(("test", "segmentation"), bank.test or (), strict=False)})
-    return {**record, "members": made_of, "commit": commit(), "date": time.strftime("%Y-%m-%d"), "reproduce": reproduce}
+    known = {what: score for what, score in vars(scores).items() if score is not None}
+    origin = {"members": made_of, "commit": commit(), "date": time.strftime("%Y-%m-%d"), "reproduce": reproduce}
+    return {**known, **bank.test_files, **origin}
 
 
 def _member(run: Run) -> dict:
@@ -146,22 +143,17 @@ def record_all_seeds(bank: Treebank, records: Records, systems: Sequence[str], r
     if len(seeds) < 2:
         return None
     voters = sorted((run for run in recorded if run["seed"] in seeds), key=lambda run: run["dev_uas"], reverse=True)
-    files = {
-        "dev": bank.paths["dev"],
-        **({"test": bank.test[1]} if bank.test and all("test_las" in run for run in voters) else {}),
-    }
+    if not all("test_las" in run for run in voters):
+        bank = replace(bank, test=None)
     whole = Run(ALL, 0, folder)
     with tempfile.TemporaryDirectory() as place:
         parsed = {}
-        for split, file in files.items():
+        for split, file in bank.to_parse.items():
             parsed[split] = Path(place) / (split + ".conllu")
             trees = [record_path(folder, voter["system"], voter["seed"], TREES) for voter in voters]
             parsed[split].write_text(_voted(file, trees, Path(place)), encoding="utf-8")
-        predictions.keep(records.path(whole, TREES), files, parsed)
-        dev = official(str(bank.paths["dev"]), str(parsed["dev"]))
-        bank = bank if "test" in files else replace(bank, test=None)
-        test = official(str(bank.test[0]), str(parsed["test"])) if bank.test else None
-    scores = Scores(dev["UAS"].f1, dev["LAS"].f1, *((test["UAS"].f1, test["LAS"].f1) if test else ()))
+        predictions.keep(records.path(whole, TREES), bank.to_parse, parsed)
+        scores = _scores(bank, parsed)
     made_of = [{name: voter.get(name, "") for name in ("system", "seed", "dev_uas", "commit")} for voter in voters]
     records.write(whole, _record(scores, bank, made_of, reproduce))
     return scores

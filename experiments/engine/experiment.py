@@ -19,7 +19,7 @@ from experiments.engine.provenance import commit, machine, shown
 from experiments.engine.record import Record
 from experiments.engine.records import TREES, Records, load
 from experiments.engine.run import DONE, WAITING, Run, alone, environment, read_json, system_and_loss
-from experiments.engine.treebank import Treebank, described
+from experiments.engine.treebank import Treebank
 from mh4.analysis.evaluation import official
 from mh4.errors import InputError
 from mh4.parser.config import LOSSES
@@ -106,11 +106,10 @@ class Experiment:
 
     def _predict(self, run: Run) -> None:
         done, trees, test = run.folder / "predicted.json", self.records.path(run, TREES), self.bank.test
-        tested = {name: described(path) for name, path in zip(("test", "segmentation"), test or (), strict=False)}
+        files, tested = self.bank.to_parse, self.bank.test_files
         before = read_json(done)
         if done.exists() and trees.exists() and all(before.get(name) == what for name, what in tested.items()):
             return
-        files = {"dev": self.bank.paths["dev"], **({"test": test[1]} if test else {})}
         try:
             command = [*self.bench.trainer, "parse", "--model", str(run.folder)]
             parsed = predictions.parse(command, run.folder, files, {**environment(self.bank.lang), **ONE_THREAD})

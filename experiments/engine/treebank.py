@@ -50,6 +50,16 @@ class Treebank:
         toy = [TOY_SETTINGS] if self.lang == treebanks.TOY else []
         return toy + ([SETTINGS / (self.settings + ".toml")] if self.settings else [])
 
+    @property
+    def to_parse(self) -> dict[str, Path]:
+        """The files that finished models parse, by split: dev and, if there is one, the segmented test set."""
+        return {"dev": self.paths["dev"], **({"test": self.test[1]} if self.test else {})}
+
+    @property
+    def test_files(self) -> dict[str, File]:
+        """The entries of the files to test on in records; empty if there are none."""
+        return {name: described(path) for name, path in zip(("test", "segmentation"), self.test or (), strict=False)}
+
     def config(self, system: str) -> config.Config:
         """All settings that a system is trained with."""
         return config.with_settings(systems.settings(map(str, self.settings_files), system), self.assignments)
@@ -70,10 +80,8 @@ def identified(lang: str, paths: dict[str, Path]) -> Treebank:
         number = releases.pop()
         name, release = (lang if "UD " + number == paper.RELEASE else "%s-ud%s" % (lang, number)), "UD " + number
     else:
-        name, release = (
-            "%s-files-%s" % (lang, hashlib.sha1("".join(sorted(blobs.values())).encode()).hexdigest()[:8]),
-            "unidentified files",
-        )
+        digest = hashlib.sha1("".join(sorted(blobs.values())).encode()).hexdigest()[:8]
+        name, release = "%s-files-%s" % (lang, digest), "unidentified files"
     return Treebank(lang=lang, name=name, release=release, paths=paths, blobs=blobs)
 
 
@@ -102,20 +110,18 @@ def with_test(bank: Treebank, ud: str | None, conll17: str | None = None) -> Tre
         return bank
     if conll17 or ud:
         folder = Path(conll17) if conll17 else shared_task.default_folder()
-        outputs = {system: folder / shared_task.file_name(bank.lang, system) for system in shared_task.SYSTEMS}
-        outputs = {system: path for system, path in outputs.items() if path.is_file()}
+        named = {system: folder / shared_task.file_name(bank.lang, system) for system in shared_task.SYSTEMS}
+        outputs = {system: path for system, path in named.items() if path.is_file()}
     else:
         outputs = _downloaded(bank.lang)
     segmentation = outputs.get(shared_task.SEGMENTATION)
     if segmentation is None:
+        name = shared_task.file_name(bank.lang, shared_task.SEGMENTATION)
         if conll17:
-            raise InputError("CONLL17: %s has no %s" % (conll17, shared_task.file_name(bank.lang, shared_task.SEGMENTATION)))
+            raise InputError("CONLL17: %s has no %s" % (conll17, name))
         if ud:
-            name = shared_task.file_name(bank.lang, shared_task.SEGMENTATION)
-            print(
-                "no scores on the test set: CONLL17 does not name a folder with %s, and %s has none" % (name, folder),
-                file=sys.stderr,
-            )
+            said = "no scores on the test set: CONLL17 does not name a folder with %s, and %s has none"
+            print(said % (name, folder), file=sys.stderr)
         return bank
     try:
         test = treebanks.locate(bank.lang, ud=ud, splits=("test",))["test"]

@@ -72,20 +72,25 @@ def _label_probabilities(scores: "Scores", heads: Sequence[np.ndarray]) -> np.nd
     return 1 / exponentials.sum(axis=0).ravel()
 
 
+def _arcs(heads: np.ndarray, weights: np.ndarray | float) -> np.ndarray:
+    """float32 (n+1, n+1): a weight for each arc of a tree, 0 for all others."""
+    arcs = np.zeros((len(heads), len(heads)), dtype=np.float32)
+    arcs[heads[1:], np.arange(1, len(heads))] = weights
+    return arcs
+
+
 def _opinion(
     parser: "Parser", tensors: dict, heads: np.ndarray, candidates: Sequence[np.ndarray], labels: np.ndarray, uas: float
 ) -> Opinion:
     n = len(heads) - 1
-    words, single_root = np.arange(1, n + 1), parser.model.config.scorer.single_root
+    single_root = parser.model.config.scorer.single_root
 
     def second() -> np.ndarray:
-        cost = np.zeros((n + 1, n + 1), dtype=np.float32)
-        cost[heads[1:], words] = -_PENALTY
-        return parser.decode(**tensors, cost=cost, single_root=single_root).heads
+        return parser.decode(**tensors, cost=_arcs(heads, -_PENALTY), single_root=single_root).heads
 
     def best() -> np.ndarray:
         scores = np.full((n + 1, n + 1), -np.inf, dtype=np.float32)
-        for m in words:
+        for m in range(1, n + 1):
             in_question = {int(tree[m]) for tree in candidates}
             for head in in_question if len(in_question) > 1 else ():
                 cost = np.zeros((n + 1, n + 1), dtype=np.float32)
@@ -98,19 +103,17 @@ def _opinion(
         if parser.model.system.marginals:
             tempered = at_temperature(tensors, parser.model.temperature or 1)
             return parser.model.system.marginals(**tempered, single_root=single_root).arcs.astype(np.float32)
-        certain = np.zeros((n + 1, n + 1), dtype=np.float32)
-        certain[heads[1:], words] = 1
-        return certain
+        return _arcs(heads, 1)
 
     return Opinion(heads, second, labels, best, uas, marginals)
 
 
-def _most(opinions: Sequence[Opinion], votes: Callable[[Opinion], np.ndarray]) -> np.ndarray:
-    """The tree with the highest sum of votes, float32 (n,) of each member for the arcs of its tree."""
-    n = len(opinions[0].heads) - 1
-    total = np.zeros((n + 1, n + 1), dtype=np.float32)
+def _elected(opinions: Sequence[Opinion], votes: Callable[[Opinion], np.ndarray]) -> np.ndarray:
+    """The tree with the highest sum of votes, (n+1, n+1) of each member."""
+    nodes = len(opinions[0].heads)
+    total = np.zeros((nodes, nodes), dtype=np.float32)
     for opinion in opinions:
-        total[opinion.heads[1:], np.arange(1, n + 1)] += votes(opinion)
+        total += votes(opinion)
     return trees.best(total, "any", single_root=True)
 
 
@@ -121,47 +124,40 @@ def in_order(opinions: Sequence[Opinion]) -> np.ndarray:
 
 def equal(opinions: Sequence[Opinion]) -> np.ndarray:
     """A vote for each arc; ties go to any member, as the decoder happens to break them."""
-    return _most(opinions, lambda opinion: np.ones(len(opinion.labels), dtype=np.float32))
+    return _elected(opinions, lambda opinion: _arcs(opinion.heads, 1))
 
 
 def by_uas(opinions: Sequence[Opinion]) -> np.ndarray:
     """Votes weighted by the member's UAS on the development set."""
-    return _most(opinions, lambda opinion: np.full(len(opinion.labels), opinion.uas / 100, dtype=np.float32))
+    return _elected(opinions, lambda opinion: _arcs(opinion.heads, opinion.uas / 100))
 
 
 def by_label(opinions: Sequence[Opinion]) -> np.ndarray:
     """Votes weighted by the probability of the arc's label."""
-    return _most(opinions, lambda opinion: opinion.labels)
+    return _elected(opinions, lambda opinion: _arcs(opinion.heads, opinion.labels))
 
 
 def with_second(opinions: Sequence[Opinion]) -> np.ndarray:
     """A vote for each arc, and half a vote for each arc of the second tree."""
-    n = len(opinions[0].heads) - 1
-    total = np.zeros((n + 1, n + 1), dtype=np.float32)
-    for opinion in opinions:
-        total[opinion.heads[1:], np.arange(1, n + 1)] += 1
-        total[opinion.second()[1:], np.arange(1, n + 1)] += 0.5
-    return trees.best(total, "any", single_root=True)
+    return _elected(opinions, lambda opinion: _arcs(opinion.heads, 1) + _arcs(opinion.second(), 0.5))
 
 
 def by_best_tree(opinions: Sequence[Opinion]) -> np.ndarray:
     """A vote shared among the arcs in question by the softmax of the scores of the best trees with them (max-marginals)."""
-    n = len(opinions[0].heads) - 1
-    total = np.zeros((n + 1, n + 1), dtype=np.float32)
-    for opinion in opinions:
-        best = opinion.best().astype(np.float64)
-        asked = np.asarray(np.isfinite(best).any(axis=0))
+
+    def votes(opinion: Opinion) -> np.ndarray:
+        best, votes = opinion.best().astype(np.float64), _arcs(opinion.heads, 1).astype(np.float64)
+        asked = np.isfinite(best).any(axis=0)
         shares = np.exp(best[:, asked] - best[:, asked].max(axis=0))
-        total[:, asked] += shares / shares.sum(axis=0)
-        agreed = np.flatnonzero(~asked[1:]) + 1
-        total[opinion.heads[agreed], agreed] += 1
-    return trees.best(total, "any", single_root=True)
+        votes[:, asked] = shares / shares.sum(axis=0)
+        return votes
+
+    return _elected(opinions, votes)
 
 
 def by_marginals(opinions: Sequence[Opinion]) -> np.ndarray:
     """A vote shared among all arcs by their marginal probabilities, at the member's temperature."""
-    total = np.asarray(np.sum([opinion.marginals() for opinion in opinions], axis=0, dtype=np.float32))
-    return trees.best(total, "any", single_root=True)
+    return _elected(opinions, lambda opinion: opinion.marginals())
 
 
 WAYS: dict[str, Callable[[Sequence[Opinion]], np.ndarray]] = {

@@ -74,7 +74,7 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     if len(by_seed) > 1:
         bench.console.print("combining all models")
         everything = sorted((run for runs in by_seed.values() for run in runs), key=dev_uas, reverse=True)
-        rows.append(Row("ensemble of all seeds", len(everything), [combiner.combine("all", everything)[0]]))
+        rows.append(Row("ensemble of all seeds", len(everything), [combiner.combine("all", everything)]))
     rows += _with_outputs(bank, combiner, by_seed, bench.console)
     ways = voting.uas_by_way(by_seed, conllu.read(str(bank.paths["dev"])), voting.WAYS, "ways of voting", bench.console)
     name = "%s-%s" % (bank.name, name_of(wanted))
@@ -104,7 +104,7 @@ def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console:
     scores = []
     for seed, runs in by_seed.items():
         try:
-            scores.append(Scores(None, None, *combiner.with_votes("with-outputs-%d" % seed, runs, list(others.values()))))
+            scores.append(combiner.with_votes("with-outputs-%d" % seed, runs, list(others.values())))
         except InputError as error:  # their words may differ
             print("no %s: %s" % (name, error), file=sys.stderr)
             return []
