@@ -135,38 +135,29 @@ endif
 $(if $(TREEBANK),$(STUDIES),$(filter-out $(OF_TREEBANK),$(STUDIES))): environment
 	.venv/bin/python -m experiments $@ $(options)
 
-paper slurm-test: snakemake
+# Snakemake has an environment of its own, and so have Sphinx, PyTorch with JAX, and spaCy, which see .venv.
+SECOND = workflow-environment docs-environment torch-environment spacy-environment
+$(SECOND): environment
+	@.venv/bin/python tools/setup/second_environment.py $(@:-environment=)
 
-# Snakemake has an environment of its own.
-snakemake: environment
-	@.venv/bin/python tools/setup/second_environment.py workflow
+paper: workflow-environment
 
-slurm-test:
+slurm-test: workflow-environment
 	.venv/bin/python tests/slurm/check.py
 	.venv/bin/python tests/slurm/corpus.py
 
 corpus-test: environment
 	.venv/bin/python tests/corpus/trial.py $(if $(MB),--megabytes=$(call quoted,$(MB))) $(if $(KILLS),--kills=$(call quoted,$(KILLS)))
 
-# Sphinx has an environment of its own, which sees .venv.
-docs: environment
-	@.venv/bin/python tools/setup/second_environment.py docs
+docs: docs-environment
 	@rm -f build/docs/complete
 	.venv-docs/bin/sphinx-build -q -W --keep-going -c docs -b html . build/docs
 	@touch build/docs/complete
 	@echo 'build/docs/index.html'
 
-# PyTorch and JAX have an environment of their own, which sees .venv.
-torch-environment: environment
-	@.venv/bin/python tools/setup/second_environment.py torch
-
 torch-test: torch-environment
 	.venv-torch/bin/python -m pytest tests/torch_layer tests/test_documentation.py::test_the_page_on_pytorch \
 	  tests/test_documentation.py::test_the_page_on_jax $(PYTEST)
-
-# spaCy has an environment of its own, which sees .venv.
-spacy-environment: environment
-	@.venv/bin/python tools/setup/second_environment.py spacy
 
 spacy-test: spacy-environment
 	.venv-spacy/bin/python -m pytest tests/test_spacy.py tests/data/test_conversions.py tests/test_documentation.py::test_the_page_on_spacy $(PYTEST)
@@ -179,4 +170,4 @@ clean:
 distclean: clean
 	rm -rf .venv .venv-workflow .venv-docs .venv-torch .venv-spacy
 
-.PHONY: help setup environment test check lint sweep sanitize serve-test package snakemake slurm-test corpus-test docs torch-environment torch-test spacy-environment spacy-test clean distclean $(STUDIES)
+.PHONY: help setup environment test check lint sweep sanitize serve-test package slurm-test corpus-test docs torch-test spacy-test clean distclean $(SECOND) $(STUDIES)

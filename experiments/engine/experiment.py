@@ -96,15 +96,12 @@ class Experiment:
             run.note_origin({**origin, "finished": time.strftime("%Y-%m-%d", ended)})
         self.records.forget_other_data()
         if self.trees:
-            self.predict(run)
+            with alone(run.folder / "predicted.lock"):  # others may have other files for this language
+                self.predict(run)
         self.records.keep(run)
 
     def predict(self, run: Run) -> None:
         """Parses dev and test once with the finished model, saves the trees, and scores those of test."""
-        with alone(run.folder / "predicted.lock"):  # others may have other files for this language
-            self._predict(run)
-
-    def _predict(self, run: Run) -> None:
         done, trees, test = run.folder / "predicted.json", self.records.path(run, TREES), self.bank.test
         files, tested = self.bank.to_parse, self.bank.test_files
         before = read_json(done)

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -68,15 +69,9 @@ def machine() -> dict[str, str | int]:
         "cores": os.cpu_count() or 1,
         "system": "%s %s" % (platform.system(), platform.machine()),
         "python": platform.python_version(),
-        **{name: metadata.version(name) for name in PACKAGES if _is_installed(name)},
     }
+    for name in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
     flags = fields.get("flags") or fields.get("Features")
     return {**found, "flags": " ".join(sorted(flags.split()))} if flags else found
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return False
-    return True

@@ -31,6 +31,7 @@ from mh4.data import treebanks
 from mh4.errors import InputError
 
 NAME = "report"
+TITLE = "Global Transition-based Non-projective Dependency Parsing: the paper's tables and ours"
 NONE = "–"  # a cell without a score
 FINDING, ON_PAR = "mh4-hybrid", "1ec"  # the paper's parser, and that with which it finds it on par (Sections 1 and 7)
 PER_PLOT = 5  # curves
@@ -85,9 +86,7 @@ def write(names: Sequence[str], results: Path = records.RESULTS) -> list[Path]:
     toy = list(names) == [treebanks.TOY]
     names = [treebanks.TOY] if toy else sorted(set(records.names(results)) - {treebanks.TOY}, key=paper.treebank_place)
     runs = {name: records.load(name, results) for name in names}
-    title = (
-        "The toy treebank" if toy else "Global Transition-based Non-projective Dependency Parsing: the paper's tables and ours"
-    )
+    title = "The toy treebank" if toy else TITLE
     report = document.write_report(results, page_name(NAME, names), title, sections(runs, results, toy))
     return [*report, *([] if toy else summary.write(results))]
 
@@ -193,42 +192,24 @@ def _features(runs: Mapping[str, Sequence[Record]]) -> list[Section]:
             line += ["%.2f" % statistics.mean(mine[name][system].mean for name in whole) if whole else NONE]
             body.append(line + [_ours(mine[name].get(system)) for name in names])
         of_whole = "average of %s" % (", ".join(map(language, whole)) or NONE)
-        header = [
-            "features",
-            "system",
-            "paper, average of 10 treebanks",
-            "paper, " + of_whole,
-            "ours, " + of_whole,
-            *map(language, names),
-        ]
+        header = ["features", "system", "paper, average of 10 treebanks", "paper, " + of_whole, "ours, " + of_whole]
         none = [] if names else ["No run of these systems is recorded."]
         title = "Table %d: dev UAS by features, %s" % (number, what)
-        found.append(Section(title, [Table(header, body, right=2), *none]))
+        found.append(Section(title, [Table([*header, *map(language, names)], body, right=2), *none]))
     return found
 
 
 def _coverage(results: Path) -> Section:
     """Table 3, from the csv that `make coverage` writes."""
     columns = [column for column in coverage.COLUMNS[2:] if column in next(iter(paper.coverage().values()))]
-    ours, body = coverage.recorded(results), []
-    for lang, theirs in paper.coverage().items():
-        if lang not in ours:
-            continue
-        body.append(
-            [language(lang), "ours", *("%.2f" % float(ours[lang][column]) if lang in ours else NONE for column in columns)]
-        )
-        body.append(["", "paper", *(theirs[column] for column in columns)])
-    same = [lang for lang in ours if lang in paper.coverage() and _same_coverage(ours[lang], lang, columns)]
-    said = (
-        "Identical in all columns: %s." % ", ".join(map(language, same))
-        if same
-        else "No training set of this table was available."
-    )
+    recorded, body, same = coverage.recorded(results), [], []
+    for lang, row in paper.coverage().items():
+        if lang in recorded:
+            ours, theirs = ["%.2f" % float(recorded[lang][column]) for column in columns], [row[column] for column in columns]
+            body += [[language(lang), "ours", *ours], ["", "paper", *theirs]]
+            same += [language(lang)] if ours == theirs else []
+    said = "Identical in all columns: %s." % ", ".join(same) if same else "No training set of this table was available."
     return Section("Table 3: coverage", [*([Table(["training set", "", *columns], body, right=2)] if body else []), said])
-
-
-def _same_coverage(ours: Mapping[str, str], lang: str, columns: Sequence[str]) -> bool:
-    return all("%.2f" % float(ours[column]) == paper.coverage()[lang][column] for column in columns)
 
 
 def _dev_lines(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list[Line]:
@@ -292,7 +273,6 @@ def _table(lines: Sequence[Line]) -> Table:
         body.append([language(line.name), "ours", *(_ours(line.ours.get(system)) for system in systems)])
         if line.paper:
             body.append(["", "paper", *(str(line.paper.get(system) or NONE) for system in systems)])
-        if line.paper and line.ours:
             body.append(["", "difference", *(_difference(line.ours.get(system), line.paper.get(system)) for system in systems)])
     body += _average(lines, systems)
     return Table(["treebank", "", *(paper.COLUMNS.get(system, system) for system in systems)], body, right=2)
@@ -356,11 +336,8 @@ def _by_length(names: Iterable[str], results: Path) -> list[Section]:
         "over all seeds that both have. Recall and precision, and whether differences may be due to chance, are in "
         "LANG-mh4-hybrid-1ec.md."
     )
-    return (
-        [Section("MH4 and 1EC by the length of dependencies", [Table(["length", *map(language, shown)], body, right=1), said])]
-        if shown
-        else []
-    )
+    table = Table(["length", *map(language, shown)], body, right=1)
+    return [Section("MH4 and 1EC by the length of dependencies", [table, said])] if shown else []
 
 
 def _two(scores: tuple[float, float] | None) -> str:
@@ -394,10 +371,8 @@ def _speed(runs: Mapping[str, Sequence[Record]]) -> list:
         speeds, cpu = [run["tokens_per_second"] for run in mine], [run["cpu_seconds"] for run in mine if "cpu_seconds" in run]
         numbers = ["%d" % len(mine), "%d" % statistics.median(speeds), "%d to %d" % (min(speeds), max(speeds))]
         numbers += ["%d" % statistics.median(run["updates"] for run in mine)]
-        numbers += [
-            duration(statistics.median(run["seconds"] for run in mine)),
-            duration(statistics.median(cpu)) if cpu else NONE,
-        ]
+        numbers += [duration(statistics.median(run["seconds"] for run in mine))]
+        numbers += [duration(statistics.median(cpu)) if cpu else NONE]
         body.append([system, *numbers])
     header = ["system", "runs", "tokens/s, median", "range", "updates, median", "wall time, median", "CPU time, median"]
     return [
@@ -415,9 +390,8 @@ def _runs(runs: Mapping[str, Sequence[Record]]) -> list:
             times = [duration(run[key]) if key in run else NONE for key in ("seconds", "cpu_seconds")]
             machines = run.get("machines", [])
             where = ", ".join("%s, Python %s" % (one["processor"], one["python"]) for one in machines) or "not recorded"
-            body.append(
-                [name, run["system"], str(run["seed"]), *scores, *times, run.get("commit", ""), run.get("date", ""), where]
-            )
+            made = [run.get("commit", ""), run.get("date", ""), where]
+            body.append([name, run["system"], str(run["seed"]), *scores, *times, *made])
     header = ["treebank", "system", "seed", "dev UAS", "test LAS", "wall time", "CPU time", "commit", "date", "processor"]
     return [
         Table(header, body, right=2, left_from=7),
