@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from experiments.engine.provenance import commit
-from experiments.engine.record import File, Record
+from experiments.engine.record import Record
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.pages.document import Code, Heading, Items, Part
@@ -22,9 +22,9 @@ def page_name(name: str, treebanks_shown: Sequence[str]) -> str:
     return "toy-" + name if list(treebanks_shown) == [treebanks.TOY] else name
 
 
-def data(files: Iterable[tuple[str, File]], *others: str) -> list[Part]:
-    """The section on the data: a description of each file, with its git blob id; and other lines."""
-    return [Heading("Data"), Items([*("%s, git blob %s" % (what, file["git_blob"]) for what, file in files), *others])]
+def data(blobs: Iterable[tuple[str, str]]) -> list[Part]:
+    """The section on the data: a description of each file, with its git blob id."""
+    return [Heading("Data"), Items(["%s, git blob %s" % described for described in blobs])]
 
 
 def command(commands: Sequence[str], *origin: str) -> list[Part]:

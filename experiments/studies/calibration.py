@@ -28,6 +28,10 @@ from mh4.util.files import make_folder
 from mh4.util.plots import save
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
+COLUMNS = {  # of what is measured, by the names in `Measured.scores`, with the form of their numbers
+    "temperature": "%.3f", "ece": "%.2f", "ece_calibrated": "%.2f", "nll": "%.4f", "nll_calibrated": "%.4f",
+    "uas": "%.2f", "uas_mbr": "%.2f",
+}  # fmt: skip
 COVERAGES = (0.5, 0.8, 0.9, 0.95, 1.0)
 
 # The probabilities of predicted arcs, which of them are correct, and the negative log-likelihood of gold's
@@ -46,6 +50,22 @@ class Measured:
     after: Predicted
     exact: dict[str, float]
     mbr: dict[str, float]
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """What tables show, by name: in percent, except for the temperature and the negative log-likelihoods."""
+        ece, ece_calibrated = (100 * expected_calibration_error(*predicted[:2]) for predicted in (self.before, self.after))
+        return {
+            "temperature": self.temperature,
+            "ece": ece,
+            "ece_calibrated": ece_calibrated,
+            "nll": self.before[2],
+            "nll_calibrated": self.after[2],
+            "uas": self.exact["uas"],
+            "uas_mbr": self.mbr["uas"],
+            "las": self.exact["las"],
+            "las_mbr": self.mbr["las"],
+        }
 
 
 def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> Measured:
@@ -96,12 +116,10 @@ def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> N
 def summary(models: Sequence[Run], measured: Sequence[Measured]) -> Table:
     """A row for each model."""
     header = ["system", "seed", "temp.", "ECE, 1", "ECE", "NLL, 1", "NLL", "UAS", "mbr"]
-    body = []
-    for model, found in zip(models, measured, strict=True):
-        errors = ["%.2f" % (100 * expected_calibration_error(*predicted[:2])) for predicted in (found.before, found.after)]
-        likelihoods = ["%.4f" % predicted[2] for predicted in (found.before, found.after)]
-        accuracy = ["%.2f" % found.exact["uas"], "%.2f" % found.mbr["uas"]]
-        body.append([model.system, str(model.seed), "%.3f" % found.temperature, *errors, *likelihoods, *accuracy])
+    body = [
+        [model.system, str(model.seed), *(form % found.scores[name] for name, form in COLUMNS.items())]
+        for model, found in zip(models, measured, strict=True)
+    ]
     return Table(header, body, right=1)
 
 
@@ -146,17 +164,12 @@ The accuracy of the most probable arcs, in percent, by their share of all:"""
 
 def as_csv(bank: Treebank, models: Sequence[Run], measured: Sequence[Measured]) -> str:
     """The summary and the accuracies by coverage as csv."""
-    header = ["lang", "data", "system", "seed", "temperature", "ece", "ece_calibrated", "nll", "nll_calibrated", "uas", "uas_mbr"]
-    header += ["accuracy_at_%g" % share for share in COVERAGES]
+    header = ["lang", "data", "system", "seed", *COLUMNS, *("accuracy_at_%g" % share for share in COVERAGES)]
     body = []
     for model, found in zip(models, measured, strict=True):
-        before, after = found.before, found.after
-        errors = [100 * expected_calibration_error(*predicted[:2]) for predicted in (before, after)]
-        shares = [100 * accuracy_at_coverage(*after[:2], share) for share in COVERAGES]
-        uas = [found.exact["uas"], found.mbr["uas"]]
-        body.append(
-            [bank.lang, bank.release, model.system, model.seed, found.temperature, *errors, before[2], after[2], *uas] + shares
-        )
+        shares = [100 * accuracy_at_coverage(*found.after[:2], share) for share in COVERAGES]
+        scores = [found.scores[name] for name in COLUMNS]
+        body.append([bank.lang, bank.release, model.system, model.seed, *scores, *shares])
     return comma_separated(header, body)
 
 

@@ -35,17 +35,15 @@ HOW = "fetch a language with `mh4 data hu --conll17`, or name folders with UD=fo
 @click.pass_obj
 def conll17(bench: Bench, ud: str, conll17: str) -> None:
     """Score the outputs and write the tables."""
-    folders = (
-        Path(os.path.expanduser(ud)) if ud else treebanks.default_folder(),
-        Path(os.path.expanduser(conll17)) if conll17 else task.default_folder(),
-    )
-    for folder in folders:
+    tests = Path(os.path.expanduser(ud)) if ud else treebanks.default_folder()
+    outputs = Path(os.path.expanduser(conll17)) if conll17 else task.default_folder()
+    for folder in (tests, outputs):
         if not folder.is_dir():
             raise InputError("%s is not a folder: %s" % (shown(folder), HOW))
     missing, scored = {}, False
     with progress.console().status("") as status:
         for lang in treebanks.languages():
-            files, lacking = at_hand(lang, *folders)
+            files, lacking = at_hand(lang, tests, outputs)
             if "test" in files and len(files) > 1:
                 status.update("scoring the outputs for %s" % lang)
                 shared_task.score(lang, files.pop("test"), files, bench.results)
@@ -55,7 +53,7 @@ def conll17(bench: Bench, ud: str, conll17: str) -> None:
             if lacking:
                 missing[lang] = ", ".join(lacking.values())
     if not scored:
-        raise InputError("no test set of UD 2.0 in %s with outputs in %s: %s" % (*map(shown, folders), HOW))
+        raise InputError("no test set of UD 2.0 in %s with outputs in %s: %s" % (shown(tests), shown(outputs), HOW))
     kept = shared_task.load_all(bench.results)
     parts, csv_text = page(kept, missing, options.repeat()), as_csv(kept)
     pages = document.write(bench.results, "conll17", "The shared task's systems (Tables 5 and 6)", parts, csv_text)

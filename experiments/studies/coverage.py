@@ -17,10 +17,10 @@ from pathlib import Path
 import click
 
 from experiments import paper
-from experiments.engine import options, record
+from experiments.engine import options
 from experiments.engine.bench import Bench
 from experiments.engine.command import Study
-from experiments.engine.provenance import EXPERIMENTS, commit, report_written, shown
+from experiments.engine.provenance import commit, report_written, shown
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Part
 from experiments.pages.writer import Table, comma_separated
@@ -31,11 +31,7 @@ from mh4.util.files import git_blob_id
 from mh4.util.progress import words_bar
 
 HOW = "fetch a treebank with `mh4 data hu`, or name a folder with UD=folder"
-COLUMNS = [
-    "sentences",
-    "words",
-    *("%s_%s" % (kind, name) for kind in ("sent", "edge") for name in classes.CLASSES),
-]
+COLUMNS = ["sentences", "words", *("%s_%s" % (kind, name) for kind in ("sent", "edge") for name in classes.CLASSES)]
 
 
 @dataclass
@@ -54,19 +50,15 @@ class File:
         return self.lang if self.release == paper.RELEASE else "%s (%s)" % (self.lang, self.release or "unidentified file")
 
     @property
-    def described(self) -> record.File:
-        """The entry of the file in pages."""
-        return {"path": self.path.name, "git_blob": self.blob}
-
-    @property
     def numbers(self) -> dict[str, str]:
         """The columns as in Table 3: percentages to two decimals."""
-        found = self.counts
-        numbers = {"sentences": "%d" % found.sentences, "words": "%d" % found.words}
-        for name in classes.CLASSES:
-            numbers["sent_" + name] = "%.2f" % found.sentence_coverage(name)
-            numbers["edge_" + name] = "%.2f" % found.edge_coverage(name)
-        return numbers
+        counts = ["%d" % self.counts.sentences, "%d" % self.counts.words]
+        return dict(zip(COLUMNS, [*counts, *("%.2f" % share for share in self.shares)], strict=True))
+
+    @property
+    def shares(self) -> list[float]:
+        """The percentages of sentences, then of arcs, by class."""
+        return [of(name) for of in (self.counts.sentence_coverage, self.counts.edge_coverage) for name in classes.CLASSES]
 
 
 @click.command(cls=Study)
@@ -94,7 +86,6 @@ def files(folder: Path) -> list[File]:
     """
     if not folder.is_dir():
         raise InputError("%s is not a folder: %s" % (shown(folder), HOW))
-    order = list(dict.fromkeys([*paper.coverage(), *treebanks.languages()]))
     found = []
     for path in sorted(folder.iterdir()):
         match = re.fullmatch(r"([a-z_]+)-ud-(%s)\.conllu" % "|".join(treebanks.SPLITS), path.name)
@@ -105,8 +96,7 @@ def files(folder: Path) -> list[File]:
             found.append(File(path, lang, split, release, blob))
     if not found:
         raise InputError("no LANG-ud-SPLIT.conllu in %s: %s" % (shown(folder), HOW))
-    place = {lang: number for number, lang in enumerate(order)}
-    return sorted(found, key=lambda file: (treebanks.SPLITS.index(file.split), place.get(file.lang, len(place)), file.lang))
+    return sorted(found, key=lambda file: (treebanks.SPLITS.index(file.split), paper.treebank_place(file.lang)))
 
 
 def published(file: File) -> dict[str, str]:
@@ -157,7 +147,7 @@ def page(measured: Sequence[File], repeat: str) -> list[Part]:
         Heading("Gaps and crossings"),
         OF_SHAPES,
         Table(["treebank", "set", *gaps, "well-nested", *crossings], rows, right=2),
-        *sections.data(("%s (%s)" % (file.path.name, file.release or "unidentified"), file.described) for file in measured),
+        *sections.data(("%s (%s)" % (file.path.name, file.release or "unidentified"), file.blob) for file in measured),
         *sections.command([repeat], "At commit %s." % commit()),
     ]
 
@@ -165,7 +155,7 @@ def page(measured: Sequence[File], repeat: str) -> list[Part]:
 def _cells(file: File) -> list[str]:
     """The numbers of a file, beside the paper's."""
     cells, theirs = [], published(file)
-    for column, number in ((column, file.numbers[column]) for column in COLUMNS):
+    for column, number in file.numbers.items():
         same = " ✓" if theirs.get(column) == number else " (paper: %s)" % theirs.get(column)
         cells.append(number + same if column in theirs else number)
     return cells
@@ -191,25 +181,19 @@ def as_csv(measured: Sequence[File]) -> str:
     body = []
     for file in measured:
         found, row = file.counts, published(file)
-        shares = [of(name) for of in (found.sentence_coverage, found.edge_coverage) for name in classes.CLASSES]
-        body.append(
-            [file.lang, file.split, file.release or "unidentified", found.sentences, found.words, *shares]
-            + [row.get(column) for column in theirs]
-            + _shapes(found)
-        )
+        line = [file.lang, file.split, file.release or "unidentified", found.sentences, found.words, *file.shares]
+        body.append([*line, *(row.get(column) for column in theirs), *_shapes(found)])
     return comma_separated(header, [["%.6f" % cell if isinstance(cell, float) else cell for cell in line] for line in body])
 
 
 def _shapes(found: classes.Coverage) -> list[float]:
     """Percentages of sentences: by gap degree, well-nested, by number of crossings."""
-    gaps, crossings = (
-        classes.grouped(found.gap_degree, classes.GAP_DEGREES),
-        classes.grouped(found.crossings, classes.CROSSINGS),
-    )
+    gaps = classes.grouped(found.gap_degree, classes.GAP_DEGREES)
+    crossings = classes.grouped(found.crossings, classes.CROSSINGS)
     return [found.share(count) for count in (*gaps, found.well_nested, *crossings)]
 
 
-def recorded(results: Path = EXPERIMENTS / "results") -> dict[str, dict[str, str]]:
+def recorded(results: Path) -> dict[str, dict[str, str]]:
     """The rows of ``table3.csv`` for training sets of UD 2.0, by language code. Raises InputError if it is damaged."""
     path = results / "table3.csv"
     if not path.exists():

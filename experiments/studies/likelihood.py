@@ -25,10 +25,9 @@ from experiments.engine.treebank import Treebank, located, with_test
 from experiments.engine.voting import WAYS, by_marginals, in_order, uas_by_way
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Part
-from experiments.pages.writer import Average, Table, average, comma_separated
+from experiments.pages.writer import Average, Table, average, averages, comma_separated
 from experiments.studies.calibration import Measured, measure
 from experiments.tables import treebank
-from mh4.analysis.reliability import expected_calibration_error
 from mh4.data import conllu
 from mh4.parser.config import LOSSES
 from mh4.parser.systems import with_marginals
@@ -43,8 +42,7 @@ Ensembles = Mapping[str, Mapping[str, Sequence[float]]]  # their dev UAS by loss
 class Row:
     """One system trained with one loss, over its seeds.
 
-    uas, las: on the whole development set; scores: averages over models of what `Measured` has, by name, in percent except for
-    the temperature and the negative log-likelihoods.
+    uas, las: on the whole development set; scores: averages over models of `Measured.scores`.
     """
 
     system: str
@@ -93,33 +91,12 @@ def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll
 
 def rows(records: Sequence[Record], runs: Sequence[Run], measured: Sequence[Measured]) -> list[Row]:
     """A row for each system and loss; records, measured: of the runs."""
-    found = []
+    found, uas, las = [], averages(records, "dev_uas"), averages(records, "dev_las")
     for name in dict.fromkeys(run.system for run in runs):
-        mine = [record for record in records if record["system"] == name]
-        scores = [_scores(each) for run, each in zip(runs, measured, strict=True) if run.system == name]
+        scores = [each.scores for run, each in zip(runs, measured, strict=True) if run.system == name]
         means = {what: statistics.mean(score[what] for score in scores) for what in scores[0]}
-        seeds = [record["seed"] for record in mine]
-        uas, las = (
-            average([record["dev_uas"] for record in mine], seeds),
-            average([record["dev_las"] for record in mine], seeds),
-        )
-        found.append(Row(*system_and_loss(name), uas, las, means))
+        found.append(Row(*system_and_loss(name), uas[name], las[name], means))
     return found
-
-
-def _scores(found: Measured) -> dict[str, float]:
-    ece, calibrated = (100 * expected_calibration_error(*predicted[:2]) for predicted in (found.before, found.after))
-    return {
-        "temperature": found.temperature,
-        "ece": ece,
-        "ece_calibrated": calibrated,
-        "nll": found.before[2],
-        "nll_calibrated": found.after[2],
-        "uas": found.exact["uas"],
-        "uas_mbr": found.mbr["uas"],
-        "las": found.exact["las"],
-        "las_mbr": found.mbr["las"],
-    }
 
 
 def table(rows: Sequence[Row]) -> Table:

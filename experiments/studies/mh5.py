@@ -23,7 +23,7 @@ from experiments.engine.run import finished_runs
 from experiments.engine.treebank import Treebank, located
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Items, Part
-from experiments.pages.writer import Average, Table, average, comma_separated, difference
+from experiments.pages.writer import Average, Table, average, averages, comma_separated, difference
 from mh4 import trees
 from mh4.data import conllu
 from mh4.errors import InputError
@@ -84,14 +84,13 @@ class Row:
         parsing: float | None,
     ) -> "Row":
         """records: of the runs of the system; predicted: their trees for the development set."""
-        seeds = [record["seed"] for record in records]
         words = sum(len(reach.gold[k]) - 1 for k in reach.outside())
         right = [sum(int((mine[k][1:] == reach.gold[k][1:]).sum()) for k in reach.outside()) for mine in predicted]
         return cls(
             system,
-            average([record["dev_uas"] for record in records], seeds),
-            average([record["dev_las"] for record in records], seeds),
-            average([100.0 * number / words if words else 0.0 for number in right], seeds),
+            averages(records, "dev_uas")[system],
+            averages(records, "dev_las")[system],
+            average([100.0 * number / words if words else 0.0 for number in right], [record["seed"] for record in records]),
             statistics.mean(sum(int(mine[k][m] == reach.gold[k][m]) for k, m in reach.beyond()) for mine in predicted),
             statistics.mean(sum(not trees.in_class(heads, "mh4") for heads in mine) for mine in predicted),
             statistics.median(record["tokens_per_second"] for record in records),

@@ -65,10 +65,8 @@ class Total:
 @click.pass_obj
 def plan(bench: Bench, langs: str, systems: str, seeds: str, ud: str, cores: str, conll17: str, jobs: str, settings: str) -> None:
     """Measure, and print the plan."""
-    asked, on_cores = (
-        options.requests(langs, systems, seeds, ud, jobs, conll17, settings),
-        options.number_of_jobs(cores or CORES, "CORES"),
-    )
+    asked = options.requests(langs, systems, seeds, ud, jobs, conll17, settings)
+    on_cores = options.number_of_jobs(cores or CORES, "CORES")
     grids, sizes = [], {}
     for one in asked:
         folder = Path(one.ud) if one.ud else treebanks.default_folder()
@@ -132,17 +130,9 @@ def table(rows: Sequence[Row]) -> Table:
 def notes(rows: Sequence[Row], total: Total, speeds: Mapping[str, Speed], processor: str, cores: int) -> Iterator[str]:
     """What the table adds up to, and what it rests on."""
     left, seconds_left = sum(row.left for row in rows), sum(row.seconds_left for row in rows)
-    yield (
-        "%d trainings: %.1f core-hours, on %d cores %.1f hours; the longest takes %s. Disk: %.1f GB, memory (MB) for each at a time."
-        % (
-            sum(row.trainings for row in rows),
-            total.seconds / 3600,
-            total.cores,
-            total.wall / 3600,
-            duration(total.longest),
-            total.disk / 1000,
-        )
-    )
+    trainings, hours, wall = sum(row.trainings for row in rows), total.seconds / 3600, total.wall / 3600
+    said = "%d trainings: %.1f core-hours, on %d cores %.1f hours; the longest takes %s. Disk: %.1f GB, memory (MB) for each at a time."
+    yield said % (trainings, hours, total.cores, wall, duration(total.longest), total.disk / 1000)
     yield "Not yet recorded: %d trainings, %.1f core-hours." % (left, seconds_left / 3600)
     listed = ", ".join("%s %d" % (name, speed.training) for name, speed in speeds.items())
     yield "Measured here (%s, %d cores), words per second of one core in training: %s." % (processor, cores, listed)
@@ -154,12 +144,8 @@ def notes(rows: Sequence[Row], total: Total, speeds: Mapping[str, Speed], proces
 
 def goal(trainings: int, seconds: float, wall: float, cores: int) -> str:
     """The paper's grid compared with the goal for it."""
-    said = "The paper's grid, %d trainings: %.1f core-hours, on %d cores %.1f hours" % (
-        trainings,
-        seconds / 3600,
-        cores,
-        wall / 3600,
-    )
+    said = "The paper's grid, %d trainings: %.1f core-hours, on %d cores %.1f hours"
+    said %= (trainings, seconds / 3600, cores, wall / 3600)
     if cores != GOAL_CORES:
         return said + "."
     met = "within" if wall <= GOAL_HOURS * 3600 else "beyond"

@@ -20,7 +20,7 @@ from experiments.engine import options
 from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.run import Run, requested_models
-from experiments.engine.treebank import Treebank, described, located, with_test
+from experiments.engine.treebank import Treebank, located, with_test
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Items, Part
 from experiments.pages.writer import Table, comma_separated, show
@@ -131,12 +131,13 @@ def page(bank: Treebank, segmenter: Path, rows: Sequence[Row], repeat: str) -> l
     """The page below its title."""
     assert bank.test is not None
     models = {(row.model.system, row.model.seed): row.model for row in rows}
-    files = dict.fromkeys([bank.paths["train"], bank.paths["dev"], *bank.test])
+    files = {path.name: path for path in (bank.paths["train"], bank.paths["dev"], *bank.test)}
+    files["segmenter"] = segmenter
     said = SAID % (evaluation.scorer_name(), OURS, metadata.version("ufal.udpipe"), EPOCHS, BASELINE, GOLD)
     return [
         summary(rows),
         said,
-        *sections.data(((path.name, described(path)) for path in files), "segmenter, git blob " + git_blob_id(segmenter)),
+        *sections.data((name, git_blob_id(path)) for name, path in files.items()),
         Heading("Models"),
         Items(list(map(sections.origin, models.values()))),
         *sections.made_now(repeat),

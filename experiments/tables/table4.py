@@ -82,7 +82,7 @@ def page(name: str, runs: Sequence[Record]) -> list[Part]:
         every_run(runs),
         OF_RUNS,
         OF_FILES % name,
-        *sections.data(("%s: %s" % (split, file["path"]), file) for split, file in records.files(runs[0]).items()),
+        *sections.data(("%s: %s" % (split, file["path"]), file["git_blob"]) for split, file in records.files(runs[0]).items()),
         *sections.command(records.commands(runs), made % (name, name)),
     ]
 

@@ -141,7 +141,7 @@ def page(scores: Tested) -> list[Part]:
     made = "This page and the csv are made from `%s/` and `%s/` by `make report LANGS=%s`."
     return [
         *parts,
-        *sections.data(("%s: %s" % (what, file["path"]), file) for what, file in files),
+        *sections.data(("%s: %s" % (what, file["path"]), file["git_blob"]) for what, file in files),
         *sections.command(records.commands(runs), made % (name, shared_task.FOLDER, name)),
     ]
 
