@@ -33,26 +33,21 @@ class Experiment:
     """
 
     def __init__(
-        self,
-        bank: Treebank,
-        systems: Sequence[str],
-        seeds: Sequence[int],
-        command: str,
-        bench: Bench,
-        trees: bool = True,
+        self, bank: Treebank, systems: Sequence[str], seeds: Sequence[int], command: str, bench: Bench, trees: bool = True
     ) -> None:
-        self.bank, self.command, self.bench, self.trees, self.cwd = bank, command, bench, trees, Path.cwd()
+        self.bank, self.command, self.bench, self.trees = bank, command, bench, trees
         self.records = Records(bench.results, bank)
         self.runs = [self._run(system, seed) for seed in seeds for system in systems]
 
     def _run(self, system: str, seed: int) -> Run:
         run = Run.at(self.bench.models(self.bank.name), system, seed)
         name, loss = system_and_loss(system)
+        here = Path.cwd()
         command = [*self.bench.trainer, "train", "--system", name]
         command += ["--train", str(self.bank.paths["train"]), "--dev", str(self.bank.paths["dev"])]
-        command += ["--model", relative_if_inside(run.folder, self.cwd), "--seed", str(seed)]
+        command += ["--model", relative_if_inside(run.folder, here), "--seed", str(seed)]
         for file in self.bank.settings_files:
-            command += ["--config", relative_if_inside(file, self.cwd)]
+            command += ["--config", relative_if_inside(file, here)]
         if loss != LOSSES[0]:
             command += ["--set", "training.loss=" + loss]
         for assignment in self.bank.assignments:
@@ -142,6 +137,9 @@ def train_together(
     experiment_of = {run.folder: experiment for experiment in experiments for run in experiment.runs}
     runs = [run for turn in zip_longest(*(experiment.runs for experiment in experiments)) for run in turn if run]
 
+    def started(run: Run) -> None:
+        experiment_of[run.folder].started(run)
+
     def finished(run: Run) -> None:
         experiment_of[run.folder].finished(run)
         recorded()
@@ -161,12 +159,4 @@ def train_together(
     first = experiments[0]
     first.bench.console.print(said, soft_wrap=True)
     if waiting:
-        train_all(
-            runs,
-            jobs,
-            lambda run: experiment_of[run.folder].started(run),
-            finished,
-            first.bench.console,
-            first.cwd,
-            environment(first.bank.lang),
-        )
+        train_all(runs, jobs, started, finished, first.bench.console, environment(first.bank.lang))

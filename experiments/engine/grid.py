@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -42,7 +41,6 @@ def train_all(
     on_start: Callable[[Run], None],
     on_done: Callable[[Run], None],
     console: Console,
-    cwd: Path,
     environment: dict[str, str],
 ) -> None:
     """Trains every waiting run, `jobs` at a time, and calls `on_start` and `on_done` around each.
@@ -50,7 +48,7 @@ def train_all(
     Afterwards each run is done or failed (with the reason in `failure`); a failed run does not stop the others.
     Raises Stopped, after all children have exited, if the user interrupts.
     """
-    show = display(runs, console, cwd)
+    show = display(runs, console)
     children: list[_Child] = []
     with ending_signals(_interrupt), show:
         try:
@@ -70,7 +68,7 @@ def train_all(
                     if run.state == WAITING and len(children) < jobs:
                         on_start(run)
                         with _signals_wait():  # otherwise a child that has just been started would be orphaned
-                            started = _start(run, cwd, environment)
+                            started = _start(run, environment)
                             children += [started] if started else []
                         show.changed(run)
                 show.refresh()
@@ -81,7 +79,7 @@ def train_all(
             _stop(children)
 
 
-def _start(run: Run, cwd: Path, environment: dict[str, str]) -> _Child | None:
+def _start(run: Run, environment: dict[str, str]) -> _Child | None:
     """Starts a child to train the run; returns None, and the run has failed, if another process is training it."""
     make_folder(run.folder)
     started = time.monotonic()
@@ -101,7 +99,6 @@ def _start(run: Run, cwd: Path, environment: dict[str, str]) -> _Child | None:
         # A separate session: Ctrl-C reaches the children through us, once and in order.
         process = subprocess.Popen(
             run.command,
-            cwd=str(cwd),
             env={**environment, **ONE_THREAD},
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Union
 
 from rich.console import Console
@@ -18,17 +17,16 @@ REPORT_SECONDS = 60.0  # without a terminal: at most one line per run and minute
 _FORMS = {"evaluation": "%d", "epoch": "%.1f", "tokens_per_second": "%.0f", "dev_uas": "%.2f", "best_dev_uas": "%.2f"}
 
 
-def display(runs: Sequence[Run], console: Console, cwd: Path) -> Union["Lines", "LiveTable"]:
+def display(runs: Sequence[Run], console: Console) -> Union["Lines", "LiveTable"]:
     """The display for the runs on this console."""
-    return LiveTable(runs, console) if console.is_terminal and not console.is_dumb_terminal else Lines(runs, console, cwd)
+    return LiveTable(runs, console) if console.is_terminal and not console.is_dumb_terminal else Lines(runs, console)
 
 
 class Lines:
     """Without a terminal: a line when a run starts or ends, and occasionally one about its last evaluation."""
 
-    def __init__(self, runs: Sequence[Run], console: Console, cwd: Path) -> None:
+    def __init__(self, runs: Sequence[Run], console: Console) -> None:
         self.console = console
-        self.cwd = cwd
         self.reported = {run.folder: 0.0 for run in runs}
         self.width = max((len(run.name) for run in runs), default=0)
 
@@ -41,7 +39,7 @@ class Lines:
     def changed(self, run: Run) -> None:
         if run.state == TRAINING:
             self.reported[run.folder] = time.monotonic()
-            self._print(run, "training; log in %s" % os.path.relpath(run.log, self.cwd))
+            self._print(run, "training; log in %s" % os.path.relpath(run.log))
         elif run.state == DONE:
             self._print(run, "done in %s: best dev UAS %.2f" % (duration(run.seconds), (run.summary() or {})["dev_uas"]))
         else:

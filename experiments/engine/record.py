@@ -130,11 +130,7 @@ def complaint(record: Any) -> str | None:
     missing = [name for name in fields if name in Record.__required_keys__ and name not in record]
     if missing:
         return "no %s" % ", ".join(missing)
-    return next(
-        (
-            "%s is %.60r" % (name, record[name])
-            for name, kind in fields.items()
-            if name in record and not matches(record[name], kind)
-        ),
-        None,
-    )
+    for name, kind in fields.items():
+        if name in record and not matches(record[name], kind):
+            return "%s is %.60r" % (name, record[name])
+    return None

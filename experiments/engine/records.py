@@ -144,12 +144,8 @@ def made_with(record: Record, bank: Treebank) -> bool:
 def told(other: Origin) -> str:
     """The origin and results of a record, as in ``differs_from``, in words."""
     where = ", ".join(machine["processor"] for machine in other.get("machines", [])) or "a machine not recorded"
-    return "of commit %s on %s: dev UAS %.2f after %s updates" % (
-        other.get("commit", "unknown"),
-        where,
-        other["dev_uas"],
-        other.get("updates", "unknown"),
-    )
+    commit, updates = other.get("commit", "unknown"), other.get("updates", "unknown")
+    return "of commit %s on %s: dev UAS %.2f after %s updates" % (commit, where, other["dev_uas"], updates)
 
 
 def names(results: Path = RESULTS) -> list[str]:

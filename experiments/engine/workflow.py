@@ -168,16 +168,11 @@ def execute(
         "memory": requests.memory,
         "minutes": requests.minutes,
     }
-    write_text(str(folder / "config.json"), json.dumps(config, indent=1) + "\n")
+    config_file = str(folder / "config.json")
+    write_text(config_file, json.dumps(config, indent=1) + "\n")
     trainings = sum(len(grid.missing) for grid in grids)
     at_once = str(jobs or max(trainings, 1))
-    words = [
-        str(SNAKEMAKE),
-        "--snakefile",
-        str(Path(__file__).with_name("Snakefile")),
-        "--configfile",
-        str(folder / "config.json"),
-    ]
+    words = [str(SNAKEMAKE), "--snakefile", str(Path(__file__).with_name("Snakefile")), "--configfile", config_file]
     # The lock is ours, and so a driver that was killed leaves none behind. A record is made again only if it is missing, or was
     # being made when the driver was killed.
     words += ["--directory", str(folder), "--nolock", "--rerun-triggers", "mtime", "--rerun-incomplete", "--keep-going"]

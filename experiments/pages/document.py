@@ -156,10 +156,8 @@ def as_html(title: str, sections: Sequence[Section]) -> str:
 def _part(part: str | Table | Figure) -> str:
     if isinstance(part, Figure):
         drawing = part.svg[part.svg.index("<svg") :]  # without the declarations of an XML file
-        return '<figure>\n<div class="wide">%s</div>\n<figcaption>%s</figcaption>\n</figure>' % (
-            drawing,
-            html.escape(part.caption),
-        )
+        figure = '<figure>\n<div class="wide">%s</div>\n<figcaption>%s</figcaption>\n</figure>'
+        return figure % (drawing, html.escape(part.caption))
     if isinstance(part, Table):
         head = _row(part, part.header, "th")
         body = "\n".join(_row(part, line, "td") for line in part.body)
@@ -168,9 +166,8 @@ def _part(part: str | Table | Figure) -> str:
 
 
 def _row(table: Table, cells: Sequence[str], tag: str) -> str:
-    kinds = [' class="number"' if table.is_number(column) else "" for column in range(len(cells))]
     continued = ' class="continued"' if not cells[0] else ""  # what the line above begins
-    return "<tr%s>%s</tr>" % (
-        continued,
-        "".join("<%s%s>%s</%s>" % (tag, kind, html.escape(cell), tag) for kind, cell in zip(kinds, cells, strict=True)),
-    )
+    row = ""
+    for column, cell in enumerate(cells):
+        row += "<%s%s>%s</%s>" % (tag, ' class="number"' if table.is_number(column) else "", html.escape(cell), tag)
+    return "<tr%s>%s</tr>" % (continued, row)

@@ -11,7 +11,8 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -31,7 +32,7 @@ from experiments.pages.sections import page_name
 from experiments.pages.writer import Table, comma_separated, plus_minus
 from mh4.data import treebanks
 from mh4.errors import InputError
-from mh4.parser.config import Config, as_toml, tables
+from mh4.parser.config import as_toml, tables
 from mh4.util.files import write_text
 
 PLAN = Path(__file__).with_suffix(".toml")
@@ -89,19 +90,12 @@ def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system:
     if within.full and row is None:
         return settings
     other = bank.with_settings("" if within.settings else AUTHORS).config(system)
-    assignments = [] if within.full else ["training.max_updates=%d" % plan.updates]
-    assignments += [] if within.full else ["training.evaluate_updates=%d" % plan.evaluate_updates]
-    assignments += ["%s=%s" % (name, as_toml(value(other, name))) for name in (row.settings if row else ())]
+    changed = ["%s=%s" % (name, as_toml(attrgetter(name)(other))) for name in (row.settings if row else ())]
+    if not within.full:
+        lengths = ["training.max_updates=%d" % plan.updates, "training.evaluate_updates=%d" % plan.evaluate_updates]
+        changed = [*lengths, *changed]
     name = "ablations/%s/%s/%s" % (bank.name, within.name, row.name if row else "unchanged")
-    return Treebank(
-        bank.lang, name, bank.release, bank.paths, bank.blobs, settings=within.settings, assignments=tuple(assignments)
-    )
-
-
-def value(config: Config, name: str) -> bool | int | float | str:
-    """The value of a setting such as "training.patience"."""
-    section, _, setting = name.partition(".")
-    return getattr(getattr(config, section), setting)
+    return replace(settings, name=name, assignments=tuple(changed))
 
 
 def wanted(rows: Sequence[Row], systems: Sequence[str], within: Within) -> Iterator[tuple[Row | None, str]]:

@@ -88,10 +88,8 @@ def agreement(kept: Sequence[SharedTask], missing: Mapping[str, str]) -> list[st
         for system, entry in record["systems"].items():
             published = paper.test_las(record["lang"], paper.RELEASE, system)
             if "rejected" in entry:
-                lines.append(
-                    "Not scored, as the official scorer rejects it: %s of %s: %s"
-                    % (COLUMNS[system], record["lang"], entry["rejected"])
-                )
+                said = "Not scored, as the official scorer rejects it: %s of %s: %s"
+                lines.append(said % (COLUMNS[system], record["lang"], entry["rejected"]))
             elif published:
                 scored += 1
                 different += [] if same_digits(entry["las"], published[0]) else [COLUMNS[system]]

@@ -26,6 +26,7 @@ from mh4.data import treebanks
 from mh4.errors import InputError
 
 CORES = "16"
+HOW = "fetch one, with `mh4 data hu`, or name a folder with UD=folder"
 GOAL_HOURS, GOAL_CORES = 12, 16  # for the paper's grid
 
 
@@ -77,9 +78,7 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, ud: str, cores: str
             bank = identified(one.lang, {split: files[split] for split in ("train", "dev")})
             grids.append(Grid(bank, one.systems, one.seeds, (), bench.home))
     if {one.lang == treebanks.TOY for one in asked} != {grid.bank.lang == treebanks.TOY for grid in grids}:
-        raise InputError(
-            "no training set is here to measure speed on: fetch one, with `mh4 data hu`, or name a folder with UD=folder"
-        )
+        raise InputError("no training set is here to measure speed on: " + HOW)
     wanted = tuple(dict.fromkeys(system for one in asked for system in one.systems))
     speeds, lasting = costs.speeds(grids, bench.home, wanted), costs.evaluations(EXPERIMENTS / "results")
     sizes = costs.completed(sizes)

@@ -27,12 +27,12 @@ def table(full: bool) -> Table:
 
 def found(system: System) -> str:
     """What a system finds, in words."""
-    tree = TREES.get(system.tree_class, system.tree_class.upper() + " tree")
+    name = system.tree_class.upper()
     if isinstance(system, GreedySystem):
-        return "greedily, a %s" % (
-            tree if system.tree_class in TREES else "tree of the %s transitions" % system.tree_class.upper()
-        )
-    return tree + (", by transitions" if any(tensor.name == "shift" for tensor in system.tensors) else "")
+        return "greedily, a " + TREES.get(system.tree_class, "tree of the %s transitions" % name)
+    return TREES.get(system.tree_class, name + " tree") + (
+        ", by transitions" if any(tensor.name == "shift" for tensor in system.tensors) else ""
+    )
 
 
 def scored(system: System) -> str:

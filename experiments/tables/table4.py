@@ -34,10 +34,8 @@ def note(runs: Sequence[Record]) -> str:
     """A note on how to read the table: the data, and whether the paper's numbers are comparable."""
     lang, release = runs[0]["lang"], runs[0]["release"]
     if release != paper.RELEASE:
-        return "%s: not the paper's data (%s), so the paper's numbers are not comparable and not shown." % (
-            release[0].upper() + release[1:],
-            paper.RELEASE,
-        )
+        said = "%s: not the paper's data (%s), so the paper's numbers are not comparable and not shown."
+        return said % (release[0].upper() + release[1:], paper.RELEASE)
     if not any(row.paper for row in rows(runs)):
         what = "these systems" if paper.in_table_4(lang, release) else "this treebank (%s)" % lang
         return "The paper gives no development-set UAS for %s." % what
