@@ -41,9 +41,8 @@ class Run:
     failure: str = ""  # why it failed
     exit_code: int | None = None
     log_start: int = 0  # where the log of the last attempt begins, in bytes
-    _seen: tuple[int, int] | None = field(
-        default=None, init=False, repr=False
-    )  # size and time of the metrics file when last read
+    # The size and time of the metrics file when it was last read
+    _seen: tuple[int, int] | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def at(cls, models: Path, system: str, seed: int) -> "Run":

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ MODEL_MB, TRAINING_MB = 15, 80
 class Grid:
     """The runs to be recorded of a treebank, and the options with which ``single`` finds its files.
 
-    ensembles: the seeds whose models are combined; not_combined: those whose models are recorded, but not here.
+    not_combined: the seeds without an ensemble, whose models are recorded, but not here.
     """
 
     bank: Treebank
@@ -48,25 +48,24 @@ class Grid:
     seeds: Sequence[int]
     options: Sequence[str]
     home: Path
-    ensembles: list[int] = field(default_factory=list)
-    not_combined: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.records, models = Records(self.home / "results", self.bank), self.home / "runs" / self.bank.name
         self.runs = [Run.at(models, system, seed) for seed in self.seeds for system in self.systems]
         self.missing = self.unfinished()
-        # An ensemble needs models: those that are here, and those that are to be trained.
-        there = {(run.system, run.seed) for system in MEMBERS for run in finished_runs(models, system)}
-        there |= {(run.system, run.seed) for run in self.missing}
-        wanted = [Run.at(models, NAME, seed) for seed in self.seeds]
-        recorded = {run.seed for run in wanted if self.records.has(run)}
-        possible = {seed for seed in self.seeds if all((system, seed) in there for system in MEMBERS)}
+        self.not_combined: list[int] = []
         if set(MEMBERS) <= set(self.systems):
-            self.ensembles = sorted(recorded | possible)
-            self.not_combined = sorted(set(self.seeds) - recorded - possible)
-        combined = [run for run in wanted if run.seed in self.ensembles]
-        self.missing += [run for run in combined if run.seed not in recorded]
-        self.runs += combined
+            # An ensemble needs models: those that are here, and those that are to be trained.
+            there = {(run.system, run.seed) for system in MEMBERS for run in finished_runs(models, system)}
+            there |= {(run.system, run.seed) for run in self.missing}
+            for seed in self.seeds:
+                run = Run.at(models, NAME, seed)
+                recorded = self.records.has(run)
+                if recorded or all((system, seed) in there for system in MEMBERS):
+                    self.runs.append(run)
+                    self.missing += [] if recorded else [run]
+                else:
+                    self.not_combined.append(seed)
 
     def unfinished(self) -> list[Run]:
         """The runs that have no record."""

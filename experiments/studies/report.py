@@ -105,7 +105,7 @@ def sections(runs: Mapping[str, Sequence[Record]], results: Path, toy: bool = Fa
         _coverage(results),
         Section("Table 4: UAS on the development sets", [_table(dev), *_differences(dev)]),
         *(_test(number, compared, results) for number in paper.TEST_TABLES),
-        *([_other_tests(compared, results)] if toy or any(table5_6_other(name, mine) for name, mine in compared.items()) else []),
+        *_other_tests(compared, results),
         *_by_length(compared, results),
         Section("Learning curves", _curves(compared, results)),
         Section("Speed", _speed(runs)),
@@ -231,37 +231,31 @@ def _settings(runs: Mapping[str, Sequence[Record]], name: str) -> str:
 def _test(number: int, runs: Mapping[str, Sequence[Record]], results: Path) -> Section:
     """Table 5 or 6, with the shared task's systems."""
     lines = []
-    of_others = [
-        name for name, mine in runs.items() if "settings_of" in mine[0] and mine[0]["lang"] in paper.test_languages(number)
-    ]
-    for name in [*paper.test_languages(number), *of_others]:
+    langs, systems = paper.test_languages(number), [*paper.systems(""), "ensemble", *paper.COLUMNS]
+    of_others = [name for name, mine in runs.items() if "settings_of" in mine[0] and mine[0]["lang"] in langs]
+    for name in [*langs, *of_others]:
         lang = runs[name][0]["lang"] if name in runs else name
-        names = {
-            system: paper.test_las(lang, paper.RELEASE, system) for system in [*paper.systems(""), "ensemble", *paper.COLUMNS]
-        }
+        published = {system: paper.test_las(lang, paper.RELEASE, system) for system in systems}
         tested = table5_6.tested(name, runs[name], results) if name in runs else None
         ours = {row.system: row.ours for row in table5_6.rows(tested)} if tested and tested.compares else {}
         reference = shared_task.load(lang, results)
         outputs = reference["systems"] if reference else {}
         ours.update({name: Average(one["las"], None) for name, one in outputs.items() if "las" in one})
-        theirs = {system: Average(*pair) for system, pair in names.items() if pair}
+        theirs = {system: Average(*pair) for system, pair in published.items() if pair}
         lines.append(Line(name, ours, theirs, _settings(runs, name)))
     kind = {5: "non-projective", 6: "projective"}[number]
     parts = [_table(lines)] if any(line.ours for line in lines) else ["No run has scores on these files."]
     return Section("Table %d: LAS on the test sets of the %s treebanks" % (number, kind), parts)
 
 
-def table5_6_other(name: str, mine: Sequence[Record]) -> bool:
-    """Whether a treebank has test scores that are in neither Table 5 nor Table 6."""
-    return any("test_las" in run for run in mine) and paper.test_table(name) is None and "settings_of" not in mine[0]
-
-
-def _other_tests(runs: Mapping[str, Sequence[Record]], results: Path) -> Section:
+def _other_tests(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Section]:
+    """The test scores that are in neither Table 5 nor Table 6."""
     lines = []
     for name, mine in runs.items():
-        tested = table5_6.tested(name, mine, results) if table5_6_other(name, mine) else None
-        lines += [Line(name, {row.system: row.ours for row in table5_6.rows(tested)}, {})] if tested else []
-    return Section("LAS on other test sets", [_table(lines)])
+        tested = table5_6.tested(name, mine, results)
+        if tested and paper.test_table(name) is None and "settings_of" not in mine[0]:
+            lines.append(Line(name, {row.system: row.ours for row in table5_6.rows(tested)}, {}))
+    return [Section("LAS on other test sets", [_table(lines)])] if lines else []
 
 
 def _table(lines: Sequence[Line]) -> Table:
