@@ -20,9 +20,8 @@ def table(header: list[str], body: list[tuple[str, ...]], code: int) -> nodes.ta
     def line(cells: tuple[str, ...] | list[str], literal: int) -> nodes.row:
         made = nodes.row()
         for place, cell in enumerate(cells):
-            kind = nodes.literal if place < literal else nodes.Text
-            paragraph = nodes.paragraph("", "", kind(cell, cell) if kind is nodes.literal else nodes.Text(cell))
-            made += nodes.entry("", paragraph)
+            text = nodes.literal(cell, cell) if place < literal else nodes.Text(cell)
+            made += nodes.entry("", nodes.paragraph("", "", text))
         return made
 
     group += nodes.thead("", line(header, 0))

@@ -108,10 +108,8 @@ def by(dimension: Dimension, found: Comparison, runs: int) -> Table:
     a, b = _names(found)
     header = [dimension.title, "gold arcs", "recall, " + a, b, "difference", "precision, " + a, b, "difference"]
     body = []
-    for name, rows in zip(
-        dimension.names, zip(*(system.groups[dimension.key] for system in found.systems), strict=True), strict=True
-    ):
-        one, other = (unlabelled for unlabelled, _ in rows)
+    groups = [[unlabelled for unlabelled, _ in system.groups[dimension.key]] for system in found.systems]
+    for name, one, other in zip(dimension.names, *groups, strict=True):
         cells = ["%d" % (one.gold // runs), *_pair(one.recall, other.recall), *_pair(one.precision, other.precision)]
         body.append([name, *cells])
     return Table(header, body, right=1)

@@ -16,7 +16,6 @@ from experiments.engine import costs, options
 from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.costs import Size, Speed
-from experiments.engine.options import Request
 from experiments.engine.provenance import EXPERIMENTS, machine
 from experiments.engine.run import duration
 from experiments.engine.treebank import identified
@@ -98,20 +97,9 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, ud: str, cores: str
     for line in notes(rows, total, speeds, str(machine()["processor"]), os.cpu_count() or 1):
         bench.console.print(line, soft_wrap=True, markup=False)
     if not langs and not systems and not seeds:
-        grid = _of_table_4(asked, sizes, speeds, lasting)
+        of_table_4 = [(one, system) for one in asked for system in paper.systems("") for _ in one.seeds]
+        grid = [costs.seconds(system, sizes[one.lang], speeds[system], lasting) for one, system in of_table_4]
         bench.console.print(goal(len(grid), sum(grid), costs.wall_clock(grid, on_cores), on_cores), soft_wrap=True)
-
-
-def _of_table_4(
-    asked: Sequence[Request], sizes: Mapping[str, Size], speeds: Mapping[str, Speed], lasting: dict[str, float]
-) -> list[float]:
-    """The seconds of each training of the paper's grid: Table 4's systems on all treebanks."""
-    return [
-        costs.seconds(system, sizes[one.lang], speeds[system], lasting)
-        for one in asked
-        for system in paper.systems("")
-        for _ in one.seeds
-    ]
 
 
 def table(rows: Sequence[Row]) -> Table:

@@ -27,17 +27,11 @@ from mh4.parser.systems import SYSTEMS
 from mh4.util.files import atomic_path, make_folder
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
-DECODERS = (("exact", 1), ("greedy", 1), ("beam", 2), ("beam", 4), ("beam", 8), ("beam", 16), ("beam", 64))
+# The decoders by their names in tables: how they search, and the width of their beam
+DECODERS = {"exact": ("exact", 1), "greedy": ("greedy", 1), **{"beam %d" % beam: ("beam", beam) for beam in (2, 4, 8, 16, 64)}}
+NAMES = tuple(DECODERS)
 LENGTHS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 60), (61, 10**9))
 ROUNDS = 3  # of decoding, of which the fastest counts
-
-
-def label(how: str, beam: int) -> str:
-    """The name of a decoder."""
-    return how if how != "beam" else "beam %d" % beam
-
-
-NAMES = tuple(label(*decoding) for decoding in DECODERS)
 
 
 @dataclass(frozen=True)
@@ -76,7 +70,7 @@ def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Dec
     from mh4.parser.model import Model
 
     model = Model.load(str(folder))
-    decoders = {label(how, beam): model.system.decoder(how, beam) for how, beam in DECODERS}
+    decoders = {name: model.system.decoder(how, beam) for name, (how, beam) in DECODERS.items()}
     single_root = model.config.scorer.single_root
     shape = len(sentences)
     decoded = {name: Decoded(np.zeros(shape), np.zeros(shape, int), np.full(shape, np.inf)) for name in decoders}
@@ -100,7 +94,7 @@ def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> dict[str, Dec
 
 def searched() -> list[str]:
     """The systems that can be decoded exactly and by search."""
-    return [system.name for system in SYSTEMS.values() if {how for how, _ in DECODERS} <= set(system.decoders)]
+    return [system.name for system in SYSTEMS.values() if {how for how, _ in DECODERS.values()} <= set(system.decoders)]
 
 
 @click.command(cls=Study)
