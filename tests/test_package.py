@@ -11,6 +11,7 @@ sys.path.insert(0, str(toy.ROOT / "tools"))
 import package  # noqa: E402
 
 
+@pytest.mark.slow
 def test_the_pythons_here():
     """One of each version, among them that of the tests, by the paths of real interpreters, not of environments."""
     found = package.pythons_here()

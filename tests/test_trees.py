@@ -48,6 +48,7 @@ def test_definitions_on_every_tree(n):
         assert crossed(heads) == brute.crossed_arcs(tree), tree
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(n=st.integers(1, 30), seed=seeds)
 def test_definitions_on_random_trees(n, seed):
@@ -107,6 +108,7 @@ def test_measures_of_every_tree(n):
         assert_measures(tree)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(n=st.integers(6, 14), seed=seeds)
 def test_measures_of_random_trees(n, seed):
@@ -144,6 +146,7 @@ def interleave(one, two):
     return sum(a != b for a, b in zip(sequence, sequence[1:])) > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [12, 1_000_000])
 def test_measures_of_long_sentences(n):
     """In about O(n log n) time, which the square of the longer one is far from."""

@@ -131,6 +131,7 @@ def written(folder, texts):
     return [str(Path(folder) / str(k)) for k in range(len(texts))]
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(segmented.same_text(systems=2))
 def test_any_segmentation(texts):
@@ -226,6 +227,7 @@ def test_neither_dynet_nor_matplotlib_is_imported(paths, tmp_path):  # noqa: F81
     assert done.returncode == 0, done.stderr.decode()
 
 
+@pytest.mark.slow
 def test_a_plot(paths, tmp_path):  # noqa: F811
     pytest.importorskip("matplotlib")
     image, drawing = tmp_path / "out.png", tmp_path / "out.svg"

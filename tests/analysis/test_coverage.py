@@ -183,6 +183,7 @@ def test_progress_shows_on_a_terminal(tmp_path):
 # --------------------------------------------------------------------------------------------------------------- the plot
 
 
+@pytest.mark.slow
 def test_a_plot(bank, tmp_path):
     pytest.importorskip("matplotlib")
     image = tmp_path / "out.png"
@@ -194,6 +195,7 @@ def test_a_plot(bank, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bank.conllu", "out.png", "out.svg"]
 
 
+@pytest.mark.slow
 def test_no_plot_of_that_name(bank, tmp_path):
     pytest.importorskip("matplotlib")
     assert "a name that ends in .png" in refuses("coverage", bank, "--plot", str(tmp_path / "out"))

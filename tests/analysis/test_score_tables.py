@@ -163,6 +163,7 @@ def add_up_to_the_counts(gold, system, found):
         assert sum(relation[k] for relation in relations.values()) == counts["LAS"][k]
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(segmented.same_text())
 def test_agrees_with_the_scorer_on_any_segmentation(texts):

@@ -162,6 +162,7 @@ def test_several_files_go_into_a_folder(model, treebank, tmp_path):
     assert not new.exists()
 
 
+@pytest.mark.slow
 def test_progress_and_quiet(model, treebank):
     test = str(treebank / "toy-ud-test.conllu")
     assert b"parsing" in on_a_terminal("parse", "--model", model, test)[1]
@@ -241,6 +242,7 @@ def test_training_a_finished_model_again_says_so(model, treebank):
     assert "other settings" in refuses(*arguments)
 
 
+@pytest.mark.slow
 def test_progress_shows_on_a_terminal(treebank, tmp_path):
     dev = str(treebank / "toy-ud-dev.conllu")
     command = ["train", "--system", "mst", "--train", dev, "--dev", dev, "--model", str(tmp_path / "m"), *QUICK.split()]
@@ -255,6 +257,7 @@ def test_progress_shows_on_a_terminal(treebank, tmp_path):
     assert on_a_terminal(*command, "--quiet") == (0, b"")
 
 
+@pytest.mark.slow
 def test_progress_in_a_pipe_and_in_a_log(treebank, tmp_path):
     dev, log, folder = str(treebank / "toy-ud-dev.conllu"), tmp_path / "log", tmp_path / "m"
     command = ["train", "--system", "mst", "--train", dev, "--dev", dev, "--model", str(folder), *QUICK.split(), "--log"]

@@ -40,6 +40,7 @@ def parsed(folder, tmp_path_factory):
     return made
 
 
+@pytest.mark.slow
 def test_a_folder_is_its_files(folder, whole, parsed):
     rows = succeeds("coverage", str(folder)).decode().splitlines()
     assert [row.split()[0] for row in rows[2:5]] == ["a.conllu", "b.conllu", "total"]
@@ -52,6 +53,7 @@ def test_a_folder_is_its_files(folder, whole, parsed):
     assert succeeds("view", str(folder)).count(b"\n# ") == succeeds("view", str(whole)).count(b"\n# ") > 150
 
 
+@pytest.mark.slow
 def test_messages_name_the_file_in_the_folder(folder, parsed, tmp_path):
     copy = tmp_path / "copy"
     copy.mkdir()
@@ -82,6 +84,7 @@ def test_no_output_is_a_file_in_a_folder_that_is_read(folder):
     assert done.returncode == 2 and b"would overwrite" in done.stderr
 
 
+@pytest.mark.slow
 def test_votes_and_parses_of_a_folder(folder, parsed, tmp_path):
     out = tmp_path / "out"
     assert succeeds("ensemble", "--vote", str(parsed), str(folder), "-o", str(out)) == b""
@@ -94,6 +97,7 @@ def test_votes_and_parses_of_a_folder(folder, parsed, tmp_path):
     assert "name a folder for them, -o FOLDER" in refuses("ensemble", "--vote", str(parsed), str(folder))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["coverage"], ["view"], ["evaluate", "GOLD"], ["ensemble", "--vote", "GOLD"]])
 def test_what_is_piped_in_needs_no_name(command, folder, parsed):
     command = [str(folder / "a.conllu") if word == "GOLD" else word for word in command]

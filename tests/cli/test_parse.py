@@ -107,6 +107,7 @@ def test_an_ensemble(folder, given, model):
     assert b"%d by beam 64 and mst\n" % len(long) in done.stderr
 
 
+@pytest.mark.slow
 def test_rejects(folder, given, model):
     """All that is not CoNLL-U, byte for byte, with why; the rest is parsed as always."""
     blocks = [block + b"\n\n" for block in given.read_bytes().split(b"\n\n")[:-1]]
@@ -136,6 +137,7 @@ def test_rejects(folder, given, model):
     assert gzip.decompress(rejects.read_bytes()) == b""  # none of this run
 
 
+@pytest.mark.slow
 def test_rejects_that_cannot_be(folder, given, model):
     out = str(folder / "same")
     assert "is both" in refuses("parse", "--model", model, str(given), "-o", out, "--rejects", str(folder / "." / "same"))

@@ -136,6 +136,7 @@ def test_a_byte_order_mark_is_accepted_and_kept(file):
     assert sentence.name.endswith("line 1, sentence 1 (s1)")
 
 
+@pytest.mark.slow
 def test_long_chains_are_read_in_linear_time(file):
     """Of words that are each the head of the one before, or of the next; with 200,000, a quadratic check would take an hour."""
     n = 200_000

@@ -4,11 +4,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mh4.data import conllu
 from mh4.errors import InputError
+
+pytestmark = pytest.mark.slow
 
 # Anything but what separates columns and lines; U+0085 and U+2028 do not.
 field = st.text(st.characters(blacklist_characters="\t\n\r", blacklist_categories=("Cs",)), min_size=1, max_size=8)

@@ -5,11 +5,15 @@ from functools import cache
 
 import brute
 import numpy as np
+import pytest
 
 from mh4 import transitions
 from mh4.decoders import NotInClass, mh3, mh4, mhk, mst
 
 KINDS = ("normal", "ties", "zeros", "large")
+
+# All sentences that are short enough for all trees to be enumerated; those of five words have a thousand and more.
+small = pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
 
 
 def sample(shape, rng, kind):

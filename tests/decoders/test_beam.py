@@ -140,6 +140,7 @@ def check(model, derivation, n, scores, single_root=False):
 # ---------------------------------------------------------------------------------- against full enumeration, n = 1 to 4
 
 
+@pytest.mark.slow
 @every_model
 @every_kind
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
@@ -207,6 +208,7 @@ def test_finds_the_papers_tree_beyond_the_chart():
 # --------------------------------------------------------------------------------------------------- any length and width
 
 
+@pytest.mark.slow
 @every_model
 @every_root
 @settings(max_examples=40)

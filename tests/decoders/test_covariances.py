@@ -13,6 +13,8 @@ from mh4.decoders.batch import arguments
 from mh4.decoders.batch.arguments import DECODERS
 from mh4.decoders.batch.summing import DIFFERENTIABLE
 
+pytestmark = pytest.mark.slow
+
 every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
 
 

@@ -19,6 +19,7 @@ from common import (
     parts_score,
     rng_for,
     sample,
+    small,
     some,
     tolerance,
     zero_cost,
@@ -30,7 +31,6 @@ from mh4.decoders import NotInClass
 
 every_decoder = pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
 every_kind = pytest.mark.parametrize("kind", KINDS)
-small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 seeds = st.integers(0, 2**32 - 1)
 DRAWS = 13  # of scores for each of the four kinds
 
@@ -219,6 +219,7 @@ def longest(decoder):
     return 9 if decoder.k is None or decoder.k > 4 else 20
 
 
+@pytest.mark.slow
 @every_decoder
 @settings(max_examples=40)
 @given(data=st.data(), seed=seeds, kind=st.sampled_from(KINDS))
@@ -237,6 +238,7 @@ def test_best_by_the_chart_of_figure_1(decoder, data, seed, kind):
     assert abs(again.score - derivation.score) <= 2 * tolerance(n, scores, cost)
 
 
+@pytest.mark.slow
 @every_decoder
 @settings(max_examples=20)
 @given(n=st.integers(1, 9), seed=seeds)
@@ -255,6 +257,7 @@ def at_most(decoder, n):
     return min(n, {5: 16, 6: 11}.get(decoder.k, n))
 
 
+@pytest.mark.slow
 @every_decoder
 @settings(max_examples=40)
 @given(n=st.integers(1, 25), seed=seeds, kind=st.sampled_from(KINDS))
@@ -290,6 +293,7 @@ def test_finds_a_planted_derivation(decoder, n, seed):
     assert tuple(derivation.heads) == tree
 
 
+@pytest.mark.slow
 @every_decoder
 def test_a_long_sentence(decoder):
     """300 words; fewer where the time grows with their fourth power, at a higher constant, or a higher one."""

@@ -51,6 +51,7 @@ def test_every_tree(model, single_root, n):
     assert derived > 0
 
 
+@pytest.mark.slow
 @every_model
 @every_root
 def test_random_trees_and_parts_of_them(model, single_root):
@@ -68,6 +69,7 @@ def test_random_trees_and_parts_of_them(model, single_root):
     assert derived > 5
 
 
+@pytest.mark.slow
 @every_model
 @pytest.mark.parametrize("case", EXTREMES)
 def test_large_and_small_scores(model, case):
@@ -83,6 +85,7 @@ def test_large_and_small_scores(model, case):
         judged(model, n, scores, tree or brute.random_tree(n, rng), False, case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", SEQUENCES, ids=lambda model: model.name)
 @pytest.mark.parametrize("size", [1e7, 1e13, 1e20, 9e29])
 def test_scores_of_any_size(model, size):

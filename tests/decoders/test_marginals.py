@@ -4,7 +4,7 @@ import brute
 import numpy as np
 import partition
 import pytest
-from common import MH3_ARCS, MH4_HYBRID_ARCS, MST, bad_arrays, rng_for, sample
+from common import MH3_ARCS, MH4_HYBRID_ARCS, MST, bad_arrays, rng_for, sample, small
 from marginals_judge import EXTREMES, MODELS, NEAR, SEQUENCES, agree, enumerated, extreme, marginals
 from oneec_judge import ONEEC, trees
 
@@ -13,7 +13,6 @@ from mh4.decoders import mh3, mh4, mst, oneec
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 every_chart = pytest.mark.parametrize("model", SEQUENCES, ids=lambda model: model.name)
 every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
-small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 
 # The number of transition sequences over n = 0 to 7 words; up to five words they are enumerated one by one.
 COUNTS = {
@@ -168,6 +167,7 @@ def test_large_and_small_scores(model, single_root, n, case):
         agree(marginals(model, scores, single_root=single_root), expected, n, scores, f"{model.name}, {case}, draw {draw}")
 
 
+@pytest.mark.slow
 @every_model
 @every_root
 @pytest.mark.parametrize("n", [1, 2, 3, 4])

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import partition
 import pytest
-from common import MH3_ARCS, MH4_TWO, MST, VARIANTS, parts_score, rng_for
+from common import MH3_ARCS, MH4_TWO, MST, VARIANTS, parts_score, rng_for, small
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marginals_judge import EXTREMES, MODELS, NEAR, SEQUENCES, agree, enumerated, extreme, marginals, well_formed, with_arcs
@@ -13,10 +13,11 @@ from oneec_judge import ONEEC
 
 from mh4.decoders import mh4
 
+pytestmark = pytest.mark.slow
+
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 every_chart = pytest.mark.parametrize("model", SEQUENCES, ids=lambda model: model.name)
 every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
-small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -91,7 +92,6 @@ def test_single_root_by_the_reference_chart(model, n, seed):
 
 
 @every_chart
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [15, 16, 17, 24])
 def test_sums_over_all_at_the_lengths_where_blocks_begin(model, n):
     """Of eight or sixteen nodes, should the chart be filled in such."""

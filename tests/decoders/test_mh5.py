@@ -3,14 +3,13 @@
 import brute
 import numpy as np
 import pytest
-from common import BAD_HEADS, accepted_trees, bad_arrays, costs, parts_score, rng_for, sample, some, tolerance, zero_cost
+from common import BAD_HEADS, accepted_trees, bad_arrays, costs, parts_score, rng_for, sample, small, some, tolerance, zero_cost
 from mh5_judge import DECODERS, EVERY_KIND, HYBRID, HYBRID_ARCS, judge, scores_of
 
 from mh4.decoders import NotInClass, mh5
 
 every_decoder = pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
 every_kind = pytest.mark.parametrize("kind", EVERY_KIND)
-small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 
 TREES = [1, 1, 3, 16, 125, 1276]  # over n = 0 to 5 words
 SEQUENCES = [1, 1, 6, 84, 1860, 49908]
@@ -135,6 +134,7 @@ def test_single_root_when_many_roots_score_best(decoder):
         assert brute.has_single_root(derivation.heads)
 
 
+@pytest.mark.slow
 @every_decoder
 @small
 @pytest.mark.parametrize("kind", ["normal", "ties", "planted"])
@@ -195,6 +195,7 @@ def test_a_given_tree_and_a_single_root(decoder):
                 decoder.decode(scores, heads=heads, single_root=True)
 
 
+@pytest.mark.slow
 @every_decoder
 @small
 def test_minus_infinity_forbids(decoder, n):

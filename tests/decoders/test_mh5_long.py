@@ -6,7 +6,7 @@ import brute
 import dense
 import numpy as np
 import pytest
-from common import KINDS, VARIANTS, TransitionDecoder, costs, hamming_cost, rng_for, sample, tolerance
+from common import KINDS, VARIANTS, TransitionDecoder, costs, hamming_cost, rng_for, sample, small, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mh5_judge import DECODERS, EVERY_KIND, HYBRID, HYBRID_ARCS, TWO, TWO_ARCS, judge, scores_of
@@ -14,8 +14,9 @@ from mh5_judge import DECODERS, EVERY_KIND, HYBRID, HYBRID_ARCS, TWO, TWO_ARCS, 
 from mh4 import trees
 from mh4.decoders import mh3, mh4, mh5, mhk
 
+pytestmark = pytest.mark.slow
+
 every_decoder = pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
-small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -55,7 +56,6 @@ def test_best_of_longer_sentences(decoder, n, seed, kind):
 
 
 @pytest.mark.parametrize("decoder", [HYBRID, HYBRID_ARCS], ids=lambda decoder: decoder.name)
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["whole", "planted"])
 @pytest.mark.parametrize("n", [14, 15, 16, 17, 24, 30, 31, 32, 33])
 def test_best_at_the_lengths_where_blocks_begin(decoder, n, kind):

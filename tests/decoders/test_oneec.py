@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import brute
 import numpy as np
 import pytest
-from common import KINDS, bad_arrays, costs, hamming_cost, read_only, rng_for, sample, tolerance, zero_cost
+from common import KINDS, bad_arrays, costs, hamming_cost, read_only, rng_for, sample, small, tolerance, zero_cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oneec_judge import NAMES, ONEEC, definition, is_in_class, parts_of, random_scores, random_tree, trees, walk
@@ -15,7 +15,6 @@ from mh4.decoders.oneec import decoder
 
 COUNTS = [1, 3, 16, 125, 1104]
 
-small = pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -84,7 +83,7 @@ def test_best_of_all(n, kind):
 
 @pytest.mark.parametrize("sign", [-1, 0, 1])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)])
 def test_best_of_all_where_one_tensor_dominates(n, name, sign):
     """This tensor has by far the largest scores: all negative, all positive or mixed."""
     rng = rng_for("dominates", n, name, sign)
@@ -230,6 +229,7 @@ def test_the_chart_derives_nothing_else(n, seed):
                 decoder._best_tree(scores, only(new), False)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(n=st.integers(1, 16), seed=seeds, kind=st.sampled_from(KINDS))
 def test_no_tree_of_the_class_scores_higher(n, seed, kind):
@@ -253,6 +253,7 @@ def test_no_tree_of_the_class_scores_higher(n, seed, kind):
                 assert definition(other, scores, cost) <= of_all.score + near
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(n=st.integers(1, 50), seed=seeds)
 def test_finds_a_planted_tree(n, seed):
@@ -286,6 +287,7 @@ def test_sentences_and_results_do_not_disturb_each_other():
             assert list(pool.map(lambda call: result(oneec.decode(**call)), calls)) == results
 
 
+@pytest.mark.slow
 def test_a_long_sentence():
     """Its memory is more than what is kept."""
     n = 170

@@ -77,7 +77,7 @@ def language(n, rules=RULES):
     return value("complex", (0, n))
 
 
-@pytest.mark.parametrize("n", [3, 4, 5, 6])
+@pytest.mark.parametrize("n", [3, 4, 5, pytest.param(6, marks=pytest.mark.slow)])
 def test_the_rules_derive_complexes(n):
     """Crossed arcs and gaps are 1EC trees in which exactly the stated arcs are crossed, and all complexes occur.
 
@@ -104,7 +104,7 @@ def test_the_rules_derive_complexes(n):
     assert expected and expected <= found
 
 
-@pytest.mark.parametrize("n", [3, 4, 5, 6])
+@pytest.mark.parametrize("n", [3, 4, 5, pytest.param(6, marks=pytest.mark.slow)])
 def test_the_rules_for_sums_derive_the_same_once(n):
     """... while those for maxima derive some complexes several times."""
     once, often = language(n, SUM_RULES), language(n)

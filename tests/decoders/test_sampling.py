@@ -39,6 +39,7 @@ def probabilities(model, n, scores, single_root, temperature=1.0):
     return found
 
 
+@pytest.mark.slow
 @every_model
 @every_root
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
@@ -49,6 +50,7 @@ def test_the_frequency_of_every_tree(model, single_root, n):
     assert deviation_of(found, probabilities(model, n, scores, single_root)) < LIMIT
 
 
+@pytest.mark.slow
 @every_model
 @every_root
 def test_frequencies_would_show_a_slight_difference(model, single_root):
@@ -79,6 +81,7 @@ def test_derivations_are_drawn_not_trees(model):
     assert deviation(times, np.full(len(trees), SAMPLES / len(trees))) > 10 * LIMIT
 
 
+@pytest.mark.slow
 @every_model
 @every_root
 @pytest.mark.parametrize("case", ["far above", "up or down", "some far below", "some far above", "100"])

@@ -71,6 +71,7 @@ def test_tables_of_other_systems_are_checked_too(tmp_path):
         systems.settings([str(path)], "mst")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, system in systems.SYSTEMS.items() if system.in_paper])
 def test_every_system_learns_with_the_authors_settings(name, everything, tmp_path):
     """To parse what it has seen; untrained, it has an eighth of the arcs right."""

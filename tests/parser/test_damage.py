@@ -24,6 +24,8 @@ from mh4.parser import config
 from mh4.training.trainer import Trainer
 from mh4.util.progress import Listener
 
+pytestmark = pytest.mark.slow
+
 FILES = ("config.toml", "vocabulary.json", "weights.npz", "summary.json", "metrics.jsonl")
 
 

@@ -108,6 +108,7 @@ def same(one, two):
         assert getattr(one, column) == getattr(two, column)
 
 
+@pytest.mark.slow
 def test_an_ensemble_of_one_is_the_parser(models, treebank):
     sentences = toy.sentences(treebank, "test")
     for folder in models:

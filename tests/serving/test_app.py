@@ -43,6 +43,7 @@ def parsed(models, tmp_path, text, *options):
     return target.read_bytes().decode()
 
 
+@pytest.mark.slow
 def test_models(app):
     status, headers, body = ask(app, "/models")
     assert status == 200 and headers["content-type"] == "application/json"

@@ -155,6 +155,7 @@ def test_every_member_is_checked(packed, tmp_path):
     assert refused(lambda: mh4.load(path)) == "%s/config.toml: damaged: its content does not match its checksum" % path
 
 
+@pytest.mark.slow
 def test_hostile_files(packed, tmp_path):
     """Files with other members, whatever paths they have, are refused, as are small files that would fill the memory."""
 

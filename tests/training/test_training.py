@@ -72,6 +72,7 @@ def test_the_shortest_sentence(system, everything, tmp_path):
     assert minibatch_loss(learner.model, learner.settings, [one], [one.heads], np.random.default_rng(1)).value() >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", [name for name in SYSTEMS if name != "greedy-mh4-two"])
 def test_every_system_overfits_thirty_sentences(system, everything, tmp_path):
     """100 % UAS on its training data, on trees that it can produce, including the rarest kinds.

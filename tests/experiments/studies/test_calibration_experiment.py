@@ -32,6 +32,7 @@ def home(tmp_path_factory):
     return home
 
 
+@pytest.mark.slow
 def test_the_table_the_page_and_the_plot(home, capsys):
     assert study("calibration", "--lang", "toy", home=home) == 0
     results, out = home / "results", capsys.readouterr().out

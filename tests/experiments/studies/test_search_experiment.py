@@ -31,6 +31,7 @@ def home(tmp_path_factory):
     return home
 
 
+@pytest.mark.slow
 def test_the_table_the_page_and_the_plot(home, capsys):
     assert study("search", "--lang", "toy", "--seeds", "1", home=home) == 0
     results, out = home / "results", capsys.readouterr().out

@@ -2,12 +2,14 @@
 
 import csv
 
+import pytest
 from samples import calls, record, usage
 
 from experiments.tables import table1_2, treebank
 from mh4.util.files import git_blob_id
 
 
+@pytest.mark.slow
 def test_features_trains_what_results_do_not_have(run_features, told, hungarian, tmp_path, capsys):
     folder, results = hungarian, tmp_path / "home" / "results"
     blobs = {split: git_blob_id(folder / ("hu-ud-%s.conllu" % split)) for split in ("train", "dev")}
@@ -47,6 +49,7 @@ def test_the_page_is_among_those_made_from_records(tmp_path):
     assert "| greedy-mh4 | 1 | 82.00 |" in page and "| mh4-two | 1 | 84.00 |" in page
 
 
+@pytest.mark.slow
 def test_features_of_what_is_finished_when_a_run_fails(run_features, told, tmp_path, capsys):
     (told / "fail").write_text("greedy-mh4-1")
     assert run_features("--lang", "toy", "--seeds", "1") == 1
