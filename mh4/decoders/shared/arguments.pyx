@@ -193,10 +193,17 @@ def given_heads(heads, int n, bint single_root):
     Raises ValueError if no tree has these heads, and NotInClass as `given_tree` does.
     """
     narrow = nodes(heads, n)
-    closed = narrow.copy()
-    closed[1:][narrow[1:] == -1] = 0  # a cycle remains one
-    check_tree(closed)
-    roots, left_open = ((narrow[1:] == head).sum() for head in (0, -1))
+    cdef const int[::1] given = narrow
+    cdef int word, roots = 0, left_open = 0
+    for word in range(1, n + 1):
+        roots += given[word] == 0
+        left_open += given[word] == -1
+    if left_open:
+        closed = np.where(narrow == -1, 0, narrow).astype(np.int32)  # a cycle remains one
+        closed[0] = given[0]
+        check_tree(closed)
+    else:
+        check_tree(given)
     if single_root and (roots > 1 or roots + left_open == 0):
         raise NotInClass(f"heads: a single root is required, but node 0 has {roots} dependents")
     return narrow, left_open == 0
