@@ -9,6 +9,8 @@
 Labels may be omitted. `in: mh4 1ec` and `outside: projective` say which classes the tree is in; if it is not so, the page is not built.
 """
 
+from html import escape
+
 import numpy as np
 from docutils import nodes
 from docutils.parsers.rst import Directive
@@ -52,7 +54,7 @@ class Tree(Directive):
             picture = svg.picture(words, tree, labels)
         except (KeyError, ValueError) as error:
             raise self.error("not a tree: %s" % error) from None
-        caption = "<figcaption>%s</figcaption>" % nodes.Text(self.arguments[0]).astext() if self.arguments else ""
+        caption = "<figcaption>%s</figcaption>" % escape(self.arguments[0]) if self.arguments else ""
         return [nodes.raw("", '<figure class="tree">%s%s</figure>' % (picture, caption), format="html")]
 
 

@@ -6,7 +6,6 @@ trainings of its system did (the median); an evaluation comes every 500 updates 
 
 import heapq
 import json
-import resource
 import statistics
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from experiments.engine.treebank import TOY_SETTINGS
 from experiments.engine.workflow import Grid, Requests, folder_of
 from mh4.data import conllu, treebanks
 from mh4.parser import config, systems
+from mh4.util import memory
 from mh4.util.files import make_folder, write_text
 from mh4.util.processes import Child
 
@@ -73,9 +73,7 @@ def measure(system: str, train: str, dev: str, settings: Sequence[str]) -> Speed
         trained, middle = trainer.progress.words - words, time.process_time()
         evaluate(Parser(trainer.model), held_out)
         end = time.process_time()
-    unit = 1_000_000 if sys.platform == "darwin" else 1_000
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
-    return Speed(trained / (middle - start), sum(map(len, held_out)) / (end - middle), peak)
+    return Speed(trained / (middle - start), sum(map(len, held_out)) / (end - middle), memory.peak_mb())
 
 
 def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> dict[str, Speed]:
