@@ -76,7 +76,11 @@ def write_recurrences():
 
 
 class BuildDecoders(build_ext):
-    """Generates the C++ before it is compiled (an sdist needs none), and keeps the object files of variants apart."""
+    """Generates the C++ before it is compiled (an sdist needs none), in parallel, and keeps the object files of variants apart."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.parallel = self.parallel or True  # here, since an editable installation forgets the option
 
     def build_extensions(self):
         write_recurrences()
@@ -98,4 +102,4 @@ extensions = [extension(name) for name in [SHARED, *names]]
 if has_variants:
     extensions += [extension(name, variant) for variant in VARIANTS for name in VECTORISED]
 
-setup(ext_modules=extensions, cmdclass={"build_ext": BuildDecoders}, options={"build_ext": {"parallel": True}})
+setup(ext_modules=extensions, cmdclass={"build_ext": BuildDecoders})
