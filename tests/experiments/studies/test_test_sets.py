@@ -97,7 +97,7 @@ def downloads(hungarian, segmented, tmp_path, monkeypatch):
         return there[name]
 
     monkeypatch.setattr(
-        treebanks, "download", lambda lang, splits, *_: {split: get("%s-ud-%s.conllu" % (lang, split)) for split in splits}
+        treebanks, "_fetched", lambda lang, _, splits, *rest: {split: get("%s-ud-%s.conllu" % (lang, split)) for split in splits}
     )
     monkeypatch.setattr(
         conll17, "download", lambda lang, systems: {system: get(conll17.file_name(lang, system)) for system in systems}
