@@ -19,7 +19,7 @@ from mh4.data import treebanks
 README = EXPERIMENTS.parent / "README.md"
 BEGIN, END = "<!-- results: written by make report -->", "<!-- end of results -->"
 SETTINGS = {"authors": "authors' settings", "": "ours"}  # by their names in records, in the order of the columns
-HEADLINE = ("mh3", "mst", "mh4-hybrid", "1ec", "ensemble")
+HEADLINE = ("mh3", "mst", "mh4-hybrid", "1ec", "ensemble", "ensemble-all")
 SCORES = {"dev_uas": "dev UAS", "test_las": "test LAS"}
 
 
