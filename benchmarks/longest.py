@@ -16,11 +16,11 @@ import time
 from pathlib import Path
 
 import numpy as np
-from stopwatch import peak_memory
 
 from mh4.dynet_build import cpu
 from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, window_of
 from mh4.parser.systems import SYSTEMS, GlobalSystem
+from mh4.util.memory import peak_mb
 
 SHORTEST = 60
 
@@ -34,9 +34,9 @@ def measure(name, what, n):
         shape = sides if tensor.matrices is None else [tensor.matrices, *sides]
         tensors[tensor.name] = rng.standard_normal(shape, dtype=np.float32)
     decode = system.marginals if what == "marginals" else system.decoder(what, BEYOND_BEAM)
-    before, start = peak_memory(), time.process_time()
+    before, start = peak_mb(), time.process_time()
     decode(**tensors, single_root=True)
-    return time.process_time() - start, peak_memory() - before
+    return time.process_time() - start, peak_mb() - before
 
 
 def elsewhere(name, what, n):

@@ -32,9 +32,10 @@ import time
 from pathlib import Path
 
 import numpy as np
-from stopwatch import Stopwatch, peak_memory
+from stopwatch import Stopwatch
 
 from mh4.data import conllu, treebanks
+from mh4.util.memory import peak_mb
 from mh4.util.processes import with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -115,7 +116,7 @@ def by_stage(options, path):
     words = sum(map(len, sentences))
     print("%s on %s: %d sentences of %.1f words" % (model.system.name, Path(path).name, len(sentences), words / len(sentences)))
     print("per sentence:\n\n%s\n" % watch.table(STAGES, len(sentences)))
-    print("%d words/s, peak memory %d MB" % (words / sum(watch.seconds.values()), peak_memory()))
+    print("%d words/s, peak memory %d MB" % (words / sum(watch.seconds.values()), peak_mb()))
 
 
 def against_udpipe(options, path):
@@ -202,7 +203,7 @@ def run(checkout, arguments):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
-    return time.perf_counter() - start, peak_memory(usage)
+    return time.perf_counter() - start, peak_mb(usage)
 
 
 def by_length(path):

@@ -1,7 +1,5 @@
 """The stages of a program timed by processor time, which other programs disturb least."""
 
-import resource
-import sys
 import time
 from collections import Counter
 
@@ -44,9 +42,3 @@ class Stopwatch:
                 lines.append("| %s | %.2f | %.0f%% |" % (stage, 1000 * seconds / per, 100 * seconds / total))
         lines.append("| total | %.2f | |" % (1000 * total / per))
         return "\n".join(lines)
-
-
-def peak_memory(usage=None):
-    """The peak memory of a process, in MB: of this one, or of the one whose resource usage is given."""
-    usage = usage or resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)

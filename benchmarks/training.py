@@ -20,9 +20,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from stopwatch import Stopwatch, peak_memory
+from stopwatch import Stopwatch
 
 from mh4.data import conllu, treebanks
+from mh4.util.memory import peak_mb
 from mh4.util.processes import with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,7 +75,7 @@ def measure(options, train):
     print("%s on %s: %d minibatches of %.0f words" % (options.system, Path(train).name, len(timed), words / len(timed)))
     print("once: reading %(reading).2f s, network and training trees %(preparing).2f s" % once)
     print("per minibatch:\n\n%s\n" % watch.table(STAGES, len(timed)))
-    print("%d tokens/s, peak memory %d MB" % (words / sum(watch.seconds.values()), peak_memory()))
+    print("%d tokens/s, peak memory %d MB" % (words / sum(watch.seconds.values()), peak_mb()))
 
 
 def prepare(options, train, watch):

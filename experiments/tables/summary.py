@@ -72,8 +72,8 @@ def headline(results: Path = records.RESULTS) -> Table:
     for bank, of_bank in found.items():
         for whose, averages in of_bank.items():
             if averages:
-                counts = sorted({len(each.seeds) for each in averages.values()} if whose != "paper" else {paper.SEEDS})
-                seeds = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+                counts = [len(each.seeds) or paper.SEEDS for each in averages.values()]
+                seeds = " to ".join(map(str, sorted({min(counts), max(counts)})))
                 name = title(bank) if whose == "paper" else ""
                 body.append([name, whose, *(str(averages.get(system, "")) for system in HEADLINE), seeds])
     return Table(["", "", *HEADLINE, "seeds"], body, right=2)

@@ -1,4 +1,4 @@
-"""How much more memory this process may use, to refuse what does not fit before the system ends the process."""
+"""How much memory a process has used, and how much more this one may, to refuse what does not fit before the system ends it."""
 
 import os
 import resource
@@ -28,9 +28,10 @@ def require(size: int, what: str) -> None:
             raise MemoryError("%s needs another %d MB, and there are %d" % (what, size >> 20, max(there_is - _LEFT, 0) >> 20))
 
 
-def peak_mb() -> int:
-    """The most memory that this process has had, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> (20 if sys.platform == "darwin" else 10)
+def peak_mb(usage: resource.struct_rusage | None = None) -> int:
+    """The most memory that this process has had, in MB, or the one whose resource usage is given."""
+    usage = usage or resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_maxrss >> (20 if sys.platform == "darwin" else 10)
 
 
 def available(root: str = "/") -> int | None:
