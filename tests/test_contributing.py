@@ -15,6 +15,7 @@ from mh4.parser.systems import SYSTEMS, GreedySystem
 from mh4.training.trainer import Trainer
 
 
+@pytest.mark.slow
 def test_the_new_system_trains_and_parses(tmp_path):
     text = (toy.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", text, re.S)

@@ -171,7 +171,7 @@ def test_the_mh3_subset_makes_the_projective_trees(n):
     assert {done for done, _ in found} == {tuple(row[0] for row in rows) for rows in brute.sequences(n, 3)}
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
 def test_runs_every_derivation_of_mh4(n):
     """Items are computations (Section 3.2): what the deduction system derives, the transition system executes."""
     for rows in brute.sequences(n, 4):

@@ -79,6 +79,7 @@ def test_the_same_counts_and_alignment(files, words):
         assert scored(gold, *systems)[:2] == (whole, partners)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(texts(systems=2), st.integers(1, 4))
 def test_the_same_comparison(files, words):
@@ -114,6 +115,7 @@ def test_files_that_never_meet(small_chunks, tmp_path):
     assert sizes == [401] and counts == [official_counts(*paths)]
 
 
+@pytest.mark.slow
 def test_the_size_of_chunks(tmp_path):
     (path,) = written(tmp_path, [1000 * as_tokens("a b c d e f g")])
     sizes = scored(path, path)[2]

@@ -32,7 +32,7 @@ def int32(tree):
 # -------------------------------------------------------------------------------------------------------------- counting
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
 def test_counts_over_all_trees(n):
     found = coverage.measure_coverage(map(int32, brute.all_trees(n)))
     assert (found.sentences, found.words) == (len(brute.all_trees(n)), n * len(brute.all_trees(n)))
@@ -132,6 +132,7 @@ def test_json(bank, tmp_path):
     assert total["crossings"]["0"] == 2 and sum(total["crossings"].values()) == 4 and 0 < total["well_nested"] <= 4
 
 
+@pytest.mark.slow
 def test_standard_input(bank):
     with open(bank, "rb") as file:
         content = file.read()
@@ -145,6 +146,7 @@ def test_multiword_tokens_and_empty_nodes_do_not_count(tmp_path):
     assert json.loads(succeeds("coverage", "--json", str(path)))["total"]["words"] == 2
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_sentence(bank, tmp_path):
     bad = tmp_path / "bad.conllu"
     bad.write_text(as_conllu(PROJECTIVE, (-1, 2, 1)))
@@ -173,6 +175,7 @@ def test_output_that_nobody_reads(bank):
     assert done.returncode == 141 and done.stderr == b""
 
 
+@pytest.mark.slow
 def test_progress_shows_on_a_terminal(tmp_path):
     path = tmp_path / "a.conllu"
     path.write_text(5000 * as_conllu(CROSSING))

@@ -29,6 +29,7 @@ def official_table(gold, system, counts=False):
     return udeval.build_evaluation_table(found, counts=counts) + "\n"
 
 
+@pytest.mark.slow
 def test_one_system_gets_the_scorers_own_table(paths):
     for system in paths[1:]:
         assert succeeds("evaluate", paths[0], system).decode() == official_table(paths[0], system)
@@ -87,6 +88,7 @@ def test_by_relation(paths):
     ]
 
 
+@pytest.mark.slow
 def test_several_systems_have_a_column_each(paths):
     metrics, relations = succeeds("evaluate", *paths, "--by", "deprel").decode().split("\n\n")
     rows = {line.split()[0]: line.split()[1:] for line in metrics.splitlines()[1:]}
@@ -137,6 +139,7 @@ def test_json(paths):
     assert list(one["deprel"]) == ["punct", "root", "det", "obj", "nmod"] and one["deprel"]["obj"] == obj
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_sentence(paths, tmp_path):
     bad = tmp_path / "bad.conllu"
     bad.write_text(segmented.as_conllu([segmented.A[0]]))
@@ -175,6 +178,7 @@ def test_agrees_with_the_scorer_on_any_segmentation(texts):
             add_up_to_the_counts(gold, system, evaluation.evaluate(gold, system))
 
 
+@pytest.mark.slow
 @given(segmented.same_text())
 def test_a_file_against_itself(texts):
     with tempfile.TemporaryDirectory() as folder:

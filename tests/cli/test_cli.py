@@ -40,6 +40,7 @@ def test_help_and_version_come_without_dynet(tmp_path):
     assert (tmp_path / "toy-ud-train.conllu").exists()
 
 
+@pytest.mark.slow
 def test_without_dynet_commands_say_how_to_get_it(treebank, tmp_path):
     (tmp_path / "dynet_config.py").write_text("raise ModuleNotFoundError('No module named dynet_config')")
     path = os.pathsep.join([str(tmp_path), str(toy.ROOT)])
@@ -169,6 +170,7 @@ def test_progress_and_quiet(model, treebank):
     assert on_a_terminal("parse", "--model", model, "--quiet", test) == (0, b"")
 
 
+@pytest.mark.slow
 def test_a_parse_on_a_terminal_cannot_control_it(model, tmp_path):
     """A pipe gets every byte."""
     odd = "\x1b[31m\x07\x9b2J\r\x7f"
@@ -180,6 +182,7 @@ def test_a_parse_on_a_terminal_cannot_control_it(model, tmp_path):
     assert succeeds("parse", "--model", model, str(path)).count(odd.encode("utf-8")) == 2
 
 
+@pytest.mark.slow
 def test_test_and_evaluate_agree(model, treebank):
     gold, out = str(treebank / "toy-ud-dev.conllu"), str(treebank / "dev.conllu")
     succeeds("parse", "--model", model, gold, "-o", out)
@@ -235,6 +238,7 @@ def test_info_says_what_the_model_is(model):
     assert "toy-ud-train.conllu (git blob" in text and "max_updates = 30" in text
 
 
+@pytest.mark.slow
 def test_training_a_finished_model_again_says_so(model, treebank):
     train, dev = str(treebank / "toy-ud-train.conllu"), str(treebank / "toy-ud-dev.conllu")
     arguments = ["train", "--system", "mh4-hybrid", "--train", train, "--dev", dev, "--model", model]

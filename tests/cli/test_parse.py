@@ -89,6 +89,7 @@ def test_skipped_sentences_are_as_they_were(given, model):
     assert done.stderr.decode().endswith(" say: %d skipped\n" % skipped) and 0 < skipped < 10
 
 
+@pytest.mark.slow
 def test_searches_that_a_system_does_not_have(folder, given, model):
     assert "mh4-hybrid has no scores of arcs, for --beyond mst" in refuses(
         "parse", "--model", model, str(given), "--beyond", "mst"

@@ -48,6 +48,7 @@ def test_a_folder_that_cannot_be_made(tmp_path):
         treebanks.locate("toy", to=str(tmp_path / "file" / "folder"))
 
 
+@pytest.mark.slow
 def test_many_write_it_at_once(paths, tmp_path):
     """Some of them are killed: the next deletes what these have left."""
     fork = multiprocessing.get_context("fork")
@@ -132,6 +133,7 @@ def test_columns_and_comments(paths, split):
     assert multiword and empty
 
 
+@pytest.mark.slow
 def test_the_official_validator_accepts_it(paths):
     from udtools import Validator
 

@@ -294,6 +294,7 @@ def test_a_server_that_sends_forever(server, tmp_path, monkeypatch, source, limi
     assert names(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parts, message",
     [
@@ -430,6 +431,7 @@ def test_many_at_once(server, tmp_path, number, before):
     assert server.seen == ["bytes=%d-" % before if before else None]
 
 
+@pytest.mark.slow
 def test_many_at_once_of_which_some_are_killed(server, tmp_path):
     part = tmp_path / "hu-ud-train.conllu.part"
     server.pause = 0.02

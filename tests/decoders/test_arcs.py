@@ -16,6 +16,7 @@ def without_arcs(scores):
     return {name: tensor for name, tensor in scores.items() if name != "arcs"}
 
 
+@pytest.mark.slow
 @every_decoder
 @settings(max_examples=40)
 @given(n=st.integers(1, 25), seed=seeds)

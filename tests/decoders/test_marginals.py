@@ -34,7 +34,7 @@ DOUBLED = {
 # ----------------------------------------------------------------------------------------------------------- the references
 
 
-@pytest.mark.parametrize("k", [3, 4])
+@pytest.mark.parametrize("k", [3, pytest.param(4, marks=pytest.mark.slow)])
 def test_the_number_of_sequences(k):
     """By enumeration, and by the chart that derives each once."""
     for single_root in (False, True):
@@ -96,7 +96,7 @@ def test_every_tree_is_counted_once(single_root, n):
 
 
 @every_root
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, pytest.param(6, marks=pytest.mark.slow)])
 def test_every_tree_of_1ec_is_counted_once(single_root, n):
     zeros = ONEEC.sample(n, rng_for(), "zeros")
     found = oneec.marginals(**zeros, single_root=single_root)

@@ -21,7 +21,7 @@ BEYOND_MH4 = (-1, 3, 0, 5, 2, 4)
 # ----------------------------------------------------------------------------------------------------- the reference itself
 
 
-@pytest.mark.parametrize("n", range(6))
+@pytest.mark.parametrize("n", [*range(5), pytest.param(5, marks=pytest.mark.slow)])
 def test_the_reference(n):
     """It enumerates the trees of the class, by all twelve reduces where there is room, and gives the counts known."""
     derivations = brute.derivations(n, 5)

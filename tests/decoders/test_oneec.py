@@ -98,7 +98,7 @@ def test_best_of_all_where_one_tensor_dominates(n, name, sign):
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
-@pytest.mark.parametrize("n", [3, 4, 5, 6])
+@pytest.mark.parametrize("n", [3, 4, 5, pytest.param(6, marks=pytest.mark.slow)])
 def test_best_of_all_where_each_tensor_has_a_sign(n, sign):
     rng = rng_for("signs", n, sign)
     for name in (None, *NAMES):

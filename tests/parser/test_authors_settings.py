@@ -451,6 +451,7 @@ def test_the_rate_falls_before_training_ends(everything, tmp_path):
     assert summary["evaluations"] == 1 + 3 * 2
 
 
+@pytest.mark.slow
 def test_resuming_after_the_rate_fell(everything, tmp_path):
     settings = ["training.evaluate_updates=1", "training.patience=1", "training.rate_falls=3", "training.max_updates=20"]
     settings += ["training.learning_rate=0.05"]

@@ -68,6 +68,7 @@ def test_the_matrix_of_a_sentence(sentences, files):
     assert half.dtype == np.float32 and half.shape == (len(sentences[35]), DIMENSIONS)
 
 
+@pytest.mark.slow
 def test_models(sentences, files, tmp_path):
     """Training learns from them: the heads are in them, and the words all look the same."""
     words = [["x"] * len(s) for s in sentences[:12]]

@@ -119,6 +119,7 @@ def test_an_ensemble_of_one_is_the_parser(models, treebank):
         same(one, two)
 
 
+@pytest.mark.slow
 def test_members_vote_for_arcs_and_average_labels_and_tags(models, treebank):
     sentences = toy.sentences(treebank, "test")
     seen = []
@@ -152,6 +153,7 @@ def test_members_vote_for_arcs_and_average_labels_and_tags(models, treebank):
     assert {"det:the", "mark"} & {label for sentence in parsed for label in sentence.deprels}
 
 
+@pytest.mark.slow
 def test_order_of_models_does_not_matter_where_there_are_no_ties(models, treebank):
     sentences = toy.sentences(treebank, "test")
     results = [mh4.load(list(order)).parse(sentences) for order in permutations(models)]
@@ -346,6 +348,7 @@ def test_probabilities_are_those_of_the_members_on_average(models, treebank):
         ensemble.parse([voted], confidence=True)
 
 
+@pytest.mark.slow
 def test_an_ensemble_and_its_members_test_themselves(models, treebank):
     file = treebank / "toy-ud-test.conllu"
     gold = conllu.read(str(file))

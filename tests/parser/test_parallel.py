@@ -40,6 +40,7 @@ def test_chunks_come_back_in_order(model, monkeypatch, processes):
     assert ahead < 70  # the file is not read whole before there is a result
 
 
+@pytest.mark.slow
 def test_as_many_processes_as_make_sense(model, monkeypatch):
     """Not more than there are cores, nor than there are chunks."""
     started = []

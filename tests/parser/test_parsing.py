@@ -59,6 +59,7 @@ def test_untrained_parsers_label_roots_too(tmp_path):
         assert any((sentence.heads[1:] == 0).sum() > 1 for sentence in parsed) == several
 
 
+@pytest.mark.slow
 def test_subtypes_survive_training_and_parsing(tmp_path):
     """Subtypes of det and amod, which here depend on the last letter of their words; they do not count for LAS."""
     sentences = toy.sentences(tmp_path)[:25]

@@ -101,6 +101,7 @@ def test_threads_load_models(folders, sentences):
     assert found == [expected[folder] for folder in several]
 
 
+@pytest.mark.slow
 def test_threads_parse_while_another_trains(folders, sentences, tmp_path):
     """The training has the same result as one that has the process for itself."""
     settings = config.with_settings(toy.SMALL, ["training.max_updates=30", "training.evaluate_updates=10", "dropout.lstm=0.3"])

@@ -47,6 +47,7 @@ def bank(path):
     return library.parse(Path(path).read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"confidence": True}])
 def test_they_are_parsed_as_their_file_is(folder, options):
     path = str(folder / "in.conllu")
@@ -79,6 +80,7 @@ def test_a_token_list_without_words_is_refused_by_its_name(folder):
         parser.parse(bank(folder / "in.conllu")[0])  # not in a list
 
 
+@pytest.mark.slow
 def test_they_are_measured_as_their_files_are(folder):
     gold, out = str(folder / "in.conllu"), str(folder / "out.conllu")
     succeeds("parse", "--model", str(folder / "model"), gold, "-o", out)

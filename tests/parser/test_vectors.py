@@ -141,6 +141,7 @@ def tensors(model, sentence):
         return scores.trees.arrays()[0]["shift"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["frozen", "tuned"])
 def test_models(how, vectors, sentences, tmp_path):
     """All copies of a model parse as it does, words unseen in training included; only tuned vectors are learned."""
@@ -190,6 +191,7 @@ def test_models_without_their_vectors(vectors, sentences, tmp_path):
     assert isinstance(opened(str(tmp_path)), Folder)
 
 
+@pytest.mark.slow
 def test_training_by_name(sentences, treebank, tmp_path):
     """The command's function: settings follow from what is given, and what is missing or does not fit is refused."""
     words = sorted({word for sentence in sentences for word in sentence.words})

@@ -20,6 +20,8 @@ from mh4.serving.app import Limits, application  # noqa: E402
 from mh4.serving.workers import Busy, TooLong  # noqa: E402
 from mh4.util.processes import Killed  # noqa: E402
 
+pytestmark = pytest.mark.slow  # a segmenter is trained
+
 TEXT = "Ta kaluma dorpit berodo. Ta kaluma dorpit."
 HORIZONTAL = "Ta kaluma dorpit berodo .\nTa kaluma dorpit .\n"
 
@@ -43,7 +45,6 @@ def parsed(models, tmp_path, text, *options):
     return target.read_bytes().decode()
 
 
-@pytest.mark.slow
 def test_models(app):
     status, headers, body = ask(app, "/models")
     assert status == 200 and headers["content-type"] == "application/json"

@@ -116,6 +116,7 @@ def test_the_temperature_matters_for_minimum_bayes_risk(trained):
     assert by_temperature[0.001] == exact != by_temperature[30.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mh5-hybrid", "greedy-mh4"])
 def test_systems_without_probabilities_say_so(name, tmp_path):
     sentences = toy.sentences(tmp_path)[:5]
@@ -130,6 +131,7 @@ def test_systems_without_probabilities_say_so(name, tmp_path):
     assert "no mbr decoding" in refuses("parse", "--model", folder, "--decode", "mbr", file)
 
 
+@pytest.mark.slow
 def test_confidence_on_the_command_line(trained, tmp_path):
     """ArcProb joins what MISC has; nothing else changes."""
     model, file = str(trained / "model"), tmp_path / "in.conllu"

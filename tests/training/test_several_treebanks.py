@@ -108,6 +108,7 @@ def test_a_model_begins_with_the_weights_of_another(first, files, tmp_path):
         assert one.heads.tolist() == other.heads.tolist()
 
 
+@pytest.mark.slow
 def test_it_resumes_exactly(first, files, tmp_path):
     def tune(name, progress=None):
         return mh4.train([files["b"], files["a"]], [files["c"], files["d"]], tmp_path / name, init=first, progress=progress)

@@ -244,6 +244,7 @@ def test_parse_takes_unknown_words_and_characters_and_refuses_what_is_no_sentenc
     assert parser.parse([]) == []
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_model_and_another_another(finished, everything, tmp_path):
     """To the bit."""
     folder, _, summary = finished

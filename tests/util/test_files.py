@@ -91,6 +91,7 @@ def test_a_fifo_is_written_to(tmp_path):
     assert got == ["new\n"] and stat.S_ISFIFO(fifo.lstat().st_mode) and names(tmp_path) == ["fifo"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "-"])
 @pytest.mark.parametrize("into", ["file", "pipe"])
 def test_standard_output_is_written_to_by_any_name(tmp_path, name, into):

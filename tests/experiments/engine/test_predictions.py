@@ -142,6 +142,7 @@ def test_trees_that_are_none_are_refused(files, trees, tmp_path):
             assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_what_is_not_there_is_one_sentence(files, trees, tmp_path):
     for arguments in ((tmp_path / "none.gz", files["dev"]), (trees, tmp_path / "none.conllu")):
         done = restored(*arguments)

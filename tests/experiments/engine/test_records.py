@@ -123,6 +123,7 @@ def test_results_without_models_are_trained_again(run, told, tmp_path):
     assert json.loads(path.read_text())["dev_uas"] == pytest.approx(83.1)
 
 
+@pytest.mark.slow
 def test_the_time_to_the_papers_mean(run, tmp_path, monkeypatch):
     """The time of the first evaluation at or above the mean; those of mh3 are 81.5, 82.5 and 83.5."""
     means = {"mh3": 82.5, "mst": 82.01, "mh4-two": 84.01, "mh4-hybrid": 70.0, "greedy-mh4": None}

@@ -122,6 +122,7 @@ def recorded(tmp_path):
         return {(line["within"], line["row"], line["system"]): line for line in csv.DictReader(lines)}
 
 
+@pytest.mark.slow
 def test_short_runs(train, told, tmp_path, capsys):
     assert train() == 0
     trained = [(call["run"], "word_boundaries=true" in str(call["argv"])) for call in calls(told)]
@@ -148,6 +149,7 @@ def test_short_runs(train, told, tmp_path, capsys):
     assert not list((tmp_path / "home").rglob("*.trees.gz"))
 
 
+@pytest.mark.slow
 def test_what_is_recorded_with_these_settings_is_not_trained_again(train, told, tmp_path):
     assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(told)) == 2
     shutil.rmtree(tmp_path / "home" / "runs")  # it was another machine
@@ -185,6 +187,7 @@ def test_full_length_within_both_settings(train, told, tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_is_named_and_trained_the_next_time(train, told, tmp_path, capsys):
     (told / "fail").write_text("greedy-mh4-1")
     assert train("--rows", "boundaries greedy", "--seeds", "1") == 1
@@ -221,6 +224,7 @@ def test_help():
     assert done.stdout.decode().startswith(usage("ablations") + "\n") and done.stderr == b""
 
 
+@pytest.mark.slow
 def test_on_the_toy_treebank(tmp_path, monkeypatch):
     """Really trained, briefly: the model has the authors' value, and its row is in a page of its own."""
     plan = SMALL_PLAN.replace("updates = 1500", "updates = 4").replace("evaluate_updates = 500", "evaluate_updates = 2")
@@ -315,6 +319,7 @@ def test_effects_are_written_where_the_settings_are():
     ]
 
 
+@pytest.mark.slow
 def test_the_documentation_has_the_effects_that_are_recorded(tmp_path):
     text = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8")
     everything = ablations.measured(PLAN, ROOT / "experiments" / "results", toy=False)

@@ -36,6 +36,7 @@ def _write_chains(path, parsed, first):
             file.write(block.text({conllu.HEAD: heads, conllu.DEPREL: ["root" if head == "0" else "dep" for head in heads]}))
 
 
+@pytest.mark.slow
 def test_it_counts_what_mh4_compare_counts(home, tmp_path, capsys):
     assert study("compare", "--lang", "toy", "--systems", "mh3 mst", home=home) == 0
     out = capsys.readouterr().out

@@ -207,6 +207,7 @@ def test_a_record_says_where_and_how_it_was_made(make_one, tmp_path):
     assert not list((tmp_path / "home" / "results").glob("*.md"))  # pages are made at the end, by one process
 
 
+@pytest.mark.slow
 def test_a_record_that_differs_from_one_of_the_same_inputs_is_reported(make_one, tmp_path, capsys):
     assert make_one("--system", "mst", "--seed", "1") == 0
     path = tmp_path / "home" / "results" / "toy" / "mst-seed1.json"
@@ -229,6 +230,7 @@ main(sys.argv[3:], obj=Bench(trainer=[sys.executable, sys.argv[2]]))
 """
 
 
+@pytest.mark.slow
 def test_of_two_processes_for_one_record_the_second_waits(told, tmp_path):
     """As when a driver is killed and started again, while a job that the first one started is still training."""
     words = ["--home", str(tmp_path / "home"), "single", "--lang", "toy", "--system", "mst", "--seed", "1"]
@@ -262,6 +264,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.usefixtures("ending_signals")
 def test_a_driver_that_is_told_to_end_interrupts_snakemake_first(tmp_path, number):

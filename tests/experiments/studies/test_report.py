@@ -42,6 +42,7 @@ def table(text, title):
     return found
 
 
+@pytest.mark.slow
 def test_every_table_stands_beside_the_papers(results):
     file = {"path": "f", "git_blob": "ff"}
     systems = {"stanford": {**file, "las": 74.7201}, "c2l2": {**file, "las": 74.0}}
@@ -119,6 +120,7 @@ def test_the_same_records_give_the_same_bytes(results):
     assert {path: path.read_bytes() for path in report.write(["hu"], results)} == first
 
 
+@pytest.mark.slow
 def test_the_committed_report_is_that_of_the_committed_records(tmp_path):
     """As far as text goes: drawings depend on the version of matplotlib."""
     shutil.copytree(records.RESULTS, tmp_path / "results", ignore=shutil.ignore_patterns("toy*"))

@@ -10,6 +10,7 @@ from mh4.data import treebanks
 from mh4.util.files import git_blob_id
 
 
+@pytest.mark.slow
 def test_every_run_is_trained_and_reported(run, told, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("LANG", "toy")
     monkeypatch.setenv("LC_TIME", "C")
@@ -61,6 +62,7 @@ def test_folders_may_have_any_name(run, hungarian, tmp_path, monkeypatch, capfdb
     assert error.count(b"\n") == 1 and b"\\n\\x1b[31m is not a folder" in error
 
 
+@pytest.mark.slow
 def test_what_is_finished_is_not_trained_again(run, told, tmp_path, capsys):
     assert run(*toy("--seeds", "1")) == 0
     first = (tmp_path / "home" / "results" / "toy.md").read_text(encoding="utf-8")
@@ -82,6 +84,7 @@ def test_changed_settings_are_for_the_trainer_to_judge(run, told, tmp_path):
     assert len(calls(told)) == 2
 
 
+@pytest.mark.slow
 def test_a_failing_run_is_reported_and_the_others_go_on(run, told, tmp_path, capsys):
     (told / "fail").write_text("mst-1")
     assert run(*toy("--seeds", "1 2")) == 1
@@ -102,6 +105,7 @@ def test_a_run_that_ends_well_without_a_summary_has_failed(told, tmp_path, capsy
     assert "ended without finishing its training" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_settings_stand_apart(run, told, hungarian, tmp_path, capsys):
     """Their runs, records and pages have names of their own; the paper's numbers are the same."""
     asked = ("--lang", "hu", "--systems", "mh4-hybrid", "--seeds", "1 2", "--ud", str(hungarian))

@@ -52,6 +52,7 @@ def test_without_the_segmentation_there_are_trees_of_dev_only(run, told, hungari
     assert [line.split()[1] for line in text.splitlines() if line.startswith("#")] == ["dev"]
 
 
+@pytest.mark.slow
 def test_test_scores_of_the_toy_treebank(run, tmp_path):
     """They are percentages of its words, which are the same in the segmentation: it is the same file."""
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
@@ -200,6 +201,7 @@ def test_the_segmentation_must_be_in_the_folder_that_is_named(run, told, hungari
     assert not calls(told) and not (tmp_path / "home").exists()
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_parse_has_no_test_scores(run, told, tmp_path, capsys):
     (told / "mute").write_text("mst-1")
     results = tmp_path / "home" / "results" / "toy"
@@ -222,6 +224,7 @@ def test_a_model_that_cannot_parse_has_no_test_scores(run, told, tmp_path, capsy
     assert trees(results / "mst-seed1.trees.gz") == trees(results / "mh3-seed1.trees.gz")
 
 
+@pytest.mark.slow
 def test_a_model_parses_once_unless_its_trees_are_lost(run, told, tmp_path):
     def again():
         assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
