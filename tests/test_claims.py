@@ -84,6 +84,7 @@ def test_the_reduces_of_mh4_are_those_of_attardis_all_s0s1():
     ]
 
 
+@pytest.mark.slow
 def test_the_trees_of_the_transition_system_that_mh4_does_not_derive():
     """Section 3.2 has one of five words. There is one of four words, and there are 50 of five."""
     beyond = {n: reached(n) - set(brute.mhk_trees(n, 4)) for n in range(1, 6)}

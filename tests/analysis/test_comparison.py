@@ -190,6 +190,7 @@ def test_json(paths):  # noqa: F811
     assert empty == {"recalled": 1, "precise": 0, "recall": pytest.approx(100 / 3), "precision": None}
 
 
+@pytest.mark.slow
 def test_it_is_the_same_every_time(paths):  # noqa: F811
     assert succeeds("compare", *paths) == succeeds("compare", *paths)
 

@@ -56,6 +56,7 @@ def test_percentages_and_sums():
     assert empty.sentence_coverage("mh4") == empty.edge_coverage("mh4") == empty.share(0) == 0
 
 
+@pytest.mark.slow
 def test_trees_with_too_large_a_core_are_left_out(tmp_path):
     """Here the odd words are a chain, and so are the even ones: nothing can be taken away. Long sentences as such are counted."""
 
@@ -116,6 +117,7 @@ def test_files_have_a_row_each_and_one_for_all(bank, tmp_path):
     assert lines[4].split()[3:7] == ["50.00", "75.00", "75.00", "75.00"]
 
 
+@pytest.mark.slow
 def test_json(bank, tmp_path):
     other = tmp_path / "other.conllu"
     other.write_text(as_conllu(PROJECTIVE))

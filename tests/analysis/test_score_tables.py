@@ -119,6 +119,7 @@ def test_several_systems_have_a_column_each(paths):
     ]
 
 
+@pytest.mark.slow
 def test_json(paths):
     found = json.loads(succeeds("evaluate", "--json", *paths))
     assert found["gold"] == paths[0] and [system["file"] for system in found["systems"]] == paths[1:]

@@ -30,6 +30,7 @@ def model(treebank):
     return folder
 
 
+@pytest.mark.slow
 def test_help_and_version_come_without_dynet(tmp_path):
     (tmp_path / "dynet.py").write_text("raise SystemExit('DyNet was imported')")
     (tmp_path / "dynet_config.py").write_text("raise SystemExit('DyNet was imported')")
@@ -67,6 +68,7 @@ def test_help_imports_next_to_nothing():
     assert not {"numpy", "rich", "dynet", "tomllib", "json"} & set(modules)
 
 
+@pytest.mark.slow
 def test_completion_in_the_shell():
     """Of commands, options and files, as the reference sets it up."""
     reference = (toy.ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")

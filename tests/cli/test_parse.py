@@ -74,6 +74,7 @@ def test_every_sentence_gets_a_tree(folder, given, model, jobs):
     assert b"# mh4 = " not in again and again.count(b"\n\n") == 11
 
 
+@pytest.mark.slow
 def test_skipped_sentences_are_as_they_were(given, model):
     done = mh4("parse", "--model", model, str(given), "--longest", "6", "--beyond", "skip")
     before, after = parts(given.read_bytes()), parts(done.stdout)

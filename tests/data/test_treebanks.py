@@ -418,6 +418,7 @@ def eventually(condition):
     raise AssertionError("waited in vain")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [2, 4, 12])
 @pytest.mark.parametrize("before", [None, 100_000])
 def test_many_at_once(server, tmp_path, number, before):
@@ -499,6 +500,7 @@ def test_many_at_once_from_one_archive(server, tmp_path, monkeypatch):
     assert names(tmp_path) == ["el-ud-train.conllu", "hu-ud-train.conllu", "ud-treebanks-v2.0.tgz"]
 
 
+@pytest.mark.slow
 def test_many_at_once_without_locks(server, tmp_path, monkeypatch):
     """Never is a file wrong that has its name: what is verified is a copy that no other process knows of."""
 
@@ -681,6 +683,7 @@ def test_the_command(server, tmp_path, monkeypatch):
     assert done.exit_code == 2 and "no toy treebank" in done.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [b"\xff\xfe", b"a b", b"%s{0}", b"-x", b"~", "é".encode()])
 def test_folders_may_have_any_name(tmp_path, name):
     """A tilde in quotes is a name like any other."""

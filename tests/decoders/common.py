@@ -16,6 +16,15 @@ KINDS = ("normal", "ties", "zeros", "large")
 small = pytest.mark.parametrize("n", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
 
 
+def kinds(*names):
+    """For each kind of scores; random ones and ties find most of what is wrong, so that only these are fast tests."""
+    slow = [pytest.param(name, marks=pytest.mark.slow) for name in names if name not in ("normal", "ties", "planted")]
+    return pytest.mark.parametrize("kind", [name for name in names if name in ("normal", "ties", "planted")] + slow)
+
+
+every_kind = kinds(*KINDS)
+
+
 def sample(shape, rng, kind):
     """Random float32 scores: any reals, a few integers (many ties), all zero, or of magnitude a million.
 

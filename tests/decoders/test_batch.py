@@ -62,6 +62,7 @@ def optional(name, rng):
     return [tensor for tensor, shape in DECODERS[name].tensors.items() if shape.optional and rng.random() < 0.5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DECODERS)
 @given(batches, st.booleans(), st.booleans())
 @settings(deadline=None, max_examples=60)

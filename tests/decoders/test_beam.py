@@ -13,6 +13,7 @@ from common import (
     MH4_TWO,
     WITH_ARCS,
     bad_arrays,
+    every_kind,
     parts_score,
     read_only,
     rng_for,
@@ -68,7 +69,6 @@ LOCAL = [
 GLOBAL = [Search(d.name, d.tensors, beam.decode, d) for d in (MH3, MH4_TWO, MH4_HYBRID, *WITH_ARCS)]
 every_model = pytest.mark.parametrize("model", LOCAL + GLOBAL, ids=lambda model: model.name)
 every_root = pytest.mark.parametrize("single_root", [False, True])
-every_kind = pytest.mark.parametrize("kind", KINDS)
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -14,6 +14,7 @@ from common import (
     bad_arrays,
     check,
     costs,
+    every_kind,
     found_trees,
     hamming_cost,
     parts_score,
@@ -30,7 +31,6 @@ from hypothesis import strategies as st
 from mh4.decoders import NotInClass
 
 every_decoder = pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
-every_kind = pytest.mark.parametrize("kind", KINDS)
 seeds = st.integers(0, 2**32 - 1)
 DRAWS = 13  # of scores for each of the four kinds
 

@@ -3,13 +3,26 @@
 import brute
 import numpy as np
 import pytest
-from common import BAD_HEADS, accepted_trees, bad_arrays, costs, parts_score, rng_for, sample, small, some, tolerance, zero_cost
+from common import (
+    BAD_HEADS,
+    accepted_trees,
+    bad_arrays,
+    costs,
+    kinds,
+    parts_score,
+    rng_for,
+    sample,
+    small,
+    some,
+    tolerance,
+    zero_cost,
+)
 from mh5_judge import DECODERS, EVERY_KIND, HYBRID, HYBRID_ARCS, judge, scores_of
 
 from mh4.decoders import NotInClass, mh5
 
 every_decoder = pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.name)
-every_kind = pytest.mark.parametrize("kind", EVERY_KIND)
+every_kind = kinds(*EVERY_KIND)
 
 TREES = [1, 1, 3, 16, 125, 1276]  # over n = 0 to 5 words
 SEQUENCES = [1, 1, 6, 84, 1860, 49908]

@@ -97,6 +97,7 @@ def sample_cost(n, rng, kind, number):
     return [None, hamming_cost(gold), sample_scores((n + 1, n + 1), rng, kind)][number % 3]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     n=st.integers(0, 8), seed=seeds, kind=st.sampled_from(KINDS), hybrid=st.booleans(), arcs=st.booleans(), single=st.booleans()

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import brute
 import numpy as np
 import pytest
-from common import KINDS, bad_arrays, costs, hamming_cost, read_only, rng_for, sample, small, tolerance, zero_cost
+from common import KINDS, bad_arrays, costs, every_kind, hamming_cost, read_only, rng_for, sample, small, tolerance, zero_cost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oneec_judge import NAMES, ONEEC, definition, is_in_class, parts_of, random_scores, random_tree, trees, walk
@@ -71,7 +71,7 @@ def test_the_chart_derives_every_tree_of_the_class_at_its_score_and_no_other(n):
     assert derived == COUNTS[n - 1]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every_kind
 @small
 def test_best_of_all(n, kind):
     rng = rng_for("best", n, kind)
@@ -115,7 +115,7 @@ def test_the_chart_derives_trees_of_six_words():
         check_chart(trees(6).trees[i], random_scores(6, rng))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@every_kind
 @small
 def test_best_with_a_single_root(n, kind):
     rng = rng_for("root", n, kind)
@@ -207,6 +207,7 @@ def test_a_sentence_without_words():
 # ----------------------------------------------------------------------------------------------------- longer sentences
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(n=st.integers(6, 14), seed=seeds)
 def test_the_chart_derives_larger_trees_at_their_score(n, seed):

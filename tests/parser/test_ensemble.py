@@ -34,6 +34,7 @@ def support(heads, votes):
     return sum(map(len, voters)), -sum(min(each, default=len(votes) - 1) for each in voters)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", TREES)
 def test_the_tree_has_most_votes_of_its_class(tree):
     """Among all single-root trees, with the earliest voters among ties; members may have several roots."""
@@ -273,6 +274,7 @@ def test_the_command(models, other, treebank):
     assert succeeds("ensemble", "--keep-deps", *arguments, stdin=with_file) == with_file
 
 
+@pytest.mark.slow
 def test_files_alone_need_no_dynet(other, treebank, tmp_path):
     (tmp_path / "dynet.py").write_text("raise SystemExit('DyNet was imported')")
     (tmp_path / "dynet_config.py").write_text("raise SystemExit('DyNet was imported')")

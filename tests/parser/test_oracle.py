@@ -46,6 +46,7 @@ def test_finds_a_sequence_for_every_tree_that_has_one(codes, n):
             check(rows, np.array(tree), codes)
 
 
+@pytest.mark.slow
 def test_trees_of_five_words():
     """The projective trees; those of MH4 and five more, including the paper's example."""
     found = {codes: set() for codes in (MH3, MH4)}

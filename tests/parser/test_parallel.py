@@ -19,6 +19,7 @@ def model(tmp_path_factory):
     return str(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 3])
 def test_chunks_come_back_in_order(model, monkeypatch, processes):
     monkeypatch.setattr(parallel, "CHUNK_WORDS", 20)
@@ -60,6 +61,7 @@ def test_as_many_processes_as_make_sense(model, monkeypatch):
     assert 3 <= len(started) <= 4
 
 
+@pytest.mark.slow
 def test_an_iteration_that_is_given_up_ends_its_processes(model, monkeypatch):
     monkeypatch.setattr(parallel, "CHUNK_WORDS", 10)
     monkeypatch.setattr(cpu, "cores", lambda: 2)
@@ -76,6 +78,7 @@ def without_memory():
     raise OutOfMemory("FILE, line 1, sentence 1: not enough memory")
 
 
+@pytest.mark.slow
 def test_errors_come_from_other_processes_as_they_are():
     block = conllu.Block([], conllu.Sentence(["w"]))
     with pytest.raises(OutOfMemory, match="^FILE, line 1, sentence 1: not enough memory$"):

@@ -128,6 +128,7 @@ def saved(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_paths_of_models(saved, monkeypatch):
     """Of any kind; an empty one is not the current folder."""
 
@@ -234,6 +235,7 @@ def raising(error):
     return fail
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system, without", [("mh3-arcs", "mh3"), ("mh4-arcs", "mh4-hybrid")])
 def test_scores_of_arcs_count_in_every_search(system, without, tmp_path):
     """Trees come from all tensors of the system, including its arc scores, which change them."""

@@ -60,6 +60,7 @@ def in_threads(*functions):
     return results
 
 
+@pytest.mark.slow
 def test_threads_share_parsers(folders, sentences):
     """Four share one parser, others have their own; an ensemble takes part; each also parses one sentence at a time."""
     parsers = [Parser.load(folder) for folder in folders.values()]

@@ -160,6 +160,7 @@ def test_confidence_on_the_command_line(trained, tmp_path):
         np.testing.assert_allclose(probabilities, np.concatenate([s.probabilities[1:] for s in expected]), atol=6e-5)
 
 
+@pytest.mark.slow
 def test_without_calibration_the_temperature_is_1_and_it_says_so(trained, tmp_path):
     sentences = toy.sentences(trained)[:5]
     folder = tmp_path / "model"
@@ -185,6 +186,7 @@ def test_a_damaged_calibration(trained, tmp_path):
             mh4.load(folder)
 
 
+@pytest.mark.slow
 def test_training_ends_with_calibration(trained):
     """The temperature is the best for the gold arcs of dev; systems without marginals get none."""
     folder = str(trained / "model")

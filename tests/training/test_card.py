@@ -58,6 +58,7 @@ def rewritten(packed, path, change):
     return str(path)
 
 
+@pytest.mark.slow
 def test_parses_as_the_folder_does(folder, packed, treebank, tmp_path):
     arguments = ["--confidence", "--tags", treebank / "toy-ud-dev.conllu"]
     expected = run("parse", "--model", folder, *arguments)

@@ -33,6 +33,7 @@ def settings(*assignments):
     return config.with_settings(toy.SMALL, assignments)
 
 
+@pytest.mark.slow
 def test_another_build_of_dynet(tmp_path):
     """A sentence says what is missing, whatever needs the network."""
     (tmp_path / "dynet_config.py").write_text("def set(**settings): pass\n")
@@ -262,6 +263,7 @@ def weights(folder):
         return {name: array.tobytes() for name, array in file.items()}
 
 
+@pytest.mark.slow
 def test_a_training_that_was_cut_off_resumes_from_its_last_evaluation(everything, tmp_path):
     def learner(listener):
         return Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path), listener=listener)

@@ -185,6 +185,7 @@ def test_a_signal_while_a_file_is_made_leaves_nothing(tmp_path, monkeypatch, whe
     assert os.listdir(tmp_path) == ["file"] and path.read_text() == "old"
 
 
+@pytest.mark.slow
 def test_many_processes_writing_one_file(tmp_path):
     """Each takes what it finds for stale if it can lock it; none loses its own."""
     code = """

@@ -341,6 +341,7 @@ def as_conllu(heads):
     return "\n".join("%d\tw\t_\t_\t_\t_\t%d\tx\t_\t_" % (m, head) for m, head in enumerate(heads, start=1)) + "\n\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "heads, reason",
     [

@@ -54,6 +54,7 @@ def restored(trees, file):
     return subprocess.run([*COMMAND, str(trees), str(file)], cwd=str(toy.ROOT), capture_output=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", ["dev", "test"])
 def test_trees_come_back_as_they_were(files, parsed, trees, split):
     done = restored(trees, files[split])

@@ -163,6 +163,7 @@ def test_what_is_recorded_with_these_settings_is_not_trained_again(train, told, 
     assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(told)) == 8  # the models there are of other settings
 
 
+@pytest.mark.slow
 def test_full_length_within_both_settings(train, told, tmp_path):
     """The runs to compare with are those of make reproduce."""
     assert train("--length", "full") == 0

@@ -119,6 +119,7 @@ def without_snakemake(monkeypatch):
     return started
 
 
+@pytest.mark.slow
 def test_a_damaged_record_is_named_before_training(make_one, without_snakemake, tmp_path, capsys):
     """One that is to be made, or any other, as all of them are needed for the report."""
     home, words = tmp_path / "home", ["--langs", "toy", "--systems", "mst", "--seeds", "1"]
@@ -143,6 +144,7 @@ def test_what_snakemake_cannot_be_told(without_snakemake, tmp_path, capsys):
     assert capsys.readouterr().err == "paper: SNAKEMAKE: ' cannot be split into options: no closing quotation\n"
 
 
+@pytest.mark.slow
 def test_failed_runs_are_named_even_if_the_pages_cannot_be_written(make_one, without_snakemake, tmp_path, capsys):
     assert make_one("--system", "mst", "--seed", "1") == 0
     (tmp_path / "home" / "results" / "toy" / "mst-seed1.jsonl").write_text("half a line")
@@ -173,6 +175,7 @@ def test_treebanks_that_cannot_be_had_are_left_out_and_named(hungarian, tmp_path
     assert grids[0].options == ["--lang", "hu", "--ud", str(hungarian)]
 
 
+@pytest.mark.slow
 def test_what_is_recorded_is_not_made_again_and_ensembles_need_models(make_one, tmp_path):
     """A seed's models are combined if all of them are here or still to be trained, not if there is only a record of one."""
     members = "mh4-hybrid", "1ec", "mst"
@@ -197,6 +200,7 @@ def test_what_is_recorded_is_not_made_again_and_ensembles_need_models(make_one, 
     assert grid(tmp_path / "home", "mst").missing == []
 
 
+@pytest.mark.slow
 def test_a_record_says_where_and_how_it_was_made(make_one, tmp_path):
     assert make_one("--system", "mst", "--seed", "3", "--command", "make paper LANGS=toy") == 0
     made = kept(tmp_path, "toy/mst-seed3")

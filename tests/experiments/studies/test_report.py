@@ -114,6 +114,7 @@ def test_two_standard_errors():
     assert report.standard_error(average([1.0, 3.0], [1, 2]), average([80.0])) is None
 
 
+@pytest.mark.slow
 def test_the_same_records_give_the_same_bytes(results):
     first = {path: path.read_bytes() for path in report.write(["hu"], results)}
     assert {path.name for path in first} == {"report.md", "report.html", "summary.md", "summary.csv"}

@@ -40,6 +40,7 @@ def test_every_run_is_trained_and_reported(run, told, tmp_path, capsys, monkeypa
     assert_nothing_of_this_machine(results, tmp_path)
 
 
+@pytest.mark.slow
 def test_ud_2_0_files_come_out_beside_the_paper(run, hungarian, tmp_path, capsys):
     assert run("--lang", "hu", "--systems", "mh4-hybrid", "--seeds", "1 2 3", "--ud", str(hungarian)) == 0
     assert "| mh4-hybrid | 1 2 3 | 84.70 ± 0.10 | 84.59 ± 0.50 | +0.11 |" in (
@@ -74,6 +75,7 @@ def test_what_is_finished_is_not_trained_again(run, told, tmp_path, capsys):
     assert sorted(call["run"] for call in calls(told)[2:]) == ["mh3-2", "mst-2"]
 
 
+@pytest.mark.slow
 def test_changed_settings_are_for_the_trainer_to_judge(run, told, tmp_path):
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
     origin = tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1" / "origin.json"

@@ -55,6 +55,7 @@ def test_the_table_the_page_and_the_plot(home, capsys):
     assert "beam 64" in out and "toy-search.md" in out
 
 
+@pytest.mark.slow
 def test_all_finished_seeds_count_if_none_is_named(home):
     assert study("search", "--lang", "toy", home=home) == 0
     page = (home / "results" / "toy-search.md").read_text(encoding="utf-8")

@@ -14,6 +14,7 @@ def of_hungarian(folder, *more):
     return ("--lang", "hu", "--systems", "mh3", "--seeds", "1", "--ud", str(folder)) + more
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [True, False])
 def test_a_finished_model_parses_the_shared_tasks_segmentation(run, told, hungarian, segmented, tmp_path, named, capsys):
     """In the given folder, or else in our own data folder."""
@@ -74,6 +75,7 @@ def test_a_segmentation_that_comes_later_is_parsed_then(run, told, hungarian, se
     assert [call["file"] for call in calls(told, "parses")].count("hu-udpipe.conllu") == 1
 
 
+@pytest.mark.slow
 def test_another_segmentation_is_parsed_again(run, told, hungarian, segmented, tmp_path):
     assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
     before, path = kept(tmp_path), segmented / "hu-udpipe.conllu"
@@ -158,6 +160,7 @@ def released(monkeypatch, folder):
     fake_manifest(monkeypatch, {text: row("hu", split, "2.0") for split, text in texts.items()})
 
 
+@pytest.mark.slow
 def test_the_table_of_the_test_set(run, hungarian, segmented, tmp_path, capsys, monkeypatch):
     """Together with the paper's scores of the shared task's systems and of its own parsers."""
     outputs = {
