@@ -102,7 +102,7 @@ def test_what_the_paper_says_of_scores(said):
     assert len(tried) >= 3 and max(map(abs, ahead("dev_uas", "greedy-mh4", "greedy-mh4-three", tried))) < 0.3
     said("differences.md", "on Gothic, Hungarian and Greek by about a point of dev UAS; on Vietnamese and Indonesian,")
     assert all(0.5 < points < 1.5 for points in ahead("dev_uas", "mh4-hybrid", "mh4-two", ["got", "hu", "el"]))
-    assert max(ahead("dev_uas", "mh4-hybrid", "mh4-two", ["vi", "id"])) < 0.1
+    assert 0 < max(ahead("dev_uas", "mh4-hybrid", "mh4-two", ["vi", "id"])) < 0.3
     said("differences.md", "| with our settings on three of five treebanks: [see above](#greedy-parsers)")
     greedy = ahead("dev_uas", "greedy-mh4", "greedy-mh3", ["got", "hu", "el", "vi", "id"])
     assert sum(points < 0 for points in greedy) == 3
