@@ -65,7 +65,7 @@ def machine() -> dict[str, str | int]:
     """
     fields = cpu.fields()
     found: dict[str, str | int] = {
-        "processor": cpu.name(),
+        "processor": cpu.model(),
         "cores": os.cpu_count() or 1,
         "system": "%s %s" % (platform.system(), platform.machine()),
         "python": platform.python_version(),

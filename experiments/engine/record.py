@@ -19,6 +19,7 @@ class Machine(TypedDict):
 
     processor: str
     python: str
+    flags: NotRequired[str]
 
 
 class Member(TypedDict):

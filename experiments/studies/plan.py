@@ -16,12 +16,13 @@ from experiments.engine import costs, options
 from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.costs import Size, Speed
-from experiments.engine.provenance import EXPERIMENTS, machine
+from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import duration
 from experiments.engine.treebank import identified
 from experiments.engine.workflow import Grid, disk
 from experiments.pages.writer import Table
 from mh4.data import treebanks
+from mh4.dynet_build import cpu
 from mh4.errors import InputError
 
 CORES = "16"
@@ -94,7 +95,7 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, ud: str, cores: str
     table(rows).print(bench.console)
     wall = costs.wall_clock(trainings, on_cores)
     total = Total(sum(trainings), wall, on_cores, max(trainings), disk(len(trainings), on_cores))
-    for line in notes(rows, total, speeds, str(machine()["processor"]), os.cpu_count() or 1):
+    for line in notes(rows, total, speeds, cpu.name(), os.cpu_count() or 1):
         bench.console.print(line, soft_wrap=True, markup=False)
     if not langs and not systems and not seeds:
         of_table_4 = [(one, system) for one in asked for system in paper.systems("") for _ in one.seeds]

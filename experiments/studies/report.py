@@ -28,6 +28,7 @@ from experiments.pages.writer import Average, Table, averages, error_of_differen
 from experiments.studies import compare, coverage
 from experiments.tables import against_mh3, summary, systems, table1_2, table4, table5_6, treebank
 from mh4.data import treebanks
+from mh4.dynet_build.cpu import described
 from mh4.errors import InputError
 
 NAME = "report"
@@ -383,7 +384,10 @@ def _runs(runs: Mapping[str, Sequence[Record]]) -> list:
             scores = ["%.2f" % run["dev_uas"], "%.2f" % run["test_las"] if "test_las" in run else NONE]
             times = [duration(run[key]) if key in run else NONE for key in ("seconds", "cpu_seconds")]
             machines = run.get("machines", [])
-            where = ", ".join("%s, Python %s" % (one["processor"], one["python"]) for one in machines) or "not recorded"
+            where = (
+                ", ".join(described(one["processor"], one.get("flags", "")) + ", Python " + one["python"] for one in machines)
+                or "not recorded"
+            )
             made = [run.get("commit", ""), run.get("date", ""), where]
             body.append([name, run["system"], str(run["seed"]), *scores, *times, *made])
     header = ["treebank", "system", "seed", "dev UAS", "test LAS", "wall time", "CPU time", "commit", "date", "processor"]

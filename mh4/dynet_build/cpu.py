@@ -15,9 +15,20 @@ def fields() -> Dict[str, str]:
         return {}
 
 
-def name() -> str:
-    """The name for people."""
+def model() -> str:
+    """The name of the model; in virtual machines often that of a family, as "AMD EPYC"."""
     return fields().get("model name") or platform.processor() or platform.machine()
+
+
+def described(model: str, flags: str) -> str:
+    """A model with the widest vectors among its instruction sets, as their width sets the speed of matrix products."""
+    widest = next((name for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in flags.split()), None)
+    return "%s with %s" % (model, widest) if widest else model
+
+
+def name() -> str:
+    """This processor for people, on pages of speed."""
+    return described(model(), fields().get("flags", ""))
 
 
 def cores() -> int:
