@@ -384,11 +384,8 @@ def _runs(runs: Mapping[str, Sequence[Record]]) -> list:
             scores = ["%.2f" % run["dev_uas"], "%.2f" % run["test_las"] if "test_las" in run else NONE]
             times = [duration(run[key]) if key in run else NONE for key in ("seconds", "cpu_seconds")]
             machines = run.get("machines", [])
-            where = (
-                ", ".join(described(one["processor"], one.get("flags", "")) + ", Python " + one["python"] for one in machines)
-                or "not recorded"
-            )
-            made = [run.get("commit", ""), run.get("date", ""), where]
+            where = ["%s, Python %s" % (described(one["processor"], one.get("flags", "")), one["python"]) for one in machines]
+            made = [run.get("commit", ""), run.get("date", ""), ", ".join(where) or "not recorded"]
             body.append([name, run["system"], str(run["seed"]), *scores, *times, *made])
     header = ["treebank", "system", "seed", "dev UAS", "test LAS", "wall time", "CPU time", "commit", "date", "processor"]
     return [

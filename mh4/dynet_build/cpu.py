@@ -20,10 +20,10 @@ def model() -> str:
     return fields().get("model name") or platform.processor() or platform.machine()
 
 
-def described(model: str, flags: str) -> str:
+def described(processor: str, flags: str) -> str:
     """A model with the widest vectors among its instruction sets, as their width sets the speed of matrix products."""
     widest = next((name for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in flags.split()), None)
-    return "%s with %s" % (model, widest) if widest else model
+    return "%s with %s" % (processor, widest) if widest else processor
 
 
 def name() -> str:

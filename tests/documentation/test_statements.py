@@ -1,12 +1,14 @@
 """What pages say of accuracy, coverage and speed in words is true of the records that they refer to."""
 
 import csv
-import json
 import re
 import statistics
 
 import pytest
 from toy import ROOT
+
+from experiments.engine import records
+from experiments.pages.writer import error_of_difference
 
 DOCS, RESULTS = ROOT / "docs", ROOT / "experiments" / "results"
 
@@ -115,8 +117,8 @@ def gap_after(updates, treebank):
     """How far mh4-two is ahead of mh3 after some updates with our settings: the difference of the means over seeds of dev UAS."""
     found = {}
     for system in ("mh3", "mh4-two"):
-        curves = [path.read_text().splitlines() for path in (RESULTS / treebank).glob(system + "-seed*.jsonl")]
-        points = [json.loads(line) for curve in curves for line in curve]
+        seeds = [record["seed"] for record in records.load(treebank) if record["system"] == system]
+        points = [point for seed in seeds for point in records.evaluations(RESULTS / treebank, system, seed)]
         found[system] = statistics.mean(point["dev_uas"] for point in points if point["updates"] == updates)
     return found["mh4-two"] - found["mh3"]
 
@@ -131,8 +133,8 @@ def test_exact_mh4_against_mh3(said):
     errors = {}
     for treebank in ("hu", "got"):
         pair = [found[treebank, system] for system in ("mh3", "mh4-two")]
-        squares = sum(float(row["std"]) ** 2 / len(row["seeds"].split()) for row in pair)
-        errors[treebank] = (float(pair[0]["mean"]) - float(pair[1]["mean"])) / squares**0.5
+        spread = [number for row in pair for number in (float(row["std"]), len(row["seeds"].split()))]
+        errors[treebank] = (float(pair[0]["mean"]) - float(pair[1]["mean"])) / error_of_difference(*spread)
     assert abs(errors["hu"]) < 1 and 2 < errors["got"] < 3
     said(
         "differences.md",
@@ -143,7 +145,7 @@ def test_exact_mh4_against_mh3(said):
     assert round(gaps["hu", 16000], 1) == 0.1 and round(gaps["got", 16000], 1) == -0.4
     said("differences.md", "where its training ends after 22,000 updates, with the authors' settings after 41,000")
     for folder, thousands in (("got", 22), ("got-authors", 41)):
-        lengths = [json.loads(path.read_text())["updates"] for path in (RESULTS / folder).glob("mh4-two-seed*.json")]
+        lengths = [record["updates"] for record in records.load(folder) if record["system"] == "mh4-two"]
         assert round(statistics.mean(lengths) / 1000) == thousands
 
 
