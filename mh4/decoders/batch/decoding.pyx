@@ -203,7 +203,7 @@ cdef class TransitionWorker(Worker):
     cdef bint set_scores(self, Scores* to, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
         """The scores of a sentence; False if there are NaN or others that are too large."""
         cdef int n = of.words[b], x
-        to[0] = Scores(n, n + 2, NULL, NULL, NULL, NULL, NULL, NULL)
+        to[0] = Scores(n)
         if not self.scores.take(of.of_scores, b, to[0]):
             return False
         to.by_arc = to.arcs

@@ -14,7 +14,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.shared.replay cimport LA, RA, SH, Scores, Tensors, arc_score, on_s0b0, shift_score
+from mh4.decoders.shared.replay cimport LA, RA, SH, Scores, Tensors
 from mh4.decoders.shared.search cimport Search, best_derivation
 
 from mh4.decoders.shared import arguments
@@ -76,7 +76,7 @@ cdef class Chart(Search):
     cdef float arc(self, int head, int dependent) noexcept nogil:
         if self.heads and self.heads[dependent] != head:
             return -INFINITY
-        return arc_score(&self.scores, head, dependent)
+        return self.scores.of_arc(head, dependent)
 
     cdef float arc_from(self, int i, int dependent, int l) noexcept nogil:
         """The score of the arc i->dependent in deriving [i,l]."""
@@ -100,9 +100,9 @@ cdef class Chart(Search):
                 self.combine(i, j, min(j + BLOCK, n + 1))
                 j += BLOCK
             for l in range(i + 1, side):
-                self.right[self.at(i, l)] = items[l] + on_s0b0(scores, RA, i, l)
+                self.right[self.at(i, l)] = items[l] + scores.on_s0b0(RA, i, l)
             for l in range(i + 1, n + 1):
-                self.left[self.at(i, l)] = items[l] + on_s0b0(scores, LA, i, l) + self.arc(l, i)
+                self.left[self.at(i, l)] = items[l] + scores.on_s0b0(LA, i, l) + self.arc(l, i)
         return self.t2[self.at(0, n + 1)] > -INFINITY and not (self.single and n == 0)
 
     cdef void combine(self, int i, int first, int last) noexcept nogil:
@@ -111,7 +111,7 @@ cdef class Chart(Search):
         cdef float* items = &self.t2[self.at(i, 0)]
         cdef float before
         for j in range(first, last):
-            before = items[j] + shift_score(&self.scores, i, j)
+            before = items[j] + self.scores.of_shift(i, j)
             link(items + j + 1, &self.left[self.at(j, j + 1)], &self.right[self.at(j, j + 1)], before,
                  before + self.arc_from(i, j, n), n - j)
             # the end of the sentence cannot be a head
@@ -139,7 +139,7 @@ cdef class Chart(Search):
             best = -INFINITY
             best_j = best_code = -1
             for j in range(i + 1, l):
-                before = self.t2[self.at(i, j)] + shift_score(&self.scores, i, j)
+                before = self.t2[self.at(i, j)] + self.scores.of_shift(i, j)
                 value = before + self.arc_from(i, j, l) + self.right[self.at(j, l)]
                 if value > best:
                     best, best_j, best_code = value, j, RA

@@ -7,8 +7,8 @@ cimport cython
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.mh4.chart cimport Chart, Step, better, reduce_score
-from mh4.decoders.shared.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores, arc_score, on_s0b0, on_s1s0, shift_score
+from mh4.decoders.mh4.chart cimport Chart, Step, better
+from mh4.decoders.shared.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores
 
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
@@ -138,14 +138,14 @@ cdef class FullChart(Chart):
         for m in range(1, n + 1):
             row = self.row(self.arcs_to, m)
             for h in range(self.stride):
-                row[h] = arc_score(scores, h, m) if h <= n else 0
+                row[h] = scores.of_arc(h, m) if h <= n else 0
         for k in range(1, n + 1):
             self.watch.after(k * (n - k + LANES))
             start = row_start(k)
             for code in range(LA, RA2 + 1):
                 row = self.row_s0b0(code, k)
                 for l in range(start, n + 2):
-                    row[l] = on_s0b0(scores, code, k, l)
+                    row[l] = scores.on_s0b0(code, k, l)
                 for l in range(n + 2, self.stride):
                     row[l] = 0
             row = self.row_s0b0(LA, k)
@@ -155,13 +155,13 @@ cdef class FullChart(Chart):
             for l in range(k + 1, n + 2):
                 self.row(self.la_to, l)[k] = row[l]
                 self.row(self.ra_to, l)[k] = self.row_s0b0(RA, k)[l]
-            self.row(self.shifts, k)[0] = shift_score(scores, 0, k)
+            self.row(self.shifts, k)[0] = scores.of_shift(0, k)
             for j in range(1, k):
                 for code in range(LA, RA2 + 1):
-                    reduces[code - LA] = on_s1s0(scores, code, j, k)
+                    reduces[code - LA] = scores.on_s1s0(code, j, k)
                 reduces[RA - LA] += self.row(self.arcs_to, k)[j]
                 reduces[LAp - LA] += self.row(self.arcs_to, j)[k]
-                self.row(self.shifts, k)[j] = shift_score(scores, j, k)
+                self.row(self.shifts, k)[j] = scores.of_shift(j, k)
                 self.row(self.ra2_to, k)[j] = reduces[RA2 - LA]
                 self.row(self.rap_to, k)[j] = reduces[RAp - LA]
                 links(self.links_k + self.at(j, k) + start, self.links_j + self.at(j, k) + start,
@@ -180,15 +180,15 @@ cdef class FullChart(Chart):
         for j in range(i + 1, n + 1):
             self.rows[j] = self.t3 + self.at(i, j)
             self.arcs_from[j] = -INFINITY if forbidden else self.row(self.arcs_to, j)[i]
-            self.la_from[j] = on_s1s0(&self.scores, LA, i, j)
-            self.ra_from[j] = on_s1s0(&self.scores, RA, i, j) + self.arcs_from[j]
+            self.la_from[j] = self.scores.on_s1s0(LA, i, j)
+            self.ra_from[j] = self.scores.on_s1s0(RA, i, j) + self.arcs_from[j]
         for k in range(i + 1, n + 2):
             # Link [i,j,k] to [i,k]
             for j in range(i + 1, k):
                 self.column[j] = self.rows[j][k]
             if forbidden and k > n:  # only the last transition, which leads to [0,n+1], may make an arc from 0
                 for j in range(1, k):
-                    self.ra_from[j] = on_s1s0(&self.scores, RA, 0, j) + self.row(self.arcs_to, j)[0]
+                    self.ra_from[j] = self.scores.on_s1s0(RA, 0, j) + self.row(self.arcs_to, j)[0]
             if k > i + 1:
                 t2[k] = link2(self.column + i + 1, self.la_from + i + 1, self.row(self.la_to, k) + i + 1,
                               self.ra_from + i + 1, self.row(self.ra_to, k) + i + 1, k - i - 1)
@@ -219,8 +219,8 @@ cdef class FullChart(Chart):
 
     cdef float score4(self, int i, int j, int k, int l, bint* splits_at_k) noexcept nogil:
         """[i,j,k,l]"""
-        cdef float left = self.t3[self.at(i, j) + k] + shift_score(&self.scores, j, k) + self.row(self.t2, k)[l]
-        cdef float right = self.row(self.t2, i)[j] + shift_score(&self.scores, i, j) + self.t3[self.at(j, k) + l]
+        cdef float left = self.t3[self.at(i, j) + k] + self.scores.of_shift(j, k) + self.row(self.t2, k)[l]
+        cdef float right = self.row(self.t2, i)[j] + self.scores.of_shift(i, j) + self.t3[self.at(j, k) + l]
         splits_at_k[0] = left > right
         return maximum(left, right)
 
@@ -231,9 +231,9 @@ cdef class FullChart(Chart):
         cdef float score
         for j in range(i + 1, l):
             score = self.t3[self.at(i, j) + l]
-            better(&best, score + reduce_score(&self.scores, LA, -1, i, j, l), LA, j, False)
+            better(&best, score + self.scores.of_reduce(LA, -1, -1, i, j, l), LA, j, False)
             if from_i:
-                better(&best, score + reduce_score(&self.scores, RA, -1, i, j, l), RA, j, False)
+                better(&best, score + self.scores.of_reduce(RA, -1, -1, i, j, l), RA, j, False)
         return best
 
     cdef Step step3(self, int i, int j, int l) noexcept nogil:
@@ -241,19 +241,19 @@ cdef class FullChart(Chart):
         cdef bint from_i = i > 0 or not self.single, splits_at_k
         cdef int k
         cdef float score
-        better(&best, self.row(self.t2, i)[j] + shift_score(&self.scores, i, j) + self.row(self.t2, j)[l], SH, 0, False)
+        better(&best, self.row(self.t2, i)[j] + self.scores.of_shift(i, j) + self.row(self.t2, j)[l], SH, 0, False)
         for k in range(j + 1, l):
             score = self.score4(i, j, k, l, &splits_at_k)
-            better(&best, score + reduce_score(&self.scores, RA, i, j, k, l), RA, k, splits_at_k)
-            better(&best, score + reduce_score(&self.scores, LA, i, j, k, l), LA, k, splits_at_k)
+            better(&best, score + self.scores.of_reduce(RA, -1, i, j, k, l), RA, k, splits_at_k)
+            better(&best, score + self.scores.of_reduce(LA, -1, i, j, k, l), LA, k, splits_at_k)
             if from_i:
-                better(&best, score + reduce_score(&self.scores, RA2, i, j, k, l), RA2, k, splits_at_k)
+                better(&best, score + self.scores.of_reduce(RA2, -1, i, j, k, l), RA2, k, splits_at_k)
         for k in range(i + 1, j):
             score = self.score4(i, k, j, l, &splits_at_k)
-            better(&best, score + reduce_score(&self.scores, LAp, i, k, j, l), LAp, k, splits_at_k)
-            better(&best, score + reduce_score(&self.scores, LA2, i, k, j, l), LA2, k, splits_at_k)
+            better(&best, score + self.scores.of_reduce(LAp, -1, i, k, j, l), LAp, k, splits_at_k)
+            better(&best, score + self.scores.of_reduce(LA2, -1, i, k, j, l), LA2, k, splits_at_k)
             if from_i:
-                better(&best, score + reduce_score(&self.scores, RAp, i, k, j, l), RAp, k, splits_at_k)
+                better(&best, score + self.scores.of_reduce(RAp, -1, i, k, j, l), RAp, k, splits_at_k)
         return best
 
 

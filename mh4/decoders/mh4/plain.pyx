@@ -36,7 +36,7 @@ def decode(
     """The score of the best MH4-hybrid derivation, including cost, and its heads.
 
     shift and cost, which is required, are those of mh4.decode, s0b0 and s1s0 its reduce_s0b0 and reduce_s1s0, with the reduces in
-    the order of their codes (replay.pxd), at code - LA. All are float32. Raises the errors of mh4.decode.
+    the order of their codes (mh4/transitions.py), at code - LA. All are float32. Raises the errors of mh4.decode.
     """
     cdef int n = arguments.words("shift", shift, 2), side = n + 2, span, i, j, k, l, back, code, removed
     cdef float left, right, value, best

@@ -5,8 +5,8 @@ from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.shared.chart_memory cimport KEEP, make_room
-from mh4.decoders.mh4.chart cimport Chart, Step, better, reduce_score
-from mh4.decoders.shared.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, shift_score
+from mh4.decoders.mh4.chart cimport Chart, Step, better
+from mh4.decoders.shared.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH
 
 cdef extern from "lanes.h" nogil:
     float maximum(float a, float b)
@@ -88,7 +88,7 @@ cdef class TreeChart(Chart):
                     for y in range(span.begin, span.end):
                         j = self.t3[y].j
                         code = RA if self.heads[j] == i else LA
-                        better(&span.best, self.t3[y].best.score + reduce_score(&self.scores, code, -1, i, j, l),
+                        better(&span.best, self.t3[y].best.score + self.scores.of_reduce(code, -1, -1, i, j, l),
                                code, j, False)
         return self.spans[n + 1].best.score > -INFINITY
 
@@ -99,7 +99,7 @@ cdef class TreeChart(Chart):
             return 0
         new.j = j
         new.best = Step(SH, 0, False, self.spans[self.at(i, j)].best.score + self.spans[self.at(j, l)].best.score
-                        + shift_score(&self.scores, i, j))
+                        + self.scores.of_shift(i, j))
         self.link_dependents(&new.best, i, i, j, l)
         self.link_dependents(&new.best, j, i, j, l)
         self.link_dependents(&new.best, l, i, j, l)
@@ -119,10 +119,10 @@ cdef class TreeChart(Chart):
             self.watch.after(l - i)
             if j < k < l:
                 code = RA2 if head == i else RA if head == j else LA
-                score = self.score4(i, j, k, l, &splits_at_k) + reduce_score(&self.scores, code, i, j, k, l)
+                score = self.score4(i, j, k, l, &splits_at_k) + self.scores.of_reduce(code, -1, i, j, k, l)
             elif i < k < j:
                 code = RAp if head == i else LAp if head == j else LA2
-                score = self.score4(i, k, j, l, &splits_at_k) + reduce_score(&self.scores, code, i, k, j, l)
+                score = self.score4(i, k, j, l, &splits_at_k) + self.scores.of_reduce(code, -1, i, k, j, l)
             else:
                 continue
             better(best, score, code, k, splits_at_k)
@@ -130,8 +130,8 @@ cdef class TreeChart(Chart):
 
     cdef float score4(self, int i, int j, int k, int l, bint* splits_at_k) noexcept nogil:
         """[i,j,k,l]"""
-        cdef float left = self.step3(i, j, k).score + shift_score(&self.scores, j, k) + self.spans[self.at(k, l)].best.score
-        cdef float right = self.spans[self.at(i, j)].best.score + shift_score(&self.scores, i, j) + self.step3(j, k, l).score
+        cdef float left = self.step3(i, j, k).score + self.scores.of_shift(j, k) + self.spans[self.at(k, l)].best.score
+        cdef float right = self.spans[self.at(i, j)].best.score + self.scores.of_shift(i, j) + self.step3(j, k, l).score
         splits_at_k[0] = left > right
         return maximum(left, right)
 

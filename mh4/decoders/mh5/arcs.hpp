@@ -36,7 +36,7 @@ struct Arcs : Search<Arcs> {
     float *e_x, *e_i;        // rows over r at h, y: what RA2 and RA3 make of [y,l,r] if x or i is h, as Tables::e
 
     More &more_of(const Plane &plane) { return more[plane.i - first]; }
-    float arc(int head, int dependent) const { return scores.arc(head, dependent); }
+    float arc(int head, int dependent) const { return scores.of_arc(head, dependent); }
     Lanes b(int code, int s0, int R) const { return at(on_s0b0(code, s0, R)); }
     Lanes reduce(int code, int s1, int s0, int R) const { return scores.on_s1s0(code, s1, s0) + b(code, s0, R); }
     Lanes to(int dependent, int R) const { return at(arcs_to + dependent * stride + R * LANES); }
@@ -106,12 +106,12 @@ struct Arcs : Search<Arcs> {
             std::fill(k_by_y + k * stride, k_by_y + (k + 1) * stride, 0);
             for (int r = k + 1; r <= n + 1; r++) {
                 size_t cell = k * stride + pad + r;
-                k_by_i[cell] = scores.shift(k, r) + scores.on_s1s0(RAp2, k, r);
-                k_by_x[cell] = scores.shift(k, r) + scores.on_s1s0(RAp, k, r);
-                k_by_y[cell] = scores.shift(k, r) + scores.on_s1s0(LAp, k, r) + arcs_to[cell];
+                k_by_i[cell] = scores.of_shift(k, r) + scores.on_s1s0(RAp2, k, r);
+                k_by_x[cell] = scores.of_shift(k, r) + scores.on_s1s0(RAp, k, r);
+                k_by_y[cell] = scores.of_shift(k, r) + scores.on_s1s0(LAp, k, r) + arcs_to[cell];
             }
             for (int y = k + 1; y <= n; y++) {
-                k_by_r_to[y * stride + k] = scores.shift(k, y) + scores.on_s1s0(LA2, k, y);
+                k_by_r_to[y * stride + k] = scores.of_shift(k, y) + scores.on_s1s0(LA2, k, y);
                 rap_to[y * stride + k] = scores.on_s1s0(RAp, k, y);
                 for (int c = 0; c < 6; c++)
                     on_pair[(two(y) + k) * 8 + c] = scores.on_s1s0(ON_PAIR[c], k, y);
@@ -164,7 +164,7 @@ struct Arcs : Search<Arcs> {
             put(own.b_flat + k * LANES, maximum(b, b_x + common[k]));
         }
         for (int l = y + 1; l < high(R); l++) {
-            Lanes t2l = scores.shift(y, l) + at(span(l, R));
+            Lanes t2l = scores.of_shift(y, l) + at(span(l, R));
             Lanes a = t2l + maximum(at(drop_y + pair(R, y, l)), plane.arcs[l] + reduce(RA3, y, l, R));
             Lanes a_x = t2l + reduce(RA2, y, l, R);
             put(own.a + l * LANES, a);
@@ -178,7 +178,7 @@ struct Arcs : Search<Arcs> {
         for (int h = 0; h < y; h++) {
             watch.pass(8 * n);
             Lanes by_x = all(-INFINITY), by_i = all(-INFINITY);
-            const float *arcs = h == 0 && scores.single ? forbidden : scores.by_arc + (size_t)h * (n + 1);
+            const float *arcs = h == 0 && single ? forbidden : scores.by_arc + (size_t)h * (n + 1);
             for (int l = y + 1; l < high(R); l++) {
                 Lanes t3l = at(t3 + pair(R, y, l));
                 by_x = maximum(by_x, t3l + reduce(RA2, y, l, R) + arcs[l]);
@@ -211,7 +211,7 @@ struct Arcs : Search<Arcs> {
         return maximum(maximum(drops.by_x + arc(x, j), drops.by_y + arc(y, j)), drops.by_r + to(j, R));
     }
 
-    bool flat_from_block(int dependent) const { return (first > 0 || !scores.single) && flat(first, last, dependent); }
+    bool flat_from_block(int dependent) const { return (first > 0 || !single) && flat(first, last, dependent); }
 
     // The best [x,y,R] made from [x,k,y,R] or [x,y,l,R] by an arc from i to k or l, for all i of the block, which combine with
     // [i,x].

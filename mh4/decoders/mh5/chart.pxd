@@ -3,7 +3,6 @@
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.shared.replay cimport LA, LA2, LA3, Scores, arc_score, dependent_of, head_of, on_s0b0, on_s1s0
 from mh4.decoders.shared.search cimport Search
 
 
@@ -31,10 +30,3 @@ cdef class Chart(Search):
 cdef inline void better(Step* best, float score, int code, int removed, int left) noexcept nogil:
     if score > best.score:
         best[0] = Step(code, removed, left, score)
-
-
-cdef inline float reduce_score(const Scores* scores, int code, int s3, int s2, int s1, int s0, int b0) noexcept nogil:
-    if b0 > scores.n and (code == LA or code == LA2 or code == LA3):  # the end of the sentence cannot be a head
-        return -INFINITY
-    return (on_s0b0(scores, code, s0, b0) + on_s1s0(scores, code, s1, s0)
-            + arc_score(scores, head_of(code, s3, s2, s1, s0, b0), dependent_of(code, s2, s1, s0)))

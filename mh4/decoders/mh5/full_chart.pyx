@@ -8,22 +8,12 @@ cimport cython
 from libc.math cimport INFINITY
 
 from mh4.decoders.shared.chart_memory cimport KEEP
-from mh4.decoders.mh5.chart cimport Chart, Step, better, reduce_score
-from mh4.decoders.shared.replay cimport (
-    LA, LA2, LA3, LAp, LApp, LApp2, RA, RA2, RA3, RAp, RAp2, RApp, SH, shift_score
-)
+from mh4.decoders.mh5.chart cimport Chart, Step, better
+from mh4.decoders.shared.replay cimport LA, LA2, LA3, LAp, LApp, LApp2, RA, RA2, RA3, RAp, RAp2, RApp, SH, Scores
 
 cdef extern from "transitions.hpp" namespace "mh5" nogil:
-    struct CppScores "mh5::Scores":
-        int n, side
-        const float *shifts
-        const float *s0b0
-        const float *s1s0
-        const float *by_arc
-        bint single
     cppclass Items:
-        CppScores scores
-        size_t set(const CppScores& scores) except +
+        size_t set(const Scores& scores, bint single) except +
         void allocate() except +
         void release(size_t kept)
         bint fill() except +
@@ -49,12 +39,8 @@ cdef class FullChart(Chart):
 
     cdef int prepare(self) except -1 nogil:
         self.items = <Items*> &self.arcs if self.scores.by_arc else <Items*> &self.transitions
-        cdef CppScores scores
-        scores.n, scores.side, scores.single = self.scores.n, self.scores.side, self.single
-        scores.shifts, scores.s0b0, scores.s1s0 = self.scores.shift, self.scores.s0b0, self.scores.s1s0
-        scores.by_arc = self.scores.by_arc
         self.needed = 0
-        self.needed = self.items.set(scores)
+        self.needed = self.items.set(self.scores, self.single)
 
     cdef double bytes_needed(self) noexcept nogil:
         return <double> self.needed
@@ -71,9 +57,9 @@ cdef class FullChart(Chart):
 
     cdef float score5(self, int i, int j, int k, int l, int r, int* left) noexcept nogil:
         """[i,j,k,l,r], and the number of heads in its left part."""
-        cdef float of_four = self.items.item4(i, j, k, l) + shift_score(&self.scores, k, l) + self.items.item2(l, r)
-        cdef float of_three = self.items.item3(i, j, k) + shift_score(&self.scores, j, k) + self.items.item3(k, l, r)
-        cdef float of_two = self.items.item2(i, j) + shift_score(&self.scores, i, j) + self.items.item4(j, k, l, r)
+        cdef float of_four = self.items.item4(i, j, k, l) + self.scores.of_shift(k, l) + self.items.item2(l, r)
+        cdef float of_three = self.items.item3(i, j, k) + self.scores.of_shift(j, k) + self.items.item3(k, l, r)
+        cdef float of_two = self.items.item2(i, j) + self.scores.of_shift(i, j) + self.items.item4(j, k, l, r)
         if of_four >= of_three and of_four >= of_two:
             left[0] = 4
             return of_four
@@ -87,9 +73,9 @@ cdef class FullChart(Chart):
         cdef float score
         for j in range(i + 1, l):
             score = self.items.item3(i, j, l)
-            better(&best, score + reduce_score(&self.scores, LA, -1, -1, i, j, l), LA, j, 0)
+            better(&best, score + self.scores.of_reduce(LA, -1, -1, i, j, l), LA, j, 0)
             if from_i:
-                better(&best, score + reduce_score(&self.scores, RA, -1, -1, i, j, l), RA, j, 0)
+                better(&best, score + self.scores.of_reduce(RA, -1, -1, i, j, l), RA, j, 0)
         return best
 
     cdef Step step3(self, int i, int j, int l) noexcept nogil:
@@ -97,26 +83,26 @@ cdef class FullChart(Chart):
         cdef bint from_i = i > 0 or not self.single
         cdef int k
         cdef float score
-        better(&best, self.items.item2(i, j) + shift_score(&self.scores, i, j) + self.items.item2(j, l), SH, 0, 2)
+        better(&best, self.items.item2(i, j) + self.scores.of_shift(i, j) + self.items.item2(j, l), SH, 0, 2)
         for k in range(j + 1, l):
             score = self.items.item4(i, j, k, l)
-            better(&best, score + reduce_score(&self.scores, RA, -1, i, j, k, l), RA, k, 0)
-            better(&best, score + reduce_score(&self.scores, LA, -1, i, j, k, l), LA, k, 0)
+            better(&best, score + self.scores.of_reduce(RA, -1, i, j, k, l), RA, k, 0)
+            better(&best, score + self.scores.of_reduce(LA, -1, i, j, k, l), LA, k, 0)
             if from_i:
-                better(&best, score + reduce_score(&self.scores, RA2, -1, i, j, k, l), RA2, k, 0)
+                better(&best, score + self.scores.of_reduce(RA2, -1, i, j, k, l), RA2, k, 0)
         for k in range(i + 1, j):
             score = self.items.item4(i, k, j, l)
-            better(&best, score + reduce_score(&self.scores, LAp, -1, i, k, j, l), LAp, k, 0)
-            better(&best, score + reduce_score(&self.scores, LA2, -1, i, k, j, l), LA2, k, 0)
+            better(&best, score + self.scores.of_reduce(LAp, -1, i, k, j, l), LAp, k, 0)
+            better(&best, score + self.scores.of_reduce(LA2, -1, i, k, j, l), LA2, k, 0)
             if from_i:
-                better(&best, score + reduce_score(&self.scores, RAp, -1, i, k, j, l), RAp, k, 0)
+                better(&best, score + self.scores.of_reduce(RAp, -1, i, k, j, l), RAp, k, 0)
         return best
 
     cdef Step step4(self, int i, int j, int k, int l) noexcept nogil:
         cdef Step best = Step(SH, 0, 3, -INFINITY)
         cdef int x
-        better(&best, self.items.item3(i, j, k) + shift_score(&self.scores, j, k) + self.items.item2(k, l), SH, 0, 3)
-        better(&best, self.items.item2(i, j) + shift_score(&self.scores, i, j) + self.items.item3(j, k, l), SH, 0, 2)
+        better(&best, self.items.item3(i, j, k) + self.scores.of_shift(j, k) + self.items.item2(k, l), SH, 0, 3)
+        better(&best, self.items.item2(i, j) + self.scores.of_shift(i, j) + self.items.item3(j, k, l), SH, 0, 2)
         for x in range(i + 1, j):
             self.link5(&best, x, i, x, j, k, l, RApp, LApp, LApp2, LA3)
         for x in range(j + 1, k):
@@ -132,7 +118,7 @@ cdef class FullChart(Chart):
         cdef int left = 0
         cdef float score = self.score5(i, j, k, l, r, &left)
         if i > 0 or not self.single:
-            better(best, score + reduce_score(&self.scores, from_i, i, j, k, l, r), from_i, removed, left)
-        better(best, score + reduce_score(&self.scores, a, i, j, k, l, r), a, removed, left)
-        better(best, score + reduce_score(&self.scores, b, i, j, k, l, r), b, removed, left)
-        better(best, score + reduce_score(&self.scores, c, i, j, k, l, r), c, removed, left)
+            better(best, score + self.scores.of_reduce(from_i, i, j, k, l, r), from_i, removed, left)
+        better(best, score + self.scores.of_reduce(a, i, j, k, l, r), a, removed, left)
+        better(best, score + self.scores.of_reduce(b, i, j, k, l, r), b, removed, left)
+        better(best, score + self.scores.of_reduce(c, i, j, k, l, r), c, removed, left)

@@ -18,23 +18,13 @@
 
 #include "chart_memory.hpp"
 #include "lanes.h"
+#include "transition_scores.hpp"
 
 namespace mh5 {
 
+using namespace transitions;
+
 enum { BLOCK = 8, TILE = 8 };
-enum Code { SH, LA, RA, LAp, RAp, LA2, RA2, RA3, RAp2, RApp, LApp, LApp2, LA3, CODES };
-
-// The arguments of mh5.decode. s1s0 and by_arc, the sum of arcs and cost, may be NULL.
-struct Scores {
-    int n, side;
-    const float *shifts, *s0b0, *s1s0, *by_arc;
-    bool single;
-
-    float shift(int s0, int b0) const { return shifts[(size_t)s0 * side + b0]; }
-    float on_s0b0(int code, int s0, int b0) const { return s0b0[((size_t)(code - LA) * side + s0) * side + b0]; }
-    float on_s1s0(int code, int s1, int s0) const { return s1s0 ? s1s0[((size_t)(code - LA) * side + s1) * side + s0] : 0; }
-    float arc(int head, int dependent) const { return by_arc ? by_arc[(size_t)head * (n + 1) + dependent] : 0; }
-};
 
 // What is found of the items that start with a node i of the block, as Combine reads them on its left.
 struct Plane {
@@ -73,6 +63,7 @@ static inline void raise(float *row, Lanes lanes) { put(row, maximum(at(row), la
 // The items and their memory.
 struct Items {
     Scores scores;
+    bool single;  // whether node 0 is to have one dependent
     int n, pad, panels;
     size_t stride, width;                // of rows over all nodes, and of the rows of a Plane
     std::vector<size_t> pairs, triples;  // the number of the first row of each panel
@@ -155,8 +146,8 @@ struct Items {
         std::fill(forbidden, forbidden + stride, -INFINITY);
         for (int y = 1; y <= n + 1; y++)
             for (int x = 0; x < y; x++) {
-                shifts_to[y * stride + x] = scores.shift(x, y);
-                la_to[y * stride + x] = y > n || x == 0 ? -INFINITY : scores.on_s0b0(LA, x, y) + scores.arc(y, x);
+                shifts_to[y * stride + x] = scores.of_shift(x, y);
+                la_to[y * stride + x] = y > n || x == 0 ? -INFINITY : scores.on_s0b0(LA, x, y) + scores.of_arc(y, x);
                 ra_to[y * stride + x] = x == 0 ? -INFINITY : scores.on_s0b0(RA, x, y);
                 rap2_to[y * stride + x] = scores.on_s1s0(RAp2, x, y);
             }
@@ -175,7 +166,7 @@ struct Items {
 
     void begin_plane(Plane &plane, int i) const {
         plane.i = i;
-        plane.arcs = i == 0 && scores.single ? forbidden : scores.by_arc ? scores.by_arc + (size_t)i * (n + 1) : zeros;
+        plane.arcs = i == 0 && single ? forbidden : scores.by_arc ? scores.by_arc + (size_t)i * (n + 1) : zeros;
         for (int x = i + 1; x <= n; x++) {
             plane.la_from[x] = scores.on_s1s0(LA, i, x);
             plane.ra_from[x] = scores.on_s1s0(RA, i, x) + plane.arcs[x];
@@ -192,13 +183,13 @@ struct Items {
         else {
             if (y > n && i == 0)  // the last transition
                 for (int x = 1; x <= n; x++)
-                    plane.ra_from[x] = scores.on_s1s0(RA, 0, x) + scores.arc(0, x);
+                    plane.ra_from[x] = scores.on_s1s0(RA, 0, x) + scores.of_arc(0, x);
             t2[i * stride + pad + y] = link2(column + first, plane.la_from + first, la_to + y * stride + first,
                                              plane.ra_from + first, ra_to + y * stride + first, count);
         }
         if (y > n)
             return;
-        plane.u2[y] = t2[i * stride + pad + y] + scores.shift(i, y);
+        plane.u2[y] = t2[i * stride + pad + y] + scores.of_shift(i, y);
         const float *to = shifts_to + y * stride + first;
         for (int kind = X3; kind < KINDS; kind++)
             gather(row(plane, kind, y) + first, plane, kind, first, y, kind <= shifted ? to : NULL);
@@ -220,8 +211,9 @@ struct Items {
     }
 
     // Set the scores of a sentence; returns how many bytes it takes. Nothing else may be called before allocate().
-    size_t set(const Scores &given) {
+    size_t set(const Scores &given, bool single_root) {
         scores = given;
+        single = single_root;
         measure(given.n);
         memory.start();
         arrange();

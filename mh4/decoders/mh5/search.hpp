@@ -17,7 +17,7 @@ namespace mh5 {
 template <class Rows>
 struct Search : Items {
     bool fill() override {
-        if (scores.single && n == 0)
+        if (single && n == 0)
             return false;
         rows()->begin();
         tabulate();

@@ -56,7 +56,7 @@ struct Transitions : Search<Transitions> {
     void arrange_tables() override {
         drop_k = take((n + 1) * 4 * stride);
         ra3_to = take((n + 1) * stride);
-        for (int k = 0; k < (scores.single ? 2 : 1); k++) {
+        for (int k = 0; k < (single ? 2 : 1); k++) {
             Tables &t = tables[k];
             t.from_first = k == 0;
             t.drop_j = take(pairs[panels] * LANES);
@@ -83,12 +83,12 @@ struct Transitions : Search<Transitions> {
                 float *row = drop_k + (4 * k + c) * stride;
                 std::fill(row, row + pad, 0);
                 for (int r = 0; r <= n + 1; r++)
-                    row[pad + r] = scores.shift(k, r) + scores.on_s1s0(DROPS_K[c], k, r);
+                    row[pad + r] = scores.of_shift(k, r) + scores.on_s1s0(DROPS_K[c], k, r);
             }
         for (int y = 1; y <= n; y++)
             for (int x = 1; x < y; x++)
                 ra3_to[y * stride + x] = scores.on_s1s0(RA3, x, y);
-        for (int k = 0; k < (scores.single ? 2 : 1); k++)
+        for (int k = 0; k < (single ? 2 : 1); k++)
             tabulate_pairs(tables[k]);
     }
 
@@ -114,7 +114,7 @@ struct Transitions : Search<Transitions> {
 
     void store(const Plane &plane, int R) {
         if (plane.i > 0)
-            for (int k = 0; k < (scores.single ? 2 : 1); k++)
+            for (int k = 0; k < (single ? 2 : 1); k++)
                 store(tables[k], plane, R);
     }
 
@@ -137,7 +137,7 @@ struct Transitions : Search<Transitions> {
             Lanes a = best<LA, RA, RA2>(x, i, R);
             if (t.from_first)
                 a = maximum(a, best<RA3>(x, i, R));
-            put(t.a + after(R, x, i), scores.shift(x, i) + at(span(i, R)) + a);
+            put(t.a + after(R, x, i), scores.of_shift(x, i) + at(span(i, R)) + a);
         }
     }
 
@@ -158,7 +158,7 @@ struct Transitions : Search<Transitions> {
 
     template <int COUNT>
     void fill_rows(const Plane &plane, const int x0, const int y, const int R) {
-        const Tables &t = tables[plane.i == 0 && scores.single];
+        const Tables &t = tables[plane.i == 0 && single];
         const long i = plane.i, start = low(R);
         float *to[COUNT];
         to[0] = t4 + triple(R, i, x0, y);

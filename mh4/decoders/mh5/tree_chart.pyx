@@ -6,10 +6,8 @@ from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 from mh4.decoders.shared.chart_memory cimport KEEP, make_room
-from mh4.decoders.mh5.chart cimport Chart, Step, better, reduce_score
-from mh4.decoders.shared.replay cimport (
-    LA, LA2, LA3, LAp, LApp, LApp2, RA, RA2, RA3, RAp, RAp2, RApp, SH, shift_score
-)
+from mh4.decoders.mh5.chart cimport Chart, Step, better
+from mh4.decoders.shared.replay cimport LA, LA2, LA3, LAp, LApp, LApp2, RA, RA2, RA3, RAp, RAp2, RApp, SH
 from mh4.decoders.shared.signals cimport Less
 
 cdef extern from "dependents.h" nogil:
@@ -107,7 +105,7 @@ cdef class TreeChart(Chart):
             for x in range(span.middle, span.end):
                 j = self.items[x].j
                 code = RA if self.heads[j] == i else LA
-                better(&span.best, self.items[x].best.score + reduce_score(&self.scores, code, -1, -1, i, j, l), code, j, 0)
+                better(&span.best, self.items[x].best.score + self.scores.of_reduce(code, -1, -1, i, j, l), code, j, 0)
         return 0
 
     cdef Span* span(self, int i, int l) noexcept nogil:
@@ -155,7 +153,7 @@ cdef class TreeChart(Chart):
         cdef int[3] nodes
         nodes[0], nodes[1], nodes[2] = i, j, l
         new.j, new.k = j, 0
-        new.best = Step(SH, 0, 2, self.item2(i, j) + shift_score(&self.scores, i, j) + self.item2(j, l))
+        new.best = Step(SH, 0, 2, self.item2(i, j) + self.scores.of_shift(i, j) + self.item2(j, l))
         self.link(&new.best, nodes, 3)
         if new.best.score > -INFINITY:
             make_room(self.items, 1)
@@ -168,8 +166,8 @@ cdef class TreeChart(Chart):
         cdef int[4] nodes
         nodes[0], nodes[1], nodes[2], nodes[3] = i, j, k, l
         new.j, new.k = j, k
-        new.best = Step(SH, 0, 3, self.item3(i, j, k) + shift_score(&self.scores, j, k) + self.item2(k, l))
-        better(&new.best, self.item2(i, j) + shift_score(&self.scores, i, j) + self.item3(j, k, l), SH, 0, 2)
+        new.best = Step(SH, 0, 3, self.item3(i, j, k) + self.scores.of_shift(j, k) + self.item2(k, l))
+        better(&new.best, self.item2(i, j) + self.scores.of_shift(i, j) + self.item3(j, k, l), SH, 0, 2)
         self.link(&new.best, nodes, 4)
         if new.best.score > -INFINITY:
             make_room(self.items, 1)
@@ -203,18 +201,18 @@ cdef class TreeChart(Chart):
                 code = CODE[count - d][count - (h if h < d else h + 1)]
                 if count == 3:
                     score = self.item4(item[0], item[1], item[2], item[3])
-                    score += reduce_score(&self.scores, code, -1, item[0], item[1], item[2], item[3])
+                    score += self.scores.of_reduce(code, -1, item[0], item[1], item[2], item[3])
                 else:
                     score = self.score5(item[0], item[1], item[2], item[3], item[4], &left)
-                    score += reduce_score(&self.scores, code, item[0], item[1], item[2], item[3], item[4])
+                    score += self.scores.of_reduce(code, item[0], item[1], item[2], item[3], item[4])
                 better(best, score, code, removed, left)
         return 0
 
     cdef float score5(self, int i, int j, int k, int l, int r, int* left) noexcept nogil:
         """[i,j,k,l,r], and the number of heads in its left part."""
-        cdef float best = self.item4(i, j, k, l) + shift_score(&self.scores, k, l) + self.item2(l, r)
-        cdef float of_three = self.item3(i, j, k) + shift_score(&self.scores, j, k) + self.item3(k, l, r)
-        cdef float of_two = self.item2(i, j) + shift_score(&self.scores, i, j) + self.item4(j, k, l, r)
+        cdef float best = self.item4(i, j, k, l) + self.scores.of_shift(k, l) + self.item2(l, r)
+        cdef float of_three = self.item3(i, j, k) + self.scores.of_shift(j, k) + self.item3(k, l, r)
+        cdef float of_two = self.item2(i, j) + self.scores.of_shift(i, j) + self.item4(j, k, l, r)
         left[0] = 4
         if of_three > best:
             best, left[0] = of_three, 3

@@ -13,7 +13,7 @@ cdef class Tensors:
         """count: the number of reduce transitions. Raises ValueError for invalid tensors."""
         cdef int n = arguments.words("shift", shift, 2)
         self.arrays = []
-        self.scores = Scores(n, n + 2, NULL, NULL, NULL, NULL, NULL, NULL)
+        self.scores = Scores(n)
         self.scores.shift = self.keep(arguments.float32_scores("shift", shift, (n + 2, n + 2)))
         self.scores.s0b0 = self.keep(arguments.float32_scores("reduce_s0b0", reduce_s0b0, (count, n + 2, n + 2)))
         if reduce_s1s0 is not None:
@@ -55,16 +55,16 @@ cdef double replay(const int* codes, const Scores* scores, Replay* to) noexcept 
         if code == SH:
             if b0 > 0:
                 write(&to.shift, -1, s0, b0)
-                total += shift_score(scores, s0, b0)
+                total += scores.of_shift(s0, b0)
             below[b0] = s0
             s0 = b0
             b0 += 1
             continue
         write(&to.s0b0, code - LA, s0, b0)
-        total += on_s0b0(scores, code, s0, b0)
+        total += scores.on_s0b0(code, s0, b0)
         if scores.s1s0:
             write(&to.s1s0, code - LA, s1, s0)
-            total += on_s1s0(scores, code, s1, s0)
+            total += scores.on_s1s0(code, s1, s0)
         head = head_of(code, s3, s2, s1, s0, b0)
         dependent = dependent_of(code, s2, s1, s0)
         arc = <size_t> head * (n + 1) + dependent
