@@ -18,11 +18,11 @@ template <class N> class MH3Tree {
     // log_partition, -inf if the tree has no derivation, and the counts or, with Duals, their derivatives in a direction. True if
     // they are right; false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
     bool find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
-        const int n = scores.n, *heads = scores.heads;
+        const int n = scores.n;
         const size_t side = n + 2;
         counts.log_partition = -INFINITY;
-        dependents.find(heads, n);
-        if (scores.single_root && dependents.first[1] != 1)
+        dependents.find(scores.heads, n);
+        if (scores.single_root && dependents.of(0).size() != 1)
             return true;
         memory.start();
         memory.take(side * side);
@@ -30,26 +30,22 @@ template <class N> class MH3Tree {
         int *items = memory.take(side * side);  // [i,l] at i, l
         forest.start(scores, direction);
         for (int i = n; i >= 0; i--) {
-            int outside = 0;  // words between i and l with a head outside i..l
+            Outside outside;
             items[i * side + i + 1] = Forest<N>::ONE;
             for (int l = i + 2; l <= n + 1; l++) {
                 watch.pass(20);
-                outside += heads[l - 1] < i || heads[l - 1] > l;
-                for (int x = dependents.first[l]; x < dependents.first[l + 1]; x++)
-                    outside -= i < dependents.list[x] && dependents.list[x] < l - 1;
+                dependents.extend(outside, i, l);
                 items[i * side + l] = Forest<N>::NONE;
-                if (outside)
+                if (outside.count)
                     continue;
                 const int item = forest.add();
                 for (int head : {i, l})
-                    for (int x = dependents.first[head]; x < dependents.first[head + 1]; x++) {
-                        const int j = dependents.list[x];
+                    for (int j : dependents.of(head))
                         if (i < j && j < l) {
                             watch.pass(200);
                             const Uses uses = Uses::shift(i, j).reduce(head == i ? RA : LA, i, j, l, head, j);
                             forest.derive(item, items[i * side + j], items[j * side + l], uses);
                         }
-                    }
                 items[i * side + l] = forest.last();
             }
         }

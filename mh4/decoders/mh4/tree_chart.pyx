@@ -6,16 +6,11 @@ from libcpp.vector cimport vector
 
 from mh4.decoders.shared.chart_memory cimport KEEP, make_room
 from mh4.decoders.mh4.chart cimport Chart, Step, better
+from mh4.decoders.shared.dependents cimport Dependents, Outside
 from mh4.decoders.shared.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH
 
 cdef extern from "lanes.h" nogil:
     float maximum(float a, float b)
-
-
-cdef extern from "dependents.h" nogil:
-    cppclass Dependents:
-        vector[int] list, first  # of h: list[first[h]] to list[first[h + 1] - 1], in increasing order
-        void find(const int* heads, int n) except +
 
 
 cdef struct Span:
@@ -57,38 +52,32 @@ cdef class TreeChart(Chart):
 
     cdef bint fill(self) except -1 nogil:
         cdef Step underived = Step(SH, 0, False, -INFINITY)
-        cdef int n = self.scores.n, i, j, l, x, outside, which, code
-        cdef size_t y
+        cdef int n = self.scores.n, i, j, l, code
+        cdef Outside outside
+        cdef size_t x
         cdef Span* span
         self.dependents.find(self.heads, n)
         self.t3.clear()
         for i in range(n, -1, -1):
             self.spans[self.at(i, i + 1)].best = Step(SH, 0, False, 0)
-            outside = which = 0  # words between i and l with a head outside i..l: their number and their sum
+            outside = Outside()
             for l in range(i + 2, n + 2):
                 self.watch.after(20)
                 span = &self.spans[self.at(i, l)]
                 span.best = underived
-                if self.heads[l - 1] < i or self.heads[l - 1] > l:
-                    outside += 1
-                    which += l - 1
-                for x in range(self.dependents.first[l], self.dependents.first[l + 1]):
-                    j = self.dependents.list[x]
-                    if i < j < l - 1:
-                        outside -= 1
-                        which -= j
+                self.dependents.extend(outside, i, l)
                 span.begin = span.end = self.t3.size()
-                if outside == 1:
-                    self.add(i, which, l)
-                elif outside == 0:
-                    for x in range(self.dependents.first[i], self.dependents.first[i + 1]):
-                        self.add(i, self.dependents.list[x], l)
-                    for x in range(self.dependents.first[l], self.dependents.first[l + 1]):
-                        self.add(i, self.dependents.list[x], l)
-                    for y in range(span.begin, span.end):
-                        j = self.t3[y].j
+                if outside.count == 1:
+                    self.add(i, outside.sum, l)
+                elif outside.count == 0:
+                    for j in self.dependents.of(i):
+                        self.add(i, j, l)
+                    for j in self.dependents.of(l):
+                        self.add(i, j, l)
+                    for x in range(span.begin, span.end):
+                        j = self.t3[x].j
                         code = RA if self.heads[j] == i else LA
-                        better(&span.best, self.t3[y].best.score + self.scores.of_reduce(code, -1, -1, i, j, l),
+                        better(&span.best, self.t3[x].best.score + self.scores.of_reduce(code, -1, -1, i, j, l),
                                code, j, False)
         return self.spans[n + 1].best.score > -INFINITY
 
@@ -111,11 +100,10 @@ cdef class TreeChart(Chart):
 
     cdef int link_dependents(self, Step* best, int head, int i, int j, int l) except -1 nogil:
         """Link the dependents of `head`, one of i, j and l, to derive [i,j,l]."""
-        cdef int x, k, code
+        cdef int k, code
         cdef bint splits_at_k
         cdef float score
-        for x in range(self.dependents.first[head], self.dependents.first[head + 1]):
-            k = self.dependents.list[x]
+        for k in self.dependents.of(head):
             self.watch.after(l - i)
             if j < k < l:
                 code = RA2 if head == i else RA if head == j else LA

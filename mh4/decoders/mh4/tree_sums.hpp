@@ -37,8 +37,7 @@ template <class N> class MH4Tree {
 
     // By the Links of the dependents of `head`, one of i, m and l, to d[i,m,l]
     void link(int to, int head, int i, int m, int l) {
-        for (int x = dependents.first[head]; x < dependents.first[head + 1]; x++) {
-            const int k = dependents.list[x];
+        for (int k : dependents.of(head)) {
             watch.pass(400);
             if (m < k && k < l) {
                 const int code = head == i ? RA2 : head == m ? RA : LA;
@@ -70,11 +69,6 @@ template <class N> class MH4Tree {
         span(i, l).end++;
     }
 
-    void add_dependents(int head, int i, int l) {
-        for (int x = dependents.first[head]; x < dependents.first[head + 1]; x++)
-            add(i, dependents.list[x], l);
-    }
-
   public:
     // log_partition, -inf if the tree has no derivation, and the counts or, with Duals, their derivatives in a direction. True if
     // they are right; false if N is not enough for these scores. Throws as Memory::allocate does, or signals::Raised.
@@ -84,7 +78,7 @@ template <class N> class MH4Tree {
         const size_t square = (size_t)(n + 2) * (n + 2);
         counts.log_partition = -INFINITY;
         dependents.find(heads, n);
-        if (scores.single_root && dependents.first[1] != 1)
+        if (scores.single_root && dependents.of(0).size() != 1)
             return true;
         memory.start();
         memory.take(square);
@@ -93,28 +87,19 @@ template <class N> class MH4Tree {
         forest.start(scores, direction);
         triples.clear();
         for (int i = n; i >= 0; i--) {
-            int outside = 0, which = 0;  // words between i and l with a head outside i..l: their number and their sum
+            Outside outside;
             span(i, i + 1) = Span{ONE, 0, 0};
             for (int l = i + 2; l <= n + 1; l++) {
                 watch.pass(20);
-                if (heads[l - 1] < i || heads[l - 1] > l) {
-                    outside++;
-                    which += l - 1;
-                }
-                for (int x = dependents.first[l]; x < dependents.first[l + 1]; x++) {
-                    const int j = dependents.list[x];
-                    if (i < j && j < l - 1) {
-                        outside--;
-                        which -= j;
-                    }
-                }
+                dependents.extend(outside, i, l);
                 span(i, l) = Span{NONE, triples.size(), triples.size()};
-                if (outside == 1)
-                    add(i, which, l);
-                if (outside != 0)
+                if (outside.count == 1)
+                    add(i, outside.sum, l);
+                if (outside.count)
                     continue;
-                add_dependents(i, i, l);
-                add_dependents(l, i, l);
+                for (int head : {i, l})
+                    for (int j : dependents.of(head))
+                        add(i, j, l);
                 const int two = forest.add();
                 for (size_t x = span(i, l).begin; x < span(i, l).end; x++) {
                     const int j = triples[x].j, head = heads[j];

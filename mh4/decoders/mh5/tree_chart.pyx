@@ -7,13 +7,9 @@ from libcpp.vector cimport vector
 
 from mh4.decoders.shared.chart_memory cimport KEEP, make_room
 from mh4.decoders.mh5.chart cimport Chart, Step, better
+from mh4.decoders.shared.dependents cimport Dependents
 from mh4.decoders.shared.replay cimport LA, LA2, LA3, LAp, LApp, LApp2, RA, RA2, RA3, RAp, RAp2, RApp, SH
 from mh4.decoders.shared.signals cimport Less
-
-cdef extern from "dependents.h" nogil:
-    cppclass Dependents:
-        vector[int] list, first  # of h: list[first[h]] to list[first[h + 1] - 1], in increasing order
-        void find(const int* heads, int n) except +
 
 
 ctypedef pair[int, int] Inner  # j, k of [i,j,k,l]
@@ -113,10 +109,10 @@ cdef class TreeChart(Chart):
 
     cdef int append_dependents(self, int head, int i, int l) except -1 nogil:
         """Append the dependents of `head` between i and l to `inside`."""
-        cdef int x
-        for x in range(self.dependents.first[head], self.dependents.first[head + 1]):
-            if i < self.dependents.list[x] < l:
-                self.inside.push_back(self.dependents.list[x])
+        cdef int word
+        for word in self.dependents.of(head):
+            if i < word < l:
+                self.inside.push_back(word)
         return 0
 
     cdef int list_inner(self, int i, int l) except -1 nogil:
@@ -176,13 +172,12 @@ cdef class TreeChart(Chart):
 
     cdef int link(self, Step* best, const int* nodes, int count) except -1 nogil:
         """Link dependents of the heads `nodes` of an item, to derive it."""
-        cdef int x, h, d, removed, code, left = 0
+        cdef int h, d, removed, code, left = 0
         cdef float score
         cdef int[5] item
         for h in range(count):
-            for x in range(self.dependents.first[nodes[h]], self.dependents.first[nodes[h] + 1]):
+            for removed in self.dependents.of(nodes[h]):
                 self.watch.after(100)
-                removed = self.dependents.list[x]
                 if not nodes[0] < removed < nodes[count - 1]:
                     continue
                 d = 0

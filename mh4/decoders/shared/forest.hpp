@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "dependents.h"
+#include "dependents.hpp"
 #include "weights.h"
 
 namespace marginals {
