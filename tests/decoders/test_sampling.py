@@ -185,6 +185,9 @@ def test_bad_arguments(model):
     for samples in (-1, 1.5, "3", None, True):
         with pytest.raises(ValueError, match="samples: expected a number of samples"):
             sample(model, scores, samples)
+    for samples in (2**62, 2**70):
+        with pytest.raises((MemoryError, ValueError)):  # numpy's ValueError, where the system does not say what memory there is
+            sample(model, scores, samples)
     with pytest.raises((TypeError, ValueError)):
         sample(model, scores, rng="seed")
     for name, tensor in scores.items():

@@ -230,18 +230,18 @@ def sample_size(samples):
 
 def no_sum(heads, k):
     """The error for a sum over nothing; heads: those given, of which some may be open, or None; k: of MH_k, or None."""
-    if heads is None or (k is None and (heads[1:] >= 0).all()):
-        return no_derivation()
-    if (heads[1:] >= 0).all():
-        return no_derivation(heads, k)
-    return ValueError("no derivation: none has the heads that are given, or scores of -inf forbid all that have them")
+    if heads is not None and (heads[1:] < 0).any():
+        return ValueError("no derivation: none has the heads that are given, or scores of -inf forbid all that have them")
+    return no_derivation(heads, k)
 
 
-def no_derivation(heads=None, k=0):
+def no_derivation(heads=None, k=None):
     """The error for a search without a result: the scores forbid every derivation or, with a tree, that is not in MH_k."""
     from mh4.decoders.tree_measures.degree import smallest_k  # which needs checked_tree
 
-    if heads is not None and smallest_k(heads) > k:
-        return NotInClass(f"heads: the tree is not in MH{k}, only MH{smallest_k(heads)} and larger derive it")
+    if heads is not None and k is not None:
+        needed = smallest_k(heads)
+        if needed > k:
+            return NotInClass(f"heads: the tree is not in MH{k}, only MH{needed} and larger derive it")
     return ValueError(f"no derivation: scores of -inf, or from {-LARGEST:g} down, forbid all, or a single root is required of a "
                       "sentence without words")

@@ -40,7 +40,7 @@ cdef class Tensors:
 
     cdef Scores scores
     cdef dict tensors
-    cdef object heads
+    cdef object heads, possible_arcs  # the latter: their scores, without those that contradict the heads
 
 
 cdef class Sums:

@@ -33,8 +33,8 @@ cdef class Tensors:
             tree = self.heads
             self.scores.heads = &tree[0]
         else:
-            self.tensors["with heads"] = arguments.with_heads(self.tensors.get("arcs"), self.heads)
-            self.scores.arcs = address(self.tensors["with heads"])
+            self.possible_arcs = arguments.with_heads(self.tensors.get("arcs"), self.heads)
+            self.scores.arcs = address(self.possible_arcs)
 
 
 cdef class Sums:
@@ -44,10 +44,9 @@ cdef class Sums:
 cdef object expected_counts(Sums sums, Tensors of):
     """The Marginals of a sentence; sums: taken from the workspaces."""
     cdef int n = of.scores.n
-    tensors = {name: tensor for name, tensor in of.tensors.items() if name != "with heads"}
-    room_for(sum([tensor.nbytes for tensor in tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
+    room_for(sum([tensor.nbytes for tensor in of.tensors.values()]) + 8 * (n + 1) ** 2, "the expected counts")
     # All are written now, and not when they are used: the chart is weighed against what is left.
-    parts = {name: np.full(tensor.shape, 0.0) for name, tensor in tensors.items()}
+    parts = {name: np.full(tensor.shape, 0.0) for name, tensor in of.tensors.items()}
     arcs = parts["arcs"] if "arcs" in parts else np.full((n + 1, n + 1), 0.0)
     cdef Counts counts = Counts(
         0, address(parts.get("shift")), address(parts.get("reduce_s0b0")), address(parts.get("reduce_s1s0")), address(arcs)
@@ -60,17 +59,18 @@ cdef object expected_counts(Sums sums, Tensors of):
     sums.charts.release()
     workspaces.give_back(sums)
     if counts.log_partition == -np.inf:
-        raise arguments.no_sum(of.heads, {2: 3, 6: 4}.get(of.scores.reduces))
+        raise arguments.no_sum(of.heads, {2: 3, 6: 4}.get(of.scores.reduces))  # MH3 has two reduces, MH4 has six
     return Marginals(counts.log_partition, arcs, parts)
 
 
 cdef object drawn(Sums sums, Tensors of, samples, rng):
     """The heads of random trees of a sentence, int32 (samples, n+1); sums: taken from the workspaces."""
     cdef int n = of.scores.n
-    cdef Samples to = Samples(arguments.seeds(rng, 1)[0], arguments.sample_size(samples), n + 1, NULL, False)
-    room_for(4 * to.count * to.columns, "the samples")
-    heads = np.full((to.count, to.columns), -1, dtype=np.int32)
+    samples = arguments.sample_size(samples)
+    room_for(4 * samples * (n + 1), "the samples")
+    heads = np.full((samples, n + 1), -1, dtype=np.int32)
     cdef int[:, ::1] rows = heads
+    cdef Samples to = Samples(arguments.seeds(rng, 1)[0], samples, n + 1, NULL, False)
     if to.count:
         to.heads = &rows[0, 0]
     try:
