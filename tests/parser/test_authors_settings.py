@@ -209,6 +209,11 @@ def test_joint_search_needs_words_for_a_single_root():
         joint.decode(b0=np.full((3, 3), np.nan), output=np.zeros((7, 3)), bias=np.zeros(7))
 
 
+def test_joint_search_makes_no_illegal_transition_even_if_all_others_score_minus_infinity():
+    found = joint.decode(b0=np.zeros((4, 3)), output=np.zeros((7, 3)), bias=np.array([0, *[-np.inf] * 6]))
+    np.testing.assert_array_equal(transitions.run(found.transitions, 2), found.heads)
+
+
 def test_tags_from_the_last_layer(everything):
     values = []
     for layer in ("first", "last"):

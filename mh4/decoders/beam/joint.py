@@ -34,8 +34,8 @@ def decode(*, output: np.ndarray, bias: np.ndarray, single_root: bool = False, *
         scores = output @ hidden + bias
         if np.isnan(scores).any():
             raise ValueError("scores must be numbers, got nan")
-        allowed = transitions.legal(np.array([positions]), n, single_root)[:, 0]
-        code = transitions.MH4[int(np.where(allowed, scores, -np.inf).argmax())]
+        allowed = np.flatnonzero(transitions.legal(np.array([positions]), n, single_root))
+        code = transitions.MH4[allowed[scores[allowed].argmax()]]
         score += float(scores[code])
         s2, s1, s0 = stack[-3:]
         rows.append((int(code), s1, s0, b0))
