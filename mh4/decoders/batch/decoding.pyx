@@ -202,7 +202,8 @@ cdef class TransitionWorker(Worker):
 
     cdef bint set_scores(self, Scores* to, TransitionDecoding of, Py_ssize_t b) except -1 nogil:
         """The scores of a sentence; False if there are NaN or others that are too large."""
-        cdef int n = of.words[b], x
+        cdef int n = of.words[b]
+        cdef size_t square = <size_t> (n + 1) * (n + 1), x
         to[0] = Scores(n)
         if not self.scores.take(of.of_scores, b, to[0]):
             return False
@@ -213,8 +214,8 @@ cdef class TransitionWorker(Worker):
                 return False
         cdef float* both
         if to.arcs and to.cost:
-            to.by_arc = both = self.sum_of_both.room((n + 1) * (n + 1))
-            for x in range((n + 1) * (n + 1)):
+            to.by_arc = both = self.sum_of_both.room(square)
+            for x in range(square):
                 both[x] = to.arcs[x] + to.cost[x]
         return True
 

@@ -4,8 +4,6 @@ import numpy as np
 
 from mh4.decoders.batch.results import BatchMarginals
 
-DIFFERENTIABLE: tuple[str, ...]
-
 def marginals(
     name: str,
     scores: Mapping[str, np.ndarray],

@@ -72,8 +72,8 @@ def hessian_product(
     derivations, NaN for those with a direction that is not finite. The GIL is released.
     Raises what `marginals` raises.
     """
-    if name in arguments.DECODERS and name not in DIFFERENTIABLE:
-        raise ValueError(f"{name} has no marginals that can be differentiated; {', '.join(DIFFERENTIABLE)} have")
+    if arguments.decoder(name).marginals is None:
+        raise ValueError(f"{name} has no marginals that can be differentiated; {', '.join(KINDS)} have")
     scores, lengths, longest = arguments.checked(name, scores, lengths)
     direction, _, own_longest = arguments.checked(name, direction, lengths)
     if own_longest != longest:
@@ -385,4 +385,3 @@ KINDS = {  # the class of the sentences, and what makes a worker
     "mst": (TransitionSumming, lambda: TransitionWorker(MSTSums())),
     "1ec": (OneECSumming, OneECWorker),
 }
-DIFFERENTIABLE = tuple(KINDS)  # whose workers also differentiate
