@@ -21,7 +21,7 @@ element but has no arcs. ``heads`` is an int32 array of length n+1 with ``heads[
 A wheel has the modules that gain most from it compiled for AVX-512 and for AVX2 as well, in folders of these names, from which the
 first that the processor can run is imported. MH4_SIMD=avx512, avx2 or baseline selects another; the results are the same to the bit.
 
-None of the decoders needs DyNet; all but mh4/plain.pyx release the GIL while they search.
+None of the decoders needs DyNet; all but mh4/plain.pyx and beam/joint.py release the GIL while they search.
 """
 
 from mh4.decoders.shared.derivation import Derivation, Marginals, NotInClass

@@ -1,5 +1,6 @@
-// The inner loops of the MH4 decoder, over vectors of the processor's width. They only add and take maxima, so vector width,
-// order of operands and compiler flags make no difference: the results are bit for bit the same wherever they are compiled.
+// The inner loops of the MH4 decoder, some of which MH5 uses too, over vectors of the processor's width. They only add and take
+// maxima, so vector width, order of operands and compiler flags make no difference: the results are bit for bit the same wherever
+// they are compiled.
 #pragma once
 #include <math.h>
 
