@@ -44,7 +44,8 @@ def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
     columns: dict[str, Any] = {"words": sentence.words}
     if sentence.heads is not None:
         columns["heads"] = [head - 1 if head else k for k, head in enumerate(sentence.heads[1:].tolist())]
-        columns["deps"] = ["ROOT" if head == 0 else dep for head, dep in zip(sentence.heads[1:], sentence.deprels, strict=True)]
+        deprels = sentence.deprels or ["dep"] * len(sentence)  # as spaCy calls a relation that is not known
+        columns["deps"] = ["ROOT" if head == 0 else dep for head, dep in zip(sentence.heads[1:], deprels, strict=True)]
     if sentence.upos:
         columns["pos"] = ["" if tag == "_" else tag for tag in sentence.upos]
     if sentence.xpos:

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -111,6 +112,14 @@ def test_objects_of_spacy():
     assert [token.text for token in doc] == PARSED.words
     assert [token.head.i for token in doc] == [1, 1, 1] and [token.dep_ for token in doc] == ["amod", "ROOT", "punct:x"]
     assert [token.pos_ for token in doc] == PARSED.upos and str(doc[1].morph) == "Case=Acc|Number=Sing"
+
+
+def test_a_tree_without_labels_for_spacy(monkeypatch):
+    tokens, vocab = SimpleNamespace(Doc=lambda vocab, **columns: columns), SimpleNamespace(Vocab=object)
+    for name, module in {"spacy": SimpleNamespace(), "spacy.tokens": tokens, "spacy.vocab": vocab}.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    columns = conversions.to_spacy(Sentence(["a", "b"], heads=np.array([-1, 2, 0], dtype=np.int32)))
+    assert columns == {"words": ["a", "b"], "heads": [1, 1], "deps": ["dep", "ROOT"]}
 
 
 def test_spacy_that_is_not_installed(monkeypatch):
