@@ -235,7 +235,7 @@ struct Tables {
             take_layer(each.wing, 0);
             each.near_right = take((size_t)side * side * NEAR_STATES);
             each.half_pivot_right = take((size_t)side * side * STATES[HALF_PIVOT]);
-            for (float*& row : each.complexes) row = take(LANES + width) + LANES;
+            for (float*& row : each.complexes) row = take_row(width);
             each.pairs = take((size_t)side * rows);
         }
         for (float*& table : gap) table = take(square);
@@ -252,6 +252,10 @@ struct Tables {
     }
 
     float* take(size_t size) { return memory.take(size); }
+    float* take_row(size_t size) {  // for blocks that begin before the first number
+        float* const before = take(LANES + size);
+        return before ? before + LANES : nullptr;
+    }
     float* take_tiles(size_t tiles, int kind) { return take(tiles * STATES[kind] * LANES); }
     template <int kind> void take_layer(Tiles<kind>& tiles, int shift) {
         tiles = Tiles<kind>{take_tiles((size_t)side * blocks, kind), first_layer.data(), shift};
