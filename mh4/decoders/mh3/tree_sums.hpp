@@ -24,10 +24,7 @@ template <class N> class MH3Tree {
         dependents.find(scores.heads, n);
         if (scores.single_root && dependents.of(0).size() != 1)
             return true;
-        memory.start();
-        memory.take(side * side);
-        memory.allocate();
-        int *items = memory.take(side * side);  // [i,l] at i, l
+        int *items = memory.allocate(side * side);  // [i,l] at i, l
         forest.start(scores, direction);
         for (int i = n; i >= 0; i--) {
             Outside outside;

@@ -75,15 +75,11 @@ template <class N> class MH4Tree {
     bool find(const Scores &scores, Counts &counts, const Scores &direction = Scores()) {
         const int *heads = scores.heads;
         n = scores.n;
-        const size_t square = (size_t)(n + 2) * (n + 2);
         counts.log_partition = -INFINITY;
         dependents.find(heads, n);
         if (scores.single_root && dependents.of(0).size() != 1)
             return true;
-        memory.start();
-        memory.take(square);
-        memory.allocate();
-        spans = memory.take(square);
+        spans = memory.allocate((size_t)(n + 2) * (n + 2));
         forest.start(scores, direction);
         triples.clear();
         for (int i = n; i >= 0; i--) {

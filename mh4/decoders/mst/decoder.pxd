@@ -24,7 +24,6 @@ cdef class Contraction:
 
     cdef int prepare(self, int n) except -1 nogil
     cdef bint tree(self, const double* arcs, bint single_root, int* heads) except -1 nogil
-    cdef void arrange(self) noexcept nogil
     cdef double* row(self, int node) noexcept nogil
     cdef bint span(self, const double* arcs, bint single_root) except -1 nogil
     cdef bint take(self, int node, bint single_root) noexcept nogil

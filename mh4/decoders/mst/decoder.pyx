@@ -86,10 +86,7 @@ cdef class Contraction:
     cdef int prepare(self, int n) except -1 nogil:
         """Make room for a sentence of n words."""
         self.n = n
-        self.memory.start()
-        self.arrange()
-        self.memory.allocate()
-        self.arrange()
+        self.entering = self.memory.allocate((2 * <size_t> n + 1) * (n + 1))
         self.whole.resize(2 * n + 1)
         self.head.resize(2 * n + 1)
         self.best.resize(2 * n + 1)
@@ -106,9 +103,6 @@ cdef class Contraction:
         for word in range(1, self.n + 1):
             roots += heads[word] == 0
         return roots == 1 or not single_root
-
-    cdef void arrange(self) noexcept nogil:
-        self.entering = self.memory.take((2 * <size_t> self.n + 1) * (self.n + 1))
 
     cdef double* row(self, int node) noexcept nogil:
         return self.entering + <size_t> node * (self.n + 1)

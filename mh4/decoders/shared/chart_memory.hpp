@@ -47,6 +47,8 @@ template <class Value> static inline void make_room(std::vector<Value> &values, 
 //     arrange();          // table = memory.take(size); ...
 //     memory.allocate();
 //     arrange();
+//
+// A single array is table = memory.allocate(size).
 template <class Value> class Memory {
     enum { ALIGNMENT = 64, LARGE_PAGE = 1 << 21 };  // bytes; a vector register has 64 at most
     enum { VECTOR = ALIGNMENT / sizeof(Value) };
@@ -97,6 +99,12 @@ template <class Value> class Memory {
             capacity = taken;
         }
         start();
+    }
+    Value *allocate(size_t size) {
+        start();
+        take(size);
+        allocate();
+        return take(size);
     }
 
     // Free the memory if it is more than a number of bytes.

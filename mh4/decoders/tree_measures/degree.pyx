@@ -22,17 +22,16 @@ def smallest_k(heads):
     cdef size_t side = n + 2
     cdef vector[int] low, high
     cdef Memory[int] memory  # new, so all numbers are 0
-    cdef int* size = memory.take(side * side)
-    cdef int* smallest = memory.take(side * side)
+    cdef int* size
+    cdef int* smallest
     cdef Watch watch
     try:
         low.resize(n + 1)
         high.resize(n + 1)
-        memory.allocate()
+        size = memory.allocate(2 * side * side)
     except MemoryError:
         raise out_of_memory(n, 2 * side * side * sizeof(int)) from None
-    size = memory.take(side * side)
-    smallest = memory.take(side * side)
+    smallest = size + side * side
     with nogil:
         for w in range(n + 1):
             low[w] = high[w] = w
