@@ -1,12 +1,15 @@
 """What pages say of accuracy, coverage and speed in words is true of the records that they refer to."""
 
 import csv
+import json
 import re
 import statistics
+from itertools import product
 
 import pytest
 from toy import ROOT
 
+from experiments import paper
 from experiments.engine import records
 from experiments.pages.writer import error_of_difference
 
@@ -32,8 +35,11 @@ def speeds():
     """The table of milliseconds in benchmarks/results/decoders.md: by decoder, a list over lengths."""
     text = (ROOT / "benchmarks" / "results" / "decoders.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"^\| words .*exponent \|\n\|.*\n((?:\|.*\n)+)", text, re.M)
-    cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines())
-    return {name: [float(cell) for cell in row[:-1] if cell] for name, *row in cells}
+    return {name: [float(cell) for cell in row[:-1] if cell] for name, *row in table_cells(table)}
+
+
+def table_cells(table):
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
 
 
 def test_likelihood_and_the_hinge(said):
@@ -48,6 +54,68 @@ def test_likelihood_and_the_hinge(said):
         assert float(likelihood["dev_uas"]) < float(hinge["dev_uas"])
         assert float(likelihood["dev_las"]) < float(hinge["dev_las"])
         assert float(likelihood["nll_calibrated"]) < float(hinge["nll_calibrated"])
+    said(
+        "howto/probabilities.md",
+        "this helped four of five systems if trained on likelihood, and none if trained with the paper's hinge loss.",
+    )
+    helped = {loss: [] for loss in ("hinge", "likelihood")}
+    for (_, loss), row in found.items():
+        helped[loss].append(float(row["uas_mbr"]) > float(row["uas"]))
+    assert (sum(helped["likelihood"]), sum(helped["hinge"]), len(helped["hinge"])) == (4, 0, 5)
+
+
+def test_search_with_exactly_trained_models(said):
+    said(
+        "howto/search.md",
+        "the dev UAS of `mh4-hybrid` is 85.4 if decoded exactly, 82.9 with a beam of width 64, 79.7 with one of 8 (the default), "
+        "and 62.7 greedily.",
+    )
+    uas = {row["decoding"]: float(row["dev_uas"]) for row in rows("hu-search.csv") if row["system"] == "mh4-hybrid"}
+    assert [round(uas[decoding], 1) for decoding in ("exact", "beam 64", "beam 8", "greedy")] == [85.4, 82.9, 79.7, 62.7]
+    said(
+        "howto/search.md",
+        "exact decoding is faster than a beam of 8 in sentences of up to 30 words, and than one of 64 in those of up to 60.",
+    )
+    page = (RESULTS / "hu-search.md").read_text(encoding="utf-8")
+    for table in re.findall(r"^\| words \| sentences .*\n\|.*\n((?:\|.*\n)+)", page, re.M):
+        columns = {row[0]: [float(cell) for cell in row[1:]] for row in table_cells(table)}
+        assert len(columns) == 6
+        for words, (_, exact, _, _, _, beam_8, _, beam_64) in columns.items():
+            longest = int(words.split()[-1]) if words != "61 or more" else 1000
+            assert exact < beam_64 or longest > 60
+            assert (exact < beam_8) == (longest <= 30)
+
+
+def test_mh5_against_mh4(said):
+    said(
+        "explanation/mh5.md",
+        "the dev UAS of `mh5-hybrid` is within a standard error of that of `mh4-hybrid`; `mh5-arcs` is ahead of `mh4-arcs` by 0.6 on "
+        "Gothic and level with it on Hungarian. The price is time",
+    )
+    found = {(row["lang"], row["system"]): row for row in rows("mh5.csv")}
+
+    def gain(lang, kind):
+        pair = [found[lang, system + kind] for system in ("mh5", "mh4")]
+        assert all(row["seeds"] == "1 2" for row in pair)
+        error = error_of_difference(*(number for row in pair for number in (float(row["dev_uas_std"]), 2)))
+        assert float(pair[0]["parsing_words_per_second"]) < float(pair[1]["parsing_words_per_second"])
+        return float(pair[0]["dev_uas"]) - float(pair[1]["dev_uas"]), error
+
+    for lang in ("hu", "got"):
+        difference, error = gain(lang, "-hybrid")
+        assert abs(difference) < error
+    difference, error = gain("got", "-arcs")
+    assert round(difference, 1) == 0.6 and difference > 2 * error
+    assert round(gain("hu", "-arcs")[0], 1) == 0.0
+
+
+def test_what_training_takes(said):
+    said("howto/treebanks.md", "training took 3 to 53 minutes of processor time and 11,000 to 52,000 updates")
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in RESULTS.glob("*/*-seed*.json")]
+    minutes = [record["cpu_seconds"] / 60 for record in found if record.get("cpu_seconds")]
+    assert len(minutes) > 100 and 3 <= min(minutes) < 4 and 52 <= max(minutes) < 53
+    updates = [record["updates"] for record in found if "updates" in record]
+    assert 11000 <= min(updates) < 12000 and 51000 < max(updates) <= 52000
 
 
 def test_coverage(said):
@@ -75,7 +143,8 @@ def test_the_settings_of_the_authors_and_ours(said):
         "differences.md",
         "averaged over the [treebanks and systems tried](../experiments/results/summary.md), is less than 0.1 in dev UAS",
     )
-    said("differences.md", "With our settings, these systems are about half a point better than the paper says.")
+    said("differences.md", "and no single one, of one to three seeds, is as large as 0.5.")
+    said("differences.md", "With our settings, these systems are on average about half a point better than the paper says.")
     of_systems = [
         row
         for row in rows("summary.csv")
@@ -86,8 +155,56 @@ def test_the_settings_of_the_authors_and_ours(said):
             [float(r["mean"]) - float(r["paper_mean"]) for r in of_systems if (r["settings"], r["score"]) == (settings, score)]
             for settings in ("ours", "authors' settings")
         )
-        assert abs(statistics.mean(authors)) < 0.1 and max(map(abs, authors)) < 0.8 and len(authors) >= 12
+        assert abs(statistics.mean(authors)) < 0.1 and max(map(abs, authors)) < 0.5 and len(authors) >= 12
         assert 0.3 < statistics.mean(ours) < 0.7
+    seeds = [len(r["seeds"].split()) for r in of_systems if r["settings"] == "authors' settings"]
+    assert (min(seeds), max(seeds)) == (1, 3)
+
+
+def differences_from_the_paper(settings, score, system):
+    return [
+        float(row["mean"]) - float(row["paper_mean"])
+        for row in rows("summary.csv")
+        if row["score"] == score and row["system"] == system and row["paper_mean"] and settings in ("", row["settings"])
+    ]
+
+
+def test_the_ensemble(said):
+    said(
+        "differences.md",
+        "With the three models of one seed, its test LAS is from 1.1 below the paper's to 0.2 above; with those of all seeds, within 0.6",
+    )
+    of_one, of_all = (differences_from_the_paper("", "test_las", name) for name in ("ensemble", "ensemble-all"))
+    assert (round(min(of_one), 1), round(max(of_one), 1)) == (-1.1, 0.2)
+    assert max(map(abs, of_all)) < 0.6 and len(of_all) >= 8
+
+
+def test_greedy_parsers_with_the_authors_settings(said):
+    said("differences.md", "the greedy parsers are within 0.8 of the paper's dev UAS, in one or two runs each.")
+    found = [
+        difference
+        for system in ("greedy-mh3", "greedy-mh4")
+        for difference in differences_from_the_paper("authors' settings", "dev_uas", system)
+    ]
+    assert max(map(abs, found)) < 0.8 and len(found) >= 6
+    said(
+        "differences.md",
+        "on Gothic and Old Church Slavonic by less than 0.2, on Hungarian by little more than the standard error.",
+    )
+    of_systems = {
+        (row["treebank"], row["system"]): row
+        for row in rows("summary.csv")
+        if (row["score"], row["settings"]) == ("dev_uas", "authors' settings") and row["system"].startswith("greedy")
+    }
+    ahead, errors = {}, {}
+    for treebank in ("got", "cu", "hu"):
+        pair = [of_systems[treebank, system] for system in ("greedy-mh3", "greedy-mh4")]
+        ahead[treebank] = float(pair[0]["mean"]) - float(pair[1]["mean"])
+        assert all(len(row["seeds"].split()) <= 2 for row in pair)
+        if all(row["std"] for row in pair):
+            spread = [number for row in pair for number in (float(row["std"]), len(row["seeds"].split()))]
+            errors[treebank] = error_of_difference(*spread)
+    assert 0 < ahead["got"] < 0.2 and 0 < ahead["cu"] < 0.2 and 1 < ahead["hu"] / errors["hu"] < 1.5
 
 
 def test_what_the_paper_says_of_scores(said):
@@ -106,11 +223,40 @@ def test_what_the_paper_says_of_scores(said):
     said("differences.md", "on Gothic, Hungarian and Greek by about a point of dev UAS; on Vietnamese and Indonesian,")
     assert all(0.5 < points < 1.5 for points in ahead("dev_uas", "mh4-hybrid", "mh4-two", ["got", "hu", "el"]))
     assert 0 < max(ahead("dev_uas", "mh4-hybrid", "mh4-two", ["vi", "id"])) < 0.3
-    said("differences.md", "| with our settings on three of five treebanks: [see above](#greedy-parsers)")
+    said(
+        "differences.md",
+        "| in its own Table 4 on eight of ten treebanks; with our settings on three of five: [see above](#greedy-parsers)",
+    )
+    languages = ("eu", "ur", "got", "hu", "cu", "da", "el", "hi", "de", "ro")
+    table_4 = [[paper.dev_uas(lang, "UD 2.0", system)[0] for system in ("greedy-mh4", "greedy-mh3")] for lang in languages]
+    assert sum(greedy_mh4 < greedy_mh3 for greedy_mh4, greedy_mh3 in table_4) == 8
     greedy = ahead("dev_uas", "greedy-mh4", "greedy-mh3", ["got", "hu", "el", "vi", "id"])
     assert sum(points < 0 for points in greedy) == 3
-    said("differences.md", "outperform MST (Section 5) | so they do on Vietnamese and Indonesian, in test LAS")
-    assert min(points for system in ("mh3", "1ec") for points in ahead("test_las", system, "mst", ["vi", "id"])) > 0
+    said(
+        "differences.md",
+        "| so they do on Vietnamese and Indonesian, in test LAS, by 0.5 to 0.8, except for MH3 on Vietnamese: 0.1 |",
+    )
+    mh3, oneec = (ahead("test_las", system, "mst", ["vi", "id"]) for system in ("mh3", "1ec"))
+    assert [round(points, 1) for points in mh3] == [0.1, 0.8] and {round(points, 1) for points in oneec} <= {0.5, 0.6, 0.7, 0.8}
+
+
+def test_mh4_and_1ec_by_length(said):
+    said("differences.md", "1EC is better at longer ones (Section 5) | differs between treebanks")
+
+    def f1(row):
+        recall, precision = int(row["recalled"]) / int(row["gold"]), int(row["precise"]) / int(row["predicted"])
+        return 2 * recall * precision / (recall + precision)
+
+    for length in ("1", "15+"):
+        ahead = set()
+        for treebank in ("got", "hu", "cu", "el", "vi"):
+            found = {
+                row["system"]: f1(row)
+                for row in rows(treebank + "-mh4-hybrid-1ec.csv")
+                if (row["dimension"], row["group"], row["labelled"]) == ("length", length, "no")
+            }
+            ahead.add(found["mh4-hybrid"] > found["1ec"])
+        assert ahead == {False, True}
 
 
 def gap_after(updates, treebank):
@@ -143,10 +289,39 @@ def test_exact_mh4_against_mh3(said):
     gaps = {(treebank, updates): gap_after(updates, treebank) for treebank in ("hu", "got") for updates in (4000, 16000)}
     assert round(gaps["hu", 4000]) == round(gaps["got", 4000]) == -1
     assert round(gaps["hu", 16000], 1) == 0.1 and round(gaps["got", 16000], 1) == -0.4
-    said("differences.md", "where its training ends after 22,000 updates, with the authors' settings after 41,000")
-    for folder, thousands in (("got", 22), ("got-authors", 41)):
-        lengths = [record["updates"] for record in records.load(folder) if record["system"] == "mh4-two"]
-        assert round(statistics.mean(lengths) / 1000) == thousands
+    said(
+        "differences.md",
+        "where its training ends after 22,000 updates, with the authors' settings after 41,000 (that of `mh3` after 26,500 and 38,300).",
+    )
+    ends = {
+        (folder, system): statistics.mean(record["updates"] for record in records.load(folder) if record["system"] == system)
+        for folder in ("got", "got-authors")
+        for system in ("mh3", "mh4-two")
+    }
+    assert [round(ends[folder, "mh4-two"] / 1000) for folder in ("got", "got-authors")] == [22, 41]
+    assert [round(ends[folder, "mh3"], -2) for folder in ("got", "got-authors")] == [26500, 38300]
+    said("differences.md", "Ours raise `mh3` on both, `mh4-two` only on Hungarian and by less")
+    with_authors = {
+        (row["treebank"], row["system"]): float(row["mean"])
+        for row in rows("summary.csv")
+        if (row["score"], row["settings"]) == ("dev_uas", "authors' settings")
+    }
+    raised = {key: float(found[key]["mean"]) - with_authors[key] for key in product(("hu", "got"), ("mh3", "mh4-two"))}
+    assert raised["hu", "mh3"] > raised["hu", "mh4-two"] > 0 and raised["got", "mh3"] > 0 > raised["got", "mh4-two"]
+
+
+def test_what_treats_mh3_and_mh4_two_differently(said):
+    said("differences.md", "each change the dev UAS of the two by less than the standard error, as the table above shows.")
+    said("differences.md", "change its UAS by -0.25 each, less than the standard error.")
+    page = (DOCS / "differences.md").read_text(encoding="utf-8")
+    for row in ("`scorer.end`", "`training.nearest`", "`scorer.single_root`", "| mh3 -"):
+        (line,) = [line for line in page.splitlines() if row in line and "what greedy MH4 learns" not in line]
+        effects = re.findall(r"(?<![\w-])(?:mh3|mh4-two) ([+-]\d\.\d+) ± (\d\.\d+)", line)
+        assert effects and all(abs(float(effect)) < float(error) for effect, error in effects), line
+    for row in ("`scorer.greedy`", "`training.illegal_rivals`"):
+        (line,) = [line for line in page.splitlines() if row in line]
+        ((effect, error),) = re.findall(r"greedy-mh4 ([+-]\d\.\d+) ± (\d\.\d+)", line)
+        assert abs(float(effect)) < float(error)
 
 
 def test_what_the_seed_changes(said):
