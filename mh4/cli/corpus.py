@@ -31,10 +31,14 @@ def corpus() -> None:
 # Who does the work.
 worker_options = together(
     click.option(
-        "--workers", type=click.IntRange(1, 10_000), metavar="N", help="Their number; by default one for each core here."
+        "--workers", type=click.IntRange(1, 10_000), metavar="N", help="Number of workers; by default one per core here."
     ),
-    click.option("--scheduler", metavar="ADDRESS", help="By the workers of a scheduler of Dask, such as tcp://node1:8786."),
-    click.option("--slurm", metavar="OPTIONS", help='As jobs of Slurm; options for sbatch, such as "--time=8:00:00 --mem=2G".'),
+    click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this Dask scheduler, such as tcp://node1:8786."),
+    click.option(
+        "--slurm",
+        metavar="OPTIONS",
+        help='Run the workers as Slurm jobs, with these options of sbatch, such as "--time=8:00:00 --mem=2G".',
+    ),
 )
 
 
@@ -44,16 +48,21 @@ worker_options = together(
 @click.option("--model", required=True, type=NAMED_PATH, metavar="DIR")
 @text_options
 @confidence_option
-@click.option("--rejects", is_flag=True, help="Set blocks that are not CoNLL-U aside; then, they are no errors.")
+@click.option("--rejects", is_flag=True, help="Set aside blocks that are not CoNLL-U, rather than fail.")
 @column_options
 @limit_options
 @decoding_options
 @worker_options
-@click.option("--plan", is_flag=True, help="Only measure a sample, and say what parsing all takes: core-hours, memory and disk.")
 @click.option(
-    "--shard-size", type=click.IntRange(1, 4096), metavar="MB", help="Of the input; by default about a minute's work, or less."
+    "--plan", is_flag=True, help="Only parse a sample, and estimate what parsing all takes: core-hours, memory and disk."
 )
-@click.option("--quiet", is_flag=True, help="Say nothing but what went wrong.")
+@click.option(
+    "--shard-size",
+    type=click.IntRange(1, 4096),
+    metavar="MB",
+    help="Size of a shard of the input; by default about a minute's work, or less.",
+)
+@click.option("--quiet", is_flag=True, help="Print only what went wrong.")
 def parse(
     inputs: tuple[str, ...],
     output: str,
@@ -135,7 +144,7 @@ def status(folder: str) -> None:
 @corpus.command()
 @FOLDER
 @worker_options
-@click.option("--quiet", is_flag=True, help="Say nothing but what is wrong.")
+@click.option("--quiet", is_flag=True, help="Print only what is wrong.")
 def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str | None, quiet: bool) -> None:
     """Compare what is parsed in FOLDER with the input: checksums, and every line of every sentence, apart from what is predicted.
 

@@ -40,7 +40,7 @@ limit_options = together(
         "--longest",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Words of the longest sentences that are decoded as usual; by default, about where that takes a second.",
+        help="Decode sentences of up to N words as usual; by default, up to the length that takes about a second.",
     ),
     click.option(
         "--beyond",

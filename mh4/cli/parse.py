@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     "rejects_file",
     type=NAMED_OUTPUT,
     metavar="FILE",
-    help="For blocks that are not CoNLL-U; then, they are no errors.",
+    help="Collect blocks that are not CoNLL-U in FILE, rather than end at the first.",
 )
 @click.option("--flush", is_flag=True, help="Parse and write each sentence as it arrives, not thousands of words at a time.")
 @contextual_option

@@ -21,7 +21,7 @@ def segmenter() -> None:
     default=20,
     show_default=True,
     metavar="N",
-    help="How often the treebank is gone through.",
+    help="Number of passes over the treebank.",
 )
 @click.option("--quiet", is_flag=True, help="No line on each epoch.")
 def train(train_file: str, dev_file: str, output_file: str, epochs: int, quiet: bool) -> None:

@@ -24,17 +24,25 @@ class _Named(click.ParamType):
 
 
 @click.command()
-@click.option("--model", "models", type=_Named(), metavar="NAME=DIR", multiple=True, required=True, help="May be repeated.")
+@click.option(
+    "--model",
+    "models",
+    type=_Named(),
+    metavar="NAME=DIR",
+    multiple=True,
+    required=True,
+    help="A model, by name; may be repeated.",
+)
 @click.option(
     "--segmenter",
     "segmenters",
     type=_Named(),
     metavar="NAME=FILE",
     multiple=True,
-    help="What splits raw text for the model of this name, from `mh4 segmenter train`; may be repeated.",
+    help="The segmenter of raw text for the model of this name, from `mh4 segmenter train`; may be repeated.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen to; 0.0.0.0 for all of this machine.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0 for any that is free.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 for all of this machine.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="The port; 0 for any that is free.")
 @click.option(
     "--workers",
     type=click.IntRange(1, 1000),
