@@ -148,12 +148,12 @@ def told(other: Origin) -> str:
     return "of commit %s on %s: dev UAS %.2f after %s updates" % (commit, where, other["dev_uas"], updates)
 
 
-def names(results: Path = RESULTS) -> list[str]:
+def names(results: Path) -> list[str]:
     """The names of treebanks with records."""
     return sorted({path.parent.name for path in results.glob("*/*-seed*" + RECORD)})
 
 
-def load(name: str, results: Path = RESULTS) -> list[Record]:
+def load(name: str, results: Path) -> list[Record]:
     """The records of treebank `name`, by system (in the order of ``paper.place``) and seed.
 
     Raises InputError if there are none, if one cannot be read, or if they were trained on different data.

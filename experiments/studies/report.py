@@ -70,7 +70,7 @@ def report(bench: Bench, langs: str) -> None:
     report_written(written)
 
 
-def write_all(names: Sequence[str], results: Path = records.RESULTS) -> list[Path]:
+def write_all(names: Sequence[str], results: Path) -> list[Path]:
     """Writes the pages of these treebanks, and the report; that on the toy treebank only if it is one of them."""
     written = [path for name in names for path in treebank.write(name, results)]
     for toy in sorted({name == treebanks.TOY for name in names}):
@@ -78,7 +78,7 @@ def write_all(names: Sequence[str], results: Path = records.RESULTS) -> list[Pat
     return written
 
 
-def write(names: Sequence[str], results: Path = records.RESULTS) -> list[Path]:
+def write(names: Sequence[str], results: Path) -> list[Path]:
     """Writes the report on all treebanks with records except toy or, if `names` are only toy, on that; returns the paths.
 
     With the former, the summary of all results.

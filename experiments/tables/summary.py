@@ -45,7 +45,7 @@ def rows(results: Path = records.RESULTS) -> list[tuple[str, str, dict[tuple[str
     return [(*key, found[key]) for key in order]
 
 
-def table(results: Path = records.RESULTS) -> Table:
+def table(results: Path) -> Table:
     """The table as shown."""
     body, last = [], ""
     for bank, system, scores in rows(results):
@@ -96,7 +96,7 @@ def _seeds(scores: dict[tuple[str, str], SystemRow]) -> str:
     return ", ".join(str(counts.get(settings, 0)) for settings in SETTINGS) if "authors" in counts else str(counts[""])
 
 
-def as_csv(results: Path = records.RESULTS) -> str:
+def as_csv(results: Path) -> str:
     """The table as csv, one line for each score and settings."""
     body = []
     for bank, system, scores in rows(results):
@@ -113,7 +113,7 @@ all seeds, whose labels vote, too. (With the models of all seeds, which average 
 higher: LANG-ensemble.md.)"""
 
 
-def write(results: Path = records.RESULTS) -> list[Path]:
+def write(results: Path) -> list[Path]:
     """Writes the summary's pages; returns their paths, none if no treebank but toy has records."""
     if not rows(results):
         return []

@@ -102,8 +102,7 @@ def as_csv(runs: Sequence[Record]) -> str:
     return systems_as_csv(runs[0]["lang"], runs[0]["release"], rows(runs))
 
 
-def write(name: str, results: Path = records.RESULTS) -> list[Path]:
-    """Writes the pages of treebank `name` from all its records in the folder `results`; returns their paths."""
-    runs = records.load(name, results)
+def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
+    """Writes the pages of treebank `name`; returns their paths."""
     title = "%s: UAS on the development set" % sections.of_treebank(runs[0])
     return document.write(results, name, title, page(name, runs), as_csv(runs))

@@ -156,9 +156,9 @@ def as_csv(scores: Tested) -> str:
     return systems_as_csv(scores.lang, scores.release, rows(scores))
 
 
-def write(name: str, results: Path = records.RESULTS) -> list[Path]:
-    """Writes the pages of treebank `name` from all its records in `results`; returns their paths, none if no run was tested."""
-    scores = tested(name, records.load(name, results), results)
+def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
+    """Writes the pages of treebank `name`; returns their paths, none if no run was tested."""
+    scores = tested(name, runs, results)
     if not scores:
         return []
     number = " (Table %d)" % scores.table_number if scores.table_number else ""

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from experiments.engine.records import RESULTS, load
+from experiments.engine.records import load
 from experiments.tables import table1_2, table4, table5_6
 
 
-def write(name: str, results: Path = RESULTS) -> list[Path]:
+def write(name: str, results: Path) -> list[Path]:
     """Writes the pages of treebank `name` from all its records in the folder `results`; returns their paths."""
-    written, runs = table4.write(name, results), load(name, results)
+    runs = load(name, results)
+    written = table4.write(name, runs, results)
     if any(row.decoding == "local" for row in table1_2.rows(runs)):
         written += table1_2.write(name, runs, results)
-    return written + table5_6.write(name, results)
+    return written + table5_6.write(name, runs, results)

@@ -7,7 +7,7 @@ from samples import calls, kept, record, trees
 
 from experiments import paper
 from experiments.engine import records, treebank
-from experiments.tables import table4
+from experiments.tables import treebank as pages
 from mh4.data import treebanks
 from mh4.errors import InputError
 
@@ -16,7 +16,7 @@ def test_runs_on_different_files_are_not_averaged(tmp_path):
     record(tmp_path, "eu", "mh3", 1, 80.0)
     record(tmp_path, "eu", "mh3", 2, 80.0, train="cc")
     with pytest.raises(InputError, match="different files"):
-        table4.write("eu", tmp_path)
+        pages.write("eu", tmp_path)
     assert not (tmp_path / "eu.md").exists()
 
 
@@ -25,7 +25,7 @@ def test_a_broken_record_is_named(tmp_path, content):
     record(tmp_path, "eu", "mh3", 1, 80.0)
     (tmp_path / "eu" / "mst-seed1.json").write_text(content)
     with pytest.raises(InputError, match="mst-seed1.json"):
-        table4.write("eu", tmp_path)
+        pages.write("eu", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_damaged_evaluations_are_named(tmp_path, content):
 
 def test_no_runs_no_table(tmp_path):
     with pytest.raises(InputError, match="no finished run of eu"):
-        table4.write("eu", tmp_path)
+        pages.write("eu", tmp_path)
 
 
 def test_which_treebanks_have_records(tmp_path):

@@ -6,6 +6,7 @@ import statistics
 import pytest
 from samples import record
 
+from experiments.engine.records import load
 from experiments.tables import table4
 
 
@@ -13,7 +14,7 @@ def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
     for seed, uas in ((1, 84.0), (2, 85.0), (3, 84.2)):
         record(tmp_path, "hu", "mh4-hybrid", seed, uas)
     record(tmp_path, "hu", "mh3", 2, 83.25)
-    pages = table4.write("hu", tmp_path)
+    pages = table4.write("hu", load("hu", tmp_path), tmp_path)
     assert pages == [tmp_path / "hu.md", tmp_path / "hu.csv"]
     lines = pages[0].read_text(encoding="utf-8").splitlines()
     assert "| mh3 | 2 | 83.25 | 83.05 ± 0.17 | +0.20 |" in lines
@@ -31,7 +32,7 @@ def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
 def test_test_scores_and_the_time_to_the_papers_mean_stand_beside_each_run(tmp_path):
     record(tmp_path, "hu", "mh4-hybrid", 1, 85.0, test_las=76.543, seconds_to_paper=3599.9)
     record(tmp_path, "hu", "mst", 1, 82.0, seconds_to_paper=None)  # it was never as good
-    lines = table4.write("hu", tmp_path)[0].read_text(encoding="utf-8").splitlines()
+    lines = table4.write("hu", load("hu", tmp_path), tmp_path)[0].read_text(encoding="utf-8").splitlines()
     header = next(line for line in lines if "test LAS" in line).strip("| ").split(" | ")
     assert header[3:5] == ["LAS", "test LAS"] and header[7:9] == ["time", "to the paper's mean"]
     assert "| mh4-hybrid | 1 | 85.00 | 80.00 | 76.54 |  |  | 1:02:05 | 0:59:59 |  | 2018-07-15 | abc |" in lines
@@ -43,7 +44,7 @@ def test_test_scores_and_the_time_to_the_papers_mean_stand_beside_each_run(tmp_p
 )
 def test_other_data_are_never_compared_with_the_paper(tmp_path, name, release):
     record(tmp_path, name, "mh4-hybrid", 1, 84.0, lang="toy" if name == "toy" else "eu", release=release)
-    markdown, comma_separated = table4.write(name, tmp_path)
+    markdown, comma_separated = table4.write(name, load(name, tmp_path), tmp_path)
     text = markdown.read_text(encoding="utf-8")
     assert release in text.splitlines()[0] and "| system | seeds | dev UAS |" in text
     assert "84.13" not in text and "are not comparable" in text  # 84.13: the paper's, for eu
@@ -54,11 +55,11 @@ def test_other_data_are_never_compared_with_the_paper(tmp_path, name, release):
 
 def test_a_language_of_which_the_paper_has_no_dev_scores(tmp_path):
     record(tmp_path, "ja", "mh3", 1, 90.0, lang="ja")
-    text = table4.write("ja", tmp_path)[0].read_text(encoding="utf-8")
+    text = table4.write("ja", load("ja", tmp_path), tmp_path)[0].read_text(encoding="utf-8")
     assert "no development-set UAS" in text and "| system | seeds | dev UAS |" in text
 
 
 def test_systems_of_which_the_paper_has_no_dev_scores(tmp_path):
     record(tmp_path, "hu", "mh5-hybrid", 1, 85.0)
-    text = table4.write("hu", tmp_path)[0].read_text(encoding="utf-8")
+    text = table4.write("hu", load("hu", tmp_path), tmp_path)[0].read_text(encoding="utf-8")
     assert "The paper gives no development-set UAS for these systems." in text

@@ -7,6 +7,7 @@ import statistics
 import pytest
 from samples import record
 
+from experiments.engine.records import load
 from experiments.tables import table5_6
 from mh4.data import conll17, treebanks
 
@@ -35,7 +36,7 @@ def references(results, **systems):
 
 def page(results, name="hu"):
     """The lines of the page, and the rows of the csv by system."""
-    markdown, comma_separated = table5_6.write(name, results)
+    markdown, comma_separated = table5_6.write(name, load(name, results), results)
     assert markdown == results / (name + "-test.md") and comma_separated == results / (name + "-test.csv")
     with open(comma_separated, encoding="utf-8", newline="") as file:
         return markdown.read_text(encoding="utf-8").splitlines(), {row["system"]: row for row in csv.DictReader(file)}
@@ -74,7 +75,7 @@ def test_means_and_standard_deviations_stand_beside_the_papers(tmp_path):
 def test_without_tested_runs_there_is_no_page(tmp_path):
     record(tmp_path, "hu", "mh3", 1, 83.0)
     references(tmp_path, stanford={"las": 77.56})
-    assert table5_6.write("hu", tmp_path) == [] and not (tmp_path / "hu-test.md").exists()
+    assert table5_6.write("hu", load("hu", tmp_path), tmp_path) == [] and not (tmp_path / "hu-test.md").exists()
 
 
 @pytest.mark.parametrize(
