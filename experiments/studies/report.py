@@ -112,7 +112,7 @@ def sections(runs: Mapping[str, Sequence[Record]], results: Path, toy: bool = Fa
         Section("Speed", _speed(runs)),
         Section("What was run", _runs(runs)),
         Section("Records of the same inputs that differ", _differing(runs)),
-        Section("What is missing", _missing(compared, langs or list(compared))),
+        Section("What is missing", _missing(compared, langs or list(runs))),
     ]
 
 

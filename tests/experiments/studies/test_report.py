@@ -106,6 +106,14 @@ def test_what_is_missing_or_differs_is_named(results):
     ) in text
 
 
+def test_runs_that_are_all_trained_on_likelihood(tmp_path):
+    record(tmp_path, "toy", "mst-likelihood", 1, 90.0, lang="toy", release="toy treebank")
+    text = report.write(["toy"], tmp_path)[0].read_text(encoding="utf-8")
+    assert (
+        "| toy | mst-likelihood | 1 | 90.00 |" in text and "No record of any run: toy." in text.partition("## What is missing")[2]
+    )
+
+
 def test_two_standard_errors():
     """Of the difference of two independent means; one run takes the paper's standard deviation."""
     theirs = average([80.0, 81.0])
