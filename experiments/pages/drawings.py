@@ -27,16 +27,14 @@ def check() -> None:
         raise InputError("the figures need matplotlib, which `make setup` installs") from None
 
 
-def curves(runs: Mapping[str, Sequence[Sequence[tuple[int, float]]]]) -> str:
-    """Dev UAS over updates: for each system, a curve for each seed, as pairs of both."""
+def curves(runs: Mapping[str, Sequence[tuple[int, float]]]) -> str:
+    """Dev UAS over updates: for each system a curve, as pairs of updates and UAS."""
     figure, axes = _figure(3.6)
-    best = max(uas for mine in runs.values() for curve in mine for _, uas in curve)
-    for system, mine in runs.items():
+    best = max(uas for curve in runs.values() for _, uas in curve)
+    for system, curve in runs.items():
         colour, style = appearance(system)
-        for curve in mine:
-            label = system if curve is mine[0] else None
-            updates, scores = zip(*curve, strict=True)
-            axes.plot([n / 1000 for n in updates], scores, linewidth=1.2, label=label, color=colour, linestyle=style)
+        updates, scores = zip(*curve, strict=True)
+        axes.plot([n / 1000 for n in updates], scores, linewidth=1.2, label=system, color=colour, linestyle=style)
     axes.set_ylim(max(0.0, best - SHOWN), best + 0.5)
     axes.set_xlim(left=0)
     axes.set_xlabel("updates, in thousands")

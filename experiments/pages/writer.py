@@ -123,6 +123,12 @@ class SystemRow:
         """The difference as tables show it."""
         return "" if self.difference is None else "%+.2f" % self.difference
 
+    @property
+    def numbers(self) -> list[object]:
+        """What csv files have of it: our seeds, mean and standard deviation, then the paper's mean and standard deviation."""
+        theirs = [self.paper.mean, self.paper.std] if self.paper else [None, None]
+        return [self.ours.seeds_listed, self.ours.mean, self.ours.std, *theirs]
+
 
 def systems_table(score: str, rows: Sequence[SystemRow]) -> Table:
     """The scores of systems on a treebank as shown; the paper's columns are omitted if nothing is comparable."""
@@ -136,26 +142,16 @@ def systems_table(score: str, rows: Sequence[SystemRow]) -> Table:
 def systems_as_csv(lang: str, release: str, rows: Sequence[SystemRow]) -> str:
     """The scores of systems on a treebank as csv, with the paper's."""
     header = ["lang", "data", "system", "seeds", "mean", "std", "paper_mean", "paper_std", "difference"]
-    body = []
-    for row in rows:
-        theirs = [row.paper.mean, row.paper.std] if row.paper else [None, None]
-        body.append([lang, release, row.system, row.ours.seeds_listed, row.ours.mean, row.ours.std, *theirs, row.difference])
-    return comma_separated(header, body)
+    return comma_separated(header, [[lang, release, row.system, *row.numbers, row.difference] for row in rows])
 
 
-def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A csv table: floats with four decimals, None as an empty cell, everything else as it is."""
+def comma_separated(header: Sequence[str], rows: Sequence[Sequence[object]], form: str = "%.4f") -> str:
+    """A csv table: floats in this form, None as an empty cell, everything else as it is."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    writer.writerows([form % value if isinstance(value, float) else value for value in row] for row in rows)
     return text.getvalue()
-
-
-def _cell(value: object) -> object:
-    if value is None:
-        return ""
-    return "%.4f" % value if isinstance(value, float) else value
 
 
 def show(console: Console, table: Table, note: str, pages: Sequence[Path]) -> None:

@@ -183,7 +183,7 @@ def as_csv(measured: Sequence[File]) -> str:
         found, row = file.counts, published(file)
         line = [file.lang, file.split, file.release or "unidentified", found.sentences, found.words, *file.shares]
         body.append([*line, *(row.get(column) for column in theirs), *_shapes(found)])
-    return comma_separated(header, [["%.6f" % cell if isinstance(cell, float) else cell for cell in line] for line in body])
+    return comma_separated(header, body, "%.6f")
 
 
 def _shapes(found: classes.Coverage) -> list[float]:

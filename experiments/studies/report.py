@@ -8,7 +8,7 @@ is not UD 2.0 (``eu-ud1.4``).
 """
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -281,16 +281,14 @@ def _average(lines: Sequence[Line], systems: Sequence[str]) -> list[list[str]]:
             both[system].append((line.ours[system].mean, line.paper[system].mean))
     if max(map(len, both.values()), default=0) < 2:
         return []
-
-    def cells(form: Callable[[float, float, int], str]) -> list[str]:
-        means = [[statistics.mean(pair[which] for pair in pairs) for which in (0, 1)] if pairs else [] for pairs in both.values()]
-        return [form(mean[0], mean[1], len(pairs)) if mean else NONE for mean, pairs in zip(means, both.values(), strict=True)]
-
-    return [
-        ["average", "ours", *cells(lambda ours, theirs, count: "%.2f (of %d)" % (ours, count))],
-        ["", "paper", *cells(lambda ours, theirs, count: "%.2f" % theirs)],
-        ["", "difference", *cells(lambda ours, theirs, count: "%+.2f" % (ours - theirs))],
-    ]
+    columns = [("average", "", ""), ("ours", "paper", "difference")]
+    for pairs in both.values():
+        if pairs:
+            ours, theirs = map(statistics.mean, zip(*pairs, strict=True))
+            columns.append(("%.2f (of %d)" % (ours, len(pairs)), "%.2f" % theirs, "%+.2f" % (ours - theirs)))
+        else:
+            columns.append((NONE, NONE, NONE))
+    return [list(line) for line in zip(*columns, strict=True)]
 
 
 def _ours(ours: Average | None) -> str:
@@ -339,20 +337,20 @@ def _two(scores: tuple[float, float] | None) -> str:
     return "%+.1f (%.1f, %.1f)" % (scores[0] - scores[1], *scores) if scores else NONE
 
 
-def _curves(runs: Mapping[str, Sequence[Record]], results: Path) -> list:
-    parts: list = []
+def _curves(runs: Mapping[str, Sequence[Record]], results: Path) -> list[str | Figure]:
+    parts: list[str | Figure] = []
     without = []
     for name, mine in runs.items():
-        drawn: dict[str, list[list[tuple[int, float]]]] = {}
+        drawn: dict[str, list[tuple[int, float]]] = {}  # the first seed of each system
         for run in mine:
             evaluations = records.evaluations(results / name, run["system"], run["seed"])
             if evaluations:
-                drawn.setdefault(run["system"], []).append([(each["updates"], each["dev_uas"]) for each in evaluations])
+                drawn.setdefault(run["system"], [(each["updates"], each["dev_uas"]) for each in evaluations])
             elif "members" not in run:  # an ensemble is not trained
                 without.append("%s %s seed %d" % (name, run["system"], run["seed"]))
         systems = list(drawn)
         for start in range(0, len(systems), PER_PLOT):
-            some = {system: drawn[system][:1] for system in systems[start : start + PER_PLOT]}
+            some = {system: drawn[system] for system in systems[start : start + PER_PLOT]}
             parts.append(Figure(drawings.curves(some), "%s, %s: the first seed of each." % (language(name), ", ".join(some))))
     said = "Without recorded evaluations: %s." % ", ".join(without) if without else "Every training has its evaluations recorded."
     return [*parts, said + " Losses and speeds of each evaluation are in the same files, LANG/SYSTEM-seedN.jsonl."]

@@ -31,7 +31,7 @@ def rows(results: Path = records.RESULTS) -> list[tuple[str, str, dict[tuple[str
         settings = runs[0].get("settings_of", "")
         if runs[0]["lang"] == treebanks.TOY or settings not in SETTINGS:
             continue
-        bank = name[: -len("-" + settings)] if settings else name
+        bank = name.removesuffix("-" + settings)
         tested = table5_6.tested(name, runs, results)
         scored: dict[str, Sequence[SystemRow]] = {
             "dev_uas": table4.rows(runs),
@@ -39,7 +39,7 @@ def rows(results: Path = records.RESULTS) -> list[tuple[str, str, dict[tuple[str
         }
         for score, mine in scored.items():
             for row in mine:
-                if not row.system.endswith(LIKELIHOOD) and not getattr(row, "reference", False):
+                if not row.system.endswith(LIKELIHOOD) and row.system not in paper.COLUMNS:
                     found.setdefault((bank, row.system), {})[score, settings] = row
     order = sorted(found, key=lambda key: (paper.treebank_place(key[0]), paper.place(key[1])))
     return [(*key, found[key]) for key in order]
@@ -98,11 +98,11 @@ def _seeds(scores: dict[tuple[str, str], SystemRow]) -> str:
 
 def as_csv(results: Path) -> str:
     """The table as csv, one line for each score and settings."""
-    body = []
-    for bank, system, scores in rows(results):
-        for (score, settings), row in scores.items():
-            theirs = [row.paper.mean, row.paper.std] if row.paper else [None, None]
-            body.append([bank, system, score, SETTINGS[settings], row.ours.seeds_listed, row.ours.mean, row.ours.std, *theirs])
+    body = [
+        [bank, system, score, SETTINGS[settings], *row.numbers]
+        for bank, system, scores in rows(results)
+        for (score, settings), row in scores.items()
+    ]
     return comma_separated(["treebank", "system", "score", "settings", "seeds", "mean", "std", "paper_mean", "paper_std"], body)
 
 
