@@ -1,6 +1,5 @@
 """Trains many models, a few at a time, each in a child process; ``progress`` displays their progress."""
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -14,7 +13,7 @@ from rich.console import Console
 
 from experiments.engine.progress import display
 from experiments.engine.run import DONE, FAILED, TRAINING, WAITING, Run
-from mh4.util.files import make_folder
+from mh4.util.files import lock, make_folder
 from mh4.util.processes import with_parent
 
 POLL_SECONDS = 0.2
@@ -83,16 +82,10 @@ def _start(run: Run, environment: dict[str, str]) -> _Child | None:
     """Starts a child to train the run; returns None, and the run has failed, if another process is training it."""
     make_folder(run.folder)
     started = time.monotonic()
-    log = open(run.log, "ab")
-    with log:
-        try:
-            # The child inherits the lock, so it persists even if this process dies before the child.
-            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    with open(run.log, "ab") as log:
+        if not lock(log.fileno()):  # the child inherits the lock, so it persists even if this process dies before the child
             run.state, run.failure = FAILED, "another process is training it now"
             return None
-        except OSError:
-            pass  # a file system without locks
         run.log_start = log.seek(0, os.SEEK_END)
         log.write(os.fsencode("%s  %s\n" % (time.strftime("%Y-%m-%d %H:%M:%S"), " ".join(run.command))))
         log.flush()
@@ -151,8 +144,10 @@ def _signal(children: Sequence[_Child], number: int) -> None:
 @contextmanager
 def ending_signals(handler: Callable[[int, Any], None]) -> Iterator[None]:
     """Lets `handler` handle Ctrl-C, SIGTERM and SIGHUP (a closed terminal) until the end of the block."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    heard = {number: old for number, old in before.items() if old is not signal.SIG_IGN}  # nohup sets SIGHUP to be ignored
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    heard = {
+        number: old for number in numbers if (old := signal.getsignal(number)) is not signal.SIG_IGN
+    }  # as SIGHUP is by nohup
     try:
         for number in heard:
             signal.signal(number, handler)

@@ -4,7 +4,6 @@ What Snakemake is to make is in ``Snakefile``. It runs in an environment of its 
 ``python -m experiments single``, so it needs neither mh4 nor its Python.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -26,7 +25,7 @@ from experiments.engine.records import RECORD, Records
 from experiments.engine.run import Run, finished_runs, read_json
 from experiments.engine.treebank import Treebank
 from mh4.errors import InputError
-from mh4.util.files import make_folder, write_text
+from mh4.util.files import lock, make_folder, write_text
 from mh4.util.processes import with_parent
 
 SNAKEMAKE = EXPERIMENTS.parent / ".venv-workflow" / "bin" / "snakemake"
@@ -130,23 +129,19 @@ def only_one(home: Path) -> Iterator[int]:
     Raises InputError if another driver has it.
     """
     make_folder(folder_of(home))
-    with open(folder_of(home) / "lock", "wb") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError("another make paper is running in %s: wait for it to finish, or stop it" % shown(home)) from None
-        except OSError:
-            pass  # a file system without locks
-        yield lock.fileno()
+    with open(folder_of(home) / "lock", "wb") as file:
+        if not lock(file.fileno()):
+            raise InputError("another make paper is running in %s: wait for it to finish, or stop it" % shown(home))
+        yield file.fileno()
 
 
 def execute(
-    grids: Sequence[Grid], command: str, profile: str, jobs: int | None, requests: Requests, more: Sequence[str], lock: int
+    grids: Sequence[Grid], command: str, profile: str, jobs: int | None, requests: Requests, more: Sequence[str], locked: int
 ) -> None:
     """Has Snakemake make the missing records; afterwards `Grid.unfinished` tells what it did not make.
 
     command: the command that repeats all of it, for the records. jobs: at a time; None for all at once, so that a cluster always
-    has the next one. more: further options of Snakemake. lock: of `only_one`; Snakemake inherits it.
+    has the next one. more: further options of Snakemake. locked: the lock of `only_one`, which Snakemake inherits.
 
     On Slurm, trainings are separate jobs. In an array of snakemake-executor-plugin-slurm 2.8, each task deletes the record of the
     first one, if that has ended; and a group of jobs ends with the first of them that fails.
@@ -191,7 +186,7 @@ def execute(
         stopped_with_us()
 
     with open(log(home), "wb") as said:
-        process = subprocess.Popen([*words, *more], pass_fds=[lock], stdout=said, stderr=subprocess.STDOUT, preexec_fn=begin)
+        process = subprocess.Popen([*words, *more], pass_fds=[locked], stdout=said, stderr=subprocess.STDOUT, preexec_fn=begin)
     with ending_signals(_stop):
         try:
             _report(process, grids)
