@@ -16,7 +16,8 @@ class Bench:
 
     home: Path = EXPERIMENTS
     trainer: Sequence[str] = TRAINER
-    console: Console = field(default_factory=lambda: Console(highlight=False))
+    # Names of files may have brackets and colons, which are no markup.
+    console: Console = field(default_factory=lambda: Console(highlight=False, markup=False, emoji=False))
 
     @property
     def results(self) -> Path:

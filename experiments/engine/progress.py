@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -17,7 +17,7 @@ REPORT_SECONDS = 60.0  # without a terminal: at most one line per run and minute
 _FORMS = {"evaluation": "%d", "epoch": "%.1f", "tokens_per_second": "%.0f", "dev_uas": "%.2f", "best_dev_uas": "%.2f"}
 
 
-def display(runs: Sequence[Run], console: Console) -> Union["Lines", "LiveTable"]:
+def display(runs: Sequence[Run], console: Console) -> "Lines | LiveTable":
     """The display for the runs on this console."""
     return LiveTable(runs, console) if console.is_terminal and not console.is_dumb_terminal else Lines(runs, console)
 
@@ -56,7 +56,7 @@ class Lines:
         pass
 
     def _print(self, run: Run, text: str) -> None:
-        self.console.print("%-*s  %s" % (self.width, run.name, text), markup=False, highlight=False, soft_wrap=True)
+        self.console.print("%-*s  %s" % (self.width, run.name, text), soft_wrap=True)
 
 
 class LiveTable:
@@ -117,7 +117,7 @@ def failures(runs: Sequence[Run], console: Console) -> int:
     for run in failed:
         console.print("%s failed: %s (%s)" % (run.name, run.failure, shown(run.log)), style="red", soft_wrap=True)
         for line in run.log_tail():
-            console.print("    " + line, markup=False, soft_wrap=True)
+            console.print("    " + line, soft_wrap=True)
         if run.exit_code == 2:
             console.print("    (if it cannot be resumed, delete %s to train it again)" % shown(run.folder), soft_wrap=True)
     return 1 if failed else 0

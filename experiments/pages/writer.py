@@ -90,7 +90,7 @@ class Table:
 
     def print(self, console: Console) -> None:
         if not console.is_terminal:  # only a terminal has a width
-            console = Console(file=console.file, width=WIDE, highlight=False)
+            console = Console(file=console.file, width=WIDE, highlight=False, markup=False, emoji=False)
         printed = ConsoleTable(box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False, header_style="bold")
         for column, name in enumerate(self.header):
             printed.add_column(name, justify="right" if self.is_number(column) else "left", no_wrap=True)

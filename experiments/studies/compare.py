@@ -64,7 +64,7 @@ def compare(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     title = "%s: %s and %s on the development set" % (bank.title, *pair)
     parts = page(bank, runs, found, drawing.name, options.repeat())
     written = document.write(results, name, title, parts, as_csv(bank, runs, found))
-    bench.console.print(comparison.table(found), markup=False, soft_wrap=True)
+    bench.console.print(comparison.table(found), soft_wrap=True)
     report_written([*written, drawing])
 
 

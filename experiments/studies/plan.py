@@ -96,7 +96,7 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, ud: str, cores: str
     wall = costs.wall_clock(trainings, on_cores)
     total = Total(sum(trainings), wall, on_cores, max(trainings), disk(len(trainings), on_cores))
     for line in notes(rows, total, speeds, cpu.name(), os.cpu_count() or 1):
-        bench.console.print(line, soft_wrap=True, markup=False)
+        bench.console.print(line, soft_wrap=True)
     if not langs and not systems and not seeds:
         of_table_4 = [(one, system) for one in asked for system in paper.systems("") for _ in one.seeds]
         grid = [costs.seconds(system, sizes[one.lang], speeds[system], lasting) for one, system in of_table_4]

@@ -6,7 +6,9 @@ import os
 import time
 
 from experiments.engine import run as module
-from experiments.engine.run import Run, alone, finished_runs
+from experiments.engine.bench import Bench
+from experiments.engine.progress import failures
+from experiments.engine.run import FAILED, Run, alone, finished_runs
 
 
 def line(evaluation):
@@ -69,3 +71,11 @@ def test_folders_that_are_no_seeds(tmp_path):
         folder.mkdir(parents=True)
         (folder / "summary.json").write_text(json.dumps({"finished": True}))
     assert [run.seed for run in finished_runs(tmp_path, "mst")] == [1, 2]
+
+
+def test_paths_with_brackets_are_shown_as_they_are(tmp_path, capsys):
+    run = Run("mh3", 1, tmp_path / "[bold] :x:", state=FAILED, failure="ended with exit code 2", exit_code=2)
+    assert failures([run], Bench().console) == 1
+    said = capsys.readouterr().out
+    assert said.splitlines()[0] == "mh3 seed 1 failed: ended with exit code 2 (%s)" % run.log
+    assert "delete %s to" % run.folder in said
