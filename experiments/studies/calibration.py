@@ -51,6 +51,10 @@ class Measured:
     exact: dict[str, float]
     mbr: dict[str, float]
 
+    def accuracy(self, share: float) -> float:
+        """The percentage of correct arcs among the most probable ones, which are this share of all, after calibration."""
+        return 100 * accuracy_at_coverage(*self.after[:2], share)
+
     @property
     def scores(self) -> dict[str, float]:
         """What tables show, by name: in percent, except for the temperature and the negative log-likelihoods."""
@@ -126,7 +130,7 @@ def summary(models: Sequence[Run], measured: Sequence[Measured]) -> Table:
 def by_coverage(models: Sequence[Run], measured: Sequence[Measured]) -> Table:
     """The accuracy of the most probable arcs, by their share of all."""
     body = [
-        [model.system, str(model.seed)] + ["%.2f" % (100 * accuracy_at_coverage(*found.after[:2], share)) for share in COVERAGES]
+        [model.system, str(model.seed), *("%.2f" % found.accuracy(share) for share in COVERAGES)]
         for model, found in zip(models, measured, strict=True)
     ]
     return Table(["system", "seed", *("%g %%" % (100 * share) for share in COVERAGES)], body, right=1)
@@ -167,9 +171,8 @@ def as_csv(bank: Treebank, models: Sequence[Run], measured: Sequence[Measured]) 
     header = ["lang", "data", "system", "seed", *COLUMNS, *("accuracy_at_%g" % share for share in COVERAGES)]
     body = []
     for model, found in zip(models, measured, strict=True):
-        shares = [100 * accuracy_at_coverage(*found.after[:2], share) for share in COVERAGES]
-        scores = [found.scores[name] for name in COLUMNS]
-        body.append([bank.lang, bank.release, model.system, model.seed, *scores, *shares])
+        numbers = [*(found.scores[name] for name in COLUMNS), *map(found.accuracy, COVERAGES)]
+        body.append([bank.lang, bank.release, model.system, model.seed, *numbers])
     return comma_separated(header, body)
 
 
@@ -190,7 +193,7 @@ def plot(path: Path, title: str, models: Sequence[Run], measured: Sequence[Measu
             (line,) = left.plot(*points, style, markersize=3, color=colour, label=label)
             colour = line.get_color()
         shares = np.linspace(0.05, 1, 96)
-        right.plot(100 * shares, [100 * accuracy_at_coverage(*found.after[:2], share) for share in shares], label=name)
+        right.plot(100 * shares, list(map(found.accuracy, shares)), label=name)
     left.set_xlabel("probability (%)")
     left.set_ylabel("correct arcs (%)")
     right.set_xlabel("most probable arcs kept (%)")

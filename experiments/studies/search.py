@@ -24,7 +24,8 @@ from experiments.pages.document import Heading, Part, Picture
 from experiments.pages.writer import Table, comma_separated
 from mh4.data import conllu
 from mh4.parser.systems import SYSTEMS
-from mh4.util.files import atomic_path, make_folder
+from mh4.util.files import make_folder
+from mh4.util.plots import save
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
 # The decoders by their names in tables: how they search, and the width of their beam
@@ -236,5 +237,4 @@ def plot(path: Path, title: str, measured: Measured, lengths: Sequence[int]) -> 
     right.legend(fontsize=8)
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    with atomic_path(str(path)) as temporary:
-        figure.savefig(temporary, format="png", dpi=130)
+    save(figure, str(path))
