@@ -12,6 +12,7 @@ from experiments.engine.command import LISTS, VARIABLES, UsageError
 from experiments.engine.provenance import make_command
 from experiments.engine.run import system_and_loss
 from experiments.engine.treebank import SETTINGS as SETTINGS_FOLDER
+from experiments.engine.treebank import Treebank, located, with_test
 from mh4.data import treebanks
 from mh4.dynet_build import cpu
 from mh4.errors import InputError
@@ -102,6 +103,10 @@ class Request:
             UD=self.ud,
             CONLL17=self.conll17,
         )
+
+    def treebank(self) -> Treebank:
+        """The treebank, found or downloaded, with the files to test on."""
+        return with_test(located(self.lang, self.ud, self.settings), self.ud, self.conll17)
 
 
 def request(

@@ -16,7 +16,6 @@ from experiments.engine.experiment import Experiment
 from experiments.engine.options import request
 from experiments.engine.progress import failures
 from experiments.engine.run import Run, alone
-from experiments.engine.treebank import located, with_test
 from mh4.errors import InputError
 
 
@@ -36,7 +35,7 @@ def single(bench: Bench, lang: str, system: str, seed: str, ud: str, conll17: st
             raise InputError("--%s: expected one" % name)
     combined = system == ensembles.NAME
     asked = request(lang, " ".join(ensembles.MEMBERS) if combined else system, seed, ud, "1", conll17, settings)
-    bank = with_test(located(asked.lang, asked.ud, asked.settings), asked.ud, asked.conll17)
+    bank = asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, command or asked.command(), bench)
     [number] = asked.seeds
     if not combined:

@@ -19,7 +19,7 @@ from experiments.engine.command import Study
 from experiments.engine.ensembles import MEMBERS, Combiner, Scores, dev_uas, members, name_of, record_all_seeds
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run, requested_systems
-from experiments.engine.treebank import Treebank, located, with_test
+from experiments.engine.treebank import Treebank
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Part
 from experiments.pages.writer import Average, Table, average, comma_separated
@@ -61,7 +61,7 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     """Combine, compare and write the tables."""
     asked = options.request(lang, systems, seeds, ud, conll17=conll17)
     wanted = requested_systems(systems, GLOBAL_SYSTEMS, MEMBERS)
-    bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
+    bank = asked.treebank()
     by_seed = members(bench.models(bank.name), wanted, asked.seeds if seeds else ())
     combiner, repeat = Combiner(bank, bench), options.repeat()
     kept = records.Records(bench.results, bank)

@@ -12,7 +12,6 @@ from experiments.engine.command import Study
 from experiments.engine.experiment import Experiment
 from experiments.engine.progress import failures
 from experiments.engine.records import load
-from experiments.engine.treebank import located, with_test
 from experiments.pages import writer
 from experiments.tables import table1_2, treebank
 
@@ -28,7 +27,7 @@ DEFAULT_SEEDS = "1 2"
 def features(bench: Bench, lang: str, seeds: str, ud: str, jobs: str) -> int:
     """Train, and write the tables."""
     asked = options.request(lang, " ".join(system for _, _, system in table1_2.ROWS), seeds or DEFAULT_SEEDS, ud, jobs)
-    bank = with_test(located(asked.lang, asked.ud), asked.ud)
+    bank = asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results), records_count=True)
     runs = load(bank.name, bench.results)

@@ -21,7 +21,7 @@ from experiments.engine.progress import failures
 from experiments.engine.provenance import report_written
 from experiments.engine.record import Record
 from experiments.engine.run import LIKELIHOOD, Run, requested_systems, system_and_loss
-from experiments.engine.treebank import Treebank, located, with_test
+from experiments.engine.treebank import Treebank
 from experiments.engine.voting import WAYS, by_marginals, in_order, uas_by_way
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Part
@@ -65,7 +65,7 @@ def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll
     wanted = requested_systems(systems, with_marginals(), DEFAULT_SYSTEMS)
     both = " ".join(name for system in wanted for name in (system, system + LIKELIHOOD))
     asked = options.request(lang, both, seeds or DEFAULT_SEEDS, ud, jobs, conll17)
-    bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
+    bank = asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results))
     failed = failures(experiment.runs, bench.console)

@@ -12,7 +12,6 @@ from experiments.engine.command import Study
 from experiments.engine.experiment import Experiment
 from experiments.engine.options import DEFAULT_SEEDS, DEFAULT_SYSTEMS, TOY_SEEDS
 from experiments.engine.progress import failures
-from experiments.engine.treebank import located, with_test
 from experiments.pages import document, writer
 from experiments.tables import table4, table5_6, treebank
 from mh4.data.conll17 import SYSTEMS as OF_TASK
@@ -39,8 +38,7 @@ by default data/conll17, to which they are downloaded if the treebank is downloa
 def reproduce(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str, jobs: str, settings: str) -> int:
     """Train, and write the tables."""
     asked = options.request(lang, systems, seeds, ud, jobs, conll17, settings)
-    results = bench.results
-    bank = with_test(located(asked.lang, asked.ud, asked.settings), asked.ud, asked.conll17)
+    results, bank = bench.results, asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
     shared_task.score_at_hand(bank, results)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, results))

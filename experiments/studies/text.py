@@ -20,7 +20,7 @@ from experiments.engine import options
 from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.run import Run, requested_models
-from experiments.engine.treebank import Treebank, located, with_test
+from experiments.engine.treebank import Treebank
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Items, Part
 from experiments.pages.writer import Table, comma_separated, show
@@ -103,7 +103,7 @@ def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: st
     from mh4.data.segmenter import train
 
     asked = options.request(lang, seeds=seeds, ud=ud, conll17=conll17)
-    bank = with_test(located(asked.lang, asked.ud), asked.ud, asked.conll17)
+    bank = asked.treebank()
     if bank.test is None:
         raise InputError("no test set with the segmentation of the shared task: name its folder, CONLL17=folder")
     models = requested_models(bench.models(bank.name), systems, seeds, list(SYSTEMS), DEFAULT_SYSTEMS)
