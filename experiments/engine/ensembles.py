@@ -16,7 +16,7 @@ from experiments.engine import predictions
 from experiments.engine.bench import Bench
 from experiments.engine.grid import ONE_THREAD
 from experiments.engine.provenance import commit, shown, without_machine
-from experiments.engine.records import TREES, Records, load, record_path
+from experiments.engine.records import TREES, Records, load_any, record_path
 from experiments.engine.run import Run, alone, environment, finished_runs, untrained
 from experiments.engine.treebank import Treebank
 from mh4.analysis.evaluation import official
@@ -137,7 +137,7 @@ def record_all_seeds(bank: Treebank, records: Records, systems: Sequence[str], r
     None if there are fewer than two seeds. The first to vote is the run with the highest dev UAS.
     """
     folder = records.folder
-    recorded = [run for run in load(bank.name, folder.parent) if run["system"] in systems] if folder.is_dir() else []
+    recorded = [run for run in load_any(bank.name, folder.parent) if run["system"] in systems]
     recorded = [run for run in recorded if record_path(folder, run["system"], run["seed"], TREES).exists()]
     seeds = set.intersection(*({run["seed"] for run in recorded if run["system"] == system} for system in systems))
     if len(seeds) < 2:

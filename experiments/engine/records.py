@@ -154,9 +154,17 @@ def names(results: Path) -> list[str]:
 
 
 def load(name: str, results: Path) -> list[Record]:
-    """The records of treebank `name`, by system (in the order of ``paper.place``) and seed.
+    """The records of treebank `name`, as `load_any`. Raises InputError also if there are none."""
+    records = load_any(name, results)
+    if not records:
+        raise InputError("no finished run of %s in %s: train one first, with make reproduce" % (name, shown(results)))
+    return records
 
-    Raises InputError if there are none, if one cannot be read, or if they were trained on different data.
+
+def load_any(name: str, results: Path) -> list[Record]:
+    """The records of treebank `name`, if there are any, by system (in the order of ``paper.place``) and seed.
+
+    Raises InputError if one cannot be read, or if they were trained on different data.
     """
     records = []
     for path in (results / name).glob("*-seed*" + RECORD):
@@ -164,8 +172,6 @@ def load(name: str, results: Path) -> list[Record]:
         if path != record_path(path.parent, record["system"], record["seed"], RECORD):
             raise InputError("%s has the record of %s seed %d" % (shown(path), record["system"], record["seed"]))
         records.append(record)
-    if not records:
-        raise InputError("no finished run of %s in %s: train one first, with make reproduce" % (name, shown(results)))
     if len({tuple(file["git_blob"] for file in files(record).values()) for record in records}) > 1:
         raise InputError("the runs in %s were trained or evaluated on different files" % shown(results / name))
     return sorted(records, key=lambda record: (paper.place(record["system"]), record["seed"]))

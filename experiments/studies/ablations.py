@@ -246,7 +246,7 @@ def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | Non
     """The scores of the runs on a treebank, those of short runs means of the last evaluations; without records of other settings."""
     bank = variant(plan, Treebank(lang, lang, "", {}, {}), within, row, system)
     folder, found = results / bank.name, []
-    for record in records.load(bank.name, results) if any(folder.glob("*-seed*" + records.RECORD)) else ():
+    for record in records.load_any(bank.name, results):
         if record["system"] == system and records.made_with(record, bank):
             last = [record] if within.full else records.evaluations(folder, system, record["seed"])[-LAST:]
             uas, las = (statistics.mean(line[score] for line in last) for score in DEV)

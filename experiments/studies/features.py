@@ -11,7 +11,7 @@ from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.experiment import Experiment
 from experiments.engine.progress import failures
-from experiments.engine.records import load
+from experiments.engine.records import load_any
 from experiments.pages import writer
 from experiments.tables import table1_2, treebank
 
@@ -30,8 +30,8 @@ def features(bench: Bench, lang: str, seeds: str, ud: str, jobs: str) -> int:
     bank = asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, bench.results), records_count=True)
-    runs = load(bank.name, bench.results)
-    if table1_2.rows(runs):
+    runs = load_any(bank.name, bench.results)
+    if runs and table1_2.rows(runs):
         pages = table1_2.write(bank.name, runs, bench.results)
         writer.show(bench.console, table1_2.table(runs), table1_2.note(runs), pages)
     return failures(experiment.runs, bench.console)

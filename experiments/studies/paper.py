@@ -71,10 +71,8 @@ def paper(
             print("left out: %s: %s" % (lang, why), file=sys.stderr)
         for grid in grids:
             if grid.not_combined:
-                seeds = ", ".join(map(str, grid.not_combined))
-                print(
-                    "no ensemble of %s with seed %s: models are recorded but not here" % (grid.bank.name, seeds), file=sys.stderr
-                )
+                said = "no ensemble of %s with seed %s: models are recorded but not here"
+                print(said % (grid.bank.name, ", ".join(map(str, grid.not_combined))), file=sys.stderr)
         if not grids:
             raise InputError("none of these treebanks can be obtained")
         at_once = asked[0].jobs if profile == "local" or jobs else None
@@ -137,7 +135,8 @@ def _pages(grids: Sequence[Grid], results: Path, command: str) -> None:
         _coverage(grids, results)
     except InputError as error:  # perhaps in a treebank that was not asked for
         print("Table 3 is not measured: %s" % error, file=sys.stderr)
-    report_written(report.write_all([grid.bank.name for grid in grids if grid.records.folder.is_dir()], results))
+    recorded = records.names(results)
+    report_written(report.write_all([grid.bank.name for grid in grids if grid.bank.name in recorded], results))
 
 
 def _coverage(grids: Sequence[Grid], results: Path) -> None:

@@ -156,6 +156,15 @@ def test_failed_runs_are_named_even_if_the_pages_cannot_be_written(make_one, wit
     assert without_snakemake
 
 
+@pytest.mark.slow
+def test_pages_are_written_even_if_all_runs_on_a_treebank_fail(make_one, without_snakemake, hungarian, tmp_path, capsys):
+    assert make_one("--system", "mst", "--seed", "1") == 0
+    words = ["--langs", "hu toy", "--systems", "mst mh4-hybrid 1ec", "--seeds", "1", "--ud", str(hungarian)]
+    assert study("paper", *words, home=tmp_path / "home") == 1
+    assert "hu mst seed 1: no record; its job was not started" in capsys.readouterr().err.splitlines()
+    assert (tmp_path / "home" / "results" / "toy.md").exists() and not (tmp_path / "home" / "results" / "hu.md").exists()
+
+
 def test_one_record_at_a_time(make_one, capsys):
     for words in (
         ["--seed", "1"],

@@ -61,6 +61,16 @@ def test_features_of_what_is_finished_when_a_run_fails(run_features, told, tmp_p
     )  # whose scores have nothing to do with them
 
 
+@pytest.mark.slow
+def test_features_when_all_runs_fail(run_features, told, tmp_path, capsys):
+    """Without a table, what is said is why they failed."""
+    (told / "fail").write_text(" ".join("%s-1" % system for _, _, system in table1_2.ROWS))
+    assert run_features("--lang", "toy", "--seeds", "1") == 1
+    said = capsys.readouterr()
+    assert said.out.count("line 7: a cycle") == 5 and said.err == ""
+    assert not (tmp_path / "home" / "results" / "toy-features.md").exists()
+
+
 def test_features_says_what_is_wrong(run_features, told, capsys):
     assert run_features("--lang", "xx") == 2
     assert usage("features") in capsys.readouterr().err
