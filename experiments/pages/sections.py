@@ -8,7 +8,6 @@ from experiments.engine.record import Record
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.pages.document import Code, Heading, Items, Part
-from mh4.data import treebanks
 
 
 def of_treebank(run: Record) -> str:
@@ -17,9 +16,9 @@ def of_treebank(run: Record) -> str:
     return "%s (%s%s)" % (run["lang"], run["release"], others)
 
 
-def page_name(name: str, treebanks_shown: Sequence[str]) -> str:
-    """The name of a page on these treebanks: toy-NAME if they are only toy, so that it is kept apart from that on real ones."""
-    return "toy-" + name if list(treebanks_shown) == [treebanks.TOY] else name
+def page_name(name: str, toy: bool) -> str:
+    """The name of a page on several treebanks: toy-NAME for that on the toy treebank, which is kept apart from that on real ones."""
+    return "toy-" + name if toy else name
 
 
 def data(blobs: Iterable[tuple[str, str]]) -> list[Part]:

@@ -341,8 +341,7 @@ def as_csv(everything: Sequence[Measured]) -> str:
 def write(plan: Plan, everything: Sequence[Measured], results: Path, toy: bool) -> list[Path]:
     """Writes the pages into the folder `results`; returns their paths."""
     title = "Ablations: what each difference between the authors' runs and ours changes by itself"
-    name = page_name("ablations", [treebanks.TOY] if toy else [])
-    return document.write(results, name, title, page(plan, everything), as_csv(everything))
+    return document.write(results, page_name("ablations", toy), title, page(plan, everything), as_csv(everything))
 
 
 # The effects in the table of docs/differences.md: the last cell of each line of settings

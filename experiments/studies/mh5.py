@@ -26,6 +26,7 @@ from experiments.pages.document import Heading, Items, Part
 from experiments.pages.writer import Average, Table, average, averages, comma_separated, difference
 from mh4 import trees
 from mh4.data import conllu
+from mh4.data.treebanks import TOY
 from mh4.errors import InputError
 
 SYSTEMS = ("mh4-hybrid", "mh5-hybrid", "mh4-arcs", "mh5-arcs")
@@ -117,7 +118,7 @@ def mh5(bench: Bench, langs: str, seeds: str, ud: str) -> None:
     wanted = options.languages(langs, ("hu", "got"))
     asked = [options.request(lang, seeds=seeds or "1 2", ud=ud) for lang in wanted]
     found = [_of_treebank(located(each.lang, each.ud), each.seeds, bench) for each in asked]
-    name = sections.page_name("mh5", wanted)
+    name = sections.page_name("mh5", toy=wanted == [TOY])
     parts = page(found, options.repeat())
     written = document.write(bench.results, name, "MH5 compared with MH4, on development sets", parts, as_csv(found))
     for treebank in found:

@@ -88,7 +88,7 @@ def write(names: Sequence[str], results: Path) -> list[Path]:
     names = [treebanks.TOY] if toy else sorted(set(records.names(results)) - {treebanks.TOY}, key=paper.treebank_place)
     runs = {name: records.load(name, results) for name in names}
     title = "The toy treebank" if toy else TITLE
-    report = document.write_report(results, page_name(NAME, names), title, sections(runs, results, toy))
+    report = document.write_report(results, page_name(NAME, toy), title, sections(runs, results, toy))
     return [*report, *([] if toy else summary.write(results))]
 
 

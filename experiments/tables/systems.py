@@ -47,7 +47,8 @@ def scored(system: System) -> str:
     if "shifts" in of and of["shifts"] == of["reduces"]:
         of = {"transitions": of.pop("shifts"), **{kind: positions for kind, positions in of.items() if kind != "reduces"}}
     transitions = ["%s on %s" % (kind, ", ".join(positions)) for kind, positions in of.items() if positions]
-    return "; ".join([*transitions, *([", ".join(others)] if (others := [kind for kind in of if not of[kind]]) else [])])
+    others = ", ".join(kind for kind, positions in of.items() if not positions)
+    return "; ".join(filter(None, [*transitions, others]))
 
 
 def write() -> list[Path]:
