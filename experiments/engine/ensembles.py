@@ -14,10 +14,9 @@ from pathlib import Path
 from experiments import paper
 from experiments.engine import predictions
 from experiments.engine.bench import Bench
-from experiments.engine.grid import ONE_THREAD
 from experiments.engine.provenance import commit, shown, without_machine
 from experiments.engine.records import TREES, Records, load_any, record_path
-from experiments.engine.run import Run, alone, environment, finished_runs, untrained
+from experiments.engine.run import Run, alone, finished_runs, untrained
 from experiments.engine.treebank import Treebank
 from mh4.analysis.evaluation import official
 from mh4.data import conllu
@@ -107,7 +106,7 @@ class Combiner:
         """The parsed files, by split; until the end of the block, no other process combines models under this name."""
         folder, command = self.folder / name, [*self.trainer, *self.command(runs, votes)]
         with alone(folder / "combined.lock"):
-            yield predictions.parse(command, folder, files, {**environment(self.bank.lang), **ONE_THREAD})
+            yield predictions.parse(command, folder, files, self.bank.lang)
 
 
 def _scores(bank: Treebank, parsed: dict[str, Path]) -> Scores:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from experiments.engine import predictions
 from experiments.engine.bench import Bench
-from experiments.engine.grid import ONE_THREAD, train_all
+from experiments.engine.grid import train_all
 from experiments.engine.provenance import commit, machine, shown
 from experiments.engine.record import Record
 from experiments.engine.records import TREES, Records, load
@@ -104,7 +104,7 @@ class Experiment:
             return
         try:
             command = [*self.bench.trainer, "parse", "--model", str(run.folder)]
-            parsed = predictions.parse(command, run.folder, files, {**environment(self.bank.lang), **ONE_THREAD})
+            parsed = predictions.parse(command, run.folder, files, self.bank.lang)
             scores = official(str(test[0]), str(predictions.single_roots(parsed["test"]))) if test else {}
             make_folder(trees.parent)
             predictions.keep(trees, files, parsed)

@@ -18,7 +18,6 @@ from mh4.util.processes import with_parent
 
 POLL_SECONDS = 0.2
 STOP_SECONDS = 10.0  # time for an interrupted child to exit by itself
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
 class Stopped(Exception):
@@ -92,7 +91,7 @@ def _start(run: Run, environment: dict[str, str]) -> _Child | None:
         # A separate session: Ctrl-C reaches the children through us, once and in order.
         process = subprocess.Popen(
             run.command,
-            env={**environment, **ONE_THREAD},
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

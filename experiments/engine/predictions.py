@@ -15,6 +15,7 @@ import click
 import numpy as np
 
 from experiments.engine.command import Command
+from experiments.engine.run import environment
 from mh4.data import conllu
 from mh4.decoders.shared import arguments
 from mh4.errors import InputError
@@ -32,8 +33,8 @@ def predictions(trees: str, file: str) -> None:
         output.write(text)
 
 
-def parse(command: Sequence[str], folder: Path, files: dict[str, Path], environment: dict[str, str]) -> dict[str, Path]:
-    """Parses the files, given by split, into `folder`; returns the parsed files.
+def parse(command: Sequence[str], folder: Path, files: dict[str, Path], lang: str) -> dict[str, Path]:
+    """Parses the files of a language's treebank, given by split, into `folder`; returns the parsed files.
 
     command: the command line to which the file and ``-o OUTPUT`` are appended. Raises InputError if it fails.
     """
@@ -42,7 +43,7 @@ def parse(command: Sequence[str], folder: Path, files: dict[str, Path], environm
         parsed[split] = folder / (split + ".conllu")
         done = subprocess.run(
             [*command, str(path), "-o", str(parsed[split])],
-            env=environment,
+            env=environment(lang),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

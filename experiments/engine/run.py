@@ -21,6 +21,7 @@ from mh4.util.files import make_folder, write_text
 
 TRAINER = (sys.executable, "-m", "mh4")  # the command line to which ``train ...`` or ``parse ...`` is appended
 LIKELIHOOD = "-likelihood"  # the end of the name of runs that are trained on likelihood, not with the hinge
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 LOG_LINES = 8  # number of lines shown of a failed run's log
 
 WAITING, TRAINING, DONE, FAILED = "waiting", "training", "done", "failed"
@@ -161,8 +162,8 @@ def untrained(what: str, folder: Path) -> InputError:
 
 
 def environment(lang: str) -> dict[str, str]:
-    """The environment of the commands that train and parse the treebank of a language."""
-    environment = dict(os.environ, PYTHONUTF8="1")
+    """The environment of the commands that train and parse the treebank of a language, each on one thread."""
+    environment = {**os.environ, **ONE_THREAD, "PYTHONUTF8": "1"}
     if environment.get("LANG") == lang:  # the treebank to us, the locale to all other programs
         del environment["LANG"]
     return environment
