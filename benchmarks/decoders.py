@@ -176,13 +176,11 @@ def report(times, memory, lengths):
 
 def plot(times, path):
     """Plot time against length, with both axes logarithmic."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     fitted = exponents(times)
-    figure, axes = pyplot.subplots(figsize=(8, 5.5))
+    figure = Figure(figsize=(8, 5.5))
+    axes = figure.subplots()
     for x, name in enumerate(times[min(times)]):
         lengths = [n for n in times if name in times[n]]
         label = "%s: $n^{%.1f}$" % (name, fitted[name]) if name in fitted else name

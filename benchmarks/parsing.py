@@ -243,12 +243,10 @@ def by_length(path):
 
 
 def draw(times):
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(6, 4))
+    figure = Figure(figsize=(6, 4))
+    axes = figure.subplots()
     for name, milliseconds in times.items():
         axes.loglog(LENGTHS, milliseconds, "k--" if name == "network" else "o-", markersize=3, label=name)
     axes.set(xlabel="words in the sentence", ylabel="ms per sentence", title="The network of mh4-hybrid, and decoders")
