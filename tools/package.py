@@ -69,10 +69,11 @@ def pythons_here():
     ]:
         with suppress(OSError):
             done = subprocess.run([python, "-c", USABLE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            *version, path = done.stdout.rstrip("\n").split(" ", 3) if done.stdout else [None]
-            version = tuple(map(int, version))
-            if version and versions.complaint(version[:2]) is None and version > found.get(version[:2], ((), ""))[0]:
-                found[version[:2]] = version, path
+            if done.stdout:
+                *numbers, path = done.stdout.rstrip("\n").split(" ", 3)
+                version = tuple(map(int, numbers))
+                if versions.complaint(version[:2]) is None and version > found.get(version[:2], ((), ""))[0]:
+                    found[version[:2]] = version, path
     return [path for _, (_, path) in sorted(found.items())]
 
 

@@ -61,6 +61,11 @@ def digest(paths):
     return total.hexdigest()
 
 
+def pip_install(python):
+    """The command that installs, with a Python's pip, the packages that are appended to it."""
+    return [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2", "install"]
+
+
 def this_python():
     """The Python that runs this, as identified in the record."""
     executable = getattr(sys, "_base_executable", sys.executable)  # not a virtual environment's
@@ -144,7 +149,7 @@ class Environment:
         if not trusted:
             self.remove()
 
-        pip = [self.python, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2", "install"]
+        pip = pip_install(self.python)
         env = dict(self.env, CC=compiler.c, CXX=compiler.cxx)
 
         if self.record.get("tools") != wanted["tools"]:
@@ -239,17 +244,14 @@ def exit_code(log, work):
             work(console)
             return 0
     except SetupError as error:
-        console.stop()
-        print("mh4: %s" % error, file=sys.stderr)
-        return 1
+        code, said = 1, str(error)
     except OSError as error:  # a full disk, a folder without write permission
-        console.stop()
-        print("mh4: %s: %s" % (error.filename or folder, error.strerror or error), file=sys.stderr)
-        return 1
+        code, said = 1, "%s: %s" % (error.filename or folder, error.strerror or error)
     except KeyboardInterrupt:
-        console.stop()
-        print("mh4: interrupted; run the same command again.", file=sys.stderr)
-        return 130
+        code, said = 130, "interrupted; run the same command again."
+    console.stop()
+    print("mh4: " + said, file=sys.stderr)
+    return code
 
 
 def set_up(console, options):

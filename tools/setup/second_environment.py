@@ -10,7 +10,7 @@ import shutil
 import sys
 from dataclasses import dataclass
 
-from environment import ROOT, exit_code
+from environment import ROOT, exit_code, pip_install
 
 from mh4.dynet_build.compilers import clean_environment
 from mh4.dynet_build.console import SetupError
@@ -53,8 +53,7 @@ class SecondEnvironment:
         shutil.rmtree(self.folder, ignore_errors=True)
         failure = "%s could not be installed" % self.what
         console.run([sys.executable, "-m", "venv", self.folder], env, failure=failure)
-        pip = [self.python, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2", "install"]
-        console.run(pip + self.requirements, env, failure=failure)
+        console.run(pip_install(self.python) + self.requirements, env, failure=failure)
         if self.uses_mh4:
             (packages,) = glob.glob(os.path.join(glob.escape(self.folder), "lib", "python*", "site-packages"))
             (of_mh4,) = glob.glob(os.path.join(glob.escape(ROOT), ".venv", "lib", "python*", "site-packages"))
