@@ -18,7 +18,6 @@ from experiments import paper
 from experiments.engine import records
 from experiments.engine.provenance import EXPERIMENTS, machine
 from experiments.engine.run import read_json, system_and_loss
-from experiments.engine.treebank import TOY_SETTINGS
 from experiments.engine.workflow import Grid, Requests, folder_of
 from mh4.data import conllu, treebanks
 from mh4.parser import config, systems
@@ -77,27 +76,28 @@ def measure(system: str, train: str, dev: str, settings: Sequence[str]) -> Speed
 
 
 def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> dict[str, Speed]:
-    """The speed of each system on this machine, by `key`: "mst", or "toy/mst" for the small network of the toy treebank.
+    """The speed of each system on this machine, by `key`. grids: all with the same settings.
 
     systems: those to measure in addition to the grids' own. What was measured on this machine before, with the same software, is
     read from ``runs/workflow/speeds.json``.
     """
     path = folder_of(home) / "speeds.json"
     known = _kept(path)
-    # Of usual length: the treebank of median sentence length.
     for toy in (False, True):
-        mine = sorted(
-            (grid for grid in grids if (grid.bank.lang == treebanks.TOY) is toy), key=lambda grid: _length(grid.bank.paths)
-        )
-        named = {system for grid in mine for system in (*grid.systems, *systems)}
-        wanted = sorted((system for system in named if key(toy, system) not in known), key=paper.place)
-        for system in wanted:
-            bank = mine[len(mine) // 2].bank
+        mine = [grid for grid in grids if (grid.bank.lang == treebanks.TOY) is toy]
+        if not mine:
+            continue
+        # Of usual length: the treebank of median sentence length.
+        bank = sorted((grid.bank for grid in mine), key=lambda bank: _length(bank.paths))[len(mine) // 2]
+        for system in sorted({system for grid in mine for system in (*grid.systems, *systems)}, key=paper.place):
+            name = key(bank.lang, bank.settings, system)
+            if name in known:
+                continue
             print("measuring the speed of %s on %s" % (system, bank.name), file=sys.stderr)
             settings = [str(file) for file in bank.settings_files]
             child = Child()  # a process of its own, as its memory is measured
             try:
-                known[key(toy, system)] = child.call(measure, system, str(bank.paths["train"]), str(bank.paths["dev"]), settings)
+                known[name] = child.call(measure, system, str(bank.paths["train"]), str(bank.paths["dev"]), settings)
             finally:
                 child.kill()
             make_folder(path.parent)
@@ -116,9 +116,9 @@ def _kept(path: Path) -> dict[str, Speed]:
         return {}
 
 
-def key(toy: bool, system: str) -> str:
-    """The name of a system's speed."""
-    return "toy/" + system if toy else system
+def key(lang: str, settings: str, system: str) -> str:
+    """The name of a system's speed: "mst", "authors/mst" with other settings, or "toy/mst" for the small network of the toy treebank."""
+    return "/".join(filter(None, ["toy" if lang == treebanks.TOY else "", settings, system]))
 
 
 def _length(paths: dict[str, Path]) -> float:
@@ -153,14 +153,14 @@ def evaluations(results: Path) -> dict[str, float]:
     for name in records.names(results):
         for record in records.load(name, results) if name != treebanks.TOY else ():
             if "evaluations" in record:
-                for key in ("", record["system"]):
-                    found.setdefault(key, []).append(record["evaluations"])
+                for system in ("", record["system"]):
+                    found.setdefault(system, []).append(record["evaluations"])
     return {system: statistics.median(numbers) for system, numbers in found.items()}
 
 
-def seconds(system: str, treebank: Size, speed: Speed, lasting: dict[str, float], toy: bool = False) -> float:
-    """The processor time of a training, with parsing and scoring."""
-    settings = systems.settings([str(TOY_SETTINGS)] if toy else [], system).training
+def seconds(system: str, treebank: Size, speed: Speed, lasting: dict[str, float], files: Sequence[Path] = ()) -> float:
+    """The processor time of a training, with parsing and scoring. files: of settings, if not the defaults."""
+    settings = systems.settings(map(str, files), system).training
     # A minibatch ends with the sentence in which it reaches its number of words.
     minibatch = settings.batch_tokens + treebank.words / treebank.sentences / 2
     every = max(settings.evaluate_updates, treebank.words / minibatch / 4)
@@ -181,8 +181,9 @@ def requests(grids: Sequence[Grid], home: Path) -> Requests:
     known, lasting = speeds(grids, home), evaluations(EXPERIMENTS / "results")
     longest, memory = 0.0, 0
     for grid in grids:
-        toy, counted = grid.bank.lang == treebanks.TOY, size(grid.bank.lang, grid.bank.paths)
+        bank, counted = grid.bank, size(grid.bank.lang, grid.bank.paths)
         for system in grid.systems:
-            speed = known[key(toy, system)]
-            longest, memory = max(longest, seconds(system, counted, speed, lasting, toy)), max(memory, speed.memory)
+            speed = known[key(bank.lang, bank.settings, system)]
+            longest = max(longest, seconds(system, counted, speed, lasting, bank.settings_files))
+            memory = max(memory, speed.memory)
     return Requests(memory=memory * 3 // 2 + 200, minutes=30 + round(longest * 4 / 60))

@@ -46,9 +46,7 @@ class Treebank:
 
     @property
     def settings_files(self) -> list[Path]:
-        """The files of settings, of which the later override the earlier."""
-        toy = [TOY_SETTINGS] if self.lang == treebanks.TOY else []
-        return toy + ([SETTINGS / (self.settings + ".toml")] if self.settings else [])
+        return settings_files(self.lang, self.settings)
 
     @property
     def to_parse(self) -> dict[str, Path]:
@@ -67,6 +65,12 @@ class Treebank:
     def with_settings(self, settings: str) -> "Treebank":
         """The treebank with the settings of a file; empty for the defaults."""
         return replace(self, name="%s-%s" % (self.name, settings), settings=settings) if settings else self
+
+
+def settings_files(lang: str, settings: str) -> list[Path]:
+    """The files of the settings of a language's parsers, of which the later override the earlier. settings: see Treebank."""
+    toy = [TOY_SETTINGS] if lang == treebanks.TOY else []
+    return toy + ([SETTINGS / (settings + ".toml")] if settings else [])
 
 
 def identified(lang: str, paths: dict[str, Path]) -> Treebank:

@@ -1,4 +1,5 @@
-"""``make plan [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [UD=folder] [CORES=16]``: what the whole paper would take
+"""``make plan [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [SETTINGS=authors] [UD=folder] [CORES=16]``: what the whole paper
+would take
 
 Processor time, memory and disk of the trainings of ``make paper`` on each treebank, and wall-clock time on some cores. Nothing is
 trained or downloaded, except for a short calibration, which measures the speed of each system on this machine.
@@ -18,7 +19,7 @@ from experiments.engine.command import Study
 from experiments.engine.costs import Size, Speed
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import duration
-from experiments.engine.treebank import identified
+from experiments.engine.treebank import identified, settings_files
 from experiments.engine.workflow import Grid, disk
 from experiments.pages.writer import Table
 from mh4.data import treebanks
@@ -58,13 +59,13 @@ class Total:
 @options.variable("langs", "by default those of make paper")
 @options.variable("systems", "as for make paper", "mh3 mst")
 @options.variable("seeds", "as for make paper")
-@options.UD
+@options.SETTINGS
+@options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
 @options.variable("cores", "to compute the time on; by default %s" % CORES)
 @click.option("--conll17", default="", hidden=True)
 @click.option("--jobs", default="", hidden=True)
-@click.option("--settings", default="", hidden=True)
 @click.pass_obj
-def plan(bench: Bench, langs: str, systems: str, seeds: str, ud: str, cores: str, conll17: str, jobs: str, settings: str) -> None:
+def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: str, cores: str, conll17: str, jobs: str) -> None:
     """Measure, and print the plan."""
     asked = options.requests(langs, systems, seeds, ud, jobs, conll17, settings)
     on_cores = options.number_of_jobs(cores or CORES, "CORES")
@@ -75,7 +76,7 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, ud: str, cores: str
         files = treebanks.locate(one.lang) if one.lang == treebanks.TOY else files
         sizes[one.lang] = costs.size(one.lang, files)
         if files["train"].is_file() and files["dev"].is_file():
-            bank = identified(one.lang, {split: files[split] for split in ("train", "dev")})
+            bank = identified(one.lang, {split: files[split] for split in ("train", "dev")}).with_settings(one.settings)
             grids.append(Grid(bank, one.systems, one.seeds, (), bench.home))
     if {one.lang == treebanks.TOY for one in asked} != {grid.bank.lang == treebanks.TOY for grid in grids}:
         raise InputError("no training set is here to measure speed on: " + HOW)
@@ -83,23 +84,24 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, ud: str, cores: str
     speeds, lasting = costs.speeds(grids, bench.home, wanted), costs.evaluations(EXPERIMENTS / "results")
     sizes = costs.completed(sizes)
     missing = {grid.bank.lang: grid.missing for grid in grids}
-    rows, trainings = [], []
+    rows, trainings, times = [], [], {}
     for one in asked:
-        toy, size = one.lang == treebanks.TOY, sizes[one.lang]
-        times = {system: costs.seconds(system, size, speeds[costs.key(toy, system)], lasting, toy) for system in one.systems}
-        each = [times[system] for system in one.systems for _ in one.seeds]
-        left = [times[run.system] for run in missing[one.lang] if run.system in times] if one.lang in missing else each
-        memory = max(speeds[costs.key(toy, system)].memory for system in one.systems)
-        rows.append(Row(one.lang, size, len(each), sum(each), len(left), sum(left), memory))
+        lang, size, of_settings = one.lang, sizes[one.lang], settings_files(one.lang, one.settings)
+        measured = {system: speeds[costs.key(lang, one.settings, system)] for system in one.systems}
+        mine = {system: costs.seconds(system, size, speed, lasting, of_settings) for system, speed in measured.items()}
+        each = [mine[system] for system in one.systems for _ in one.seeds]
+        left = [mine[run.system] for run in missing[lang] if run.system in mine] if lang in missing else each
+        memory = max(speed.memory for speed in measured.values())
+        rows.append(Row(lang, size, len(each), sum(each), len(left), sum(left), memory))
         trainings += each
+        times[lang] = mine
     table(rows).print(bench.console)
     wall = costs.wall_clock(trainings, on_cores)
     total = Total(sum(trainings), wall, on_cores, max(trainings), disk(len(trainings), on_cores))
     for line in notes(rows, total, speeds, cpu.name(), os.cpu_count() or 1):
         bench.console.print(line, soft_wrap=True)
     if not langs and not systems and not seeds:
-        of_table_4 = [(one, system) for one in asked for system in paper.systems("") for _ in one.seeds]
-        grid = [costs.seconds(system, sizes[one.lang], speeds[system], lasting) for one, system in of_table_4]
+        grid = [times[one.lang][system] for one in asked for system in paper.systems("") for _ in one.seeds]
         bench.console.print(goal(len(grid), sum(grid), costs.wall_clock(grid, on_cores), on_cores), soft_wrap=True)
 
 

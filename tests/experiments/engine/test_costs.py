@@ -8,7 +8,7 @@ from samples import as_conllu, record, study
 
 from experiments.engine import costs
 from experiments.engine.costs import Size, Speed
-from experiments.engine.provenance import EXPERIMENTS
+from experiments.engine.treebank import TOY_SETTINGS
 from mh4.util.files import git_blob_id
 
 
@@ -72,6 +72,14 @@ def test_a_speed_that_is_known_is_not_measured_again(hungarian, tmp_path, monkey
     row = next(line.split() for line in shown.splitlines() if line.startswith("hu "))
     assert row[:4] == ["hu", "2", "2", "4"] and row[5] == "3" and row[7] == "700"
     assert "in training: mst 1000, 1ec 1000." in shown
+    with pytest.raises(AssertionError, match="measured"):  # as other settings have other speeds ...
+        study("plan", *words, "--settings", "authors", home=home)
+    others = {"authors/" + system: dict(speed, training=100.0) for system, speed in known.items()}
+    speeds.write_text(json.dumps({"machine": costs.machine(), "speeds": {**known, **others}}))
+    capsys.readouterr()
+    assert study("plan", *words, "--settings", "authors", home=home) == 0  # ... and other records
+    assert next(line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("hu "))[5] == "4"
+    speeds.write_text(json.dumps({"machine": costs.machine(), "speeds": known}))
     assert study("plan", "--langs", "hu toy", "--systems", "mst", "--ud", str(tmp_path / "home"), home=home) == 2
     said = capsys.readouterr().err  # the speed on toy says nothing of hu
     assert said.startswith("plan: no training set is here to measure speed on: ")
@@ -106,7 +114,7 @@ def test_speed_is_measured(tmp_path):
     assert needs.memory > measured["toy/mst"].memory and needs.minutes >= 30
     tiny = tmp_path / "tiny.conllu"
     tiny.write_text(as_conllu(("a", 0, "root"), ("b", 1, "obj")))
-    fewer_than_warm_up = costs.measure("mst", str(tiny), str(tiny), [str(EXPERIMENTS / "toy.toml")])
+    fewer_than_warm_up = costs.measure("mst", str(tiny), str(tiny), [str(TOY_SETTINGS)])
     assert fewer_than_warm_up.training > 0
     slower = {**measured, "toy/mst": replace(measured["toy/mst"], training=1.0)}
-    assert costs.seconds("mst", Size(100, 1000, 100), slower["toy/mst"], {}, toy=True) > 1000
+    assert costs.seconds("mst", Size(100, 1000, 100), slower["toy/mst"], {}, [TOY_SETTINGS]) > 1000
