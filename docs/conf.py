@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE / "extensions")]
+sys.path.insert(0, str(HERE / "extensions"))
 
 import mh4  # noqa: E402
 
@@ -36,7 +36,7 @@ include_patterns = [
     "CONTRIBUTING.md",
     "CHANGELOG.md",
 ]
-# Records of treebanks that are made on this machine only, and what should not even be looked through.
+# Records of treebanks that are made on this machine only, and folders that need not be searched.
 exclude_patterns = ["experiments/results/toy*", ".*", "build", "dist", "data", "mh4", "tests", "tools", "experiments/runs"]
 root_doc = "docs/index"
 templates_path = ["templates"]

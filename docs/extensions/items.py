@@ -96,11 +96,13 @@ def read_item(text: str) -> Item:
 
 def read(content: list[str]) -> list[Step]:
     """The steps of a directive's content, each checked; ValueError for what is not one."""
-    fields = dict(line.split(": ", 1) for line in content if line.strip())
-    k = fields.pop("steps of", "").removeprefix("mh")
-    rules = fields.pop("rules of", "")
+    lines = [line.split(": ", 1) for line in content if line.strip()]
+    checks = {name: text for name, text in lines if name in ("steps of", "rules of")}
+    k, rules = checks.get("steps of", "").removeprefix("mh"), checks.get("rules of", "")
     steps = []
-    for name, text in fields.items():
+    for name, text in lines:
+        if name in checks:
+            continue
         shown, _, rule = text.partition(" | ")
         sides = [[read_item(item) for item in re.findall(r"\[(.*?)\]", side)] for side in shown.split(" => ")]
         if len(sides) > 2 or not all(sides):

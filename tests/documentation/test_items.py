@@ -44,6 +44,11 @@ def test_steps_of_figure_2(items, k, step):
     assert read.made
 
 
+def test_steps_may_have_the_same_name(items):
+    lines = ["Link: [a = b = c; a -> b] => [a = (b) = c]", "", "Link: [a = b = c; c -> b] => [a = (b) = c]", "steps of: mh4"]
+    assert [str(step.taken[0]) for step in items.read(lines)] == ["a b c; a -> b", "a b c; c -> b"]
+
+
 @pytest.mark.parametrize(
     ("k", "step"),
     [
