@@ -163,8 +163,8 @@ spacy-test: spacy-environment
 	.venv-spacy/bin/python -m pytest tests/test_spacy.py tests/data/test_conversions.py tests/test_documentation.py::test_the_page_on_spacy $(PYTEST)
 
 clean:
-	rm -rf build dist mh4.egg-info .pytest_cache .hypothesis
-	find mh4 experiments data tests tools -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf build dist mh4.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	find mh4 experiments benchmarks data docs examples tests tools -name __pycache__ -prune -exec rm -rf {} +
 	find mh4 \( -name '*.so' -o -name '*.cpp' -o -name '*.c' -o -name recurrences.hpp \) -exec rm -f {} +
 
 distclean: clean

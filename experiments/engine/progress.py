@@ -78,8 +78,7 @@ class LiveTable:
     def changed(self, run: Run) -> None:
         self.next = 0.0
 
-    def evaluated(self, run: Run) -> None:
-        self.next = 0.0
+    evaluated = changed
 
     def refresh(self) -> None:
         if time.monotonic() >= self.next:
