@@ -9,6 +9,7 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import click
 import numpy as np
@@ -36,25 +37,19 @@ ROUNDS = 3  # of parsing; the fastest counts
 
 @dataclass(frozen=True)
 class Reach:
-    """What MH4 can do on a treebank's development set.
-
-    gold: the trees; nearest: for each, the MH4 tree that shares the most arcs with it.
-    """
+    """What MH4 can do on the gold trees of a treebank's development set."""
 
     gold: Sequence[np.ndarray]
-    nearest: Sequence[np.ndarray]
 
-    @classmethod
-    def of(cls, gold: Sequence[np.ndarray]) -> "Reach":
-        return cls(gold, [trees.nearest(heads, "mh4") for heads in gold])
+    @cached_property
+    def beyond(self) -> list[tuple[int, int]]:
+        """The arcs missing from the MH4 tree that shares the most arcs with gold, as (index of the sentence, dependent)."""
+        return [(k, int(m)) for k, heads in enumerate(self.gold) for m in np.flatnonzero(heads != trees.nearest(heads, "mh4"))]
 
+    @cached_property
     def outside(self) -> list[int]:
         """The indices of the sentences outside MH4."""
-        return [k for k, (heads, near) in enumerate(zip(self.gold, self.nearest, strict=True)) if not np.array_equal(heads, near)]
-
-    def beyond(self) -> list[tuple[int, int]]:
-        """The arcs missing from the nearest MH4 tree, as (index of the sentence, dependent)."""
-        return [(k, int(m)) for k in self.outside() for m in np.flatnonzero(self.gold[k] != self.nearest[k])]
+        return list(dict.fromkeys(k for k, _ in self.beyond))
 
 
 @dataclass(frozen=True)
@@ -85,14 +80,14 @@ class Row:
         parsing: float | None,
     ) -> "Row":
         """records: of the runs of the system; predicted: their trees for the development set."""
-        words = sum(len(reach.gold[k]) - 1 for k in reach.outside())
-        right = [sum(int((mine[k][1:] == reach.gold[k][1:]).sum()) for k in reach.outside()) for mine in predicted]
+        words = sum(len(reach.gold[k]) - 1 for k in reach.outside)
+        right = [sum(int((mine[k][1:] == reach.gold[k][1:]).sum()) for k in reach.outside) for mine in predicted]
         return cls(
             system,
             averages(records, "dev_uas")[system],
             averages(records, "dev_las")[system],
             average([100.0 * number / words if words else 0.0 for number in right], [record["seed"] for record in records]),
-            statistics.mean(sum(int(mine[k][m] == reach.gold[k][m]) for k, m in reach.beyond()) for mine in predicted),
+            statistics.mean(sum(int(mine[k][m] == reach.gold[k][m]) for k, m in reach.beyond) for mine in predicted),
             statistics.mean(sum(not trees.in_class(heads, "mh4") for heads in mine) for mine in predicted),
             statistics.median(record["tokens_per_second"] for record in records),
             parsing,
@@ -130,7 +125,7 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], bench: Bench) -> OfTreeba
     """A row for each system with records. Raises InputError if there are none, or one lacks what is compared."""
     records = [record for record in load(bank.name, bench.results) if record["seed"] in seeds]
     gold = conllu.read(str(bank.paths["dev"]))
-    reach, rows = Reach.of([sentence.heads for sentence in gold]), []
+    reach, rows = Reach([sentence.heads for sentence in gold]), []
     for system in SYSTEMS:
         mine = [record for record in records if record["system"] == system]
         if not mine:
@@ -169,7 +164,7 @@ def table(found: OfTreebank) -> Table:
     """The table of a treebank as shown."""
     header = ["system", "seeds", "dev UAS", "dev LAS", "UAS outside MH4", "arcs beyond MH4 found", "trees outside MH4"]
     header += ["training, tokens/s", "parsing, words/s"]
-    beyond = len(found.reach.beyond())
+    beyond = len(found.reach.beyond)
     body = [
         [row.system, row.uas.seeds_listed, str(row.uas), str(row.las), str(row.outside), "%.1f of %d" % (row.recalled, beyond)]
         + ["%.1f" % row.predicted, "%.0f" % row.training, "" if row.parsing is None else "%.0f" % row.parsing]
@@ -199,7 +194,7 @@ def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[Part]:
     """The page below its title."""
     parts: list[Part] = []
     for found in treebanks:
-        gold, outside = found.reach.gold, found.reach.outside()
+        gold, outside = found.reach.gold, found.reach.outside
         counts = len(outside), len(gold), sum(len(gold[k]) - 1 for k in outside), sum(len(heads) - 1 for heads in gold)
         parts += [
             Heading(found.bank.title),
@@ -224,7 +219,7 @@ def as_csv(treebanks: Sequence[OfTreebank]) -> str:
     body = [
         [found.bank.lang, found.bank.release, row.system, row.uas.seeds_listed]
         + [value for each in (row.uas, row.las, row.outside) for value in (each.mean, each.std)]
-        + [len(found.reach.beyond()), float(row.recalled), float(row.predicted), float(row.training), row.parsing]
+        + [len(found.reach.beyond), float(row.recalled), float(row.predicted), float(row.training), row.parsing]
         for found in treebanks
         for row in found.rows
     ]
