@@ -86,13 +86,13 @@ def agreement(kept: Sequence[SharedTask], missing: Mapping[str, str]) -> list[st
     for record in kept:
         different, scored = [], 0
         for system, entry in record["systems"].items():
-            published = paper.test_las(record["lang"], paper.RELEASE, system)
+            published = _published(record["lang"], system)
             if "rejected" in entry:
                 said = "Not scored, as the official scorer rejects it: %s of %s: %s"
                 lines.append(said % (COLUMNS[system], record["lang"], entry["rejected"]))
-            elif published:
+            elif published is not None:
                 scored += 1
-                different += [] if same_digits(entry["las"], published[0]) else [COLUMNS[system]]
+                different += [] if same_digits(entry["las"], published) else [COLUMNS[system]]
         if different:
             lines.append("Different from the paper's Tables 5 and 6: %s in %s." % (record["lang"], " and ".join(different)))
         elif scored == len(paper.TEST_COLUMNS):
@@ -102,17 +102,21 @@ def agreement(kept: Sequence[SharedTask], missing: Mapping[str, str]) -> list[st
     return lines + ["Not scored: %s (%s)." % reason for reason in missing.items()]
 
 
+def _published(lang: str, system: str) -> float | None:
+    """The paper's LAS of a system; None if it has none."""
+    numbers = paper.test_las(lang, paper.RELEASE, system)
+    return numbers[0] if numbers else None
+
+
 def table(kept: Sequence[SharedTask]) -> Table:
     """The table as shown."""
 
     def cell(record: SharedTask, system: str) -> str:
-        entry = record["systems"].get(system)
-        las = entry.get("las") if entry else None
-        published = paper.test_las(record["lang"], paper.RELEASE, system)
-        if las is None:
+        entry, published = record["systems"].get(system), _published(record["lang"], system)
+        if not entry or "las" not in entry:
             return ""
-        theirs = "" if published is None else " ✓" if same_digits(las, published[0]) else " (paper: %.2f)" % published[0]
-        return "%.2f" % las + theirs
+        theirs = "" if published is None else " ✓" if same_digits(entry["las"], published) else " (paper: %.2f)" % published
+        return "%.2f" % entry["las"] + theirs
 
     body = [[record["lang"], *(cell(record, system) for system in COLUMNS)] for record in kept]
     return Table(["treebank", *COLUMNS.values()], body, right=1)
@@ -150,9 +154,9 @@ def as_csv(kept: Sequence[SharedTask]) -> str:
     for record in kept:
         lang = record["lang"]
         for system in COLUMNS:
-            entry, published = record["systems"].get(system), paper.test_las(lang, paper.RELEASE, system)
+            entry, theirs = record["systems"].get(system), _published(lang, system)
             if entry:
-                las, theirs = entry.get("las"), published[0] if published else None
+                las = entry.get("las")
                 agrees = None if las is None or theirs is None else "yes" if same_digits(las, theirs) else "no"
                 numbers = [entry.get("uas"), las, None if theirs is None else "%.2f" % theirs, agrees]
                 body.append([lang, paper.test_table(lang), system, *numbers, entry["git_blob"], record["test"]["git_blob"]])
