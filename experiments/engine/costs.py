@@ -137,9 +137,8 @@ def size(lang: str, paths: dict[str, Path]) -> Size:
 
 def completed(sizes: dict[str, Size]) -> dict[str, Size]:
     """The sizes with the median of the known ones in place of those that are 0, marked as a guess."""
-    typical = {}
-    for name in ("sentences", "words", "dev_words"):
-        typical[name] = int(statistics.median([getattr(one, name) for one in sizes.values() if getattr(one, name)] or [1]))
+    counts = {name: [getattr(one, name) for one in sizes.values()] for name in ("sentences", "words", "dev_words")}
+    typical = {name: int(statistics.median(list(filter(None, known)) or [1])) for name, known in counts.items()}
     guessed = {}
     for lang, one in sizes.items():
         missing = {name: number for name, number in typical.items() if not getattr(one, name)}

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from experiments import paper
 from experiments.engine.provenance import EXPERIMENTS, shown, without_machine
@@ -51,9 +51,10 @@ class Records:
     def _record(self, run: Run) -> Record | None:
         path = self.path(run, RECORD)
         record = _read(path) if path.exists() else None
-        if record is None or any(files(record)[split]["git_blob"] != blob for split, blob in self.bank.blobs.items()):
-            return None
-        return record if made_with(record, self.bank) else None
+        return record if record and not self._is_of_other_data(record) and made_with(record, self.bank) else None
+
+    def _is_of_other_data(self, record: Any) -> bool:
+        return any(record[split]["git_blob"] != blob for split, blob in self.bank.blobs.items())
 
     def keep(self, run: Run) -> None:
         """Writes the record of a finished run, without paths of this machine.
@@ -117,8 +118,7 @@ class Records:
             return
         for path in self.folder.glob("*" + RECORD):
             try:
-                kept = json.loads(path.read_text(encoding="utf-8"))
-                other = any(kept[split]["git_blob"] != blob for split, blob in self.bank.blobs.items())
+                other = self._is_of_other_data(json.loads(path.read_text(encoding="utf-8")))
             except (ValueError, KeyError, TypeError):
                 continue  # `load` will report it
             if other:

@@ -165,8 +165,8 @@ def as_csv(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting) 
             known = row.average(score)
             if known is not None:
                 body.append([bank.lang, bank.release, seeds, row.name, row.models, score, known.mean, known.std])
+    models = len(next(iter(members.values())))
     for name, uas in ways.items():
         mean = average(uas)
-        models = len(next(iter(members.values())))
         body.append([bank.lang, bank.release, seeds, name, models, "dev_uas", mean.mean, mean.std])
     return comma_separated(header, body)
