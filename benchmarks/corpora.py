@@ -8,8 +8,8 @@ one process and with two, and prints the words per second of wall time, and thos
 
     .venv/bin/python benchmarks/corpora.py --memory GB [--write] ...
 
-parses that many GB of copies with two workers instead, and prints the memory of the driver and of its workers as it goes along, and the
-largest and smallest of it after the first tenth. --write makes benchmarks/results/corpora_memory.md of it.
+parses that many GB of copies with two workers instead, and prints the memory of the driver and of its workers while they run, and the
+range of both after the first tenth. --write makes benchmarks/results/corpora_memory.md of it.
 """
 
 import argparse
@@ -108,7 +108,7 @@ def mh4(*arguments):
 
 
 def starting(folder, seconds):
-    """Of the seconds that a corpus has taken, those in which no shard was worked on, by its records."""
+    """The seconds, of those that a corpus took, before and after its shards were worked on, according to their records."""
     spans = []
     for path in folder.glob("shards/*/*/*.json"):
         end = path.stat().st_mtime
@@ -117,7 +117,7 @@ def starting(folder, seconds):
 
 
 def memory(scratch, model, path, gigabytes):
-    """The memory of the processes of a driver, looked at every minute at most, as printed lines."""
+    """The table of the memory of a driver and its workers, looked at once a minute or more often, printed and returned."""
     large, words = concatenated(scratch, path, math.ceil(gigabytes * 1e9 / os.path.getsize(path)))
     folder = scratch / "corpus"
     command = [sys.executable, "-m", "mh4", "corpus", "parse", str(large), "--model", model, "-o", str(folder), "--workers", "2"]

@@ -45,7 +45,7 @@ def elsewhere(name, what, n):
 
 
 def longest(name, what, seconds):
-    """The words of a sentence that takes so long, or of a window if that takes less; its seconds, and MB."""
+    """The length of a sentence that takes this many seconds, or of a window if that takes less; the seconds it takes, and MB."""
     most, lengths, times = window_of(SYSTEMS[name].tensors), [], []
     n = most if what == "beam" else SHORTEST
     while not times or times[-1] < seconds and lengths[-1] < most:

@@ -2,7 +2,7 @@
 
     python tools/package.py [PYTHON ...]
 
-Without arguments, these are the newest of each version that mh4 runs on, of those in the PATH and those of pyenv.
+Without arguments, these are the newest Pythons of each version that mh4 runs on, among those in the PATH and those of pyenv.
 A wheel is for one Python: with the limited API, it could be for all, but short sentences would take up to 1.7 times as long
 (benchmarks/results/limited_api.md). It runs on any Linux whose C library is not older than that of its tag, manylinux_2_34 for glibc 2.34,
 which auditwheel finds from what the compiled code uses; a machine with an older one builds wheels for more.

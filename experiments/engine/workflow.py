@@ -31,7 +31,7 @@ from mh4.util.processes import with_parent
 SNAKEMAKE = EXPERIMENTS.parent / ".venv-workflow" / "bin" / "snakemake"
 POLL_SECONDS = 1.0
 PROFILES = ("local", "slurm")
-# The disk that a model takes once it is trained, and while it is (with the optimizer's state, twice while it is replaced).
+# On disk: a trained model, and one in training (with the optimizer's state, of which there are two while it is being replaced).
 MODEL_MB, TRAINING_MB = 15, 80
 
 
@@ -39,7 +39,7 @@ MODEL_MB, TRAINING_MB = 15, 80
 class Grid:
     """The runs to be recorded of a treebank, and the options with which ``single`` finds its files.
 
-    not_combined: the seeds without an ensemble, whose models are recorded, but not here.
+    not_combined: the seeds without an ensemble, because a model has a record but is not on this machine.
     """
 
     bank: Treebank
