@@ -78,8 +78,9 @@ class Records:
         if other:
             record["differs_from"] = other
             print("%s differs from the record of the same inputs, %s" % (run.name, told(other)), file=sys.stderr)
-        self.write(run, record)
+        make_folder(self.folder)
         write_text(str(self.path(run, EVALUATIONS)), (run.folder / "metrics.jsonl").read_text(encoding="utf-8"))
+        self.write(run, record)  # last, as `make paper` makes nothing again that has a record
 
     def write(self, run: Run, record: dict) -> None:
         """Writes this record of a run, with its name and that of the data."""

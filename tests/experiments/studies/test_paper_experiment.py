@@ -12,7 +12,7 @@ import pytest
 from samples import ROOT, STAND_IN, calls, kept, record, study
 
 from experiments import paper
-from experiments.engine import options
+from experiments.engine import options, records
 from experiments.engine import workflow as engine
 from experiments.studies import paper as workflow
 from mh4.data import treebanks
@@ -218,6 +218,19 @@ def test_a_record_says_where_and_how_it_was_made(make_one, tmp_path):
     assert {"processor", "cores", "system", "python", "numpy"} <= set(machine)
     assert os.uname().nodename not in machine.values()
     assert not list((tmp_path / "home" / "results").glob("*.md"))  # pages are made at the end, by one process
+
+
+@pytest.mark.slow
+def test_what_has_a_record_has_all_else_of_it(make_one, monkeypatch, tmp_path):
+    """If a process is killed before the record is written, it is made again; afterwards it is not."""
+
+    def fail(*arguments):
+        raise InputError("the disk is full")
+
+    monkeypatch.setattr(records.Records, "write", fail)
+    assert make_one("--system", "mst", "--seed", "1") == 2
+    folder = tmp_path / "home" / "results" / "toy"
+    assert {path.name for path in folder.iterdir()} == {"mst-seed1.jsonl", "mst-seed1.trees.gz"}
 
 
 @pytest.mark.slow
