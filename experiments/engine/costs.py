@@ -146,12 +146,12 @@ def completed(sizes: dict[str, Size]) -> dict[str, Size]:
     return guessed
 
 
-def evaluations(results: Path) -> dict[str, float]:
-    """The median number of evaluations of the recorded trainings of each system; under "", of all."""
+def evaluations(results: Path, settings: str = "") -> dict[str, float]:
+    """The median number of evaluations of the recorded trainings of each system with these settings; under "", of all."""
     found: dict[str, list[int]] = {}
     for name in records.names(results):
         for record in records.load(name, results) if name != treebanks.TOY else ():
-            if "evaluations" in record:
+            if "evaluations" in record and record.get("settings_of", "") == settings:
                 for system in ("", record["system"]):
                     found.setdefault(system, []).append(record["evaluations"])
     return {system: statistics.median(numbers) for system, numbers in found.items()}
@@ -177,7 +177,7 @@ def wall_clock(jobs: Sequence[float], cores: int) -> float:
 
 def requests(grids: Sequence[Grid], home: Path) -> Requests:
     """What every training of these grids can request of a cluster: enough for all, and four times the longest that is estimated."""
-    known, lasting = speeds(grids, home), evaluations(EXPERIMENTS / "results")
+    known, lasting = speeds(grids, home), evaluations(EXPERIMENTS / "results", grids[0].bank.settings)
     longest, memory = 0.0, 0
     for grid in grids:
         bank, counted = grid.bank, size(grid.bank.lang, grid.bank.paths)

@@ -81,7 +81,7 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
     if {one.lang == treebanks.TOY for one in asked} != {grid.bank.lang == treebanks.TOY for grid in grids}:
         raise InputError("no training set is here to measure speed on: " + HOW)
     wanted = tuple(dict.fromkeys(system for one in asked for system in one.systems))
-    speeds, lasting = costs.speeds(grids, bench.home, wanted), costs.evaluations(EXPERIMENTS / "results")
+    speeds, lasting = costs.speeds(grids, bench.home, wanted), costs.evaluations(EXPERIMENTS / "results", asked[0].settings)
     sizes = costs.completed(sizes)
     missing = {grid.bank.lang: grid.missing for grid in grids}
     rows, trainings, times = [], [], {}

@@ -33,7 +33,9 @@ def test_how_long_trainings_last_is_taken_from_records(tmp_path):
     record(tmp_path, "got", "1ec", 1, 80.0, evaluations=20)
     record(tmp_path, "got", "ensemble", 1, 80.0)
     record(tmp_path, "toy", "mst", 1, 80.0, evaluations=1000)
+    record(tmp_path, "hu-authors", "mst", 1, 80.0, evaluations=70, settings_of="authors")
     assert costs.evaluations(tmp_path) == {"": 37, "mst": 44, "1ec": 20}
+    assert costs.evaluations(tmp_path, "authors") == {"": 70, "mst": 70}
 
 
 def test_sizes(hungarian):
