@@ -150,7 +150,7 @@ def evaluations(results: Path, settings: str = "") -> dict[str, float]:
     """The median number of evaluations of the recorded trainings of each system with these settings; under "", of all."""
     found: dict[str, list[int]] = {}
     for name in records.names(results):
-        for record in records.load(name, results) if name != treebanks.TOY else ():
+        for record in records.load(name, results) if not records.is_toy(name) else ():
             if "evaluations" in record and record.get("settings_of", "") == settings:
                 for system in ("", record["system"]):
                     found.setdefault(system, []).append(record["evaluations"])

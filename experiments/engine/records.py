@@ -154,6 +154,11 @@ def names(results: Path) -> list[str]:
     return sorted({path.parent.name for path in results.glob("*/*-seed*" + RECORD)})
 
 
+def is_toy(name: str) -> bool:
+    """Whether this is the name of the toy treebank, with any settings."""
+    return name.partition("-")[0] == treebanks.TOY
+
+
 def load(name: str, results: Path) -> list[Record]:
     """The records of treebank `name`, as `load_any`. Raises InputError also if there are none."""
     records = load_any(name, results)

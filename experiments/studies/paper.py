@@ -64,7 +64,7 @@ def paper(
     command = options.repeat()
     with workflow.only_one(bench.home) as lock:
         for name in records.names(bench.results):  # all of them are needed for the report: better to learn of damage now
-            if name != treebanks.TOY:
+            if not records.is_toy(name):
                 records.load(name, bench.results)
         grids, left_out = found(asked, bench.home)
         for lang, why in left_out.items():

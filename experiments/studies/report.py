@@ -71,10 +71,10 @@ def report(bench: Bench, langs: str) -> None:
 
 
 def write_all(names: Sequence[str], results: Path) -> list[Path]:
-    """Writes the pages of these treebanks, and the report; that on the toy treebank only if it is one of them."""
+    """Writes the pages of these treebanks, and the report; that on the toy treebank only if it is one of them, with any settings."""
     written = [path for name in names for path in treebank.write(name, results)]
-    for toy in sorted({name == treebanks.TOY for name in names}):
-        written += write([name for name in names if (name == treebanks.TOY) is toy], results)
+    for toy in sorted(set(map(records.is_toy, names))):
+        written += write([name for name in names if records.is_toy(name) is toy], results)
     return written
 
 
@@ -84,8 +84,8 @@ def write(names: Sequence[str], results: Path) -> list[Path]:
     With the former, the summary of all results.
     """
     drawings.check()
-    toy = list(names) == [treebanks.TOY]
-    names = [treebanks.TOY] if toy else sorted(set(records.names(results)) - {treebanks.TOY}, key=paper.treebank_place)
+    toy = all(map(records.is_toy, names))
+    names = sorted((name for name in records.names(results) if records.is_toy(name) is toy), key=paper.treebank_place)
     runs = {name: records.load(name, results) for name in names}
     title = "The toy treebank" if toy else TITLE
     report = document.write_report(results, page_name(NAME, toy), title, sections(runs, results, toy))

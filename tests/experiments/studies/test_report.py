@@ -114,6 +114,14 @@ def test_runs_that_are_all_trained_on_likelihood(tmp_path):
     )
 
 
+def test_toy_runs_with_other_settings_are_in_the_report_on_toy_alone(results):
+    record(results, "toy-authors", "mst", 1, 90.0, lang="toy", release="toy treebank", settings_of="authors")
+    assert "toy" not in report.write(["hu"], results)[0].read_text(encoding="utf-8").partition("## Table 1")[2]
+    pages = report.write_all(["toy-authors"], results)
+    assert {page.name for page in pages} == {"toy-authors.md", "toy-authors.csv", "toy-report.md", "toy-report.html"}
+    assert "| toy, authors' settings | ours | 90.00 (1) |" in pages[2].read_text(encoding="utf-8")
+
+
 def test_two_standard_errors():
     """Of the difference of two independent means; one run takes the paper's standard deviation."""
     theirs = average([80.0, 81.0])
