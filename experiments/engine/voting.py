@@ -50,26 +50,28 @@ def opinions(
     from mh4.parser.model import score_with
 
     for batch, scores in score_with([parser.model for parser in parsers], sentences):
+        chosen = [sentences[k] for k in batch]
+        # For each member, for each sentence:
         arrays = [of_member.trees.arrays() for of_member in scores]
-        heads = [
-            parser.trees([sentences[k] for k in batch], of_member) for parser, of_member in zip(parsers, scores, strict=True)
-        ]
+        heads = [parser.trees(chosen, of_member) for parser, of_member in zip(parsers, scores, strict=True)]
         labels = [_label_probabilities(of_member, mine) for of_member, mine in zip(scores, heads, strict=True)]
-        start = 0
         for k, index in enumerate(batch):
-            stop = start + len(sentences[index])
             candidates = [of_member[k] for of_member in heads]
-            members = zip(parsers, (of_member[k] for of_member in arrays), candidates, labels, uas, strict=True)
-            found = [_opinion(by, scored, tree, candidates, label[start:stop], own) for by, scored, tree, label, own in members]
-            yield index, found
-            start = stop
+            yield (
+                index,
+                [
+                    _opinion(parser, arrays[member][k], heads[member][k], candidates, labels[member][k], uas[member])
+                    for member, parser in enumerate(parsers)
+                ],
+            )
 
 
-def _label_probabilities(scores: "Scores", heads: Sequence[np.ndarray]) -> np.ndarray:
-    """The probability of the best label of every word of the minibatch, without the unknown label."""
+def _label_probabilities(scores: "Scores", heads: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The probability of the best label of every word, without the unknown label, for each sentence of the minibatch."""
     values = scores.labels(heads).npvalue()
     exponentials = np.exp(values[1:] - values[1:].max(axis=0))
-    return 1 / exponentials.sum(axis=0).ravel()
+    ends = np.cumsum([len(tree) - 1 for tree in heads])
+    return np.split(1 / exponentials.sum(axis=0).ravel(), ends[:-1])
 
 
 def _arcs(heads: np.ndarray, weights: np.ndarray | float) -> np.ndarray:
