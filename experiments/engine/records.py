@@ -159,7 +159,7 @@ def is_toy(name: str) -> bool:
     return name.partition("-")[0] == treebanks.TOY
 
 
-def load(name: str, results: Path) -> list[Record]:
+def load(name: str, results: Path = RESULTS) -> list[Record]:
     """The records of treebank `name`, as `load_any`. Raises InputError also if there are none."""
     records = load_any(name, results)
     if not records:
