@@ -44,17 +44,6 @@ class Row:
     memory: int
 
 
-@dataclass(frozen=True)
-class Total:
-    """Processor time and, on that number of cores, wall time in seconds; the longest training; disk in MB."""
-
-    seconds: float
-    wall: float
-    cores: int
-    longest: float
-    disk: int
-
-
 @click.command(cls=Study)
 @options.variable("langs", "by default those of make paper")
 @options.variable("systems", "as for make paper", "mh3 mst")
@@ -96,13 +85,11 @@ def plan(bench: Bench, langs: str, systems: str, seeds: str, settings: str, ud: 
         trainings += each
         times[lang] = mine
     table(rows).print(bench.console)
-    wall = costs.wall_clock(trainings, on_cores)
-    total = Total(sum(trainings), wall, on_cores, max(trainings), disk(len(trainings), on_cores))
-    for line in notes(rows, total, speeds, cpu.name(), os.cpu_count() or 1):
+    for line in notes(rows, trainings, on_cores, speeds):
         bench.console.print(line, soft_wrap=True)
     if not langs and not systems and not seeds:
         grid = [times[one.lang][system] for one in asked for system in paper.systems("") for _ in one.seeds]
-        bench.console.print(goal(len(grid), sum(grid), costs.wall_clock(grid, on_cores), on_cores), soft_wrap=True)
+        bench.console.print(goal(grid, on_cores), soft_wrap=True)
 
 
 def table(rows: Sequence[Row]) -> Table:
@@ -117,25 +104,27 @@ def table(rows: Sequence[Row]) -> Table:
     return Table(header, body, right=1)
 
 
-def notes(rows: Sequence[Row], total: Total, speeds: Mapping[str, Speed], processor: str, cores: int) -> Iterator[str]:
-    """What the table adds up to, and what it rests on."""
+def notes(rows: Sequence[Row], trainings: Sequence[float], cores: int, speeds: Mapping[str, Speed]) -> Iterator[str]:
+    """What the table adds up to, and what it rests on. trainings: the processor time of each, in seconds."""
     left, seconds_left = sum(row.left for row in rows), sum(row.seconds_left for row in rows)
-    trainings, hours, wall = sum(row.trainings for row in rows), total.seconds / 3600, total.wall / 3600
+    hours, wall, gigabytes = sum(trainings) / 3600, costs.wall_clock(trainings, cores) / 3600, disk(len(trainings), cores) / 1000
     said = "%d trainings: %.1f core-hours, on %d cores %.1f hours; the longest takes %s. Disk: %.1f GB, memory (MB) for each at a time."
-    yield said % (trainings, hours, total.cores, wall, duration(total.longest), total.disk / 1000)
+    yield said % (len(trainings), hours, cores, wall, duration(max(trainings)), gigabytes)
     yield "Not yet recorded: %d trainings, %.1f core-hours." % (left, seconds_left / 3600)
     listed = ", ".join("%s %d" % (name, speed.training) for name, speed in speeds.items())
-    yield "Measured here (%s, %d cores), words per second of one core in training: %s." % (processor, cores, listed)
+    here = "%s, %d cores" % (cpu.name(), os.cpu_count() or 1)
+    yield "Measured here (%s), words per second of one core in training: %s." % (here, listed)
     yield "Trainings are taken to last as many evaluations as those recorded did (the median); they may take half or twice as long."
     guessed = [row.lang for row in rows if not row.size.known]
     if guessed:
         yield "Sizes that are not known (~), since the files are not here, are taken to be typical: %s." % ", ".join(guessed)
 
 
-def goal(trainings: int, seconds: float, wall: float, cores: int) -> str:
-    """The paper's grid compared with the goal for it."""
+def goal(trainings: Sequence[float], cores: int) -> str:
+    """The paper's grid, with the processor time of each training, compared with the goal for it."""
+    wall = costs.wall_clock(trainings, cores)
     said = "The paper's grid, %d trainings: %.1f core-hours, on %d cores %.1f hours"
-    said %= (trainings, seconds / 3600, cores, wall / 3600)
+    said %= (len(trainings), sum(trainings) / 3600, cores, wall / 3600)
     if cores != GOAL_CORES:
         return said + "."
     met = "within" if wall <= GOAL_HOURS * 3600 else "beyond"
