@@ -35,10 +35,6 @@ LONGEST = {"mhk, k = 4": 99, "1ec": 300, "1ec, marginals": 150, "plain mh4": 99}
 LONGEST.update(dict.fromkeys(["mh5-hybrid", "mh5-hybrid, arcs", "mh5-hybrid, cost"], 150))
 
 
-def compiler_command():
-    return os.environ.get("CXX", "c++").split()
-
-
 def random(rng, *shape):
     return rng.normal(size=shape).astype(np.float32)
 
@@ -150,11 +146,12 @@ def table(columns):
 
 def report(times, memory, lengths):
     """The tables."""
-    compiler = subprocess.run([*compiler_command(), "-dumpfullversion", "-dumpversion"], stdout=subprocess.PIPE)
+    compiler = os.environ.get("CXX", "c++").split()
+    version = subprocess.run([*compiler, "-dumpfullversion", "-dumpversion"], stdout=subprocess.PIPE, text=True).stdout.strip()
     ratios = {n: {name: row[name] / row["mh4-hybrid"] for name in row} for n, row in times.items()}
     milliseconds = {n: {name: 1000 * row[name] for name in row} for n, row in times.items()}
     milliseconds["exponent"] = exponents(times)
-    compiled = "compiler %s %s, with the options of setup.py" % (compiler_command()[0], compiler.stdout.decode().strip())
+    compiled = "compiler %s %s, with the options of setup.py" % (compiler[0], version)
     paragraphs = [
         "# The decoders",
         "%s, one core; Python %s, numpy %s; %s. The decoders add vectors of %d floats."
