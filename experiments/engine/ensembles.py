@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from experiments import paper
@@ -29,14 +29,8 @@ ALL = "ensemble-all"  # the members of all seeds; its record has seed 0
 MEMBERS = ("mh4-hybrid", "1ec", "mst")  # the paper's
 
 
-@dataclass(frozen=True)
-class Scores:
-    """The scores of an ensemble, in percent, by the official scorer; None where it was not applied, as on test without its segmentation."""
-
-    dev_uas: float | None = None
-    dev_las: float | None = None
-    test_uas: float | None = None
-    test_las: float | None = None
+# By the names in records, and in percent, by the official scorer; without those of files that were not parsed, as test without segmentation
+Scores = dict[str, float]
 
 
 def name_of(systems: Sequence[str]) -> str:
@@ -116,14 +110,13 @@ def _scores(bank: Treebank, parsed: dict[str, Path]) -> Scores:
         gold = bank.test[0] if bank.test and split == "test" else bank.paths["dev"]
         scores = official(str(gold), str(path))
         found.update({split + "_uas": scores["UAS"].f1, split + "_las": scores["LAS"].f1})
-    return Scores(**found)
+    return found
 
 
 def _record(scores: Scores, bank: Treebank, made_of: list[dict], reproduce: str) -> dict:
     """The record of an ensemble."""
-    known = {what: score for what, score in vars(scores).items() if score is not None}
     origin = {"members": made_of, "commit": commit(), "date": time.strftime("%Y-%m-%d"), "reproduce": reproduce}
-    return {**known, **bank.test_files, **origin}
+    return {**scores, **bank.test_files, **origin}
 
 
 def _member(run: Run) -> dict:

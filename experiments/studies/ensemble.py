@@ -8,6 +8,7 @@ are combined, also each seed's with the outputs of the shared task's systems, an
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import click
 from rich.console import Console
@@ -16,7 +17,7 @@ from experiments import paper
 from experiments.engine import options, records, voting
 from experiments.engine.bench import Bench
 from experiments.engine.command import Study
-from experiments.engine.ensembles import MEMBERS, Combiner, Scores, dev_uas, members, name_of, record_all_seeds
+from experiments.engine.ensembles import MEMBERS, Combiner, dev_uas, members, name_of, record_all_seeds
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run, requested_systems
 from experiments.engine.treebank import Treebank
@@ -38,15 +39,15 @@ Voting = Mapping[str, Sequence[float]]  # the dev UAS for each seed, by way of v
 
 @dataclass(frozen=True)
 class Row:
-    """A parser or an ensemble: its number of models, and its scores for each seed, or one score."""
+    """A parser or an ensemble: its number of models, and its scores for each seed, or those of all, by the names in records."""
 
     name: str
     models: int
-    scores: Sequence[Scores]
+    scores: Sequence[Mapping[str, Any]]
 
     def average(self, score: str) -> Average | None:
         """The average of a score over seeds; None if there is none."""
-        known = [value for value in (getattr(scores, score) for scores in self.scores) if value is not None]
+        known = [scores[score] for scores in self.scores if score in scores]
         return average(known) if known else None
 
 
@@ -90,8 +91,7 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
 
 def _member(name: str, system: str, seeds: Sequence[int], bench: Bench) -> Row:
     """The scores of a single system, from its records."""
-    found = [r for r in records.load(name, bench.results) if r["system"] == system and r["seed"] in seeds]
-    return Row(system, 1, [Scores(r["dev_uas"], r.get("dev_las"), r.get("test_uas"), r.get("test_las")) for r in found])
+    return Row(system, 1, [r for r in records.load(name, bench.results) if r["system"] == system and r["seed"] in seeds])
 
 
 def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console: Console) -> list[Row]:
