@@ -45,7 +45,7 @@ UD = variable("ud", "a folder that already has the treebank's files; otherwise t
 CONLL17 = variable("conll17", "as for make reproduce")
 JOBS = variable("jobs", "number of parallel runs, each on one core; by default the number of cores, at most %d" % MOST_JOBS)
 SETTINGS = variable(
-    "settings", "a file in experiments/settings, by its name: authors, those of the authors' runs; by default ours"
+    "settings", "the name of a file in experiments/settings: authors, the settings of the authors' runs; by default ours"
 )
 
 

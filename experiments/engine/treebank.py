@@ -104,7 +104,7 @@ def located(lang: str, ud: str | None, settings: str = "") -> Treebank:
     return replace(bank, test=(found["test"], found["test"])) if lang == treebanks.TOY else bank
 
 
-def with_test(bank: Treebank, ud: str | None, conll17: str | None = None) -> Treebank:
+def with_test(bank: Treebank, ud: str | None, conll17: str | None) -> Treebank:
     """The treebank with the files to test on: from the folder `conll17` or, for UD 2.0, from data/conll17.
 
     If neither `ud` nor `conll17` is given, they are downloaded to data/conll17. Files that cannot be obtained are reported on

@@ -111,7 +111,7 @@ def wanted(rows: Sequence[Row], systems: Sequence[str], within: Within) -> Itera
 @options.variable("rows", "by default all, or for LENGTH=full those with the largest effects")
 @options.variable("systems", "of those that the rows name; by default all of these", "mh4-hybrid")
 @options.variable("seeds", "positive whole numbers; by default three")
-@options.variable("length", "runs of full length; by default short ones")
+@options.variable("length", "full, for runs of full length; by default short ones")
 @options.UD
 @options.JOBS
 @click.pass_obj

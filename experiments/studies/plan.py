@@ -50,7 +50,7 @@ class Row:
 @options.variable("seeds", "as for make paper")
 @options.SETTINGS
 @options.variable("ud", "the folder of treebanks; by default data/ud-2.0")
-@options.variable("cores", "to compute the time on; by default %s" % CORES)
+@options.variable("cores", "the number of cores to compute the time for; by default %s" % CORES)
 @click.option("--conll17", default="", hidden=True)
 @click.option("--jobs", default="", hidden=True)
 @click.pass_obj
