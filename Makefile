@@ -31,15 +31,16 @@ help:
 	@echo 'make clean                        remove build products; make distclean also removes .venv'
 	@echo 'PYTHON=python3.11 selects the Python to set up with, JOBS=1 the number of parallel compilers.'
 
-# Variables mean what was typed, as in UD='/a$b': make would expand what is in them, wherever they are used and for the environment of
-# what it starts. A line break would end the command that it is in.
+# Variables (VARIABLES are those of the studies) mean what was typed, as in UD='/a$b': make would expand what is in them, wherever they
+# are used and for the environment of what it starts. A line break would end the command that it is in.
 define newline
 
 
 endef
 literal = $(if $(findstring $(newline),$(value $(1))),$(error $(1) has a line break)) \
   $(eval override $(if $(filter command,$(firstword $(origin $(1)))),export) $(1) := $$(value $(1)))
-GIVEN := CALLS CONLL17 CORES EVERY JOBS KILLS LANGS LENGTH MB PROFILE PYTEST PYTHON PYTHONS ROWS SEEDS SETTINGS SNAKEMAKE SYSTEMS UD
+VARIABLES := LANGS ROWS SYSTEMS SEEDS LENGTH UD CONLL17 JOBS SETTINGS PROFILE SNAKEMAKE CORES
+GIVEN := $(VARIABLES) CALLS EVERY KILLS MB PYTEST PYTHON PYTHONS
 $(foreach name,$(GIVEN),$(if $(filter-out undefined,$(origin $(name))),$(call literal,$(name))))
 
 ifeq ($(firstword $(origin SOURCE)),command)
@@ -114,12 +115,11 @@ serve-test: environment
 package: environment
 	.venv/bin/python tools/package.py -- $(foreach python,$(PYTHONS),$(call quoted,$(python)))
 
-# The studies, each a file of experiments/studies, which begins with its usage. They get the variables that are given, and leave out those
-# of others.
+# The studies, each a file of experiments/studies, which begins with its usage. They get all of VARIABLES that are given, and leave out
+# those of others.
 module = experiments/studies/$(1).py
 STUDIES := $(basename $(notdir $(wildcard $(call module,[a-z]*))))
 OF_TREEBANK := $(foreach study,$(STUDIES),$(if $(shell grep '^"""``make $(study) LANG=' $(call module,$(study))),$(study)))
-VARIABLES = LANGS ROWS SYSTEMS SEEDS LENGTH UD CONLL17 JOBS SETTINGS PROFILE SNAKEMAKE CORES
 lower = $(shell echo $(1) | tr '[:upper:]' '[:lower:]')
 options = $(if $(TREEBANK),--lang=$(call quoted,$(TREEBANK))) \
   $(foreach name,$(VARIABLES),$(if $($(name)),--$(call lower,$(name))=$(call quoted,$($(name)))))
