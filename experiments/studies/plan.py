@@ -1,5 +1,4 @@
-"""``make plan [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [SETTINGS=authors] [UD=folder] [CORES=16]``: what the whole paper
-would take
+"""``make plan [LANGS="hu got"] [SYSTEMS="mh3 mst"] [SEEDS="1 2"] [SETTINGS=authors] [UD=folder] [CORES=16]``: what the paper would take
 
 Processor time, memory and disk of the trainings of ``make paper`` on each treebank, and wall-clock time on some cores. Nothing is
 trained or downloaded, except for a short calibration, which measures the speed of each system on this machine.
