@@ -12,7 +12,6 @@ import dataclasses
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from mh4.errors import InputError, shown
@@ -108,22 +107,20 @@ class Config:
     def to_toml(self) -> str:
         """The whole configuration as TOML text; ``tables`` and ``override`` read it back."""
         lines = []
-        for section in dataclasses.fields(self):
-            lines.append("[%s]" % section.name)
-            values = getattr(self, section.name)
-            for setting in dataclasses.fields(values):
-                lines.append("%s = %s" % (setting.name, as_toml(getattr(values, setting.name))))
-            lines.append("")
+        for section, values in dataclasses.asdict(self).items():
+            lines += ["[%s]" % section, *("%s = %s" % (name, as_toml(value)) for name, value in values.items()), ""]
         return "\n".join(lines)
 
 
 def differences(one: Config, other: Config) -> dict[str, tuple[Any, Any]]:
     """The settings in which two configurations differ, by name ("training.patience"), with their values in both."""
-    names = [
-        "%s.%s" % (section.name, setting) for section in dataclasses.fields(one) for setting in vars(getattr(one, section.name))
-    ]
-    values = {name: (attrgetter(name)(one), attrgetter(name)(other)) for name in names}
-    return {name: (a, b) for name, (a, b) in values.items() if a != b}
+    theirs = dataclasses.asdict(other)
+    return {
+        "%s.%s" % (section, name): (value, theirs[section][name])
+        for section, values in dataclasses.asdict(one).items()
+        for name, value in values.items()
+        if value != theirs[section][name]
+    }
 
 
 def listed(differing: Mapping[str, tuple[Any, Any]]) -> str:

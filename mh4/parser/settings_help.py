@@ -1,8 +1,8 @@
 """The list of all settings that `mh4 settings` prints: defaults, allowed values, and the comments in config.py, which defines them."""
 
-import ast
 import dataclasses
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -65,23 +65,12 @@ def as_toml() -> str:
 
 
 def _settings(section: str, kind: type) -> list[Setting]:
-    source, _ = inspect.getsourcelines(kind)
-    (tree,) = ast.parse("".join(source)).body
-    assert isinstance(tree, ast.ClassDef)
-    places = {node.target.id: node for node in tree.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
-    found, defaults = [], kind()
-    for field in dataclasses.fields(kind):
-        node = places[field.name]
-        text = "".join(source[node.lineno - 1 : node.end_lineno])
-        default = getattr(defaults, field.name)
-        allowed = str(config.allowed(section, field.name, type(default)))
-        found.append(Setting(field.name, config.as_toml(default), allowed, _comment(text)))
-    return found
-
-
-def _comment(text: str) -> str:
-    """What follows the # of an assignment, which may be on any of its lines."""
-    return " ".join(line.partition("  # ")[2].strip() for line in text.splitlines()).strip()
+    meanings = dict(re.findall(r"^    (\w+): .*?  # (.*)$", inspect.getsource(kind), re.MULTILINE))
+    defaults = dataclasses.asdict(kind())
+    return [
+        Setting(name, config.as_toml(default), str(config.allowed(section, name, type(default))), meanings[name])
+        for name, default in defaults.items()
+    ]
 
 
 def _wrapped(text: str, indent: str = "") -> Iterator[str]:
