@@ -86,20 +86,27 @@ def stepwise_loss(
 
 
 def negative_log_likelihood(
-    system: System, scores: TensorScores, targets: Sequence[np.ndarray], single_root: bool
-) -> "dy.Expression":
-    """Sum over sentences of -log of the probability of the target, a tree that the system can produce.
+    system: System, scores: TensorScores, targets: Sequence[np.ndarray | None], single_root: bool
+) -> "dy.Expression | None":
+    """Sum over sentences of -log of the probability of the target, a tree that the system can produce; None if there are no targets.
 
     The graph must have been evaluated. In the graph, the loss is linear in the scores: only its value and gradient are right.
     """
     arrays = scores.arrays()
-    found = [system.likelihood(tensors, heads, single_root) for tensors, heads in zip(arrays, targets, strict=True)]
+    found = [
+        None if heads is None else system.likelihood(tensors, heads, single_root)
+        for tensors, heads in zip(arrays, targets, strict=True)
+    ]
+    learned_trees = [(each, tensors) for each, tensors in zip(found, arrays, strict=True) if each]
+    if not learned_trees:
+        return None
     linear = sum(
         float((each.derivatives[name] * tensor)[each.derivatives[name] != 0].sum())
-        for each, tensors in zip(found, arrays, strict=True)
+        for each, tensors in learned_trees
         for name, tensor in tensors.items()
     )
-    return scores.weighted([each.derivatives for each in found]) + (sum(each.value for each in found) - linear)
+    value = sum(each.value for each, _ in learned_trees)
+    return scores.weighted([each and each.derivatives for each in found]) + (value - linear)
 
 
 def hinge(scores: "dy.Expression", gold: np.ndarray, rivals: np.ndarray | None = None) -> "dy.Expression | None":

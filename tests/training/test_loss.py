@@ -14,7 +14,7 @@ from mh4.parser import config, oracle
 from mh4.parser.network.graph import dy
 from mh4.parser.objectives import coefficients, hamming_cost
 from mh4.parser.systems import SYSTEMS, GlobalSystem, GreedySystem
-from mh4.training.loss import hinge, minibatch_loss, tree_loss
+from mh4.training.loss import hinge, minibatch_loss, negative_log_likelihood, tree_loss
 from mh4.training.trainer import Trainer
 from mh4.transitions import EMPTY, Configuration
 
@@ -185,6 +185,26 @@ def test_likelihood_of_small_trees(system, single_root):
         )
         slope = sum((found[-1].derivatives[name] * direction[name]).sum() for name in values)
         assert (above - below) / 2e-4 == pytest.approx(slope, abs=1e-4)
+
+
+def test_likelihood_without_a_tree_to_learn(sample, tmp_path):
+    """As of sentences that are too long for that: nothing is computed for them, and they change nothing."""
+    learner, asked = trainer("mst", sample, tmp_path, "training.loss=likelihood"), []
+
+    def likelihood(tensors, heads, single_root):
+        asked.append(heads)
+        return learner.model.system.likelihood(tensors, heads, single_root)
+
+    def loss(sentences, targets):
+        scores = learner.model.build(sentences)
+        scores.last.forward()
+        return negative_log_likelihood(SimpleNamespace(likelihood=likelihood), scores.trees, targets, True)
+
+    second = learner.trees[1]
+    alone = loss(sample[1:2], [second]).value()
+    assert loss(sample[:3], [None, second, None]).value() == pytest.approx(alone, rel=1e-5) and alone > 0
+    assert loss(sample[:2], [None, None]) is None
+    assert [heads is second for heads in asked] == [True, True]
 
 
 @pytest.mark.parametrize("system", ["mh5-hybrid", "greedy-mh3"])

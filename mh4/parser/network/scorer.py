@@ -120,13 +120,14 @@ class TensorScores:
                 terms.append(self.scorer.biaffines[tensor.name].picked(self._pair(tensor), rows, counts))
         return terms
 
-    def weighted(self, weights: Sequence[Mapping[str, np.ndarray]]) -> "dy.Expression":
-        """The sum of all scores, weighted by arrays like those of `arrays`."""
+    def weighted(self, weights: Sequence[Mapping[str, np.ndarray] | None]) -> "dy.Expression":
+        """The sum of all scores, weighted by arrays like those of `arrays`; None: without those of this sentence."""
         terms = []
         for tensor in self.scorer.tensors:
             biaffine = self.scorer.biaffines[tensor.name]
             for expression, of_sentence in zip(self.expressions[tensor.name], weights, strict=True):
-                terms.append(biaffine.weighted(expression, of_sentence[tensor.name]))
+                if of_sentence is not None:
+                    terms.append(biaffine.weighted(expression, of_sentence[tensor.name]))
         return dy.esum(terms)
 
 
