@@ -23,7 +23,7 @@ from mh4.parser.vectors import Vectors
 from mh4.parser.vocabulary import TAGS, Vocabulary
 from mh4.util import memory, reading
 from mh4.util.batching import batches
-from mh4.util.files import atomic_path, write_text
+from mh4.util.files import write_bytes, write_text
 
 FORMAT = 2  # of the model folder; incremented when an older program could not read it or would parse differently
 
@@ -187,8 +187,7 @@ class Model:
             arrays["vectors"] = np.array(self.vectors.checksum)
         content = io.BytesIO()  # zipfile complains on standard error if the disk is full
         np.savez(content, **arrays, checksum=np.array(_checksum(arrays)))  # type: ignore[arg-type]
-        with atomic_path(path) as temporary, open(temporary, "wb") as file:
-            file.write(content.getbuffer())
+        write_bytes(path, content.getbuffer())
 
     def load_weights(self, files: model_files.Folder, name: str = "weights.npz") -> dict[str, np.ndarray]:
         """Set all parameters from a file of weights; returns all its arrays.

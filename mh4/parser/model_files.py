@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mh4.errors import InputError, OutOfMemory, shown, unreadable
 from mh4.util import memory, reading
-from mh4.util.files import atomic_path
+from mh4.util.files import write_bytes
 
 if TYPE_CHECKING:
     from numpy.lib.npyio import NpzFile
@@ -174,8 +174,7 @@ def write_packed(path: str, members: Mapping[str, bytes]) -> None:
             member = zipfile.ZipInfo(name, _EPOCH)
             member.external_attr = 0o644 << 16
             packed.writestr(member, data, zipfile.ZIP_STORED if name.endswith(".npz") else zipfile.ZIP_DEFLATED)
-    with atomic_path(path) as temporary, open(temporary, "wb") as file:
-        file.write(content.getbuffer())
+    write_bytes(path, content.getbuffer())
 
 
 def _in_order(members: Mapping[str, bytes]) -> Iterable[tuple[str, bytes]]:

@@ -16,7 +16,7 @@ from mh4.errors import InputError
 from mh4.parser.model_files import Folder
 from mh4.parser.vocabulary import normalised
 from mh4.util import memory
-from mh4.util.files import atomic_path
+from mh4.util.files import write_bytes
 from mh4.util.reading import open_content
 
 FILE = "vectors.npz"
@@ -80,8 +80,7 @@ class Vectors:
         content = io.BytesIO()
         words = np.frombuffer("\n".join(self.words).encode("utf-8"), dtype=np.uint8)
         np.savez(content, words=words, matrix=self.matrix, learned=np.array(self.learned), checksum=np.array(self.checksum))
-        with atomic_path(Folder(folder).place(FILE)) as temporary, open(temporary, "wb") as file:
-            file.write(content.getbuffer())
+        write_bytes(Folder(folder).place(FILE), content.getbuffer())
 
     @classmethod
     def load(cls, files: Folder) -> "Vectors":
@@ -117,9 +116,9 @@ def _rows_of(path: str) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
             yield from _text(itertools.chain([first], buffered), path, 1, first.rstrip().count(b" "))
             return
         count, dimensions = map(int, sizes)
-        rows = _text if _is_text(buffered.peek(), dimensions) else _binary
+        is_text = _is_text(buffered.peek(), dimensions)
         read = 0
-        for row in rows(buffered, path, 2, dimensions):
+        for row in _text(buffered, path, 2, dimensions) if is_text else _binary(buffered, path, dimensions):
             read += 1
             yield row
         if read != count:
@@ -147,7 +146,7 @@ def _text(lines: Iterable[bytes], path: str, first: int, dimensions: int) -> Ite
         yield _word(fields[0], path, place), partial(_numbers, fields[1:], path, place)
 
 
-def _binary(file: BinaryIO, path: str, first: int, dimensions: int) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
+def _binary(file: BinaryIO, path: str, dimensions: int) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
     if not 0 < dimensions <= MOST_DIMENSIONS:
         raise InputError("%s: line 1: vectors in %d dimensions, which cannot be" % (path, dimensions))
     for number in itertools.count(1):

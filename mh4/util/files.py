@@ -13,7 +13,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
 
 from mh4.errors import InputError, reason, unreadable
 
@@ -40,20 +39,18 @@ def give_name(handle: int, temporary: str, path: str) -> None:
     """Rename a file, open as `handle`, so that after a loss of power there is the whole of it under its new name, or the one before."""
     _sync(handle)
     os.replace(temporary, path)
-    _sync_folder(os.path.dirname(path) or os.curdir)
+    _sync_name(path)
 
 
-@contextmanager
-def atomic_file(path: str) -> Iterator[TextIO]:
-    """Yield a text file, in UTF-8 with line ends unchanged, that replaces `path` when the block succeeds; see atomic_path."""
-    with atomic_path(path) as temporary, open(temporary, "a", encoding="utf-8", newline="") as file:
-        yield file
+def write_bytes(path: str, content: bytes | memoryview) -> None:
+    """Write `content` to `path`, whole or not at all; see atomic_path."""
+    with atomic_path(path) as temporary, open(temporary, "ab") as file:
+        file.write(content)
 
 
 def write_text(path: str, text: str) -> None:
     """Write `text` to `path` in UTF-8, with line ends unchanged, whole or not at all."""
-    with atomic_file(path) as file:
-        file.write(text)
+    write_bytes(path, text.encode("utf-8"))
 
 
 def append_line(path: str, line: str) -> None:
@@ -65,7 +62,7 @@ def append_line(path: str, line: str) -> None:
             file.flush()
             _sync(file.fileno())
         if new:
-            _sync_folder(os.path.dirname(path) or os.curdir)
+            _sync_name(path)
 
 
 def make_folder(path: str | Path) -> None:
@@ -77,7 +74,7 @@ def make_folder(path: str | Path) -> None:
     try:
         os.makedirs(path, exist_ok=True)
         for folder in new:
-            _sync_folder(os.path.dirname(folder) or os.curdir)
+            _sync_name(folder)
     except OSError as error:
         raise InputError("%s: this folder cannot be created: %s" % (path, reason(error))) from None
 
@@ -196,9 +193,10 @@ def _sync(handle: int) -> None:
             raise
 
 
-def _sync_folder(folder: str) -> None:
+def _sync_name(path: str) -> None:
+    """Wait until the name of a file or folder is on the disk."""
     try:
-        handle = os.open(folder, os.O_RDONLY)
+        handle = os.open(os.path.dirname(path) or os.curdir, os.O_RDONLY)
     except PermissionError:  # one may write to a folder that one may not read
         return
     try:
