@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 # A file's label for a different arc says little about this one: it only counts where nothing else is known.
 _OF_ANOTHER_ARC = 1e-3
 _NO_LABEL = ("", "_")
-_UNSPECIFIED = Table({"dep": 0})  # the label where no member has one
+_UNSPECIFIED = "dep"  # the label where no member has one
 
 # A table of strings, and the probability of each (except the unknown one) for every word: (len(table) - 1, words).
 Opinion = tuple[Table, np.ndarray]
@@ -237,8 +237,8 @@ def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
 
 def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray]) -> Opinion:
     """The votes of SentenceWithVotes sentences on the labels of these trees."""
-    labels = dict.fromkeys(label for s in sentences for other in _votes(s) for label in other.deprels if label not in _NO_LABEL)
-    table = Table({**_UNSPECIFIED.to_json(), **dict.fromkeys(labels, 0)})
+    labels = [label for s in sentences for other in _votes(s) for label in other.deprels if label not in _NO_LABEL]
+    table = Table(dict.fromkeys([_UNSPECIFIED, *labels], 0))
     scores = np.zeros((len(table), sum(map(len, sentences))), dtype=np.float32)
     start = 0
     for sentence, tree in zip(sentences, heads, strict=True):

@@ -87,15 +87,15 @@ def parse(
     """
     longest = default(parser, confidence) if limit.longest is None else limit.longest
     how, other = _otherwise(parser, limit.beyond)
-    if confidence:
-        options = {**options, "confidence": True}
-    parsed: dict[int, Sentence] = {}
-    for k, found in _parsed(parser, sentences, [k for k, s in enumerate(sentences) if len(s) <= longest], options).items():
-        parsed[k] = found or _beyond(other, how, sentences[k], "there was not enough memory for %d words" % len(sentences[k]))
+    short = [k for k, sentence in enumerate(sentences) if len(sentence) <= longest]
+    found = _parsed(parser, sentences, short, {"confidence": confidence, **options})
+    parsed = []
     for k, sentence in enumerate(sentences):
-        if k not in parsed:
-            parsed[k] = _beyond(other, how, sentence, "%d words are more than --longest %d" % (len(sentence), longest))
-    return [parsed[k] for k in range(len(sentences))]
+        why = "%d words are more than --longest %d" % (len(sentence), longest)
+        if k in found:
+            why = "there was not enough memory for %d words" % len(sentence)
+        parsed.append(found.get(k) or _beyond(other, how, sentence, why))
+    return parsed
 
 
 def _parsed(
