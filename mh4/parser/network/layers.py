@@ -11,6 +11,11 @@ Columns = tuple[int, int]  # [start, stop) of the vectors of a sentence among th
 Pair = tuple["dy.Expression", "dy.Expression"]  # [x; 1] and [y; 1] of every node of a minibatch, as columns
 
 
+def glorot(rows: int, columns: int) -> "dy.UniformInitializer":
+    """Initial values of a matrix of this size (Glorot & Bengio 2010); the parameter may be several of them, or a part of one."""
+    return dy.UniformInitializer(float(np.sqrt(6.0 / (rows + columns))))
+
+
 class Linear:
     """An affine map of every column, (inputs, N) to (outputs, N)."""
 
@@ -44,8 +49,7 @@ class Biaffine:
         self.matrices = matrices
         self.rows, self.side = units if bilinear else units + 1, units + 1
         # Each U_t has its own Glorot initialisation, rather than the block they are stored in.
-        glorot = dy.UniformInitializer(float(np.sqrt(6.0 / (2 * self.side))))
-        self.weights = parameters.add_parameters((matrices * self.rows, self.side), init=glorot)
+        self.weights = parameters.add_parameters((matrices * self.rows, self.side), init=glorot(self.side, self.side))
 
     def make_orthogonal(self) -> None:
         """Replace each U_t by a random orthogonal matrix, made from its values; with bilinear, its part on x and y."""

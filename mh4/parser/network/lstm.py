@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mh4.parser.network.graph import affine, dy
+from mh4.parser.network.layers import glorot
 
 
 class Packing:
@@ -41,10 +42,10 @@ class LSTM:
 
     def __init__(self, inputs: int, units: int, parameters: "dy.ParameterCollection") -> None:
         # Rows: input gate, output gate, candidate. Each of the three has its own Glorot initialisation.
-        self.from_input = parameters.add_parameters((3 * units, inputs), init=_glorot(units, inputs))
-        self.from_state = parameters.add_parameters((3 * units, units), init=_glorot(units, units))
-        self.cell_to_input_gate = parameters.add_parameters((units, units), init=_glorot(units, units))
-        self.cell_to_output_gate = parameters.add_parameters((units, units), init=_glorot(units, units))
+        self.from_input = parameters.add_parameters((3 * units, inputs), init=glorot(units, inputs))
+        self.from_state = parameters.add_parameters((3 * units, units), init=glorot(units, units))
+        self.cell_to_input_gate = parameters.add_parameters((units, units), init=glorot(units, units))
+        self.cell_to_output_gate = parameters.add_parameters((units, units), init=glorot(units, units))
         self.bias = parameters.add_parameters(3 * units, init=0)
 
     @property
@@ -153,10 +154,6 @@ class BiLSTM:
             vectors = layer(vectors, lengths, dropout)
             outputs.append(vectors)
         return outputs
-
-
-def _glorot(rows: int, columns: int) -> "dy.UniformInitializer":
-    return dy.UniformInitializer(float(np.sqrt(6.0 / (rows + columns))))
 
 
 def _masks(rows: int, columns: int, dropout: float) -> "dy.Expression":

@@ -9,7 +9,7 @@ import numpy as np
 
 from mh4.parser.config import Config
 from mh4.parser.network.graph import dy, product
-from mh4.parser.network.layers import MLP, Biaffine, Columns, Linear
+from mh4.parser.network.layers import MLP, Biaffine, Columns, Linear, glorot
 from mh4.parser.objectives import Violation, coefficients
 from mh4.parser.systems import GreedySystem, System, Tensor
 
@@ -28,9 +28,8 @@ class EndVectors:
     """
 
     def __init__(self, positions: Sequence[str], units: int, config: Config, parameters: "dy.ParameterCollection") -> None:
-        glorot = dy.UniformInitializer(float(np.sqrt(3 / units)))
         names = positions if config.scorer.end == "learned" else ()
-        self.vectors = {position: parameters.add_parameters((units, 1), init=glorot) for position in names}
+        self.vectors = {position: parameters.add_parameters((units, 1), init=glorot(units, units)) for position in names}
 
     def __call__(self, position: str, vectors: "dy.Expression", columns: Sequence[Columns]) -> "dy.Expression":
         if position not in self.vectors:
@@ -140,9 +139,8 @@ class JointScorer:
     def __init__(self, system: GreedySystem, config: Config, parameters: "dy.ParameterCollection") -> None:
         units, mlp_units = config.encoder.units, config.scorer.mlp_units
         self.positions = [position for position in POSITIONS if position in system.positions]
-        # One matrix for all positions, in blocks.
-        glorot = dy.UniformInitializer(float(np.sqrt(6 / (mlp_units + len(self.positions) * units))))
-        self.weights = {position: parameters.add_parameters((mlp_units, units), init=glorot) for position in self.positions}
+        initial = glorot(mlp_units, len(self.positions) * units)  # one matrix for all positions, in blocks
+        self.weights = {position: parameters.add_parameters((mlp_units, units), init=initial) for position in self.positions}
         self.bias = parameters.add_parameters(mlp_units, init=0)
         self.output = Linear(mlp_units, len(system.transitions), parameters)
         self.dropout = config.dropout.mlp
