@@ -14,7 +14,7 @@ import numpy as np
 
 from mh4.analysis import evaluation, significance
 from mh4.analysis.arcs import Arcs, Correct, correct_arcs, recovered_arcs
-from mh4.util.plots import check_plot, save
+from mh4.util.plots import plotted
 from mh4.util.text_tables import aligned, group_names, short_names
 
 MEASURES = {  # computed for each sentence
@@ -277,15 +277,10 @@ def record(found: Comparison) -> dict[str, Any]:
 def plot(path: str, found: Comparison) -> None:
     """Draw recall and precision along every dimension, unlabelled as solid lines and labelled as dashed ones.
 
-    The extension of `path` determines the image format (.png, .pdf, .svg). Raises InputError as check_plot does.
+    path, and what is raised: see plots.plotted.
     """
-    check_plot(path)
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     names = short_names([system.path for system in found.systems])
-    with rc_context({"text.parse_math": False}):  # file names are not formulas
-        figure = Figure(figsize=(14, 6.5), layout="constrained")
+    with plotted(path, 14, 6.5) as figure:
         widths = [len(dimension.names) for dimension in DIMENSIONS]
         panels = figure.subplots(2, len(DIMENSIONS), sharex="col", sharey="row", width_ratios=widths)
         for column, dimension in zip(panels.T, DIMENSIONS, strict=True):
@@ -304,4 +299,3 @@ def plot(path: str, found: Comparison) -> None:
             axes.set_ylabel("%s of arcs, %%" % value)
         handles, labels = panels[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=2)
-        save(figure, path)

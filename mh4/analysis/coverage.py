@@ -19,7 +19,7 @@ from mh4 import trees
 from mh4.decoders.shared import arguments
 from mh4.decoders.tree_measures.core import core
 from mh4.util import text_tables
-from mh4.util.plots import check_plot, save
+from mh4.util.plots import plotted
 from mh4.util.text_tables import group_names
 
 CLASSES = {"projective": "projective", "mh4": "MH4", "1ec": "1EC", "mh5": "MH5"}  # the paper's, and MH5
@@ -182,15 +182,10 @@ def table(rows: Sequence[Row]) -> str:
 def plot(path: str, rows: Sequence[Row]) -> None:
     """Draw the rows: sentence and edge coverage by class, and the distribution of the number of crossings.
 
-    The extension of `path` determines the image format (.png, .pdf, .svg). Raises InputError as check_plot does.
+    path, and what is raised: see plots.plotted.
     """
-    check_plot(path)
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
     places = range(len(rows))
-    with rc_context({"text.parse_math": False}):  # file names are not formulas
-        figure = Figure(figsize=(12, 1.6 + 0.3 * len(rows)), layout="constrained")
+    with plotted(path, 12, 1.6 + 0.3 * len(rows)) as figure:
         sentences, edges, crossings = figure.subplots(1, 3, sharey=True)
         for axes, title, value in (
             (sentences, "Sentence coverage", Coverage.sentence_coverage),
@@ -218,4 +213,3 @@ def plot(path: str, rows: Sequence[Row]) -> None:
         figure.legend(handles, labels, loc="outside lower left", ncols=len(labels))
         handles, labels = crossings.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower right", ncols=len(labels), title="pairs of crossing arcs")
-        save(figure, path)

@@ -3,17 +3,16 @@
 import click
 
 from mh4.cli.group import say
-from mh4.cli.paths import NAMED_OUTPUT, PATH
+from mh4.cli.options import json_option, plot_option
+from mh4.cli.paths import PATH
 
 
 @click.command()
 @click.argument("gold_file", type=PATH, metavar="GOLD.conllu")
 @click.argument("a_file", type=PATH, metavar="A.conllu")
 @click.argument("b_file", type=PATH, metavar="B.conllu")
-@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
-@click.option(
-    "--plot", "plot_file", type=NAMED_OUTPUT, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
-)
+@json_option
+@plot_option
 def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: str | None) -> None:
     """Show where parsed file A is better than B, and whether the difference may be due to chance.
 
@@ -35,9 +34,10 @@ def compare(gold_file: str, a_file: str, b_file: str, as_json: bool, plot_file: 
     import json
 
     from mh4.analysis import comparison
+    from mh4.util.plots import check_plot
 
     if plot_file:
-        comparison.check_plot(plot_file)
+        check_plot(plot_file)
     found = comparison.compare(gold_file, a_file, b_file)
     if plot_file:
         comparison.plot(plot_file, found)

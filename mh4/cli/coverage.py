@@ -3,15 +3,14 @@
 import click
 
 from mh4.cli.group import say
-from mh4.cli.paths import NAMED_OUTPUT, PATH, Input, files_of
+from mh4.cli.options import json_option, plot_option
+from mh4.cli.paths import PATH, Input, files_of
 
 
 @click.command()
 @click.argument("files", cls=Input, type=PATH, metavar="FILE...", nargs=-1, required=True)
-@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
-@click.option(
-    "--plot", "plot_file", type=NAMED_OUTPUT, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
-)
+@json_option
+@plot_option
 def coverage(files: tuple[str, ...], as_json: bool, plot_file: str | None) -> None:
     """Measure how much of the trees in CoNLL-U files each class of trees covers.
 
@@ -30,10 +29,11 @@ def coverage(files: tuple[str, ...], as_json: bool, plot_file: str | None) -> No
 
     from mh4.analysis import coverage as measuring
     from mh4.data import conllu
+    from mh4.util.plots import check_plot
     from mh4.util.progress import counting
 
     if plot_file:
-        measuring.check_plot(plot_file)
+        check_plot(plot_file)
     rows = []
     with counting("measuring") as progress:
         for name in files_of(files, ".conllu"):

@@ -3,6 +3,7 @@
 import click
 
 from mh4.cli.group import say
+from mh4.cli.options import json_option
 from mh4.cli.paths import PATH, Input
 
 
@@ -11,7 +12,7 @@ from mh4.cli.paths import PATH, Input
 @click.argument("system_files", cls=Input, type=PATH, metavar="SYSTEM.conllu...", nargs=-1, required=True)
 @click.option("--by", type=click.Choice(["deprel"]), help="Also show LAS by relation.")
 @click.option("--counts", is_flag=True, help="Show counts instead of percentages.")
-@click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
+@json_option
 def evaluate(gold_file: str, system_files: tuple[str, ...], by: str | None, counts: bool, as_json: bool) -> None:
     """Score parsed files against gold with the official scorer of the CoNLL 2018 shared task.
 

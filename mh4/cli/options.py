@@ -1,11 +1,11 @@
-"""Options that several commands have: how a parser searches, and where its output goes."""
+"""Options that several commands have: how a parser searches, where its output goes, and how measures are shown."""
 
 import warnings
 from collections.abc import Callable
 
 import click
 
-from mh4.cli.paths import NAMED_PATH, OUTPUT
+from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, OUTPUT
 from mh4.errors import InputError
 from mh4.parser.choices import BEAM, BEYOND, BEYOND_BEAM, DECODING_METHODS
 
@@ -83,6 +83,12 @@ column_options = together(
 
 confidence_option = click.option(
     "--confidence", is_flag=True, help="Also write the probability of each arc to MISC, such as ArcProb=0.9712."
+)
+
+# Of a command that measures.
+json_option = click.option("--json", "as_json", is_flag=True, help="Print counts and unrounded percentages as JSON.")
+plot_option = click.option(
+    "--plot", "plot_file", type=NAMED_OUTPUT, metavar="FILE.png", help="Draw them as well (.png, .pdf, .svg; needs matplotlib)."
 )
 
 # Of a command that writes parsed files: how much it says, output, columns and processes.

@@ -3,6 +3,8 @@
 import logging
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from mh4.errors import InputError
@@ -26,6 +28,22 @@ def check_plot(path: str) -> None:
     folder = os.path.dirname(path) or "."
     if os.path.isdir(path) or not os.path.isdir(folder):
         raise InputError("%s: cannot be written: %s" % (path, "it is a folder" if os.path.isdir(path) else "no folder " + folder))
+
+
+@contextmanager
+def plotted(path: str, width: float, height: float) -> Iterator[Any]:
+    """Yield a new matplotlib figure of this size in inches, and write it to `path` when the block succeeds.
+
+    The extension of `path` determines the image format (.png, .pdf, .svg). Raises InputError as check_plot does.
+    """
+    check_plot(path)
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"text.parse_math": False}):  # file names are not formulas
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        save(figure, path)
 
 
 def save(figure: Any, path: str) -> None:

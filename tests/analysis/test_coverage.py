@@ -16,6 +16,7 @@ from tiny import CROSSING, NEITHER, PROJECTIVE, WORD, as_conllu
 
 from mh4.analysis import coverage
 from mh4.errors import InputError
+from mh4.util.plots import check_plot
 
 
 @pytest.fixture
@@ -218,4 +219,4 @@ def test_no_matplotlib(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match="pip install matplotlib"):
-        coverage.check_plot(str(tmp_path / "out.png"))
+        check_plot(str(tmp_path / "out.png"))
