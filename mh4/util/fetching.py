@@ -18,6 +18,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from http.client import HTTPException, InvalidURL
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
@@ -342,13 +343,11 @@ def _attempt(url: str, part: IO[bytes], limit: int, local_option: str) -> None:
 @contextmanager
 def _progress(name: str, done: int, total: int | None) -> Iterator[Callable[[int], None]]:
     """A progress bar on standard error, if that is a terminal: yields a function to call with each number of bytes received."""
-    if not sys.stderr.isatty():
-        yield lambda count: None
-        return
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
+    from mh4.util.progress import console
+
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(name, completed=done, total=total)
-        yield lambda count: progress.advance(task, count)
+    shown_on = console()
+    with Progress(*columns, console=shown_on, disable=not shown_on.is_terminal) as bar:
+        yield partial(bar.advance, bar.add_task(name, completed=done, total=total))
