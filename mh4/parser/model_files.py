@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mh4.errors import InputError, OutOfMemory, shown, unreadable
 from mh4.util import memory, reading
-from mh4.util.files import write_bytes
+from mh4.util.files import git_blob_id, write_bytes
 
 if TYPE_CHECKING:
     from numpy.lib.npyio import NpzFile
@@ -157,6 +157,11 @@ class Packed(Folder):
 def opened(path: str) -> Folder:
     """The model at this path: packed if that is a file. Raises InputError if it is a file of another kind."""
     return Packed(path) if os.path.isfile(path) else Folder(path)
+
+
+def source(path: str) -> dict[str, str]:
+    """The record of a file that a training was given: its name and its git blob id."""
+    return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
 
 
 def each_source(sources: Mapping[str, Any]) -> list[tuple[str, Any]]:

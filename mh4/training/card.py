@@ -11,10 +11,9 @@ from typing import Any
 
 from mh4.data import conllu
 from mh4.errors import InputError
-from mh4.parser.model_files import CARD, CARD_TEXT, PACKED, Folder, each_source, write_packed
+from mh4.parser.model_files import CARD, CARD_TEXT, PACKED, Folder, each_source, source, write_packed
 from mh4.parser.parsing import Parser
 from mh4.training.trainer import evaluate
-from mh4.util.files import git_blob_id
 
 ORIGIN = "origin.json"  # in the folders of models that ``make reproduce`` trains
 _MOST = 1 << 31  # bytes of a file of a model
@@ -48,7 +47,7 @@ def _card(files: Folder, parser: Parser, about: Mapping[str, str], test: str | N
     sources = dict(summary["sources"])
     if test:
         scores["test"] = evaluate(parser, conllu.read(test))
-        sources["test"] = {"file": os.path.basename(test), "git_blob": git_blob_id(test)}
+        sources["test"] = source(test)
     return {
         **about,
         "system": model.system.name,

@@ -12,6 +12,7 @@ from mh4.parser import config as configuration
 from mh4.parser import systems
 from mh4.parser.config import Config
 from mh4.parser.contextual import Contextual
+from mh4.parser.model_files import opened, source
 from mh4.parser.parsing import Parser, items_of
 from mh4.parser.vectors import Vectors
 from mh4.util.files import git_blob_id
@@ -61,7 +62,6 @@ def train(
     base = Config()
     if from_folder is not None:
         from mh4.parser.model import description
-        from mh4.parser.model_files import opened
 
         if os.path.realpath(from_folder) == os.path.realpath(folder):
             raise InputError(
@@ -90,9 +90,9 @@ def train(
     if vector_file is not None:
         words = {split: [word for sentence in sentences[split] for word in sentence.words] for split in sentences}
         of_words = Vectors.read(vector_file, words["train"], words["dev"], chosen.encoder.vectors_most)
-        sources["vectors"] = _source(vector_file)
+        sources["vectors"] = source(vector_file)
     if contextual_files:
-        sources["contextual"] = list(map(_source, contextual_files))
+        sources["contextual"] = list(map(source, contextual_files))
     from mh4.training.trainer import Trainer
 
     listener = progress if isinstance(progress, Listener) else _Evaluations(progress) if progress else None
@@ -177,15 +177,10 @@ def _read(paths: Sequence[str]) -> dict[str, list[Sentence]]:
     return {path: conllu.read(path) for path in paths}
 
 
-def _source(path: str) -> dict[str, Any]:
-    """The record of a file."""
-    return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
-
-
 def _sources(treebanks: Mapping[str, Sequence[Sentence]]) -> dict[str, Any] | list[dict[str, Any]]:
     """The record of a treebank, or of each of several, with their sizes."""
     if len(treebanks) == 1:
-        return _source(*treebanks)
+        return source(*treebanks)
     return [
-        {**_source(path), "sentences": len(sentences), "words": sum(map(len, sentences))} for path, sentences in treebanks.items()
+        {**source(path), "sentences": len(sentences), "words": sum(map(len, sentences))} for path, sentences in treebanks.items()
     ]
