@@ -6,7 +6,7 @@ import sys
 import click
 
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
-from mh4.errors import InputError, one_line
+from mh4.errors import InputError
 
 
 @click.command()
@@ -38,6 +38,7 @@ def view(
     transition-based, or canonical ones of the tree.
     """
     from mh4.util.files import write_text
+    from mh4.util.text_tables import short_names
     from mh4.viewing import analyses
 
     if second and folder:
@@ -46,10 +47,7 @@ def view(
         raise InputError("--svg draws one tree: it needs --sentence and goes without --html, a second file and --model")
     sentences = analyses.read(file, second, folder, sentence)
     other = second or folder
-    names = [os.path.basename(name.rstrip(os.sep)) or name for name in ([file, other] if other else [file])]
-    if len(set(names)) < len(names):
-        names = [file, str(other)]
-    names = list(map(one_line, names))
+    names = short_names([file, other] if other else [file])
     if picture_file:
         from mh4.drawing.svg import picture
 

@@ -44,8 +44,8 @@ def _check(paths: Sequence[str], folder: Folder, corpus: Corpus) -> None:
         written.add(place)
 
 
-def join(folder: Folder, corpus: Corpus, output: str, rejects: str | None = None) -> list[str]:
-    """Write the parse of each file, whole or not at all, and what was rejected to `rejects`; returns the paths of the parses.
+def join(folder: Folder, corpus: Corpus, output: str, rejects: str | None = None) -> None:
+    """Write the parse of each file, whole or not at all, and what was rejected to `rejects`.
 
     Raises InputError if a shard is not done or is damaged, and if a file of the input or of the corpus would be overwritten.
     """
@@ -57,7 +57,6 @@ def join(folder: Folder, corpus: Corpus, output: str, rejects: str | None = None
         _write(path, _parses(folder, of_file, corpus.settings))
     if rejects is not None:
         _write(rejects, (_content(folder, shard, corpus.settings, "rejects")[0] for shard in shards))
-    return paths
 
 
 def _parses(folder: Folder, shards: Iterable[Shard], settings: Settings) -> Iterator[bytes]:

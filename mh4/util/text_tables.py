@@ -30,8 +30,8 @@ def aligned(corner: str, groups: Sequence[tuple[str, list[str]]], names: Sequenc
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """File names without their folders, if these remain distinct; the full paths otherwise. All are printable."""
-    short = [os.path.basename(path) for path in paths]
+    """Names of files or folders without the folders that they are in, if these remain distinct; otherwise the paths. All are printable."""
+    short = [os.path.basename(path.rstrip(os.sep)) or path for path in paths]
     return list(map(one_line, short if len(set(short)) == len(short) else paths))
 
 

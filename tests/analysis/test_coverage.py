@@ -17,6 +17,7 @@ from tiny import CROSSING, NEITHER, PROJECTIVE, WORD, as_conllu
 from mh4.analysis import coverage
 from mh4.errors import InputError
 from mh4.util.plots import check_plot
+from mh4.util.text_tables import short_names
 
 
 @pytest.fixture
@@ -91,6 +92,8 @@ def test_short_names():
     assert [name for name, _ in coverage.short_names(rows)] == ["x.conllu", "y.conllu"]
     rows[1] = ("b/x.conllu", coverage.Coverage())
     assert [name for name, _ in coverage.short_names(rows)] == ["a/x.conllu", "b/x.conllu"]
+    assert short_names(["a/x/", "b/y.conllu", "/"]) == ["x", "y.conllu", "/"]
+    assert short_names(["a/x/", "b/x"]) == ["a/x/", "b/x"]
 
 
 # ------------------------------------------------------------------------------------------------------------ the command
