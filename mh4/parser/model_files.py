@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from mh4.errors import InputError, OutOfMemory, shown, unreadable
+from mh4.errors import InputError, OutOfMemory, shown
 from mh4.util import memory, reading
 from mh4.util.files import git_blob_id, write_bytes
 
@@ -49,7 +49,7 @@ class Folder:
         """A file, to be read; raises InputError if it cannot be, or has more than `most` bytes."""
         with reading.open_regular(self.place(name)) as file:
             if os.fstat(file.fileno()).st_size > most:
-                raise InputError("%s: damaged: larger than %d KB" % (self.place(name), most >> 10))
+                raise reading.too_large(self.place(name), most)
             yield file
 
     def need(self, name: str) -> None:
@@ -92,8 +92,6 @@ class Folder:
                 yield file
         except InputError:
             raise
-        except OSError as error:
-            raise unreadable(path, error) from None
         except MemoryError:
             raise OutOfMemory("%s: damaged, or there is not enough memory for it" % path) from None
         except Exception:  # zipfile, zlib and numpy each raise their own errors for a damaged file
@@ -131,7 +129,7 @@ class Packed(Folder):
     @contextmanager
     def open(self, name: str, most: int) -> Iterator[BinaryIO]:
         if self._sizes[name] > most:
-            raise InputError("%s: damaged: larger than %d KB" % (self.place(name), most >> 10))
+            raise reading.too_large(self.place(name), most)
         with self._zip() as packed:
             content = packed.read(name)  # at most as many bytes as it says that there are
         if name != _MANIFEST and hashlib.sha256(content).hexdigest() != self._sums[name]:
@@ -143,8 +141,6 @@ class Packed(Folder):
         try:
             with reading.open_regular(self.path) as file, zipfile.ZipFile(file) as packed:
                 yield packed
-        except OSError as error:
-            raise unreadable(self.path, error) from None
         except MemoryError:
             raise OutOfMemory("%s: damaged, or there is not enough memory for it" % self.path) from None
         except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, NotImplementedError, RuntimeError):

@@ -87,15 +87,9 @@ def _explained(path: str) -> Iterator[None]:
         yield
     except EOFError:
         raise InputError("%s: cannot be read: the archive ends early, so a part of it is lost" % path) from None
-    except (zlib.error, lzma.LZMAError, OSError) as error:  # gzip and bz2 raise an OSError, without a number
-        if getattr(error, "errno", None) is not None:  # of the system
-            raise
-        raise _damaged(path, error) from None
     except Exception as error:
-        if type(error).__name__ != "ZstdError":  # of a package that may not be there
+        of_zstd = type(error).__name__ == "ZstdError"  # of a package that may not be there
+        of_system = getattr(error, "errno", None) is not None  # gzip and bz2 raise an OSError, too, without a number
+        if of_system or not (of_zstd or isinstance(error, (zlib.error, lzma.LZMAError, OSError))):
             raise
-        raise _damaged(path, error) from None
-
-
-def _damaged(path: str, error: Exception) -> InputError:
-    return InputError("%s: cannot be read: damaged, or not a %s archive (%s)" % (path, _extension(path), error))
+        raise InputError("%s: cannot be read: damaged, or not a %s archive (%s)" % (path, _extension(path), error)) from None

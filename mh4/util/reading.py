@@ -82,8 +82,13 @@ def text(path: str, most: int = MOST, pipe: bool = False) -> str:
     with open_regular(path, pipe) as file:
         content = file.read(most + 1 if pipe else min(os.fstat(file.fileno()).st_size, most) + 1)
     if len(content) > most:
-        raise InputError("%s: damaged: larger than %d KB" % (path, most >> 10))
+        raise too_large(path, most)
     return decoded(content, path)
+
+
+def too_large(path: str, most: int) -> InputError:
+    """The error for a file of more than `most` bytes."""
+    return InputError("%s: damaged: larger than %d KB" % (path, most >> 10))
 
 
 def decoded(content: bytes, path: str) -> str:
