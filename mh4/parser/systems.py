@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
-from typing import TypeVar
+from typing import Self
 
 import numpy as np
 
@@ -28,8 +28,6 @@ Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root
 Marginalize = Callable[..., Marginals]  # takes the tensors by name, and single_root
 Nearest = Callable[..., np.ndarray]  # from heads, class and single_root to heads
 Sequence = Callable[[np.ndarray, tuple[Transition, ...]], np.ndarray | None]  # from heads and transitions to rows
-
-Configured = TypeVar("Configured", bound="System")
 
 NEAREST: dict[str, Nearest] = {"fewest-roots": trees.nearest, "first": first_found.nearest}
 
@@ -72,7 +70,7 @@ class System:
     nearest: Nearest = trees.nearest
     end_before_mlp: bool = False
 
-    def configured(self: Configured, config: Config) -> Configured:
+    def configured(self, config: Config) -> Self:
         """This system with the settings that change what it scores or learns."""
         system = replace(self, nearest=NEAREST[config.training.nearest], end_before_mlp=self.tree_class == "projective")
         if config.scorer.arcs == "bilinear":
@@ -140,7 +138,7 @@ class GlobalSystem(System):
 
     derivation: Sequence | None = None
 
-    def configured(self, config: Config) -> "GlobalSystem":
+    def configured(self, config: Config) -> Self:
         system = super().configured(config)
         late = config.training.sequences == "late" and self.name == "mh3"
         return replace(system, derivation=oracle.late if late else None)
@@ -164,7 +162,7 @@ class GreedySystem(System):
     legal_rivals: bool = True
     joint: bool = False
 
-    def configured(self, config: Config) -> "GreedySystem":
+    def configured(self, config: Config) -> Self:
         system = super().configured(config)
         mh4 = self.transitions == MH4
         if config.training.sequences == "late":

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import compress
 
 import numpy as np
 
@@ -89,27 +90,24 @@ class Encoder:
         """(word_dim, number of words): each word's spelling vector, embedding, or both, and vectors from files; zeros if dropped."""
         words = [word for sentence in sentences for word in sentence.words]
         known = np.array([self._number(word) for word in words])
-        kept = np.ones(len(words), dtype=bool)
-        dropped = ~kept
+        dropped = np.zeros(len(words), dtype=bool)
         if rng is not None:
             known[rng.random(len(words)) >= self._words_kept[known]] = UNKNOWN
-            kept = rng.random(len(words)) >= self.dropout.word
-            dropped = ~kept
+            dropped = rng.random(len(words)) < self.dropout.word
             known[dropped] = UNKNOWN
         embedded = known != UNKNOWN
-        if self.sizes.word_input == "embedding":
-            kept &= ~embedded
-        spelled, columns = [word for word, is_kept in zip(words, kept, strict=True) if is_kept], np.where(kept, kept.cumsum(), 0)
+        spelled = ~dropped if self.sizes.word_input == "sum" else ~(dropped | embedded)
+        to_spell, columns = list(compress(words, spelled)), _numbered(spelled)
         if rng is None:  # without dropout, all tokens of a word have the same vector
-            numbers = {word: k for k, word in enumerate(dict.fromkeys(spelled), start=1)}
-            spelled = list(numbers)
-            columns = np.array([numbers[w] if is_kept else 0 for w, is_kept in zip(words, kept, strict=True)])
+            numbers = {word: k for k, word in enumerate(dict.fromkeys(to_spell), start=1)}
+            columns[spelled] = [numbers[word] for word in to_spell]
+            to_spell = list(numbers)
         vectors = dy.zeros((self.sizes.word_dim, len(words)))
-        if spelled:
-            vectors = _columns(self._spell(spelled, rng), columns)
+        if to_spell:
+            vectors = _columns(self._spell(to_spell, rng), columns)
         if embedded.any():
             embeddings = _lookup(self.word_embeddings, (known[embedded] + _BEFORE_WORDS).tolist(), self.sizes.word_dim)
-            vectors = vectors + _columns(embeddings, np.where(embedded, embedded.cumsum(), 0))
+            vectors = vectors + _columns(embeddings, _numbered(embedded))
         if self.vectors:
             vectors = vectors + self.vector_map * self._given(self.vectors, words, dropped)
         if self.sizes.contextual:
@@ -129,7 +127,7 @@ class Encoder:
         if not tuned.any():
             return given
         learned = _lookup(self.tuned_vectors, (rows[tuned] - 1).tolist(), vectors.dimensions)
-        return given + _columns(learned, np.where(tuned, tuned.cumsum(), 0))
+        return given + _columns(learned, _numbered(tuned))
 
     def _in_context(self, sentences: Sequence[Sentence]) -> np.ndarray:
         """(words, dimensions): the vectors of the words of all sentences."""
@@ -164,6 +162,11 @@ def _columns(vectors: "dy.Expression", numbers: np.ndarray) -> "dy.Expression":
     """The columns of `vectors` with these numbers, counted from 1; zeros for 0."""
     (dim, _), _ = vectors.dim()
     return dy.select_cols(dy.concatenate_cols([dy.zeros((dim, 1)), vectors]), numbers.tolist())
+
+
+def _numbered(chosen: np.ndarray) -> np.ndarray:
+    """The numbers, from 1, of the chosen columns among themselves; 0 for the others."""
+    return np.where(chosen, chosen.cumsum(), 0)
 
 
 def _lookup(table: "dy.LookupParameters", rows: Sequence[int], dim: int) -> "dy.Expression":
