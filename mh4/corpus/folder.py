@@ -29,9 +29,9 @@ from mh4.util.files import lock, make_folder, write_text
 
 FORMAT = 1  # of the folder; incremented when an older program could not read it
 _SETTINGS = "corpus.json"
-_RECORD: dict[str, type] = {  # what a record has that is read, apart from what it was made of
+_RECORD: dict[str, type] = {  # what a record has that is read, apart from what it was made of, and what it says of files
     "parsed_sentences": int, "parsed_words": int, "rejects": int, "fallbacks": dict, "warnings": list, "seconds": float,
-    "peak_mb": int, "output_sha256": str,
+    "peak_mb": int,
 }  # fmt: skip
 
 
@@ -162,13 +162,13 @@ class Folder:
         """The record of a shard if it is done: with these settings, and its files are there and have the recorded sizes; or None."""
         try:
             found = _json(self._path(shard, ".json"))
+            files = {"output": self.output(shard), **({"rejects": self.rejects(shard)} if settings.rejects else {})}
             if (
                 found is None
                 or (found["sha256"], found["options"]) != (shard.sha256, settings.options())
                 or not all(isinstance(found[name], kind) for name, kind in _RECORD.items())
-                or os.path.getsize(self.output(shard)) != found["output_bytes"]
-                or settings.rejects
-                and os.path.getsize(self.rejects(shard)) != found["rejects_bytes"]
+                or not all(isinstance(found[name + "_sha256"], str) for name in files)
+                or any(os.path.getsize(path) != found[name + "_bytes"] for name, path in files.items())
             ):
                 return None
         except (OSError, KeyError, InputError):

@@ -49,17 +49,27 @@ def test_two_kinds_of_workers(folder):
 
 @pytest.mark.parametrize(
     "entries",
-    [{"options": {}}, {"seconds": None}, {"parsed_words": "7"}, {"output_sha256": None}, {"output_bytes": 1}, {"sha256": "0"}],
+    [
+        {"options": {}},
+        {"seconds": None},
+        {"parsed_words": "7"},
+        {"output_sha256": None},
+        {"output_bytes": 1},
+        {"rejects_sha256": None},
+        {"rejects_bytes": 1},
+        {"sha256": "0"},
+    ],
 )
 def test_damaged_records(folder, monkeypatch, entries):
     """A shard whose record is not as it should be is not done."""
-    parse()
+    options = ["--rejects"] if any(name.startswith("rejects") for name in entries) else []
+    parse(*options)
     change(corpora.records(folder / "out")[2], **entries)
     assert ": 7 of 8 shards are done" in mh4("corpus", "status", "out")
     assert "1 of 8 shards are not done" in mh4("corpus", "join", "out", "-o", "joined", code=FAILED)
     worked_on = []
     pool(monkeypatch, worked_on.append)
-    parse()
+    parse(*options)
     assert len(worked_on) == 1 and same_as_mh4_parse(folder)
 
 
