@@ -176,8 +176,9 @@ class TreeDistribution:
                 "heads: expected integers of shape %s, got %s of shape %s" % (shape, heads.dtype, tuple(heads.shape))
             )
         nodes = np.arange(shape[1])
-        given = np.where((nodes > 0) & (nodes <= lengths[:, None]), array(heads).astype(np.int64), -1)
-        wrong = (nodes > 0) & (nodes <= lengths[:, None]) & ((given < least) | (given > lengths[:, None]))
+        words = (nodes > 0) & (nodes <= lengths[:, None])
+        given = np.where(words, array(heads).astype(np.int64), -1)
+        wrong = words & ((given < least) | (given > lengths[:, None]))
         for b, word in np.argwhere(wrong)[:1]:
             raise ValueError(
                 "sentence %d: heads: the head of word %d is %d, but must be %d to %d"

@@ -46,8 +46,8 @@ def _card(files: Folder, parser: Parser, about: Mapping[str, str], test: str | N
     scores = {"dev": {name: summary["dev_" + name] for name in _SCORES if "dev_" + name in summary}}
     sources = dict(summary["sources"])
     if test:
-        scores["test"] = evaluate(parser, conllu.read(test))
         sources["test"] = source(test)
+        scores["test"] = evaluate(parser, conllu.read(test))
     return {
         **about,
         "system": model.system.name,

@@ -21,6 +21,7 @@ from mh4.util.progress import Listener
 Path = str | os.PathLike[str]
 Sections = Mapping[str, Mapping[str, Any]]
 Settings = Path | Sections | Config
+_ROLES = {"train": "a treebank of train", "dev": "a treebank of dev", "contextual": "a file of contextual vectors"}
 
 
 def train(
@@ -126,7 +127,7 @@ def _path(given: Path, what: str) -> str:
 
 
 def _files(given: Path | Iterable[Path], what: str) -> list[str]:
-    """The paths of treebanks, each a file of its own; InputError for anything else."""
+    """The paths of files, each given once; InputError for anything else."""
     several = [given] if isinstance(given, (str, os.PathLike)) else items_of(given)
     if not several:
         raise InputError("%s cannot be %s, expected the path of a file, or several" % (what, shown(given)))
@@ -136,7 +137,7 @@ def _files(given: Path | Iterable[Path], what: str) -> list[str]:
         if os.path.exists(path) and not os.path.isfile(path):
             raise InputError("%s: not a file; training reads its files more than once" % path)
         if os.path.realpath(path) in known:
-            raise InputError("%s: this file is given twice as a treebank of %s" % (path, what))
+            raise InputError("%s: this file is given twice as %s" % (path, _ROLES[what]))
         known.add(os.path.realpath(path))
     return paths
 

@@ -127,8 +127,10 @@ def test_the_card_of_a_reproduced_model(folder, tmp_path):
     assert "| commit | abc, def |" in page and "license" not in page and "| test |" not in page
 
 
-def test_what_cannot_be_packed(folder, packed, tmp_path):
+def test_what_cannot_be_packed(folder, packed, tmp_path, monkeypatch):
     out = str(tmp_path / "m.mh4")
+    monkeypatch.setattr(card, "evaluate", None)  # which takes long: nothing is parsed before it is known that it can be recorded
+    assert "cannot be read: Is a directory" in refused(lambda: card.pack(str(folder), out, {}, str(tmp_path)))
     assert refused(lambda: card.pack(str(packed), out, {})) == "%s: not the folder of a trained model" % packed
     assert "no config.toml there" in refused(lambda: card.pack(str(tmp_path), out, {}))
     shutil.copytree(folder, tmp_path / "model")

@@ -135,6 +135,7 @@ def test_what_a_model_cannot_begin_with(first, files, tmp_path):
     refused("with the model that it writes", model=first)
     refused("no config.toml there", init=tmp_path)
     refused("this file is given twice as a treebank of train", train=[files["a"], files["b"], files["a"]])
+    refused("this file is given twice as a file of contextual vectors", contextual=[files["a"], files["a"]])
     refused("expected the path of a file, or several", dev=[])
     refused("no system to train", init=None)
     refused("no section trainin|no section 'trainin'", config={"trainin": {}})
