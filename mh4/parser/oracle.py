@@ -21,7 +21,7 @@ import numpy as np
 
 from mh4.decoders.mh4 import first as first_mh4
 from mh4.decoders.shared import arguments
-from mh4.transitions import LA, LA2, LA_PRIME, MH3, MH4, RA, RA2, RA_PRIME, SH, Transition
+from mh4.transitions import LA, LA2, LA_PRIME, MH4, RA, RA2, RA_PRIME, SH, Transition
 from mh4.trees import Heads
 
 
@@ -57,7 +57,7 @@ def canonical(heads: Heads, codes: Sequence[Transition] = MH4) -> np.ndarray | N
     return np.array(rows, dtype=np.intp)
 
 
-def late(heads: Heads, codes: Sequence[Transition] = MH3) -> np.ndarray | None:
+def late(heads: Heads) -> np.ndarray | None:
     """The sequence of MH3 that shifts as long as it can, as `canonical` gives it; None if the tree is not projective."""
     heads = arguments.tree(heads).tolist()
     n = len(heads) - 1
@@ -83,7 +83,7 @@ def late(heads: Heads, codes: Sequence[Transition] = MH3) -> np.ndarray | None:
     return rows(sequence)
 
 
-def first_of_chart(heads: Heads, codes: Sequence[Transition] = MH4) -> np.ndarray | None:
+def first_of_chart(heads: Heads) -> np.ndarray | None:
     """The sequence of MH4 that the chart of mh4.decoders.mh4.first finds first, as `canonical` gives it.
 
     None if the chart does not derive the tree.

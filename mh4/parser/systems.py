@@ -27,7 +27,7 @@ from mh4.util import reading
 Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root; exact decoders also take cost and heads
 Marginalize = Callable[..., Marginals]  # takes the tensors by name, and single_root
 Nearest = Callable[..., np.ndarray]  # from heads, class and single_root to heads
-Sequence = Callable[[np.ndarray, tuple[Transition, ...]], np.ndarray | None]  # from heads and transitions to rows
+Sequence = Callable[[np.ndarray], np.ndarray | None]  # from heads to rows
 
 NEAREST: dict[str, Nearest] = {"fewest-roots": trees.nearest, "first": first_found.nearest}
 
@@ -144,7 +144,7 @@ class GlobalSystem(System):
         return replace(system, derivation=oracle.late if late else None)
 
     def violation(self, tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool) -> Violation:
-        sequence = self.derivation(heads, MH3) if self.derivation else None
+        sequence = self.derivation(heads) if self.derivation else None
         return objectives.structured(self.decoders["exact"], tensors, heads, single_root, sequence)
 
 
@@ -173,7 +173,7 @@ class GreedySystem(System):
 
     def training_tree(self, heads: np.ndarray, single_root: bool) -> np.ndarray:
         # Greedy MH4 parsers produce some trees that no chart derives (Section 3.2).
-        if self.sequence(heads, self.transitions) is not None:
+        if self.sequence(heads) is not None:
             return heads
         return super().training_tree(heads, single_root)
 
@@ -185,7 +185,7 @@ class GreedySystem(System):
 
         heads: a tree from training_tree. Returns int (2n+1, 5), rows (code, s2, s1, s0, b0), and bool (codes, 2n).
         """
-        rows = self.sequence(heads, self.transitions)
+        rows = self.sequence(heads)
         assert rows is not None, "greedy parsers are only trained on trees that they can produce"
         rivals = np.ones((len(self.transitions), len(rows) - 1), dtype=bool)
         if self.legal_rivals:
@@ -208,7 +208,8 @@ def _transition_based(name: str, tree_class: str, chart: ModuleType, *tensors: T
 def _greedy(name: str, tree_class: str, codes: tuple[Transition, ...], *pairs: tuple[str, str]) -> System:
     """A greedy parser that scores all its transitions on each of `pairs` of positions."""
     tensors = tuple(Tensor(first + second, (first, second), len(codes)) for first, second in pairs)
-    return GreedySystem(name, tree_class, tensors, _search(beam.decode_local), transitions=codes)
+    canonical = partial(oracle.canonical, codes=codes)
+    return GreedySystem(name, tree_class, tensors, _search(beam.decode_local), transitions=codes, sequence=canonical)
 
 
 # Transitions are scored on stack and buffer positions: the shift, then the reduces: two in MH3, six in MH4, twelve in MH5.
