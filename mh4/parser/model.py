@@ -1,7 +1,6 @@
 """A parser's neural network: encoder, scorer, taggers and labeller over one set of parameters; saving and loading."""
 
 import hashlib
-import io
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from mh4.parser.vectors import Vectors
 from mh4.parser.vocabulary import TAGS, Vocabulary
 from mh4.util import memory, reading
 from mh4.util.batching import batches
-from mh4.util.files import write_bytes, write_text
+from mh4.util.files import write_text
 
 FORMAT = 2  # of the model folder; incremented when an older program could not read it or would parse differently
 
@@ -185,9 +184,7 @@ class Model:
         arrays = {**self._arrays(), **extra, "vocabulary": np.array(self.vocabulary.checksum())}
         if self.vectors:
             arrays["vectors"] = np.array(self.vectors.checksum)
-        content = io.BytesIO()  # zipfile complains on standard error if the disk is full
-        np.savez(content, **arrays, checksum=np.array(_checksum(arrays)))  # type: ignore[arg-type]
-        write_bytes(path, content.getbuffer())
+        model_files.write_arrays(path, {**arrays, "checksum": np.array(_checksum(arrays))})
 
     def load_weights(self, files: model_files.Folder, name: str = "weights.npz") -> dict[str, np.ndarray]:
         """Set all parameters from a file of weights; returns all its arrays.

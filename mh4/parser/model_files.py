@@ -98,6 +98,15 @@ class Folder:
             raise InputError("%s: %s" % (path, damaged)) from None
 
 
+def write_arrays(path: str, arrays: Mapping[str, Any]) -> None:
+    """Write a file of arrays, as Folder.arrays reads it, whole or not at all; raises InputError if it cannot be written."""
+    import numpy as np
+
+    content = io.BytesIO()  # zipfile complains on standard error if the disk is full
+    np.savez(content, **arrays)
+    write_bytes(path, content.getbuffer())
+
+
 class Packed(Folder):
     """A model in a single file. Raises InputError if it is damaged or something else."""
 

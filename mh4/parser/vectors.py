@@ -13,10 +13,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from mh4.errors import InputError
-from mh4.parser.model_files import Folder
+from mh4.parser.model_files import Folder, write_arrays
 from mh4.parser.vocabulary import normalised
 from mh4.util import memory
-from mh4.util.files import write_bytes
 from mh4.util.reading import open_content
 
 FILE = "vectors.npz"
@@ -77,10 +76,9 @@ class Vectors:
         return sha256.hexdigest()
 
     def save(self, folder: str) -> None:
-        content = io.BytesIO()
         words = np.frombuffer("\n".join(self.words).encode("utf-8"), dtype=np.uint8)
-        np.savez(content, words=words, matrix=self.matrix, learned=np.array(self.learned), checksum=np.array(self.checksum))
-        write_bytes(Folder(folder).place(FILE), content.getbuffer())
+        arrays = {"words": words, "matrix": self.matrix, "learned": np.array(self.learned), "checksum": np.array(self.checksum)}
+        write_arrays(Folder(folder).place(FILE), arrays)
 
     @classmethod
     def load(cls, files: Folder) -> "Vectors":
