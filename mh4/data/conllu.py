@@ -249,25 +249,41 @@ def parsed(
     start: where in the file the lines begin.
     """
     number = start.sentence
-    portion = size = 0
-    for number, (first, lines) in enumerate(_runs(text, at_once, start.line), start=start.sentence + 1):
-        if size >= PORTION:
-            portion, size = portion + 1, 0
-        size += sum(map(bytes_in, lines))
+    for number, run in enumerate(runs(text, start.line, at_once), start=start.sentence + 1):
         try:
-            block = _block(lines, first, name, number, trees, portion)
+            block = _block(run, name, number, trees)
         except InputError as error:
             if rejected is None:
                 raise
-            rejected(lines, error)
+            rejected(run.lines, error)
         else:
             yield block
     if number == start.sentence:
         raise NoSentences("%s: no sentences in it, expected CoNLL-U" % name)
 
 
-def _runs(text: Iterable[str], at_once: bool, first: int) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each sentence, with blank ones around it, and the number of the first. first: the number of the first of all."""
+class Run(NamedTuple):
+    """The lines of a sentence, or of a paragraph of text, with blank ones around it.
+
+    first: the number of the first of them in the file, from 0; portion: that of the portion that they are in, as in Block.
+    """
+
+    first: int
+    lines: list[str]
+    portion: int
+
+
+def runs(text: Iterable[str], first: int = 0, at_once: bool = False) -> Iterator[Run]:
+    """The sentences or paragraphs of lines, the first of which has the number `first`. at_once: see blocks."""
+    portion = size = 0
+    for start, lines in _between_blanks(text, first, at_once):
+        if size >= PORTION:
+            portion, size = portion + 1, 0
+        size += sum(map(bytes_in, lines))
+        yield Run(start, lines, portion)
+
+
+def _between_blanks(text: Iterable[str], first: int, at_once: bool) -> Iterator[tuple[int, list[str]]]:
     lines: list[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
     for k, line in enumerate(text, start=first):
@@ -464,7 +480,8 @@ def _check_words(sentence: Sentence, expected: Sentence) -> None:
         raise InputError("%s: %d words, but %d in %s" % (sentence.name, len(sentence), len(expected), expected.name))
 
 
-def _block(lines: list[str], first: int, name: str, number: int, trees: bool, portion: int) -> Block:
+def _block(run: Run, name: str, number: int, trees: bool) -> Block:
+    first, lines, portion = run
     for row, line in enumerate(lines):
         found = _NOT_UTF_8.search(line) if not line.isascii() else None
         if found:

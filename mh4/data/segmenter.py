@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import groupby
 from threading import Thread
 from typing import Any
 
@@ -180,24 +181,18 @@ def _sentences(udpipe: Any, text: str, error: Any) -> list[Any]:
 
 def _portions(lines: Iterable[str], name: str, before: int) -> Iterator[str]:
     """The text in portions, each of which is segmented by itself; before: the number of lines before it in the file."""
-    portion: list[str] = []
-    size = 0
-    # Whether it has a line that is not blank; and whether it is large enough, and a paragraph has just ended.
-    begun = ended = False
+    runs = conllu.runs(_without_nul(lines, name, before), before)
+    for portion, parts in groupby(runs, lambda run: run.portion):
+        text = "".join(line for part in parts for line in part.lines)
+        yield text if portion or before else text.lstrip("\ufeff")
+
+
+def _without_nul(lines: Iterable[str], name: str, before: int) -> Iterator[str]:
+    """The lines. Raises InputError for a character NUL in one of them."""
     for number, line in enumerate(lines, start=before + 1):
         if "\0" in line:
             raise InputError("%s, line %d: a character NUL, expected text" % (name, number))
-        text = line if number > 1 else line.lstrip("\ufeff")
-        if conllu.is_blank(text):
-            ended = begun and size + conllu.bytes_in(line) >= conllu.PORTION
-        elif ended:
-            yield "".join(portion)
-            portion, size, ended = [], 0, False
-        else:
-            begun = True
-        portion.append(text)
-        size += conllu.bytes_in(line)
-    yield "".join(portion)
+        yield line
 
 
 def _udpipe() -> Any:

@@ -108,7 +108,7 @@ def test_a_block_at_the_end_of_a_file():
         rejects(last, InputError("file: \x1b why"))
     assert out.getvalue().count("# rejected = file: \\x1b why\n") == 4
     assert [len(part) > 0 for part in out.getvalue().split("\n\n")[:3]] == [True] * 3
-    assert len(list(conllu._runs(lines(out.getvalue()), False, 1))) == 4
+    assert len(list(conllu.runs(lines(out.getvalue()), 1))) == 4
 
 
 def test_blocks_have_lines():
