@@ -5,7 +5,8 @@ and parsing may be given in any order, and what is not in them is noticed. ``exa
 """
 
 import hashlib
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, NotInstalled, shown, unreadable
 from mh4.util import reading
+from mh4.util.reading import Path
 
 MOST_DIMENSIONS = 10_000
 
@@ -34,11 +36,13 @@ class Window(Sentence):
 class Contextual:
     """The matrices of files: (n, dimensions) for a sentence of n words, of 16 or 32-bit numbers. They are read when they are asked for.
 
-    Raises InputError if a file cannot be read or has nothing in it, or if they differ in their dimensions, and NotInstalled.
+    paths: of one file, or of several. Raises InputError if a file cannot be read or has nothing in it, or if they differ in their
+    dimensions, and NotInstalled if there is no package safetensors.
     """
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        self.paths = paths
+    def __init__(self, paths: Path | Iterable[Path]) -> None:
+        several = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else paths
+        self.paths = list(map(os.fsdecode, several))
         try:
             from safetensors import SafetensorError, safe_open
         except ModuleNotFoundError:
@@ -47,7 +51,7 @@ class Contextual:
         self._error = SafetensorError
         self._files: dict[str, tuple[str, Any]] = {}
         self.dimensions = 0
-        for path in paths:
+        for path in self.paths:
             with reading.open_regular(path):  # its own errors do not say why
                 pass
             try:
@@ -61,7 +65,9 @@ class Contextual:
             if not shapes or len(shapes[0]) != 2 or not 0 < shapes[0][1] <= MOST_DIMENSIONS:
                 raise InputError("%s: has no matrices, expected one for each sentence" % path)
             if self.dimensions and shapes[0][1] != self.dimensions:
-                raise InputError("%s: vectors of %d dimensions, but %s has %d" % (path, shapes[0][1], paths[0], self.dimensions))
+                raise InputError(
+                    "%s: vectors of %d dimensions, but %s has %d" % (path, shapes[0][1], self.paths[0], self.dimensions)
+                )
             self.dimensions = shapes[0][1]
 
     def __reduce__(self) -> tuple[Any, ...]:

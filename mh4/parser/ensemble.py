@@ -260,7 +260,7 @@ def _most_probable(opinions: Sequence[Opinion], roots: np.ndarray | None = None)
 
 
 @overload
-def load(folder: Path, decode: str | None = None, beam: int = BEAM, *, contextual: Sequence[str] = ()) -> Parser: ...  # type: ignore[overload-overlap]
+def load(folder: Path, decode: str | None = None, beam: int = BEAM, *, contextual: Path | Iterable[Path] = ()) -> Parser: ...  # type: ignore[overload-overlap]
 @overload
 def load(folder: Iterable[Path], *, tree: str = "mst") -> Ensemble: ...
 def load(
@@ -269,12 +269,12 @@ def load(
     beam: int = BEAM,
     *,
     tree: str = "mst",
-    contextual: Sequence[str] = (),
+    contextual: Path | Iterable[Path] = (),
 ) -> Parser | Ensemble:
     """Load the parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
 
     decode: "exact", "greedy", "beam" (of width `beam`) or "mbr"; if None, exact for global models and greedy for greedy ones.
-    contextual: files with vectors of the sentences, if the model was trained with such (see mh4.parser.contextual).
+    contextual: a file, or several, with vectors of the sentences, if the model was trained with such (see mh4.parser.contextual).
     For a list of folders, the ensemble of their parsers, which decode by their defaults, with trees of the class `tree`: "mst"
     (any), "mh4" or "1ec".
     """

@@ -51,12 +51,13 @@ class Parser:
         self.decoding, self.beam = model.system.default if decode is None else decode, beam
 
     @classmethod
-    def load(cls, folder: Path, decode: str | None = None, beam: int = BEAM, contextual: Sequence[str] = ()) -> "Parser":
+    def load(cls, folder: Path, decode: str | None = None, beam: int = BEAM, contextual: Path | Iterable[Path] = ()) -> "Parser":
         """Load the parser that ``mh4 train`` saved in `folder`; InputError if there is none or its format is another.
 
         decode: "exact", "greedy", "beam" (of width `beam`) or "mbr" (see System.minimum_bayes_risk); if None, exact for global
         models and greedy for greedy ones. Raises InputError if the system does not support this decoding.
-        contextual: files with the vectors of the sentences to parse, for models that were trained with such (mh4.parser.contextual).
+        contextual: a file, or several, with the vectors of the sentences to parse, for models that were trained with such
+        (mh4.parser.contextual).
         """
         from mh4.parser.model import Model
 

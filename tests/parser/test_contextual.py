@@ -93,6 +93,9 @@ def test_models(sentences, files, tmp_path):
     assert scores[True] > scores[False] + 5
     parser = mh4.load(tmp_path / "True", contextual=[str(tmp_path / "told.safetensors")])
     heads = [sentence.heads.tolist() for sentence in parser.parse(kept)]
+    by_path = mh4.load(tmp_path / "True", contextual=tmp_path / "told.safetensors")
+    assert [sentence.heads.tolist() for sentence in by_path.parse(kept)] == heads
+    assert "with these words, in %s" % (tmp_path / "told.safetensors") in refused(lambda: by_path.parse([["other"]]))
     assert [sentence.heads.tolist() for sentence in pickle.loads(pickle.dumps(parser)).parse(kept)] == heads
 
 
