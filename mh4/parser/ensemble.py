@@ -152,18 +152,17 @@ class Ensemble:
         return score_with([parser.model for parser in self.parsers], sentences)
 
     def _parse(self, sentences: Sequence[Sentence], scores: Sequence["Scores"], confidence: bool = False) -> list[Sentence]:
-        trees_of_members = [parser.trees(sentences, of_member) for parser, of_member in zip(self.parsers, scores, strict=True)]
-        trees_of_files = [[other.heads for other in _votes(sentence)] for sentence in sentences]
+        members = list(zip(self.parsers, scores, strict=True))
+        by_member = [parser.trees(sentences, mine) for parser, mine in members]
         heads = []
-        for k, (sentence, files) in enumerate(zip(sentences, trees_of_files, strict=True)):
+        for k, sentence in enumerate(sentences):
+            votes = [found[k] for found in by_member] + [other.heads for other in _votes(sentence)]
             with naming(sentence, "parse"):
-                heads.append(vote([*(member[k] for member in trees_of_members), *files], self.tree))
-        labels = [
-            _opinion(parser, "labels", of_member.labels(heads)) for parser, of_member in zip(self.parsers, scores, strict=True)
-        ]
+                heads.append(vote(votes, self.tree))
+        labels = [_opinion(parser, "labels", mine.labels(heads)) for parser, mine in members]
         columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], headed_by_root(heads))}
         for column in TAGS:
-            able = [(parser, each.tags[column]) for parser, each in zip(self.parsers, scores, strict=True) if column in each.tags]
+            able = [(parser, mine.tags[column]) for parser, mine in members if column in mine.tags]
             if able:
                 settings = able[0][0].model.config.scorer  # members that predict something else in this column have no say in it
                 alike = [each for each in able if each[0].model.config.scorer.xpos_with_upos == settings.xpos_with_upos]
@@ -171,9 +170,9 @@ class Ensemble:
                 columns[column] = as_column(column, predicted, settings)
         parsed = annotated(sentences, heads, columns)
         if confidence:
-            by_member = [parser.marginals(sentences, mine) for parser, mine in zip(self.parsers, scores, strict=True)]
-            for sentence, *found in zip(parsed, *by_member, strict=True):
-                sentence.probabilities = np.mean([arc_probabilities(each.arcs, sentence.heads) for each in found], axis=0)
+            marginals = [parser.marginals(sentences, mine) for parser, mine in members]
+            for sentence, *of_members in zip(parsed, *marginals, strict=True):
+                sentence.probabilities = np.mean([arc_probabilities(each.arcs, sentence.heads) for each in of_members], axis=0)
         return parsed
 
 
