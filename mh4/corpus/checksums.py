@@ -8,10 +8,10 @@ from pathlib import Path
 from mh4.errors import unreadable
 from mh4.parser import model_files
 
-_OF_A_MODEL = tuple(name for name in model_files.PACKED if name != "summary.json")  # on which its trees and probabilities depend
+_OF_A_MODEL = tuple(name for name in model_files.PACKED if name != "summary.json")  # its trees and probabilities depend on these
 _NEEDED = ("config.toml", "vocabulary.json", "weights.npz")
 _PARSING = ("data", "decoders", "parser", "util")  # the parts of this package on which parses depend
-_SOURCES = (".py", ".pyx", ".pxd", ".hpp")  # of wheels only the first are a part
+_SOURCES = (".py", ".pyx", ".pxd", ".hpp")  # wheels have only the first
 
 
 def of_file(path: str) -> str:
@@ -25,7 +25,7 @@ def of_file(path: str) -> str:
 
 @cache
 def of_program() -> str:
-    """The SHA-256 of the names and checksums of the source files that parse, as far as they are installed; of none that is compiled."""
+    """The SHA-256 of the names and checksums of the source files that parse, as far as they are installed; compiled files do not count."""
     package, digest = Path(__file__).parents[1], hashlib.sha256()
     found = (path for part in _PARSING for path in (package / part).rglob("*") if path.suffix in _SOURCES)
     for name, path in sorted((path.relative_to(package).as_posix(), path) for path in found):

@@ -59,7 +59,7 @@ def after(last: Shard | None) -> tuple[int, int, int, int]:
 
 
 def cut(stream: BinaryIO, file: int, size: int, last: Shard | None = None) -> Iterator[tuple[Shard, bytes]]:
-    """The shards of the rest of a file, each of at least `size` bytes (but the last of them), with their content.
+    """The shards of the rest of a file, each of at least `size` bytes, except perhaps the last, with their content.
 
     last: the shard at the end of which the stream is; by default, the stream is at the start of the file.
     """

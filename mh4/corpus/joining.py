@@ -29,7 +29,7 @@ def destinations(corpus: Corpus, output: str) -> list[str]:
 
 
 def _check(paths: Sequence[str], folder: Folder, corpus: Corpus) -> None:
-    """Raises InputError if two of the files that will be written are the same, or one is of the input, or in the folder of the corpus."""
+    """Raises InputError if two of the files to be written are the same, or one is part of the input, or in the folder of the corpus."""
     inputs = {identity(one.path) for one in corpus.inputs} - {None}
     inside = os.path.realpath(folder.path) + os.sep
     written: set[str] = set()

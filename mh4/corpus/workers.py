@@ -58,7 +58,7 @@ class Job:
 
 
 class Workers:
-    """The workers there are at the moment, those that do not have the same mh4, model and segmenter as this process being refused.
+    """The workers that there are at the moment. Those that do not have the mh4, model and segmenter of this process are refused.
 
     keep: is called regularly, to replace those that are gone.
     """

@@ -284,7 +284,7 @@ def runs(text: Iterable[str], first: int = 0, at_once: bool = False) -> Iterator
 
 
 def _between_blanks(text: Iterable[str], first: int, at_once: bool) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each of them, and the number of its first."""
+    """The lines of each sentence or paragraph, and the number of the first of these lines."""
     lines: list[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
     for k, line in enumerate(text, start=first):

@@ -215,5 +215,5 @@ def _members(parser: Parser | Ensemble) -> Sequence[Parser]:
 
 
 def _of_class(tree_class: str, otherwise: int) -> int:
-    """For the best tree of a class by scores of arcs."""
+    """The length up to which the best tree of a class by scores of arcs takes about a second; `otherwise` if all take less."""
     return EXACT.get({"mh4": "mh4-arcs", "mh5": "mh5-arcs", "1ec": "1ec"}.get(tree_class, ""), otherwise)

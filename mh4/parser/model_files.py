@@ -170,7 +170,7 @@ def source(path: str) -> dict[str, str]:
 
 
 def each_source(sources: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """What a training was given, each file by itself with what it was for, as "train": the summary has a list where these are several."""
+    """The files that a training was given, each with what it was for, such as "train"; where there are several, the summary has a list."""
     return [(name, one) for name, given in sources.items() for one in (given if isinstance(given, list) else [given])]
 
 

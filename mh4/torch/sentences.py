@@ -12,7 +12,7 @@ from mh4.decoders.shared.arguments import no_derivation
 
 
 def require_tensor(name: str, value: object) -> None:
-    """Raises ValueError."""
+    """Raises ValueError unless the value is a tensor; name: what messages call it."""
     if not isinstance(value, torch.Tensor):
         raise ValueError("%s: expected a tensor, got %s" % (name, type(value).__name__))
 

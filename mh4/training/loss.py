@@ -110,7 +110,7 @@ def negative_log_likelihood(
 
 
 def hinge(scores: "dy.Expression", gold: np.ndarray, rivals: np.ndarray | None = None) -> "dy.Expression | None":
-    """Sum over columns of max(0, 1 + best wrong class - gold class); scores (classes, N), evaluated; None where 0.
+    """Sum over columns of max(0, 1 + best wrong class - gold class); scores (classes, N), evaluated; None if it is 0.
 
     rivals: which classes compete with the gold one, bool (classes, N); by default all.
     """

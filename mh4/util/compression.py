@@ -27,7 +27,7 @@ def with_extension(path: str, extension: str) -> str:
 
 @contextmanager
 def opened(path: str) -> Iterator[BinaryIO]:
-    """A file to read in binary, of a compressed one what is in it.
+    """A file, to be read in binary; if it is compressed, its content.
 
     Raises InputError where an archive is damaged or ends early, also while the block reads it; NotInstalled if a package is missing;
     and OSError as `open` does.

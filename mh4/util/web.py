@@ -10,7 +10,7 @@ from mh4.errors import InputError
 
 ADDRESSES = ("http://", "https://")
 TIMEOUT = 30  # seconds without a byte
-PATIENCE, SLOWEST = 60, 1000  # seconds, and bytes per second: a connection slower than that over that time is given up
+PATIENCE, SLOWEST = 60, 1000  # seconds, and bytes per second: a connection slower than this for that long is given up
 HEADERS = 1 << 20  # bytes before the content
 
 
