@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from mh4.data import treebanks
 from mh4.errors import InputError
-from mh4.util import fetching
-from mh4.util.fetching import Source, Wanted, fetch, read_manifest
+from mh4.util.fetching import Collection, Source, fetch, read_manifest
 
 MANIFEST = Path(__file__).with_name("conll17.tsv")
 SEGMENTATION = "udpipe"  # the baseline, UDPipe 1.1: the input of the paper's parsers
@@ -50,6 +49,7 @@ SOURCES = {
     "github": Source("https://raw.githubusercontent.com", _on_github),
     "lindat": Source(treebanks.LINDAT, _on_lindat),
 }
+_COLLECTION = Collection("the CoNLL 2017 shared task", "CONLL17=FOLDER", SOURCES)
 
 
 @cache
@@ -87,10 +87,4 @@ def download(
         langs = dict.fromkeys(row.lang for row in manifest())
         raise InputError("no outputs of the shared task for language %r, expected one of: %s" % (lang, " ".join(langs)))
     folder = Path(to) if to else default_folder()
-    paths = {}
-    for system in systems:
-        row = rows[system]
-        paths[system] = folder / row.file
-        wanted = Wanted(paths[system], row.git_blob_sha1, "the CoNLL 2017 shared task", "CONLL17=FOLDER")
-        fetch(wanted, *fetching.locate(SOURCES, source, row))
-    return paths
+    return {system: fetch(rows[system], folder, _COLLECTION, source) for system in systems}

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from mh4.data import toy
 from mh4.errors import InputError, reason
-from mh4.util import fetching
-from mh4.util.fetching import Source, Wanted, fetch, read_manifest
+from mh4.util.fetching import Collection, Source, fetch, read_manifest
 from mh4.util.files import git_blob_id
 
 MANIFEST = Path(__file__).with_name("treebanks.tsv")
@@ -58,6 +57,7 @@ SOURCES = {
     "github": Source("https://raw.githubusercontent.com/UniversalDependencies", _on_github),
     "lindat": Source(LINDAT, _on_lindat),
 }
+_COLLECTION = Collection("UD " + RELEASE, "--ud FOLDER", SOURCES)
 
 
 @cache
@@ -114,13 +114,7 @@ def _fetched(lang: str, folder: Path, splits: Sequence[str], source: str | None)
     rows = {row.split: row for row in manifest() if row.lang == lang and row.release == RELEASE}
     if not rows:
         raise InputError("no treebank for language %r, expected one of: %s" % (lang, " ".join(languages() + [TOY])))
-    paths = {}
-    for split in splits:
-        row = rows[split]
-        paths[split] = folder / row.file
-        wanted = Wanted(paths[split], row.git_blob_sha1, "UD " + RELEASE, "--ud FOLDER")
-        fetch(wanted, *fetching.locate(SOURCES, source, row))
-    return paths
+    return {split: fetch(rows[split], folder, _COLLECTION, source) for split in splits}
 
 
 def _toy(folder: Path) -> dict[str, Path]:

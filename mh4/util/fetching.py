@@ -68,25 +68,34 @@ def locate(sources: Mapping[str, Source], name: str | None, row: object) -> tupl
     return base.rstrip("/") + "/" + rest, members
 
 
-class Wanted(NamedTuple):
-    """A file to fetch.
+class Collection(NamedTuple):
+    """The files of a manifest, whose rows have their names as `file` and their git blob ids as `git_blob_sha1`.
 
-    path: where to put it. blob: its git blob id. collection: the collection it is part of ("UD 2.0"). local_option: the option with
-    which a user names a folder that already has the files of the collection.
+    name: what messages call it ("UD 2.0"). local_option: the option with which a user names a folder that already has the files.
+    sources: where to fetch them from; see locate.
     """
+
+    name: str
+    local_option: str
+    sources: Mapping[str, Source]
+
+
+class _Wanted(NamedTuple):
+    """A file to fetch: where to put it, its git blob id, and what it is part of."""
 
     path: Path
     blob: str
-    collection: str
-    local_option: str
+    collection: Collection
 
 
-def fetch(wanted: Wanted, url: str, members: Sequence[str] = ()) -> None:
-    """Fetch a file, unless it is already there, from `url` or from the archive at `url`.
+def fetch(row: Any, folder: Path, collection: Collection, source: str | None) -> Path:
+    """The path of a file in this folder, to which it is fetched unless it is already there.
 
-    members: possible names of the file in the archive, without leading folders; empty if `url` is the file itself.
+    row: of the manifest of the collection. source: the name of one of its sources; see locate.
     Raises InputError, leaving at most a .part file, from which the next attempt resumes.
     """
+    wanted = _Wanted(folder / row.file, row.git_blob_sha1, collection)
+    url, members = locate(collection.sources, source, row)
     try:
         if not _is_there(wanted):
             make_folder(wanted.path.parent)
@@ -96,21 +105,22 @@ def fetch(wanted: Wanted, url: str, members: Sequence[str] = ()) -> None:
                 _fetch_file(wanted, url)
     except OSError as error:  # from the disk: network errors are already InputErrors
         raise InputError("%s cannot be written: %s" % (error.filename or wanted.path, reason(error))) from None
+    return wanted.path
 
 
-def _is_there(wanted: Wanted) -> bool:
+def _is_there(wanted: _Wanted) -> bool:
     """Whether the file has been fetched. Raises InputError if there is something else in its place."""
     path = wanted.path
     if not path.exists():
         return False
     if not path.is_file() or path.stat().st_size > FILE or git_blob_id(path) != wanted.blob:
         raise InputError(
-            "%s exists but is not the file of %s: move it away, or choose another folder" % (path, wanted.collection)
+            "%s exists but is not the file of %s: move it away, or choose another folder" % (path, wanted.collection.name)
         )
     return True
 
 
-def _fetch_file(wanted: Wanted, url: str) -> None:
+def _fetch_file(wanted: _Wanted, url: str) -> None:
     with _part_of(wanted.path) as part:
         if _is_there(wanted):  # fetched by the process that we have waited for
             return
@@ -119,13 +129,13 @@ def _fetch_file(wanted: Wanted, url: str) -> None:
             size = part.seek(0, os.SEEK_END)
             part.seek(0)
             blob = _keep(part, size, wanted)
-            return blob and "is not the file of %s (git blob id %s, expected %s)" % (wanted.collection, blob, wanted.blob)
+            return blob and "is not the file of %s (git blob id %s, expected %s)" % (wanted.collection.name, blob, wanted.blob)
 
-        _fetch_until(complaint, url, part, FILE, wanted.local_option)
+        _fetch_until(complaint, url, part, FILE, wanted.collection.local_option)
         part.truncate(0)
 
 
-def _fetch_from_archive(wanted: Wanted, url: str, members: Sequence[str]) -> None:
+def _fetch_from_archive(wanted: _Wanted, url: str, members: Sequence[str]) -> None:
     archive = wanted.path.with_name(url.rpartition("/")[2])
     if archive.exists() and not archive.is_file():
         raise InputError("%s is not a file: move it away, or choose another folder" % archive)
@@ -136,7 +146,7 @@ def _fetch_from_archive(wanted: Wanted, url: str, members: Sequence[str]) -> Non
             with open(archive, "rb") as kept:
                 if not _extract(wanted, kept, members):
                     return
-        _fetch_until(lambda: _extract(wanted, part, members), url, part, ARCHIVE, wanted.local_option)
+        _fetch_until(lambda: _extract(wanted, part, members), url, part, ARCHIVE, wanted.collection.local_option)
         give_name(part.fileno(), part.name, str(archive))
 
 
@@ -184,7 +194,7 @@ def _leads_to(name: str, handle: int) -> bool:
         return False
 
 
-def _keep(content: IO[bytes], size: int, wanted: Wanted) -> str:
+def _keep(content: IO[bytes], size: int, wanted: _Wanted) -> str:
     """Copy the next `size` bytes to the path of the file if they are its content; otherwise return their git blob id.
 
     What is verified is what is written here, to a file that no other process knows of, and that then gets the name.
@@ -207,7 +217,7 @@ class _OtherContent(Exception):
     """What has been copied is not the file."""
 
 
-def _extract(wanted: Wanted, archive: IO[bytes], members: Sequence[str]) -> str:
+def _extract(wanted: _Wanted, archive: IO[bytes], members: Sequence[str]) -> str:
     """Copy the file from the .tar.gz to its path, or return what is wrong with the archive."""
     archive.seek(0)
     found, endings = [], tuple("/" + name for name in members)
@@ -231,7 +241,7 @@ def _extract(wanted: Wanted, archive: IO[bytes], members: Sequence[str]) -> str:
     except Exception as error:  # tarfile has many, not all of which are its own
         return "is not a readable archive (%s)" % error
     what = " and ".join(found) + ", expected git blob id " + wanted.blob if found else "no file of that name"
-    return "does not contain %s of %s (%s)" % (wanted.path.name, wanted.collection, what)
+    return "does not contain %s of %s (%s)" % (wanted.path.name, wanted.collection.name, what)
 
 
 class _Unpacked(gzip.GzipFile):
