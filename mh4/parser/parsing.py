@@ -248,7 +248,7 @@ def headed_by_root(heads: Sequence[np.ndarray]) -> np.ndarray:
 
 def tested(parse: Callable[..., Parsed], gold: Gold, progress: Callable[[int], None]) -> dict[str, float]:
     """The attachment scores of what `parse` makes of gold sentences; see Parser.test."""
-    if isinstance(gold, (str, bytes, PathLike)):
+    if isinstance(gold, (str, bytes, PathLike)) and gold:
         sentences = conllu.read(path_of(gold))
     else:
         sentences = [_with_tree(one) for one in _items(gold, "test on")]
@@ -281,7 +281,7 @@ def as_sentences(given: Unparsed, segmenter: "Segmenter | Path | None" = None) -
         from mh4.data.segmenter import Segmenter
 
         if not isinstance(segmenter, Segmenter):
-            if not isinstance(segmenter, (str, PathLike)):
+            if not isinstance(segmenter, (str, PathLike)) or not segmenter:
                 raise InputError("segmenter cannot be %s, expected the path of a segmenter" % shown(segmenter))
             segmenter = Segmenter(path_of(segmenter))
         segment = segmenter.sentences

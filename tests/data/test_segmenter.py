@@ -198,6 +198,6 @@ def test_a_parser_takes_raw_text_with_a_segmenter(trained, model):
         assert [s.heads.tolist() for s in found[:-1]] == [s.heads.tolist() for s in parser.parse(text, segmenter=one)]
     with pytest.raises(InputError, match="raw text needs a segmenter: segmenter=FILE"):
         parser.parse([text])
-    for bad in (3, "", model):
-        with pytest.raises(InputError):
+    for bad, message in ((3, "segmenter cannot be 3"), ("", "segmenter cannot be ''"), (model, model)):
+        with pytest.raises(InputError, match=re.escape(str(message))):
             parser.parse([text], segmenter=bad)

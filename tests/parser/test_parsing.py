@@ -214,6 +214,9 @@ def test_what_are_no_sentences(saved, given):
     for parser in (mh4.load(saved), mh4.load([saved])):
         with pytest.raises(InputError, match="cannot parse "):
             parser.parse(given)
+    for nothing in ("", b""):
+        with pytest.raises(InputError, match="cannot test on b?'': expected a list of sentences"):
+            parser.test(nothing)
 
 
 def test_errors_of_those_who_give_sentences_are_theirs(saved):
