@@ -126,13 +126,12 @@ class Parser:
         Raises OutOfMemory as `parse` does, and InputError if the scores are not numbers, as those of damaged models.
         """
         single_root = self.model.config.scorer.single_root
-        arrays = scores.trees.arrays()
-        if self.decoding == "mbr":  # whose result depends on the temperature
-            arrays = [at_temperature(tensors, self.model.temperature or 1) for tensors in arrays]
         found = []
-        for sentence, tensors in zip(sentences, arrays, strict=True):
+        for sentence, tensors in zip(sentences, scores.trees.arrays(), strict=True):
             try:
                 with naming(sentence, "parse"), working_on(sentence.name):
+                    if self.decoding == "mbr":  # whose result depends on the temperature
+                        tensors = at_temperature(tensors, self.model.temperature or 1)
                     found.append(self.decode(**tensors, single_root=single_root))
             except ValueError as error:
                 raise InputError("the scores of the model cannot be decoded, so its weights are damaged (%s)" % error) from error

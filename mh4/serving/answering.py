@@ -77,7 +77,7 @@ def _parsed(task: Task, name: str, blocks: Sequence[Block], transitions: bool = 
 def _written(task: Task, blocks: Sequence[Block]) -> str:
     if not (task.tagger or task.parser):
         return formats.write("".join(block.text({}) for block in blocks), task.output)
-    wanted = {conllu.UPOS: task.tagger, conllu.XPOS: task.tagger, conllu.FEATS: task.tagger}
+    wanted = dict.fromkeys((conllu.UPOS, conllu.XPOS, conllu.FEATS), task.tagger)
     texts = []
     for block, parsed in zip(blocks, _parsed(task, task.models[0], blocks), strict=True):
         columns = block.parsed_columns(parsed, tags=True)
