@@ -14,7 +14,6 @@ from partition import log_sum
 
 from mh4.decoders import NotInClass, batch
 from mh4.decoders.batch.arguments import DECODERS, single
-from mh4.decoders.batch.summing import DIFFERENTIABLE
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: `make torch-test` runs these tests")
 from mh4.torch import TreeDistribution  # noqa: E402
@@ -23,7 +22,6 @@ WITH_SUMS = [name for name, decoder in DECODERS.items() if decoder.marginals]
 WITH_SAMPLES = [name for name, decoder in DECODERS.items() if decoder.sample]
 every_decoder = pytest.mark.parametrize("name", DECODERS)
 every_sum = pytest.mark.parametrize("name", WITH_SUMS)
-every_covariance = pytest.mark.parametrize("name", DIFFERENTIABLE)
 every_root = pytest.mark.parametrize("single_root", [False, True], ids=["any roots", "single root"])
 LENGTHS, LONGEST = [3, 1, 4], 5
 FORMS = {"mh3": [(), ("arcs",)], "mh4": [(), ("arcs",), ("reduce_s1s0",), ("arcs", "reduce_s1s0")]}  # optional tensors left out
@@ -270,7 +268,7 @@ def gradients(name, function, rng, left_out=(), second=False, fast=True, **optio
         assert torch.autograd.gradgradcheck(of_scores, inputs, fast_mode=True)
 
 
-@pytest.mark.parametrize("name, left_out", forms(DIFFERENTIABLE), ids=str)
+@pytest.mark.parametrize("name, left_out", forms(WITH_SUMS), ids=str)
 @pytest.mark.parametrize("what", ["log_partition", "marginals", "entropy"])
 def test_gradients_of_sums(name, left_out, what):
     for single_root in (True, False):
@@ -278,7 +276,7 @@ def test_gradients_of_sums(name, left_out, what):
         gradients(name, lambda trees: getattr(trees, what), rng, left_out, second, fast=False, single_root=single_root)
 
 
-@every_covariance
+@every_sum
 def test_gradients_of_log_prob(name):
     heads = torch.tensor([[-1, 2, 0, 2], [-1, 0, -1, -1]])
     partial = torch.tensor([[-1, -1, -1, 2], [-1, 0, -1, -1]])
@@ -292,7 +290,7 @@ def test_gradients_of_log_prob(name):
     )
 
 
-@every_covariance
+@every_sum
 def test_gradients_of_kl(name):
     other, lengths = sample(name, rng_for("torch other", name), lengths=[3, 1], longest=3, padding=0.7)
     names = list(other)
@@ -312,7 +310,7 @@ def test_gradients_of_what_is_best(name):
     gradients(name, lambda trees: trees.structured_hinge(gold), rng_for("torch max", name))
 
 
-@every_covariance
+@every_sum
 def test_gradients_with_forbidden_scores_and_whatever_padding(name):
     """They are finite, and 0 where nothing is to be read."""
     for padding in (float("nan"), float("inf"), -float("inf")):
@@ -435,7 +433,7 @@ def test_types(name, dtype):
         numbers.requires_grad_()
     found, expected = TreeDistribution(name, tensors, lengths), TreeDistribution(name, exact, lengths.int())
     assert torch.equal(found.argmax, expected.argmax)
-    results = ["max"] + ["log_partition", "entropy", "marginals"] * (name in DIFFERENTIABLE)
+    results = ["max"] + ["log_partition", "entropy", "marginals"] * (name in WITH_SUMS)
     for what in results:
         ours, theirs = getattr(found, what), getattr(expected, what)
         assert ours.dtype == dtype
@@ -555,7 +553,7 @@ def test_results_do_not_depend_on_threads_or_memory_layout():
 
 
 def test_an_empty_batch():
-    for name in DIFFERENTIABLE:
+    for name in WITH_SUMS:
         tensors = {tensor: torch.zeros(0, *shape.of(3), requires_grad=True) for tensor, shape in DECODERS[name].tensors.items()}
         found = TreeDistribution(name, tensors, torch.zeros(0, dtype=torch.long))
         assert found.argmax.shape == (0, 4) and found.entropy.shape == (0,) and found.marginals.shape == (0, 4, 4)
