@@ -95,6 +95,10 @@ class System:
         decoding = self.default if decoding is None else decoding
         if not isinstance(decoding, str) or decoding not in DECODING_METHODS:
             raise InputError("no decoding %s; there are %s" % (shown(decoding), ", ".join(DECODING_METHODS)))
+        if decoding != "beam" and width != BEAM:
+            raise InputError(
+                "the width of a beam, %s, only makes sense with the decoding beam, not %s" % (shown(width), decoding)
+            )
         if decoding == "mbr" and self.marginals:
             return partial(self.minimum_bayes_risk, self.marginals)
         if decoding not in self.decoders:
