@@ -104,7 +104,8 @@ def write_arrays(path: str, arrays: Mapping[str, Any]) -> None:
 
     content = io.BytesIO()  # zipfile complains on standard error if the disk is full
     np.savez(content, **arrays)
-    write_bytes(path, content.getbuffer())
+    with content.getbuffer() as written:
+        write_bytes(path, written)
 
 
 class Packed(Folder):
@@ -184,7 +185,8 @@ def write_packed(path: str, members: Mapping[str, bytes]) -> None:
             member = zipfile.ZipInfo(name, _EPOCH)
             member.external_attr = 0o644 << 16
             packed.writestr(member, data, zipfile.ZIP_STORED if name.endswith(".npz") else zipfile.ZIP_DEFLATED)
-    write_bytes(path, content.getbuffer())
+    with content.getbuffer() as written:
+        write_bytes(path, written)
 
 
 def _in_order(members: Mapping[str, bytes]) -> Iterable[tuple[str, bytes]]:
