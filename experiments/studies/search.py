@@ -28,8 +28,12 @@ from mh4.util.files import make_folder
 from mh4.util.plots import save
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
-# The decoders by their names in tables: how they search, and the width of their beam
-DECODERS = {"exact": ("exact", 1), "greedy": ("greedy", 1), **{"beam %d" % beam: ("beam", beam) for beam in (2, 4, 8, 16, 64)}}
+# The decoders by their names in tables: how they search, and the width of their beam, if it is one
+DECODERS = {
+    "exact": ("exact", None),
+    "greedy": ("greedy", None),
+    **{"beam %d" % beam: ("beam", beam) for beam in (2, 4, 8, 16, 64)},
+}
 NAMES = tuple(DECODERS)
 LENGTHS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 60), (61, 10**9))
 ROUNDS = 3  # of decoding, of which the fastest counts

@@ -12,7 +12,6 @@ from mh4.cli.options import (
     set_verbosity,
     text_options,
     together,
-    width,
 )
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
 from mh4.errors import InputError
@@ -107,7 +106,7 @@ def parse(
     set_verbosity(quiet, False)
     files = found_in(inputs, text, output)
     settings = Settings.of(
-        model, segmenter, decode=decode, beam=width(decode, beam), confidence=confidence, tags=tags, keep_deps=keep_deps,
+        model, segmenter, decode=decode, beam=beam, confidence=confidence, tags=tags, keep_deps=keep_deps,
         longest=longest, beyond=beyond, rejects=rejects,
     )  # fmt: skip
     number = workers or cpu.cores()

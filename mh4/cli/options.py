@@ -103,13 +103,6 @@ output_options = together(
 )
 
 
-def width(decode: str | None, beam: int | None) -> int:
-    """The width of the beam; InputError if one is given without --decode beam."""
-    if beam is not None and decode != "beam":
-        raise InputError("--beam %d only makes sense with --decode beam" % beam)
-    return BEAM if beam is None else beam
-
-
 def set_verbosity(quiet: bool, verbose: bool) -> None:
     if quiet and verbose:
         raise InputError("--quiet and --verbose exclude each other")

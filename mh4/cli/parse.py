@@ -18,7 +18,6 @@ from mh4.cli.options import (
     output_options,
     set_verbosity,
     text_options,
-    width,
 )
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
 from mh4.errors import InputError
@@ -87,7 +86,7 @@ def parse(
     from mh4.parser.parsing import Parser
     from mh4.parser.temperature import FILE, Calibration
 
-    arguments = (folder, decode, width(decode, beam), contextual_files)
+    arguments = (folder, decode, beam, contextual_files)
     check_text(text, segmenter, rejects=rejects_file, flush=flush)
     if flush and jobs > 1:
         raise InputError("--flush parses one sentence at a time, so --jobs %d does not make sense with it" % jobs)

@@ -4,7 +4,7 @@ import click
 
 import mh4
 from mh4.cli.group import say
-from mh4.cli.options import contextual_option, decoding_options, width
+from mh4.cli.options import contextual_option, decoding_options
 from mh4.cli.paths import NAMED_PATH, PATH, Input
 
 
@@ -23,7 +23,7 @@ def test(folder: str, gold_file: str, contextual_files: tuple[str, ...], decode:
 
     gold = conllu.read(gold_file)
     words = sum(map(len, gold))
-    parser = mh4.load(folder, decode, width(decode, beam), contextual=contextual_files)
+    parser = mh4.load(folder, decode, beam, contextual=contextual_files)
     with counting("parsing", words) as progress:
         scores = parser.test(gold, progress)
     say("UAS %.2f  LAS %.2f  (%d sentences, %d words)" % (scores["uas"], scores["las"], len(gold), words))

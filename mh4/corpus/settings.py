@@ -28,7 +28,7 @@ class Settings:
     segmenter_checksum: str | None = _is("the segmenter with checksum")
     text: bool = _is("--text")
     decode: str | None = _is("--decode")
-    beam: int = _is("--beam")
+    beam: int | None = _is("--beam")
     confidence: bool = _is("--confidence")
     tags: bool = _is("--tags")
     keep_deps: bool = _is("--keep-deps")

@@ -110,11 +110,11 @@ def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, reje
     return _segmenter(settings.segmenter, settings.segmenter_checksum).segmented(lines, name, start)
 
 
-def _arguments(settings: Settings) -> tuple[str, str, str | None, int]:
+def _arguments(settings: Settings) -> tuple[str, str, str | None, int | None]:
     return settings.model, settings.model_checksum, settings.decode, settings.beam
 
 
-def _load(model: str, checksum: str, decode: str | None, beam: int) -> Parser:
+def _load(model: str, checksum: str, decode: str | None, beam: int | None) -> Parser:
     if checksums.of_model(model) != checksum:
         raise InputError("%s: not the model that this corpus is parsed with, or changed since" % model)
     return Parser.load(model, decode, beam)

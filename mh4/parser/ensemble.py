@@ -25,7 +25,7 @@ from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
 from mh4.decoders.shared import arguments
 from mh4.errors import InputError, shown
-from mh4.parser.choices import BEAM, TREES
+from mh4.parser.choices import TREES
 from mh4.parser.parsing import (
     ROOT,
     Gold,
@@ -259,13 +259,15 @@ def _most_probable(opinions: Sequence[Opinion], roots: np.ndarray | None = None)
 
 
 @overload
-def load(folder: Path, decode: str | None = None, beam: int = BEAM, *, contextual: Path | Iterable[Path] = ()) -> Parser: ...  # type: ignore[overload-overlap]
+def load(
+    folder: Path, decode: str | None = None, beam: int | None = None, *, contextual: Path | Iterable[Path] = ()
+) -> Parser: ...  # type: ignore[overload-overlap]
 @overload
 def load(folder: Iterable[Path], *, tree: str = "mst") -> Ensemble: ...
 def load(
     folder: Path | Iterable[Path],
     decode: str | None = None,
-    beam: int = BEAM,
+    beam: int | None = None,
     *,
     tree: str = "mst",
     contextual: Path | Iterable[Path] = (),
@@ -282,7 +284,7 @@ def load(
         return Parser.load(cast(Path, folder), decode, beam, contextual)
     if contextual:
         raise InputError("the parsers of an ensemble cannot have contextual vectors")
-    if decode is not None or beam != BEAM:
+    if decode is not None or beam is not None:
         raise InputError("the parsers of an ensemble decode by their defaults: decode and beam are for a single one")
     if not folders:
         raise InputError("no model to load: expected the path of its folder, or several for an ensemble")

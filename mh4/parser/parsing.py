@@ -42,16 +42,18 @@ class Parser:
     >>> parser.parse([["Ez", "egy", "mondat", "."]])[0].heads
     """
 
-    def __init__(self, model: "Model", decode: str | None = None, beam: int = BEAM) -> None:
+    def __init__(self, model: "Model", decode: str | None = None, beam: int | None = None) -> None:
         if not hasattr(model, "system"):
             raise InputError("no parser can be made of %s; load one from the folder of a model, by mh4.load" % shown(model))
         self.model = model
         self.folder: str | None = None  # from which it was loaded
         self.decode = model.system.decoder(decode, beam)
-        self.decoding, self.beam = model.system.default if decode is None else decode, beam
+        self.decoding, self.beam = model.system.default if decode is None else decode, BEAM if beam is None else beam
 
     @classmethod
-    def load(cls, folder: Path, decode: str | None = None, beam: int = BEAM, contextual: Path | Iterable[Path] = ()) -> "Parser":
+    def load(
+        cls, folder: Path, decode: str | None = None, beam: int | None = None, contextual: Path | Iterable[Path] = ()
+    ) -> "Parser":
         """Load the parser that ``mh4 train`` saved in `folder`; InputError if there is none or its format is another.
 
         decode: "exact", "greedy", "beam" (of width `beam`) or "mbr" (see System.minimum_bayes_risk); if None, exact for global

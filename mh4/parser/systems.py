@@ -87,24 +87,25 @@ class System:
         """The name of the default decoder."""
         return next(iter(self.decoders))
 
-    def decoder(self, decoding: str | None = None, width: int = BEAM) -> Decode:
+    def decoder(self, decoding: str | None = None, width: int | None = None) -> Decode:
         """The function from the tensors by name, and single_root, to a Derivation.
 
-        decoding: one of DECODING_METHODS, or None for the default; width: of the beam. Raises InputError if the system lacks it.
+        decoding: one of DECODING_METHODS, or None for the default; width: of the beam, by default
+        BEAM. Raises InputError if the system lacks it, or if a width is given for another decoding than beam.
         """
         decoding = self.default if decoding is None else decoding
         if not isinstance(decoding, str) or decoding not in DECODING_METHODS:
             raise InputError("no decoding %s; there are %s" % (shown(decoding), ", ".join(DECODING_METHODS)))
-        if decoding != "beam" and width != BEAM:
-            raise InputError(
-                "the width of a beam, %s, only makes sense with the decoding beam, not %s" % (shown(width), decoding)
-            )
+        if decoding != "beam" and width is not None:
+            raise InputError("a beam of width %s only makes sense with the decoding beam, not %s" % (shown(width), decoding))
         if decoding == "mbr" and self.marginals:
             return partial(self.minimum_bayes_risk, self.marginals)
         if decoding not in self.decoders:
             raise InputError("%s has no %s decoding, only %s" % (self.name, decoding, " or ".join(self.decoders)))
         if decoding != "beam":
             return self.decoders[decoding]
+        if width is None:
+            width = BEAM
         if not isinstance(width, (int, np.integer)) or not 1 <= width <= MAX_BEAM:
             raise InputError("a beam of width %s: expected 1 to %d" % (shown(width), MAX_BEAM))
         return partial(self.decoders["beam"], beam=width)

@@ -223,7 +223,9 @@ def test_ways_to_decode(model, treebank, tmp_path):
     assert parsed("--decode", "beam", folder=folder).count(b"\n") == parsed(folder=folder).count(b"\n")
     line = refuses("parse", "--model", folder, gold, "--decode", "exact")
     assert "greedy-mh4 has no exact decoding, only greedy or beam" in line
-    assert "--beam 4 only makes sense with --decode beam" in refuses("parse", "--model", model, gold, "--beam", "4")
+    assert "a beam of width 4 only makes sense with the decoding beam, not exact" in refuses(
+        "parse", "--model", model, gold, "--beam", "4"
+    )
     assert "a beam of width 0: expected 1 to 10000" in refuses("test", "--model", model, gold, "--decode", "beam", "--beam", "0")
 
     folder = str(tmp_path / "mst")

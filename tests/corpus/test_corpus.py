@@ -231,7 +231,7 @@ def test_folders_that_are_none(folder):
 def test_workers_of_another_version_or_model(folder):
     from mh4.corpus.settings import Settings
 
-    options = {"decode": None, "beam": 8, "confidence": False, "tags": False, "keep_deps": False}
+    options = {"decode": None, "beam": None, "confidence": False, "tags": False, "keep_deps": False}
     options.update(longest=None, beyond=None, rejects=False)
     settings = Settings.of("model", None, **options)
     assert workers.problem(settings) == ""
