@@ -30,7 +30,7 @@ class Trial:
     """A folder with a model, an input, and what `mh4 parse` makes of it. megabytes: of the larger of two files."""
 
     def __init__(self, scratch, megabytes):
-        self.scratch = scratch
+        self.scratch, self.megabytes = scratch, megabytes
         self.model = corpora.train(make(scratch / "model"))
         train = (scratch / "model" / "toy-ud-train.conllu").read_bytes()
         files = {"large.conllu": train * (megabytes * 1_000_000 // len(train) + 1), "a b/small\n.conllu": train}
@@ -143,7 +143,7 @@ def the_disk_is_full(trial, rng, kills):
     if os.geteuid() or mount(disk, 4):
         return "skipped: only root can mount a small file system"
     try:
-        for kilobytes in (4, 64, 1000, 2500):
+        for kilobytes in sorted((4, 64, 30 * trial.megabytes, 80 * trial.megabytes)):
             mount(disk, kilobytes, "remount")
             driver = trial.start(disk / "corpus", "--workers", "2", "--quiet")
             _, said = driver.communicate(timeout=PATIENCE)
