@@ -44,8 +44,14 @@ class Study(Command):
     """The command of a study: its options are the variables of its `make` target, for which its usage is written."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """Variables of other studies are ignored: make passes all that are given."""
-        others = VARIABLES.keys() - {parameter.name for parameter in self.params}
+        """Variables of other studies are ignored, as make passes all that it is given; but LANG is only passed if it was typed."""
+        own = {parameter.name for parameter in self.params}
+        lang = next((each.partition("=")[2] for each in arguments if each.startswith("--lang=")), None)
+        if lang is not None and "lang" not in own:
+            instead = "; to choose some of its treebanks, give LANGS" if "langs" in own else ""
+            with reporting_errors(self.name or ""):
+                raise InputError("LANG=%s: this study is not of one treebank%s" % (lang, instead))
+        others = VARIABLES.keys() - own
         begins = tuple("--%s=" % name for name in others)
         return super().parse_args(context, [each for each in arguments if not each.startswith(begins)])
 

@@ -259,9 +259,9 @@ def _most_probable(opinions: Sequence[Opinion], roots: np.ndarray | None = None)
 
 
 @overload
-def load(
+def load(  # type: ignore[overload-overlap]
     folder: Path, decode: str | None = None, beam: int | None = None, *, contextual: Path | Iterable[Path] = ()
-) -> Parser: ...  # type: ignore[overload-overlap]
+) -> Parser: ...
 @overload
 def load(folder: Iterable[Path], *, tree: str = "mst") -> Ensemble: ...
 def load(

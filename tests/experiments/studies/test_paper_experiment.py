@@ -43,6 +43,7 @@ def test_by_default_it_is_the_whole_paper():
     "arguments, sentence",
     [
         (("--langs", "hu xx"), "paper: LANGS: xx is not the code of a treebank; there are eu ur "),
+        (("--lang=hu",), "paper: LANG=hu: this study is not of one treebank; to choose some of its treebanks, give LANGS\n"),
         (("--systems", "mh9"), "paper: SYSTEMS: no system mh9; there are mh3, "),
         (("--seeds", "0"), "paper: SEEDS: 0 is not a positive whole number"),
         (("--profile", "cloud"), "paper: PROFILE: cloud is neither local nor slurm"),
