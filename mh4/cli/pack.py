@@ -24,5 +24,5 @@ def pack(folder: str, output: str, test_file: str | None, **about: str | None) -
 
     card = pack_model(folder, output, {name: value for name, value in about.items() if value}, test_file)
     for data, scores in card["scores"].items():
-        say("%s UAS %.2f  LAS %.2f" % (data, scores["uas"], scores["las"]))
-    say("Written: %s" % output)
+        say("%s UAS %.2f  LAS %.2f" % (data, scores["uas"], scores["las"]), err=True)
+    say("Written: %s" % output, err=True)

@@ -91,9 +91,11 @@ class Workers:
 
     async def _in_time(self, worker: "_Worker", function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(self._seconds) as limit:
                 return await worker.run(function, *arguments)
         except TimeoutError:
+            if not limit.expired():  # it is the function's own
+                raise
             worker.kill()
             raise TooLong from None
 

@@ -98,6 +98,15 @@ def test_calls_that_take_too_long():
     assert run(scenario, seconds=0.5) == 2
 
 
+def test_a_timeout_of_the_function_itself():
+    async def scenario(workers, first):
+        with pytest.raises(TimeoutError, match="of its own"):
+            await workers.call(_times_out)
+        return await workers.call(os.getpid) == first
+
+    assert run(scenario)
+
+
 def test_a_client_that_goes_does_not_free_the_process_before_it_is_done():
     async def scenario(workers, first):
         at_work = asyncio.ensure_future(workers.call(time.sleep, 1))
@@ -113,6 +122,10 @@ def test_a_client_that_goes_does_not_free_the_process_before_it_is_done():
 def test_what_prevents_the_start():
     with pytest.raises(InputError, match="no model"):
         run(None, size=2, prepare=(_fails,))
+
+
+def _times_out():
+    raise TimeoutError("of its own")
 
 
 def _fails():

@@ -3,6 +3,8 @@
 import json
 import shutil
 import stat
+import subprocess
+import sys
 import zipfile
 
 import pytest
@@ -77,6 +79,19 @@ def test_is_the_same_every_time(folder, packed, treebank, tmp_path):
     done = run("pack", folder, "-o", again, *options, "--test", treebank / "toy-ud-dev.conllu")
     assert done.exit_code == 0 and done.output.splitlines()[-1] == "Written: %s" % again
     assert again.read_bytes() == packed.read_bytes()
+    command = [
+        sys.executable,
+        "-m",
+        "mh4",
+        "pack",
+        folder,
+        "-o",
+        "/dev/stdout",
+        *options,
+        "--test",
+        treebank / "toy-ud-dev.conllu",
+    ]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == packed.read_bytes()
     assert run("pack", folder, "-o", folder / "config.toml").exit_code == 2
 
 
