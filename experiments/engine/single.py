@@ -15,6 +15,7 @@ from experiments.engine.command import Command
 from experiments.engine.experiment import Experiment
 from experiments.engine.options import request
 from experiments.engine.progress import failures
+from experiments.engine.records import RECORD, TREES
 from experiments.engine.run import Run, alone
 from mh4.errors import InputError
 
@@ -42,7 +43,10 @@ def single(bench: Bench, lang: str, system: str, seed: str, ud: str, conll17: st
         [run] = experiment.runs
         with _alone(run):
             experiment.train(1, lambda: None)
-        return failures(experiment.runs, bench.console)
+            parsed = experiment.records.path(run, TREES).exists()
+            if not parsed:  # why has been said; without a record, the next attempt parses again
+                experiment.records.path(run, RECORD).unlink(missing_ok=True)
+        return failures(experiment.runs, bench.console) or int(not parsed)
     models = bench.models(bank.name)
     with _alone(Run.at(models, ensembles.NAME, number)):
         members = ensembles.members(models, asked.systems, [number])[number]

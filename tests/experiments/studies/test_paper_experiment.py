@@ -222,6 +222,16 @@ def test_a_record_says_where_and_how_it_was_made(make_one, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_model_that_cannot_parse_has_no_record_and_is_tried_again(make_one, told, tmp_path):
+    (told / "mute").write_text("mst-1")
+    assert make_one("--system", "mst", "--seed", "1") == 1
+    assert not list((tmp_path / "home" / "results" / "toy").glob("*.json"))
+    (told / "mute").unlink()
+    assert make_one("--system", "mst", "--seed", "1") == 0
+    assert len(calls(told)) == 1 and "test_las" in kept(tmp_path, "toy/mst-seed1")
+
+
+@pytest.mark.slow
 def test_what_has_a_record_has_all_else_of_it(make_one, monkeypatch, tmp_path):
     """If a process is killed before the record is written, it is made again; afterwards it is not."""
 
