@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import statistics
+from typing import NamedTuple
 
 import pytest
 from toy import ROOT
@@ -28,6 +29,37 @@ def said():
 def rows(name):
     with open(RESULTS / name, encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))
+
+
+class Score(NamedTuple):
+    """The mean over some seeds, their standard deviation if there are several, and the paper's mean if it has one."""
+
+    mean: float
+    std: float | None
+    seeds: int
+    paper: float | None
+
+    def ahead_of(self, other):
+        """By how many points, and, if both have several seeds, the standard error of that."""
+        several = self.std is not None and other.std is not None
+        return self.mean - other.mean, error_of_difference(*self[1:3], *other[1:3]) if several else None
+
+
+OURS, AUTHORS = "ours", "authors' settings"
+
+
+def scores(score, settings):
+    """What summary.csv has of "dev_uas", "dev_las" or "test_las" with OURS or AUTHORS, by treebank and system."""
+    return {
+        (row["treebank"], row["system"]): Score(
+            float(row["mean"]),
+            float(row["std"]) if row["std"] else None,
+            len(row["seeds"].split()),
+            float(row["paper_mean"]) if row["paper_mean"] else None,
+        )
+        for row in rows("summary.csv")
+        if (row["score"], row["settings"]) == (score, settings)
+    }
 
 
 def speeds():
@@ -136,12 +168,9 @@ def test_coverage(said):
 
 def test_the_accuracy_of_mh4_and_1ec(said):
     said("explanation/oneec.md", "On the treebanks measured, [sometimes the one is ahead and sometimes the other]")
-    scores = {}
-    for row in rows("summary.csv"):
-        if row["settings"] == "ours" and row["score"] == "test_las" and row["system"] in ("mh4-hybrid", "1ec"):
-            scores.setdefault(row["treebank"], {})[row["system"]] = float(row["mean"])
-    ahead = [score["mh4-hybrid"] > score["1ec"] for score in scores.values() if len(score) == 2]
-    assert {False, True} <= set(ahead)
+    las = scores("test_las", OURS)
+    both = [treebank for treebank, system in las if system == "mh4-hybrid" and (treebank, "1ec") in las]
+    assert {las[treebank, "mh4-hybrid"] > las[treebank, "1ec"] for treebank in both} == {False, True}
 
 
 def test_the_settings_of_the_authors_and_ours(said):
@@ -151,28 +180,20 @@ def test_the_settings_of_the_authors_and_ours(said):
     )
     said("differences.md", "and no single one, of one to three seeds, is as large as 0.5.")
     said("differences.md", "With our settings, these systems are on average about half a point better than the paper says.")
-    of_systems = [
-        row
-        for row in rows("summary.csv")
-        if row["system"] in ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec") and row["paper_mean"]
-    ]
+    systems = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
+    seeds = set()
     for score in ("dev_uas", "test_las"):
-        ours, authors = (
-            [float(r["mean"]) - float(r["paper_mean"]) for r in of_systems if (r["settings"], r["score"]) == (settings, score)]
-            for settings in ("ours", "authors' settings")
-        )
+        ours, authors = (from_the_paper(settings, score, *systems) for settings in (OURS, AUTHORS))
         assert abs(statistics.mean(authors)) < 0.1 and max(map(abs, authors)) < 0.5 and len(authors) >= 12
         assert 0.3 < statistics.mean(ours) < 0.7
-    seeds = [len(r["seeds"].split()) for r in of_systems if r["settings"] == "authors' settings"]
+        seeds |= {one.seeds for (_, system), one in scores(score, AUTHORS).items() if system in systems and one.paper}
     assert (min(seeds), max(seeds)) == (1, 3)
 
 
-def differences_from_the_paper(settings, score, system):
-    return [
-        float(row["mean"]) - float(row["paper_mean"])
-        for row in rows("summary.csv")
-        if row["score"] == score and row["system"] == system and row["paper_mean"] and settings in ("", row["settings"])
-    ]
+def from_the_paper(settings, score, *systems):
+    """The differences from the paper's means, of all treebanks that have one."""
+    found = scores(score, settings).items()
+    return [one.mean - one.paper for (_, system), one in found if system in systems and one.paper]
 
 
 def test_the_ensemble(said):
@@ -180,7 +201,10 @@ def test_the_ensemble(said):
         "differences.md",
         "With the three models of one seed, its test LAS is from 1.1 below the paper's to 0.2 above; with those of all seeds, within 0.6",
     )
-    of_one, of_all = (differences_from_the_paper("", "test_las", name) for name in ("ensemble", "ensemble-all"))
+    of_one, of_all = (
+        from_the_paper(OURS, "test_las", name) + from_the_paper(AUTHORS, "test_las", name)
+        for name in ("ensemble", "ensemble-all")
+    )
     assert (round(min(of_one), 1), round(max(of_one), 1)) == (-1.1, 0.2)
     assert max(map(abs, of_all)) < 0.6 and len(of_all) >= 8
 
@@ -190,53 +214,41 @@ def test_ensembles_against_their_members(said):
         "howto/treebanks.md",
         "An [ensemble](ensembles.md) of `mh4-hybrid`, `1ec` and `mst` was more accurate than each of the three on all treebanks tried.",
     )
-    means = {(row["treebank"], row["settings"], row["score"], row["system"]): float(row["mean"]) for row in rows("summary.csv")}
-    tried = [key for key in means if key[-1] in ("ensemble", "ensemble-all")]
-    assert len({treebank for treebank, *_ in tried}) >= 6
-    for *key, ensemble in tried:
-        assert all(means[*key, ensemble] > means[*key, member] for member in ("mh4-hybrid", "1ec", "mst"))
+    tried = 0
+    for settings in (OURS, AUTHORS):
+        for score in ("dev_uas", "dev_las", "test_las"):
+            found = scores(score, settings)
+            for treebank, system in found:
+                if system in ("ensemble", "ensemble-all"):
+                    tried += 1
+                    members = [found[treebank, member] for member in ("mh4-hybrid", "1ec", "mst")]
+                    assert all(found[treebank, system].mean > member.mean for member in members)
+    assert tried >= 12
 
 
 def test_greedy_parsers_with_the_authors_settings(said):
     said("differences.md", "the greedy parsers are within 0.8 of the paper's dev UAS, in one or two runs each.")
-    found = [
-        difference
-        for system in ("greedy-mh3", "greedy-mh4")
-        for difference in differences_from_the_paper("authors' settings", "dev_uas", system)
-    ]
+    found = from_the_paper(AUTHORS, "dev_uas", "greedy-mh3", "greedy-mh4")
     assert max(map(abs, found)) < 0.8 and len(found) >= 6
     said(
         "differences.md",
         "on Gothic and Old Church Slavonic by less than 0.2, on Hungarian by little more than the standard error.",
     )
-    of_systems = {
-        (row["treebank"], row["system"]): row
-        for row in rows("summary.csv")
-        if (row["score"], row["settings"]) == ("dev_uas", "authors' settings") and row["system"].startswith("greedy")
-    }
-    ahead, errors = {}, {}
-    for treebank in ("got", "cu", "hu"):
-        pair = [of_systems[treebank, system] for system in ("greedy-mh3", "greedy-mh4")]
-        ahead[treebank] = float(pair[0]["mean"]) - float(pair[1]["mean"])
-        assert all(len(row["seeds"].split()) <= 2 for row in pair)
-        if all(row["std"] for row in pair):
-            spread = [number for row in pair for number in (float(row["std"]), len(row["seeds"].split()))]
-            errors[treebank] = error_of_difference(*spread)
-    assert 0 < ahead["got"] < 0.2 and 0 < ahead["cu"] < 0.2 and 1 < ahead["hu"] / errors["hu"] < 1.5
+    uas = scores("dev_uas", AUTHORS)
+    pairs = {treebank: [uas[treebank, system] for system in ("greedy-mh3", "greedy-mh4")] for treebank in ("got", "cu", "hu")}
+    assert all(one.seeds <= 2 for pair in pairs.values() for one in pair)
+    ahead = {treebank: mh3.ahead_of(mh4) for treebank, (mh3, mh4) in pairs.items()}
+    assert 0 < ahead["got"][0] < 0.2 and 0 < ahead["cu"][0] < 0.2 and 1 < ahead["hu"][0] / ahead["hu"][1] < 1.5
 
 
 def test_what_the_paper_says_of_scores(said):
-    means = {
-        (row["score"], row["treebank"], row["system"]): float(row["mean"])
-        for row in rows("summary.csv")
-        if row["settings"] == "ours"
-    }
+    found = {score: scores(score, OURS) for score in ("dev_uas", "test_las")}
 
     def ahead(score, one, other, treebanks):
-        return [means[score, treebank, one] - means[score, treebank, other] for treebank in treebanks]
+        return [found[score][treebank, one].ahead_of(found[score][treebank, other])[0] for treebank in treebanks]
 
     said("differences.md", "(Section 4.1) | less than 0.3 in dev UAS on each treebank tried")
-    tried = [treebank for score, treebank, system in means if (score, system) == ("dev_uas", "greedy-mh4-three")]
+    tried = [treebank for treebank, system in found["dev_uas"] if system == "greedy-mh4-three"]
     assert len(tried) >= 3 and max(map(abs, ahead("dev_uas", "greedy-mh4", "greedy-mh4-three", tried))) < 0.3
     said("differences.md", "on Gothic, Hungarian and Greek by about a point of dev UAS; on Vietnamese and Indonesian,")
     assert all(0.5 < points < 1.5 for points in ahead("dev_uas", "mh4-hybrid", "mh4-two", ["got", "hu", "el"]))
@@ -296,15 +308,14 @@ def test_exact_mh4_against_mh3(said):
         "differences.md",
         "With ours, the two are even on Hungarian, and on Gothic `mh3` is ahead by two to three standard errors.",
     )
-    found = {(row["settings"], row["treebank"], row["system"]): row for row in rows("summary.csv") if row["score"] == "dev_uas"}
+    ours, authors = (scores("dev_uas", settings) for settings in (OURS, AUTHORS))
     errors = {}
     for treebank in ("hu", "got"):
-        mh3, mh4 = (found["authors' settings", treebank, system] for system in ("mh3", "mh4-two"))
-        ahead = [float(mh4[column]) - float(mh3[column]) for column in ("mean", "paper_mean")]
-        assert min(ahead) > 0 and abs(ahead[0] - ahead[1]) < 0.1
-        pair = [found["ours", treebank, system] for system in ("mh3", "mh4-two")]
-        spread = [number for row in pair for number in (float(row["std"]), len(row["seeds"].split()))]
-        errors[treebank] = (float(pair[0]["mean"]) - float(pair[1]["mean"])) / error_of_difference(*spread)
+        mh3, mh4 = (authors[treebank, system] for system in ("mh3", "mh4-two"))
+        ahead, in_paper = mh4.mean - mh3.mean, mh4.paper - mh3.paper
+        assert min(ahead, in_paper) > 0 and abs(ahead - in_paper) < 0.1
+        difference, error = ours[treebank, "mh3"].ahead_of(ours[treebank, "mh4-two"])
+        errors[treebank] = difference / error
     assert abs(errors["hu"]) < 1 and 2 < errors["got"] < 3
 
 
@@ -360,10 +371,13 @@ def test_what_the_seed_changes(said):
     """The standard deviation between runs that differ only in their seed, pooled over treebanks, systems and settings."""
     said("differences.md", "The seed alone changes the dev UAS of a run by 0.3 (the standard deviation in our records)")
     repeated = [
-        row for row in rows("summary.csv") if row["score"] == "dev_uas" and row["std"] and "ensemble" not in row["system"]
+        one
+        for settings in (OURS, AUTHORS)
+        for (_, system), one in scores("dev_uas", settings).items()
+        if one.std and "ensemble" not in system
     ]
-    freedom = sum(len(row["seeds"].split()) - 1 for row in repeated)
-    squares = sum((len(row["seeds"].split()) - 1) * float(row["std"]) ** 2 for row in repeated)
+    freedom = sum(one.seeds - 1 for one in repeated)
+    squares = sum((one.seeds - 1) * one.std**2 for one in repeated)
     assert freedom > 20 and round((squares / freedom) ** 0.5, 1) == 0.3
 
 
