@@ -1,10 +1,14 @@
+import os
 import signal
 import sys
 from pathlib import Path
 
 import pytest
-import toy
-from hypothesis import settings
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read by numpy, here and in what tests start; its threads keep all cores busy
+
+import toy  # noqa: E402
+from hypothesis import settings  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parent / "decoders"))  # brute.py and common.py, the reference for all decoders
 # Assertions that fail there show the values, as those of tests do.

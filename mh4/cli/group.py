@@ -41,6 +41,8 @@ class Commands(Group):
     """A group whose commands respond to bad input with one sentence and exit code 2."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
+        # A process computes with one thread. On each further core, numpy would start another, which keeps it busy for a while.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         with reporting_errors():
             streams.open_standard()
             try:

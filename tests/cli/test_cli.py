@@ -68,6 +68,17 @@ def test_help_imports_next_to_nothing():
     assert not {"numpy", "rich", "dynet", "tomllib", "json"} & set(modules)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads in /proc")
+def test_a_command_has_one_thread(treebank):
+    """The idle ones of numpy keep a core each busy for a tenth of a second."""
+    code = "import os; from mh4.cli import main; main(%r, standalone_mode=False); print(len(os.listdir('/proc/self/task')))"
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
+    del environment["OPENBLAS_NUM_THREADS"]  # which conftest.py has set
+    command = [sys.executable, "-c", code % ["coverage", str(treebank / "toy-ud-dev.conllu")]]
+    done = subprocess.run(command, stdout=-1, env=environment, check=True)
+    assert done.stdout.split()[-1] == b"1"
+
+
 @pytest.mark.slow
 def test_completion_in_the_shell():
     """Of commands, options and files, as the reference sets it up."""

@@ -59,8 +59,7 @@ def run(limit_memory, *arguments):
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), PYTHONWARNINGS="ignore", **one_thread)  # that mh5 is not exact
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), PYTHONWARNINGS="ignore")  # that mh5 is not exact
     command = [sys.executable, "-m", "mh4", *map(str, arguments)]
     done = subprocess.run(command, env=environment, preexec_fn=limit, stdout=-1, stderr=-1, text=True)
     assert done.stdout == ""
