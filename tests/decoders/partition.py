@@ -4,6 +4,7 @@ All in double precision and in the logarithm, with no care for speed, and with n
 trees are exact.
 """
 
+import math
 from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
@@ -21,8 +22,8 @@ class Marginals(NamedTuple):
 
 
 def log_sum(values):
-    largest = np.max(values, initial=-np.inf)
-    return float(largest + np.log(np.exp(np.asarray(values) - largest).sum())) if largest > -np.inf else -np.inf
+    largest = max(values, default=-math.inf)
+    return largest + math.log(math.fsum(math.exp(value - largest) for value in values)) if largest > -math.inf else -math.inf
 
 
 # ------------------------------------------------------------------------------------------------------------- all of them
@@ -163,7 +164,7 @@ def over_chart(n, k, scores, single_root=False):
     arcs, parts = np.zeros((n + 1, n + 1)), {name: np.zeros(tensor.shape) for name, tensor in scores.items()}
     for conclusion in reversed(list(value)):
         for term, antecedents, cells in ways[conclusion]:
-            uses = expected.get(conclusion, 0.0) * np.exp(term - value[conclusion])
+            uses = expected.get(conclusion, 0.0) * math.exp(term - value[conclusion])
             for antecedent in antecedents:
                 expected[antecedent] = expected.get(antecedent, 0.0) + uses
             for name, cell in cells:
