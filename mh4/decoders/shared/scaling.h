@@ -2,11 +2,16 @@
 #pragma once
 #include <vector>
 
+#include "transition_scores.hpp"
 #include "weights.h"
 
 namespace marginals {
 
-enum { LA, RA, LAp, RAp, LA2, RA2, REDUCES };  // in the order of the tensors; LAp is LA', RAp is RA'; MH3 has the first two
+enum { LA, RA, LAp, RAp, LA2, RA2, REDUCES };  // in the order of the tensors, without SH; MH3 has the first two
+static_assert(RA == transitions::RA - transitions::LA && LAp == transitions::LAp - transitions::LA &&
+                  RAp == transitions::RAp - transitions::LA && LA2 == transitions::LA2 - transitions::LA &&
+                  RA2 == transitions::RA2 - transitions::LA,
+              "not the order of the codes");
 
 // Logarithms of weights. A weight is divided by the largest of all shifts of the same word, all reduces that remove it or all arcs
 // to it, so that none exceeds 1; and those of shifts are multiplied by e^boost. `total` is by how much the weight of every derivation
@@ -24,7 +29,7 @@ class Scaling {
         return tensor ? tensor[((size_t)t * side + x) * side + y] : 0;
     }
     double of_arc(const double *tensor, int h, int m) const { return tensor ? tensor[(size_t)h * (n + 1) + m] : 0; }
-    static int removed(int t, int s1, int s0) { return t == LA || t == RA || t == RA2 ? s0 : s1; }
+    static int removed(int t, int s1, int s0) { return transitions::dependent_of(t + transitions::LA, -1, s1, s0); }
     static double less(double score, double largest) { return score == -INFINITY ? score : score - largest; }
     void include(double &largest, double score) {
         largest = std::max(largest, score);
