@@ -114,7 +114,7 @@ def _json(body: bytes) -> dict[str, str]:
         raise Refused(400, "the body is not JSON in UTF-8") from None
     if not isinstance(given, dict):
         raise Refused(400, "the body is JSON, but not an object of parameters")
-    found = {name: "" if value is True else value for name, value in given.items() if value not in (None, False)}
+    found = {name: "" if value is True else value for name, value in given.items() if value is not None and value is not False}
     for name, value in found.items():
         if not isinstance(value, str):
             raise Refused(400, "%s is not a string" % (name[:20].encode("ascii", "backslashreplace").decode() or "a parameter"))

@@ -81,7 +81,8 @@ def test_what_is_malformed():
     for body in (b"{", b"\xff", b"[" * 100_000, b""):
         assert refused(400, body, "application/json") == "the body is not JSON in UTF-8"
     assert refused(400, b"[]", "application/json") == "the body is JSON, but not an object of parameters"
-    assert refused(400, b'{"data": 1}', "application/json") == "data is not a string"
+    for body in (b'{"data": 1}', b'{"data": 0}'):
+        assert refused(400, body, "application/json") == "data is not a string"
     assert refused(400, b'{"data": "\\ud800"}', "application/json") == "data has half a surrogate pair, which is no character"
     assert refused(415, b"x", "text/html").startswith("the content type of the request is none of ")
 
