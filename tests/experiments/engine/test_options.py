@@ -98,8 +98,10 @@ def test_a_study_is_a_file():
 
 
 def test_variables_of_other_studies_are_left_out(tmp_path, capsys):
-    """make passes all that are given."""
-    assert study("coverage", "--lang=hu", "--seeds=1 2", "--ud=" + str(tmp_path), home=tmp_path) == 2
+    """make passes all that are given, also by the environment; but LANG only if it was typed."""
+    assert study("coverage", "--langs=hu", "--seeds=1 2", "--ud=" + str(tmp_path), home=tmp_path) == 2
     assert capsys.readouterr().err.startswith("coverage: no LANG-ud-SPLIT.conllu in ")
+    assert study("coverage", "--lang=hu", "--ud=" + str(tmp_path), home=tmp_path) == 2
+    assert capsys.readouterr().err == "coverage: LANG=hu: this study is not of one treebank\n"
     assert study("coverage", "--langes=hu", home=tmp_path) == 2
     assert "--langes" in capsys.readouterr().err
