@@ -77,7 +77,7 @@ class Records:
         other = self._different(run, record)
         if other:
             record["differs_from"] = other
-            print("%s differs from the record of the same inputs, %s" % (run.name, told(other)), file=sys.stderr)
+            print("%s differs from the record of the same inputs, %s" % (run.name, in_words(other)), file=sys.stderr)
         make_folder(self.folder)
         write_text(str(self.path(run, EVALUATIONS)), (run.folder / "metrics.jsonl").read_text(encoding="utf-8"))
         self.write(run, record)  # last, as `make paper` makes nothing again that has a record
@@ -142,7 +142,7 @@ def made_with(record: Record, bank: Treebank) -> bool:
     return bool(settings) and all(expected[section].items() >= settings.get(section, {}).items() for section in expected)
 
 
-def told(other: Origin) -> str:
+def in_words(other: Origin) -> str:
     """The origin and results of a record, as in ``differs_from``, in words."""
     where = ", ".join(machine["processor"] for machine in other.get("machines", [])) or "a machine not recorded"
     commit, updates = other.get("commit", "unknown"), other.get("updates", "unknown")

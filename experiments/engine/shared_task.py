@@ -62,7 +62,7 @@ def _scores(test: Path, output: Path) -> dict:
     return {"uas": scores["UAS"].f1, "las": scores["LAS"].f1}
 
 
-def score_at_hand(bank: Treebank, results: Path) -> None:
+def score_available(bank: Treebank, results: Path) -> None:
     """Calls `score` if the treebank's outputs are the files behind the paper's numbers; reports errors on standard error."""
     if not bank.test or not is_test_set(bank.lang, git_blob_id(bank.test[0])):
         return

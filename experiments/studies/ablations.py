@@ -347,7 +347,7 @@ def write(plan: Plan, everything: Sequence[Measured], results: Path, toy: bool) 
 # The effects in the table of docs/differences.md: the last cell of each line of settings
 
 USUAL = Row.systems  # those of a row that names none
-TOLD = {SHORT: "", OURS: "at full length ", THEIRS: "at full length in the authors' settings "}
+PHRASES = {SHORT: "", OURS: "at full length ", THEIRS: "at full length in the authors' settings "}
 
 
 def with_effects(text: str, plan: Plan, everything: Sequence[Measured]) -> str:
@@ -368,7 +368,7 @@ def _with_effect(line: str, plan: Plan, everything: Sequence[Measured]) -> str:
 
 def _effect(row: Row, system: str, names: set[str], plan: Plan, everything: Sequence[Measured]) -> str:
     """The effects of a row on UAS, the mean over the plan's treebanks; empty if there are none."""
-    means = [(TOLD[found.within], found.effect(row.name, system, plan.langs)) for found in everything]
-    told = [said + plus_minus(*mean, "%+.2f") for said, mean in means if mean]
+    means = [(PHRASES[found.within], found.effect(row.name, system, plan.langs)) for found in everything]
+    effects = [said + plus_minus(*mean, "%+.2f") for said, mean in means if mean]
     whose = [name for name, other in ((row.name, not names >= set(row.settings)), (system, system not in USUAL)) if other]
-    return " ".join([*whose, ", ".join(told)]) if told else ""
+    return " ".join([*whose, ", ".join(effects)]) if effects else ""

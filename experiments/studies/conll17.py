@@ -43,7 +43,7 @@ def conll17(bench: Bench, ud: str, conll17: str) -> None:
     missing, scored = {}, False
     with progress.console().status("") as status:
         for lang in treebanks.languages():
-            files, lacking = at_hand(lang, tests, outputs)
+            files, lacking = available(lang, tests, outputs)
             if "test" in files and len(files) > 1:
                 status.update("scoring the outputs for %s" % lang)
                 shared_task.score(lang, files.pop("test"), files, bench.results)
@@ -60,7 +60,7 @@ def conll17(bench: Bench, ud: str, conll17: str) -> None:
     show(bench.console, table(kept), "\n".join(agreement(kept, missing)), pages)
 
 
-def at_hand(lang: str, ud: Path, outputs: Path) -> tuple[dict[str, Path], dict[str, str]]:
+def available(lang: str, ud: Path, outputs: Path) -> tuple[dict[str, Path], dict[str, str]]:
     """The available files behind the paper's numbers, by system and "test" for the test set; and why others are missing."""
     paths = {"test": ud / ("%s-ud-test.conllu" % lang)}
     paths.update((system, outputs / task.file_name(lang, system)) for system in task.SYSTEMS)

@@ -128,7 +128,7 @@ def found(asked: Sequence[options.Request], home: Path) -> tuple[list[Grid], dic
 def _pages(grids: Sequence[Grid], results: Path, command: str) -> None:
     """Writes all pages, from the existing records, and first the record of the ensemble of all seeds."""
     for grid in grids:  # the shared task's columns of Tables 5 and 6
-        shared_task.score_at_hand(grid.bank, results)
+        shared_task.score_available(grid.bank, results)
         if set(ensembles.MEMBERS) <= set(grid.systems):
             ensembles.record_all_seeds(grid.bank, grid.records, ensembles.MEMBERS, command)
     try:

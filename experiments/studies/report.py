@@ -395,7 +395,7 @@ def _runs(runs: Mapping[str, Sequence[Record]]) -> list:
 def _differing(runs: Mapping[str, Sequence[Record]]) -> list[str]:
     found = [
         "%s %s seed %d: dev UAS %.2f after %s updates; %s."
-        % (name, run["system"], run["seed"], run["dev_uas"], run.get("updates", "unknown"), records.told(run["differs_from"]))
+        % (name, run["system"], run["seed"], run["dev_uas"], run.get("updates", "unknown"), records.in_words(run["differs_from"]))
         for name, mine in runs.items()
         for run in mine
         if "differs_from" in run

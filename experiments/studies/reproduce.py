@@ -40,7 +40,7 @@ def reproduce(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll1
     asked = options.request(lang, systems, seeds, ud, jobs, conll17, settings)
     results, bank = bench.results, asked.treebank()
     experiment = Experiment(bank, asked.systems, asked.seeds, asked.command(), bench)
-    shared_task.score_at_hand(bank, results)
+    shared_task.score_available(bank, results)
     experiment.train(asked.jobs, lambda: treebank.write(bank.name, results))
     runs = experiment.recorded()
     if runs:

@@ -68,8 +68,8 @@ class Observed:
 
     def _note(self, scope: Scope, status: int, seconds: float, facts: dict[str, Any]) -> None:
         path = scope["path"] if scope["path"] in self._paths else "other"
-        answered = str(status) if status else "none"  # the client did not wait
-        self._requests.labels(path, answered).inc()
+        code = str(status) if status else "none"  # the client did not wait
+        self._requests.labels(path, code).inc()
         self._seconds.labels(path).observe(seconds)
         if "words" in facts:
             self._sentences.labels(facts["model"]).inc(facts["sentences"])

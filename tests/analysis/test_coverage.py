@@ -82,9 +82,9 @@ def test_groups_of_numbers():
 
 
 def test_progress_is_told_all_words():
-    told = []
-    coverage.measure_coverage(map(int32, (PROJECTIVE, CROSSING)), told.append)
-    assert told == [3, 3]
+    progress = []
+    coverage.measure_coverage(map(int32, (PROJECTIVE, CROSSING)), progress.append)
+    assert progress == [3, 3]
 
 
 def test_short_names():

@@ -10,9 +10,9 @@ from mh4.data import treebanks
 
 
 @pytest.fixture
-def told(tmp_path, monkeypatch):
+def stand_in(tmp_path, monkeypatch):
     """The folder that tells the stand-in what to do, and where it records what it did."""
-    folder = tmp_path / "told"
+    folder = tmp_path / "stand_in"
     folder.mkdir()
     monkeypatch.setenv("STAND_IN", str(folder))
     monkeypatch.setattr(grid, "POLL_SECONDS", 0.02)  # nobody trains for long here
@@ -20,7 +20,7 @@ def told(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def run(told, tmp_path):
+def run(stand_in, tmp_path):
     """Calls make reproduce with the stand-in; everything it writes is in tmp_path / "home"."""
 
     def call(*arguments):
@@ -30,7 +30,7 @@ def run(told, tmp_path):
 
 
 @pytest.fixture
-def run_features(told, tmp_path):
+def run_features(stand_in, tmp_path):
     """Like `run`, for make features."""
 
     def call(*arguments):

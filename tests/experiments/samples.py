@@ -31,9 +31,9 @@ def usage(name):
     return begin.replace('"""``', "usage: ").replace("\n", "\n       ")
 
 
-def calls(told, name="calls"):
+def calls(stand_in, name="calls"):
     """The stand-in's calls to train or, with "parses", to parse."""
-    path = told / name
+    path = stand_in / name
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 

@@ -11,14 +11,14 @@ import sys
 import time
 from pathlib import Path
 
-told = Path(os.environ["STAND_IN"])
+FOLDER = Path(os.environ["STAND_IN"])
 if sys.argv[1] == "parse":
     _, model, file, _, output = sys.argv[2:]
     trained = json.loads(Path(model, "summary.json").read_text())
     name = "%(system)s-%(seed)d" % trained
-    with open(told / "parses", "a") as calls:
+    with open(FOLDER / "parses", "a") as calls:
         calls.write(json.dumps({"run": name, "file": os.path.basename(file), "env": dict(os.environ)}) + "\n")
-    if (told / "mute").exists() and (told / "mute").read_text() == name:
+    if (FOLDER / "mute").exists() and (FOLDER / "mute").read_text() == name:
         print("loading")
         print("mh4: weights.npz is damaged", file=sys.stderr)
         sys.exit(2)
@@ -32,7 +32,7 @@ if sys.argv[1] == "parse":
 options = dict(zip(sys.argv[2::2], sys.argv[3::2]))
 folder, seed, system = Path(options["--model"]), int(options["--seed"]), options["--system"]
 name = "%s-%d" % (system, seed)
-with open(told / "calls", "a") as calls:
+with open(FOLDER / "calls", "a") as calls:
     calls.write(json.dumps({"run": name, "argv": sys.argv[1:], "env": dict(os.environ)}) + "\n")
 if (folder / "summary.json").exists():
     print("finished already")
@@ -51,7 +51,7 @@ uas = {
     "mh4-arcs": 86.0,
 }[system] + seed / 10
 for evaluation in range(begun + 1, 4):
-    if (told / "fail").exists() and name in (told / "fail").read_text().split():
+    if (FOLDER / "fail").exists() and name in (FOLDER / "fail").read_text().split():
         print("loading")
         print("mh4: hu-ud-train.conllu, line 7: a cycle", file=sys.stderr)
         sys.exit(2)
@@ -71,7 +71,7 @@ for evaluation in range(begun + 1, 4):
             )
             + "\n"
         )
-    while evaluation == 2 and (told / "slow").exists() and (told / "slow").read_text() == name:
+    while evaluation == 2 and (FOLDER / "slow").exists() and (FOLDER / "slow").read_text() == name:
         time.sleep(0.02)
 summary = {
     "finished": True,

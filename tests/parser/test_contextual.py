@@ -77,25 +77,25 @@ def test_models(sentences, files, tmp_path):
     ]
     by_length = {len(s): s for s in alike}  # sentences of the same words have one matrix
     kept = list(by_length.values())
-    told = {
+    given = {
         key(s.words): np.stack([np.cos((s.heads[1:] - np.arange(1, len(s) + 1)) * f) for f in (0.1, 0.2, 0.4, 0.8)], 1)
         for s in kept
     }
-    save_file({name: matrix.astype(np.float32) for name, matrix in told.items()}, tmp_path / "told.safetensors")
+    save_file({name: matrix.astype(np.float32) for name, matrix in given.items()}, tmp_path / "given.safetensors")
     scores = {}
     for with_vectors in (True, False):
         chosen = config.with_settings(
             SETTINGS if with_vectors else toy.SMALL, ["training.max_updates=100", "training.evaluate_updates=100"]
         )
-        paths = [str(tmp_path / "told.safetensors")] if with_vectors else []
+        paths = [str(tmp_path / "given.safetensors")] if with_vectors else []
         folder = str(tmp_path / str(with_vectors))
         scores[with_vectors] = Trainer("mst", chosen, kept, kept, folder, contextual=paths).run()["dev_uas"]
     assert scores[True] > scores[False] + 5
-    parser = mh4.load(tmp_path / "True", contextual=[str(tmp_path / "told.safetensors")])
+    parser = mh4.load(tmp_path / "True", contextual=[str(tmp_path / "given.safetensors")])
     heads = [sentence.heads.tolist() for sentence in parser.parse(kept)]
-    by_path = mh4.load(tmp_path / "True", contextual=tmp_path / "told.safetensors")
+    by_path = mh4.load(tmp_path / "True", contextual=tmp_path / "given.safetensors")
     assert [sentence.heads.tolist() for sentence in by_path.parse(kept)] == heads
-    assert "with these words, in %s" % (tmp_path / "told.safetensors") in refused(lambda: by_path.parse([["other"]]))
+    assert "with these words, in %s" % (tmp_path / "given.safetensors") in refused(lambda: by_path.parse([["other"]]))
     assert [sentence.heads.tolist() for sentence in pickle.loads(pickle.dumps(parser)).parse(kept)] == heads
 
 

@@ -43,9 +43,9 @@ main(["reproduce", *sys.argv[4:]], obj=Bench(Path(sys.argv[3]), [sys.executable,
 """
 
 
-def start_and_wait_for(told, tmp_path, run_name, *arguments):
+def start_and_wait_for(stand_in, tmp_path, run_name, *arguments):
     """Starts the command as a process whose run `run_name` hangs after two evaluations, and returns once it does."""
-    (told / "slow").write_text(run_name)
+    (stand_in / "slow").write_text(run_name)
     system, _, seed = run_name.rpartition("-")
     home = tmp_path / "home"
     command = [sys.executable, "-c", DRIVER, str(ROOT), str(STAND_IN), str(home), *arguments]
@@ -63,24 +63,24 @@ def start_and_wait_for(told, tmp_path, run_name, *arguments):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.usefixtures("ending_signals")
-def test_stopped_and_started_again_it_goes_on_from_there(run, told, tmp_path, number):
-    process = start_and_wait_for(told, tmp_path, "mst-1", *toy("--seeds", "1 2", "--jobs", "1"))
+def test_stopped_and_started_again_it_goes_on_from_there(run, stand_in, tmp_path, number):
+    process = start_and_wait_for(stand_in, tmp_path, "mst-1", *toy("--seeds", "1 2", "--jobs", "1"))
     process.send_signal(number)
     out, error = process.communicate(timeout=60)
     assert process.returncode == 130 and error == ""
     assert out.endswith("stopped; run the same command again to resume\n")
     assert not is_held(tmp_path / "home" / "runs" / "toy" / "mst" / "seed1" / "train.log")  # so no child is left
-    assert [call["run"] for call in calls(told)] == ["mh3-1", "mst-1"]
-    (told / "slow").unlink()
+    assert [call["run"] for call in calls(stand_in)] == ["mh3-1", "mst-1"]
+    (stand_in / "slow").unlink()
     assert run(*toy("--seeds", "1 2", "--jobs", "1")) == 0
-    assert [call["run"] for call in calls(told)[2:]] == ["mst-1", "mh3-2", "mst-2"]
+    assert [call["run"] for call in calls(stand_in)[2:]] == ["mst-1", "mh3-2", "mst-2"]
     evaluations = (tmp_path / "home" / "results" / "toy" / "mst-seed1.jsonl").read_text().splitlines()
     assert [json.loads(line)["evaluation"] for line in evaluations] == [1, 2, 3]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a process with its parent")
-def test_a_killed_command_takes_its_trainings_along(told, tmp_path):
-    process = start_and_wait_for(told, tmp_path, "mst-1", "--lang", "toy", "--systems", "mst", "--seeds", "1")
+def test_a_killed_command_takes_its_trainings_along(stand_in, tmp_path):
+    process = start_and_wait_for(stand_in, tmp_path, "mst-1", "--lang", "toy", "--systems", "mst", "--seeds", "1")
     log = tmp_path / "home" / "runs" / "toy" / "mst" / "seed1" / "train.log"
     assert is_held(log)
     process.kill()
@@ -92,15 +92,15 @@ def test_a_killed_command_takes_its_trainings_along(told, tmp_path):
     pytest.fail("the training goes on")
 
 
-def test_two_commands_never_train_one_model(run, told, tmp_path, capsys):
+def test_two_commands_never_train_one_model(run, stand_in, tmp_path, capsys):
     only = ("--lang", "toy", "--systems", "mst", "--seeds", "1")  # of other runs, either command might come first
-    process = start_and_wait_for(told, tmp_path, "mst-1", *only)
+    process = start_and_wait_for(stand_in, tmp_path, "mst-1", *only)
     assert run(*only) == 1
     assert "mst seed 1 failed: another process is training it now" in capsys.readouterr().out
-    (told / "slow").unlink()
+    (stand_in / "slow").unlink()
     assert process.wait(timeout=60) == 0
     process.communicate()
-    assert [call["run"] for call in calls(told)].count("mst-1") == 1
+    assert [call["run"] for call in calls(stand_in)].count("mst-1") == 1
 
 
 def is_held(path):

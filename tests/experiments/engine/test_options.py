@@ -39,11 +39,11 @@ def test_a_language_that_is_none_gets_the_usage_and_the_codes(run, capsys, lang)
         (("--conll17", "no/such/folder"), "reproduce: CONLL17: no/such/folder is not a folder"),
     ],
 )
-def test_bad_values_get_one_sentence_before_anything_happens(run, told, tmp_path, capsys, arguments, sentence):
+def test_bad_values_get_one_sentence_before_anything_happens(run, stand_in, tmp_path, capsys, arguments, sentence):
     arguments = [arguments[0] + "=" + arguments[1]]
     assert run("--lang", "hu", *arguments) == 2
     assert capsys.readouterr().err == sentence + "\n"
-    assert not calls(told) and not (tmp_path / "home").exists()
+    assert not calls(stand_in) and not (tmp_path / "home").exists()
 
 
 def test_empty_values_mean_the_defaults():

@@ -107,7 +107,7 @@ def test_what_was_kept_of_an_older_toy_treebank_goes(run, tmp_path):
     assert trees(folder / "mh3-seed1.trees.gz").startswith("# dev toy-ud-dev.conllu ")
 
 
-def test_results_without_models_are_trained_again(run, told, tmp_path):
+def test_results_without_models_are_trained_again(run, stand_in, tmp_path):
     """As in a fresh clone: the results are in git, the models are not. Results of another toy treebank are removed."""
     paths = treebanks.locate("toy")
     bank = treebank.identified("toy", {split: paths[split] for split in ("train", "dev")})
@@ -118,7 +118,7 @@ def test_results_without_models_are_trained_again(run, told, tmp_path):
     record(tmp_path / "home" / "results", "toy", "mst", 1, 12.34, lang="toy", release="toy treebank")
     (path.parent / "mst-seed1.jsonl").write_text("")
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
-    assert len(calls(told)) == 1
+    assert len(calls(stand_in)) == 1
     assert sorted(kept.name for kept in path.parent.iterdir()) == ["mh3-seed1.json", "mh3-seed1.jsonl", "mh3-seed1.trees.gz"]
     assert json.loads(path.read_text())["dev_uas"] == pytest.approx(83.1)
 

@@ -100,7 +100,7 @@ short = false
 
 
 @pytest.fixture
-def train(told, hungarian, tmp_path, monkeypatch):
+def train(stand_in, hungarian, tmp_path, monkeypatch):
     """Calls the command with a plan of three rows on a Hungarian treebank of two sentences."""
     (tmp_path / "plan.toml").write_text(SMALL_PLAN)
     monkeypatch.setattr(ablations, "PLAN", tmp_path / "plan.toml")
@@ -123,13 +123,13 @@ def recorded(tmp_path):
 
 
 @pytest.mark.slow
-def test_short_runs(train, told, tmp_path, capsys):
+def test_short_runs(train, stand_in, tmp_path, capsys):
     assert train() == 0
-    trained = [(call["run"], "word_boundaries=true" in str(call["argv"])) for call in calls(told)]
+    trained = [(call["run"], "word_boundaries=true" in str(call["argv"])) for call in calls(stand_in)]
     ours, greedy = "mh4-hybrid", "greedy-mh4"
     once = [(ours, False), (greedy, False), (ours, True), (greedy, False)]
     assert trained == [("%s-%d" % (system, seed), changed) for seed in (1, 2) for system, changed in once]  # seed by seed
-    (joint,) = [call["argv"] for call in calls(told) if "scorer.greedy='joint'" in call["argv"] and call["run"].endswith("1")]
+    (joint,) = [call["argv"] for call in calls(stand_in) if "scorer.greedy='joint'" in call["argv"] and call["run"].endswith("1")]
     assert [joint[k + 1] for k, word in enumerate(joint) if word == "--set"] == [
         "training.max_updates=1500", "training.evaluate_updates=500", "scorer.greedy='joint'",
     ]  # fmt: skip
@@ -150,25 +150,27 @@ def test_short_runs(train, told, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_what_is_recorded_with_these_settings_is_not_trained_again(train, told, tmp_path):
-    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(told)) == 2
+def test_what_is_recorded_with_these_settings_is_not_trained_again(train, stand_in, tmp_path):
+    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 2
     shutil.rmtree(tmp_path / "home" / "runs")  # it was another machine
-    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(told)) == 2
+    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 2
     (tmp_path / "plan.toml").write_text(SMALL_PLAN.replace("updates = 1500", "updates = 1000"))
-    assert train("--rows", "boundaries", "--seeds", "2") == 0 and len(calls(told)) == 4
+    assert train("--rows", "boundaries", "--seeds", "2") == 0 and len(calls(stand_in)) == 4
     assert {line["seeds"] for line in recorded(tmp_path).values()} == {"2"}  # those of other settings are not in the table
-    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(told)) == 6
+    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 6
     assert {line["seeds"] for line in recorded(tmp_path).values()} == {"1 2"}
     (tmp_path / "plan.toml").write_text(SMALL_PLAN)
-    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(told)) == 8  # the models there are of other settings
+    assert (
+        train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 8
+    )  # the models there are of other settings
 
 
 @pytest.mark.slow
-def test_full_length_within_both_settings(train, told, tmp_path):
+def test_full_length_within_both_settings(train, stand_in, tmp_path):
     """The runs to compare with are those of make reproduce."""
     assert train("--length", "full") == 0
-    assert [call["run"] for call in calls(told)] == ["mh4-hybrid-1", "mh4-hybrid-1", "mh4-hybrid-2", "mh4-hybrid-2"]
-    first, second = (call["argv"] for call in calls(told)[:2])
+    assert [call["run"] for call in calls(stand_in)] == ["mh4-hybrid-1", "mh4-hybrid-1", "mh4-hybrid-2", "mh4-hybrid-2"]
+    first, second = (call["argv"] for call in calls(stand_in)[:2])
     assert "--config" not in first and "encoder.word_boundaries=true" in first
     assert "authors.toml" in second[second.index("--config") + 1] and "encoder.word_boundaries=false" in second
     assert not any("updates" in word for word in first + second)
@@ -179,7 +181,7 @@ def test_full_length_within_both_settings(train, told, tmp_path):
         for seed in (1, 2, 3):
             record(tmp_path / "home" / "results", name, "mh4-hybrid", seed, uas + seed)
         record(tmp_path / "home" / "results", name, "mst", 1, 1.0)
-    assert train("--length", "full") == 0 and len(calls(told)) == 4
+    assert train("--length", "full") == 0 and len(calls(stand_in)) == 4
     # The best of the stand-in are 84.6 and 84.7, and with symbols 86.6 and 86.7.
     lines = {(within, row): (line["uas"], line["uas_effect"]) for (within, row, _), line in recorded(tmp_path).items()}
     assert lines == {
@@ -189,12 +191,12 @@ def test_full_length_within_both_settings(train, told, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_that_fails_is_named_and_trained_the_next_time(train, told, tmp_path, capsys):
-    (told / "fail").write_text("greedy-mh4-1")
+def test_a_run_that_fails_is_named_and_trained_the_next_time(train, stand_in, tmp_path, capsys):
+    (stand_in / "fail").write_text("greedy-mh4-1")
     assert train("--rows", "boundaries greedy", "--seeds", "1") == 1
     assert "hu/short/greedy greedy-mh4 seed 1 failed: ended with exit code 2" in capsys.readouterr().out
     assert {system for _, _, system in recorded(tmp_path)} == {"mh4-hybrid"}
-    (told / "fail").unlink()
+    (stand_in / "fail").unlink()
     assert train("--rows", "greedy", "--seeds", "1") == 0
     assert recorded(tmp_path)["short", "greedy", "greedy-mh4"]["seeds"] == "1"
 
@@ -212,11 +214,11 @@ def test_a_run_that_fails_is_named_and_trained_the_next_time(train, told, tmp_pa
         (["--seeds", "x"], "SEEDS: x is not a positive whole number"),
     ],
 )
-def test_what_is_wrong_is_one_sentence(train, told, tmp_path, capsys, arguments, sentence):
+def test_what_is_wrong_is_one_sentence(train, stand_in, tmp_path, capsys, arguments, sentence):
     assert train(*arguments) == 2
     error = capsys.readouterr().err
     assert error.startswith("ablations: " + sentence) and len(error.splitlines()) == 1
-    assert not calls(told) and not (tmp_path / "home").exists()
+    assert not calls(stand_in) and not (tmp_path / "home").exists()
 
 
 def test_help():

@@ -20,7 +20,7 @@ from mh4.errors import InputError
 
 
 @pytest.fixture
-def make_one(told, tmp_path):
+def make_one(stand_in, tmp_path):
     """Calls single with the stand-in, for the toy treebank."""
 
     def call(*arguments):
@@ -222,13 +222,13 @@ def test_a_record_says_where_and_how_it_was_made(make_one, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_model_that_cannot_parse_has_no_record_and_is_tried_again(make_one, told, tmp_path):
-    (told / "mute").write_text("mst-1")
+def test_a_model_that_cannot_parse_has_no_record_and_is_tried_again(make_one, stand_in, tmp_path):
+    (stand_in / "mute").write_text("mst-1")
     assert make_one("--system", "mst", "--seed", "1") == 1
     assert not list((tmp_path / "home" / "results" / "toy").glob("*.json"))
-    (told / "mute").unlink()
+    (stand_in / "mute").unlink()
     assert make_one("--system", "mst", "--seed", "1") == 0
-    assert len(calls(told)) == 1 and "test_las" in kept(tmp_path, "toy/mst-seed1")
+    assert len(calls(stand_in)) == 1 and "test_las" in kept(tmp_path, "toy/mst-seed1")
 
 
 @pytest.mark.slow
@@ -268,14 +268,14 @@ main(sys.argv[3:], obj=Bench(trainer=[sys.executable, sys.argv[2]]))
 
 
 @pytest.mark.slow
-def test_of_two_processes_for_one_record_the_second_waits(told, tmp_path):
+def test_of_two_processes_for_one_record_the_second_waits(stand_in, tmp_path):
     """As when a driver is killed and started again, while a job that the first one started is still training."""
     words = ["--home", str(tmp_path / "home"), "single", "--lang", "toy", "--system", "mst", "--seed", "1"]
     command = [sys.executable, "-c", SINGLE, str(ROOT), str(STAND_IN), *words]
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for _ in range(3)]
     outputs = [process.communicate(timeout=60)[0].decode() for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], outputs
-    assert [call["run"] for call in calls(told)] == ["mst-1"]
+    assert [call["run"] for call in calls(stand_in)] == ["mst-1"]
 
 
 DRIVER = """
@@ -320,7 +320,7 @@ def test_a_driver_that_is_told_to_end_interrupts_snakemake_first(tmp_path, numbe
     assert interrupted.exists()
 
 
-def test_a_run_that_failed_is_named_with_its_log(make_one, told, tmp_path):
+def test_a_run_that_failed_is_named_with_its_log(make_one, stand_in, tmp_path):
     mine = grid(tmp_path / "home", "mst", seeds=[1])
     [run] = mine.unfinished()
     assert engine.failure(mine, run) == "toy mst seed 1: no record; its job was not started"

@@ -11,12 +11,12 @@ from mh4.util.files import git_blob_id
 
 
 @pytest.mark.slow
-def test_every_run_is_trained_and_reported(run, told, tmp_path, capsys, monkeypatch):
+def test_every_run_is_trained_and_reported(run, stand_in, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("LANG", "toy")
     monkeypatch.setenv("LC_TIME", "C")
     assert run(*toy("--seeds", "1 2")) == 0
-    assert sorted(call["run"] for call in calls(told)) == ["mh3-1", "mh3-2", "mst-1", "mst-2"]
-    for call in calls(told):
+    assert sorted(call["run"] for call in calls(stand_in)) == ["mh3-1", "mh3-2", "mst-1", "mst-2"]
+    for call in calls(stand_in):
         assert call["argv"][0] == "train" and "--config" in call["argv"]
         assert call["env"]["OMP_NUM_THREADS"] == call["env"]["MKL_NUM_THREADS"] == call["env"]["OPENBLAS_NUM_THREADS"] == "1"
         assert "LANG" not in call["env"] and call["env"]["LC_TIME"] == "C"
@@ -64,51 +64,51 @@ def test_folders_may_have_any_name(run, hungarian, tmp_path, monkeypatch, capfdb
 
 
 @pytest.mark.slow
-def test_what_is_finished_is_not_trained_again(run, told, tmp_path, capsys):
+def test_what_is_finished_is_not_trained_again(run, stand_in, tmp_path, capsys):
     assert run(*toy("--seeds", "1")) == 0
     first = (tmp_path / "home" / "results" / "toy.md").read_text(encoding="utf-8")
     assert run(*toy("--seeds", "1")) == 0
-    assert len(calls(told)) == 2
+    assert len(calls(stand_in)) == 2
     assert (tmp_path / "home" / "results" / "toy.md").read_text(encoding="utf-8") == first
     assert "0 to train, 2 already finished" in capsys.readouterr().out
     assert run(*toy("--seeds", "1 2")) == 0
-    assert sorted(call["run"] for call in calls(told)[2:]) == ["mh3-2", "mst-2"]
+    assert sorted(call["run"] for call in calls(stand_in)[2:]) == ["mh3-2", "mst-2"]
 
 
 @pytest.mark.slow
-def test_changed_settings_are_for_the_trainer_to_judge(run, told, tmp_path):
+def test_changed_settings_are_for_the_trainer_to_judge(run, stand_in, tmp_path):
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
     origin = tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1" / "origin.json"
     content = json.loads(origin.read_text())
     content["inputs"]["settings"] = "others"
     origin.write_text(json.dumps(content))
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
-    assert len(calls(told)) == 2
+    assert len(calls(stand_in)) == 2
 
 
 @pytest.mark.slow
-def test_a_failing_run_is_reported_and_the_others_go_on(run, told, tmp_path, capsys):
-    (told / "fail").write_text("mst-1")
+def test_a_failing_run_is_reported_and_the_others_go_on(run, stand_in, tmp_path, capsys):
+    (stand_in / "fail").write_text("mst-1")
     assert run(*toy("--seeds", "1 2")) == 1
     out = capsys.readouterr().out
     assert "mst seed 1 failed: ended with exit code 2" in out
     assert "    mh4: hu-ud-train.conllu, line 7: a cycle\n" in out and "    loading\n" in out
-    assert sorted(call["run"] for call in calls(told)) == ["mh3-1", "mh3-2", "mst-1", "mst-2"]
+    assert sorted(call["run"] for call in calls(stand_in)) == ["mh3-1", "mh3-2", "mst-1", "mst-2"]
     table = (tmp_path / "home" / "results" / "toy.csv").read_text(encoding="utf-8")
     assert "mh3,1 2," in table and "mst,2," in table
-    (told / "fail").unlink()
+    (stand_in / "fail").unlink()
     assert run(*toy("--seeds", "1 2")) == 0
-    assert [call["run"] for call in calls(told)[4:]] == ["mst-1"]
+    assert [call["run"] for call in calls(stand_in)[4:]] == ["mst-1"]
     assert "mst,1 2," in (tmp_path / "home" / "results" / "toy.csv").read_text(encoding="utf-8")
 
 
-def test_a_run_that_ends_well_without_a_summary_has_failed(told, tmp_path, capsys):
+def test_a_run_that_ends_well_without_a_summary_has_failed(stand_in, tmp_path, capsys):
     assert study("reproduce", "--lang", "toy", "--systems", "mh3", "--seeds", "1", trainer=["true"], home=tmp_path / "home") == 1
     assert "ended without finishing its training" in capsys.readouterr().out
 
 
 @pytest.mark.slow
-def test_settings_stand_apart(run, told, hungarian, tmp_path, capsys):
+def test_settings_stand_apart(run, stand_in, hungarian, tmp_path, capsys):
     """Their runs, records and pages have names of their own; the paper's numbers are the same."""
     asked = ("--lang", "hu", "--systems", "mh4-hybrid", "--seeds", "1 2", "--ud", str(hungarian))
     assert run(*asked) == 0 and run(*asked, "--settings", "authors") == 0
@@ -119,9 +119,9 @@ def test_settings_stand_apart(run, told, hungarian, tmp_path, capsys):
     assert record["settings_of"] == "authors"
     page = (results / "hu-authors.md").read_text(encoding="utf-8")
     assert page.startswith("# hu (UD 2.0, settings: authors): UAS") and "84.59 ± 0.50" in page
-    given = [call["argv"] for call in calls(told) if "authors" in str(call["argv"])]
+    given = [call["argv"] for call in calls(stand_in) if "authors" in str(call["argv"])]
     assert len(given) == 2 and all("settings/authors.toml" in " ".join(argv) for argv in given)
-    assert "--config" not in next(call["argv"] for call in calls(told) if "authors" not in str(call["argv"]))
+    assert "--config" not in next(call["argv"] for call in calls(stand_in) if "authors" not in str(call["argv"]))
 
 
 def test_unknown_settings_are_refused_with_the_list(run, hungarian, capsys):

@@ -16,18 +16,18 @@ def of_hungarian(folder, *more):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("named", [True, False])
-def test_a_finished_model_parses_the_shared_tasks_segmentation(run, told, hungarian, segmented, tmp_path, named, capsys):
+def test_a_finished_model_parses_the_shared_tasks_segmentation(run, stand_in, hungarian, segmented, tmp_path, named, capsys):
     """In the given folder, or else in our own data folder."""
     if not named:
         (tmp_path / "data").mkdir()
         segmented = segmented.rename(tmp_path / "data" / "conll17")
     assert run(*of_hungarian(hungarian, *(("--conll17", str(segmented)) if named else ()))) == 0
     assert capsys.readouterr().err == ""
-    assert [(call["run"], call["file"]) for call in calls(told, "parses")] == [
+    assert [(call["run"], call["file"]) for call in calls(stand_in, "parses")] == [
         ("mh3-1", "hu-ud-dev.conllu"),
         ("mh3-1", "hu-udpipe.conllu"),
     ]
-    assert all(call["env"]["OMP_NUM_THREADS"] == "1" for call in calls(told, "parses"))
+    assert all(call["env"]["OMP_NUM_THREADS"] == "1" for call in calls(stand_in, "parses"))
     record = kept(tmp_path)
     # Of 3 predicted and 4 gold words, a and b are the same and have the correct heads; only a has the correct label.
     assert record["test_uas"] == pytest.approx(100 * 2 * 2 / (3 + 4)) and record["test_las"] == pytest.approx(
@@ -45,9 +45,9 @@ def test_a_finished_model_parses_the_shared_tasks_segmentation(run, told, hungar
     assert_nothing_of_this_machine(tmp_path / "home" / "results", tmp_path)
 
 
-def test_without_the_segmentation_there_are_trees_of_dev_only(run, told, hungarian, tmp_path):
+def test_without_the_segmentation_there_are_trees_of_dev_only(run, stand_in, hungarian, tmp_path):
     assert run(*of_hungarian(hungarian)) == 0
-    assert [call["file"] for call in calls(told, "parses")] == ["hu-ud-dev.conllu"]
+    assert [call["file"] for call in calls(stand_in, "parses")] == ["hu-ud-dev.conllu"]
     assert not {"test", "segmentation", "test_uas", "test_las"} & set(kept(tmp_path))
     text = trees(tmp_path / "home" / "results" / "hu" / "mh3-seed1.trees.gz")
     assert [line.split()[1] for line in text.splitlines() if line.startswith("#")] == ["dev"]
@@ -67,21 +67,21 @@ def test_test_scores_of_the_toy_treebank(run, tmp_path):
     assert record["test"] == record["segmentation"] == {"path": path.name, "git_blob": git_blob_id(path)}
 
 
-def test_a_segmentation_that_comes_later_is_parsed_then(run, told, hungarian, segmented, tmp_path):
+def test_a_segmentation_that_comes_later_is_parsed_then(run, stand_in, hungarian, segmented, tmp_path):
     assert run(*of_hungarian(hungarian)) == 0 and "test_las" not in kept(tmp_path)
     for _ in range(2):  # and only once
         assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
-    assert kept(tmp_path)["test_las"] == pytest.approx(100 * 2 * 1 / (3 + 4)) and len(calls(told)) == 1
-    assert [call["file"] for call in calls(told, "parses")].count("hu-udpipe.conllu") == 1
+    assert kept(tmp_path)["test_las"] == pytest.approx(100 * 2 * 1 / (3 + 4)) and len(calls(stand_in)) == 1
+    assert [call["file"] for call in calls(stand_in, "parses")].count("hu-udpipe.conllu") == 1
 
 
 @pytest.mark.slow
-def test_another_segmentation_is_parsed_again(run, told, hungarian, segmented, tmp_path):
+def test_another_segmentation_is_parsed_again(run, stand_in, hungarian, segmented, tmp_path):
     assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
     before, path = kept(tmp_path), segmented / "hu-udpipe.conllu"
     path.write_text(as_conllu(*(("%s" % word, 0, "_") for word in "abcd")).replace("\t0\t", "\t_\t"))  # now as the gold one
     assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 0
-    assert kept(tmp_path)["segmentation"]["git_blob"] == git_blob_id(path) and len(calls(told)) == 1
+    assert kept(tmp_path)["segmentation"]["git_blob"] == git_blob_id(path) and len(calls(stand_in)) == 1
     assert kept(tmp_path)["test_las"] == pytest.approx(100 * 2 / 4) != before["test_las"]  # "c" is a "dep" of "a" in both
 
 
@@ -143,14 +143,14 @@ def test_nothing_is_downloaded_when_a_folder_is_named(run, downloads, hungarian,
     assert downloads[1] == [] and capsys.readouterr().err == ""
 
 
-def test_a_folder_without_the_test_set(run, told, hungarian, segmented, tmp_path, capsys):
+def test_a_folder_without_the_test_set(run, stand_in, hungarian, segmented, tmp_path, capsys):
     """Training does not need it, unless a segmentation is given."""
     (hungarian / "hu-ud-test.conllu").unlink()
     assert run(*of_hungarian(hungarian, "--conll17", str(segmented))) == 2
     assert capsys.readouterr().err == "reproduce: %s has no hu-ud-test.conllu\n" % hungarian
     (tmp_path / "data").mkdir()
     segmented.rename(tmp_path / "data" / "conll17")
-    assert not calls(told) and run(*of_hungarian(hungarian)) == 0
+    assert not calls(stand_in) and run(*of_hungarian(hungarian)) == 0
     assert capsys.readouterr().err == "no scores on the test set: %s has no hu-ud-test.conllu\n" % hungarian
 
 
@@ -198,15 +198,15 @@ def test_a_scorer_that_is_not_there_does_not_stop_the_training(run, hungarian, s
     assert not (tmp_path / "home" / "results" / "conll17").exists() and kept(tmp_path)["dev_uas"] == pytest.approx(83.1)
 
 
-def test_the_segmentation_must_be_in_the_folder_that_is_named(run, told, hungarian, tmp_path, capsys):
+def test_the_segmentation_must_be_in_the_folder_that_is_named(run, stand_in, hungarian, tmp_path, capsys):
     assert run(*of_hungarian(hungarian, "--conll17", str(hungarian))) == 2
     assert capsys.readouterr().err == "reproduce: CONLL17: %s has no hu-udpipe.conllu\n" % hungarian
-    assert not calls(told) and not (tmp_path / "home").exists()
+    assert not calls(stand_in) and not (tmp_path / "home").exists()
 
 
 @pytest.mark.slow
-def test_a_model_that_cannot_parse_has_no_test_scores(run, told, tmp_path, capsys):
-    (told / "mute").write_text("mst-1")
+def test_a_model_that_cannot_parse_has_no_test_scores(run, stand_in, tmp_path, capsys):
+    (stand_in / "mute").write_text("mst-1")
     results = tmp_path / "home" / "results" / "toy"
     results.mkdir(parents=True)
     (results / "mst-seed1.trees.gz").write_bytes(b"trees of another model")
@@ -220,19 +220,19 @@ def test_a_model_that_cannot_parse_has_no_test_scores(run, told, tmp_path, capsy
     assert "test_las" in mh3 and not (results / "mst-seed1.trees.gz").exists()
     assert "mst,1," in (results.parent / "toy.csv").read_text(encoding="utf-8")
 
-    (told / "mute").unlink()  # the next time it can
+    (stand_in / "mute").unlink()  # the next time it can
     assert run(*toy("--seeds", "1")) == 0
-    assert len(calls(told)) == 2 and [call["run"] for call in calls(told, "parses")].count("mh3-1") == 2
+    assert len(calls(stand_in)) == 2 and [call["run"] for call in calls(stand_in, "parses")].count("mh3-1") == 2
     assert kept(tmp_path, "toy/mst-seed1")["test_las"] == mh3["test_las"]
     assert trees(results / "mst-seed1.trees.gz") == trees(results / "mh3-seed1.trees.gz")
 
 
 @pytest.mark.slow
-def test_a_model_parses_once_unless_its_trees_are_lost(run, told, tmp_path):
+def test_a_model_parses_once_unless_its_trees_are_lost(run, stand_in, tmp_path):
     def again():
         assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
-        assert len(calls(told)) == 1
-        return len(calls(told, "parses"))
+        assert len(calls(stand_in)) == 1
+        return len(calls(stand_in, "parses"))
 
     assert again() == again() == 2
     record, path = kept(tmp_path, "toy/mh3-seed1"), tmp_path / "home" / "results" / "toy" / "mh3-seed1.trees.gz"

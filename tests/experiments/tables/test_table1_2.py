@@ -10,7 +10,7 @@ from mh4.util.files import git_blob_id
 
 
 @pytest.mark.slow
-def test_features_trains_what_results_do_not_have(run_features, told, hungarian, tmp_path, capsys):
+def test_features_trains_what_results_do_not_have(run_features, stand_in, hungarian, tmp_path, capsys):
     folder, results = hungarian, tmp_path / "home" / "results"
     blobs = {split: git_blob_id(folder / ("hu-ud-%s.conllu" % split)) for split in ("train", "dev")}
     files = {"train": blobs["train"], "dev": {"path": "hu-ud-dev.conllu", "git_blob": blobs["dev"]}}
@@ -20,7 +20,7 @@ def test_features_trains_what_results_do_not_have(run_features, told, hungarian,
     record(results, "hu", "mh3", 1, 83.0, **files)  # of no table
     assert run_features("--lang", "hu", "--ud", str(folder)) == 0
     untrained = ("greedy-mh4-two", "greedy-mh4-three", "greedy-mh4", "mh4-two")
-    trained = sorted(call["run"] for call in calls(told))
+    trained = sorted(call["run"] for call in calls(stand_in))
     assert trained == sorted("%s-%d" % (s, n) for s in untrained for n in (1, 2))
     page = (results / "hu-features.md").read_text(encoding="utf-8").splitlines()
     assert page[2].split(" | ")[-1] == "paper's average |"
@@ -37,7 +37,7 @@ def test_features_trains_what_results_do_not_have(run_features, told, hungarian,
     assert table[4]["mean"] == "84.3900" and table[4]["paper_uas_avg10"] == "87.27" and table[4]["seeds"] == "1 2 3"
     assert "82.40 ± 0.07" in capsys.readouterr().out
     assert run_features("--lang", "hu", "--ud", str(folder)) == 0  # now there is nothing to train
-    assert len(calls(told)) == len(trained) and "0 to train, 10 already finished" in capsys.readouterr().out
+    assert len(calls(stand_in)) == len(trained) and "0 to train, 10 already finished" in capsys.readouterr().out
 
 
 def test_the_page_is_among_those_made_from_records(tmp_path):
@@ -50,8 +50,8 @@ def test_the_page_is_among_those_made_from_records(tmp_path):
 
 
 @pytest.mark.slow
-def test_features_of_what_is_finished_when_a_run_fails(run_features, told, tmp_path, capsys):
-    (told / "fail").write_text("greedy-mh4-1")
+def test_features_of_what_is_finished_when_a_run_fails(run_features, stand_in, tmp_path, capsys):
+    (stand_in / "fail").write_text("greedy-mh4-1")
     assert run_features("--lang", "toy", "--seeds", "1") == 1
     assert "greedy-mh4 seed 1 failed" in capsys.readouterr().out
     page = (tmp_path / "home" / "results" / "toy-features.md").read_text(encoding="utf-8")
@@ -62,19 +62,19 @@ def test_features_of_what_is_finished_when_a_run_fails(run_features, told, tmp_p
 
 
 @pytest.mark.slow
-def test_features_when_all_runs_fail(run_features, told, tmp_path, capsys):
+def test_features_when_all_runs_fail(run_features, stand_in, tmp_path, capsys):
     """Without a table, what is said is why they failed."""
-    (told / "fail").write_text(" ".join("%s-1" % system for _, _, system in table1_2.ROWS))
+    (stand_in / "fail").write_text(" ".join("%s-1" % system for _, _, system in table1_2.ROWS))
     assert run_features("--lang", "toy", "--seeds", "1") == 1
     said = capsys.readouterr()
     assert said.out.count("line 7: a cycle") == 5 and said.err == ""
     assert not (tmp_path / "home" / "results" / "toy-features.md").exists()
 
 
-def test_features_says_what_is_wrong(run_features, told, capsys):
+def test_features_says_what_is_wrong(run_features, stand_in, capsys):
     assert run_features("--lang", "xx") == 2
     assert usage("features") in capsys.readouterr().err
     assert run_features("--lang", "hu", "--seeds", "0") == 2
     assert capsys.readouterr().err.startswith("features: SEEDS: 0 is not a positive whole number")
     assert run_features("--help") == 0 and "SEEDS" in capsys.readouterr().out
-    assert not calls(told)
+    assert not calls(stand_in)
