@@ -307,7 +307,7 @@ def test_exact_mh4_against_mh3(said):
     said("differences.md", "With the authors' settings it is, too, by about as much.")
     said(
         "differences.md",
-        "With ours, the two are even on Hungarian, and on Gothic `mh3` is ahead by two to three standard errors.",
+        "With ours, the two are even on Hungarian, and on Gothic `mh3` is ahead by more than three standard errors.",
     )
     ours, authors = (scores("dev_uas", settings) for settings in (OURS, AUTHORS))
     errors = {}
@@ -317,7 +317,7 @@ def test_exact_mh4_against_mh3(said):
         assert min(ahead, in_paper) > 0 and abs(ahead - in_paper) < 0.1
         difference, error = ours[treebank, "mh3"].ahead_of(ours[treebank, "mh4-two"])
         errors[treebank] = difference / error
-    assert abs(errors["hu"]) < 1 and 2 < errors["got"] < 3
+    assert abs(errors["hu"]) < 1 and 3 < errors["got"] < 4
 
 
 def test_how_mh4_two_learns(said):
@@ -347,12 +347,12 @@ def test_what_a_falling_learning_rate_does(said):
         "differences.md",
         "Within our settings, it raises `mh4-two` by 0.32 on Hungarian, and lowers `mh3` and `mh4-hybrid` there by 0.34",
     )
-    said("differences.md", "and 0.33; on Gothic, it raises `mh4-two` by 0.15 and `mh3` by 0.13 (one run each, ± 0.23 to 0.25).")
+    said("differences.md", "and 0.33; on Gothic, it raises `mh4-two` by 0.15 and `mh3` by 0.17 (one run each, ± 0.22 to 0.23).")
     effects = {key: float(row["uas_effect"]) for key, row in found["full"].items()}
-    expected = {("mh4-two", "hu"): 0.32, ("mh3", "hu"): -0.34, ("mh4-two", "got"): 0.15, ("mh3", "got"): 0.13}
+    expected = {("mh4-two", "hu"): 0.32, ("mh3", "hu"): -0.34, ("mh4-two", "got"): 0.15, ("mh3", "got"): 0.17}
     assert effects == pytest.approx({**expected, ("mh4-hybrid", "hu"): -0.33}, abs=0.0051)  # the csv is rounded, too
     errors = [round(float(row["uas_error"]), 2) for row in found["full"].values()]
-    assert (min(errors), max(errors)) == (0.23, 0.25)
+    assert (min(errors), max(errors)) == (0.22, 0.23)
 
     def ahead(within):
         uas = {key: float(row["uas"]) for key, row in found[within].items()}
