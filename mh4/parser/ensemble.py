@@ -274,7 +274,8 @@ def load(
 ) -> Parser | Ensemble:
     """Load the parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
 
-    decode: "exact", "greedy", "beam" (of width `beam`) or "mbr"; if None, exact for global models and greedy for greedy ones.
+    decode: "exact", "greedy", "beam" (of width `beam`, 8 by default) or "mbr"; if None, exact for global models and greedy
+    for greedy ones.
     contextual: a file, or several, with vectors of the sentences, if the model was trained with such (see mh4.parser.contextual).
     For a list of folders, the ensemble of their parsers, which decode by their defaults, with trees of the class `tree`: "mst"
     (any), "mh4" or "1ec".

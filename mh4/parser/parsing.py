@@ -56,8 +56,8 @@ class Parser:
     ) -> "Parser":
         """Load the parser that ``mh4 train`` saved in `folder`; InputError if there is none or its format is another.
 
-        decode: "exact", "greedy", "beam" (of width `beam`) or "mbr" (see System.minimum_bayes_risk); if None, exact for global
-        models and greedy for greedy ones. Raises InputError if the system does not support this decoding.
+        decode: "exact", "greedy", "beam" (of width `beam`, 8 by default) or "mbr" (see System.minimum_bayes_risk); if None, exact
+        for global models and greedy for greedy ones. Raises InputError if the system does not support this decoding.
         contextual: a file, or several, with the vectors of the sentences to parse, for models that were trained with such
         (mh4.parser.contextual).
         """

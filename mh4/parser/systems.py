@@ -90,8 +90,8 @@ class System:
     def decoder(self, decoding: str | None = None, width: int | None = None) -> Decode:
         """The function from the tensors by name, and single_root, to a Derivation.
 
-        decoding: one of DECODING_METHODS, or None for the default; width: of the beam, by default
-        BEAM. Raises InputError if the system lacks it, or if a width is given for another decoding than beam.
+        decoding: one of DECODING_METHODS, or None for the default; width: of the beam, by default BEAM.
+        Raises InputError if the system lacks this decoding, or if a width is given without a beam.
         """
         decoding = self.default if decoding is None else decoding
         if not isinstance(decoding, str) or decoding not in DECODING_METHODS:
