@@ -179,7 +179,7 @@ def test_the_settings_of_the_authors_and_ours(said):
         "differences.md",
         "averaged over the [treebanks and systems tried](../experiments/results/summary.md), is less than 0.1 in dev UAS",
     )
-    said("differences.md", "and no single one, of one to three seeds, is as large as 0.5.")
+    said("differences.md", "and no single one, of two or three seeds, is as large as 0.5.")
     said("differences.md", "With our settings, these systems are on average about half a point better than the paper says.")
     systems = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
     seeds = set()
@@ -188,7 +188,7 @@ def test_the_settings_of_the_authors_and_ours(said):
         assert abs(statistics.mean(authors)) < 0.1 and max(map(abs, authors)) < 0.5 and len(authors) >= 12
         assert 0.3 < statistics.mean(ours) < 0.7
         seeds |= {one.seeds for (_, system), one in scores(score, AUTHORS).items() if system in systems and one.paper}
-    assert (min(seeds), max(seeds)) == (1, 3)
+    assert (min(seeds), max(seeds)) == (2, 3)
 
 
 def from_the_paper(settings, score, *systems):
@@ -265,10 +265,16 @@ def test_what_the_paper_says_of_scores(said):
     assert sum(points < 0 for points in greedy) == 3
     said(
         "differences.md",
-        "| so they do on Vietnamese and Indonesian, in test LAS, by 0.5 to 0.8, except for MH3 on Vietnamese: 0.1 |",
+        "| so they do on Vietnamese and Indonesian, in test LAS, by 0.4 to 0.8, except for MH3 on Vietnamese: 0.1 |",
     )
     mh3, oneec = (ahead("test_las", system, "mst", ["vi", "id"]) for system in ("mh3", "1ec"))
-    assert [round(points, 1) for points in mh3] == [0.1, 0.8] and {round(points, 1) for points in oneec} <= {0.5, 0.6, 0.7, 0.8}
+    assert [round(points, 1) for points in mh3] == [0.1, 0.8] and {round(points, 1) for points in oneec} <= {
+        0.4,
+        0.5,
+        0.6,
+        0.7,
+        0.8,
+    }
 
 
 def test_mh4_and_1ec_by_length(said):
@@ -313,8 +319,8 @@ def test_exact_mh4_against_mh3(said):
     errors = {}
     for treebank in ("hu", "got"):
         mh3, mh4 = (authors[treebank, system] for system in ("mh3", "mh4-two"))
-        ahead, in_paper = mh4.mean - mh3.mean, mh4.paper - mh3.paper
-        assert min(ahead, in_paper) > 0 and abs(ahead - in_paper) < 0.1
+        (ahead, error), in_paper = mh4.ahead_of(mh3), mh4.paper - mh3.paper
+        assert min(ahead, in_paper) > 0 and abs(ahead - in_paper) < error
         difference, error = ours[treebank, "mh3"].ahead_of(ours[treebank, "mh4-two"])
         errors[treebank] = difference / error
     assert abs(errors["hu"]) < 1 and 3 < errors["got"] < 4
@@ -322,10 +328,10 @@ def test_exact_mh4_against_mh3(said):
 
 def test_how_mh4_two_learns(said):
     said("differences.md", "in the first 10,000 updates, it is behind by a point of dev UAS on average, with")
-    said("differences.md", "the authors' by 0.2 on Hungarian and 0.4 on Gothic.")
+    said("differences.md", "the authors' by 0.1 on Hungarian and 0.4 on Gothic.")
     early = {folder: lead(folder, 0, 10000) for folder in ("hu", "got", "hu-authors", "got-authors")}
     assert round(early["hu"]) == round(early["got"]) == -1
-    assert (round(early["hu-authors"], 1), round(early["got-authors"], 1)) == (-0.2, -0.4)
+    assert (round(early["hu-authors"], 1), round(early["got-authors"], 1)) == (-0.1, -0.4)
     said("differences.md", "With theirs, training takes at least 28,000 updates, and `mh4-two` is ahead towards the end: between")
     said("differences.md", "22,000 and 28,000 updates by 0.4 on each.")
     late = [lead(folder, 22000, 28000) for folder in ("hu-authors", "got-authors")]
