@@ -112,7 +112,7 @@ def test_the_best_of_all_items(n, seed, kind, hybrid, arcs, single):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [16, 17, 18, 21])
+@pytest.mark.parametrize("n", [16, 17, 18, 25])
 @pytest.mark.parametrize("arcs", [False, True])
 def test_longer_sentences(n, arcs):
     """More than one block of first nodes, and panels of last nodes for any width of vectors."""

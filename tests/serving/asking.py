@@ -125,7 +125,7 @@ def serving(folder, models, *options):
     for name, (model, segmenter) in models.items():
         arguments += ["--model", "%s=%s" % (name, model)] + (["--segmenter", "%s=%s" % (name, segmenter)] if segmenter else [])
     log = folder / "log"
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), OMP_NUM_THREADS="1")
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
     with open(log, "wb") as errors:
         process = subprocess.Popen(COMMAND + arguments, stdout=subprocess.PIPE, stderr=errors, env=environment)
     with process:

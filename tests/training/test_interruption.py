@@ -50,7 +50,7 @@ def training(treebank, folder, *more):
 
 
 def start(arguments, command=("-m", "mh4"), **options):
-    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT), OMP_NUM_THREADS="1")
+    environment = dict(os.environ, PYTHONPATH=str(toy.ROOT))
     return subprocess.Popen([sys.executable, *command, *arguments], env=environment, **options)
 
 

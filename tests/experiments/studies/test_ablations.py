@@ -159,10 +159,8 @@ def test_what_is_recorded_with_these_settings_is_not_trained_again(train, stand_
     assert {line["seeds"] for line in recorded(tmp_path).values()} == {"2"}  # those of other settings are not in the table
     assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 6
     assert {line["seeds"] for line in recorded(tmp_path).values()} == {"1 2"}
-    (tmp_path / "plan.toml").write_text(SMALL_PLAN)
-    assert (
-        train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 8
-    )  # the models there are of other settings
+    (tmp_path / "plan.toml").write_text(SMALL_PLAN)  # but the models there are of other settings
+    assert train("--rows", "boundaries", "--seeds", "1") == 0 and len(calls(stand_in)) == 8
 
 
 @pytest.mark.slow
