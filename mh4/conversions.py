@@ -5,7 +5,7 @@ from typing import Any
 from conllu import TokenList, parse
 
 from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
-from mh4.errors import InputError
+from mh4.errors import needs
 
 
 def to_token_list(sentence: Sentence) -> TokenList:
@@ -33,14 +33,12 @@ def to_udapi(sentence: Sentence) -> Any:
 def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
     """A spacy.tokens.Doc with the words, tags and tree; vocab: a spacy.vocab.Vocab, by default a new one.
 
-    Words are separated by single spaces, and spaCy's root, which is its own head, has the label ROOT. Raises InputError if spaCy is
-    not installed.
+    Words are separated by single spaces, and spaCy's root, which is its own head, has the label ROOT. Raises NotInstalled
+    without spaCy.
     """
-    try:
+    with needs("this", "spacy", "spacy"):
         from spacy.tokens import Doc
         from spacy.vocab import Vocab
-    except ImportError:
-        raise InputError("this needs spacy, which is not installed: pip install spacy") from None
     columns: dict[str, Any] = {"words": sentence.words}
     if sentence.heads is not None:
         columns["heads"] = [head - 1 if head else k for k, head in enumerate(sentence.heads[1:].tolist())]

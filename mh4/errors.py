@@ -22,6 +22,18 @@ class NotInstalled(InputError, ImportError):
     """A package that is not installed; the message says how to install it."""
 
 
+@contextmanager
+def needs(what: str, extra: str, package: str = "") -> Iterator[None]:
+    """Import packages of an extra of mh4 in the block. Raises NotInstalled if `package`, by default whichever is missing, is not there."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "mh4":
+            raise
+        message = "%s needs %s, which is not installed: pip install 'mh4[%s]'" % (what, package or error.name, extra)
+        raise NotInstalled(message) from None
+
+
 def reason(error: OSError) -> str:
     """The operating system's message."""
     return error.strerror or str(error)

@@ -6,7 +6,7 @@ import click
 
 from mh4.cli.group import say
 from mh4.cli.paths import NAMED_PATH
-from mh4.errors import InputError, NotInstalled, shown
+from mh4.errors import InputError, needs, shown
 
 _NAME = re.compile(r"[\w.][\w.-]{0,99}", re.ASCII)
 
@@ -78,13 +78,9 @@ def serve(
     Anyone who can reach the address can use it: to open it to other machines (--host), put it behind a server that authenticates users
     and encrypts.
     """
-    try:
+    with needs("this", "serve"):
         from mh4.serving.app import Limits
         from mh4.serving.server import serve
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "mh4":
-            raise
-        raise NotInstalled("this needs %s, which is not installed: pip install mh4[serve]" % error.name) from None
 
     names = [name for name, _ in models]
     for name, _ in segmenters:

@@ -16,14 +16,12 @@ from typing import Any
 from mh4 import version
 from mh4.corpus import checksums
 from mh4.corpus.settings import Settings
-from mh4.errors import InputError, NotInstalled
+from mh4.errors import InputError, needs
 from mh4.util.files import make_folder
 
-try:
+with needs("this", "corpus", "Dask"):
     import dask
     from distributed import CancelledError, Client, Future, LocalCluster, wait
-except ModuleNotFoundError:
-    raise NotInstalled("this needs Dask, which is not installed: pip install 'mh4[corpus]'") from None
 
 _LOOK = 1  # seconds between looks at which workers there are
 _ANSWER = 30  # seconds in which a worker that has a result gives it
@@ -235,10 +233,8 @@ def _local(number: int) -> LocalCluster:
 
 
 def _slurm(options: str, logs: str) -> Any:
-    try:
+    with needs("--slurm", "corpus", "dask-jobqueue"):
         from dask_jobqueue import SLURMCluster
-    except ModuleNotFoundError:
-        raise NotInstalled("--slurm needs dask-jobqueue, which is not installed: pip install 'mh4[corpus]'") from None
     make_folder(logs)
     # Of Dask's own directives, memory and time are left to the options, or to the defaults of the cluster.
     return SLURMCluster(

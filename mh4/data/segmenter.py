@@ -16,7 +16,7 @@ from typing import Any
 
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
-from mh4.errors import InputError, shown
+from mh4.errors import InputError, needs, shown
 from mh4.util.files import atomic_path
 from mh4.util.processes import temporary_child
 from mh4.util.reading import open_regular
@@ -196,8 +196,6 @@ def _without_nul(lines: Iterable[str], name: str, before: int) -> Iterator[str]:
 
 
 def _udpipe() -> Any:
-    try:
+    with needs("segmenting text", "text", "ufal.udpipe"):
         import ufal.udpipe
-    except ImportError:
-        raise InputError("segmenting text needs ufal.udpipe, which is not installed: pip install mh4[text]") from None
     return ufal.udpipe

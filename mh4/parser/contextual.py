@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mh4.data.conllu import Sentence
-from mh4.errors import InputError, NotInstalled, shown, unreadable
+from mh4.errors import InputError, needs, shown, unreadable
 from mh4.util import reading
 from mh4.util.reading import Path
 
@@ -34,20 +34,17 @@ class Window(Sentence):
 
 
 class Contextual:
-    """The matrices of files: (n, dimensions) for a sentence of n words, of 16 or 32-bit numbers. They are read when they are asked for.
+    """The matrices of files: (n, dimensions) for a sentence of n words, of 16, 32 or 64-bit numbers. They are read when they are asked for.
 
     paths: of one file, or of several. Raises InputError if a file cannot be read or has nothing in it, or if they differ in their
-    dimensions, and NotInstalled if there is no package safetensors.
+    dimensions, and NotInstalled without the package safetensors.
     """
 
     def __init__(self, paths: Path | Iterable[Path]) -> None:
         several = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else paths
         self.paths = list(map(os.fsdecode, several))
-        try:
+        with needs("a file of contextual vectors", "contextual"):
             from safetensors import SafetensorError, safe_open
-        except ModuleNotFoundError:
-            message = "contextual vectors need the package safetensors, as in pip install 'mh4[contextual]'"
-            raise NotInstalled(message) from None
         self._error = SafetensorError
         self._files: dict[str, tuple[str, Any]] = {}
         self.dimensions = 0
@@ -88,7 +85,7 @@ class Contextual:
             stored = file.get_slice(name)
             if stored.get_shape() != expected or stored.get_dtype() not in ("F16", "F32", "F64"):
                 raise InputError(
-                    "%s: vectors of %s: %s of the shape %s, expected F16 or F32 of the shape %s"
+                    "%s: vectors of %s: %s of the shape %s, expected F16, F32 or F64 of the shape %s"
                     % (path, where, stored.get_dtype(), stored.get_shape(), expected)
                 )
             matrix = stored[rows].astype(np.float32)

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from mh4.errors import InputError, NotInstalled
+from mh4.errors import InputError, needs
 
 EXTENSIONS = (".gz", ".bz2", ".xz", ".zst")
 
@@ -74,10 +74,8 @@ def _stream(extension: str, path: str, file: BinaryIO, mode: Any) -> BinaryIO:
 
 def _zstd(path: str) -> Any:
     """The package for .zst, a part of Python from 3.14 on."""
-    try:
+    with needs("%s: .zst" % path, "zstd", "backports.zstd"):
         from backports import zstd
-    except ModuleNotFoundError:
-        raise NotInstalled("%s: .zst needs the package backports.zstd, as in pip install 'mh4[zstd]'" % path) from None
     return zstd
 
 

@@ -7,19 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from mh4.errors import InputError
+from mh4.errors import InputError, needs
 from mh4.util.files import atomic_path
 
 
 def check_plot(path: str) -> None:
-    """Raise InputError if matplotlib is not installed, or if it cannot write an image to `path`."""
+    """Raise NotInstalled without matplotlib, and InputError if it cannot write an image to `path`."""
     logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # it reports its first search for fonts, and where it keeps them
     try:
-        with warnings.catch_warnings():
+        with needs("a plot", "plots"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("a plot needs matplotlib, which is not installed: pip install matplotlib") from None
     except ValueError as error:  # its configuration, such as MPLBACKEND
         raise InputError("matplotlib cannot be used: %s" % error) from None
     kinds = Figure().canvas.get_supported_filetypes()

@@ -177,7 +177,7 @@ def test_what_cannot_be_trained(treebank, tmp_path, monkeypatch):
     assert "no/out: cannot be written" in refused(good, "--dev", good, "-o", str(tmp_path / "no" / "out"))
     monkeypatch.setitem(sys.modules, "ufal.udpipe", None)
     message = refused(good, "--dev", good, "-o", str(out))
-    assert message == "mh4: segmenting text needs ufal.udpipe, which is not installed: pip install mh4[text]\n"
+    assert message == "mh4: segmenting text needs ufal.udpipe, which is not installed: pip install 'mh4[text]'\n"
 
 
 def test_text_and_segmenter_need_each_other(trained, model, treebank):

@@ -86,7 +86,9 @@ def test_a_package_that_is_missing(tmp_path, monkeypatch):
     (tmp_path / "a.zst").write_bytes(b"")
     for use in (lambda: opened(str(tmp_path / "a.zst")), lambda: compressed(io.BytesIO(), "a.zst")):
         with (
-            pytest.raises(NotInstalled, match=r"a.zst: .zst needs the package backports.zstd, as in pip install 'mh4\[zstd\]'"),
+            pytest.raises(
+                NotInstalled, match=r"a.zst: .zst needs backports.zstd, which is not installed: pip install 'mh4\[zstd\]'"
+            ),
             use(),
         ):
             pass
