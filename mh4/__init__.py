@@ -4,6 +4,7 @@ The reference implementation of Gómez-Rodríguez, Shi & Lee, "Global Transition
 (ACL 2018). ``mh4.train`` trains; ``mh4.load(folder).parse(sentences)`` parses; ``mh4.decoders`` are the exact chart parsers.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mh4.version import __version__ as __version__
@@ -19,16 +20,7 @@ __all__ = ["Ensemble", "Parser", "compare", "coverage", "evaluate", "load", "tra
 
 def __getattr__(name: str) -> Any:
     """Import these on first use, so that other code starts without the compiled decoders."""
-    if name in ("compare", "coverage", "evaluate"):
-        from mh4.analysis import interface
-
-        return getattr(interface, name)
-    if name == "train":
-        from mh4.training import interface as training
-
-        return training.train
-    if name in __all__:
-        from mh4.parser import ensemble
-
-        return getattr(ensemble, name)
-    raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    if name not in __all__:
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    measures = dict.fromkeys(("compare", "coverage", "evaluate"), "mh4.analysis.interface")
+    return getattr(import_module({"train": "mh4.training.interface", **measures}.get(name, "mh4.parser.ensemble")), name)

@@ -14,13 +14,12 @@ between two adjacent blocks (Kuhlmann & Nivre, "Mildly Non-Projective Dependency
 
 import re
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from math import inf as INFINITY
 
 import numpy as np
 
-from mh4.decoders import Derivation, mh3, mh4, mh5, mhk, mst, oneec
+from mh4.decoders import mh3, mh4, mh5, mhk, mst, oneec
 from mh4.decoders.shared import arguments
 from mh4.decoders.tree_measures import measures
 from mh4.decoders.tree_measures.core import core
@@ -143,14 +142,10 @@ def _decode(arcs: np.ndarray, k: float | None, single_root: bool) -> np.ndarray:
         return mst.decode(arcs, single_root=single_root).heads
     if k > 5:
         return mhk.decode(arcs, int(k), single_root=single_root).heads
-    decoders: dict[int, tuple[Callable[..., Derivation], int]] = {
-        3: (mh3.decode, 2),
-        4: (mh4.decode, 6),
-        5: (partial(mh5.decode, max_bytes=sys.maxsize), 12),
-    }
-    decode, reduces = decoders[int(k)]
+    chart, reduces = {3: (mh3, 2), 4: (mh4, 6), 5: (mh5, 12)}[int(k)]
+    limit = {"max_bytes": sys.maxsize} if k == 5 else {}
     shift, reduce = np.zeros((n + 2, n + 2), np.float32), np.zeros((reduces, n + 2, n + 2), np.float32)
-    return decode(shift, reduce, cost=arcs, single_root=single_root).heads
+    return chart.decode(shift, reduce, cost=arcs, single_root=single_root, **limit).heads
 
 
 def _degree(name: str) -> float | None:

@@ -122,12 +122,7 @@ class Experiment:
 
 
 def train_together(
-    experiments: Sequence[Experiment],
-    name: str,
-    models: Path,
-    jobs: int,
-    recorded: Callable[[], object],
-    records_count: bool,
+    experiments: Sequence[Experiment], name: str, models: Path, jobs: int, recorded: Callable[[], object], records_count: bool
 ) -> None:
     """Trains the unfinished runs of experiments, the first of each first, `jobs` at a time; calls `recorded` after new records.
 

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from rich.console import Console
@@ -22,16 +23,13 @@ def display(runs: Sequence[Run], console: Console) -> "Lines | LiveTable":
     return LiveTable(runs, console) if console.is_terminal and not console.is_dumb_terminal else Lines(runs, console)
 
 
-class Lines:
+class Lines(AbstractContextManager):
     """Without a terminal: a line when a run starts or ends, and occasionally one about its last evaluation."""
 
     def __init__(self, runs: Sequence[Run], console: Console) -> None:
         self.console = console
         self.reported = {run.folder: 0.0 for run in runs}
         self.width = max((len(run.name) for run in runs), default=0)
-
-    def __enter__(self) -> "Lines":
-        return self
 
     def __exit__(self, *error: Any) -> None:
         pass

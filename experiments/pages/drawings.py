@@ -1,13 +1,11 @@
 """The figures of the report, as SVG: learning curves, and differences from the paper."""
 
 import io
-import logging
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from experiments import paper
-from mh4.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,15 +14,6 @@ if TYPE_CHECKING:
 # Colours that remain distinct to colour-blind readers (Okabe & Ito 2008).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8a8a00")
 SHOWN = 12.0  # a plot of learning curves begins this many points below the best score
-
-
-def check() -> None:
-    """Raises InputError if matplotlib is not installed."""
-    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it reports its first search for fonts
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise InputError("the figures need matplotlib, which `make setup` installs") from None
 
 
 def curves(runs: Mapping[str, Sequence[tuple[int, float]]]) -> str:

@@ -159,11 +159,7 @@ def ablations(bench: Bench, langs: str, rows: str, systems: str, seeds: str, len
 
 # The table
 
-TITLES = {
-    SHORT: "Short runs, our settings",
-    OURS: "Full length, our settings",
-    THEIRS: "Full length, the authors' settings",
-}
+TITLES = {SHORT: "Short runs, our settings", OURS: "Full length, our settings", THEIRS: "Full length, the authors' settings"}
 DEV: tuple[Literal["dev_uas", "dev_las"], ...] = ("dev_uas", "dev_las")
 SCORES: tuple[Literal["uas", "las"], ...] = ("uas", "las")
 HEADER = "within row system lang seeds uas uas_effect uas_error las las_effect las_error commits".split()

@@ -8,6 +8,7 @@ coverage. This is not in the paper.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -18,14 +19,14 @@ from experiments.engine.command import Study
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run, requested_models
 from experiments.engine.treebank import Treebank, located
-from experiments.pages import document, drawings, sections
+from experiments.pages import document, sections
 from experiments.pages.document import Heading, Part, Picture
 from experiments.pages.writer import Table, comma_separated
 from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, reliability
 from mh4.data import conllu
 from mh4.parser.systems import with_marginals
 from mh4.util.files import make_folder
-from mh4.util.plots import save
+from mh4.util.plots import plotted, require_matplotlib
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
 COLUMNS = {  # of what is measured, by the names in `Measured.scores`, with the form of their numbers
@@ -98,7 +99,7 @@ def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> Measured:
 def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     """Measure and write the table."""
     asked = options.request(lang, seeds=seeds, ud=ud)
-    drawings.check()
+    require_matplotlib()
     bank = located(asked.lang, asked.ud)
     models = requested_models(bench.models(bank.name), systems, seeds, with_marginals(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
@@ -109,7 +110,8 @@ def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> N
     title, name = bank.title, bank.name + "-calibration"
     make_folder(bench.results)
     drawing = bench.results / (name + ".png")
-    plot(drawing, title + ", development set", models, measured)
+    with plotted(str(drawing), 10, 4.2) as figure:
+        plot(figure, title + ", development set", models, measured)
     parts = page(bank, models, measured, options.repeat())
     csv_text = as_csv(bank, models, measured)
     written = document.write(bench.results, name, title + ": calibration of the probabilities of arcs", parts, csv_text)
@@ -176,11 +178,8 @@ def as_csv(bank: Treebank, models: Sequence[Run], measured: Sequence[Measured]) 
     return comma_separated(header, body)
 
 
-def plot(path: Path, title: str, models: Sequence[Run], measured: Sequence[Measured]) -> None:
-    """Plot reliability, and accuracy against coverage, as a PNG."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
+def plot(figure: Any, title: str, models: Sequence[Run], measured: Sequence[Measured]) -> None:
+    """Plot reliability, and accuracy against coverage, on a matplotlib figure."""
     left, right = figure.subplots(1, 2)
     figure.suptitle(title, fontsize=11)
     left.plot([0, 100], [0, 100], color="grey", linewidth=0.8)
@@ -201,4 +200,3 @@ def plot(path: Path, title: str, models: Sequence[Run], measured: Sequence[Measu
     for axes in (left, right):
         axes.grid(alpha=0.3)
         axes.legend(fontsize=7)
-    save(figure, str(path))

@@ -30,6 +30,7 @@ from experiments.tables import against_mh3, summary, systems, table1_2, table4, 
 from mh4.data import treebanks
 from mh4.dynet_build.cpu import described
 from mh4.errors import InputError
+from mh4.util.plots import require_matplotlib
 
 NAME = "report"
 TITLE = "Global Transition-based Non-projective Dependency Parsing: the paper's tables and ours"
@@ -83,7 +84,7 @@ def write(names: Sequence[str], results: Path) -> list[Path]:
 
     With the former, the summary of all results.
     """
-    drawings.check()
+    require_matplotlib()
     toy = all(map(records.is_toy, names))
     names = sorted((name for name in records.names(results) if records.is_toy(name) is toy), key=paper.treebank_place)
     runs = {name: records.load(name, results) for name in names}

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -19,13 +20,13 @@ from experiments.engine.command import Study
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run, requested_models
 from experiments.engine.treebank import Treebank, located
-from experiments.pages import document, drawings, sections
+from experiments.pages import document, sections
 from experiments.pages.document import Heading, Part, Picture
 from experiments.pages.writer import Table, comma_separated
 from mh4.data import conllu
 from mh4.parser.systems import SYSTEMS
 from mh4.util.files import make_folder
-from mh4.util.plots import save
+from mh4.util.plots import plotted, require_matplotlib
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mh4-two")
 # The decoders by their names in tables: how they search, and the width of their beam, if it is one
@@ -108,7 +109,7 @@ def searched() -> list[str]:
 def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     """Measure and write the table."""
     asked = options.request(lang, seeds=seeds, ud=ud)
-    drawings.check()
+    require_matplotlib()
     bank = located(asked.lang, asked.ud)
     models = requested_models(bench.models(bank.name), systems, seeds, searched(), DEFAULT_SYSTEMS)
     sentences = conllu.read(str(bank.paths["dev"]))
@@ -120,7 +121,8 @@ def search(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
     lengths, title, name = list(map(len, sentences)), bank.title, bank.name + "-search"
     make_folder(bench.results)
     drawing = bench.results / (name + ".png")
-    plot(drawing, title + ", development set", measured, lengths)
+    with plotted(str(drawing), 10, 4.2) as figure:
+        plot(figure, title + ", development set", measured, lengths)
     parts, csv_text = page(bank, models, measured, lengths, options.repeat()), as_csv(bank, models, measured, sum(lengths))
     written = document.write(bench.results, name, title + ": greedy and beam search with global models", parts, csv_text)
     for system, decoded in measured.items():
@@ -202,12 +204,10 @@ def as_csv(bank: Treebank, models: Sequence[Run], measured: Measured, words: int
     return comma_separated(header, body)
 
 
-def plot(path: Path, title: str, measured: Measured, lengths: Sequence[int]) -> None:
-    """Plot accuracy against speed, and time against length, as a PNG."""
-    from matplotlib.figure import Figure
+def plot(figure: Any, title: str, measured: Measured, lengths: Sequence[int]) -> None:
+    """Plot accuracy against speed, and time against length, on a matplotlib figure."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     figure.suptitle(title, fontsize=11)
     for system, decoded in measured.items():
@@ -241,4 +241,3 @@ def plot(path: Path, title: str, measured: Measured, lengths: Sequence[int]) -> 
     right.legend(fontsize=8)
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    save(figure, str(path))

@@ -161,11 +161,7 @@ def table(rows: Sequence[Row]) -> str:
         text_tables.aligned("", titles, names, coverage),
         text_tables.aligned(
             "% of sentences",
-            [
-                ("gap degree", group_names(GAP_DEGREES)),
-                ("", ["well-nested"]),
-                ("crossings", group_names(CROSSINGS)),
-            ],
+            [("gap degree", group_names(GAP_DEGREES)), ("", ["well-nested"]), ("crossings", group_names(CROSSINGS))],
             names,
             shapes,
         ),

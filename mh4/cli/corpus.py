@@ -1,5 +1,7 @@
 """The commands `mh4 corpus ...`."""
 
+from typing import Any
+
 import click
 
 from mh4.cli.group import Group, say
@@ -68,26 +70,19 @@ def parse(
     model: str,
     text: bool,
     segmenter: str | None,
-    confidence: bool,
-    rejects: bool,
-    tags: bool,
-    keep_deps: bool,
-    longest: int | None,
-    beyond: str | None,
-    decode: str | None,
-    beam: int | None,
     workers: int | None,
     scheduler: str | None,
     slurm: str | None,
     plan: bool,
     shard_size: int | None,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Parse files, and all .conllu files in folders (with --text, .txt), as `mh4 parse` would, into shards in FOLDER.
 
-    They are cut between sentences, without being copied; compressed ones (.gz, .bz2, .xz, .zst) as they are read. What is done is
-    kept, and when the same command is started again, it parses the rest. A shard that fails three times is named, with its log; the
-    others are parsed, and the exit code is 1.
+    Files are cut between sentences, without being copied; compressed ones (.gz, .bz2, .xz, .zst) as they are read. Finished shards
+    are kept: the same command, started again, parses the rest. A shard that fails three times is named, with its log; the others are
+    parsed, and the exit code is 1.
 
     `mh4 corpus join` turns the shards into what `mh4 parse` would have written.
     """
@@ -101,14 +96,11 @@ def parse(
     from mh4.dynet_build import cpu
     from mh4.util.files import make_folder
 
-    check_text(text, segmenter, rejects=rejects)
+    check_text(text, segmenter, rejects=options["rejects"])
     _check_workers(scheduler, slurm)
     set_verbosity(quiet, False)
     files = found_in(inputs, text, output)
-    settings = Settings.of(
-        model, segmenter, decode=decode, beam=beam, confidence=confidence, tags=tags, keep_deps=keep_deps,
-        longest=longest, beyond=beyond, rejects=rejects,
-    )  # fmt: skip
+    settings = Settings.of(model, segmenter, **options)
     number = workers or cpu.cores()
     if plan:
         say(*estimate.report(files, settings, number))
@@ -120,10 +112,7 @@ def parse(
     folder = Folder(output)
     with folder.driving():
         begun = folder.begin(Corpus(tuple(files), settings, size))
-        with (
-            Display(folder, begun, total, quiet) as display,
-            start(settings, folder.jobs, number, scheduler, slurm) as pool,
-        ):
+        with Display(folder, begun, total, quiet) as display, start(settings, folder.jobs, number, scheduler, slurm) as pool:
             good = driver.parse(folder, begun, pool, display)
         if not quiet:
             say(display.summary(), err=True)
@@ -162,10 +151,7 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
         shards = verifying.planned(found, begun)
         total = sum(shard.length for shard in shards)
         number = workers or cpu.cores()
-        with (
-            Display(found, begun, total, quiet) as display,
-            start(begun.settings, found.jobs, number, scheduler, slurm) as pool,
-        ):
+        with Display(found, begun, total, quiet) as display, start(begun.settings, found.jobs, number, scheduler, slurm) as pool:
             good = driver.verify(found, begun, pool, display)
         if good and not quiet:
             say(display.summary())

@@ -19,12 +19,7 @@ from mh4.errors import InputError
 )
 @click.option("--svg", "picture_file", type=NAMED_OUTPUT, metavar="FILE.svg", help="Write a picture of one --sentence.")
 def view(
-    file: str,
-    second: str | None,
-    folder: str | None,
-    sentence: str | None,
-    page_file: str | None,
-    picture_file: str | None,
+    file: str, second: str | None, folder: str | None, sentence: str | None, page_file: str | None, picture_file: str | None
 ) -> None:
     """Show the trees of a CoNLL-U file in the terminal, as a page or as a picture.
 

@@ -113,10 +113,10 @@ def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", listener:
                 listener.working(workers, len(running))
                 for future in pool.finished(running, seconds=1):
                     task = running.pop(future)
-                    error = future.exception()
+                    result, error = future.outcome()
                     if error is None:
                         folder.clear(task.shard)
-                        listener.done(task.shard, future.result())
+                        listener.done(task.shard, result)
                         continue
                     last = task.attempt == tries
                     folder.fail(task.shard, _account(task, error))

@@ -1,13 +1,4 @@
-"""The folder of a corpus: what is parsed, how, and how much of it is done.
-
-    corpus.json                  what the files are, and how they are parsed
-    lock                         locked by the driver, whose process and machine it names
-    plan/00000.jsonl             the shards of the first file, a line each, after a line on the file
-    shards/00000/000/007.conllu  the parse of its eighth shard
-    shards/00000/000/007.json    its record, which says that it is done, from what and how
-    shards/00000/000/007.rejects its blocks that are not CoNLL-U, if these are set aside
-    shards/00000/000/007.log     why it failed, if it did
-    jobs/12.log                  what a job of Slurm has printed
+"""The folder of a corpus: what is parsed, how, and how much of it is done (docs/reference/formats.md lists its files).
 
 Everything but the plan, to which lines are added as a file is read, is written whole or not at all.
 """
@@ -29,7 +20,7 @@ from mh4.util.files import lock, make_folder, write_text
 
 FORMAT = 1  # of the folder; incremented when an older program could not read it
 _SETTINGS = "corpus.json"
-_RECORD: dict[str, type] = {  # what a record has that is read, apart from what it was made of, and what it says of files
+_RECORD: dict[str, type] = {  # what is read of a record, besides the shard and checksums
     "parsed_sentences": int, "parsed_words": int, "rejects": int, "fallbacks": dict, "warnings": list, "seconds": float,
     "peak_mb": int,
 }  # fmt: skip

@@ -11,9 +11,8 @@ from mh4.corpus.folder import Folder
 def report(folder: Folder) -> list[str]:
     """What is done, what has failed and who is at work, as lines for people. Raises InputError if this is not the folder of a corpus."""
     corpus = folder.load()
-    shards = done = cut = sentences = words = rejects = peak = 0
-    seconds = 0.0
-    fallbacks: Counter[str] = Counter()
+    shards = cut = 0
+    records = []
     failed = []
     for number, one in enumerate(corpus.inputs):
         _, known, complete = planning.read(folder, number)
@@ -24,22 +23,23 @@ def report(folder: Folder) -> list[str]:
             if record is None:
                 if os.path.exists(folder.log(shard)):
                     failed.append("failed: %s, shard %d (log: %s)" % (one.given, shard.number, folder.log(shard)))
-                continue
-            done += 1
-            sentences += record["parsed_sentences"]
-            words += record["parsed_words"]
-            rejects += record["rejects"]
-            fallbacks.update(record["fallbacks"])
-            seconds += record["seconds"]
-            peak = max(peak, record["peak_mb"])
+            else:
+                records.append(record)
+    names = ("parsed_sentences", "parsed_words", "rejects", "seconds")
+    sentences, words, rejects, seconds = (sum(record[name] for record in records) for name in names)
+    fallbacks: Counter[str] = Counter()
+    for record in records:
+        fallbacks.update(record["fallbacks"])
+    done = "%s: %d of %d shards are done; %d of %d files are cut into shards"
     lines = [
-        "%s: %d of %d shards are done; %d of %d files are cut into shards" % (folder.path, done, shards, cut, len(corpus.inputs)),
+        done % (folder.path, len(records), shards, cut, len(corpus.inputs)),
         f"{sentences:,} sentences, {words:,} words, {rejects:,} blocks rejected",
     ]
     if fallbacks:
         counts = ", ".join(f"{count:,} {how}" for how, count in sorted(fallbacks.items()))
         lines.append("sentences too long for their decoder: " + counts)
     if words:
+        peak = max(record["peak_mb"] for record in records)
         lines.append("%s of work, %s words/s by one worker, up to %d MB" % (duration(seconds), f"{int(words / seconds):,}", peak))
     driver = folder.driver()
     return [*lines, *failed, "at work: %s" % driver if driver else "nobody is at work"]

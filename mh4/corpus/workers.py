@@ -36,27 +36,21 @@ class Job:
 
     def __init__(self, future: Future, worker: str) -> None:
         self.future, self.worker, self.lost = future, worker, False
-        self._result: Any = None
 
-    def exception(self) -> BaseException | None:
-        """The exception that the call has raised, or an InputError if its worker is gone; None if it has returned."""
+    def outcome(self) -> tuple[Any, BaseException | None]:
+        """What the call has returned, and None; or None, and the exception that it has raised, or an InputError if its worker is gone."""
         if not self.lost:
             try:
-                self._result = self.future.result(timeout=_ANSWER)
-                return None
+                return self.future.result(timeout=_ANSWER), None
             except (TimeoutError, CancelledError):
                 self.future.cancel()
             except Exception as error:
-                return error
-        return InputError("its worker was killed, perhaps because memory ran out, or has left")
-
-    def result(self) -> Any:
-        """What the call has returned, once `exception` has returned None."""
-        return self._result
+                return None, error
+        return None, InputError("its worker was killed, perhaps because memory ran out, or has left")
 
 
 class Workers:
-    """The workers that there are at the moment. Those that do not have the mh4, model and segmenter of this process are refused.
+    """The workers connected at the moment. Those that do not have the mh4, model and segmenter of this process are refused.
 
     keep: is called regularly, to replace those that are gone.
     """

@@ -45,10 +45,7 @@ def _on_lindat(row: Output) -> tuple[str, Sequence[str]]:
     return _ARCHIVE, ["/".join(row.path.split("/")[-4:])]  # TEAM/TIME/output/hu.conllu
 
 
-SOURCES = {
-    "github": Source("https://raw.githubusercontent.com", _on_github),
-    "lindat": Source(treebanks.LINDAT, _on_lindat),
-}
+SOURCES = {"github": Source("https://raw.githubusercontent.com", _on_github), "lindat": Source(treebanks.LINDAT, _on_lindat)}
 _COLLECTION = Collection("the CoNLL 2017 shared task", "CONLL17=FOLDER", SOURCES)
 
 

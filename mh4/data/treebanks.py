@@ -87,11 +87,7 @@ def default_folder() -> Path:
 
 
 def locate(
-    lang: str,
-    ud: str | None = None,
-    to: str | None = None,
-    splits: Sequence[str] | None = None,
-    source: str | None = None,
+    lang: str, ud: str | None = None, to: str | None = None, splits: Sequence[str] | None = None, source: str | None = None
 ) -> dict[str, Path]:
     """The files of a treebank, by split: from the folder `ud` if given, otherwise generated ("toy") or fetched into `to`.
 

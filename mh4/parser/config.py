@@ -233,11 +233,7 @@ _LAYERS = _Allowed(1, 20)
 _FROM_0 = _Allowed(0, 1e30, "a number")  # the network computes with numbers below 3e38
 _LISTED = 8  # differences between settings in a message
 # By type, then by section or by setting.
-_DEFAULT = {
-    int: _Allowed(1, 10**9),
-    float: _Allowed(1e-30, 1e30, "a number"),
-    bool: _Allowed(False, True, "true or false"),
-}
+_DEFAULT = {int: _Allowed(1, 10**9), float: _Allowed(1e-30, 1e30, "a number"), bool: _Allowed(False, True, "true or false")}
 _ALLOWED: dict[str, _Allowed | _OneOf] = {
     "encoder": _SIZE,
     "encoder.char_layers": _LAYERS,

@@ -75,10 +75,7 @@ class Likelihood(NamedTuple):
 
 
 def likelihood(
-    marginalize: Callable[..., Marginals],
-    tensors: Mapping[str, np.ndarray],
-    heads: np.ndarray,
-    single_root: bool,
+    marginalize: Callable[..., Marginals], tensors: Mapping[str, np.ndarray], heads: np.ndarray, single_root: bool
 ) -> Likelihood:
     """-log of the probability of the target `heads`, that of all its derivations together.
 

@@ -89,9 +89,9 @@ class _Endpoints:
 
     async def process(self, request: Request) -> Response:
         asked = await self._parameters(request)
-        done = self._task(asked)
-        answer = await self._answer(request, done)
-        return JSONResponse({"model": done.models[0], "acknowledgements": [_ACKNOWLEDGEMENT], "result": answer.result})
+        wanted = self._task(asked)
+        answer = await self._answer(request, wanted)
+        return JSONResponse({"model": wanted.models[0], "acknowledgements": [_ACKNOWLEDGEMENT], "result": answer.result})
 
     async def view(self, request: Request) -> Response:
         """The trees as `mh4 view --html` draws them."""
@@ -104,22 +104,15 @@ class _Endpoints:
 
     async def download(self, request: Request) -> Response:
         """The result as a file."""
-        done, answer = await self._of_form(request, second="")
-        kind, name = ("image/svg+xml", "trees.svg") if done.output == SVG else ("text/plain", "trees.conllu")
+        asked, answer = await self._of_form(request, second="")
+        kind, name = ("image/svg+xml", "trees.svg") if asked.output == SVG else ("text/plain", "trees.conllu")
         headers = {"Content-Disposition": 'attachment; filename="%s"' % name, "Content-Security-Policy": "default-src 'none'"}
         return Response(answer.result, media_type=kind, headers=headers)
 
     async def health(self, request: Request) -> Response:
         workers = self._workers
-        return JSONResponse(
-            {
-                "status": "ok",
-                "workers": workers.size,
-                "busy": workers.busy,
-                "waiting": workers.waiting,
-                "started": workers.started,
-            }
-        )
+        counts = {name: getattr(workers, name) for name in ("busy", "waiting", "started")}
+        return JSONResponse({"status": "ok", "workers": workers.size, **counts})
 
     async def metrics(self, request: Request) -> Response:
         return Response(request.state.metrics(), media_type=CONTENT_TYPE_LATEST)
@@ -133,8 +126,8 @@ class _Endpoints:
         asked = {**await self._parameters(request), "tagger": "", "parser": "", "confidence": "", **fixed}
         if "data" in asked:
             asked["data"] = asked["data"].replace("\r\n", "\n")  # as browsers send the lines of a form
-        done = self._task(asked, if_possible=True)
-        return done, await self._answer(request, done)
+        wanted = self._task(asked, if_possible=True)
+        return wanted, await self._answer(request, wanted)
 
     def _task(self, asked: dict[str, str], if_possible: bool = False) -> Task:
         try:
@@ -142,11 +135,11 @@ class _Endpoints:
         except InputError as error:
             raise Refused(400, str(error)) from None
 
-    async def _answer(self, request: Request, done: Task) -> Answer:
+    async def _answer(self, request: Request, wanted: Task) -> Answer:
         limits = self._limits
-        request.state.facts["model"] = "+".join(done.models)
+        request.state.facts["model"] = "+".join(wanted.models)
         try:
-            answer: Answer = await _unless_gone(request, self._workers.call(answering.answer, done, limits.words))
+            answer: Answer = await _unless_gone(request, self._workers.call(answering.answer, wanted, limits.words))
         except (TooManyWords, OutOfMemory) as error:
             raise Refused(413, str(error)) from None
         except InputError as error:

@@ -11,15 +11,22 @@ from mh4.errors import InputError, needs
 from mh4.util.files import atomic_path
 
 
-def check_plot(path: str) -> None:
-    """Raise NotInstalled without matplotlib, and InputError if it cannot write an image to `path`."""
+def require_matplotlib() -> None:
+    """Raise NotInstalled without matplotlib, and InputError if it cannot be used."""
     logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # it reports its first search for fonts, and where it keeps them
     try:
         with needs("a plot", "plots"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            from matplotlib.figure import Figure
+            import matplotlib.figure  # noqa: F401
     except ValueError as error:  # its configuration, such as MPLBACKEND
         raise InputError("matplotlib cannot be used: %s" % error) from None
+
+
+def check_plot(path: str) -> None:
+    """Raise what require_matplotlib does, and InputError if no image can be written to `path`."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
     kinds = Figure().canvas.get_supported_filetypes()
     if _kind(path) not in kinds:
         raise InputError("%s: not a file name for a plot: expected a name that ends in .png, .pdf or .svg" % path)

@@ -59,16 +59,12 @@ class Call:
     def __init__(self, before, function, arguments):
         self._before, self._function, self._arguments = before, function, arguments
 
-    def exception(self):
+    def outcome(self):
         try:
             self._before(self._arguments[3])
-            self._result = self._function(*self._arguments)
+            return self._function(*self._arguments), None
         except Exception as error:
-            return error
-        return None
-
-    def result(self):
-        return self._result
+            return None, error
 
 
 def start(*arguments, **options):

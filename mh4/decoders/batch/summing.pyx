@@ -317,6 +317,10 @@ cdef class OneECWorker(Worker):
 
     def __init__(self):
         self.sums = OneECSums()
+        self.scores.resize(4)
+        self.direction.resize(4)
+        self.to.resize(4)
+        self.with_heads.resize(4)
 
     cdef double bytes_needed(self) noexcept nogil:
         return self.sums.bytes_needed()
@@ -324,14 +328,11 @@ cdef class OneECWorker(Worker):
     cdef void release(self) noexcept nogil:
         cdef size_t x
         self.sums.release()
-        for x in range(self.with_heads.size()):
-            self.with_heads[x].release()
-        for x in range(self.to.size()):
-            self.to[x].release()
-        for x in range(self.direction.size()):
-            self.direction[x].release()
-        for x in range(self.scores.size()):
+        for x in range(4):
             self.scores[x].release()
+            self.direction[x].release()
+            self.to[x].release()
+            self.with_heads[x].release()
 
     cdef int decode(self, Sentences sentences, Py_ssize_t b) except -1 nogil:
         return self.sum(<OneECSumming> sentences, b)
@@ -341,10 +342,6 @@ cdef class OneECWorker(Worker):
         cdef double* scores[4]
         cdef double* direction[4]
         cdef double* counts[4]
-        self.scores.resize(4)
-        self.direction.resize(4)
-        self.to.resize(4)
-        self.with_heads.resize(2)
         for x in range(4):
             scores[x] = <double*> self.scores[x].take(of.scores[x], b, n + 1 + x // 2, n + 1)
             if not scores[x]:

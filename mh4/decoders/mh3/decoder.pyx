@@ -32,15 +32,11 @@ def decode(
     shift: np.ndarray, reduce_s0b0: np.ndarray, *, arcs: Optional[np.ndarray] = None,
     cost: Optional[np.ndarray] = None, heads: Optional[np.ndarray] = None, single_root: bool = False,
 ) -> Derivation:
-    """The highest-scoring arc-hybrid derivation of a sentence of n words.
+    """The highest-scoring arc-hybrid derivation of a sentence of n words, in O(n^3) time and O(n^2) memory (Section 3.2).
 
     shift: float32 (n+2, n+2), indexed [s0, b0]. reduce_s0b0: float32 (2, n+2, n+2), LA and RA, indexed [t, s0, b0].
-    arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
-    cost: the same, but without a part in the Derivation. -inf or any number from -1e30 down forbids a transition or arc.
-    heads: int array (n+1,); if given, only derivations of this tree are considered.
-    single_root: exactly one dependent of node 0.
+    arcs, cost, heads, single_root: as for mh4.decode.
 
-    Without words (n = 0) the derivation is the shift of the root.
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given, "arcs" (n, 2).
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or
     single_root without words); NotInClass if the tree ``heads`` is not projective, or lacks the single root required;

@@ -25,16 +25,8 @@ def marginals(
 ) -> Marginals:
     """Expected counts of arcs and transitions over the arc-hybrid derivations of a sentence of n words.
 
-    The probability of a derivation is proportional to the exponential of its score. The arguments are those of `mh3.decode`;
-    float64 scores are not rounded to float32.
-
-    heads: integers (n+1,), -1 at 0; if given, only derivations of trees with these heads count, -1 leaving the head of a word open.
-        For a whole tree, whose derivations are few, this takes a fraction of the time.
-
-    Without words (n = 0) the only derivation is the shift of the root.
-    Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, heads with a cycle, or single_root
-    without words); NotInClass if `heads` is a tree that is not projective, or lacks the single root required; MemoryError if the
-    sentence is too long for the memory of the machine.
+    They take O(n^3) time and O(n^2) memory. The arguments are those of `mh3.decode`; the rest is as for `mh4.marginals`, but
+    NotInClass is raised if `heads` is a tree that is not projective.
     """
     return expected_counts(workspaces.take(MH3Sums), Tensors(2, shift, reduce_s0b0, None, arcs, single_root, heads))
 
@@ -43,16 +35,7 @@ def sample(
     shift: np.ndarray, reduce_s0b0: np.ndarray, *, samples: int,
     rng: Union[None, int, np.random.Generator] = None, arcs: Optional[np.ndarray] = None, single_root: bool = False,
 ) -> np.ndarray:
-    """The trees of random arc-hybrid derivations of a sentence of n words, drawn independently.
-
-    A derivation is drawn with its probability, which is proportional to the exponential of its score, and what is returned is the
-    tree that it makes: a tree that has several is as probable as these together. This is exact. It takes the sums over all
-    derivations, as for `marginals`, once, and for each sample O(n^2) time at most.
-
-    samples: how many. rng: a seed or a numpy.random.Generator, of which one number is used; by default, an unpredictable one.
-    The other arguments are those of `marginals`.
-
-    Returns their heads, int32 (samples, n+1), -1 at 0. Raises what `marginals` raises, and ValueError for a wrong number of samples.
+    """The trees of random arc-hybrid derivations of a sentence of n words, drawn independently, as by `mh4.sample`.
     """
     return drawn(workspaces.take(MH3Sums), Tensors(2, shift, reduce_s0b0, None, arcs, single_root), samples, rng)
 

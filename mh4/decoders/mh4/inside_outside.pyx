@@ -27,12 +27,14 @@ def marginals(
     """Expected counts of arcs and transitions over the MH4 derivations of a sentence of n words.
 
     The probability of a derivation, that is, of a transition sequence that the chart of decoder.pyx derives, is proportional to the
-    exponential of its score. The arguments are those of `mh4.decode`; float64 scores are not rounded to float32.
+    exponential of its score. They take O(n^4) time and O(n^3) memory. The arguments are those of `mh4.decode`; float64 scores are not
+    rounded to float32.
 
     heads: integers (n+1,), -1 at 0; if given, only derivations of trees with these heads count, -1 leaving the head of a word open.
         For a whole tree, whose derivations are few, this takes a fraction of the time.
 
     Without words (n = 0) the only derivation is the shift of the root.
+    Returns Marginals, whose arrays are float64; `parts` has the shapes of the scores.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, heads with a cycle, or single_root
     without words); NotInClass if `heads` is a tree that is not in MH4, or lacks the single root required; MemoryError if the
     sentence is too long for the memory of the machine.

@@ -118,12 +118,8 @@ def decode(
     agenda.resize(3, 0)
     agenda[2] = n + 1
     while agenda.size():
-        l = agenda.back()
-        agenda.pop_back()
-        j = agenda.back()
-        agenda.pop_back()
-        i = agenda.back()
-        agenda.pop_back()
+        l, j, i = agenda[agenda.size() - 1], agenda[agenda.size() - 2], agenda[agenda.size() - 3]
+        agenda.resize(agenda.size() - 3)
         if j == 0 and l == i + 1:
             continue
         back = back2[i, l] if j == 0 else back3[i, j, l]
@@ -131,8 +127,7 @@ def decode(
             push(agenda, i, 0, j)
             push(agenda, j, 0, l)
             continue
-        k = back // 8  # is removed, by
-        code = back % 8
+        k, code = back // 8, back % 8  # node k is removed by this transition
         if j == 0:  # [i,k,l]
             found[k] = head_of(code, -1, -1, i, k, l)
             push(agenda, i, k, l)
