@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 from conllu.models import TokenList
 
@@ -17,6 +18,7 @@ from mh4.analysis.coverage import Coverage, measure_coverage
 from mh4.analysis.evaluation import Score
 from mh4.data import conllu
 from mh4.data.conllu import Sentence
+from mh4.errors import InputError, shown
 
 Treebank = str | os.PathLike[str] | Iterable[Sentence | TokenList]
 
@@ -47,13 +49,32 @@ def coverage(treebank: Treebank) -> Coverage:
 def _files(*treebanks: Treebank) -> Iterator[list[str]]:
     """Files of the treebanks: sentences are written to temporary ones, as only text can be checked and aligned."""
     with ExitStack() as stack:
-        paths = []
+        paths, temporary = [], []
         for treebank in treebanks:
             if isinstance(treebank, (str, os.PathLike)):
                 paths.append(os.fspath(treebank))
                 continue
             file = stack.enter_context(tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n", suffix=".conllu"))
-            file.writelines(one.serialize() if isinstance(one, TokenList) else one.to_conllu() for one in treebank)
+            file.writelines(map(_text, _sentences(treebank)))
             file.flush()
             paths.append(file.name)
-        yield paths
+            temporary.append(file.name)
+        try:
+            yield paths
+        except InputError as error:
+            message = str(error)
+            for name in temporary:
+                message = message.replace(name, "the sentences given")
+            raise type(error)(message) from None
+
+
+def _sentences(given: Any) -> Iterable[Any]:
+    if isinstance(given, (Sentence, TokenList)) or not isinstance(given, Iterable):
+        raise InputError("cannot measure %s: expected the path of a file, or sentences" % shown(given))
+    return given
+
+
+def _text(given: Any) -> str:
+    if not isinstance(given, (Sentence, TokenList)):
+        raise InputError("cannot measure %s: expected a Sentence or a TokenList" % shown(given))
+    return given.serialize() if isinstance(given, TokenList) else given.to_conllu()

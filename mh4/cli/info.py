@@ -11,13 +11,14 @@ from mh4.cli.paths import NAMED_PATH
 @click.option("--card", is_flag=True, help="Print the card of a file made by `mh4 pack`, in Markdown.")
 def info(path: str, card: bool) -> None:
     """Describe a model, in its folder or packed: its system, data, scores and settings."""
-    from mh4.parser.model import Model
+    from mh4.parser.model import Model, description
     from mh4.parser.model_files import opened
     from mh4.training.card import card_of, markdown
     from mh4.training.trainer import state_of
 
     files = opened(path)
     if card:
+        description(files)
         return say(*markdown(card_of(files)).rstrip("\n").split("\n"))
     model = Model.load(path)
     training = state_of(files)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -86,7 +86,8 @@ def parse(
     from mh4.parser.parsing import Parser
     from mh4.parser.temperature import FILE, Calibration
 
-    arguments = (folder, decode, beam, contextual_files)
+    load: tuple[Any, ...] = (Parser.load, folder, decode, beam, contextual_files)
+    load = (parallel.tagging, *load) if tags else load
     check_text(text, segmenter, rejects=rejects_file, flush=flush)
     if flush and jobs > 1:
         raise InputError("--flush parses one sentence at a time, so --jobs %d does not make sense with it" % jobs)
@@ -105,11 +106,14 @@ def parse(
         limit = Limit(longest, beyond)
         for file, destination in found:
             with closing(
-                parallel.parse(Parser.load, arguments, blocks(file), jobs, limit=limit, at_once=flush, confidence=confidence)
+                parallel.parse(load[0], load[1:], blocks(file), jobs, limit=limit, at_once=flush, confidence=confidence)
             ) as parsed:
                 write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
     if rejected and rejected.count and not quiet:
-        say("mh4: %d blocks are not CoNLL-U; they are in %s, and why" % (rejected.count, rejects_file), err=True)
+        say(
+            "mh4: %d blocks are not CoNLL-U; they were written to %s, each with the reason" % (rejected.count, rejects_file),
+            err=True,
+        )
     if confidence and not quiet and Calibration.load(opened(folder)) is None:
         say("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, FILE), err=True)
 

@@ -92,7 +92,4 @@ def _kept(block: Block, settings: Settings) -> str:
     columns += [] if settings.keep_deps else [conllu.DEPS]
     columns += _TAGS if settings.tags else ()
     empty = ["_"] * len(block.sentence)
-    predicted = dict.fromkeys(columns, empty)
-    if settings.confidence:
-        predicted[conllu.MISC] = block.misc(conllu.ARC_PROB, empty)
-    return block.text(predicted, "")
+    return block.text({**dict.fromkeys(columns, empty), conllu.MISC: block.misc(conllu.ARC_PROB, [])}, "")

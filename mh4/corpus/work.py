@@ -15,7 +15,7 @@ from mh4.corpus.folder import Folder
 from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
 from mh4.data import conllu
-from mh4.data.conllu import Block, Rejected, Start
+from mh4.data.conllu import Block, Rejected, Sentence, Start
 from mh4.errors import InputError, warnings_said
 from mh4.parser import long_sentences, parallel, writing
 from mh4.parser.long_sentences import Limit
@@ -40,7 +40,8 @@ def check(settings: Settings) -> None:
 
 def _check(settings: Settings) -> None:
     limit = Limit(settings.longest, settings.beyond)
-    long_sentences.parse(_load(*_arguments(settings)), [], limit, confidence=settings.confidence)
+    load, arguments = (parallel.tagging, (_load, *_arguments(settings))) if settings.tags else (_load, _arguments(settings))
+    long_sentences.parse(load(*arguments), [Sentence(["."])], limit, confidence=settings.confidence)
     if settings.segmenter is not None:
         _segmenter(settings.segmenter, settings.segmenter_checksum)
 

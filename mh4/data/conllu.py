@@ -93,7 +93,7 @@ class Sentence:
         """The words with their columns. Raises InputError if a column has more or fewer entries than there are words."""
         absent = [None] * len(self)
         tags = [column or absent for column in (self.upos, self.xpos, self.feats)]
-        heads = absent if self.heads is None else self.heads[1:].tolist()
+        heads = absent if self.heads is None else np.asarray(self.heads)[1:].tolist()
         probabilities = absent if self.probabilities is None else self.probabilities[1:].tolist()
         columns = [self.words, *tags, heads, self.deprels or absent, probabilities]
         if {len(column) for column in columns} != {len(self)}:
@@ -164,10 +164,11 @@ class Block:
         return "".join(lines if note is None else _noted(lines, note))
 
     def parsed_columns(self, parsed: Sentence, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
-        """What a parse of this sentence writes: Sentence.columns, and if it has probabilities, MISC with them."""
+        """What a parse of this sentence writes: Sentence.columns, and MISC with its probabilities, or without those of other arcs."""
         columns = parsed.columns(tags, keep_deps)
-        if parsed.probabilities is not None:
-            columns[MISC] = self.misc(ARC_PROB, [ARC_PROB_FORMAT % p for p in parsed.probabilities[1:]])
+        probable = [] if parsed.probabilities is None else [ARC_PROB_FORMAT % p for p in parsed.probabilities[1:]]
+        if probable or any(ARC_PROB in self.lines[row] for row in self.sentence.rows):
+            columns[MISC] = self.misc(ARC_PROB, probable)
         return columns
 
     def column(self, number: int) -> list[str]:
@@ -187,12 +188,14 @@ class Block:
         return [_without_mark(self.lines[0]), *self.lines[1:]]
 
     def misc(self, name: str, values: Sequence[str]) -> list[str]:
-        """Column MISC of each word, with the attribute name=value added, in place of one of the same name if there is one."""
+        """Column MISC of each word, with the attribute name=value in place of any of the same name; no values: without it."""
         column = []
-        for cell, value in zip(self.column(MISC), values, strict=True):
+        for k, cell in enumerate(self.column(MISC)):
             attributes = cell.split("|")
-            kept = [a for a in attributes if a not in ("_", "") and a != name and not a.startswith(name + "=")]
-            column.append("|".join([*kept, "%s=%s" % (name, value)]))
+            kept = [a for a in attributes if a != name and not a.startswith(name + "=")]
+            if values:
+                kept = [*(a for a in kept if a not in ("_", "")), "%s=%s" % (name, values[k])]
+            column.append("|".join(kept) or "_" if len(kept) < len(attributes) or values else cell)
         return column
 
 
@@ -470,7 +473,7 @@ def _comment(lines: Sequence[str], name: str) -> str:
 
 
 def _sent_id(lines: Sequence[str]) -> str:
-    return (_comment(lines, "sent_id") or _comment(lines, "sentid"))[:100]  # "sentid" in UD 1
+    return _comment(lines, "sent_id") or _comment(lines, "sentid")  # "sentid" in UD 1
 
 
 def _check_words(sentence: Sentence, expected: Sentence) -> None:
@@ -488,7 +491,7 @@ def _block(run: Run, name: str, number: int, trees: bool) -> Block:
         if found:
             raise _not_utf_8(name, first + row, ord(found[0]) - 0xDC00)
     text = [_without_mark(lines[0]), *lines[1:]] if first == 0 else lines
-    return Block(lines, _sentence(text, _Place(name, first, number, _sent_id(text)), trees), portion)
+    return Block(lines, _sentence(text, _Place(name, first, number, _sent_id(text)[:100]), trees), portion)
 
 
 def _sentence(lines: Sequence[str], place: _Place, trees: bool) -> Sentence:

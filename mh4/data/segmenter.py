@@ -27,6 +27,9 @@ _TREE = (conllu.HEAD, conllu.DEPREL, conllu.DEPS)
 _EPOCH = re.compile(r"Epoch (\d+), .*training acc: ([\d.]+)%, heldout tokens: .*R/([\d.]+)%, sentences: .*R/([\d.]+)%")
 
 
+_OPTIONS = {"", "normalized_spaces", "presegmented", "ranges"}  # of UDPipe's tokenizer, which ignores others
+
+
 class Segmenter:
     """A trained segmenter."""
 
@@ -75,9 +78,12 @@ class Segmenter:
         those that it does not take.
         """
         other = copy.copy(self)
-        other._tokenizer = self._model.newTokenizer(options)
+        known = {option.partition("=")[0] for option in options.split(";")} <= _OPTIONS
+        other._tokenizer = self._model.newTokenizer(options) if known else None
         if not other._tokenizer:
-            raise InputError("no options %s of the tokenizer" % shown(options))
+            raise InputError(
+                "no options %s of the tokenizer; there are %s" % (shown(options), ", ".join(sorted(_OPTIONS - {""})))
+            )
         return other.segmented(io.StringIO(text, newline="\n"), name)
 
     def sentences(self, text: str) -> list[Sentence]:

@@ -8,19 +8,29 @@ from conllu.parser import parse_dict_value, parse_nullable_value
 from conllu.serializer import serialize_field
 
 from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
+from mh4.errors import InputError
 
 
 def sentence_of(tokens: TokenList) -> Sentence:
-    """The words of a TokenList, without multiword tokens and empty nodes, with their tags and, if every word has one, their heads."""
+    """The words of a TokenList, without multiword tokens and empty nodes, with their tags and, if every word has one, their heads.
+
+    Raises InputError if the ids of the words are not 1, 2, 3, ..., as in a list that was filtered.
+    """
     words = [token for token in tokens if isinstance(token.get("id"), int)]
     heads = [token.get("head") for token in words]
     sent_id = tokens.metadata.get("sent_id")
+    for number, token in enumerate(words, start=1):
+        if token["id"] != number:
+            where = "sentence %s" % sent_id if sent_id else "a TokenList"
+            raise InputError("%s: word %d has the id %d, expected %d" % (where, number, token["id"], number))
+    if not all(isinstance(head, int) and 0 <= head <= len(words) for head in heads):
+        heads = []
     return Sentence(
         [token.get("form") for token in words],
         upos=[serialize_field(token.get("upos")) for token in words],
         xpos=[serialize_field(token.get("xpos")) for token in words],
         feats=[serialize_field(token.get("feats")) for token in words],
-        heads=np.array([-1, *heads], dtype=np.int32) if all(isinstance(head, int) for head in heads) else None,  # type: ignore[arg-type]
+        heads=np.array([-1, *heads], dtype=np.int32) if heads else None,  # type: ignore[arg-type]
         deprels=[serialize_field(token.get("deprel")) for token in words],
         name="sentence %s" % sent_id if sent_id else "",
     )
@@ -38,8 +48,10 @@ def parsed(tokens: TokenList, sentence: Sentence) -> TokenList:
             )
             columns.update(head=int(sentence.heads[m + 1]), deprel=sentence.deprels[m], deps=None)
             m += 1
+            misc = {name: value for name, value in (token.get("misc") or {}).items() if name != ARC_PROB}
             if probabilities is not None:
-                misc = {name: value for name, value in (token.get("misc") or {}).items() if name != ARC_PROB}
-                columns["misc"] = {**misc, ARC_PROB: ARC_PROB_FORMAT % probabilities[m]}
+                misc[ARC_PROB] = ARC_PROB_FORMAT % probabilities[m]
+            if misc or token.get("misc"):
+                columns["misc"] = misc or None
         copies.append(Token({**token, **columns}))
     return TokenList(copies, metadata=Metadata(tokens.metadata), default_fields=tokens.default_fields)

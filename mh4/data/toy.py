@@ -259,7 +259,7 @@ def treebank() -> dict[str, str]:
 
 
 def write(folder: str | Path) -> dict[str, Path]:
-    """Writes files that are missing or differ to the folder, each whole or not at all; returns the paths of all, by split.
+    """Writes files that are missing to the folder, each whole or not at all; returns the paths of all, by split.
 
     Raises InputError if something else is in the place of a file.
     """
@@ -271,7 +271,10 @@ def write(folder: str | Path) -> dict[str, Path]:
         with suppress(FileNotFoundError):  # or somebody has just deleted it
             if not stat.S_ISREG(path.stat().st_mode):
                 raise InputError("%s is not a file: move it away, or choose another folder" % path)
-            if path.read_bytes() == text.encode("utf-8"):
-                continue
+            if path.read_bytes() != text.encode("utf-8"):
+                raise InputError(
+                    "%s exists but is not the file of the toy treebank: move it away, or choose another folder" % path
+                )
+            continue
         write_text(str(path), text)
     return paths

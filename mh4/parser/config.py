@@ -51,7 +51,7 @@ class Scorer:
     tags_from: str = "first"  # the layer of the sentence LSTM that tags are predicted from: "first" or "last"
     xpos_with_upos: bool = False  # what is predicted as XPOS is the pair of UPOS and XPOS
     label_subtypes: bool = True  # labels are learned with their subtypes, as in nmod:poss
-    root_label: bool = True  # the dependents of the root, and no other words, are labelled root; otherwise as the scores say
+    root_label: bool = True  # a label root is that of the root's dependents, and of no other words; otherwise as the scores say
 
 
 @dataclass(frozen=True)

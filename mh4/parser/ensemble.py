@@ -160,7 +160,8 @@ class Ensemble:
             with naming(sentence, "parse"):
                 heads.append(vote(votes, self.tree))
         labels = [_opinion(parser, "labels", mine.labels(heads)) for parser, mine in members]
-        columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], headed_by_root(heads))}
+        roots = headed_by_root(heads) if all(parser.model.config.scorer.root_label for parser in self.parsers) else None
+        columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], roots)}
         for column in TAGS:
             able = [(parser, mine.tags[column]) for parser, mine in members if column in mine.tags]
             if able:
@@ -237,6 +238,8 @@ def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
 def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray]) -> Opinion:
     """The votes of SentenceWithVotes sentences on the labels of these trees."""
     labels = [label for s in sentences for other in _votes(s) for label in other.deprels if label not in _NO_LABEL]
+    if not labels and any(_votes(s) for s in sentences):
+        labels = [ROOT]  # which their trees say, even without labels
     table = Table(dict.fromkeys([_UNSPECIFIED, *labels], 0))
     scores = np.zeros((len(table), sum(map(len, sentences))), dtype=np.float32)
     start = 0
@@ -263,13 +266,13 @@ def load(  # type: ignore[overload-overlap]
     folder: Path, decode: str | None = None, beam: int | None = None, *, contextual: Path | Iterable[Path] = ()
 ) -> Parser: ...
 @overload
-def load(folder: Iterable[Path], *, tree: str = "mst") -> Ensemble: ...
+def load(folder: Iterable[Path], *, tree: str | None = None) -> Ensemble: ...
 def load(
     folder: Path | Iterable[Path],
     decode: str | None = None,
     beam: int | None = None,
     *,
-    tree: str = "mst",
+    tree: str | None = None,
     contextual: Path | Iterable[Path] = (),
 ) -> Parser | Ensemble:
     """Load the parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
@@ -278,10 +281,12 @@ def load(
     for greedy ones.
     contextual: a file, or several, with vectors of the sentences, if the model was trained with such (see mh4.parser.contextual).
     For a list of folders, the ensemble of their parsers, which decode by their defaults, with trees of the class `tree`: "mst"
-    (any), "mh4" or "1ec".
+    (any, the default), "mh4" or "1ec".
     """
     folders = None if isinstance(folder, os.PathLike) else items_of(folder)
     if folders is None:
+        if tree is not None:
+            raise InputError("tree is for an ensemble: the trees of a single parser are those of its system")
         return Parser.load(cast(Path, folder), decode, beam, contextual)
     if contextual:
         raise InputError("the parsers of an ensemble cannot have contextual vectors")
@@ -289,4 +294,4 @@ def load(
         raise InputError("the parsers of an ensemble decode by their defaults: decode and beam are for a single one")
     if not folders:
         raise InputError("no model to load: expected the path of its folder, or several for an ensemble")
-    return Ensemble.load(folders, tree)
+    return Ensemble.load(folders, "mst" if tree is None else tree)

@@ -125,7 +125,7 @@ def _beyond(other: Parser | Ensemble | None, how: str, sentence: Sentence, why: 
             size = 0 if uncut else min(size, len(sentence)) // 2
             continue
         if not whole:
-            single = all(member.model.config.scorer.single_root for member in _members(other))
+            single = isinstance(other, Ensemble) or other.model.config.scorer.single_root
             found, how = [_joined(sentence, found, single)], "%s in windows of up to %d words" % (how, size)
         return replace(found[0], note="%s, %s" % (how, why))
     unparsed: dict[str, Any] = {"heads": None, "deprels": None}

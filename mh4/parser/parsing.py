@@ -14,6 +14,7 @@ from conllu.models import TokenList
 from mh4.data import conllu, token_lists
 from mh4.data.conllu import Sentence
 from mh4.decoders import Derivation, Marginals
+from mh4.decoders.shared import arguments
 from mh4.errors import InputError, OutOfMemory, because, shown, working_on
 from mh4.parser.attachment import attachment_scores
 from mh4.parser.choices import BEAM
@@ -237,7 +238,8 @@ def annotated(sentences: Sequence[Sentence], heads: Sequence[np.ndarray], column
     for sentence, tree in zip(sentences, heads, strict=True):
         stop = start + len(sentence)
         strings: dict[str, Any] = {name: values[start:stop] for name, values in columns.items()}
-        results.append(replace(sentence, heads=tree, **strings))
+        earlier: dict[str, Any] = {"probabilities": None, "transitions": None, "note": ""}  # of the tree that is replaced
+        results.append(replace(sentence, heads=tree, **{**earlier, **strings}))
         start = stop
     return results
 
@@ -262,7 +264,10 @@ def _with_tree(given: Sentence | TokenList) -> Sentence:
     sentence = token_lists.sentence_of(given) if isinstance(given, TokenList) else given
     if isinstance(sentence, Sentence) and sentence.heads is not None and sentence.deprels is not None:
         if len(sentence.heads) - 1 == len(sentence.deprels) == len(sentence):
-            return sentence
+            try:
+                return replace(sentence, heads=arguments.tree(sentence.heads))
+            except ValueError as error:
+                raise InputError("cannot test on %s: not a tree: %s" % (sentence.name or shown(given), error)) from None
     raise InputError("cannot test on %s: expected a sentence with a head and a relation for each word" % shown(given))
 
 
@@ -323,10 +328,12 @@ def items_of(given: Any) -> list[Any] | None:
 def best(scores: np.ndarray, table: Table, roots: np.ndarray | None = None) -> list[str]:
     """The best-scoring string of every column, never the unknown one (row 0).
 
-    roots: for labels, which columns are words headed by the root: these and only these are labelled `root`.
+    roots: for labels, which columns are words headed by the root: these and only these are labelled `root`, if that is a label.
     """
     scores = scores.reshape((len(table), -1))
-    if roots is not None and table[ROOT] and len(table) > 2:
+    if not table[ROOT]:
+        roots = None
+    if roots is not None and len(table) > 2:
         scores[table[ROOT]] = -np.inf
     strings = [table.strings[k] for k in scores[1:].argmax(axis=0) + 1]
     return strings if roots is None else [ROOT if is_root else string for is_root, string in zip(roots, strings, strict=True)]

@@ -124,9 +124,9 @@ def _rows_of(path: str) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
 
 
 def _is_text(sample: bytes, dimensions: int) -> bool:
-    """Whether vectors are written as numbers in a line of text: the first three of the first line are."""
+    """Whether vectors are written as numbers in a line of text: the last two fields of the first line are."""
     try:
-        return len([float(number) for number in sample.split(b"\n", 1)[0].split(b" ")[1:4]]) >= min(dimensions, 3)
+        return len([float(number) for number in sample.split(b"\n", 1)[0].split()[1:][-2:]]) >= min(dimensions, 2)
     except ValueError:
         return False
 
@@ -166,7 +166,8 @@ def _word(word: bytes, path: str, place: str) -> str:
 
 def _numbers(numbers: Any, path: str, place: str) -> np.ndarray:
     try:
-        vector = np.array(numbers).astype(np.float32)
+        with np.errstate(over="ignore"):
+            vector = np.array(numbers).astype(np.float32)
     except ValueError:
         raise InputError("%s: %s: not a vector of numbers" % (path, place)) from None
     if not np.isfinite(vector).all():

@@ -13,7 +13,7 @@ from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser.model_files import CARD, CARD_TEXT, PACKED, Folder, each_source, source, write_packed
 from mh4.parser.parsing import Parser
-from mh4.training.trainer import evaluate
+from mh4.training.trainer import evaluate, resumed
 
 ORIGIN = "origin.json"  # in the folders of models that ``make reproduce`` trains
 _MOST = 1 << 31  # bytes of a file of a model
@@ -31,7 +31,8 @@ def pack(folder: str, output: str, about: Mapping[str, str], test: str | None = 
     files = Folder(folder)
     parser = Parser.load(folder)  # a damaged model is not handed on
     card = _card(files, parser, about, test)
-    members = {CARD: (json.dumps(card, indent=1, ensure_ascii=False) + "\n").encode(), CARD_TEXT: markdown(card).encode()}
+    texts = {CARD: json.dumps(card, indent=1, ensure_ascii=False) + "\n", CARD_TEXT: markdown(card)}
+    members = {name: text.encode(errors="backslashreplace") for name, text in texts.items()}  # file names may not be UTF-8
     for name in filter(files.has, PACKED):
         with files.open(name, _MOST) as file:
             members[name] = file.read()
@@ -57,6 +58,7 @@ def _card(files: Folder, parser: Parser, about: Mapping[str, str], test: str | N
         "sources": sources,
         "mh4": summary["mh4"],
         **_origin(files, model.system.name, model.seed, sources),
+        **({"resumed": resumed(summary)} if resumed(summary) else {}),
         "config": model.describe(),
     }
 
@@ -112,4 +114,7 @@ def markdown(card: Mapping[str, Any]) -> str:
         lines.append("| %s | %s |" % (data, " | ".join("%.2f" % scores[name] if name in scores else "" for name in shown)))
     lines += ["", "To parse with it:", "", "    mh4 parse --model FILE input.conllu", "", "It was trained by:", ""]
     lines += ["    " + card["command"], "", "with these settings:", "", "```toml", card["config"].rstrip("\n"), "```"]
+    if "resumed" in card:
+        said = "It was %s. So the command alone makes another model." % "; ".join(card["resumed"])
+        lines += ["", said]
     return "\n".join(lines) + "\n"

@@ -33,7 +33,7 @@ from mh4.training.calibration import calibrate
 from mh4.training.loss import minibatch_loss
 from mh4.util import reading
 from mh4.util.batching import shuffled_minibatches
-from mh4.util.files import append_line, locked, make_folder, write_text
+from mh4.util.files import append_line, git_blob_id, locked, make_folder, write_text
 from mh4.util.progress import Listener
 
 CAN_CHANGE = ("training.evaluate_updates", "training.patience", "training.max_updates")  # when a training is resumed
@@ -56,6 +56,7 @@ class Progress:
     evaluation_seconds: float = 0.0
     cpu_seconds: float | None = 0.0  # of both; None if it was begun by a version that did not measure them
     changes: list[dict[str, Any]] = field(default_factory=list)  # of settings: after how many updates, and their new values
+    weights: str = ""  # the git blob id of weights.npz
 
 
 class Trainer:
@@ -69,7 +70,8 @@ class Trainer:
     same as without interruption. Settings that say how long to train (CAN_CHANGE) may differ then. Raises InputError if the
     folder contains anything else, or if another process is training there.
 
-    DyNet has one random generator, so that a model made or loaded in the same process during training would change the result.
+    DyNet has one random generator, so that a model made or loaded in the same process during training, other than by the listener's
+    `evaluation`, would change the result.
     """
 
     def __init__(
@@ -217,6 +219,7 @@ class Trainer:
             if score > progress.best or self.settings.keep_last and score == progress.best:
                 progress.best, progress.best_uas, progress.stale = score, scores["uas"], 0
                 self.model.save_weights(self.files.place("weights.npz"))
+                progress.weights = git_blob_id(self.files.place("weights.npz"))
             else:
                 progress.stale += 1
             self.optimizer.swap_params_to_weights()
@@ -234,6 +237,7 @@ class Trainer:
         append_line(self.files.place("metrics.jsonl"), json.dumps(metrics))
         self._checkpoint()
         self.listener.evaluation(metrics)
+        self._reseed()  # the listener may have loaded a model, which draws random numbers
 
     def _dev_treebanks(self) -> list[tuple[str, slice]]:
         """The name of each treebank of several, and where its sentences are in dev."""
@@ -301,6 +305,12 @@ class Trainer:
             ) from None
         if state["sources"] != self.sources:
             raise InputError("%s: contains a training run on other files; choose another folder" % self.folder)
+        if changes and progress.weights not in ("", git_blob_id(self.files.place("weights.npz"))):
+            # They are of an evaluation after the checkpoint, which other settings may not come to.
+            raise InputError(
+                "%s: was interrupted while a model was saved; resume it with its own settings until it has saved another"
+                % self.folder
+            )
         self.progress = progress
         self._keep_metrics(progress.evaluations)
         write_text(self.files.place("vocabulary.json"), self.model.vocabulary.to_json())
@@ -402,6 +412,15 @@ def state_of(files: Folder) -> list[str]:
     return ["not trained yet"]
 
 
+def resumed(summary: dict[str, Any]) -> list[str]:
+    """A line on each time that the training was resumed with other settings."""
+    changes = [dict(change) for change in summary.get("changes", ())]
+    return [
+        "resumed after %d updates with %s" % (change.pop("updates"), ", ".join("%s=%s" % one for one in change.items()))
+        for change in changes
+    ]
+
+
 def _trained(summary: dict[str, Any]) -> list[str]:
     scores = ["%s %.2f" % (name.upper(), summary["dev_" + name]) for name in ("uas", "las", "upos") if "dev_" + name in summary]
     run = "best of %(evaluations)d evaluations, %(updates)d updates, mh4 %(mh4)s" % summary
@@ -409,6 +428,7 @@ def _trained(summary: dict[str, Any]) -> list[str]:
     for name, source in each_source(summary["sources"]):
         size = ", %d sentences, %d words" % (source["sentences"], source["words"]) if "words" in source else ""
         lines.append("%s: %s (git blob %s)%s" % (name, source["file"], source["git_blob"], size))
+    lines += resumed(summary)
     for treebank in summary.get("dev_treebanks", ()):
         lines.append("%(file)s: dev UAS %(uas).2f, LAS %(las).2f" % treebank)
     return lines

@@ -51,7 +51,7 @@ def compressed(file: BinaryIO, path: str) -> AbstractContextManager[BinaryIO]:
 
 
 def _extension(path: str) -> str:
-    return next((extension for extension in EXTENSIONS if path.endswith(extension)), "")
+    return next((extension for extension in EXTENSIONS if Path(path).name.endswith(extension, 1)), "")
 
 
 def _stream(extension: str, path: str, file: BinaryIO, mode: Any) -> BinaryIO:

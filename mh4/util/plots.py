@@ -15,7 +15,7 @@ def require_matplotlib() -> None:
     """Raise NotInstalled without matplotlib, and InputError if it cannot be used."""
     logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # it reports its first search for fonts, and where it keeps them
     try:
-        with needs("a plot", "plots"), warnings.catch_warnings():
+        with needs("a plot", "plots", "matplotlib"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             import matplotlib.figure  # noqa: F401
     except ValueError as error:  # its configuration, such as MPLBACKEND

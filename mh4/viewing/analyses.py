@@ -70,11 +70,16 @@ def parsed(number: int, block: Block, parses: Sequence[Sentence]) -> SentenceVie
 
 
 def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
-    number = 0
+    number, called = 0, []  # those with this sent_id, of which the first is meant, unless it is also a number
     for number, pair in pairs:
-        if wanted in (str(number), pair[0].sent_id):
-            yield number, pair
+        if pair[0].sent_id == wanted:
+            called.append((number, pair))
+        if str(number) == wanted or called and not wanted.isdecimal():
+            yield (number, pair)
             return
+    if called:
+        yield called[0]
+        return
     raise InputError("%s: no sentence %s, expected a number from 1 to %d or a sent_id" % (file, wanted, number))
 
 

@@ -32,14 +32,18 @@ def test_it_is_the_same_everywhere(paths):
     assert all(path.name == "toy-ud-%s.conllu" % split for split, path in paths.items())
 
 
-def test_only_what_is_missing_or_differs_is_written(paths, tmp_path):
+def test_only_what_is_missing_is_written(paths, tmp_path):
     again = treebanks.locate("toy", to=str(tmp_path))
     before = {path: path.stat().st_mtime_ns for path in again.values()}
-    again["dev"].write_text("spoilt")
+    again["dev"].unlink()
     assert treebanks.locate("toy", to=str(tmp_path)) == again
     assert again["dev"].read_bytes() == paths["dev"].read_bytes()
     assert again["train"].stat().st_mtime_ns == before[again["train"]]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in again.values())
+    again["test"].write_text("changed")
+    with pytest.raises(InputError, match="toy-ud-test.conllu exists but is not the file of the toy treebank: move it away"):
+        treebanks.locate("toy", to=str(tmp_path))
+    assert again["test"].read_text() == "changed"
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):

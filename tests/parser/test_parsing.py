@@ -39,7 +39,7 @@ def test_root_is_the_label_of_words_headed_by_the_root(of_root):
 def test_tables_with_nothing_but_root_or_without_it():
     roots = np.array([False, True])
     assert best(np.zeros((2, 2)), Table({"root": 1}), roots) == ["root", "root"]  # there is nothing else to say
-    assert best(np.zeros((2, 2)), Table({"dep": 1}), roots) == ["dep", "root"]
+    assert best(np.zeros((2, 2)), Table({"dep": 1}), roots) == ["dep", "dep"]
 
 
 def test_a_tag_may_be_called_root():
@@ -155,9 +155,11 @@ def test_options_of_load(saved):
     for how in ("best", "", 1, ["exact"], b"exact", "mbr "):
         with pytest.raises(InputError, match="no decoding"):
             mh4.load(saved, how)
-    for tree in ("", "any", None, 1, ["mst"]):
+    for tree in ("", "any", 1, ["mst"]):
         with pytest.raises(InputError, match="no class of trees"):
             mh4.load([saved], tree=tree)
+    with pytest.raises(InputError, match="tree is for an ensemble"):
+        mh4.load(saved, tree="mst")
     with pytest.raises(InputError, match="an ensemble decode by their defaults"):
         mh4.load([saved], "exact")
 

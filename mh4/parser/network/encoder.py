@@ -132,7 +132,9 @@ class Encoder:
     def _in_context(self, sentences: Sequence[Sentence]) -> np.ndarray:
         """(words, dimensions): the vectors of the words of all sentences."""
         if self.contextual is None:
-            raise InputError("the model needs contextual vectors of the sentences, which --contextual FILE gives")
+            raise InputError(
+                "the model needs contextual vectors of the sentences: only mh4 train, parse and test take them, by --contextual FILE"
+            )
         return np.concatenate([self.contextual.of(sentence) for sentence in sentences])
 
     def _spell(self, words: Sequence[str], rng: "np.random.Generator | None") -> "dy.Expression":
