@@ -11,6 +11,7 @@ from running import COMMAND, mh4, refuses, succeeds
 
 from mh4.data import conllu
 from mh4.decoders.shared import arguments
+from mh4.parser import config
 from mh4.parser.model import Model
 from mh4.parser.vocabulary import Vocabulary
 
@@ -121,7 +122,10 @@ def test_rejects(folder, given, model):
     path, out, rejects = folder / "bad.conllu", folder / "rest.conllu", folder / "rejects.conllu.gz"
     path.write_bytes(columns + b"".join(blocks[:5]) + latin + ids + b"".join(blocks[5:]) + b"\t\n1\tend")
     done = mh4("parse", "--model", model, str(path), "-o", str(out), "--rejects", str(rejects))
-    assert done.returncode == 0 and done.stderr.decode() == "mh4: 4 blocks are not CoNLL-U; they are in %s, and why\n" % rejects
+    assert (
+        done.returncode == 0
+        and done.stderr.decode() == "mh4: 4 blocks are not CoNLL-U; they were written to %s, each with the reason\n" % rejects
+    )
     assert out.read_bytes() == succeeds("parse", "--model", model, str(given))
     line = 4 + b"".join(blocks[:5]).count(b"\n")
     last = line + 5 + b"".join(blocks[5:]).count(b"\n")
@@ -200,3 +204,27 @@ def test_sentences_come_out_as_they_come_in(given, model):
 
 def read(content):
     return [block.sentence for block in conllu.parsed(content.decode("utf-8").splitlines(keepends=True), "text")]
+
+
+def test_probabilities_of_other_arcs_go(folder, given, model):
+    """And nothing else of MISC."""
+    lines = given.read_text(encoding="utf-8").split("\n")
+    words = [k for k, line in enumerate(lines) if line.split("\t")[0].isdigit()]
+    for k, misc in zip(words, ("ArcProb=0.5", "A=1|ArcProb=0.5|B", "ArcProbable=1", "_||A", "")):
+        lines[k] = "\t".join([*lines[k].split("\t")[:9], misc])
+    (folder / "probable.conllu").write_text("\n".join(lines), encoding="utf-8")
+    out = succeeds("parse", "--model", model, str(folder / "probable.conllu"), "--quiet").decode("utf-8").split("\n")
+    found = [line.split("\t")[9] for line in out if line.split("\t")[0].isdigit()]
+    assert found[:5] == ["_", "A=1|B", "ArcProbable=1", "_||A", ""] and len(found) == len(words)
+
+
+def test_tags_that_nobody_predicts(folder, given):
+    few = config.with_settings(toy.SMALL, ["training.%s_weight=0" % tags for tags in ("upos", "xpos", "feats")])
+    (folder / "untagged").mkdir()
+    Model("mst", few, Vocabulary.of(toy.sentences(folder), few), 1).save(str(folder / "untagged"))
+    untagged = ["--model", str(folder / "untagged"), "--tags", str(given)]
+    said = "mh4: --tags: no tags are predicted, as none were learned"
+    assert refuses("parse", *untagged) == said
+    assert refuses("ensemble", *untagged) == said
+    assert refuses("corpus", "parse", *untagged, "-o", str(folder / "corpus")) == said
+    assert succeeds("ensemble", "--model", str(folder / "mst"), *untagged, "--quiet")

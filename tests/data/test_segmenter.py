@@ -201,3 +201,11 @@ def test_a_parser_takes_raw_text_with_a_segmenter(trained, model):
     for bad, message in ((3, "segmenter cannot be 3"), ("", "segmenter cannot be ''"), (model, model)):
         with pytest.raises(InputError, match=re.escape(str(message))):
             parser.parse([text], segmenter=bad)
+
+
+def test_options_of_the_tokenizer(trained):
+    segmenter = Segmenter(trained)
+    for options in ("presegmentd", "foo=bar", "presegmented;x"):
+        with pytest.raises(InputError, match="no options .*; there are normalized_spaces, presegmented, ranges"):
+            segmenter.blocks_of("ta.", "the data", options)
+    assert len(list(segmenter.blocks_of("ta. ta.\nta.", "the data", "presegmented;normalized_spaces"))) == 2

@@ -363,3 +363,9 @@ def test_an_ensemble_and_its_members_test_themselves(models, treebank):
     out = succeeds("test", "--model", models[0], str(file)).decode()
     assert out.startswith("UAS %.2f  LAS %.2f  " % (scores["uas"], scores["las"]))
     assert repr(mh4.load(models)).startswith("<mh4.Ensemble of 3, tree mst: <mh4.Parser mh4-hybrid, exact decoding; ")
+
+
+def test_votes_keep_the_labels_of_a_treebank_without_root():
+    gold = sentence([-1, 0, 1, 1], ["ROOT", "OBJ", "DET"])
+    (result,) = Ensemble([]).parse([SentenceWithVotes(gold.words, votes=[gold, gold])])
+    assert result.deprels == gold.deprels

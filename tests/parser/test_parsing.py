@@ -1,6 +1,7 @@
 """Labels: "root" is only for words headed by the root, and subtypes are restored; trees of systems with arc scores."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -260,3 +261,34 @@ def test_scores_of_arcs_count_in_every_search(system, without, tmp_path):
             decode(**{k: v for k, v in tensors.items() if k != "arcs"}, single_root=True).heads.tolist() for tensors in values
         ]
         assert plain != parsed
+
+
+def test_labels_of_a_treebank_without_root(tmp_path):
+    """The label of the root's dependents is then one of the others, also in ensembles, and also if root is not tied to the root."""
+    given = toy.sentences(tmp_path)[:20]
+    shouted = [replace(one, deprels=[label.upper() for label in one.deprels]) for one in given]
+    for sentences, free in ((shouted, False), (given, True)):
+        settings = config.with_settings(toy.SMALL, ["scorer.root_label=%s" % str(not free).lower()])
+        parser = Parser(Trainer("mst", settings, sentences, sentences, str(tmp_path / "model")).model)
+        alone = parser.parse(sentences)
+        known = {label for one in sentences for label in one.deprels}
+        assert {label for one in alone for label in one.deprels} <= known and ("root" in known) == free
+        of_roots = {label for one in alone for label, head in zip(one.deprels, one.heads[1:].tolist()) if head == 0}
+        assert of_roots != {"root"}  # as the weights are random
+        assert [one.deprels for one in mh4.Ensemble([parser, parser]).parse(sentences)] == [one.deprels for one in alone]
+
+
+def test_what_belongs_to_an_earlier_tree_goes(saved):
+    parser = mh4.load(saved)
+    (first,) = parser.parse([["ta", "kaluma", "."]], confidence=True)
+    first.note, first.transitions = "skipped", np.zeros((7, 4), dtype=np.intp)
+    assert first.probabilities is not None
+    for again in (parser, mh4.load([saved])):
+        (second,) = again.parse([first])
+        assert second.probabilities is None and second.transitions is None and second.note == ""
+
+
+def test_only_trees_are_tested_on(saved):
+    for heads in ([-1, 2, 1], [-1, 0, 3], [-1, 0, 1, 1]):
+        with pytest.raises(InputError, match="^cannot test on"):
+            mh4.load(saved).test([Sentence(["a", "b"], heads=np.array(heads), deprels=["x", "y"])])

@@ -103,3 +103,32 @@ def test_what_is_no_treebank_is_refused(folder, tmp_path):
         mh4.coverage(tree)
     assert os.listdir(tmp_path) == []
     assert "not" in refuses("coverage", str(tmp_path / "none.conllu"))
+
+
+def test_words_have_to_be_numbered(folder):
+    parser, tokens = mh4.load(folder / "model"), bank(folder / "in.conllu")
+    with pytest.raises(InputError, match="^sentence more: word 1 has the id 2, expected 1$"):
+        parser.parse([tokens[0].filter(upos="VERB")])
+    tokens[0][1]["head"] = 10**12  # which parsing replaces
+    (parsed,) = parser.parse(tokens[:1])
+    assert {token["head"] for token in parsed if isinstance(token["id"], int)} <= {0, 1, 2}
+    with pytest.raises(InputError, match="cannot test on"):
+        parser.test(tokens[:1])
+
+
+def test_probabilities_of_other_arcs_go_and_the_copy_shares_nothing(folder):
+    parser, tokens = mh4.load(folder / "model"), bank(folder / "in.conllu")
+    (parsed,) = parser.parse(tokens[:1])
+    assert parsed[1]["misc"] == {"Gloss": "the"} and tokens[0][1]["misc"] == {"ArcProb": "0.5", "Gloss": "the"}
+    parsed[1]["misc"]["Gloss"] = "a"
+    parsed.metadata["sent_id"] = "less"
+    assert tokens == bank(folder / "in.conllu")
+
+
+def test_what_cannot_be_measured(folder):
+    gold = str(folder / "in.conllu")
+    for bad in (None, 5, [gold, gold], [["ta"]], Sentence(["ta"]), bank(gold)[0]):
+        with pytest.raises(InputError, match="^cannot measure .*: expected"):
+            mh4.evaluate(gold, bad)
+    with pytest.raises(InputError, match="the sentences given"):
+        mh4.coverage([])

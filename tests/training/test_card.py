@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import mh4
 from mh4 import cli
 from mh4.errors import InputError
-from mh4.parser import config, model_files
+from mh4.parser import config, model_files, systems
 from mh4.training import card
 from mh4.training.trainer import Trainer
 
@@ -203,3 +203,34 @@ def test_another_format(packed, tmp_path):
 
     message = refused(lambda: mh4.load(rewritten(packed, tmp_path / "m.mh4", newer)))
     assert message.endswith("packed in format 2, but this mh4 reads format 1; use the version that made it")
+
+
+def test_the_settings_of_a_model_are_settings_to_train_with(folder, packed, tmp_path):
+    """As the command of the card says."""
+    with zipfile.ZipFile(packed) as file:
+        file.extract("config.toml", tmp_path)
+    assert systems.settings([str(tmp_path / "config.toml")], "mh4-hybrid") == mh4.load(folder).model.config
+
+
+def test_the_card_says_if_training_was_resumed_with_other_settings(folder, tmp_path):
+    other = tmp_path / "resumed"
+    shutil.copytree(folder, other)
+    summary = json.loads((other / "summary.json").read_text())
+    summary["changes"] = [{"updates": 10, "training.patience": 1, "training.max_updates": 20}]
+    (other / "summary.json").write_text(json.dumps(summary))
+    card.pack(str(other), str(tmp_path / "resumed.mh4"), {})
+    said = "resumed after 10 updates with training.patience=1, training.max_updates=20"
+    assert "It was %s. So the command alone makes another model." % said in run("info", "--card", tmp_path / "resumed.mh4").output
+    assert said in run("info", other).output.splitlines()
+
+
+def test_names_that_are_not_utf_8(folder, treebank, tmp_path):
+    name = tmp_path / "tr\udcff.conllu"
+    shutil.copy(treebank / "toy-ud-dev.conllu", name)
+    card.pack(str(folder), str(tmp_path / "model.mh4"), {}, str(name))
+    assert "tr\\udcff.conllu" in run("info", "--card", tmp_path / "model.mh4").output
+
+
+def test_no_file_no_card(tmp_path):
+    done = run("info", "--card", tmp_path / "nosuch.mh4")
+    assert done.exit_code and "no card" not in done.output

@@ -362,3 +362,33 @@ def test_batches_have_at_least_so_many_words():
     assert list(batches([2, 0, 1, 3], [5, 6, 4, 1].__getitem__, 9)) == [[2, 0], [1, 3]]
     assert list(batches(["of", "four", "words"], len, 6)) == [["of", "four"], ["words"]]
     assert list(batches([], len, 9)) == []
+
+
+def test_a_listener_may_load_models(everything, tmp_path):
+    """Although that draws random numbers."""
+
+    class Loading(Listener):
+        def evaluation(self, metrics):
+            mh4.load(str(tmp_path / "one"))
+
+    for name, listener in (("one", Loading()), ("two", None)):
+        Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path / name), listener=listener).run()
+    assert weights(tmp_path / "one") == weights(tmp_path / "two")
+
+
+def test_other_settings_do_not_resume_from_weights_of_a_later_evaluation(everything, tmp_path):
+    def learner(*changes, listener=None):
+        changed = config.with_settings(SHORT, changes)
+        return Trainer("mst", changed, everything[:60], everything[60:90], str(tmp_path), listener=listener)
+
+    with pytest.raises(KeyboardInterrupt):
+        learner(listener=Cut(evaluations=2)).run()
+    with np.load(tmp_path / "weights.npz") as file:
+        arrays = dict(file)
+    model = mh4.load(str(tmp_path)).model
+    model.parameters.parameters_list()[0].zero()
+    model.save_weights(str(tmp_path / "weights.npz"))  # as if cut off between these and the checkpoint
+    with pytest.raises(InputError, match="was interrupted while a model was saved; resume it with its own settings"):
+        learner("training.max_updates=15").run()
+    np.savez(tmp_path / "weights.npz", **arrays)
+    assert learner().run()["updates"] == 20

@@ -7,7 +7,7 @@ import pytest
 
 from mh4.errors import InputError, NotInstalled
 from mh4.util import compression
-from mh4.util.compression import EXTENSIONS, compressed, opened, stem
+from mh4.util.compression import EXTENSIONS, compressed, opened, stem, with_extension
 
 CONTENT = b"".join(b"line %d of a text\n" % (k * k) for k in range(5000))
 
@@ -50,6 +50,7 @@ def test_other_files_are_as_they_are(tmp_path):
 def test_stems():
     assert [stem("a/b.conllu" + extension) for extension in ("", *EXTENSIONS)] == 5 * ["a/b.conllu"]
     assert stem("gz") == "gz" and stem("a.gz.conllu") == "a.gz.conllu"
+    assert stem("a/.gz") == "a/.gz" and with_extension("a/.gz", ".conllu") == "a/.gz.conllu"
 
 
 def test_archives_that_end_early(path):

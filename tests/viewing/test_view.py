@@ -316,6 +316,21 @@ def test_a_sentence_in_a_notebook(file):
 # ------------------------------------------------------------------------------------------------------------- command
 
 
+def test_a_sentence_by_number_or_name(tmp_path):
+    """A number is the number of a sentence first, and names are compared as a whole."""
+    texts = [CROSSING.replace("kaluma", "word%d" % k) for k in range(1, 4)]
+    for k, name in enumerate(("3", "7", "x" * 200)):
+        texts[k] = "# sent_id = %s\n" % name + "\n".join(
+            line for line in texts[k].split("\n") if not line.startswith("# sent_id")
+        )
+    path = tmp_path / "named.conllu"
+    path.write_text("".join(texts), encoding="utf-8")
+    for wanted, found in (("1", "word1"), ("3", "word3"), ("7", "word2"), ("x" * 200, "word3")):
+        done = run(path, "--sentence", wanted)
+        assert [word for word in ("word1", "word2", "word3") if word in done.output] == [found], wanted
+    assert "no sentence %s" % ("x" * 100) in run(path, "--sentence", "x" * 100).output
+
+
 def test_bad_input(file, tmp_path):
     out = tmp_path / "out.html"
 
