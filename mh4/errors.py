@@ -83,7 +83,7 @@ def placed(warning: object) -> str:
 
 
 @contextmanager
-def warnings_said() -> Iterator[list[str]]:
+def collected_warnings() -> Iterator[list[str]]:
     """The texts of the warnings in the block, with their places, which are for another process, or somebody else, to show."""
     said: list[str] = []
     with warnings.catch_warnings():

@@ -193,7 +193,10 @@ def legal(positions: np.ndarray, n: int, single_root: bool = False) -> np.ndarra
     `single_root` an arc from the root is legal only if it completes the tree: with stack [0, s0] and only the sentinel in the
     buffer. Then such a transition is the last one, and no other makes an arc from the root.
     """
-    s2, s1, s0, b0 = np.asarray(positions).T
+    rows = np.asarray(positions)
+    if rows.ndim != 2 or rows.shape[1] != 4:
+        raise ValueError(f"positions are an integer array of rows (s2, s1, s0, b0), not of shape {rows.shape}")
+    s2, s1, s0, b0 = rows.T
     words_left = b0 <= n
     from_s2 = s2 > 0 if single_root else s2 >= 0
     from_s1 = (s1 > 0) | ((s1 == 0) & ~words_left) if single_root else s1 >= 0
@@ -214,8 +217,9 @@ def score(transitions: np.ndarray, shift: np.ndarray, reduce_s0b0: np.ndarray, r
     """The score of a transition sequence: the sum over its transitions except the first, which shifts the root.
 
     transitions: int array (m, 4) of rows (code, s1, s0, b0). shift: (n+2, n+2), indexed [s0, b0].
-    reduce_s0b0: (2, 6 or 12, n+2, n+2), indexed [code - 1, s0, b0]. reduce_s1s0: the same, indexed [code - 1, s1, s0].
-    Returns a float, summed in double precision. Raises ValueError if a reduce transition has no row in the scores.
+    reduce_s0b0: (r, n+2, n+2) with r = 2, 6 or 12, indexed [code - 1, s0, b0]. reduce_s1s0: the same, indexed [code - 1, s1, s0].
+    Returns a float, summed in double precision. Raises ValueError for rows of another shape or type, and if a reduce transition
+    has no row in the scores.
     """
     rows = _rows(transitions)
     shifts = rows[(rows[:, 0] == SH) & (rows[:, 3] != 0)]
@@ -237,7 +241,7 @@ def _checked(code: int) -> Transition:
     try:
         return Transition(code)
     except ValueError:
-        raise ValueError(f"{code} is not a transition code (0 to {max(Transition)})") from None
+        raise ValueError(f"{code} is not a transition code (0 to {int(max(Transition))})") from None
 
 
 def _rows(transitions: np.ndarray) -> np.ndarray:

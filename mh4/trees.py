@@ -79,7 +79,7 @@ def depth(heads: Heads) -> int:
 
 
 def in_class(heads: Heads, name: str) -> bool:
-    """True if the tree is in the class of this name."""
+    """True if the tree is in the class of this name. Raises ValueError for an unknown class."""
     k = _degree(name)
     return _in_class(arguments.tree(heads), k)
 
@@ -89,6 +89,8 @@ def nearest(heads: Heads, name: str, *, single_root: bool = False) -> np.ndarray
 
     Among these it is one with the fewest dependents of the root. With `single_root` it has exactly one, even if that keeps
     fewer arcs.
+
+    Raises ValueError for an unknown class, and for `single_root` without words.
 
     The decoders are exact and only see the core of the tree, which is small in treebanks; a core of m words takes O(m^3)
     time for "projective", O(m^4) for "mh4" and "1ec", O(m^k) for larger k.
@@ -108,7 +110,8 @@ def best(arcs: np.ndarray, name: str, *, single_root: bool = False) -> np.ndarra
 
     arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m]. With `single_root` the root has one dependent.
     It takes O(n^2) time, as for "any", if the best of all trees is in the class; otherwise the time of the class's decoder.
-    Raises ValueError if `arcs` is not a matrix of scores.
+    Raises ValueError for an unknown class, if `arcs` is not a matrix of scores, and if no tree is possible: scores of -inf, or
+    `single_root` without words.
     """
     k = _degree(name)
     heads = mst.decode(arcs, single_root=single_root).heads
@@ -152,7 +155,7 @@ def _degree(name: str) -> float | None:
     """The k of a class MH_k, None for "1ec". Any tree is derived by some large enough k."""
     if name in _DEGREES:
         return _DEGREES[name]
-    match = re.fullmatch(r"mh([0-9]+)", name)
+    match = re.fullmatch(r"mh([0-9]+)", str(name))
     if not match or int(match[1]) < 3:
         raise ValueError(f'unknown class of trees {name!r}: expected "projective", "1ec", "any", "mh3", "mh4" or a larger k')
     return int(match[1])

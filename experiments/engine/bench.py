@@ -1,4 +1,4 @@
-"""Where studies work, and what they run: in experiments/ and `mh4`, or in a folder of tests and a stand-in for it."""
+"""The folders of studies, and the command that trains; tests replace both."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -85,7 +85,7 @@ WITHIN = (SHORT, OURS, THEIRS)
 
 
 def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system: str) -> Treebank:
-    """The treebank with the settings of a run; None: without any of the other side, at full length those of ``make reproduce``."""
+    """The treebank with the settings of a run; row None: the unchanged one (at full length, that of ``make reproduce``)."""
     settings = bank.with_settings(within.settings)
     if within.full and row is None:
         return settings

@@ -22,7 +22,7 @@ from udtools import udeval
 from mh4 import trees
 from mh4.data import conllu
 from mh4.errors import InputError
-from mh4.parser.attachment import attachment_scores as attachment_scores  # the first of the two
+from mh4.parser.attachment import attachment_scores as attachment_scores  # re-exported: for words that are the same
 
 # The metrics of the shared task, in its order; those for enhanced graphs do not concern a tree parser.
 METRICS = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
@@ -195,7 +195,10 @@ def official_table(metrics: dict[str, Counts], counts: bool = False) -> str:
 
 
 class _Read(NamedTuple):
-    """A sentence and what the scorer makes of it. Its spans are in the text without spaces; line: what to add to their lines in `file`."""
+    """A sentence and what the scorer makes of it. Its spans are in the text without spaces.
+
+    line: the number of lines of `file` before theirs.
+    """
 
     sentence: conllu.Sentence
     text: str

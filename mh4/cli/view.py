@@ -37,7 +37,7 @@ def view(
     from mh4.viewing import analyses
 
     if second and folder:
-        raise InputError("a second file or --model, not both")
+        raise InputError("choose a second file or --model, not both")
     if picture_file and (sentence is None or page_file or second or folder):
         raise InputError("--svg draws one tree: it needs --sentence and goes without --html, a second file and --model")
     sentences = analyses.read(file, second, folder, sentence)

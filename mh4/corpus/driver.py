@@ -1,4 +1,4 @@
-"""The driver: it hands out the shards that are not done, and those that fail, or whose worker dies, again: TRIES times in all."""
+"""The driver hands unfinished shards to workers, and retries a shard that fails or whose worker dies, TRIES attempts in all."""
 
 import time
 import traceback

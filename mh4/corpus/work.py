@@ -16,7 +16,7 @@ from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
 from mh4.data import conllu
 from mh4.data.conllu import Block, Rejected, Sentence, Start
-from mh4.errors import InputError, warnings_said
+from mh4.errors import InputError, collected_warnings
 from mh4.parser import long_sentences, parallel, writing
 from mh4.parser.long_sentences import Limit
 from mh4.parser.parsing import Parser
@@ -57,7 +57,7 @@ def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, conte
     if content is None:
         content = read(source, shard)
     with (
-        warnings_said() as said,
+        collected_warnings() as said,
         conllu.rejects(folder.rejects(shard)) if settings.rejects else nullcontext() as rejected,
         conllu.open_output(folder.output(shard)) as file,
     ):

@@ -153,7 +153,7 @@ class Block:
     def text(self, columns: dict[int, list[str]], note: str | None = None) -> str:
         """The lines again, with new columns {column: n strings}; everything else is kept.
 
-        note: of the sentence as parsed: a comment, in place of one from an earlier parse, which also goes if the new one is empty.
+        note: the text of the comment "# mh4 = ", replacing that of an earlier parse, which an empty one only removes; None keeps comments.
         """
         lines = list(self.lines)
         for k, row in enumerate(self.sentence.rows):

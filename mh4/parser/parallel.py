@@ -10,7 +10,7 @@ from typing import Any
 
 from mh4.data.conllu import Block, Sentence
 from mh4.dynet_build import cpu
-from mh4.errors import InputError, warnings_said
+from mh4.errors import InputError, collected_warnings
 from mh4.parser import long_sentences
 from mh4.parser.ensemble import Ensemble
 from mh4.parser.long_sentences import Limit
@@ -105,7 +105,7 @@ def _parse_elsewhere(
     load: Load, arguments: Arguments, limit: Limit, options: dict[str, Any], sentences: list[Sentence]
 ) -> tuple[list[Sentence], list[str]]:
     """In another process: the parsed sentences, and the warnings, which are for this process to show."""
-    with warnings_said() as said:
+    with collected_warnings() as said:
         return _parse(load, arguments, limit, options, sentences), said
 
 

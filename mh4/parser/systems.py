@@ -27,7 +27,7 @@ from mh4.util import reading
 Decode = Callable[..., Derivation]  # takes the tensors by name, and single_root; exact decoders also take cost and heads
 Marginalize = Callable[..., Marginals]  # takes the tensors by name, and single_root
 Nearest = Callable[..., np.ndarray]  # from heads, class and single_root to heads
-Sequence = Callable[[np.ndarray], np.ndarray | None]  # from heads to rows
+Oracle = Callable[[np.ndarray], np.ndarray | None]  # from heads to rows
 
 NEAREST: dict[str, Nearest] = {"fewest-roots": trees.nearest, "first": first_found.nearest}
 
@@ -141,7 +141,7 @@ class GlobalSystem(System):
     highest.
     """
 
-    derivation: Sequence | None = None
+    derivation: Oracle | None = None
 
     def configured(self, config: Config) -> Self:
         system = super().configured(config)
@@ -163,7 +163,7 @@ class GreedySystem(System):
     """
 
     transitions: tuple[Transition, ...] = ()
-    sequence: Sequence = oracle.canonical
+    sequence: Oracle = oracle.canonical
     legal_rivals: bool = True
     joint: bool = False
 

@@ -8,7 +8,7 @@ from mh4.data.conllu import Block, Sentence
 from mh4.data.segmenter import Segmenter
 from mh4.drawing.sheet import sheet
 from mh4.drawing.svg import picture
-from mh4.errors import InputError, warnings_said
+from mh4.errors import InputError, collected_warnings
 from mh4.parser import parallel
 from mh4.parser.parsing import Parser
 from mh4.serving import formats
@@ -51,7 +51,7 @@ def load(models: Mapping[str, Files]) -> Abilities:
 def answer(task: Task, most_words: int) -> Answer:
     """Do a task. Raises TooManyWords if the data has more than `most_words`, and InputError as formats.read and Parser.parse do."""
     formats.check_output(task.output)
-    with warnings_said() as said:
+    with collected_warnings() as said:
         blocks = list(_limited(formats.read(task, _segmenters.get(task.models[0])), most_words))
         result = _drawn(task, blocks) if task.output in (PAGE, SVG) else _written(task, blocks)
     return Answer(result, len(blocks), sum(len(block.sentence) for block in blocks), said)

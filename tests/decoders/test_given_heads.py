@@ -143,8 +143,8 @@ def test_errors(model):
     for heads, single_root, error, message in [
         ([-1, 2, 1, 0, 0], False, ValueError, "heads: word 1 is on a cycle"),
         ([-1, 2, 1, -1, -1], False, ValueError, "heads: word 1 is on a cycle"),
-        ([-1, 2, 5, 0, 0], False, ValueError, "heads: the head of word 2 is 5, expected 0 to 4"),
-        ([-1, -1, 5, 0, 0], False, ValueError, "heads: the head of word 2 is 5, expected 0 to 4"),
+        ([-1, 2, 5, 0, 0], False, ValueError, "heads: the head of word 2 is 5, expected -1 to 4"),
+        ([-1, -1, 5, 0, 0], False, ValueError, "heads: the head of word 2 is 5, expected -1 to 4"),
         ([-1, -1, -2, 0, 0], False, ValueError, "heads: the head of word 2 is -2"),
         ([0, -1, 2, 0, 0], False, ValueError, r"heads: expected heads\[0\] to be -1"),
         ([-1, 0, 0], False, ValueError, "heads: expected length 5"),

@@ -76,7 +76,7 @@ def table_cells(table):
 def test_likelihood_and_the_hinge(said):
     said(
         "howto/probabilities.md",
-        "parsers trained on likelihood are less accurate, and once the temperature is fitted, the gold arcs are",
+        "parsers trained on likelihood are less accurate, but after calibration they give gold arcs a higher probability.",
     )
     found = {(row["system"], row["loss"]): row for row in rows("hu-likelihood.csv")}
     assert len(found) == 10
@@ -179,7 +179,7 @@ def test_the_settings_of_the_authors_and_ours(said):
         "differences.md",
         "averaged over the [treebanks and systems tried](../experiments/results/summary.md), is less than 0.1 in dev UAS",
     )
-    said("differences.md", "and no single one, of two or three seeds, is as large as 0.5.")
+    said("differences.md", "and no single one, of at least three seeds, is as large as 0.5.")
     said("differences.md", "With our settings, these systems are on average about half a point better than the paper says.")
     systems = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
     seeds = set()
@@ -188,7 +188,7 @@ def test_the_settings_of_the_authors_and_ours(said):
         assert abs(statistics.mean(authors)) < 0.1 and max(map(abs, authors)) < 0.5 and len(authors) >= 12
         assert 0.3 < statistics.mean(ours) < 0.7
         seeds |= {one.seeds for (_, system), one in scores(score, AUTHORS).items() if system in systems and one.paper}
-    assert (min(seeds), max(seeds)) == (2, 3)
+    assert min(seeds) == 3
 
 
 def from_the_paper(settings, score, *systems):
@@ -200,13 +200,13 @@ def from_the_paper(settings, score, *systems):
 def test_the_ensemble(said):
     said(
         "differences.md",
-        "With the three models of one seed, its test LAS is from 1.1 below the paper's to 0.2 above; with those of all seeds, within 0.6",
+        "With the three models of one seed, its test LAS is from 0.9 below the paper's to 0.2 above; with those of all seeds, within 0.6",
     )
     of_one, of_all = (
         from_the_paper(OURS, "test_las", name) + from_the_paper(AUTHORS, "test_las", name)
         for name in ("ensemble", "ensemble-all")
     )
-    assert (round(min(of_one), 1), round(max(of_one), 1)) == (-1.1, 0.2)
+    assert (round(min(of_one), 1), round(max(of_one), 1)) == (-0.9, 0.2)
     assert max(map(abs, of_all)) < 0.6 and len(of_all) >= 8
 
 
@@ -228,18 +228,19 @@ def test_ensembles_against_their_members(said):
 
 
 def test_greedy_parsers_with_the_authors_settings(said):
-    said("differences.md", "the greedy parsers are within 0.8 of the paper's dev UAS, in one or two runs each.")
+    said("differences.md", "the greedy parsers are within 0.6 of the paper's dev UAS, in two or more runs each.")
     found = from_the_paper(AUTHORS, "dev_uas", "greedy-mh3", "greedy-mh4")
-    assert max(map(abs, found)) < 0.8 and len(found) >= 6
-    said(
-        "differences.md",
-        "on Gothic and Old Church Slavonic by less than 0.2, on Hungarian by little more than the standard error.",
-    )
-    uas = scores("dev_uas", AUTHORS)
-    pairs = {treebank: [uas[treebank, system] for system in ("greedy-mh3", "greedy-mh4")] for treebank in ("got", "cu", "hu")}
-    assert all(one.seeds <= 2 for pair in pairs.values() for one in pair)
-    ahead = {treebank: mh3.ahead_of(mh4) for treebank, (mh3, mh4) in pairs.items()}
-    assert 0 < ahead["got"][0] < 0.2 and 0 < ahead["cu"][0] < 0.2 and 1 < ahead["hu"][0] / ahead["hu"][1] < 1.5
+    assert max(map(abs, found)) < 0.6 and len(found) >= 6
+    said("differences.md", "but narrowly: on Gothic by less than 0.2, on the others by less than two standard errors.")
+    said("differences.md", "With ours it does not hold on any of these.")
+    uas, ours = scores("dev_uas", AUTHORS), scores("dev_uas", OURS)
+    ahead = {}
+    for treebank in ("got", "cu", "hu"):
+        mh3, mh4 = (uas[treebank, system] for system in ("greedy-mh3", "greedy-mh4"))
+        assert min(mh3.seeds, mh4.seeds) >= 2
+        ahead[treebank] = mh3.ahead_of(mh4)
+        assert ours[treebank, "greedy-mh3"].ahead_of(ours[treebank, "greedy-mh4"])[0] < 0
+    assert 0 < ahead["got"][0] < 0.2 and all(0 < points < 2 * error for points, error in (ahead["cu"], ahead["hu"]))
 
 
 def test_what_the_paper_says_of_scores(said):
@@ -256,12 +257,12 @@ def test_what_the_paper_says_of_scores(said):
     assert 0 < max(ahead("dev_uas", "mh4-hybrid", "mh4-two", ["vi", "id"])) < 0.3
     said(
         "differences.md",
-        "| in its own Table 4 on eight of ten treebanks; with our settings on three of five: [see above](#greedy-parsers)",
+        "| in its own Table 4 on eight of ten treebanks; with our settings on three of six: [see above](#greedy-parsers)",
     )
     languages = ("eu", "ur", "got", "hu", "cu", "da", "el", "hi", "de", "ro")
     table_4 = [[paper.dev_uas(lang, "UD 2.0", system)[0] for system in ("greedy-mh4", "greedy-mh3")] for lang in languages]
     assert sum(greedy_mh4 < greedy_mh3 for greedy_mh4, greedy_mh3 in table_4) == 8
-    greedy = ahead("dev_uas", "greedy-mh4", "greedy-mh3", ["got", "hu", "el", "vi", "id"])
+    greedy = ahead("dev_uas", "greedy-mh4", "greedy-mh3", ["got", "hu", "cu", "el", "vi", "id"])
     assert sum(points < 0 for points in greedy) == 3
     said(
         "differences.md",
@@ -320,6 +321,12 @@ def test_exact_mh4_against_mh3(said):
         difference, error = scores("dev_uas", OURS)[treebank, "mh3"].ahead_of(scores("dev_uas", OURS)[treebank, "mh4-two"])
         errors[treebank] = difference / error
     assert abs(errors["hu"]) < 1 and 3 < errors["got"] < 4
+    said("differences.md", "(On Old Church Slavonic, `mh4-two` is ahead with all three: by 0.9 in the paper, 1.0 and 0.8.)")
+    (mh3, mh4), (our_mh3, our_mh4) = [
+        [scores("dev_uas", settings)["cu", system] for system in ("mh3", "mh4-two")] for settings in (AUTHORS, OURS)
+    ]
+    ahead = (mh4.paper - mh3.paper, mh4.mean - mh3.mean, our_mh4.mean - our_mh3.mean)
+    assert [round(points, 1) for points in ahead] == [0.9, 1.0, 0.8]
 
 
 def test_how_mh4_two_learns(said):

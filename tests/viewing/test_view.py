@@ -340,7 +340,7 @@ def test_bad_input(file, tmp_path):
         return done.output
 
     assert "no sentence 2, expected a number from 1 to 1 or a sent_id" in refused(file, "--sentence", "2")
-    assert "a second file or --model, not both" in refused(file, file, "--model", "x")
+    assert "choose a second file or --model, not both" in refused(file, file, "--model", "x")
     assert "--svg draws one tree" in refused(file, "--svg", out)
     assert "--svg draws one tree" in refused(file, file, "--sentence", "1", "--svg", out)
     other = tmp_path / "other.conllu"

@@ -69,7 +69,11 @@ def decoder(name: str) -> Decoder:
 
 
 def checked(
-    name: str, scores: Mapping[str, npt.ArrayLike], lengths: npt.ArrayLike, cost: npt.ArrayLike | None = None
+    name: str,
+    scores: Mapping[str, npt.ArrayLike],
+    lengths: npt.ArrayLike,
+    cost: npt.ArrayLike | None = None,
+    argument: str = "scores",
 ) -> tuple[dict[str, np.ndarray], np.ndarray, int]:
     """The tensors and, if given, the cost, as C-contiguous arrays of float32 or float64; lengths; and the N of their shapes.
 
@@ -77,13 +81,13 @@ def checked(
     """
     expected = decoder(name).tensors
     if not isinstance(scores, Mapping):
-        raise ValueError("scores: expected the tensors by name, %s, got %s" % (", ".join(expected), type(scores).__name__))
+        raise ValueError("%s: expected the tensors by name, %s, got %s" % (argument, ", ".join(expected), type(scores).__name__))
     for known in scores:
         if known not in expected:
-            raise ValueError("scores: %s has no tensor %r; it has %s" % (name, known, ", ".join(expected)))
+            raise ValueError("%s: %s has no tensor %r; it has %s" % (argument, name, known, ", ".join(expected)))
     for needed, shape in expected.items():
         if scores.get(needed) is None and not shape.optional:
-            raise ValueError("scores: %s needs the tensor %s %s" % (name, needed, shape.text()))
+            raise ValueError("%s: %s needs the tensor %s %s" % (argument, name, needed, shape.text()))
     words = np.asarray(lengths)
     if words.ndim != 1 or (words.dtype.kind not in "iu" and len(words)):
         raise ValueError("lengths: expected a vector of integers, got dtype %s and shape %s" % (words.dtype, words.shape))

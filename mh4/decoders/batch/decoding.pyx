@@ -40,16 +40,18 @@ def decode(
     name: of the decoder, "mh3", "mh4", "mh5", "mst" or "1ec".
     scores: for each of the decoder's score tensors, an array with a leading dimension B, and N in place of n; for
         example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4. A sentence of n words has its scores, as for
-        the decoder by itself, in the leading corner: its end is node n+1. Whatever is in the padding is not read.
+        the decoder by itself, in the leading corner: its end is node n+1. Whatever is in the padding is not read. Floating-point numbers of any size.
     lengths: n of each sentence, integers (B,).
     cost: (B, N+1, N+1), or None. heads: integers (B, N+1), or None; if given, only derivations of these trees are considered.
     single_root: exactly one dependent of node 0.
     threads: how many; by default as many as there are cores that this process may use. The results are those of the decoder for each
         sentence by itself, to the bit, with any number of threads.
 
+    Sentences that mh5 has no room for (see mh5.decode) are decoded by mh4, with a RuntimeWarning.
+
     Returns Derivations. The GIL is released.
     Raises what the decoder raises, with the number of the sentence, and ValueError for an unknown decoder or tensor, wrong
-    dimensions, and lengths beyond the padding.
+    dimensions or types, lengths beyond the padding, and numbers of threads below 1.
     """
     tensors, lengths, longest = arguments.checked(name, scores, lengths, cost)
     trees = None if heads is None else arguments.checked_trees(heads, lengths, longest)

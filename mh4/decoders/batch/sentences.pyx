@@ -85,7 +85,7 @@ class Teams:
 
 
 def run(make, Sentences sentences, threads):
-    """Let workers, which `make` makes, process all sentences, one of them in this thread, which alone can respond to signals."""
+    """Process all sentences with workers made by `make`: one in this thread, which alone can respond to signals, others in their own."""
     if threads is not None and not (isinstance(threads, (int, np.integer)) and threads >= 1):
         raise ValueError(f"threads: expected a positive number, got {threads!r}")
     size = max(1, min(threads or cpu.cores(), sentences.count))

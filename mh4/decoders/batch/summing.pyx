@@ -66,7 +66,8 @@ def hessian_product(
     score and what they score in the direction.
 
     name: of the decoder: "mh3", "mh4", "mst" or "1ec". scores, lengths, heads, single_root, threads: as for `marginals`.
-    direction: arrays like the scores; it may have the tensor "arcs", of those that any transition makes, when the scores do not.
+    direction: arrays like the scores, for each of their tensors and with the same B and N; it may have "arcs", of those that any
+        transition makes, and "reduce_s1s0" when the scores do not.
 
     Returns, for each tensor of the direction, a float64 array of its shape: 0 beyond the sentence and for sentences without
     derivations, NaN for those with a direction that is not finite. The GIL is released.
@@ -75,7 +76,7 @@ def hessian_product(
     if arguments.decoder(name).marginals is None:
         raise ValueError(f"{name} has no marginals that can be differentiated; {', '.join(KINDS)} have")
     scores, lengths, longest = arguments.checked(name, scores, lengths)
-    direction, _, own_longest = arguments.checked(name, direction, lengths)
+    direction, _, own_longest = arguments.checked(name, direction, lengths, argument="direction")
     if own_longest != longest:
         raise ValueError(f"direction: has room for {own_longest} words, but the scores for {longest}")
     tensors = {part: scores[part] if part in scores else np.zeros(array.shape) for part, array in direction.items()}

@@ -42,7 +42,7 @@ def decode(
     """A high-scoring transition sequence under the scores of a global model, as for mh3.decode, mh4.decode and mh5.decode.
 
     shift: float32 (n+2, n+2), indexed [s0, b0].
-    reduce_s0b0: float32 (2, 6 or 12, n+2, n+2), the reduces of MH3, MH4 or MH5, indexed [t, s0, b0].
+    reduce_s0b0: float32 (r, n+2, n+2) with r = 2, 6 or 12, the reduces of MH3, MH4 or MH5, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
     arcs: float32 (n+1, n+1) or None, arcs[h, m] is added for every arc h->m.
     beam: the number of sequences kept, at least 1; 1 is greedy search. beam * (2n+1) is limited to 100 million.
@@ -73,7 +73,7 @@ def decode_local(
 ) -> Derivation:
     """A high-scoring transition sequence under the scores of a local model: every transition is scored on all features.
 
-    s0b0: float32 (3 or 7, n+2, n+2), SH, LA, RA and perhaps the other reduces, indexed [t, s0, b0].
+    s0b0: float32 (t, n+2, n+2) with t = 3 or 7, SH, LA, RA and perhaps the other reduces, indexed [t, s0, b0].
     s1s0, s2s1: the same indexed [t, s1, s0] and [t, s2, s1], added to it, or None. The index of an empty stack position
         is n+1: the end of the sentence is never on the stack.
     The first transition, the shift of the root, is not scored. beam, single_root and errors: see `decode`.

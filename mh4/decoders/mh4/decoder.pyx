@@ -35,6 +35,7 @@ def decode(
     cost: the same, but without a part in the Derivation. -inf or any number from -1e30 down forbids a transition or arc.
     heads: int array (n+1,); if given, only derivations of this tree (it may have several) are considered.
     single_root: exactly one dependent of node 0.
+    Scores and cost of other floating-point types are rounded to float32.
 
     Without words (n = 0) the derivation is the shift of the root.
     Returns a Derivation with parts "shift" (n, 2), "reduce_s0b0" (n, 3) and, if given,

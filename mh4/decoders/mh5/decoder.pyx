@@ -50,8 +50,8 @@ def decode(
     reduce_s0b0: float32 (12, n+2, n+2), the reduces of MH4, RA3, RA'2, RA'', LA'', LA''2 and LA3, indexed [t, s0, b0].
     reduce_s1s0: the same indexed [t, s1, s0], added to it, or None.
     arcs, cost, heads, single_root: as for mh4.decode.
-    max_bytes: a sentence that takes more memory is decoded by mh4.decode, with a RuntimeWarning. This does not concern `heads`,
-        which takes little.
+    max_bytes: a sentence that takes more memory (by default 2 GB, enough for 318 words) is decoded by mh4.decode, with a RuntimeWarning.
+        This does not concern `heads`, which takes little.
 
     Returns a Derivation with the parts that mh4.decode returns.
     Raises ValueError for wrong shapes, NaN and similar, and if nothing is derivable (all scores -inf, or

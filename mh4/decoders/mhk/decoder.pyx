@@ -34,8 +34,8 @@ def decode(
 
     It takes O(n^k) time and O(n^(k-1)) memory (Figure 2).
 
-    arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m]. k: int, at least 3.
-    cost: float32 (n+1, n+1), added for every arc. -inf or any number from -1e30 down forbids an arc.
+    arcs: float32 or float64 (n+1, n+1), the score of head h and dependent m at [h, m]. k: int, at least 3.
+    cost: the same, added for every arc. -inf or any number from -1e30 down forbids an arc.
     heads: int array (n+1,); if given, the derivation is that of this tree.
     single_root: exactly one dependent of node 0.
 

@@ -34,8 +34,8 @@ def decode(
 ) -> Derivation:
     """The highest-scoring tree over n words, in O(n^2) time and memory (Chu & Liu 1965, Edmonds 1967, Tarjan 1977).
 
-    arcs: float32 (n+1, n+1), the score of head h and dependent m at [h, m].
-    cost: float32 (n+1, n+1), added for every arc. -inf or any number from -1e30 down forbids an arc.
+    arcs: float32 or float64 (n+1, n+1), the score of head h and dependent m at [h, m].
+    cost: the same, added for every arc. -inf or any number from -1e30 down forbids an arc.
     heads: int array (n+1,); if given, the derivation is that of this tree.
     single_root: exactly one dependent of node 0.
 

@@ -110,6 +110,7 @@ def decode(
     cost: float32 (n+1, n+1), cost[h, m] is added for every arc h->m. -inf or any number from -1e30 down forbids a part or arc.
     heads: int array (n+1,); if given, the derivation is that of this tree, without a search: its parts follow from the tree.
     single_root: exactly one dependent of node 0.
+    The search is in float32, the score of the tree that it finds that of the scores as they are given.
 
     Without words (n = 0) the tree is just the root.
     Returns a Derivation with parts "arc", "crossed_arc", "grandparent" and "sibling" of two columns, with one row for each

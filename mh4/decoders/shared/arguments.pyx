@@ -1,7 +1,7 @@
 """Validation of the decoders' arguments: a ValueError states what is wrong and where.
 
 Scores are numbers between -1e30 and 1e30, so that their sums stay finite in float32 for sentences of a million words. -inf forbids
-what it scores, and so does any number from -1e30 down, such as numpy.finfo(numpy.float32).min, whether or not anything is left.
+what it scores, and so does any number from -1e30 down, such as numpy.finfo(numpy.float32).min, even if this leaves no derivation.
 Numbers from 1e30 up, and NaN, are refused. This holds for all scores, costs included, of all decoders and marginals.
 
 A mask above -1e30 is a score like any other: a derivation that needs it is found, but its other scores may get lost in the rounding.
@@ -170,8 +170,8 @@ cdef int not_below_root(const int* heads, int n, vector[int]& reached_from) exce
     return 0
 
 
-cdef not_a_head(word, head, length):
-    return ValueError(f"heads: the head of word {word} is {head}, expected 0 to {length - 1}")
+cdef not_a_head(word, head, length, least=0):
+    return ValueError(f"heads: the head of word {word} is {head}, expected {least} to {length - 1}")
 
 
 def given_tree(heads, n, single_root):
@@ -196,6 +196,8 @@ def given_heads(heads, int n, bint single_root):
     cdef const int[::1] given = narrow
     cdef int word, roots = 0, left_open = 0
     for word in range(1, n + 1):
+        if not -1 <= given[word] <= n:
+            raise not_a_head(word, given[word], n + 1, least=-1)
         roots += given[word] == 0
         left_open += given[word] == -1
     if left_open:
@@ -217,8 +219,11 @@ def with_heads(arcs, heads):
 
 
 def seeds(rng, count):
-    """Seeds for sampling, uint64 (count,); rng: a numpy.random.Generator, or what numpy makes one of."""
-    return np.random.default_rng(rng).integers(2**64, size=count, dtype=np.uint64)
+    """Seeds for sampling, uint64 (count,); rng: a numpy.random.Generator, or what numpy makes one of. Raises ValueError for others."""
+    try:
+        return np.random.default_rng(rng).integers(2**64, size=count, dtype=np.uint64)
+    except TypeError as error:
+        raise ValueError(f"rng: expected a seed or a numpy.random.Generator, got {rng!r} ({error})") from None
 
 
 def sample_size(samples):

@@ -1,4 +1,4 @@
-// Drawing trees at random from the charts of marginals, which walk back through their sums: at each, one term is chosen in proportion.
+// Drawing trees at random from the charts of marginals, which walk back through their sums: at each, one term is drawn with probability proportional to its value.
 #pragma once
 #include <stdint.h>
 

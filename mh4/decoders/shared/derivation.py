@@ -14,10 +14,10 @@ class NotInClass(ValueError):
 class Derivation:
     """The best derivation of a sentence of n words.
 
-    score: the sum, in float64, of the scores it uses and of the cost of its arcs.
+    score: the sum, in float64, of the scores it uses and of the cost of its arcs, as the decoder has rounded them.
     heads: int32 array (n+1,); ``heads[0] == -1``.
     parts: for every score tensor, the index rows used by the derivation, an integer array (rows, number of dimensions):
-        the score without the cost is the sum over tensors of ``tensor[tuple(rows.T)].sum()``.
+        the score without the cost is the sum over tensors of ``tensor[tuple(rows.T)].sum()``. Like transitions, of dtype intp.
     transitions: for transition systems, an integer array (2n+1, 4) of rows (code, s1, s0, b0) in order of execution, with
         the stack and buffer before the transition and -1 for an empty position; otherwise None.
         Codes: see ``mh4.transitions``.

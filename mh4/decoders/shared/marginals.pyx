@@ -32,7 +32,7 @@ cdef class Tensors:
         if whole:
             tree = self.heads
             self.scores.heads = &tree[0]
-        else:
+        elif (self.heads[1:] >= 0).any():
             self.possible_arcs = arguments.with_heads(self.tensors.get("arcs"), self.heads)
             self.scores.arcs = address(self.possible_arcs)
 
