@@ -144,11 +144,13 @@ def test_legal_in_many_configurations_at_once(n):
                 arc = {RA: s1, RA_PRIME: s2, RA2: s2}.get(int(code))
                 assert arc != 0 or (b0 == n + 1 and s1 == 0)
     assert transitions.legal(rows[:0], n).shape == (7, 0)
+    with pytest.raises(ValueError, match=r"^positions are an integer array of rows \(s2, s1, s0, b0\), not of shape"):
+        transitions.legal(rows[:, :3], n)
 
 
 def test_no_such_code():
     for code in (-1, 13, "SH", None):
-        with pytest.raises(ValueError, match="not a transition code"):
+        with pytest.raises(ValueError, match=r"not a transition code \(0 to 12\)"):
             Configuration(2).apply(code)
         with pytest.raises(ValueError, match="not a transition code"):
             Configuration(2).legal(code)

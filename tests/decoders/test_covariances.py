@@ -205,7 +205,9 @@ def test_errors():
             {"shift": np.zeros((1, 5, 5)), "reduce_s0b0": np.zeros((1, 2, 5, 5))},
             "direction: has room for 3 words, but the scores for 2",
         ),
-        ({"shift": shift}, "scores: mh3 needs the tensor reduce_s0b0"),
+        ({"shift": shift}, "direction: mh3 needs the tensor reduce_s0b0"),
+        ({**scores, "sibling": shift}, "direction: mh3 has no tensor 'sibling'"),
+        (None, "direction: expected the tensors by name"),
     ]:
         with pytest.raises(ValueError, match="^" + message):
             batch.hessian_product("mh3", scores, direction, [2])

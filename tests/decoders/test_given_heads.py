@@ -119,6 +119,17 @@ def test_longer_sentences(model, n, seed, single_root, partial):
         np.testing.assert_allclose(found.parts[name], expected.parts[name], atol=1e-9, err_msg=name)
 
 
+@every_model
+def test_open_heads_are_none(model):
+    """To the bit, as in batches."""
+    scores = model.sample(5, rng_for("open"))
+    found, expected = marginals(model, scores, heads=np.full(6, -1)), marginals(model, scores)
+    assert found.log_partition == expected.log_partition
+    np.testing.assert_array_equal(found.arcs, expected.arcs)
+    for name in scores:
+        np.testing.assert_array_equal(found.parts[name], expected.parts[name], err_msg=name)
+
+
 def test_a_tree_by_its_own_items_alone():
     """Of a tree of 400 words, which the chart of all would take minutes and gigabytes for."""
     n, rng = 400, rng_for("own")
