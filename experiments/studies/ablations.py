@@ -347,7 +347,10 @@ PHRASES = {SHORT: "", OURS: "at full length ", THEIRS: "at full length in the au
 
 
 def with_effects(text: str, plan: Plan, everything: Sequence[Measured]) -> str:
-    """The page with the effects of rows that have a setting of the line; those with other settings, too, are named."""
+    """The page with the effects of rows that have a setting of the line; those with other settings, too, are named.
+
+    A line that names systems has only their effects.
+    """
     return "\n".join(_with_effect(line, plan, everything) for line in text.split("\n"))
 
 
@@ -356,9 +359,9 @@ def _with_effect(line: str, plan: Plan, everything: Sequence[Measured]) -> str:
     names = set(re.findall(r"`(\w+\.\w+)`", setting))
     if not names:
         return line
-    effects = [
-        _effect(row, system, names, plan, everything) for row in plan.rows if names & set(row.settings) for system in row.systems
-    ]
+    pairs = [(row, system) for row in plan.rows if names & set(row.settings) for system in row.systems]
+    of_line = {system for _, system in pairs if "`%s`" % system in cells[1]} or {system for _, system in pairs}
+    effects = [_effect(row, system, names, plan, everything) for row, system in pairs if system in of_line]
     return "|".join([*cells, setting, " %s " % ("; ".join(filter(None, effects)) or "not measured"), end])
 
 

@@ -306,17 +306,19 @@ def test_without_two_seeds_of_anything_there_are_no_errors():
 def test_effects_are_written_where_the_settings_are():
     lines = ["| | theirs | ours | setting | effect |", "|---|---|---|---|---|"]
     lines += ["| x | 1 | 2 | `%s` | 7 |" % name for name in ("encoder.one", "training.two`, `encoder.one", "training.three")]
+    lines.append("| of `mh4-hybrid` | 1 | 2 | `encoder.one` | 7 |")
     hybrid = {("", "mh4-hybrid", lang): scores(80.0) for lang in ("hu", "got")}
     hybrid.update({("b", "mh4-hybrid", lang): scores(81.0) for lang in ("hu", "got")})
     short, full = made_up(SHORT), made_up(OURS)
     everything = [Measured(SHORT, short.langs, {**short.scores, **hybrid}), full, Measured(THEIRS, (), {})]
     text = ablations.with_effects("\n".join([*lines, "text", ""]), SMALL, everything).split("\n")
     of_a = "X +0.25 ± 0.16, at full length +0.25 ± 0.16"
-    assert text[:2] == lines[:2] and text[5:] == ["text", ""]
-    assert [line.split("|")[5].strip() for line in text[2:5]] == [
+    assert text[:2] == lines[:2] and text[6:] == ["text", ""]
+    assert [line.split("|")[5].strip() for line in text[2:6]] == [
         of_a + "; b +1.00 ± 0.21",  # s √(1/1 + 1/1), and the mean of two
         of_a + "; +1.00 ± 0.21",
         "not measured",
+        "b +1.00 ± 0.21",
     ]
 
 
