@@ -1,7 +1,7 @@
 """What `mh4 evaluate`, `mh4 compare` and `mh4 coverage` measure, in Python: of CoNLL-U files, or of sentences.
 
-A treebank is the path of a file or an iterable of sentences: Sentence or, of the package conllu, TokenList. A Sentence has no
-multiword tokens, so what is compared with it should have none either.
+A treebank is the path of a file, which may be compressed, or an iterable of sentences: Sentence or, of the package conllu,
+TokenList. A Sentence has no multiword tokens, so what is compared with it should have none either.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import Any
 
 from conllu.models import TokenList
 
-from mh4.analysis import comparison, evaluation, score_tables
+from mh4.analysis import comparison, evaluation
 from mh4.analysis.comparison import Comparison
 from mh4.analysis.coverage import Coverage, measure_coverage
 from mh4.analysis.evaluation import Score
@@ -24,13 +24,12 @@ Treebank = str | os.PathLike[str] | Iterable[Sentence | TokenList]
 
 
 def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
-    """The scores of the official scorer of the CoNLL 2018 shared task, by metric ("UAS", "LAS", ...), in percent.
+    """The scores of the official scorer of the CoNLL 2018 shared task, in percent, by metric: mh4.analysis.evaluation.METRICS.
 
-    Words may differ; the scorer aligns them. Raises InputError for what the scorer rejects.
+    Words may differ; the scorer aligns them. Labels are compared without subtypes. Raises InputError for what the scorer rejects.
     """
-    with _files(gold, system) as (gold_path, system_path):
-        (result,) = score_tables.score_files(gold_path, [system_path])
-    return evaluation.percentages(result.metrics)
+    with _files(gold, system) as paths:
+        return evaluation.official(*paths)
 
 
 def compare(gold: Treebank, a: Treebank, b: Treebank) -> Comparison:
@@ -40,7 +39,10 @@ def compare(gold: Treebank, a: Treebank, b: Treebank) -> Comparison:
 
 
 def coverage(treebank: Treebank) -> Coverage:
-    """How many of the trees are in each class, how many arcs the nearest trees keep, and how far from projective they are (Table 3)."""
+    """How many of the trees are in each class, how many arcs the nearest trees keep, and how far from projective they are (Table 3).
+
+    Raises InputError for what is not CoNLL-U, or has no trees.
+    """
     with _files(treebank) as (path,):
         return measure_coverage(block.sentence.heads for block in conllu.blocks(path))
 

@@ -26,7 +26,7 @@ def of_gold(parser: Parser, gold: Sequence[Sentence]) -> np.ndarray:
 
 
 def negative_log_likelihood(probabilities: np.ndarray) -> float:
-    """-log of the probabilities of gold arcs, on average. Each counts as at least 0.001."""
+    """-log of the probabilities of gold arcs, on average, in nats. Each counts as at least 0.001."""
     return float(-np.log(np.maximum(probabilities, _LOWEST_PROBABILITY)).mean())
 
 
@@ -53,13 +53,13 @@ def reliability(probabilities: np.ndarray, correct: np.ndarray, bins: int = 10) 
 
 
 def expected_calibration_error(probabilities: np.ndarray, correct: np.ndarray, bins: int = 10) -> float:
-    """The mean over predicted arcs of |confidence - accuracy| of their bin (Naeini, Cooper & Hauskrecht, AAAI 2015)."""
+    """The mean over predicted arcs of |confidence - accuracy| of their bin (Naeini, Cooper & Hauskrecht, AAAI 2015), from 0 to 1."""
     found = reliability(probabilities, correct, bins)
     return sum(b.arcs * abs(b.confidence - b.accuracy) for b in found) / len(probabilities)
 
 
 def accuracy_at_coverage(probabilities: np.ndarray, correct: np.ndarray, coverage: float) -> float:
-    """The share that is correct of the given share of predicted arcs, those of the highest probability."""
+    """The share that is correct of the given share of predicted arcs, those of the highest probability; both from 0 to 1."""
     kept = max(1, round(coverage * len(probabilities)))
     return float(correct[np.argsort(-probabilities, kind="stable")[:kept]].mean())
 

@@ -114,7 +114,7 @@ def parse(
             "mh4: %d blocks are not CoNLL-U; they were written to %s, each with the reason" % (rejected.count, rejects_file),
             err=True,
         )
-    if confidence and not quiet and Calibration.load(opened(folder)) is None:
+    if (confidence or decode == "mbr") and not quiet and Calibration.load(opened(folder)) is None:
         say("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, FILE), err=True)
 
 

@@ -164,7 +164,12 @@ class Block:
         return "".join(lines if note is None else _noted(lines, note))
 
     def parsed_columns(self, parsed: Sentence, tags: bool = False, keep_deps: bool = False) -> dict[int, list[str]]:
-        """What a parse of this sentence writes: Sentence.columns, and MISC with its probabilities, or without those of other arcs."""
+        """What a parse of this sentence writes: Sentence.columns, and MISC with its probabilities, or without those of other arcs.
+
+        Nothing of one without a tree.
+        """
+        if parsed.heads is None:
+            return {}
         columns = parsed.columns(tags, keep_deps)
         probable = [] if parsed.probabilities is None else [ARC_PROB_FORMAT % p for p in parsed.probabilities[1:]]
         if probable or any(ARC_PROB in self.lines[row] for row in self.sentence.rows):

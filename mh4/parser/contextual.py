@@ -21,7 +21,10 @@ MOST_DIMENSIONS = 10_000
 
 
 def key(words: Sequence[str]) -> str:
-    """The name of the matrix of a sentence with these words."""
+    """The name of the matrix of a sentence with these words: the first 32 hex digits of SHA-256 of the words, joined by line feeds.
+
+    They are in UTF-8; bytes that are not UTF-8 in a file are taken as they are there.
+    """
     return hashlib.sha256("\n".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 

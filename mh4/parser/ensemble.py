@@ -275,7 +275,9 @@ def load(
     tree: str | None = None,
     contextual: Path | Iterable[Path] = (),
 ) -> Parser | Ensemble:
-    """Load the parser that ``mh4 train --model folder`` made. Raises mh4.errors.InputError if there is none.
+    """Load the parser that ``mh4 train --model folder`` made, or the file that ``mh4 pack`` made of it.
+
+    Raises mh4.errors.InputError if there is none, and NotInstalled without DyNet.
 
     decode: "exact", "greedy", "beam" (of width `beam`, 8 by default) or "mbr"; if None, exact for global models and greedy
     for greedy ones.

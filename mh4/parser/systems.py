@@ -113,7 +113,7 @@ class System:
     def minimum_bayes_risk(self, marginals: Marginalize, *, single_root: bool, **tensors: np.ndarray) -> Derivation:
         """The tree of the system's class with the highest expected number of correct arcs, which is its score.
 
-        An arc is correct with its probability according to `marginals` (Goodman, ACL 1996).
+        An arc is correct with its probability according to `marginals` (Goodman, ACL 1996). The result has no transitions.
         """
         probabilities = marginals(**tensors, single_root=single_root).arcs.astype(np.float32)
         heads = trees.best(probabilities, self.tree_class, single_root=single_root)

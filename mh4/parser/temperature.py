@@ -21,7 +21,7 @@ FILE = "calibration.json"
 
 @dataclass(frozen=True)
 class Calibration:
-    """temperature: the best. nll, uncalibrated_nll: -log of the probability of a gold arc, on average, with it and without it."""
+    """temperature: the best. nll, uncalibrated_nll: -log of the probability of a gold arc, on average, in nats, with it and without it."""
 
     temperature: float
     nll: float

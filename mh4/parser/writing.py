@@ -39,8 +39,7 @@ def write(
     """
     written = Written()
     for block, parsed in parsed_blocks:
-        new = {} if parsed.heads is None else block.parsed_columns(parsed, tags, keep_deps)
-        output.write(block.text(new, parsed.note))
+        output.write(block.text(block.parsed_columns(parsed, tags, keep_deps), parsed.note))
         if flush:
             output.flush()
         progress(len(parsed))

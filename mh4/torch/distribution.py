@@ -133,7 +133,10 @@ class TreeDistribution:
         return self._returned(self._cross_entropy(other))
 
     def kl(self, other: TreeDistribution) -> torch.Tensor:
-        """The Kullback-Leibler divergence from another distribution to this one, sum p log(p / q), (B,); other: as for `cross_entropy`."""
+        """The Kullback-Leibler divergence from another distribution to this one, sum p log(p / q), in nats, (B,).
+
+        other: as for `cross_entropy`.
+        """
         return self._returned(self._cross_entropy(other) - self._cross_entropy(self))
 
     def structured_hinge(self, heads: torch.Tensor, cost: torch.Tensor | None = None) -> torch.Tensor:

@@ -46,11 +46,11 @@ def train(
     config: settings, as TOML files, as mappings such as ``{"training": {"max_updates": 500}}``, or as a Config: one, or several, of
     which the later override the earlier. settings: such as ``"training.max_updates=500"``, which override both.
     init: the folder of a trained model to begin with, instead of random weights. The new model has its settings, unless others
-    are given; system and network (sections encoder and scorer) cannot be changed.
+    are given; system and network (sections encoder and scorer) cannot be changed. seed: 0 to 2**31 - 1.
     vectors: a file with vectors of words (see mh4.parser.vectors), kept with the model. contextual: files with vectors of the words of
     all sentences (see mh4.parser.contextual).
-    progress: called after each evaluation on dev with what is written to metrics.jsonl, a dictionary with "updates", "loss",
-    "dev_uas", "dev_las" and more; or a mh4.util.progress.Listener, which is also told of each update.
+    progress: called after each evaluation on dev with what is written to metrics.jsonl, a dictionary with "updates", "loss" (per
+    word), "dev_uas", "dev_las" (percent) and more; or a mh4.util.progress.Listener, which is also told of each update.
 
     >>> mh4.train(train="train.conllu", dev="dev.conllu", model="models/mine", system="mh4-hybrid", progress=print)
 

@@ -195,3 +195,8 @@ def test_write_is_whole_or_not_at_all(tmp_path):
     with pytest.raises(InputError, match="it is a folder"):
         write(tmp_path, "text")
     assert [p.name for p in tmp_path.iterdir()] == ["out.conllu"]
+
+
+def test_nothing_of_a_sentence_without_a_tree_is_written(file):
+    (block,) = conllu.blocks(file(row(1) + "\n"))
+    assert block.parsed_columns(conllu.Sentence(["w"]), tags=True) == {}

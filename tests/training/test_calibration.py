@@ -168,9 +168,10 @@ def test_without_calibration_the_temperature_is_1_and_it_says_so(trained, tmp_pa
     assert Model.load(str(folder)).temperature is None
     from running import mh4 as run
 
-    done = run("parse", "--model", str(folder), "--confidence", str(trained / "toy-ud-test.conllu"))
-    assert done.returncode == 0 and done.stderr.decode().count("\n") == 1
-    assert done.stderr.decode().endswith("has no calibration.json, so its probabilities are at temperature 1\n")
+    for option in (["--confidence"], ["--decode", "mbr"]):
+        done = run("parse", "--model", str(folder), *option, str(trained / "toy-ud-test.conllu"))
+        assert done.returncode == 0 and done.stderr.decode().count("\n") == 1
+        assert done.stderr.decode().endswith("has no calibration.json, so its probabilities are at temperature 1\n")
     parsed = Parser(model).parse(sentences, confidence=True)
     model.temperature = 1.0
     again = Parser(model).parse(sentences, confidence=True)

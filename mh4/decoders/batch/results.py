@@ -11,12 +11,12 @@ from mh4.decoders.shared.derivation import Derivation, Marginals
 class Derivations:
     """The best derivation of each of B sentences, of up to N words.
 
-    lengths: int array (B,), the number of words of each.
+    lengths: intp array (B,), the number of words of each.
     heads: int32 array (B, N+1); -1 at 0 and beyond the sentence.
     scores: float64 array (B,): the sums of the scores that the derivations use and of the costs of their arcs.
-    parts: for every score tensor, the index rows used by the derivations, the sentence first, in the order of the sentences:
+    parts: for every score tensor, the index rows (intp) used by the derivations, the sentence first, in the order of the sentences:
         without a cost, ``tensor[tuple(rows.T)].sum()`` over all tensors is ``scores.sum()``.
-    transitions: for transition systems, an integer array (rows, 5): the sentence, and a row of `Derivation.transitions`;
+    transitions: for transition systems, an intp array (rows, 5): the sentence, and a row of `Derivation.transitions`;
         otherwise None.
     """
 
@@ -45,7 +45,7 @@ def _of_sentence(rows: np.ndarray, b: int) -> np.ndarray:
 class BatchMarginals:
     """The distribution over the derivations of each of B sentences, of up to N words, of probabilities proportional to exp(score).
 
-    lengths: int array (B,), the number of words of each.
+    lengths: intp array (B,), the number of words of each.
     log_partition: float64 array (B,): the logarithm of the sum of exp(score) over the derivations of each.
     arcs: the probability of each arc, float64 (B, N+1, N+1) by sentence, head and dependent; 0 beyond the sentence.
     parts: for every score tensor, how often the derivations of a sentence use each score, on average: float64 arrays of the
