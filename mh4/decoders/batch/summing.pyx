@@ -318,10 +318,6 @@ cdef class OneECWorker(Worker):
 
     def __init__(self):
         self.sums = OneECSums()
-        self.scores.resize(4)
-        self.direction.resize(4)
-        self.to.resize(4)
-        self.with_heads.resize(4)
 
     cdef double bytes_needed(self) noexcept nogil:
         return self.sums.bytes_needed()
@@ -329,7 +325,7 @@ cdef class OneECWorker(Worker):
     cdef void release(self) noexcept nogil:
         cdef size_t x
         self.sums.release()
-        for x in range(4):
+        for x in range(self.scores.size()):
             self.scores[x].release()
             self.direction[x].release()
             self.to[x].release()
@@ -343,6 +339,10 @@ cdef class OneECWorker(Worker):
         cdef double* scores[4]
         cdef double* direction[4]
         cdef double* counts[4]
+        self.with_heads.resize(4)
+        self.to.resize(4)
+        self.direction.resize(4)
+        self.scores.resize(4)  # after the others, which then are as many
         for x in range(4):
             scores[x] = <double*> self.scores[x].take(of.scores[x], b, n + 1 + x // 2, n + 1)
             if not scores[x]:
