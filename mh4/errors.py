@@ -24,14 +24,19 @@ class NotInstalled(InputError, ImportError):
 
 @contextmanager
 def needs(what: str, extra: str, package: str = "") -> Iterator[None]:
-    """Import packages of an extra of mh4 in the block. Raises NotInstalled if `package`, by default whichever is missing, is not there."""
+    """Import packages of an extra of mh4 in the block. Raises NotInstalled if `package`, by default whichever is missing, is not there.
+
+    Raises InputError if it is there and cannot be imported.
+    """
     try:
         yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "mh4":
+    except ImportError as error:
+        if isinstance(error, InputError) or (error.name or "").partition(".")[0] == "mh4":
             raise
-        message = "%s needs %s, which is not installed: pip install 'mh4[%s]'" % (what, package or error.name, extra)
-        raise NotInstalled(message) from None
+        missing = "%s needs %s, which " % (what, package or error.name)
+        if isinstance(error, ModuleNotFoundError):
+            raise NotInstalled(missing + "is not installed: pip install 'mh4[%s]'" % extra) from None
+        raise InputError(missing + "cannot be imported: %s" % one_line(str(error))) from None
 
 
 def reason(error: OSError) -> str:

@@ -236,6 +236,7 @@ def plot(figure: Any, title: str, measured: Measured, lengths: Sequence[int]) ->
         means = [1000 * np.mean([model[name].seconds[words == n].mean() for model in decoded]) for n in shown]
         right.plot(shown, means, style, linewidth=1.2, label=name)
     right.set_yscale("log")
+    right.yaxis.set_major_formatter(FuncFormatter(lambda milliseconds, _: "%g" % milliseconds))
     right.set_xlabel("words per sentence (%s)" % system)
     right.set_ylabel("milliseconds per sentence")
     right.legend(fontsize=8)

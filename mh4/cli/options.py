@@ -77,7 +77,7 @@ def check_text(text: bool, segmenter: str | None, **for_conllu: object) -> None:
 
 # What is written of a parse.
 column_options = together(
-    click.option("--tags", is_flag=True, help="Also write UPOS, XPOS and FEATS, if the model predicts them."),
+    click.option("--tags", is_flag=True, help="Also write those of UPOS, XPOS and FEATS that the model predicts."),
     click.option("--keep-deps", is_flag=True, help="Keep DEPS, although it may contradict the new HEAD and DEPREL."),
 )
 

@@ -42,7 +42,7 @@ def sizes(inputs: Sequence[Input]) -> list[int]:
         size = 0
         with suppress(OSError, InputError):  # which whoever parses it will report
             size = os.path.getsize(one.path)
-            if one.path.endswith(compression.EXTENSIONS):
+            if compression.is_compressed(one.path):
                 with open_content(one.path) as file:
                     content = file.read(_BEGINNING)
                 size = len(content) if len(content) < _BEGINNING else size * len(content) // len(zlib.compress(content))
@@ -89,7 +89,7 @@ def _sample(inputs: Sequence[Input]) -> Iterator[tuple[Input, Shard, bytes]]:
             offset -= lengths[file]
             file += 1
         path = inputs[file].path
-        offset = min(offset, _DEEPEST) if path.endswith(compression.EXTENSIONS) else offset
+        offset = min(offset, _DEEPEST) if compression.is_compressed(path) else offset
         offset, portion = _portion(path, offset, lengths[file])
         if portion not in taken:
             taken.add(portion)

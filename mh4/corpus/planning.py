@@ -23,7 +23,7 @@ def shards(
     """
     status, plan = _status(path), folder.plan(file)
     planned, known, complete = read(folder, file)
-    compressed = path.endswith(compression.EXTENSIONS)
+    compressed = compression.is_compressed(path)
     size = min(size, MOST_COMPRESSED) if compressed else size
     if complete and planned != status:
         _check_unchanged(path, file, size, known)
@@ -63,7 +63,7 @@ def read(folder: Folder, file: int) -> tuple[dict[str, int] | None, list[Shard],
                 content = json.loads(line)
                 if status is None:
                     status = {name: content[name] for name in ("bytes", "mtime_ns")}
-                    compressed = content["path"].endswith(compression.EXTENSIONS)
+                    compressed = compression.is_compressed(content["path"])
                 elif known and content == _end(len(known)) and (compressed or known[-1].end == status["bytes"]):
                     return status, known, line.endswith("\n")
                 else:

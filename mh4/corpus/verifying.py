@@ -92,4 +92,5 @@ def _kept(block: Block, settings: Settings) -> str:
     columns += [] if settings.keep_deps else [conllu.DEPS]
     columns += _TAGS if settings.tags else ()
     empty = ["_"] * len(block.sentence)
-    return block.text({**dict.fromkeys(columns, empty), conllu.MISC: block.misc(conllu.ARC_PROB, [])}, "")
+    misc = block.misc(conllu.ARC_PROB, empty if settings.confidence else [])
+    return block.text({**dict.fromkeys(columns, empty), conllu.MISC: misc}, "")

@@ -48,10 +48,12 @@ def parsed(tokens: TokenList, sentence: Sentence) -> TokenList:
             )
             columns.update(head=int(sentence.heads[m + 1]), deprel=sentence.deprels[m], deps=None)
             m += 1
-            misc = {name: value for name, value in (token.get("misc") or {}).items() if name != ARC_PROB}
+            given = token.get("misc")
+            given = parse_dict_value(given) if isinstance(given, str) else given
+            misc = {name: value for name, value in (given or {}).items() if name != ARC_PROB}
             if probabilities is not None:
                 misc[ARC_PROB] = ARC_PROB_FORMAT % probabilities[m]
-            if misc or token.get("misc"):
+            if misc or given:
                 columns["misc"] = misc or None
         copies.append(Token({**token, **columns}))
     return TokenList(copies, metadata=Metadata(tokens.metadata), default_fields=tokens.default_fields)

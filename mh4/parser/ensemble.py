@@ -160,8 +160,7 @@ class Ensemble:
             with naming(sentence, "parse"):
                 heads.append(vote(votes, self.tree))
         labels = [_opinion(parser, "labels", mine.labels(heads)) for parser, mine in members]
-        roots = headed_by_root(heads) if all(parser.model.config.scorer.root_label for parser in self.parsers) else None
-        columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], roots)}
+        columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], self._roots(sentences, heads))}
         for column in TAGS:
             able = [(parser, mine.tags[column]) for parser, mine in members if column in mine.tags]
             if able:
@@ -175,6 +174,20 @@ class Ensemble:
             for sentence, *of_members in zip(parsed, *marginals, strict=True):
                 sentence.probabilities = np.mean([arc_probabilities(each.arcs, sentence.heads) for each in of_members], axis=0)
         return parsed
+
+    def _roots(self, sentences: Sequence[Sentence], heads: Sequence[np.ndarray]) -> np.ndarray | None:
+        """Which words are labelled `root`; see parsing.best."""
+        if not all(parser.model.config.scorer.root_label for parser in self.parsers):
+            return None
+        known = any(parser.model.vocabulary.labels[ROOT] for parser in self.parsers)
+        tied = np.repeat([known or _have_root(sentence) for sentence in sentences], list(map(len, sentences)))
+        return np.where(tied, headed_by_root(heads), -1)
+
+
+def _have_root(sentence: Sentence) -> bool:
+    """Whether the trees that vote label dependents of the root so, or not at all."""
+    labels = {label for o in _votes(sentence) for label, head in zip(o.deprels, o.heads[1:], strict=True) if head == 0}
+    return ROOT in labels or bool(labels) and labels <= set(_NO_LABEL)
 
 
 def vote(votes: Sequence[np.ndarray], tree: str = "mst") -> np.ndarray:
@@ -238,8 +251,6 @@ def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:
 def _labels_of_files(sentences: Sequence[Sentence], heads: Sequence[np.ndarray]) -> Opinion:
     """The votes of SentenceWithVotes sentences on the labels of these trees."""
     labels = [label for s in sentences for other in _votes(s) for label in other.deprels if label not in _NO_LABEL]
-    if not labels and any(_votes(s) for s in sentences):
-        labels = [ROOT]  # which their trees say, even without labels
     table = Table(dict.fromkeys([_UNSPECIFIED, *labels], 0))
     scores = np.zeros((len(table), sum(map(len, sentences))), dtype=np.float32)
     start = 0

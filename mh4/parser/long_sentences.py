@@ -51,9 +51,9 @@ class Limit:
 
 def default(parser: Parser | Ensemble, confidence: bool = False) -> int:
     """The number of words up to which sentences are decoded as usual. confidence: whether probabilities of arcs are computed, too."""
-    most = window(parser) if _members(parser) else sys.maxsize
+    most = window(parser) if members(parser) else sys.maxsize
     found = [most]
-    for member in _members(parser):
+    for member in members(parser):
         name = member.model.system.name
         if member.decoding == "exact":
             found.append(EXACT.get(name, most))
@@ -68,7 +68,7 @@ def default(parser: Parser | Ensemble, confidence: bool = False) -> int:
 
 def window(parser: Parser | Ensemble) -> int:
     """The words of a window: see `window_of`."""
-    tensors = [tensor for member in _members(parser) for tensor in member.model.system.tensors]
+    tensors = [tensor for member in members(parser) for tensor in member.model.system.tensors]
     return window_of(tensors, _VOTE if isinstance(parser, Ensemble) else 0)
 
 
@@ -210,7 +210,7 @@ def _spanning_tree(name: str, /, *, single_root: bool, **tensors: np.ndarray) ->
     return mst.decode(tensors[name], single_root=single_root)
 
 
-def _members(parser: Parser | Ensemble) -> Sequence[Parser]:
+def members(parser: Parser | Ensemble) -> Sequence[Parser]:
     return [parser] if isinstance(parser, Parser) else parser.parsers
 
 

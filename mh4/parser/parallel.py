@@ -21,17 +21,16 @@ from mh4.util.processes import Child, Killed
 Load = Callable[..., Parser | Ensemble]
 Arguments = tuple[Hashable, ...]
 
+# Words in memory per process; within a chunk, which ends where a portion of the file does, sentences of similar length share a minibatch.
+CHUNK_WORDS = 10_000
+
 
 def tagging(load: Load, *arguments: Hashable) -> Parser | Ensemble:
     """The parser from load(*arguments). Raises InputError if it predicts no tags."""
     parser = load(*arguments)
-    if not any(member.model.predicted_tags for member in (parser.parsers if isinstance(parser, Ensemble) else [parser])):
+    if not any(member.model.predicted_tags for member in long_sentences.members(parser)):
         raise InputError("--tags: no tags are predicted, as none were learned")
     return parser
-
-
-# Words in memory per process; within a chunk, which ends where a portion of the file does, sentences of similar length share a minibatch.
-CHUNK_WORDS = 10_000
 
 
 def parse(

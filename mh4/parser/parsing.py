@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
 Unparsed = Iterable[Sentence | TokenList | Iterable[str]]  # an Iterable[str]: the words of a sentence, or as a string, raw text
 Gold = Path | Iterable[Sentence | TokenList]  # a CoNLL-U file, or its sentences
 Parsed = list[Any]  # a Sentence for each, or for a TokenList, a TokenList
-ROOT = "root"  # the label of words headed by the root, and only of those
+ROOT = "root"  # in UD, the label of words headed by the root, and only of those
 Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
 
 
@@ -173,7 +173,7 @@ class Parser:
             column: as_column(column, best(tags.npvalue(), getattr(vocabulary, column)), settings)
             for column, tags in scores.tags.items()
         }
-        roots = headed_by_root(heads) if settings.root_label else None
+        roots = headed_by_root(heads) if settings.root_label and vocabulary.labels[ROOT] else None
         columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, roots)
         parsed = annotated(sentences, heads, columns)
         if confidence:
@@ -328,12 +328,10 @@ def items_of(given: Any) -> list[Any] | None:
 def best(scores: np.ndarray, table: Table, roots: np.ndarray | None = None) -> list[str]:
     """The best-scoring string of every column, never the unknown one (row 0).
 
-    roots: for labels, which columns are words headed by the root: these and only these are labelled `root`, if that is a label.
+    roots: for labels, (columns,): 1 for a word that is to be labelled `root`, 0 for one with any other label, -1 where both may be.
     """
     scores = scores.reshape((len(table), -1))
-    if not table[ROOT]:
-        roots = None
-    if roots is not None and len(table) > 2:
-        scores[table[ROOT]] = -np.inf
+    if roots is not None and table[ROOT] and len(table) > 2:
+        scores[table[ROOT], roots == 0] = -np.inf
     strings = [table.strings[k] for k in scores[1:].argmax(axis=0) + 1]
-    return strings if roots is None else [ROOT if is_root else string for is_root, string in zip(roots, strings, strict=True)]
+    return strings if roots is None else [ROOT if root == 1 else string for root, string in zip(roots, strings, strict=True)]

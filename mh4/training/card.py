@@ -58,7 +58,7 @@ def _card(files: Folder, parser: Parser, about: Mapping[str, str], test: str | N
         "sources": sources,
         "mh4": summary["mh4"],
         **_origin(files, model.system.name, model.seed, sources),
-        **({"resumed": resumed(summary)} if resumed(summary) else {}),
+        **({"resumed": resumed(summary)} if "changes" in summary else {}),
         "config": model.describe(),
     }
 
@@ -115,6 +115,6 @@ def markdown(card: Mapping[str, Any]) -> str:
     lines += ["", "To parse with it:", "", "    mh4 parse --model FILE input.conllu", "", "It was trained by:", ""]
     lines += ["    " + card["command"], "", "with these settings:", "", "```toml", card["config"].rstrip("\n"), "```"]
     if "resumed" in card:
-        said = "It was %s. So the command alone makes another model." % "; ".join(card["resumed"])
+        said = "It was %s. So the command alone may make another model." % "; ".join(card["resumed"])
         lines += ["", said]
     return "\n".join(lines) + "\n"

@@ -19,6 +19,11 @@ def stem(name: str) -> str:
     return name.removesuffix(_extension(name))
 
 
+def is_compressed(name: str) -> bool:
+    """Whether a file of this name is compressed."""
+    return bool(_extension(name))
+
+
 def with_extension(path: str, extension: str) -> str:
     """A path with another extension, before the one that says that the file is compressed, if it has one."""
     plain = stem(path)

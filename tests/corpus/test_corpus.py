@@ -9,14 +9,17 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import corpora
+import numpy as np
 import pytest
 import toy
 from corpora import mh4, parse, pool, same_as_mh4_parse
 
 from mh4 import cli
-from mh4.corpus import display, driver
+from mh4.corpus import display, driver, verifying
 from mh4.data import conllu
 from mh4.errors import InputError
 
@@ -202,6 +205,23 @@ def test_verify_finds_what_is_wrong(folder):
     assert "HEAD is 99" in tampered(b"\r\n\r\n".join([b"\t".join(words), *sentences[1:]]))
     output.write_bytes(good.replace(b"a", b"e"))
     assert "does not match its checksum" in mh4("corpus", "verify", "out", code=1)
+
+
+@pytest.mark.parametrize("confidence", [False, True])
+def test_what_is_kept_is_the_same_in_the_parse(tmp_path, confidence):
+    """However MISC is written, and if an earlier parse has left probabilities there."""
+    cells = ("SpaceAfter=No|", "A||B", "_|A=1", "", "ArcProb=0.5|A||", "ArcProb=0.5", "_")
+    words = ["%d\tw\t_\t_\t_\t_\t%d\tx\t_\t%s\n" % (m, m - 1, misc) for m, misc in enumerate(cells, start=1)]
+    (tmp_path / "in.conllu").write_text("".join(words) + "\n")
+    (block,) = conllu.blocks(str(tmp_path / "in.conllu"))
+    n = len(cells)
+    parsed = replace(block.sentence, heads=np.zeros(n + 1, np.int32), deprels=["y"] * n)
+    parsed.probabilities = np.ones(n + 1) if confidence else None
+    (tmp_path / "out.conllu").write_text(block.text(block.parsed_columns(parsed), ""))
+    (again,) = conllu.blocks(str(tmp_path / "out.conllu"), trees=False)
+    settings = SimpleNamespace(keep_deps=False, tags=False, confidence=confidence)
+    assert verifying._kept(again, settings) == verifying._kept(block, settings)
+    assert ("ArcProb=1.0000" in again.lines[0]) == confidence and "ArcProb=0.5" not in "".join(again.lines)
 
 
 def test_one_driver_at_a_time(folder):

@@ -369,3 +369,8 @@ def test_votes_keep_the_labels_of_a_treebank_without_root():
     gold = sentence([-1, 0, 1, 1], ["ROOT", "OBJ", "DET"])
     (result,) = Ensemble([]).parse([SentenceWithVotes(gold.words, votes=[gold, gold])])
     assert result.deprels == gold.deprels
+    usual = sentence([-1, 0, 1, 1], ["root", "obj", "det"])  # in the same minibatch
+    given = [SentenceWithVotes(gold.words, votes=[gold]), SentenceWithVotes(usual.words, votes=[usual])]
+    assert [one.deprels for one in Ensemble([]).parse(given)] == [gold.deprels, usual.deprels]
+    silent = sentence([-1, 0, 1, 1], ["_", "obj", "det"])
+    assert Ensemble([]).parse([SentenceWithVotes(silent.words, votes=[silent])])[0].deprels == usual.deprels

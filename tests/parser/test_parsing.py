@@ -40,7 +40,11 @@ def test_root_is_the_label_of_words_headed_by_the_root(of_root):
 def test_tables_with_nothing_but_root_or_without_it():
     roots = np.array([False, True])
     assert best(np.zeros((2, 2)), Table({"root": 1}), roots) == ["root", "root"]  # there is nothing else to say
-    assert best(np.zeros((2, 2)), Table({"dep": 1}), roots) == ["dep", "dep"]
+    assert best(np.zeros((2, 2)), Table({"dep": 1}), roots) == ["dep", "root"]
+    assert best(np.array([[9.0, 9.0], [1.0, 0.0], [0.0, 1.0]]), Table({"root": 1, "dep": 1}), np.array([-1, -1])) == [
+        "root",
+        "dep",
+    ]
 
 
 def test_a_tag_may_be_called_root():

@@ -132,3 +132,11 @@ def test_what_cannot_be_measured(folder):
             mh4.evaluate(gold, bad)
     with pytest.raises(InputError, match="the sentences given"):
         mh4.coverage([])
+
+
+def test_misc_may_be_a_string(folder):
+    parser, (tokens, *_) = mh4.load(folder / "model"), bank(folder / "in.conllu")
+    for misc, left in (("ArcProb=0.5|SpaceAfter=No", {"SpaceAfter": "No"}), ("_", None), ({}, None)):
+        tokens[1]["misc"] = misc
+        assert not parser.parse([tokens])[0][1]["misc"] == misc or misc in ("_", {})
+        assert (parser.parse([tokens])[0][1]["misc"] or None) in (left, misc)

@@ -35,8 +35,7 @@ def sample(
     shift: np.ndarray, reduce_s0b0: np.ndarray, *, samples: int,
     rng: Union[None, int, np.random.Generator] = None, arcs: Optional[np.ndarray] = None, single_root: bool = False,
 ) -> np.ndarray:
-    """The trees of random arc-hybrid derivations of a sentence of n words, drawn independently, as by `mh4.sample`.
-    """
+    """The trees of random arc-hybrid derivations of a sentence of n words, drawn independently, as by `mh4.sample`."""
     return drawn(workspaces.take(MH3Sums), Tensors(2, shift, reduce_s0b0, None, arcs, single_root), samples, rng)
 
 

@@ -49,9 +49,10 @@ def marginals(
 ) -> Marginals:
     """The probabilities of arcs and of other parts over all 1-Endpoint-Crossing trees of n words.
 
-    The probability of a tree is proportional to the exponential of its score. All together take O(n^4) time and O(n^3) memory. The arguments
-    are those of `oneec.decode`; float64 scores are not rounded to float32. The parts are "arc" and "crossed_arc", the probabilities that a tree has the arc and that no
-    arc crosses it, or that one does, which add up to `arcs`; and "grandparent" and "sibling", those that the part is in the score.
+    The probability of a tree is proportional to the exponential of its score. All together take O(n^4) time and O(n^3) memory. The
+    arguments are those of `oneec.decode`; float64 scores are not rounded to float32. The parts are "arc" and "crossed_arc", the
+    probabilities that a tree has the arc and that no arc crosses it, or that one does, which add up to `arcs`; and "grandparent" and
+    "sibling", those that the part is in the score.
 
     heads: integers (n+1,), -1 at 0; if given, only trees with these heads count, -1 leaving the head of a word open. A whole tree
         takes O(n^2) time.

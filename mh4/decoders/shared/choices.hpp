@@ -1,4 +1,5 @@
-// Drawing trees at random from the charts of marginals, which walk back through their sums: at each, one term is drawn with probability proportional to its value.
+// Drawing trees at random from the charts of marginals, which walk back through their sums: at each, one term is drawn with
+// probability proportional to its value.
 #pragma once
 #include <stdint.h>
 

@@ -32,7 +32,9 @@ cdef class Tensors:
         if whole:
             tree = self.heads
             self.scores.heads = &tree[0]
-        elif (self.heads[1:] >= 0).any():
+        elif (self.heads[1:] < 0).all():
+            self.heads = None
+        else:
             self.possible_arcs = arguments.with_heads(self.tensors.get("arcs"), self.heads)
             self.scores.arcs = address(self.possible_arcs)
 

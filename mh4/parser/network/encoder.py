@@ -133,7 +133,8 @@ class Encoder:
         """(words, dimensions): the vectors of the words of all sentences."""
         if self.contextual is None:
             raise InputError(
-                "the model needs contextual vectors of the sentences: only mh4 train, parse and test take them, by --contextual FILE"
+                "the model needs contextual vectors of the sentences: only mh4 train, parse and test take them, by --contextual FILE, "
+                "and in Python mh4.train and mh4.load, by contextual=FILE"
             )
         return np.concatenate([self.contextual.of(sentence) for sentence in sentences])
 
