@@ -101,6 +101,8 @@ def _set_trees(doc: Doc, sentences: Sequence[Sequence[Token]], parses: Sequence[
         if parsed is None:
             heads[span.start : span.end] = span.start
             continue
+        if (parsed.heads[1:] == 0).sum() > 1:
+            raise InputError("the model gives a sentence several roots, each of which spaCy takes for a sentence of its own")
         before = words[0].i
         for token in span:
             heads[token.i] = before

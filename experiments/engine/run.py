@@ -144,13 +144,16 @@ def requested_systems(systems: str, known: Sequence[str], default: Sequence[str]
 def requested_models(folder: Path, systems: str, seeds: str, known: Sequence[str], default: Sequence[str]) -> list[Run]:
     """The finished runs in `folder` that SYSTEMS (as in `requested_systems`) and SEEDS (by default all) ask for.
 
-    Raises InputError if a requested system has none.
+    Raises InputError if a requested system has none, or if none has a requested seed.
     """
     wanted, models = requested_systems(systems, known, default), []
     for system in wanted:
         models += [run for run in finished_runs(folder, system) if not seeds or str(run.seed) in seeds.split()]
         if systems and not any(model.system == system for model in models):
             raise untrained(system, folder)
+    for seed in seeds.split():
+        if models and seed not in {str(run.seed) for run in models}:
+            raise untrained("%s with seed %s" % (" or ".join(wanted), seed), folder)
     if not models:
         raise untrained(" or ".join(wanted), folder)
     return models

@@ -16,7 +16,7 @@ from experiments.engine import options
 from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.predictions import restored
-from experiments.engine.provenance import report_written
+from experiments.engine.provenance import report_written, shown
 from experiments.engine.record import Record
 from experiments.engine.records import TREES, load, record_path
 from experiments.engine.treebank import Treebank, located
@@ -165,13 +165,20 @@ def f1_by_group(page: Path, dimension: str) -> dict[str, tuple[float, float]]:
     """F1 of the unlabelled arcs of both systems in each group of a dimension, in percent, from a csv file that was written above.
 
     F1 is the harmonic mean of recall, by groups of the gold tree, and precision, by those of the predicted one. Groups that are empty
-    in either are left out.
+    in either are left out. Raises InputError if the file is damaged.
     """
     found: dict[str, list[float]] = {}
-    with open(page, encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines):
+    try:
+        with open(page, encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        groups = {(row["dimension"], row["group"], row["labelled"]) for row in rows}
+        if len(rows) != 2 * len(groups) or {name for name, _, _ in groups} != {one.key for one in DIMENSIONS}:
+            raise ValueError
+        for row in rows:
             counts = {name: int(row[name]) for name in ("gold", "predicted", "recalled", "precise")}
             if row["dimension"] == dimension and row["labelled"] == "no" and all(counts.values()):
                 recall, precision = counts["recalled"] / counts["gold"], counts["precise"] / counts["predicted"]
                 found.setdefault(row["group"], []).append(200 * recall * precision / (recall + precision))
+    except (ValueError, KeyError, TypeError):
+        raise InputError("%s: rows are missing or damaged: restore or delete it" % shown(page)) from None
     return {group: (scores[0], scores[1]) for group, scores in found.items() if len(scores) == 2}

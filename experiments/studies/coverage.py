@@ -200,7 +200,10 @@ def recorded(results: Path) -> dict[str, dict[str, str]]:
         return {}
     try:
         with open(path, encoding="utf-8", newline="") as lines:
-            rows = [row for row in csv.DictReader(lines) if (row["split"], row["data"]) == ("train", paper.RELEASE)]
+            table = csv.DictReader(lines)
+            rows = [row for row in table if (row["split"], row["data"]) == ("train", paper.RELEASE)]
+        if not table.fieldnames:
+            raise ValueError
         for row in rows:
             for column in COLUMNS:
                 float(row[column])

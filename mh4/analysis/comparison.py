@@ -28,7 +28,8 @@ In percent; the interval is the middle 95 %% of the differences in %s bootstrap 
 p: how often a difference as large as A - B, in either direction, would arise by chance if A and B were equally good.
 The paired bootstrap counts the samples whose difference is at least as far from A - B as A - B is from 0; approximate
 randomisation counts how often the difference is as large after A and B swap their trees of randomly chosen sentences,
-%s times. p applies to these two outputs on text of this kind, not to other seeds or other kinds of text."""
+%s times. Of a few sentences, the bootstrap's p is too small: look at the other.
+p applies to these two outputs on text of this kind, not to other seeds or other kinds of text."""
 
 
 class Dimension(NamedTuple):

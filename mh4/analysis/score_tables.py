@@ -72,7 +72,7 @@ def relation_table(results: Sequence[Result], counts: bool = False) -> str:
     """LAS by relation: counts, precision, recall and F1 for one system; for several, F1 (or, with `counts`, counts)."""
     names = short_names([result.path for result in results])
     in_gold = {name: relation.gold for result in results for name, relation in result.relations.items()}
-    rows = sorted(in_gold, key=lambda name: (-in_gold[name], name)) + [TOTAL]
+    rows = sorted(in_gold, key=lambda name: (-in_gold[name], name))
     if len(results) == 1:
         groups = [("arcs", ["gold", "predicted", "correct"]), ("LAS, %", ["precision", "recall", "F1"])]
     elif counts:
@@ -80,16 +80,17 @@ def relation_table(results: Sequence[Result], counts: bool = False) -> str:
     else:
         groups = [("", ["gold"]), ("LAS F1, %", names)]
     body = []
-    for name in rows:
-        absent = Counts(in_gold.get(name, 0), 0, 0)
-        of_all = [result.metrics["LAS"] if name == TOTAL else result.relations.get(name, absent) for result in results]
+    of_relations = [[result.relations.get(name, Counts(in_gold[name], 0, 0)) for result in results] for name in rows]
+    for of_all in [*of_relations, [result.metrics["LAS"] for result in results]]:
         if len(results) == 1:
             body.append(_counts(of_all) + ["%.2f" % value for value in of_all[0].score()[:3]])
         elif counts:
             body.append(_counts(of_all))
         else:
             body.append(["%d" % of_all[0].gold] + ["%.2f" % one.score().f1 for one in of_all])
-    return aligned("", groups, [name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "..." for name in rows], body)
+    return aligned(
+        "", groups, [name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "..." for name in [*rows, TOTAL]], body
+    )
 
 
 def record(gold_path: str, results: Sequence[Result], relations: bool = False) -> dict[str, Any]:

@@ -112,6 +112,8 @@ def parse(
     folder = Folder(output)
     with folder.driving():
         begun = folder.begin(Corpus(tuple(files), settings, size))
+        if shard_size and begun.shard_bytes != size:
+            raise InputError("%s: begun with shards of %d bytes, not %d: omit --shard-size" % (output, begun.shard_bytes, size))
         with Display(folder, begun, total, quiet) as display, start(settings, folder.jobs, number, scheduler, slurm) as pool:
             good = driver.parse(folder, begun, pool, display)
         if not quiet:
@@ -141,12 +143,15 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
     from mh4.corpus import driver, verifying
     from mh4.corpus.display import Display
     from mh4.corpus.folder import Folder
-    from mh4.corpus.workers import start
+    from mh4.corpus.workers import problem, start
     from mh4.dynet_build import cpu
 
     _check_workers(scheduler, slurm)
     found = Folder(folder)
     begun = found.load()
+    other = problem(begun.settings)
+    if other:
+        raise InputError("%s: this process cannot verify it: %s" % (folder, other))
     with found.driving():
         shards = verifying.planned(found, begun)
         total = sum(shard.length for shard in shards)

@@ -88,7 +88,7 @@ class Segmenter:
         """The sentences of a text, without trees; none if there is nothing in it. Raises InputError for a character NUL."""
         if "\0" in text:
             raise InputError("the text has a character NUL")
-        lines = list(self._segment(text))
+        lines = list(self._segment(text.removeprefix("\ufeff")))
         blocks = conllu.parsed(lines, "the text", trees=False) if lines else ()
         return [Sentence(block.sentence.words, name=block.sentence.name) for block in blocks]
 

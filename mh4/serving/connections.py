@@ -28,11 +28,21 @@ def connection(seconds: float) -> type[H11Protocol]:
 
         def pause_writing(self) -> None:
             super().pause_writing()
-            self._taking = self.loop.call_later(seconds, self.transport.abort)
+            self._watch()
 
         def resume_writing(self) -> None:
             super().resume_writing()
             _cancel(self._taking)
+
+        def _watch(self) -> None:
+            left = self.transport.get_write_buffer_size()
+            self._taking = self.loop.call_later(seconds, self._check, left)
+
+        def _check(self, left_before: int) -> None:
+            if self.transport.get_write_buffer_size() < left_before:
+                self._watch()
+            else:
+                self.transport.abort()
 
         def connection_lost(self, error: Exception | None) -> None:
             _cancel(self._asking)

@@ -29,7 +29,7 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
     """
     found = _form(request.scope["query_string"], "the address")
     body = await _body(request, most_bytes, seconds)
-    if body or request.headers.get("content-type"):
+    if body or request.method != "GET" and request.headers.get("content-type"):
         found.update(_parsed(body, request.headers.get("content-type", "")))
     for name, value in found.items():
         if any("\ud800" <= character <= "\udfff" for character in value):  # JSON can have them

@@ -62,6 +62,8 @@ async def _serve(
 
 @contextmanager
 def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    if not host:
+        raise InputError("--host is empty, expected the address or name to listen to, such as 127.0.0.1")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family)

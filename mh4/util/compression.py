@@ -2,9 +2,10 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -12,6 +13,7 @@ from typing import Any, BinaryIO, cast
 from mh4.errors import InputError, needs
 
 EXTENSIONS = (".gz", ".bz2", ".xz", ".zst")
+_CHUNK = 1 << 16
 
 
 def stem(name: str) -> str:
@@ -64,9 +66,9 @@ def _stream(extension: str, path: str, file: BinaryIO, mode: Any) -> BinaryIO:
     if extension == ".gz":
         stream = gzip.GzipFile("", mode, compresslevel=6, fileobj=file, mtime=0)
     elif extension == ".bz2":
-        stream = bz2.BZ2File(file, mode)
+        stream = bz2.BZ2File(file, mode) if mode == "wb" else io.BufferedReader(_Members(file, bz2.BZ2Decompressor))
     elif extension == ".xz":
-        stream = lzma.LZMAFile(file, mode)
+        stream = lzma.LZMAFile(file, mode) if mode == "wb" else io.BufferedReader(_Members(file, lzma.LZMADecompressor))
     else:
         zstd = _zstd(path)
         if mode == "rb":
@@ -75,6 +77,62 @@ def _stream(extension: str, path: str, file: BinaryIO, mode: Any) -> BinaryIO:
             stream = zstd.ZstdFile(file, mode, options={zstd.CompressionParameter.checksum_flag: 1})
             stream.write(b"")  # without which nothing at all would be written of an empty file
     return cast(BinaryIO, stream)
+
+
+class _Members(io.RawIOBase):
+    """The content of an archive of one or more members. A damaged one is an error; to bz2 and lzma, it is the end."""
+
+    def __init__(self, file: BinaryIO, decompressor: Callable[[], Any]) -> None:
+        self._file, self._decompressor, self._member, self._position = file, decompressor, decompressor(), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """To a place from the start, or from here: by reading what is before it, for which one further back is read from the start."""
+        to = offset + self._position * (whence == io.SEEK_CUR)
+        if whence == io.SEEK_END:
+            raise io.UnsupportedOperation("the size of a compressed file is not known")
+        if to < self._position:
+            self._file.seek(0)
+            self._member, self._position = self._decompressor(), 0
+        while self._position < to and self.read(min(_CHUNK, to - self._position)):
+            pass
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            data = b""
+            if self._member.eof:
+                data = self._next()
+                if not data:
+                    return 0
+                self._member = self._decompressor()
+            elif self._member.needs_input:
+                data = self._file.read(_CHUNK)
+                if not data:
+                    raise EOFError
+            content = self._member.decompress(data, len(buffer))
+            if content:
+                buffer[: len(content)] = content
+                self._position += len(content)
+                return len(content)
+
+    def _next(self) -> bytes:
+        """What follows a member, after the zeros that xz may put between them; empty at the end."""
+        data = self._member.unused_data.lstrip(b"\0")
+        while not data:
+            read = self._file.read(_CHUNK)
+            if not read:
+                break
+            data = read.lstrip(b"\0")
+        return data
 
 
 def _zstd(path: str) -> Any:

@@ -189,3 +189,14 @@ def test_a_file_against_itself(texts):
         (result,) = score_tables.score_files(str(path), [str(path)])
         assert result.metrics["LAS"] == Counts(words, words, words, words)
         assert all(len(set(counts)) == 1 for counts in result.relations.values())
+
+
+def test_a_relation_called_total(paths):
+    for path in paths[:2]:
+        text = Path(path).read_text()
+        Path(path).write_text(text.replace("\tdet\t", "\ttotal\t"))
+    _, relations = succeeds("evaluate", paths[0], paths[1], "--by", "deprel").decode().split("\n\n")
+    assert [line.split() for line in relations.splitlines() if "total" in line] == [
+        "total 1 1 0 0.00 0.00 0.00".split(),
+        "total 6 6 4 66.67 66.67 66.67".split(),
+    ]

@@ -18,8 +18,8 @@ import pytest
 import toy
 from corpora import mh4, parse, pool, same_as_mh4_parse
 
-from mh4 import cli
-from mh4.corpus import display, driver, verifying
+from mh4 import cli, version
+from mh4.corpus import checksums, display, driver, verifying
 from mh4.data import conllu
 from mh4.errors import InputError
 
@@ -245,7 +245,17 @@ def test_folders_that_are_none(folder):
     for command in (["status"], ["verify"], ["join", "-o", "x"]):
         assert "expected a folder made by `mh4 corpus parse`" in mh4("corpus", *command[:1], "empty", *command[1:], code=2)
     parse()
+    assert "begun with shards of " in parse("--shard-size", "7", code=2)
     assert "would overwrite a file that was parsed" in mh4("corpus", "join", "out", "-o", "in", code=2)
+
+
+def test_another_mh4_does_not_verify(folder, monkeypatch):
+    """And says so at once."""
+    parse()
+    monkeypatch.setattr(checksums, "of_program", lambda: "0")
+    assert "this process cannot verify it: its mh4 %s has other source files" % version.__version__ in mh4(
+        "corpus", "verify", "out", code=2
+    )
 
 
 def test_workers_of_another_version_or_model(folder):

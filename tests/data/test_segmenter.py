@@ -209,3 +209,9 @@ def test_options_of_the_tokenizer(trained):
         with pytest.raises(InputError, match="no options .*; there are normalized_spaces, presegmented, ranges"):
             segmenter.blocks_of("ta.", "the data", options)
     assert len(list(segmenter.blocks_of("ta. ta.\nta.", "the data", "presegmented;normalized_spaces"))) == 2
+
+
+def test_a_byte_order_mark_is_no_part_of_a_word(trained):
+    assert [one.words for one in Segmenter(trained).sentences("\ufeffta.")] == [
+        one.words for one in Segmenter(trained).sentences("ta.")
+    ]

@@ -248,6 +248,7 @@ def test_what_cannot_be_served(models):
         message = refused("--model", model, "--segmenter", segmenter, "--port", port)
         assert message == "mh4: cannot listen to 127.0.0.1, port %s: Address already in use" % port
     assert "no-such-host.invalid" in refused("--model", model, "--host", "no-such-host.invalid")
+    assert "--host is empty" in refused("--model", model, "--host", "")
 
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn", "python_multipart", "prometheus_client"])
@@ -256,3 +257,30 @@ def test_what_is_not_installed(package, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     assert refused("--model", "x=y").endswith("which is not installed: pip install 'mh4[serve]'")
+
+
+def test_a_client_that_takes_little_at_a_time():
+    """It is given up when it has taken nothing for as long as it may, and not before."""
+    from mh4.serving.connections import connection
+
+    class Transport:
+        sizes, aborted = [100, 50, 49, 49], False
+
+        def get_write_buffer_size(self):
+            return self.sizes[0]
+
+        def abort(self):
+            self.aborted = True
+
+    class Loop:
+        def call_later(self, seconds, function, *arguments):
+            self.function = lambda: function(*arguments)
+
+    Connection = connection(1)
+    slow = Connection.__new__(Connection)
+    slow.transport, slow.loop = Transport(), Loop()
+    slow._watch()
+    for aborted in (False, False, True):
+        Transport.sizes.pop(0)
+        slow.loop.function()
+        assert slow.transport.aborted is aborted

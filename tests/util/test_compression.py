@@ -65,6 +65,35 @@ def test_archives_that_end_early(path):
             assert str(caught.value) == "%s: cannot be read: the archive ends early, so a part of it is lost" % path
 
 
+@pytest.mark.parametrize("damaged", [0, 12, 0.5])
+def test_a_later_member_that_is_damaged(path, damaged):
+    """It is not taken for the end of the archive."""
+    first, second = packed(CONTENT, str(path)), bytearray(packed(CONTENT, str(path)))
+    at = damaged if isinstance(damaged, int) else len(second) // 2
+    second[at : at + 4] = bytes(byte ^ 255 for byte in second[at : at + 4])
+    path.write_bytes(first + second)
+    if path.suffix == ".gz" and damaged == 12:  # which is in the extra fields or the name, or damages the data
+        second[at : at + 4] = b"\xff" * 4
+    with pytest.raises(InputError, match="cannot be read: "), opened(str(path)) as file:
+        file.read()
+
+
+def test_places_in_an_archive(path):
+    path.write_bytes(2 * packed(CONTENT, str(path)))
+    with opened(str(path)) as file:
+        for place in (10, len(CONTENT) + 5, 3, 2 * len(CONTENT) - 2):
+            assert file.seek(place) == place == file.tell() and file.read(2) == (2 * CONTENT)[place : place + 2]
+        assert file.read() == b"" and file.tell() == 2 * len(CONTENT)
+
+
+def test_zeros_between_members(tmp_path):
+    """As xz allows, in fours."""
+    path, archive = tmp_path / "a.xz", packed(CONTENT, "a.xz")
+    path.write_bytes(archive + bytes(8) + archive + bytes(100_000))
+    with opened(str(path)) as file:
+        assert file.read() == 2 * CONTENT
+
+
 def test_damaged_archives(path):
     archive = packed(CONTENT, str(path))
     middle = len(archive) // 2
