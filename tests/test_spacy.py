@@ -7,6 +7,7 @@ import toy
 spacy = pytest.importorskip("spacy", reason="spaCy is not installed: `make spacy-test` runs this")
 
 import mh4  # noqa: E402
+from mh4.data.conllu import Sentence  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 from mh4.parser import config  # noqa: E402
 from mh4.training.trainer import Trainer  # noqa: E402
@@ -63,6 +64,15 @@ def test_crossing_arcs(model):
             assert [child.i + 1 for child in token.children] == np.flatnonzero(parsed.heads == m).tolist()
         crossing += mh4.trees.crossed_arcs(parsed.heads).any()
     assert crossing > 5
+
+
+def test_several_roots_are_refused(model, monkeypatch):
+    """As each would become a sentence."""
+    nlp = pipeline(model)
+    rooted = Sentence(["w"] * 5, heads=np.array([-1, 0, 1, 0, 3, 3]), deprels=["x"] * 5)
+    monkeypatch.setattr(nlp.get_pipe("mh4")._parser, "parse", lambda sentences: [rooted for _ in sentences])
+    with pytest.raises(InputError, match="several roots"):
+        nlp("Ta kaluma dorpit berodo.")
 
 
 def test_tags_where_asked(model):
