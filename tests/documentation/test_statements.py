@@ -266,10 +266,10 @@ def test_what_the_paper_says_of_scores(said):
     assert sum(points < 0 for points in greedy) == 3
     said(
         "differences.md",
-        "| so they do on Vietnamese and Indonesian, in test LAS, by 0.4 to 0.8, except for MH3 on Vietnamese: 0.1 |",
+        "| so they do on Vietnamese and Indonesian, in test LAS, by 0.5 to 0.9, except for MH3 on Vietnamese: 0.1 |",
     )
     mh3, oneec = (ahead("test_las", system, "mst", ["vi", "id"]) for system in ("mh3", "1ec"))
-    assert [round(points, 1) for points in (*mh3, *oneec)] == [0.1, 0.8, 0.5, 0.4]
+    assert [round(points, 1) for points in (*mh3, *oneec)] == [0.1, 0.9, 0.5, 0.5]
 
 
 def test_mh4_and_1ec_by_length(said):
@@ -374,17 +374,17 @@ def test_what_a_falling_learning_rate_does(said):
 
 
 def test_what_treats_mh3_and_mh4_two_differently(said):
-    said("differences.md", "each change the dev UAS of the two by less than the standard error, as the table above shows.")
-    said("differences.md", "change its UAS by -0.25 each, less than the standard error.")
+    said("differences.md", "each change the dev UAS of the two by less than two standard errors, as the table above shows.")
+    said("differences.md", "change its UAS by -0.2 each, less than two standard errors.")
     page = (DOCS / "differences.md").read_text(encoding="utf-8")
     for row in ("`scorer.end`", "`training.nearest`", "`scorer.single_root`", "| mh3 -"):
-        (line,) = [line for line in page.splitlines() if row in line and "what greedy MH4 learns" not in line]
+        (line,) = [line for line in page.splitlines() if row in line]
         effects = re.findall(r"(?<![\w-])(?:mh3|mh4-two) ([+-]\d\.\d+) ± (\d\.\d+)", line)
-        assert effects and all(abs(float(effect)) < float(error) for effect, error in effects), line
+        assert effects and all(abs(float(effect)) < 2 * float(error) for effect, error in effects), line
     for row in ("`scorer.greedy`", "`training.illegal_rivals`"):
         (line,) = [line for line in page.splitlines() if row in line]
         ((effect, error),) = re.findall(r"greedy-mh4 ([+-]\d\.\d+) ± (\d\.\d+)", line)
-        assert abs(float(effect)) < float(error)
+        assert abs(float(effect)) < 2 * float(error)
 
 
 def test_what_the_seed_changes(said):
