@@ -151,11 +151,11 @@ def requested_models(folder: Path, systems: str, seeds: str, known: Sequence[str
         models += [run for run in finished_runs(folder, system) if not seeds or str(run.seed) in seeds.split()]
         if systems and not any(model.system == system for model in models):
             raise untrained(system, folder)
-    for seed in seeds.split():
-        if models and seed not in {str(run.seed) for run in models}:
-            raise untrained("%s with seed %s" % (" or ".join(wanted), seed), folder)
     if not models:
         raise untrained(" or ".join(wanted), folder)
+    for seed in seeds.split():
+        if seed not in {str(run.seed) for run in models}:
+            raise untrained("%s with seed %s" % (" or ".join(wanted), seed), folder)
     return models
 
 

@@ -71,11 +71,6 @@ _MOST_PAIRS = 4_000_000
 _CHUNK = 1500  # words, which make fewer pairs than that
 
 
-def percentages(counts: dict[str, Counts]) -> dict[str, Score]:
-    """The score of each metric."""
-    return {metric: one.score() for metric, one in counts.items()}
-
-
 def add(totals: dict[str, Counts], counts: dict[str, Counts]) -> None:
     """Add counts to the totals of the same names, or begin with them."""
     for name, count in counts.items():
@@ -115,7 +110,7 @@ def official(gold: str, system: str) -> dict[str, Score]:
     totals: dict[str, Counts] = {}
     for chunk, (of_system,) in chunks(gold, [system]):
         add(totals, evaluate(chunk, of_system).counts)
-    return percentages(totals)
+    return {metric: counts.score() for metric, counts in totals.items()}
 
 
 def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk, list[Chunk]]]:

@@ -88,9 +88,8 @@ def relation_table(results: Sequence[Result], counts: bool = False) -> str:
             body.append(_counts(of_all))
         else:
             body.append(["%d" % of_all[0].gold] + ["%.2f" % one.score().f1 for one in of_all])
-    return aligned(
-        "", groups, [name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "..." for name in [*rows, TOTAL]], body
-    )
+    shortened = [name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "..." for name in rows]
+    return aligned("", groups, [*shortened, TOTAL], body)
 
 
 def record(gold_path: str, results: Sequence[Result], relations: bool = False) -> dict[str, Any]:

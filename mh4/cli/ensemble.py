@@ -2,7 +2,6 @@
 
 import os
 from contextlib import closing
-from typing import Any
 
 import click
 
@@ -65,10 +64,10 @@ def ensemble(
     set_verbosity(quiet, verbose)
     if (len(input_files) > 1 or os.path.isdir(input_files[0])) and not all(map(os.path.isdir, files)):
         raise InputError("several files are parsed, so each --vote has to be a folder with their parses by another parser")
-    load: tuple[Any, ...] = (Ensemble.load, folders, tree)
-    load = (parallel.tagging, *load) if tags else load
     for file, destination in destinations(input_files, output):
         votes = [os.path.join(vote, os.path.basename(file)) if os.path.isdir(vote) else vote for vote in files]
         blocks = with_votes(conllu.blocks(file, trees=False), votes)
-        with closing(parallel.parse(load[0], load[1:], blocks, jobs, limit=Limit(longest, beyond))) as parsed:
+        with closing(
+            parallel.parse(Ensemble.load, (folders, tree), blocks, jobs, limit=Limit(longest, beyond), tags=tags)
+        ) as parsed:
             write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -86,8 +86,8 @@ def parse(
     from mh4.parser.parsing import Parser
     from mh4.parser.temperature import FILE, Calibration
 
-    load: tuple[Any, ...] = (Parser.load, folder, decode, beam, contextual_files)
-    load = (parallel.tagging, *load) if tags else load
+    arguments = (folder, decode, beam, contextual_files)
+    options = {"confidence": confidence, "tags": tags}
     check_text(text, segmenter, rejects=rejects_file, flush=flush)
     if flush and jobs > 1:
         raise InputError("--flush parses one sentence at a time, so --jobs %d does not make sense with it" % jobs)
@@ -106,7 +106,7 @@ def parse(
         limit = Limit(longest, beyond)
         for file, destination in found:
             with closing(
-                parallel.parse(load[0], load[1:], blocks(file), jobs, limit=limit, at_once=flush, confidence=confidence)
+                parallel.parse(Parser.load, arguments, blocks(file), jobs, limit=limit, at_once=flush, **options)
             ) as parsed:
                 write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
     if rejected and rejected.count and not quiet:

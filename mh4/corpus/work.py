@@ -40,8 +40,8 @@ def check(settings: Settings) -> None:
 
 def _check(settings: Settings) -> None:
     limit = Limit(settings.longest, settings.beyond)
-    load, arguments = (parallel.tagging, (_load, *_arguments(settings))) if settings.tags else (_load, _arguments(settings))
-    long_sentences.parse(load(*arguments), [Sentence(["."])], limit, confidence=settings.confidence)
+    one = [Sentence(["."])]
+    long_sentences.parse(_load(*_arguments(settings)), one, limit, confidence=settings.confidence, tags=settings.tags)
     if settings.segmenter is not None:
         _segmenter(settings.segmenter, settings.segmenter_checksum)
 

@@ -196,11 +196,10 @@ class Block:
         """Column MISC of each word, with the attribute name=value in place of any of the same name; no values: without it."""
         column = []
         for k, cell in enumerate(self.column(MISC)):
-            attributes = cell.split("|")
-            kept = [a for a in attributes if a != name and not a.startswith(name + "=")]
+            kept = [a for a in cell.split("|") if a != name and not a.startswith(name + "=")]
             if values:
                 kept = [*(a for a in kept if a not in ("_", "")), "%s=%s" % (name, values[k])]
-            column.append("|".join(kept) or "_" if len(kept) < len(attributes) or values else cell)
+            column.append("|".join(kept) or cell and "_")
         return column
 
 

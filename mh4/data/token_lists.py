@@ -19,10 +19,10 @@ def sentence_of(tokens: TokenList) -> Sentence:
     words = [token for token in tokens if isinstance(token.get("id"), int)]
     heads = [token.get("head") for token in words]
     sent_id = tokens.metadata.get("sent_id")
+    name = "sentence %s" % sent_id if sent_id else ""
     for number, token in enumerate(words, start=1):
         if token["id"] != number:
-            where = "sentence %s" % sent_id if sent_id else "a TokenList"
-            raise InputError("%s: word %d has the id %d, expected %d" % (where, number, token["id"], number))
+            raise InputError("%s: word %d has the id %d, expected %d" % (name or "a TokenList", number, token["id"], number))
     if not all(isinstance(head, int) and 0 <= head <= len(words) for head in heads):
         heads = []
     return Sentence(
@@ -32,7 +32,7 @@ def sentence_of(tokens: TokenList) -> Sentence:
         feats=[serialize_field(token.get("feats")) for token in words],
         heads=np.array([-1, *heads], dtype=np.int32) if heads else None,  # type: ignore[arg-type]
         deprels=[serialize_field(token.get("deprel")) for token in words],
-        name="sentence %s" % sent_id if sent_id else "",
+        name=name,
     )
 
 

@@ -51,9 +51,9 @@ class Limit:
 
 def default(parser: Parser | Ensemble, confidence: bool = False) -> int:
     """The number of words up to which sentences are decoded as usual. confidence: whether probabilities of arcs are computed, too."""
-    most = window(parser) if members(parser) else sys.maxsize
+    most = window(parser) if _members(parser) else sys.maxsize
     found = [most]
-    for member in members(parser):
+    for member in _members(parser):
         name = member.model.system.name
         if member.decoding == "exact":
             found.append(EXACT.get(name, most))
@@ -68,7 +68,7 @@ def default(parser: Parser | Ensemble, confidence: bool = False) -> int:
 
 def window(parser: Parser | Ensemble) -> int:
     """The words of a window: see `window_of`."""
-    tensors = [tensor for member in members(parser) for tensor in member.model.system.tensors]
+    tensors = [tensor for member in _members(parser) for tensor in member.model.system.tensors]
     return window_of(tensors, _VOTE if isinstance(parser, Ensemble) else 0)
 
 
@@ -78,13 +78,21 @@ def window_of(tensors: Sequence[Tensor], others: int = 0) -> int:
 
 
 def parse(
-    parser: Parser | Ensemble, sentences: Sequence[Sentence], limit: Limit, confidence: bool = False, **options: Any
+    parser: Parser | Ensemble,
+    sentences: Sequence[Sentence],
+    limit: Limit,
+    confidence: bool = False,
+    tags: bool = False,
+    **options: Any,
 ) -> list[Sentence]:
     """Parse sentences as the parser does within the limit; those beyond it, or too long for the memory, differently.
 
     The others have a note, which says how they were decoded and why. They have no probabilities, and those that were skipped have no heads.
-    Raises InputError as the parser's `parse` does, also if its system cannot be decoded as the limit says; never OutOfMemory.
+    Raises InputError as the parser's `parse` does, also if its system cannot be decoded as the limit says, or if it predicts no `tags`,
+    which are wanted; never OutOfMemory.
     """
+    if tags and not any(member.model.predicted_tags for member in _members(parser)):
+        raise InputError("--tags: no tags are predicted, as none were learned")
     longest = default(parser, confidence) if limit.longest is None else limit.longest
     how, other = _otherwise(parser, limit.beyond)
     short = [k for k, sentence in enumerate(sentences) if len(sentence) <= longest]
@@ -210,7 +218,7 @@ def _spanning_tree(name: str, /, *, single_root: bool, **tensors: np.ndarray) ->
     return mst.decode(tensors[name], single_root=single_root)
 
 
-def members(parser: Parser | Ensemble) -> Sequence[Parser]:
+def _members(parser: Parser | Ensemble) -> Sequence[Parser]:
     return [parser] if isinstance(parser, Parser) else parser.parsers
 
 

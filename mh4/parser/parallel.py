@@ -25,14 +25,6 @@ Arguments = tuple[Hashable, ...]
 CHUNK_WORDS = 10_000
 
 
-def tagging(load: Load, *arguments: Hashable) -> Parser | Ensemble:
-    """The parser from load(*arguments). Raises InputError if it predicts no tags."""
-    parser = load(*arguments)
-    if not any(member.model.predicted_tags for member in long_sentences.members(parser)):
-        raise InputError("--tags: no tags are predicted, as none were learned")
-    return parser
-
-
 def parse(
     load: Load,
     arguments: Arguments,
@@ -52,7 +44,7 @@ def parse(
     of several is killed.
     limit: which sentences are too long, and how they are parsed.
     at_once: parse each sentence by itself, before the next is read; with one process.
-    options: for the parser's parse().
+    options: for long_sentences.parse, and the parser's parse().
     """
     words = 1 if at_once else CHUNK_WORDS
     chunks = batches(blocks, lambda block: len(block.sentence), words, lambda block: block.portion)

@@ -104,8 +104,8 @@ class _Endpoints:
 
     async def download(self, request: Request) -> Response:
         """The result as a file."""
-        asked, answer = await self._of_form(request, second="")
-        kind, name = ("image/svg+xml", "trees.svg") if asked.output == SVG else ("text/plain", "trees.conllu")
+        wanted, answer = await self._of_form(request, second="")
+        kind, name = ("image/svg+xml", "trees.svg") if wanted.output == SVG else ("text/plain", "trees.conllu")
         headers = {"Content-Disposition": 'attachment; filename="%s"' % name, "Content-Security-Policy": "default-src 'none'"}
         return Response(answer.result, media_type=kind, headers=headers)
 

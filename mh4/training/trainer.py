@@ -237,7 +237,9 @@ class Trainer:
         append_line(self.files.place("metrics.jsonl"), json.dumps(metrics))
         self._checkpoint()
         self.listener.evaluation(metrics)
-        self._reseed()  # the listener may have loaded a model, which draws random numbers
+        # The random generators are reseeded after every checkpoint, so that a resumed run draws the same numbers, and after the listener,
+        # which may have loaded a model, which draws some, too.
+        self._reseed()
 
     def _dev_treebanks(self) -> list[tuple[str, slice]]:
         """The name of each treebank of several, and where its sentences are in dev."""
@@ -286,8 +288,6 @@ class Trainer:
         return {name: here for name, (_, here) in differing.items()}
 
     def _checkpoint(self) -> None:
-        # The random generators are reseeded at every checkpoint, so that a resumed run draws the same numbers.
-        self._reseed()
         state = {"progress": asdict(self.progress), "sources": self.sources}
         optimizer = np.frombuffer(self.optimizer.save(), dtype=np.uint8)
         self.model.save_weights(self.files.place("checkpoint.npz"), state=np.array(json.dumps(state)), optimizer=optimizer)

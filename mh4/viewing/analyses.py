@@ -75,7 +75,7 @@ def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
         if pair[0].sent_id == wanted:
             called.append((number, pair))
         if str(number) == wanted or called and not wanted.isdecimal():
-            yield (number, pair)
+            yield number, pair
             return
     if called:
         yield called[0]

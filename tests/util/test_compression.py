@@ -72,8 +72,6 @@ def test_a_later_member_that_is_damaged(path, damaged):
     at = damaged if isinstance(damaged, int) else len(second) // 2
     second[at : at + 4] = bytes(byte ^ 255 for byte in second[at : at + 4])
     path.write_bytes(first + second)
-    if path.suffix == ".gz" and damaged == 12:  # which is in the extra fields or the name, or damages the data
-        second[at : at + 4] = b"\xff" * 4
     with pytest.raises(InputError, match="cannot be read: "), opened(str(path)) as file:
         file.read()
 

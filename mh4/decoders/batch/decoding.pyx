@@ -41,8 +41,8 @@ def decode(
     scores: for each of the decoder's score tensors, an array with a leading dimension B, and N in place of n; for
         example {"shift": (B, N+2, N+2), "reduce_s0b0": (B, 6, N+2, N+2)} for mh4. A sentence of n words has its scores, as for
         the decoder by itself, in the leading corner: its end is node n+1. Whatever is in the padding is not read.
-    lengths: n of each sentence, integers (B,).
         They are of any floating-point type, as for the decoder.
+    lengths: n of each sentence, integers (B,).
     cost: (B, N+1, N+1), or None. heads: integers (B, N+1), or None; if given, only derivations of these trees are considered.
     single_root: exactly one dependent of node 0.
     threads: how many; by default as many as there are cores that this process may use. The results are those of the decoder for each
