@@ -6,7 +6,7 @@ prints the tables, by default for sentences of 10 to 300 words; with --output be
 written to decoders.md, with a plot in decoders.png. This takes about four minutes.
 
 The decoders take turns, so that other load on the machine affects all of them equally, and the median is reported. They
-include a straightforward MH4, mh4/decoders/mh4/plain.pyx, which follows the paper literally.
+include a straightforward MH4, mh4/decoders/mh4/deduction.pyx, which follows the paper literally.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from mh4.decoders import mh3, mh4, mh5, mhk, mst, oneec
-from mh4.decoders.mh4 import plain as plain_mh4
+from mh4.decoders.mh4 import deduction
 from mh4.decoders.mh4.full_chart import VECTOR
 from mh4.dynet_build import cpu
 from mh4.util.processes import with_parent
@@ -83,7 +83,7 @@ def sentences(n, rng, heads):
         "mst, marginals": lambda: mst.marginals(arcs),
         "mh4-hybrid, marginals": lambda: mh4.marginals(*hybrid),
         "1ec, marginals": lambda: oneec.marginals(*third_order),
-        "plain mh4": lambda: plain_mh4.decode(*hybrid, cost),
+        "plain mh4": lambda: deduction.decode(*hybrid, cost),
     }
 
 

@@ -1,6 +1,6 @@
 """MH4 as the paper writes it (Figure 2, k = 4), with every item kept, so that its best derivation can be shown step by step.
 
-The recurrences are those of mh4/decoders/mh4/plain.pyx; a test compares what is found with `mh4.decoders.mh4.decode`.
+The recurrences are those of mh4/decoders/mh4/deduction.pyx; a test compares what is found with `mh4.decoders.mh4.decode`.
 """
 
 from dataclasses import dataclass, field

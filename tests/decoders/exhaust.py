@@ -19,7 +19,7 @@ from common import DECODERS, rng_for, sample_tensors
 
 from mh4.decoders import batch, beam, mh3, mh4, mh5, mst, oneec
 from mh4.decoders.batch.arguments import DECODERS as BATCHED
-from mh4.decoders.mh4 import plain as plain_mh4
+from mh4.decoders.mh4 import deduction
 from mh4.decoders.tree_measures.degree import smallest_k
 
 OURS = re.compile(
@@ -61,7 +61,7 @@ def all_calls(n, threads):
     local = sample_tensors({"s0b0": (7,), "s1s0": (7,), "s2s1": (7,)}, shorter, rng)
     yield "beam, local", lambda: outcome(beam.decode_local(*local.values(), beam=n * 8))
     plain = [*search.values(), np.zeros((shorter + 1, shorter + 1), dtype=np.float32)]
-    yield "plain MH4", lambda: [x.tolist() if isinstance(x, np.ndarray) else x for x in plain_mh4.decode(*plain)]
+    yield "plain MH4", lambda: [x.tolist() if isinstance(x, np.ndarray) else x for x in deduction.decode(*plain)]
     chain = np.arange(-1, n, dtype=np.int32)
     yield "smallest k", lambda: smallest_k(chain)
     yield from sums(n, rng)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mh4 import transitions
 from mh4.decoders import NotInClass, mh4
-from mh4.decoders.mh4 import plain as plain_mh4
+from mh4.decoders.mh4 import deduction
 
 # Section 3.2: the transition system produces this tree, but no deduction derives it.
 BEYOND_MH4 = np.array([-1, 3, 0, 5, 2, 4], dtype=np.int32)
@@ -56,7 +56,7 @@ def test_finds_what_the_plain_decoder_finds(n, seed):
     rng = np.random.default_rng(seed)
     scores = MH4_HYBRID.sample(n, rng)
     cost = sample((n + 1, n + 1), rng, "normal")
-    score, heads = plain_mh4.decode(scores["shift"], scores["reduce_s0b0"], scores["reduce_s1s0"], cost)
+    score, heads = deduction.decode(scores["shift"], scores["reduce_s0b0"], scores["reduce_s1s0"], cost)
     near = 2 * tolerance(n, scores)
     assert abs(mh4.decode(**scores, cost=cost).score - score) <= near
     assert abs(mh4.decode(**scores, cost=cost, heads=heads).score - score) <= near

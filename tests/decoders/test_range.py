@@ -11,7 +11,7 @@ from mh5_judge import DECODERS as MH5
 from oneec_judge import ONEEC
 
 from mh4.decoders import beam
-from mh4.decoders.mh4 import plain as plain_mh4
+from mh4.decoders.mh4 import deduction
 
 FORBIDDING = [-1e30, -1.5e30, -1e31, -3e37, -1e38, float(np.finfo(np.float32).min)]
 FINITE = [-1e4, -1e9, -1e20, -9e29]
@@ -180,7 +180,7 @@ def test_plain_mh4():
         results = []
         for mask in (-np.inf, *FORBIDDING):
             try:
-                score, heads = plain_mh4.decode(*masked(scores, where, mask).values(), cost)
+                score, heads = deduction.decode(*masked(scores, where, mask).values(), cost)
                 results.append((score, heads.tolist()))
             except ValueError as error:
                 results.append(str(error))

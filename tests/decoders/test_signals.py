@@ -16,8 +16,8 @@ import pytest
 from common import rng_for, sample
 
 from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
+from mh4.decoders.mh4 import deduction
 from mh4.decoders.mh4 import first as first_mh4
-from mh4.decoders.mh4 import plain as plain_mh4
 from mh4.decoders.shared import memory
 from mh4.decoders.tree_measures.degree import smallest_k
 
@@ -86,7 +86,7 @@ LONG = {
     "1ec": (oneec.decode, third_order, 300),
     "beam": (beam.decode, lambda n: {**transitions(n, 6), "beam": 3000}, 4000),
     "beam, wide": (beam.decode, lambda n: {**transitions(n, 6), "beam": 10**5}, 100),
-    "plain mh4": (lambda **scores: plain_mh4.decode(**scores)[1], plain, 200),
+    "plain mh4": (lambda **scores: deduction.decode(**scores)[1], plain, 200),
     "mh3.marginals": (mh3.marginals, lambda n: transitions(n, 2, 1), 2000),
     "mh4.marginals": (mh4.marginals, lambda n: transitions(n, 6), 400),
     "mh4.marginals, arcs": (mh4.marginals, lambda n: transitions(n, 6, arcs=True), 400),

@@ -26,7 +26,7 @@ def test_stubs_say_what_the_compiled_functions_say(stub):
         compiled = inspect.signature(function)
         ours = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         assert [argument.arg for argument in ours] == list(compiled.parameters)
-        if name == "decode" and stub.stem != "plain":  # whose arguments are C arrays
+        if name == "decode" and stub.stem != "deduction":  # whose arguments are C arrays
             hints = typing.get_type_hints(function)
             results = {"Derivation": mh4.decoders.Derivation, "Derivations": mh4.decoders.batch.Derivations}
             scope = {"np": importlib.import_module("numpy"), **results, **vars(typing), **vars(collections.abc)}
@@ -41,7 +41,7 @@ def test_every_decoder_has_a_stub():
         "shared/replay",
         "shared/marginals",
         "shared/search",
-        "batch/sentences",
+        "batch/threads",
         "oneec/parts",
         "oneec/search",
         *(mh + chart for mh in ("mh4", "mh5") for chart in ("/chart", "/full_chart", "/tree_chart")),

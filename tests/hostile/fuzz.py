@@ -33,8 +33,8 @@ from mh4.decoders import Marginals, batch, beam, mh3, mh5, mst, oneec  # noqa: E
 from mh4.decoders import mh4 as exact_mh4  # noqa: E402
 from mh4.decoders.batch.arguments import DECODERS as BATCHED  # noqa: E402
 from mh4.decoders.batch.arguments import single  # noqa: E402
+from mh4.decoders.mh4 import deduction  # noqa: E402
 from mh4.decoders.mh4 import first as first_mh4  # noqa: E402
-from mh4.decoders.mh4 import plain as plain_mh4  # noqa: E402
 from mh4.decoders.tree_measures import core, degree, measures  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 
@@ -294,7 +294,7 @@ def reference_call(rng, words):
     scores = [tensor.astype(np.float32) for tensor in scores.values()]
     try:
         if plain:
-            _, heads = plain_mh4.decode(*scores, np.zeros((n + 1, n + 1), dtype=np.float32))
+            _, heads = deduction.decode(*scores, np.zeros((n + 1, n + 1), dtype=np.float32))
         else:
             heads, _ = first_mh4.decode(*scores)
             assert (scores[0][heads[1:], np.arange(1, n + 1)] > -1e30).all(), "uses of what is forbidden"

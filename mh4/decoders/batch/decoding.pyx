@@ -8,7 +8,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
-from mh4.decoders.batch.sentences cimport (
+from mh4.decoders.batch.threads cimport (
     DONE, FAILED, Corner, Corners, Padded, Sentences, Tensors, Worker, all_padded, as_padded,
 )
 from mh4.decoders.mst.decoder cimport Contraction
@@ -21,7 +21,7 @@ from mh4.decoders.shared.search cimport Search
 
 from mh4.decoders.batch import arguments
 from mh4.decoders.batch.results import Derivations
-from mh4.decoders.batch.sentences import run
+from mh4.decoders.batch.threads import run
 from mh4.decoders.mh3.decoder import Chart as MH3Chart
 from mh4.decoders.mh4.full_chart import FullChart as MH4Chart
 from mh4.decoders.mh4.tree_chart import TreeChart as MH4TreeChart

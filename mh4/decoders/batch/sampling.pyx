@@ -6,11 +6,11 @@ from typing import Optional, Union
 import numpy as np
 from libc.stdint cimport uint64_t
 
-from mh4.decoders.batch.sentences cimport DONE, FAILED, Corners, Sentences, Tensors, Worker, all_padded
+from mh4.decoders.batch.threads cimport DONE, FAILED, Corners, Sentences, Tensors, Worker, all_padded
 from mh4.decoders.shared.marginals cimport Samples, Scores, Sums
 
 from mh4.decoders.batch import arguments
-from mh4.decoders.batch.sentences import run
+from mh4.decoders.batch.threads import run
 from mh4.decoders.mh3.inside_outside import MH3Sums
 from mh4.decoders.mh4.inside_outside import MH4Sums
 from mh4.decoders.mst.matrix_tree import MSTSums

@@ -8,7 +8,7 @@ from libc.math cimport INFINITY
 from libc.string cimport memcpy
 from libcpp.vector cimport vector
 
-from mh4.decoders.batch.sentences cimport (
+from mh4.decoders.batch.threads cimport (
     DONE, FAILED, Corner, Corners, Padded, Sentences, Tensors, Worker, all_padded, as_padded,
 )
 from mh4.decoders.oneec.search cimport Sums as OneECSearchSums
@@ -17,7 +17,7 @@ from mh4.decoders.shared.marginals cimport Counts, Scores, Sums
 
 from mh4.decoders.batch import arguments
 from mh4.decoders.batch.results import BatchMarginals
-from mh4.decoders.batch.sentences import run
+from mh4.decoders.batch.threads import run
 from mh4.decoders.mh3.inside_outside import MH3Sums
 from mh4.decoders.mh4.inside_outside import MH4Sums
 from mh4.decoders.mst.matrix_tree import MSTSums

@@ -1,6 +1,6 @@
 """The MH4 decoder in O(n^4) time and O(n^3) memory (Figure 2 of the paper, with k = 4).
 
-Read plain.pyx first: it has the items, the recurrences, and the same decoder of MH4-hybrid without any optimisation for speed, options
+Read deduction.pyx first: it has the items, the recurrences, and the same decoder of MH4-hybrid without any optimisation for speed, options
 and transitions. Here only [i,l] and [i,j,l] are stored, and no backpointers: the trace recomputes the argmaxes along its path.
 
 The docstring of FullChart in full_chart says in which order the items are computed, and trace in chart how the transitions are found

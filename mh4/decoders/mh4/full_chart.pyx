@@ -1,6 +1,6 @@
 """All items of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for vector instructions.
 
-The recurrences are those of plain.pyx; the innermost loops are in lanes.h.
+The recurrences are those of deduction.pyx; the innermost loops are in lanes.h.
 """
 
 cimport cython
