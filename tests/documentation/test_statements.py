@@ -377,7 +377,7 @@ def test_what_treats_mh3_and_mh4_two_differently(said):
     said("differences.md", "each change the dev UAS of the two by less than two standard errors, as the table above shows.")
     said("differences.md", "change its UAS by -0.2 each, less than two standard errors.")
     page = (DOCS / "differences.md").read_text(encoding="utf-8")
-    for row in ("`scorer.end`", "`training.nearest`", "`scorer.single_root`", "| mh3 -"):
+    for row in ("`scorer.end`", "`training.nearest`", "`scorer.single_root`", "`training.averaged_updates`", "| mh3 -"):
         (line,) = [line for line in page.splitlines() if row in line]
         effects = re.findall(r"(?<![\w-])(?:mh3|mh4-two) ([+-]\d\.\d+) ± (\d\.\d+)", line)
         assert effects and all(abs(float(effect)) < 2 * float(error) for effect, error in effects), line
