@@ -32,7 +32,7 @@ class Opinion:
     heads: its tree, int32 (n+1,); second: the tree it finds if each arc of that one costs _PENALTY; labels: the probability of
     the label of each arc, float32 (n,); best: float32 (n+1, n+1), the score of its best tree with an arc, for the arcs that are
     in question, -inf elsewhere; uas: its UAS on the development set, in percent; marginals: float32 (n+1, n+1), the probability of
-    every arc, or if its system has none, 1 for those of its tree.
+    every arc at its temperature, or if its system has none, 1 for those of its tree.
     """
 
     heads: np.ndarray
@@ -41,6 +41,9 @@ class Opinion:
     best: Callable[[], np.ndarray]
     uas: float
     marginals: Callable[[], np.ndarray]
+
+
+Way = Callable[[Sequence[Opinion]], np.ndarray]  # from the opinions of the members to a tree, int32 (n+1,)
 
 
 def opinions(
@@ -110,59 +113,40 @@ def _opinion(
     return Opinion(heads, second, labels, best, uas, marginals)
 
 
-def _elected(opinions: Sequence[Opinion], votes: Callable[[Opinion], np.ndarray]) -> np.ndarray:
-    """The tree with the highest sum of votes, (n+1, n+1) of each member."""
-    nodes = len(opinions[0].heads)
-    total = np.zeros((nodes, nodes), dtype=np.float32)
-    for opinion in opinions:
-        total += votes(opinion)
-    return trees.best(total, "any", single_root=True)
-
-
 def in_order(opinions: Sequence[Opinion]) -> np.ndarray:
     """A vote for each arc of a member's tree; ties go to arcs of the first members."""
     return ensemble.vote([opinion.heads for opinion in opinions])
 
 
-def equal(opinions: Sequence[Opinion]) -> np.ndarray:
-    """A vote for each arc; ties go to any member, as the decoder happens to break them."""
-    return _elected(opinions, lambda opinion: _arcs(opinion.heads, 1))
+def _elected(votes: Callable[[Opinion], np.ndarray]) -> Way:
+    """The way that finds the tree with the highest sum of votes, (n+1, n+1) of each member; it breaks ties as the decoder does."""
+
+    def elect(opinions: Sequence[Opinion]) -> np.ndarray:
+        total = np.zeros((len(opinions[0].heads),) * 2, dtype=np.float32)
+        for opinion in opinions:
+            total += votes(opinion)
+        return trees.best(total, "any", single_root=True)
+
+    return elect
 
 
-def by_uas(opinions: Sequence[Opinion]) -> np.ndarray:
-    """Votes weighted by the member's UAS on the development set."""
-    return _elected(opinions, lambda opinion: _arcs(opinion.heads, opinion.uas / 100))
-
-
-def by_label(opinions: Sequence[Opinion]) -> np.ndarray:
-    """Votes weighted by the probability of the arc's label."""
-    return _elected(opinions, lambda opinion: _arcs(opinion.heads, opinion.labels))
-
-
-def with_second(opinions: Sequence[Opinion]) -> np.ndarray:
-    """A vote for each arc, and half a vote for each arc of the second tree."""
-    return _elected(opinions, lambda opinion: _arcs(opinion.heads, 1) + _arcs(opinion.second(), 0.5))
-
-
-def by_best_tree(opinions: Sequence[Opinion]) -> np.ndarray:
+def _shared_by_best_tree(opinion: Opinion) -> np.ndarray:
     """A vote shared among the arcs in question by the softmax of the scores of the best trees with them (max-marginals)."""
-
-    def votes(opinion: Opinion) -> np.ndarray:
-        best, votes = opinion.best().astype(np.float64), _arcs(opinion.heads, 1).astype(np.float64)
-        asked = np.isfinite(best).any(axis=0)
-        shares = np.exp(best[:, asked] - best[:, asked].max(axis=0))
-        votes[:, asked] = shares / shares.sum(axis=0)
-        return votes
-
-    return _elected(opinions, votes)
+    best, votes = opinion.best().astype(np.float64), _arcs(opinion.heads, 1).astype(np.float64)
+    asked = np.isfinite(best).any(axis=0)
+    shares = np.exp(best[:, asked] - best[:, asked].max(axis=0))
+    votes[:, asked] = shares / shares.sum(axis=0)
+    return votes
 
 
-def by_marginals(opinions: Sequence[Opinion]) -> np.ndarray:
-    """A vote shared among all arcs by their marginal probabilities, at the member's temperature."""
-    return _elected(opinions, lambda opinion: opinion.marginals())
+equal = _elected(lambda opinion: _arcs(opinion.heads, 1))
+by_uas = _elected(lambda opinion: _arcs(opinion.heads, opinion.uas / 100))
+by_label = _elected(lambda opinion: _arcs(opinion.heads, opinion.labels))
+with_second = _elected(lambda opinion: _arcs(opinion.heads, 1) + _arcs(opinion.second(), 0.5))
+by_best_tree = _elected(_shared_by_best_tree)
+by_marginals = _elected(lambda opinion: opinion.marginals())
 
-
-WAYS: dict[str, Callable[[Sequence[Opinion]], np.ndarray]] = {
+WAYS: dict[str, Way] = {
     "one vote for each arc, ties to the first member": in_order,
     "one vote for each arc, ties broken arbitrarily": equal,
     "votes weighted by the member's dev UAS": by_uas,
