@@ -52,7 +52,6 @@ limit_options = together(
 
 contextual_option = click.option(
     "--contextual",
-    "contextual_files",
     multiple=True,
     type=NAMED_PATH,
     metavar="FILE",

@@ -61,7 +61,7 @@ def parse(
     confidence: bool,
     rejects_file: str | None,
     flush: bool,
-    contextual_files: tuple[str, ...],
+    contextual: tuple[str, ...],
 ) -> None:
     """Parse CoNLL-U files of any size, or with --text raw text.
 
@@ -86,7 +86,7 @@ def parse(
     from mh4.parser.parsing import Parser
     from mh4.parser.temperature import FILE, Calibration
 
-    arguments = (folder, decode, beam, contextual_files)
+    arguments = (folder, decode, beam, contextual)
     options = {"confidence": confidence, "tags": tags}
     check_text(text, segmenter, rejects=rejects_file, flush=flush)
     if flush and jobs > 1:

@@ -13,7 +13,7 @@ from mh4.cli.paths import NAMED_PATH, PATH, Input
 @click.argument("gold_file", cls=Input, type=PATH, metavar="GOLD.conllu")
 @contextual_option
 @decoding_options
-def test(folder: str, gold_file: str, contextual_files: tuple[str, ...], decode: str | None, beam: int | None) -> None:
+def test(folder: str, gold_file: str, contextual: tuple[str, ...], decode: str | None, beam: int | None) -> None:
     """Parse the words of GOLD.conllu and score against its trees: UAS and LAS in percent of all words.
 
     Sentences of any length are decoded alike; those for which `mh4 parse` has --longest may have another tree there.
@@ -25,7 +25,7 @@ def test(folder: str, gold_file: str, contextual_files: tuple[str, ...], decode:
 
     gold = conllu.read(gold_file)
     words = sum(map(len, gold))
-    parser = mh4.load(folder, decode, beam, contextual=contextual_files)
+    parser = mh4.load(folder, decode, beam, contextual=contextual)
     with counting("parsing", words) as progress:
         scores = parser.test(gold, progress)
     say("UAS %.2f  LAS %.2f  (%d sentences, %d words)" % (scores["uas"], scores["las"], len(gold), words))

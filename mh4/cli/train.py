@@ -1,6 +1,7 @@
 """The command `mh4 train`."""
 
 import os
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -41,17 +42,10 @@ def _either(names: list[str]) -> str:
 @click.command()
 @click.option("--system", metavar="NAME", cls=_SystemOption)
 @click.option(
-    "--train",
-    "train_files",
-    required=True,
-    multiple=True,
-    type=NAMED_PATH,
-    metavar="FILE",
-    help="Training treebank (CoNLL-U); may be repeated.",
+    "--train", required=True, multiple=True, type=NAMED_PATH, metavar="FILE", help="Training treebank (CoNLL-U); may be repeated."
 )
 @click.option(
     "--dev",
-    "dev_files",
     required=True,
     multiple=True,
     type=NAMED_PATH,
@@ -59,12 +53,7 @@ def _either(names: list[str]) -> str:
     help="Development treebank, for early stopping (CoNLL-U); may be repeated.",
 )
 @click.option(
-    "--model",
-    "folder",
-    required=True,
-    type=NAMED_PATH,
-    metavar="DIR",
-    help="Model folder: a new one, or that of a run to resume.",
+    "--model", required=True, type=NAMED_PATH, metavar="DIR", help="Model folder: a new one, or that of a run to resume."
 )
 @click.option("--init", type=NAMED_PATH, metavar="DIR", help="Begin with this trained model rather than with random weights.")
 @click.option(
@@ -72,7 +61,6 @@ def _either(names: list[str]) -> str:
 )
 @click.option(
     "--config",
-    "config_files",
     multiple=True,
     type=NAMED_PATH,
     metavar="FILE.toml",
@@ -95,20 +83,7 @@ def _either(names: list[str]) -> str:
 )
 @contextual_option
 @resumable
-def train(
-    system: str | None,
-    train_files: tuple[str, ...],
-    dev_files: tuple[str, ...],
-    folder: str,
-    init: str | None,
-    seed: int,
-    config_files: tuple[str, ...],
-    settings: tuple[str, ...],
-    log: str | None,
-    quiet: bool,
-    vectors: str | None,
-    contextual_files: tuple[str, ...],
-) -> None:
+def train(system: str | None, model: str, init: str | None, log: str | None, quiet: bool, **given: Any) -> None:
     """Train a parser on a treebank.
 
     DIR always holds the model that is best on dev so far. Run the same command again to resume an interrupted training run,
@@ -129,23 +104,11 @@ def train(
 
     if system is None and init is None:
         raise click.MissingParameter(ctx=click.get_current_context(), param_hint="'--system'", param_type="option")
-    if log and os.path.realpath(log) in (os.path.realpath(os.path.join(folder, name)) for name in FILES):
+    if log and os.path.realpath(log) in (os.path.realpath(os.path.join(model, name)) for name in FILES):
         raise InputError("%s is a file of the model: choose another for --log" % log)
-    with TrainingProgress(log, quiet) as listener:
-        mh4.train(
-            train_files,
-            dev_files,
-            folder,
-            system,
-            config_files,
-            seed,
-            listener,
-            settings=settings,
-            init=init,
-            vectors=vectors,
-            contextual=contextual_files,
-        )
-    summary = Folder(folder).record("summary.json")
+    with TrainingProgress(log, quiet) as listener:  # the other options are called as the arguments of mh4.train
+        mh4.train(model=model, system=system, init=init, progress=listener, **given)
+    summary = Folder(model).record("summary.json")
     reached = "dev UAS %(dev_uas).2f, LAS %(dev_las).2f after %(updates)d updates, %(tokens_per_second)d tokens/s" % summary
     of_treebanks = ["  %(file)s: UAS %(uas).2f, LAS %(las).2f" % scores for scores in summary.get("dev_treebanks", ())]
-    say("%s: %s, seed %d: %s" % (folder, summary["system"], seed, reached), *of_treebanks)
+    say("%s: %s, seed %d: %s" % (model, summary["system"], given["seed"], reached), *of_treebanks)
