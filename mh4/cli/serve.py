@@ -9,6 +9,7 @@ from mh4.cli.paths import NAMED_PATH
 from mh4.errors import InputError, needs, shown
 
 _NAME = re.compile(r"[\w.][\w.-]{0,99}", re.ASCII)
+Pairs = tuple[tuple[str, str], ...]  # names, each with a path
 
 
 class _Named(click.ParamType):
@@ -60,14 +61,7 @@ class _Named(click.ParamType):
 )
 @click.option("--queue", type=click.IntRange(min=0), default=100, show_default=True, help="Requests that may wait, at most.")
 def serve(
-    models: tuple[tuple[str, str], ...],
-    segmenters: tuple[tuple[str, str], ...],
-    host: str,
-    port: int,
-    workers: int,
-    max_words: int,
-    timeout: float,
-    queue: int,
+    models: Pairs, segmenters: Pairs, host: str, port: int, workers: int, max_words: int, timeout: float, queue: int
 ) -> None:
     """Serve models over HTTP: UDPipe's REST API, and a page for browsers.
 
@@ -90,11 +84,5 @@ def serve(
         if len(dict(given)) < len(given):
             raise InputError("%s: a name is given twice" % option)
     files = {name: (folder, dict(segmenters).get(name)) for name, folder in models}
-    serve(
-        files,
-        host,
-        port,
-        workers,
-        Limits(max_words, timeout, queue),
-        lambda address: say("%s serves %s" % (address, ", ".join(names))),
-    )
+    limits = Limits(max_words, timeout, queue)
+    serve(files, host, port, workers, limits, lambda address: say("%s serves %s" % (address, ", ".join(names))))
