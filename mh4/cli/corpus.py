@@ -4,17 +4,8 @@ from typing import Any
 
 import click
 
+from mh4.cli import options
 from mh4.cli.group import Group, say
-from mh4.cli.options import (
-    check_text,
-    column_options,
-    confidence_option,
-    decoding_options,
-    limit_options,
-    set_verbosity,
-    text_options,
-    together,
-)
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
 from mh4.errors import InputError
 
@@ -30,7 +21,7 @@ def corpus() -> None:
 
 
 # Who does the work.
-worker_options = together(
+worker_options = options.together(
     click.option(
         "--workers", type=click.IntRange(1, 10_000), metavar="N", help="Number of workers; by default one per core here."
     ),
@@ -47,12 +38,12 @@ worker_options = together(
 @click.argument("inputs", type=NAMED_PATH, metavar="IN...", nargs=-1, required=True)
 @click.option("-o", "--output", required=True, type=NAMED_OUTPUT, metavar="FOLDER", help="For shards and their records.")
 @click.option("--model", required=True, type=NAMED_PATH, metavar="DIR")
-@text_options
-@confidence_option
+@options.text_options
+@options.confidence_option
 @click.option("--rejects", is_flag=True, help="Set aside blocks that are not CoNLL-U, rather than fail.")
-@column_options
-@limit_options
-@decoding_options
+@options.column_options
+@options.limit_options
+@options.decoding_options
 @worker_options
 @click.option(
     "--plan", is_flag=True, help="Only parse a sample, and estimate what parsing all takes: core-hours, memory and disk."
@@ -76,7 +67,7 @@ def parse(
     plan: bool,
     shard_size: int | None,
     quiet: bool,
-    **options: Any,
+    **given: Any,
 ) -> None:
     """Parse files, and all .conllu files in folders (with --text, .txt), as `mh4 parse` would, into shards in FOLDER.
 
@@ -96,11 +87,11 @@ def parse(
     from mh4.dynet_build import cpu
     from mh4.util.files import make_folder
 
-    check_text(text, segmenter, rejects=options["rejects"])
+    options.check_text(text, segmenter, rejects=given["rejects"])
     _check_workers(scheduler, slurm)
-    set_verbosity(quiet, False)
+    options.set_verbosity(quiet, False)
     files = found_in(inputs, text, output)
-    settings = Settings.of(model, segmenter, **options)
+    settings = Settings.of(model, segmenter, **given)
     number = workers or cpu.cores()
     if plan:
         say(*estimate.report(files, settings, number))

@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mh4.cli import options
 from mh4.cli.group import say
-from mh4.cli.options import (
-    check_text,
-    confidence_option,
-    contextual_option,
-    decoding_options,
-    limit_options,
-    output_options,
-    set_verbosity,
-    text_options,
-)
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
 from mh4.errors import InputError
 
@@ -29,8 +20,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("input_files", cls=Input, type=PATH, metavar="IN.conllu...", nargs=-1, required=True)
 @click.option("--model", "folder", required=True, type=NAMED_PATH, metavar="DIR", help="The trained parser.")
-@text_options
-@confidence_option
+@options.text_options
+@options.confidence_option
 @click.option(
     "--rejects",
     "rejects_file",
@@ -39,10 +30,10 @@ if TYPE_CHECKING:
     help="Collect blocks that are not CoNLL-U in FILE, rather than end at the first.",
 )
 @click.option("--flush", is_flag=True, help="Parse and write each sentence as it arrives, not thousands of words at a time.")
-@contextual_option
-@output_options
-@limit_options
-@decoding_options
+@options.contextual_option
+@options.output_options
+@options.limit_options
+@options.decoding_options
 def parse(
     input_files: tuple[str, ...],
     folder: str,
@@ -86,12 +77,12 @@ def parse(
     from mh4.parser.parsing import Parser
     from mh4.parser.temperature import FILE, Calibration
 
+    wanted = {"at_once": flush, "confidence": confidence, "tags": tags}
     arguments = (folder, decode, beam, contextual)
-    options = {"confidence": confidence, "tags": tags}
-    check_text(text, segmenter, rejects=rejects_file, flush=flush)
+    options.check_text(text, segmenter, rejects=rejects_file, flush=flush)
     if flush and jobs > 1:
         raise InputError("--flush parses one sentence at a time, so --jobs %d does not make sense with it" % jobs)
-    set_verbosity(quiet, verbose)
+    options.set_verbosity(quiet, verbose)
     found = destinations(input_files, output, ".txt" if text else ".conllu")
     outputs = [destination for _, destination in found]
     if rejects_file and os.path.realpath(rejects_file) in map(os.path.realpath, outputs) and not _is_device(rejects_file):
@@ -105,15 +96,11 @@ def parse(
             blocks = Segmenter(segmenter).blocks
         limit = Limit(longest, beyond)
         for file, destination in found:
-            with closing(
-                parallel.parse(Parser.load, arguments, blocks(file), jobs, limit=limit, at_once=flush, **options)
-            ) as parsed:
+            with closing(parallel.parse(Parser.load, arguments, blocks(file), jobs, limit=limit, **wanted)) as parsed:
                 write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
     if rejected and rejected.count and not quiet:
-        say(
-            "mh4: %d blocks are not CoNLL-U; they were written to %s, each with the reason" % (rejected.count, rejects_file),
-            err=True,
-        )
+        said = "mh4: %d blocks are not CoNLL-U; they were written to %s, each with the reason"
+        say(said % (rejected.count, rejects_file), err=True)
     if (confidence or decode == "mbr") and not quiet and Calibration.load(opened(folder)) is None:
         say("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, FILE), err=True)
 
