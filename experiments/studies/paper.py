@@ -42,20 +42,9 @@ UD = "a folder with treebanks; otherwise they are downloaded. Those that cannot 
 @options.JOBS
 @options.variable("snakemake", "further options of Snakemake")
 @click.pass_obj
-def paper(
-    bench: Bench,
-    langs: str,
-    systems: str,
-    seeds: str,
-    settings: str,
-    profile: str,
-    ud: str,
-    conll17: str,
-    jobs: str,
-    snakemake: str,
-) -> int:
+def paper(bench: Bench, profile: str, jobs: str, snakemake: str, **others: str) -> int:
     """Have all records made, and write the pages; the exit code is 1 if a record could not be made."""
-    asked = options.requests(langs, systems, seeds, ud, jobs, conll17, settings)
+    asked = options.requests(jobs=jobs, **others)
     profile = profile or "local"
     workflow.check(profile)
     further = _words(snakemake)
