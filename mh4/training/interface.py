@@ -79,8 +79,8 @@ def train(
     if vectors is not None and from_folder is not None:
         raise InputError("vectors of words cannot be given with a model to begin with, which has its own, or none")
     vector_file = None if vectors is None else _path(vectors, "vectors")
-    contextual_files = _files(contextual, "contextual") if contextual else []
-    chosen = _with_vectors(chosen, vector_file is not None, from_folder is not None, contextual_files)
+    in_context = _files(contextual, "contextual") if contextual else []
+    chosen = _with_vectors(chosen, vector_file is not None, from_folder is not None, in_context)
     treebanks = {"train": _read(train_files), "dev": _read(dev_files)}
     sources: dict[str, Any] = {split: _sources(read) for split, read in treebanks.items()}
     if from_folder is not None:
@@ -92,25 +92,15 @@ def train(
         words = {split: [word for sentence in sentences[split] for word in sentence.words] for split in sentences}
         of_words = Vectors.read(vector_file, words["train"], words["dev"], chosen.encoder.vectors_most)
         sources["vectors"] = source(vector_file)
-    if contextual_files:
-        sources["contextual"] = list(map(source, contextual_files))
+    if in_context:
+        sources["contextual"] = list(map(source, in_context))
     from mh4.training.trainer import Trainer
 
     listener = progress if isinstance(progress, Listener) else _Evaluations(progress) if progress else None
     Trainer(
-        system,
-        chosen,
-        sentences["train"],
-        sentences["dev"],
-        folder,
-        seed,
-        sources,
-        listener,
-        from_folder,
-        of_words,
-        contextual_files,
+        system, chosen, sentences["train"], sentences["dev"], folder, seed, sources, listener, from_folder, of_words, in_context
     ).run()
-    return Parser.load(folder, contextual=contextual_files)
+    return Parser.load(folder, contextual=in_context)
 
 
 class _Evaluations(Listener):
