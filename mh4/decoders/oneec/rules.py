@@ -277,7 +277,7 @@ def state_of(nodes, arcs):
         if m in head:
             return None
         head[m] = h
-    state = []
+    roots = {}
     for node in {*nodes, *head, *head.values()}:
         root, steps = node, 0
         while root in head:
@@ -286,12 +286,8 @@ def state_of(nodes, arcs):
                 return None
         if root not in nodes:
             return None
-    for node in nodes:
-        root = node
-        while root in head:
-            root = head[root]
-        state.append(-1 if root == node else nodes.index(root))
-    return tuple(state)
+        roots[node] = root
+    return tuple(-1 if roots[node] == node else nodes.index(roots[node]) for node in nodes)
 
 
 def state_arcs(nodes, state):
