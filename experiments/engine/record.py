@@ -30,7 +30,7 @@ class Member(TypedDict):
 
 
 class Origin(TypedDict):
-    """The results of an earlier run on the same inputs, and where it was made."""
+    """The results of a run, in percent, and where it was made; in a record, also those of an earlier run on the same inputs."""
 
     dev_uas: float
     dev_las: NotRequired[float]
@@ -42,8 +42,8 @@ class Origin(TypedDict):
     machines: NotRequired[list[Machine]]
 
 
-class Record(TypedDict):
-    """The record of a finished run, or of an ensemble. Scores are in percent.
+class Record(Origin):
+    """The record of a finished run, or of an ensemble.
 
     seconds_to_paper: None if the paper's score was never reached. settings_of: the name of the settings, if they are not the defaults.
     """
@@ -54,19 +54,12 @@ class Record(TypedDict):
     release: str
     train: File
     dev: File
-    dev_uas: float
-    dev_las: NotRequired[float]
-    test_uas: NotRequired[float]
-    test_las: NotRequired[float]
     epochs: NotRequired[float]
     seconds: NotRequired[float]
     cpu_seconds: NotRequired[float]
     tokens_per_second: NotRequired[float]
-    updates: NotRequired[int]
     evaluations: NotRequired[int]
     best_evaluation: NotRequired[int]
-    commit: NotRequired[str]
-    date: NotRequired[str]
     command: NotRequired[str]
     reproduce: NotRequired[str]
     settings_of: NotRequired[str]
@@ -74,7 +67,6 @@ class Record(TypedDict):
     test: NotRequired[File]
     segmentation: NotRequired[File]
     settings: NotRequired[dict[str, Any]]
-    machines: NotRequired[list[Machine]]
     members: NotRequired[list[Member]]
     differs_from: NotRequired[Origin]
 
