@@ -23,7 +23,7 @@ from mh4.data import conllu, treebanks
 from mh4.parser import config, systems
 from mh4.util import memory
 from mh4.util.files import make_folder, write_text
-from mh4.util.processes import Child
+from mh4.util.processes import temporary_child
 
 WARM_UP, MINIBATCHES, PARSED = 5, 40, 100  # minibatches, and sentences of dev
 START_UP = 20  # seconds: loading, fitting the temperature, parsing, scoring
@@ -95,11 +95,8 @@ def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> di
                 continue
             print("measuring the speed of %s on %s" % (system, bank.name), file=sys.stderr)
             settings = [str(file) for file in bank.settings_files]
-            child = Child()  # a process of its own, as its memory is measured
-            try:
+            with temporary_child("measuring the speed of %s" % system) as child:  # as its memory is measured
                 known[name] = child.call(measure, system, str(bank.paths["train"]), str(bank.paths["dev"]), settings)
-            finally:
-                child.kill()
             make_folder(path.parent)
             written = {"machine": machine(), "speeds": {name: asdict(speed) for name, speed in known.items()}}
             write_text(str(path), json.dumps(written, indent=1) + "\n")

@@ -67,7 +67,7 @@ def test_a_speed_that_is_known_is_not_measured_again(hungarian, tmp_path, monkey
     def measured(*arguments, **more):
         raise AssertionError("measured")
 
-    monkeypatch.setattr(costs, "Child", measured)
+    monkeypatch.setattr(costs, "temporary_child", measured)
     words = ["--langs", "hu", "--systems", "mst 1ec", "--seeds", "1 2", "--ud", str(hungarian)]
     assert study("plan", *words, "--cores", "2", home=home) == 0
     shown = capsys.readouterr().out
