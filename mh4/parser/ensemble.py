@@ -25,24 +25,9 @@ from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
 from mh4.decoders.shared import arguments
 from mh4.errors import InputError, shown
+from mh4.parser import parsing
 from mh4.parser.choices import TREES
-from mh4.parser.parsing import (
-    ROOT,
-    Gold,
-    Parsed,
-    Parser,
-    Unparsed,
-    annotated,
-    arc_probabilities,
-    as_given,
-    as_sentences,
-    best,
-    headed_by_root,
-    in_order,
-    items_of,
-    naming,
-    tested,
-)
+from mh4.parser.parsing import ROOT, Gold, Parsed, Parser, Unparsed
 from mh4.parser.vocabulary import TAGS, Table, as_column, without_subtype
 from mh4.util import memory
 from mh4.util.reading import Path, path_of
@@ -82,7 +67,7 @@ class Ensemble:
         """
         if not isinstance(tree, str) or tree not in TREES:
             raise InputError("no class of trees %s; there are %s" % (shown(tree), ", ".join(TREES)))
-        members = items_of(parsers)
+        members = parsing.items_of(parsers)
         if members is None or not all(isinstance(parser, Parser) for parser in members):
             raise InputError("no ensemble can be made of %s, expected a list of parsers" % shown(parsers))
         self.parsers: list[Parser] = members
@@ -123,18 +108,18 @@ class Ensemble:
         are asked for and a member, a parser or a vote, has none; and OutOfMemory as Parser.parse does. `progress` is called with the
         number of words parsed after each minibatch.
         """
-        given, unparsed = as_sentences(sentences, segmenter)
+        given, unparsed = parsing.as_sentences(sentences, segmenter)
         for sentence in unparsed:
             _check_votes(sentence, self.parsers)
         if confidence:
             self._check_probabilities(unparsed)
         parse = partial(self._parse, confidence=confidence)
         with self.parsers[0].model.lock if self.parsers else nullcontext():
-            return as_given(given, in_order(unparsed, self._minibatches(unparsed), parse, progress))
+            return parsing.as_given(given, parsing.in_order(unparsed, self._minibatches(unparsed), parse, progress))
 
     def test(self, gold: Gold, progress: Callable[[int], None] = lambda words: None) -> dict[str, float]:
         """The scores of the ensemble on the words of `gold`; see Parser.test."""
-        return tested(self.parse, gold, progress)
+        return parsing.tested(self.parse, gold, progress)
 
     def _check_probabilities(self, sentences: Sequence[Sentence]) -> None:
         for parser in self.parsers:
@@ -157,7 +142,7 @@ class Ensemble:
         heads = []
         for k, sentence in enumerate(sentences):
             votes = [found[k] for found in by_member] + [other.heads for other in _votes(sentence)]
-            with naming(sentence, "parse"):
+            with parsing.naming(sentence, "parse"):
                 heads.append(vote(votes, self.tree))
         labels = [_opinion(parser, "labels", mine.labels(heads)) for parser, mine in members]
         columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], self._roots(sentences, heads))}
@@ -168,11 +153,11 @@ class Ensemble:
                 alike = [each for each in able if each[0].model.config.scorer.xpos_with_upos == settings.xpos_with_upos]
                 predicted = _most_probable([_opinion(parser, column, tags) for parser, tags in alike])
                 columns[column] = as_column(column, predicted, settings)
-        parsed = annotated(sentences, heads, columns)
+        parsed = parsing.annotated(sentences, heads, columns)
         if confidence:
-            marginals = [parser.marginals(sentences, mine) for parser, mine in members]
-            for sentence, *of_members in zip(parsed, *marginals, strict=True):
-                sentence.probabilities = np.mean([arc_probabilities(each.arcs, sentence.heads) for each in of_members], axis=0)
+            for sentence, *found in zip(parsed, *[parser.marginals(sentences, mine) for parser, mine in members], strict=True):
+                each = [parsing.arc_probabilities(marginals.arcs, sentence.heads) for marginals in found]
+                sentence.probabilities = np.mean(each, axis=0)
         return parsed
 
     def _roots(self, sentences: Sequence[Sentence], heads: Sequence[np.ndarray]) -> np.ndarray | None:
@@ -181,7 +166,7 @@ class Ensemble:
             return None
         known = any(parser.model.vocabulary.labels[ROOT] for parser in self.parsers)
         tied = np.repeat([known or _have_root(sentence) for sentence in sentences], list(map(len, sentences)))
-        return np.where(tied, headed_by_root(heads), -1)
+        return np.where(tied, parsing.headed_by_root(heads), -1)
 
 
 def _have_root(sentence: Sentence) -> bool:
@@ -269,7 +254,7 @@ def _most_probable(opinions: Sequence[Opinion], roots: np.ndarray | None = None)
     for table, probabilities in opinions:
         same = table.strings == union.strings  # as for models of one treebank
         total[slice(1, None) if same else [union[string] for string in table.strings[1:]]] += probabilities
-    return best(total, union, roots)
+    return parsing.best(total, union, roots)
 
 
 @overload
@@ -296,7 +281,7 @@ def load(
     For a list of folders, the ensemble of their parsers, which decode by their defaults, with trees of the class `tree`: "mst"
     (any, the default), "mh4" or "1ec".
     """
-    folders = None if isinstance(folder, os.PathLike) else items_of(folder)
+    folders = None if isinstance(folder, os.PathLike) else parsing.items_of(folder)
     if folders is None:
         if tree is not None:
             raise InputError("tree is for an ensemble: the trees of a single parser are those of its system")
