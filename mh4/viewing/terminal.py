@@ -1,15 +1,13 @@
 """Trees as text, drawn by udapi."""
 
 import io
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from typing import Any
 
 import click
 import numpy as np
 from rich.cells import cell_len
-from udapi.block.write.textmodetrees import TextModeTrees
+from udapi.block.write.textmodetrees import COLOR_OF, TextModeTrees
 
 from mh4 import trees
 from mh4.conversions import to_udapi
@@ -75,6 +73,10 @@ class _Drawing(TextModeTrees):
     def is_marked(self, node: Any) -> bool:
         return node.ord in self._marked
 
+    def colorize_attr(self, attr: str, value: str, marked: bool) -> str:
+        """Coloured even if it is not printed to a terminal, as udapi's own are not."""
+        return click.style(value, COLOR_OF.get(attr), bold=marked or None, reverse=marked or None)
+
 
 def _lines(shown: SentenceView, analysis: Analysis, color: bool, marked: list[int] | None = None) -> list[str]:
     sentence = Sentence(
@@ -84,23 +86,9 @@ def _lines(shown: SentenceView, analysis: Analysis, color: bool, marked: list[in
         heads=analysis.heads,
     )
     output = io.StringIO()
-    with redirect_stdout(output), _forced_color():
+    with redirect_stdout(output):
         _Drawing(marked or [], color=color).process_tree(to_udapi(sentence))
     return output.getvalue().splitlines()
-
-
-@contextmanager
-def _forced_color() -> Iterator[None]:
-    """Let termcolor, which udapi uses, colour what is not printed to a terminal."""
-    before = os.environ.get("FORCE_COLOR")
-    os.environ["FORCE_COLOR"] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["FORCE_COLOR"]
-        else:
-            os.environ["FORCE_COLOR"] = before
 
 
 def _width(line: str) -> int:
