@@ -8,7 +8,6 @@ from rich.table import Table
 from rich.text import Text
 
 from mh4.corpus.cutting import Shard
-from mh4.corpus.driver import Listener
 from mh4.corpus.folder import Corpus, Folder
 from mh4.errors import one_line
 from mh4.util.progress import console
@@ -16,7 +15,7 @@ from mh4.util.progress import console
 EVERY = 30  # seconds between lines
 
 
-class Display(Listener):
+class Display:
     """Counts what is done and displays it; prints failures, warnings and a summary as lines, with `quiet` only failures.
 
     total: the size of all files in bytes.
@@ -24,7 +23,7 @@ class Display(Listener):
 
     def __init__(self, folder: Folder, corpus: Corpus, total: int, quiet: bool) -> None:
         self.folder, self.corpus, self.total, self.quiet = folder, corpus, total, quiet
-        self.shards = self.sentences = self.words = self.bytes = self.failures = self.workers = self.running = 0
+        self.shards = self.sentences = self.words = self.bytes = self.failures = self.workers = 0
         self._new_words = self._new_bytes = 0
         self._start = self._said = time.monotonic()
         self._console = console()
@@ -41,12 +40,14 @@ class Display(Listener):
             self._live.stop()
 
     def found(self, shard: Shard, record: dict[str, Any]) -> None:
+        """The shard was done before."""
         self.shards += 1
         self.sentences += record["parsed_sentences"]
         self.words += record["parsed_words"]
         self.bytes += shard.length
 
     def done(self, shard: Shard, record: dict[str, Any]) -> None:
+        """The shard has been parsed."""
         self.found(shard, record)
         self._new_words += record["parsed_words"]
         self._new_bytes += shard.length
@@ -55,24 +56,23 @@ class Display(Listener):
                 self.say("mh4: " + warning)
 
     def failed(self, shard: Shard, reason: str, last: bool) -> None:
+        """The shard has failed, for the last time if it will not be tried again."""
         self.failures += last
         if last or not self.quiet:
-            what = "%s, shard %d, %s" % (
-                self.corpus.inputs[shard.file].given,
-                shard.number,
-                "failed" if last else "is tried again",
-            )
-            self.say("mh4: %s: %s (log: %s)" % (what, reason, self.folder.log(shard)))
+            where = self.corpus.inputs[shard.file].given, shard.number, "failed" if last else "is tried again"
+            self.say("mh4: %s, shard %d, %s: %s (log: %s)" % (*where, reason, self.folder.log(shard)))
 
     def said(self, message: str) -> None:
+        """Any other message for people."""
         self.say("mh4: " + message)
 
     def say(self, line: str) -> None:
         """Print a line above the display."""
         self._console.print(Text(one_line(line)), soft_wrap=True)
 
-    def working(self, workers: int, running: int) -> None:
-        self.workers, self.running = workers, running
+    def working(self, workers: int) -> None:
+        """The number of workers at the moment; called about every second."""
+        self.workers = workers
         if not (self.quiet or self._live) and time.monotonic() - self._said >= EVERY:
             self._said = time.monotonic()
             self.say(self.line())

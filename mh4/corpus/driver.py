@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mh4.corpus import planning, verifying, work
 from mh4.corpus.cutting import Shard
+from mh4.corpus.display import Display
 from mh4.corpus.folder import Corpus, Folder
 from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
@@ -19,25 +20,6 @@ if TYPE_CHECKING:  # it needs Dask
 
 TRIES = 3
 PATIENCE = 60  # seconds to wait for a worker when others have been refused
-
-
-class Listener:
-    """Receives what happens. The base class ignores it."""
-
-    def found(self, shard: Shard, record: dict[str, Any]) -> None:
-        """The shard was done before."""
-
-    def done(self, shard: Shard, record: dict[str, Any]) -> None:
-        """The shard has been parsed."""
-
-    def failed(self, shard: Shard, reason: str, last: bool) -> None:
-        """The shard has failed, for the last time if it will not be tried again."""
-
-    def said(self, message: str) -> None:
-        """Any other message for people."""
-
-    def working(self, workers: int, running: int) -> None:
-        """The number of workers, and of the shards that they have at the moment; called about every second."""
 
 
 class Task(NamedTuple):
@@ -53,7 +35,7 @@ Work = Callable[[Folder, Settings, Input, Shard, bytes | None], dict[str, Any]]
 Wanted = Callable[[Shard], bool]
 
 
-def parse(folder: Folder, corpus: Corpus, pool: "Workers", listener: Listener) -> bool:
+def parse(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> bool:
     """Parse all shards of the corpus that are not done yet; returns whether all are done at the end.
 
     A shard that fails is tried again, TRIES times in all; its log, in the folder, says why. What is wrong with a file,
@@ -63,23 +45,23 @@ def parse(folder: Folder, corpus: Corpus, pool: "Workers", listener: Listener) -
     def wanted(shard: Shard) -> bool:
         record = folder.record(shard, corpus.settings)
         if record is not None:
-            listener.found(shard, record)
+            display.found(shard, record)
         return record is None
 
-    good = drive(work.parse, folder, corpus, pool, listener, wanted, TRIES)
+    good = drive(work.parse, folder, corpus, pool, display, wanted, TRIES)
     for number, one in enumerate(corpus.inputs):
         if planning.changed(folder, number, one.path):
-            listener.said("%s: changed while it was parsed: name another folder to parse what it is now" % one.path)
+            display.said("%s: changed while it was parsed: name another folder to parse what it is now" % one.path)
             good = False
     return good
 
 
-def verify(folder: Folder, corpus: Corpus, pool: "Workers", listener: Listener) -> bool:
+def verify(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> bool:
     """Verify all shards, which must be done; returns whether all are correct. The records of those that are not are removed."""
-    return drive(verifying.verify, folder, corpus, pool, listener, lambda shard: True, tries=1)
+    return drive(verifying.verify, folder, corpus, pool, display, lambda shard: True, tries=1)
 
 
-def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", listener: Listener, wanted: Wanted, tries: int) -> bool:
+def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", display: Display, wanted: Wanted, tries: int) -> bool:
     """Have workers do this work on all wanted shards, each tried at most `tries` times; returns whether all have succeeded."""
     good = True
     again: deque[Task] = deque()
@@ -90,14 +72,14 @@ def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", listener:
     def problem(message: str) -> None:
         nonlocal good
         good = False
-        listener.said(message)
+        display.said(message)
 
     with closing(_tasks(folder, corpus, wanted, problem)) as tasks:
         try:
             while True:
                 workers = pool.count()
                 for refused in pool.refused():
-                    listener.said(refused)
+                    display.said(refused)
                 if workers or not refused:
                     patience = time.monotonic() + PATIENCE
                 elif time.monotonic() > patience:
@@ -110,17 +92,17 @@ def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", listener:
                     running[pool.submit(work, folder, corpus.settings, source, task.shard, task.content)] = task
                 if not running and workers:
                     return good
-                listener.working(workers, len(running))
+                display.working(workers)
                 for future in pool.finished(running, seconds=1):
                     task = running.pop(future)
                     result, error = future.outcome()
                     if error is None:
                         folder.clear(task.shard)
-                        listener.done(task.shard, result)
+                        display.done(task.shard, result)
                         continue
                     last = task.attempt == tries
                     folder.fail(task.shard, _account(task, error))
-                    listener.failed(task.shard, _reason(error), last)
+                    display.failed(task.shard, _reason(error), last)
                     good = good and not last
                     if not last:
                         again.append(task._replace(attempt=task.attempt + 1))
