@@ -16,7 +16,7 @@ from mh4.parser.config import Config
 from mh4.parser.contextual import Contextual
 from mh4.parser.network.encoder import Encoder, node_columns
 from mh4.parser.network.graph import dy, forward, lock
-from mh4.parser.network.scorer import Labeller, Tagger, scorer_of
+from mh4.parser.network.scorer import Classifier, scorer_of
 from mh4.parser.temperature import Calibration
 from mh4.parser.vectors import Vectors
 from mh4.parser.vocabulary import TAGS, Vocabulary
@@ -79,11 +79,11 @@ class Model:
 
     def _make(self, parameters: "dy.ParameterCollection | _Counter") -> None:
         """Make the network, whose parameters are added to `parameters`."""
-        config, vocabulary = self.config, self.vocabulary
+        config, vocabulary, units = self.config, self.vocabulary, self.config.encoder.units
         self.encoder = Encoder(config, vocabulary, self.vectors, parameters)
         self.scorer = scorer_of(self.system, config, parameters)
-        self.taggers = {column: Tagger(len(getattr(vocabulary, column)), config, parameters) for column in TAGS}
-        self.labeller = Labeller(len(vocabulary.labels), config, parameters)
+        self.taggers = {column: Classifier(units, len(getattr(vocabulary, column)), config, parameters) for column in TAGS}
+        self.labeller = Classifier(2 * units, len(vocabulary.labels), config, parameters)
 
     @property
     def predicted_tags(self) -> list[str]:
@@ -231,7 +231,7 @@ class Scores:
         words = [column for start, stop in self._columns for column in range(start + 1, stop - 1)]
         self.trees = model.scorer(layers[-1], self._columns, self._training)
         tagged = layers[-1 if model.config.scorer.tags_from == "last" else 0]
-        self.tags = {column: model.taggers[column](tagged, words, self._training) for column in model.predicted_tags}
+        self.tags = {tag: model.taggers[tag](dy.select_cols(tagged, words), self._training) for tag in model.predicted_tags}
         self.last = dy.zeros(1)
 
     def labels(self, heads: Sequence[np.ndarray]) -> "dy.Expression":
@@ -244,7 +244,8 @@ class Scores:
         for (start, _), tree in zip(self._columns, heads, strict=True):
             columns_of_heads.extend(start + int(head) for head in tree[1:])
             columns.extend(range(start + 1, start + len(tree)))
-        return self._model.labeller(self._vectors, columns_of_heads, columns, self._training)
+        ends = dy.concatenate([dy.select_cols(self._vectors, each) for each in (columns_of_heads, columns)])
+        return self._model.labeller(ends, self._training)
 
 
 def score_with(models: Sequence[Model], sentences: Sequence[Sentence]) -> Iterator[tuple[list[int], list[Scores]]]:

@@ -195,31 +195,16 @@ def _in_minibatch(rows: np.ndarray, start: int) -> np.ndarray:
     return np.concatenate([matrices, rows[:, -2:] + start], axis=1)
 
 
-class Tagger:
-    """Scores of the tags of every word, from one tanh layer (the auxiliary task of stack propagation)."""
+class Classifier:
+    """Scores of the tags of words (the auxiliary task of stack propagation) or of the labels of arcs, from one tanh layer.
 
-    def __init__(self, tags: int, config: Config, parameters: "dy.ParameterCollection") -> None:
-        self.mlp = MLP(config.encoder.units, config.scorer.mlp_units, config.dropout.mlp, parameters)
-        self.output = Linear(config.scorer.mlp_units, tags, parameters)
-
-    def __call__(self, vectors: "dy.Expression", words: Sequence[int], training: bool) -> "dy.Expression":
-        """(tags, len(words)) scores of the words in columns `words` of `vectors`."""
-        return self.output(self.mlp(dy.select_cols(vectors, words), training))
-
-
-class Labeller:
-    """Scores of the labels of given arcs, from one tanh layer over the vectors of head and dependent.
-
-    It shares the encoder, is trained on gold arcs, and applied to the tree that the decoder finds.
+    All share the encoder. That of labels is trained on gold arcs, and applied to the tree that the decoder finds.
     """
 
-    def __init__(self, labels: int, config: Config, parameters: "dy.ParameterCollection") -> None:
-        self.mlp = MLP(2 * config.encoder.units, config.scorer.mlp_units, config.dropout.mlp, parameters)
-        self.output = Linear(config.scorer.mlp_units, labels, parameters)
+    def __init__(self, inputs: int, classes: int, config: Config, parameters: "dy.ParameterCollection") -> None:
+        self.mlp = MLP(inputs, config.scorer.mlp_units, config.dropout.mlp, parameters)
+        self.output = Linear(config.scorer.mlp_units, classes, parameters)
 
-    def __call__(
-        self, vectors: "dy.Expression", heads: Sequence[int], dependents: Sequence[int], training: bool
-    ) -> "dy.Expression":
-        """(labels, number of arcs) scores; heads and dependents are columns of `vectors`."""
-        ends = dy.concatenate([dy.select_cols(vectors, heads), dy.select_cols(vectors, dependents)])
-        return self.output(self.mlp(ends, training))
+    def __call__(self, vectors: "dy.Expression", training: bool) -> "dy.Expression":
+        """(classes, N) scores of N words, given their vectors, or of N arcs, given those of heads above those of dependents."""
+        return self.output(self.mlp(vectors, training))
