@@ -374,8 +374,9 @@ def blocks(kernel):
     return loop_groups([step for step in steps if step.loop]) + without_loop
 
 
-def function(name, lines):
-    return "\n".join(["template <class At> static INLINE void %s(const At& at) {" % name, *indent(lines), "}"])
+def function(name, lines, types=("class At",), arguments=("const At& at",)):
+    head = "template <%s> static INLINE void %s(%s) {" % (", ".join(types), name, ", ".join(arguments))
+    return "\n".join([head, *indent(lines), "}"])
 
 
 def kernel_text(kernel, table):
@@ -412,23 +413,11 @@ def hoisted_text(kernel, step, cases):
         texts = [algebra.combine.join(chosen(algebra, name, states) for name, states in antecedents) for antecedents in of_one]
         lines.append("sums[%d] = %s;" % (i, one_of(algebra, texts)))
     types = (["class Value"] if algebra.number == "Value" else []) + ["class P%d" % i for i in range(len(names))]
-    return "\n".join(
-        [
-            "// %s: the best sum of the antecedents by state and direction" % rules.rule_text(step.rule)
-            if algebra is MAXIMA
-            else "// %s: the sum over the antecedents by state and direction" % rules.rule_text(step.rule),
-            "enum { %s = %d };" % (hoisted_name(step).upper(), len(lines)),
-            "template <%s> static INLINE void %s(%s* sums, %s) {"
-            % (
-                ", ".join(types),
-                hoisted_name(step),
-                algebra.number,
-                ", ".join("const P%d& %s" % (i, name) for i, name in enumerate(names)),
-            ),
-            *indent(lines),
-            "}",
-        ]
-    )
+    arguments = [algebra.number + "* sums", *("const P%d& %s" % (i, name) for i, name in enumerate(names))]
+    what = "best sum of" if algebra is MAXIMA else "sum over"
+    head = "// %s: the %s the antecedents by state and direction\n" % (rules.rule_text(step.rule), what)
+    head += "enum { %s = %d };\n" % (hoisted_name(step).upper(), len(lines))
+    return head + function(hoisted_name(step), lines, types, arguments)
 
 
 # --------------------------------------------------------------------------------------------------------------- reverse
@@ -512,20 +501,10 @@ def hoisted_outside_text(step, cases):
     for i, of_one in enumerate(hoisted_terms(step, cases).values()):
         for antecedents in of_one:
             lines += shares("by_sums[%d]" % i, antecedents)
-    arguments = ["const P%d& %s" % (i, name) for i, name in enumerate(names)]
-    return "\n".join(
-        [
-            "template <class Value, %s> static INLINE void %s_outside(const Value* by_sums, %s, %s) {"
-            % (
-                ", ".join("class P%d" % i for i in range(len(names))),
-                hoisted_name(step),
-                ", ".join(arguments),
-                ", ".join("Value* " + derivative(name) for name in names),
-            ),
-            *indent(lines),
-            "}",
-        ]
-    )
+    types = ["class Value", *("class P%d" % i for i in range(len(names)))]
+    arguments = ["const Value* by_sums", *("const P%d& %s" % (i, name) for i, name in enumerate(names))]
+    arguments += ["Value* " + derivative(name) for name in names]
+    return function(hoisted_name(step) + "_outside", lines, types, arguments)
 
 
 # ----------------------------------------------------------------------------------------------------------------- table
