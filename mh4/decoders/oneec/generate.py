@@ -269,12 +269,6 @@ def terms(step, cases):
             yield result, directions, tuple((name, tuple(side)) for (name, _), side in zip(antecedents, sides, strict=False))
 
 
-def summands(algebra, step, cases):
-    """(result, directions, text of the sum, or product, of the antecedents) of these terms."""
-    for result, directions, antecedents in terms(step, cases):
-        yield result, directions, algebra.combine.join(chosen(algebra, name, states) for name, states in antecedents)
-
-
 def is_hoisted(kernel, step):
     """Whether the sum of the antecedents, unlike the arcs, is the same for all lanes.
 
@@ -288,18 +282,21 @@ def hoisted_name(step):
     return "_".join(("sums", *(item[0] for item in step.antecedents)))
 
 
+def terms_of(kernel, step, cases):
+    """The terms as the kernel has them, where a hoisted sum is a value by itself."""
+    if is_hoisted(kernel, step):
+        return [(*key, ((hoisted_name(step), (i,)),)) for i, key in enumerate(hoisted_terms(step, cases))]
+    return terms(step, cases)
+
+
 def updates(kernel, step, cases):
     """The lines that update a target with the instances of a rule."""
-    out = item_name(step.target)
+    out, algebra, lines = item_name(step.target), kernel.algebra, []
     _, arcs = accessors(step)
-    if is_hoisted(kernel, step):
-        found = [(*key, "%s[%d]" % (hoisted_name(step), i)) for i, key in enumerate(hoisted_terms(step, cases))]
-    else:
-        found = summands(kernel.algebra, step, cases)
-    lines = []
-    for result, directions, text in found:
-        with_arcs = [text] + ["%s[%d]" % (name, direction) for (name, _), direction in zip(arcs, directions, strict=True)]
-        lines.append(kernel.algebra.update % ("%s[%d]" % (out, result), kernel.algebra.combine.join(with_arcs)))
+    for result, directions, antecedents in terms_of(kernel, step, cases):
+        values = [chosen(algebra, name, states) for name, states in antecedents]
+        values += ["%s[%d]" % (name, direction) for (name, _), direction in zip(arcs, directions, strict=True)]
+        lines.append(algebra.update % ("%s[%d]" % (out, result), algebra.combine.join(values)))
     return lines
 
 
@@ -449,11 +446,7 @@ def outside_block(kernel, steps, table):
     for step in reversed(steps):
         _, arcs = accessors(step)
         cases, lines = table[step.number], [*lines, "// " + step_text(step)]
-        if is_hoisted(kernel, step):
-            found = [(*key, ((hoisted_name(step), (i,)),)) for i, key in enumerate(hoisted_terms(step, cases))]
-        else:
-            found = terms(step, cases)
-        for result, directions, antecedents in found:
+        for result, directions, antecedents in terms_of(kernel, step, cases):
             factors = [*antecedents, *((name, (direction,)) for (name, _), direction in zip(arcs, directions, strict=True))]
             lines += shares("%s[%d]" % (derivative(item_name(step.target)), result), factors)
     lines += ["%s.add(%s);" % (name, derivative(name)) for name, _ in values]
