@@ -522,17 +522,13 @@ def _sentence(lines: Sequence[str], place: _Place, trees: bool) -> Sentence:
         raise place(start, "the sentence has no words")
     if ids.covered > len(rows):
         raise place(start, "a multiword token ends with word %d, but the last word is %d" % (ids.covered, len(rows)))
-    sentence = Sentence(
-        words=[c[FORM] for c in cells],
-        upos=[c[UPOS] for c in cells],
-        xpos=[c[XPOS] for c in cells],
-        feats=[c[FEATS] for c in cells],
-        name=place.at(start),
-        rows=rows,
-    )
+
+    def column(number: int) -> list[str]:
+        return [of_word[number] for of_word in cells]
+
+    sentence = Sentence(column(FORM), column(UPOS), column(XPOS), column(FEATS), name=place.at(start), rows=rows)
     if trees:
-        sentence.heads = _heads([c[HEAD] for c in cells], rows, place)
-        sentence.deprels = [c[DEPREL] for c in cells]
+        sentence.heads, sentence.deprels = _heads(column(HEAD), rows, place), column(DEPREL)
     return sentence
 
 

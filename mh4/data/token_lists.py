@@ -25,15 +25,10 @@ def sentence_of(tokens: TokenList) -> Sentence:
             raise InputError("%s: word %d has the id %d, expected %d" % (name or "a TokenList", number, token["id"], number))
     if not all(isinstance(head, int) and 0 <= head <= len(words) for head in heads):
         heads = []
-    return Sentence(
-        [token.get("form") for token in words],
-        upos=[serialize_field(token.get("upos")) for token in words],
-        xpos=[serialize_field(token.get("xpos")) for token in words],
-        feats=[serialize_field(token.get("feats")) for token in words],
-        heads=np.array([-1, *heads], dtype=np.int32) if heads else None,  # type: ignore[arg-type]
-        deprels=[serialize_field(token.get("deprel")) for token in words],
-        name=name,
-    )
+    tags = ([serialize_field(token.get(column)) for token in words] for column in ("upos", "xpos", "feats", "deprel"))
+    upos, xpos, feats, deprels = tags
+    array = np.array([-1, *heads], dtype=np.int32) if heads else None
+    return Sentence([token.get("form") for token in words], upos, xpos, feats, deprels, array, name)  # type: ignore[arg-type]
 
 
 def parsed(tokens: TokenList, sentence: Sentence) -> TokenList:
