@@ -34,12 +34,14 @@ SYSTEMS = ("mh4-hybrid", "mh5-hybrid", "mh4-arcs", "mh5-arcs")
 PAIRS = (("mh4-hybrid", "mh5-hybrid"), ("mh4-arcs", "mh5-arcs"))
 ROUNDS = 3  # of parsing; the fastest counts
 
+Trees = Sequence[np.ndarray]  # the heads of each sentence
+
 
 @dataclass(frozen=True)
 class Reach:
     """What MH4 can do on the gold trees of a treebank's development set."""
 
-    gold: Sequence[np.ndarray]
+    gold: Trees
 
     @cached_property
     def beyond(self) -> list[tuple[int, int]]:
@@ -71,14 +73,7 @@ class Row:
     parsing: float | None
 
     @classmethod
-    def of(
-        cls,
-        system: str,
-        records: Sequence[Record],
-        reach: Reach,
-        predicted: Sequence[Sequence[np.ndarray]],
-        parsing: float | None,
-    ) -> "Row":
+    def of(cls, system: str, records: Sequence[Record], reach: Reach, predicted: Sequence[Trees], parsing: float | None) -> "Row":
         """records: of the runs of the system; predicted: their trees for the development set."""
         words = sum(len(reach.gold[k]) - 1 for k in reach.outside)
         right = [sum(int((mine[k][1:] == reach.gold[k][1:]).sum()) for k in reach.outside) for mine in predicted]

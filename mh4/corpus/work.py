@@ -92,9 +92,7 @@ def read(source: Input, shard: Shard) -> bytes:
         return content_of(stream, source.path, shard)
 
 
-def write(
-    settings: Settings, source: Input, shard: Shard, content: bytes, file: TextIO, rejected: Rejected | None = None
-) -> Written:
+def write(settings: Settings, source: Input, shard: Shard, content: bytes, file: TextIO, rejected: Rejected = None) -> Written:
     """Parse a shard, whose bytes are `content`, and write the parse to `file`."""
     given = blocks(settings, source, shard, content, rejected)
     limit = Limit(settings.longest, settings.beyond)
@@ -102,7 +100,7 @@ def write(
         return writing.write(parsed, file, tags=settings.tags, keep_deps=settings.keep_deps)
 
 
-def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, rejected: Rejected | None = None) -> Iterator[Block]:
+def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, rejected: Rejected = None) -> Iterator[Block]:
     """The sentences of a shard; those of text are numbered from 1."""
     name, start = source.given, Start(shard.line, shard.sentence)
     lines = conllu.decoded(io.BytesIO(content), name, "strict" if rejected is None else "surrogateescape", shard.line)

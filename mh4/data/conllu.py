@@ -32,8 +32,8 @@ _BYTE_ORDER_MARK = "\ufeff"
 _LONGEST_LINE = 1 << 27  # bytes; more is no line of CoNLL-U, but perhaps a device that never ends
 _NOTE = "# mh4 = "  # the comment that says how a sentence was parsed
 
-# Takes the lines of a block that is not CoNLL-U, and why it is not.
-Rejected = Callable[[list[str], InputError], None]
+# Takes the lines of a block that is not CoNLL-U, and why it is not; None: such a block is an error.
+Rejected = Callable[[list[str], InputError], None] | None
 
 # Files are parsed in portions of at least this many bytes, which end between sentences. Where they end depends on nothing but the bytes of
 # the file, so that whoever begins with one of them, as the shards of mh4.corpus do, parses it as it is parsed within the file.
@@ -208,7 +208,7 @@ def read(path: str, *, trees: bool = True) -> list[Sentence]:
     return [block.sentence for block in blocks(path, trees=trees)]
 
 
-def blocks(path: str, *, trees: bool = True, rejected: Rejected | None = None, at_once: bool = False) -> Iterator[Block]:
+def blocks(path: str, *, trees: bool = True, rejected: Rejected = None, at_once: bool = False) -> Iterator[Block]:
     """Read CoNLL-U file `path` ("-" is standard input), or the .conllu files in a folder one after another, a sentence at a time.
 
     Files called .gz, .bz2, .xz and .zst are compressed.
@@ -243,13 +243,7 @@ TOP = Start()  # of a file
 
 
 def parsed(
-    text: Iterable[str],
-    name: str,
-    *,
-    trees: bool = True,
-    rejected: Rejected | None = None,
-    at_once: bool = False,
-    start: Start = TOP,
+    text: Iterable[str], name: str, *, trees: bool = True, rejected: Rejected = None, at_once: bool = False, start: Start = TOP
 ) -> Iterator[Block]:
     """Read CoNLL-U from lines, which messages say are from file `name`; see blocks. Raises NoSentences if there are none.
 

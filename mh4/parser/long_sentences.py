@@ -35,6 +35,8 @@ _VOTE = 6  # float32 numbers of an ensemble's vote for each pair of nodes
 _SHORTEST = 20  # words of a window; with less memory than that needs, there is no tree
 _ATTACHED = "dep"  # the label of the root of a window that is not the first
 
+AnyParser = Parser | Ensemble
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -49,7 +51,7 @@ class Limit:
     beyond: str | None = None
 
 
-def default(parser: Parser | Ensemble, confidence: bool = False) -> int:
+def default(parser: AnyParser, confidence: bool = False) -> int:
     """The number of words up to which sentences are decoded as usual. confidence: whether probabilities of arcs are computed, too."""
     most = window(parser) if _members(parser) else sys.maxsize
     found = [most]
@@ -66,7 +68,7 @@ def default(parser: Parser | Ensemble, confidence: bool = False) -> int:
     return min(found)
 
 
-def window(parser: Parser | Ensemble) -> int:
+def window(parser: AnyParser) -> int:
     """The words of a window: see `window_of`."""
     tensors = [tensor for member in _members(parser) for tensor in member.model.system.tensors]
     return window_of(tensors, _VOTE if isinstance(parser, Ensemble) else 0)
@@ -78,12 +80,7 @@ def window_of(tensors: Sequence[Tensor], others: int = 0) -> int:
 
 
 def parse(
-    parser: Parser | Ensemble,
-    sentences: Sequence[Sentence],
-    limit: Limit,
-    confidence: bool = False,
-    tags: bool = False,
-    **options: Any,
+    parser: AnyParser, sentences: Sequence[Sentence], limit: Limit, confidence: bool = False, tags: bool = False, **options: Any
 ) -> list[Sentence]:
     """Parse sentences as the parser does within the limit; those beyond it, or too long for the memory, differently.
 
@@ -107,7 +104,7 @@ def parse(
 
 
 def _parsed(
-    parser: Parser | Ensemble, sentences: Sequence[Sentence], numbers: list[int], options: dict[str, Any]
+    parser: AnyParser, sentences: Sequence[Sentence], numbers: list[int], options: dict[str, Any]
 ) -> dict[int, Sentence | None]:
     """The sentences with these numbers as parsed, None for one for which there is not enough memory, even alone."""
     try:
@@ -121,7 +118,7 @@ def _parsed(
     return {k: found for half in halves for k, found in _parsed(parser, sentences, half, options).items()}
 
 
-def _beyond(other: Parser | Ensemble | None, how: str, sentence: Sentence, why: str) -> Sentence:
+def _beyond(other: AnyParser | None, how: str, sentence: Sentence, why: str) -> Sentence:
     """The sentence with the tree of the other parser; without one if that is None."""
     uncut = isinstance(sentence, SentenceWithVotes) and bool(sentence.votes)  # windows of a tree are not trees
     size = window(other) if other else 0
@@ -179,7 +176,7 @@ def _joined(sentence: Sentence, windows: Sequence[Sentence], single_root: bool) 
     return replace(sentence, heads=np.concatenate(heads), deprels=deprels, **columns)
 
 
-def _otherwise(parser: Parser | Ensemble, beyond: str | None) -> tuple[str, Parser | Ensemble | None]:
+def _otherwise(parser: AnyParser, beyond: str | None) -> tuple[str, AnyParser | None]:
     """How sentences beyond the limit are decoded, and what does so."""
     if beyond == "skip":
         return "skipped", None
@@ -218,7 +215,7 @@ def _spanning_tree(name: str, /, *, single_root: bool, **tensors: np.ndarray) ->
     return mst.decode(tensors[name], single_root=single_root)
 
 
-def _members(parser: Parser | Ensemble) -> Sequence[Parser]:
+def _members(parser: AnyParser) -> Sequence[Parser]:
     return [parser] if isinstance(parser, Parser) else parser.parsers
 
 

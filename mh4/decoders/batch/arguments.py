@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from mh4.decoders import mh3, mh4, mh5, mst, oneec
 from mh4.decoders.shared.arguments import LARGEST as LARGEST
@@ -38,7 +38,7 @@ class Decoder(NamedTuple):
     tensors: dict[str, Shape]
 
 
-ARCS = Shape((), 1, 1)
+ARCS, OR_END = Shape((), 1, 1), Shape((), 2, 1)  # the first node is a head, or in the latter perhaps the end of the sentence
 COST = Shape((), 1, 1, optional=True)
 
 
@@ -53,10 +53,7 @@ DECODERS = {
     "mh5": Decoder(mh5.decode, None, None, _transitions(12)),
     "mst": Decoder(mst.decode, mst.marginals, mst.sample, {"arcs": ARCS}),
     "1ec": Decoder(
-        oneec.decode,
-        oneec.marginals,
-        None,
-        {"arc": ARCS, "crossed_arc": ARCS, "grandparent": Shape((), 2, 1), "sibling": Shape((), 2, 1)},
+        oneec.decode, oneec.marginals, None, {"arc": ARCS, "crossed_arc": ARCS, "grandparent": OR_END, "sibling": OR_END}
     ),
 }
 
@@ -69,11 +66,7 @@ def decoder(name: str) -> Decoder:
 
 
 def checked(
-    name: str,
-    scores: Mapping[str, npt.ArrayLike],
-    lengths: npt.ArrayLike,
-    cost: npt.ArrayLike | None = None,
-    argument: str = "scores",
+    name: str, scores: Mapping[str, ArrayLike], lengths: ArrayLike, cost: ArrayLike | None = None, argument: str = "scores"
 ) -> tuple[dict[str, np.ndarray], np.ndarray, int]:
     """The tensors and, if given, the cost, as C-contiguous arrays of float32 or float64; lengths; and the N of their shapes.
 
@@ -112,7 +105,7 @@ def checked(
     return arrays, words.astype(np.intp), longest
 
 
-def checked_trees(heads: npt.ArrayLike, lengths: np.ndarray, longest: int) -> np.ndarray:
+def checked_trees(heads: ArrayLike, lengths: np.ndarray, longest: int) -> np.ndarray:
     """Heads as a C-contiguous int32 array (B, N+1); what is no head of an int32 stays none."""
     array = np.asarray(heads)
     if array.dtype.kind not in "iu" or array.shape != (len(lengths), longest + 1):
