@@ -71,15 +71,8 @@ def table(names, seconds):
             most = window_of(system.tensors)
             chosen = {"exact": EXACT, "marginals": MARGINALS}.get(what, {}).get(name, most)
             n, taken, megabytes = longest(name, what, seconds)
-            yield "| %s | %s | %d | %.2f | %.0f | %d%s |" % (
-                name,
-                what,
-                n,
-                taken,
-                megabytes,
-                chosen,
-                ", a window" * (chosen == most),
-            )
+            default = "%d%s" % (chosen, ", a window" * (chosen == most))
+            yield "| %s | %s | %d | %.2f | %.0f | %s |" % (name, what, n, taken, megabytes, default)
 
 
 def main():

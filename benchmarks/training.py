@@ -27,17 +27,8 @@ from mh4.util.memory import peak_mb
 from mh4.util.processes import with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
-STAGES = (
-    "graph",
-    "forward",
-    "scores out of DyNet",
-    "decoding, with costs",
-    "decoding, gold",
-    "loss",
-    "forward of the loss",
-    "backward",
-    "update",
-)
+STAGES = ("graph", "forward", "scores out of DyNet", "decoding, with costs", "decoding, gold", "loss", "forward of the loss")
+STAGES += ("backward", "update")
 WARM_UP = 5  # minibatches
 
 
@@ -149,10 +140,8 @@ def tokens_per_second(checkout, options, train):
     command = [str(checkout / ".venv/bin/python"), str(checkout / "benchmarks/training.py"), "--system", options.system]
     command += ["--train", train, "--minibatches", str(options.minibatches)]
     command += [word for setting in options.set for word in ("--set", setting)]
-    printed = subprocess.run(
-        command, cwd=str(checkout), check=True, stdout=subprocess.PIPE, preexec_fn=with_parent()
-    ).stdout.decode()
-    return int(re.search(r"(\d+) tokens/s", printed).group(1))
+    done = subprocess.run(command, cwd=str(checkout), check=True, stdout=subprocess.PIPE, preexec_fn=with_parent())
+    return int(re.search(r"(\d+) tokens/s", done.stdout.decode()).group(1))
 
 
 def commit(checkout):

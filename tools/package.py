@@ -58,15 +58,10 @@ def environment(python, folder, *packages):
 
 def pythons_here():
     """The newest Python of each version that mh4 runs on, oldest version first."""
-    minors = range(versions.OLDEST[1], versions.NEWEST[1] + 1)
+    names = ["python3", *("python3.%d" % minor for minor in range(versions.OLDEST[1], versions.NEWEST[1] + 1))]
     pyenv = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
     found = {}
-    for python in [
-        sys.executable,
-        "python3",
-        *("python3.%d" % minor for minor in minors),
-        *glob(pyenv + "/versions/*/bin/python3"),
-    ]:
+    for python in [sys.executable, *names, *glob(pyenv + "/versions/*/bin/python3")]:
         with suppress(OSError):
             done = subprocess.run([python, "-c", USABLE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             if done.stdout:
