@@ -29,7 +29,7 @@ def measure(lengths):
 
 
 def main(python, lengths):
-    code = "from mh4.decoders import processor; print(*processor.variants())"
+    code = "from mh4.decoders.shared import processor; print(*processor.variants())"
     variants = subprocess.run([python, "-I", "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
     if not variants:
         sys.exit("mh4: in %s, there is no wheel of mh4 with variants" % python)
