@@ -128,8 +128,8 @@ def request(
             )
         if loss == "likelihood" and not SYSTEMS[name].marginals:
             raise InputError("SYSTEMS: %s cannot be trained on likelihood, as it has no marginals" % name)
-    numbers = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == treebanks.TOY else DEFAULT_SEEDS).split()))
-    for number in numbers:
+    given = tuple(dict.fromkeys(seeds.split() or (TOY_SEEDS if lang == treebanks.TOY else DEFAULT_SEEDS).split()))
+    for number in given:
         if not re.match(r"^[1-9][0-9]{0,8}$", number):
             raise InputError('SEEDS: %s is not a positive whole number; expected something like SEEDS="1 2 3"' % number)
     at_a_time = number_of_jobs(jobs)
@@ -137,15 +137,10 @@ def request(
     for name, folder in (("UD", ud), ("CONLL17", conll17)):
         if folder and not os.path.isdir(folder):
             raise InputError("%s: %s is not a folder" % (name, folder))
-    return Request(
-        lang=lang,
-        systems=chosen,
-        seeds=tuple(map(int, numbers)),
-        jobs=at_a_time,
-        ud=None if lang == treebanks.TOY else ud or None,  # the toy treebank is always our own
-        conll17=None if lang == treebanks.TOY else conll17 or None,
-        settings=settings_named(settings),
-    )
+    if lang == treebanks.TOY:  # which is always our own
+        ud = conll17 = ""
+    numbers = tuple(map(int, given))
+    return Request(lang, chosen, numbers, at_a_time, ud or None, conll17 or None, settings_named(settings))
 
 
 def settings_named(name: str) -> str:
