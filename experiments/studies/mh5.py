@@ -170,19 +170,14 @@ def table(found: OfTreebank) -> Table:
 
 def differences(found: OfTreebank) -> list[str]:
     """A line for each pair of systems with rows: by how much MH5 is better."""
-    by_name = {row.system: row for row in found.rows}
-    return [
-        "%s instead of %s: %s dev UAS, %s on sentences outside MH4, %+.1f arcs beyond MH4"
-        % (
-            five,
-            four,
-            difference(by_name[five].uas, by_name[four].uas),
-            difference(by_name[five].outside, by_name[four].outside),
-            by_name[five].recalled - by_name[four].recalled,
-        )
-        for four, five in PAIRS
-        if four in by_name and five in by_name
-    ]
+    rows, lines = {row.system: row for row in found.rows}, []
+    said = "%s instead of %s: %s dev UAS, %s on sentences outside MH4, %+.1f arcs beyond MH4"
+    for four, five in PAIRS:
+        if four in rows and five in rows:
+            old, new = rows[four], rows[five]
+            gains = difference(new.uas, old.uas), difference(new.outside, old.outside), new.recalled - old.recalled
+            lines.append(said % (five, four, *gains))
+    return lines
 
 
 def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[Part]:
