@@ -60,17 +60,14 @@ async def _serve(
     LOG.info("ended")
 
 
-@contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
+def _listening(host: str, port: int) -> socket.socket:
     if not host:
         raise InputError("--host is empty, expected the address or name to listen to, such as 127.0.0.1")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listening = socket.create_server((host, port), family=family)
+        return socket.create_server((host, port), family=family)
     except OSError as error:
         raise InputError("cannot listen to %s, port %d: %s" % (host, port, reason(error).partition(" (")[0])) from None
-    with listening:
-        yield listening
 
 
 def _name(listening: socket.socket) -> tuple[str, int]:
