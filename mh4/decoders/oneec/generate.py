@@ -323,15 +323,19 @@ def indent(lines):
     return ["    " + line for line in lines]
 
 
-def fetched(kernel, steps):
-    """The (name, call) of all values that the steps, in one block, take from `at`; those of the kernel's own items not included."""
+def fetched(kernel, steps, table):
+    """The (name, call, size) of all values that the steps, in one block, take from `at`; without the kernel's own items."""
     own, found = {item_name(target) for target in kernel.targets}, {}
     for step in steps:
         antecedents, arcs = accessors(step)
+        sizes = ["STATES[%s]" % item[0].upper() for item in step.antecedents]
         if is_hoisted(kernel, step):
             antecedents = [(hoisted_name(step), "at.%s(%s)" % (hoisted_name(step), step.loop))]
-        found.update((name, call) for name, call in antecedents + arcs if name not in own)
-    return list(found.items())
+            sizes = [len(hoisted_terms(step, table[step.number]))]
+        for (name, call), size in zip(antecedents + arcs, sizes + [2] * len(arcs), strict=True):
+            if name not in own:
+                found[name] = name, call, size
+    return list(found.values())
 
 
 def block(kernel, steps, lines):
@@ -349,7 +353,7 @@ def block(kernel, steps, lines):
 
 
 def inside_block(kernel, steps, table):
-    lines = ["const auto %s = %s;" % value for value in fetched(kernel, steps)]
+    lines = ["const auto %s = %s;" % value[:2] for value in fetched(kernel, steps, table)]
     for step in steps:
         lines += ["// " + step_text(step), *updates(kernel, step, table[step.number])]
     return block(kernel, steps, lines)
@@ -439,9 +443,8 @@ def shares(out, factors):
 
 def outside_block(kernel, steps, table):
     """The reverse of inside_block."""
-    lines, values = [], fetched(kernel, steps)
-    for name, call in values:
-        size = hoisted_sizes(kernel, table).get(name) or ("2" if is_arc(name) else "STATES[%s]" % item_of(name))
+    lines, values = [], fetched(kernel, steps, table)
+    for name, call, size in values:
         lines += ["const auto %s = %s;" % (name, call), "Value %s[%s] = {};" % (derivative(name), size)]
     for step in reversed(steps):
         _, arcs = accessors(step)
@@ -449,23 +452,8 @@ def outside_block(kernel, steps, table):
         for result, directions, antecedents in terms_of(kernel, step, cases):
             factors = [*antecedents, *((name, (direction,)) for (name, _), direction in zip(arcs, directions, strict=True))]
             lines += shares("%s[%d]" % (derivative(item_name(step.target)), result), factors)
-    lines += ["%s.add(%s);" % (name, derivative(name)) for name, _ in values]
+    lines += ["%s.add(%s);" % (name, derivative(name)) for name, _, _ in values]
     return block(kernel, steps, lines)
-
-
-def hoisted_sizes(kernel, table):
-    """The number of values of each hoisted sum, by its name."""
-    hoisted = [step for step in steps_of(kernel) if is_hoisted(kernel, step)]
-    return {hoisted_name(step): str(len(hoisted_terms(step, table[step.number]))) for step in hoisted}
-
-
-def is_arc(name):
-    return name.split("_")[0] in ("crossed", "longest")
-
-
-def item_of(name):
-    """The item that a value belongs to, in capitals: its name without the nodes, which are single letters."""
-    return "_".join(part for part in name.split("_") if len(part) > 1).upper()
 
 
 def outside_text(kernel, table):
