@@ -97,12 +97,8 @@ OF_FILES = """\
 without words: `.venv/bin/python -m experiments predictions` merges them into the treebank's files."""
 
 
-def as_csv(runs: Sequence[Record]) -> str:
-    """The table as csv."""
-    return systems_as_csv(runs[0]["lang"], runs[0]["release"], rows(runs))
-
-
 def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
     """Writes the pages of treebank `name`; returns their paths."""
     title = "%s: UAS on the development set" % sections.of_treebank(runs[0])
-    return document.write(results, name, title, page(name, runs), as_csv(runs))
+    csv_text = systems_as_csv(runs[0]["lang"], runs[0]["release"], rows(runs))
+    return document.write(results, name, title, page(name, runs), csv_text)

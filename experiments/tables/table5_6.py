@@ -151,11 +151,6 @@ LAS in percent, by the official scorer, with the segmentation below: mean and st
 Models were selected on the development set. Every run is in [%s.md](%s.md) and `%s/`."""
 
 
-def as_csv(scores: Tested) -> str:
-    """The table as csv."""
-    return systems_as_csv(scores.lang, scores.release, rows(scores))
-
-
 def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
     """Writes the pages of treebank `name`; returns their paths, none if no run was tested."""
     scores = tested(name, runs, results)
@@ -163,4 +158,5 @@ def write(name: str, runs: Sequence[Record], results: Path) -> list[Path]:
         return []
     number = " (Table %d)" % scores.table_number if scores.table_number else ""
     title = "%s: LAS on the test set%s" % (sections.of_treebank(scores.runs[0]), number)
-    return document.write(results, name + "-test", title, page(scores), as_csv(scores))
+    csv_text = systems_as_csv(scores.lang, scores.release, rows(scores))
+    return document.write(results, name + "-test", title, page(scores), csv_text)
