@@ -71,14 +71,9 @@ class Combiner:
         arguments = [("--model", str(run.folder)) for run in runs] + [("--vote", str(path)) for path in votes]
         return ["ensemble", *(word for pair in arguments for word in pair)]
 
-    def combine(self, name: str, runs: Sequence[Run]) -> Scores:
-        """The scores of the ensemble of these models on dev and, if available, test."""
-        with self._parsed(name, runs, self.bank.to_parse) as parsed:
-            return _scores(self.bank, parsed)
-
-    def with_votes(self, name: str, runs: Sequence[Run], votes: Sequence[Path]) -> Scores:
-        """The scores on the test set of these models together with other parsers' trees for it."""
-        with self._parsed(name, runs, {"test": self.bank.to_parse["test"]}, votes) as parsed:
+    def combine(self, name: str, runs: Sequence[Run], votes: Sequence[Path] = ()) -> Scores:
+        """The scores of the ensemble of these models on dev and, if available, test; with other parsers' trees for it, only on test."""
+        with self._parsed(name, runs, votes) as parsed:
             return _scores(self.bank, parsed)
 
     def record(self, records: Records, seed: int, runs: Sequence[Run], reproduce: str) -> Scores:
@@ -86,7 +81,7 @@ class Combiner:
         name = "seed%d" % seed
         run = Run(name_of([run.system for run in runs]), seed, self.folder / name)
         make_folder(records.folder)
-        with self._parsed(name, runs, self.bank.to_parse) as parsed:
+        with self._parsed(name, runs) as parsed:
             scores = _scores(self.bank, parsed)
             predictions.keep(records.path(run, TREES), self.bank.to_parse, parsed)
         command = without_machine(" ".join(["mh4", *self.command(runs)]))
@@ -94,11 +89,10 @@ class Combiner:
         return scores
 
     @contextmanager
-    def _parsed(
-        self, name: str, runs: Sequence[Run], files: dict[str, Path], votes: Sequence[Path] = ()
-    ) -> Iterator[dict[str, Path]]:
+    def _parsed(self, name: str, runs: Sequence[Run], votes: Sequence[Path] = ()) -> Iterator[dict[str, Path]]:
         """The parsed files, by split; until the end of the block, no other process combines models under this name."""
         folder, command = self.folder / name, [*self.trainer, *self.command(runs, votes)]
+        files = {"test": self.bank.to_parse["test"]} if votes else self.bank.to_parse
         with alone(folder / "combined.lock"):
             yield predictions.parse(command, folder, files, self.bank.lang)
 

@@ -104,7 +104,7 @@ def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console:
     scores = []
     for seed, runs in by_seed.items():
         try:
-            scores.append(combiner.with_votes("with-outputs-%d" % seed, runs, list(others.values())))
+            scores.append(combiner.combine("with-outputs-%d" % seed, runs, list(others.values())))
         except InputError as error:  # their words may differ
             print("no %s: %s" % (name, error), file=sys.stderr)
             return []
