@@ -69,6 +69,13 @@ ARC: dict[int, tuple[str, str]] = {
 }
 
 
+def _on_stack(depth: int, meaning: str) -> property:
+    def node(configuration: "Configuration") -> int:
+        return configuration.stack[-depth] if len(configuration.stack) >= depth else EMPTY
+
+    return property(node, doc=meaning)
+
+
 class Configuration:
     """A parser state over n words; it starts with an empty stack and the buffer 0, 1, ..., n+1.
 
@@ -92,28 +99,10 @@ class Configuration:
         """The first node of the buffer."""
         return self.buffer[0]
 
-    @property
-    def s0(self) -> int:
-        """The top of the stack, or -1."""
-        return self._from_top(1)
-
-    @property
-    def s1(self) -> int:
-        """The second node of the stack, or -1."""
-        return self._from_top(2)
-
-    @property
-    def s2(self) -> int:
-        """The third node of the stack, or -1."""
-        return self._from_top(3)
-
-    @property
-    def s3(self) -> int:
-        """The fourth node of the stack, or -1."""
-        return self._from_top(4)
-
-    def _from_top(self, depth: int) -> int:
-        return self.stack[-depth] if len(self.stack) >= depth else EMPTY
+    s0 = _on_stack(1, "The top of the stack, or -1.")
+    s1 = _on_stack(2, "The second node of the stack, or -1.")
+    s2 = _on_stack(3, "The third node of the stack, or -1.")
+    s3 = _on_stack(4, "The fourth node of the stack, or -1.")
 
     def is_final(self) -> bool:
         """Whether only the root is on the stack and only the sentinel in the buffer: every word has its head."""
