@@ -2,11 +2,11 @@
 
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from subprocess import DEVNULL, Popen
 from typing import Any
 
 from rich.console import Console
@@ -29,7 +29,7 @@ class _Child:
     """A run that is being trained."""
 
     run: Run
-    process: subprocess.Popen
+    process: Popen
     started: float
 
 
@@ -89,14 +89,8 @@ def _start(run: Run, environment: dict[str, str]) -> _Child | None:
         log.write(os.fsencode("%s  %s\n" % (time.strftime("%Y-%m-%d %H:%M:%S"), " ".join(run.command))))
         log.flush()
         # A separate session: Ctrl-C reaches the children through us, once and in order.
-        process = subprocess.Popen(
-            run.command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            preexec_fn=with_parent(),
+        process = Popen(
+            run.command, env=environment, stdin=DEVNULL, stdout=log, stderr=log, start_new_session=True, preexec_fn=with_parent()
         )
     run.state = TRAINING
     return _Child(run, process, started)

@@ -10,6 +10,7 @@ import subprocess
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, STDOUT
 
 import click
 import numpy as np
@@ -41,14 +42,8 @@ def parse(command: Sequence[str], folder: Path, files: dict[str, Path], lang: st
     parsed = {}
     for split, path in files.items():
         parsed[split] = folder / (split + ".conllu")
-        done = subprocess.run(
-            [*command, str(path), "-o", str(parsed[split])],
-            env=environment(lang),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            preexec_fn=with_parent(),
-        )
+        line = [*command, str(path), "-o", str(parsed[split])]
+        done = subprocess.run(line, env=environment(lang), stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, preexec_fn=with_parent())
         if done.returncode:
             said = done.stdout.decode(errors="replace").split("\n")
             why = next((line for line in reversed(said) if line.strip()), "it exited with code %d" % done.returncode)
