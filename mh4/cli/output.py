@@ -2,29 +2,21 @@
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from mh4.cli.group import say
 from mh4.cli.paths import check_outputs, files_of
 from mh4.data import conllu
-from mh4.data.conllu import Block, Sentence
 from mh4.errors import InputError
 from mh4.parser import writing
+from mh4.parser.writing import Parses
 from mh4.util import compression
 from mh4.util.files import make_folder
 from mh4.util.progress import counting
 
 
 def write(
-    parsed_blocks: Iterable[tuple[Block, Sentence]],
-    source: str,
-    output_file: str,
-    *,
-    tags: bool,
-    keep_deps: bool,
-    quiet: bool,
-    verbose: bool,
-    flush: bool = False,
+    parses: Parses, source: str, output_file: str, *, tags: bool, keep_deps: bool, quiet: bool, verbose: bool, flush: bool = False
 ) -> None:
     """Write each block with its parse to `output_file` ("-" is standard output), whole or not at all.
 
@@ -34,7 +26,7 @@ def write(
     """
     start = time.perf_counter()
     with conllu.open_output(output_file) as output, counting("parsing", hidden=quiet) as progress:
-        written = writing.write(parsed_blocks, output, tags=tags, keep_deps=keep_deps, flush=flush, progress=progress)
+        written = writing.write(parses, output, tags=tags, keep_deps=keep_deps, flush=flush, progress=progress)
     if written.noted and not quiet:
         say("mh4: %s: %s" % (conllu.name_of(source), written.notes()), err=True)
     if verbose:

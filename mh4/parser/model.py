@@ -38,7 +38,7 @@ _MORE_ARRAYS = 10  # that a file of weights may have: checksums, and the state o
 class Model:
     """The network of one system, randomly initialised from `seed` (Glorot).
 
-    untrained: whether it keeps these weights; if not, as in `load`, orthogonal matrices and tuned vectors are not made for nothing.
+    initial: whether it keeps these weights; if not, as in `load`, orthogonal matrices and tuned vectors are not made for nothing.
 
     Raises InputError if it would be too large for anyone, and MemoryError if it is too large for the memory of this machine.
 
@@ -48,13 +48,7 @@ class Model:
     lock = lock
 
     def __init__(
-        self,
-        system: str,
-        config: Config,
-        vocabulary: Vocabulary,
-        seed: int,
-        vectors: Vectors | None = None,
-        untrained: bool = True,
+        self, system: str, config: Config, vocabulary: Vocabulary, seed: int, vectors: Vectors | None = None, initial: bool = True
     ) -> None:
         self.system = systems.get(system).configured(config)
         self.config = config
@@ -72,9 +66,9 @@ class Model:
             dy.reset_random_seed(seed)
             self.parameters = dy.ParameterCollection()
             self._make(self.parameters)
-            if untrained and config.scorer.orthogonal:
+            if initial and config.scorer.orthogonal:
                 self.scorer.make_orthogonal()
-            if untrained:
+            if initial:
                 self.encoder.begin_with_vectors()
 
     def _make(self, parameters: "dy.ParameterCollection | _Counter") -> None:
@@ -145,7 +139,7 @@ class Model:
             raise InputError("%s: vocabulary.json is damaged" % files.path) from None
         vectors = None if config.encoder.vectors == "none" else Vectors.load(files)
         try:
-            model = cls(system, config, vocabulary, seed, vectors, untrained=False)
+            model = cls(system, config, vocabulary, seed, vectors, initial=False)
         except InputError as error:
             raise InputError("%s: %s" % (files.place("config.toml"), error)) from None
         model.load_weights(files)

@@ -7,6 +7,9 @@ from typing import TextIO
 
 from mh4.data.conllu import Block, Sentence
 
+Parses = Iterable[tuple[Block, Sentence]]  # blocks, each with its parse
+Progress = Callable[[int], None]  # takes a number of words that are done
+
 
 @dataclass
 class Written:
@@ -24,13 +27,7 @@ class Written:
 
 
 def write(
-    parsed_blocks: Iterable[tuple[Block, Sentence]],
-    output: TextIO,
-    *,
-    tags: bool,
-    keep_deps: bool,
-    flush: bool = False,
-    progress: Callable[[int], None] = lambda words: None,
+    parses: Parses, output: TextIO, *, tags: bool, keep_deps: bool, flush: bool = False, progress: Progress = lambda words: None
 ) -> Written:
     """Write each block with its parse.
 
@@ -38,7 +35,7 @@ def write(
     words of each.
     """
     written = Written()
-    for block, parsed in parsed_blocks:
+    for block, parsed in parses:
         output.write(block.text(block.parsed_columns(parsed, tags, keep_deps), parsed.note))
         if flush:
             output.flush()

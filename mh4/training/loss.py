@@ -21,18 +21,16 @@ from mh4.parser.objectives import predicted_classes
 from mh4.parser.systems import GreedySystem, System
 from mh4.parser.vocabulary import learned
 
+Targets = Sequence[np.ndarray | None]  # the trees to learn, one heads array per sentence; None to learn no tree
+
 
 def minibatch_loss(
-    model: Model,
-    settings: Training,
-    sentences: Sequence[Sentence],
-    targets: Sequence[np.ndarray | None],
-    rng: "np.random.Generator | None" = None,
+    model: Model, settings: Training, sentences: Sequence[Sentence], targets: Targets, rng: "np.random.Generator | None" = None
 ) -> "dy.Expression | None":
     """The loss of trees, tags and labels of a minibatch, divided by `settings.loss_scale`; None if its gradient is 0.
 
-    settings: the weights of the terms and the scale. targets: the trees to learn, one heads array per sentence, gold or the
-    nearest that the system can produce, or None to learn no tree; labels are learned on the gold trees. With `rng`, dropout is applied.
+    settings: the weights of the terms and the scale. targets: gold trees, or the nearest that the system can produce; labels are learned
+    on the gold trees. With `rng`, dropout is applied.
     """
     scores = model.build(sentences, rng)
     labels = scores.labels([s.heads for s in sentences])
@@ -56,7 +54,7 @@ def minibatch_loss(
 
 
 def tree_loss(
-    names: Sequence[str], system: System, scores: TensorScores, targets: Sequence[np.ndarray | None], single_root: bool
+    names: Sequence[str], system: System, scores: TensorScores, targets: Targets, single_root: bool
 ) -> "dy.Expression | None":
     """Sum over sentences of the system's violations of the margins of the targets, trees that it can produce.
 
@@ -71,9 +69,7 @@ def tree_loss(
     return dy.esum(differences) + sum(violation.cost for violation in violations if violation) if differences else None
 
 
-def stepwise_loss(
-    system: GreedySystem, scores: JointScores, targets: Sequence[np.ndarray | None], single_root: bool
-) -> "dy.Expression | None":
+def stepwise_loss(system: GreedySystem, scores: JointScores, targets: Targets, single_root: bool) -> "dy.Expression | None":
     """The same for greedy parsers whose scores are not sums over pairs of positions: a hinge in each configuration."""
     steps = [None if heads is None else system.steps(heads, single_root) for heads in targets]
     learned_steps = [each for each in steps if each]
@@ -85,9 +81,7 @@ def stepwise_loss(
     return hinge(configurations, right, np.concatenate([rivals for _, rivals in learned_steps], axis=1))
 
 
-def negative_log_likelihood(
-    system: System, scores: TensorScores, targets: Sequence[np.ndarray | None], single_root: bool
-) -> "dy.Expression | None":
+def negative_log_likelihood(system: System, scores: TensorScores, targets: Targets, single_root: bool) -> "dy.Expression | None":
     """Sum over sentences of -log of the probability of the target, a tree that the system can produce; None if there are no targets.
 
     The graph must have been evaluated. In the graph, the loss is linear in the scores: only its value and gradient are right.
