@@ -44,20 +44,12 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
     tokenizer, format_of_input = parameters.get("tokenizer"), parameters.get("input", CONLLU)
     if tokenizer is None and format_of_input == TEXT:
         tokenizer = ""
-    found = Task(
-        parameters["data"],
-        tuple(models),
-        tokenizer,
-        format_of_input,
-        tagger=parameters.get("tagger", _NO) != _NO,
-        parser=parameters.get("parser", _NO) != _NO,
-        confidence=parameters.get("confidence", _NO) != _NO,
-        output=parameters.get("output", CONLLU),
-    )
+    wanted = {name: parameters.get(name, _NO) != _NO for name in ("tagger", "parser", "confidence")}
+    found = Task(parameters["data"], tuple(models), tokenizer, format_of_input, output=parameters.get("output", CONLLU), **wanted)
     if if_possible:
         found = replace(found, if_possible=True, tagger=found.tagger and "tagger" in abilities[models[0]])
-    for ability, wanted in (("tokenizer", tokenizer is not None), ("tagger", found.tagger)):
-        if wanted and ability not in abilities[models[0]]:
+    for ability, asked in (("tokenizer", tokenizer is not None), ("tagger", found.tagger)):
+        if asked and ability not in abilities[models[0]]:
             raise InputError("the model %s has no %s" % (models[0], ability))
     if not found.parser and (found.confidence or found.output in (SVG, PAGE)):
         raise InputError("%s needs parser" % ("confidence" if found.confidence else "output %s" % found.output))
