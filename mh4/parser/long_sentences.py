@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 from math import isqrt
 from typing import Any
 
@@ -141,15 +141,10 @@ def _cut(sentence: Sentence, size: int) -> list[Sentence]:
     """Windows of about the same number of words, at most `size`."""
     number = -(-len(sentence) // size)
     ends = [len(sentence) * k // number for k in range(number + 1)]
-    columns: dict[str, Any] = {name: getattr(sentence, name) for name in ("words", *TAGS)}
+    columns = [(name, getattr(sentence, name)) for name in ("words", *TAGS)]
     return [
-        Window(
-            name=sentence.name,
-            whole=sentence,
-            start=start,
-            **{name: column and column[start:end] for name, column in columns.items()},
-        )
-        for start, end in zip(ends[:-1], ends[1:], strict=True)
+        Window(name=sentence.name, whole=sentence, start=start, **{name: cells and cells[start:end] for name, cells in columns})
+        for start, end in pairwise(ends)
     ]
 
 
@@ -168,11 +163,8 @@ def _joined(sentence: Sentence, windows: Sequence[Sentence], single_root: bool) 
         heads.append(tree)
         deprels += labels
         start += len(parsed)
-    columns: dict[str, Any] = {
-        tag: [*chain.from_iterable(getattr(parsed, tag) for parsed in windows)]
-        for tag in TAGS
-        if getattr(windows[0], tag) is not None
-    }
+    predicted = [tag for tag in TAGS if getattr(windows[0], tag) is not None]
+    columns: dict[str, Any] = {tag: [*chain.from_iterable(getattr(parsed, tag) for parsed in windows)] for tag in predicted}
     return replace(sentence, heads=np.concatenate(heads), deprels=deprels, **columns)
 
 
