@@ -50,7 +50,7 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
         '<svg xmlns="http://www.w3.org/2000/svg" class="mh4-tree" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" '
         'aria-label="{2}"><style>{3}</style><rect class="background" width="{0}" height="{1}"/>\n{4}\n</svg>\n'
     ).format(placed.width, placed.height, escape(described(words, heads, deprels)), _STYLE, "\n".join(arcs + labels + written))
-    return _in_xml(drawing)
+    return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", drawing)  # what XML does not allow
 
 
 def described(words: list[str], heads: np.ndarray, deprels: list[str]) -> str:
@@ -70,8 +70,3 @@ def _shade(probabilities: np.ndarray | None, m: int) -> float:
 
 def _text(x: float, y: int, text: str, attributes: str = "") -> str:
     return '<text x="%g" y="%d"%s>%s</text>' % (x, y, attributes, escape(text))
-
-
-def _in_xml(text: str) -> str:
-    """The text without the characters that XML does not allow."""
-    return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)

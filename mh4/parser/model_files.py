@@ -10,7 +10,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -179,17 +179,12 @@ def write_packed(path: str, members: Mapping[str, bytes]) -> None:
     """Write a packed model with these files, whole or not at all; raises InputError if it cannot be written."""
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
     manifest = json.dumps({"format": _FORMAT, "sha256": sums}, indent=1) + "\n"
+    order = (CARD_TEXT, CARD, _MANIFEST, *PACKED)  # the card first: whoever lists or unpacks the file finds it at the top
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as packed:
-        for name, data in _in_order({**members, _MANIFEST: manifest.encode()}):
+        for name, data in sorted({**members, _MANIFEST: manifest.encode()}.items(), key=lambda member: order.index(member[0])):
             member = zipfile.ZipInfo(name, _EPOCH)
             member.external_attr = 0o644 << 16
             packed.writestr(member, data, zipfile.ZIP_STORED if name.endswith(".npz") else zipfile.ZIP_DEFLATED)
     with content.getbuffer() as written:
         write_bytes(path, written)
-
-
-def _in_order(members: Mapping[str, bytes]) -> Iterable[tuple[str, bytes]]:
-    """The card first: whoever lists or unpacks the file finds it at the top."""
-    order = (CARD_TEXT, CARD, _MANIFEST, *PACKED)
-    return sorted(members.items(), key=lambda member: order.index(member[0]))

@@ -48,14 +48,9 @@ def plotted(path: str, width: float, height: float) -> Iterator[Any]:
     with rc_context({"text.parse_math": False}):  # file names are not formulas
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure
-        save(figure, path)
-
-
-def save(figure: Any, path: str) -> None:
-    """Write a matplotlib figure to `path`, whose extension determines the image format."""
-    with atomic_path(path) as temporary, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of characters that no font has, for which it draws boxes
-        figure.savefig(temporary, format=_kind(path), dpi=150)
+        with atomic_path(path) as temporary, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of characters that no font has, for which it draws boxes
+            figure.savefig(temporary, format=_kind(path), dpi=150)
 
 
 def _kind(path: str) -> str:
