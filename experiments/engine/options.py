@@ -13,6 +13,7 @@ from experiments.engine.provenance import make_command
 from experiments.engine.run import system_and_loss
 from experiments.engine.treebank import SETTINGS as SETTINGS_FOLDER
 from experiments.engine.treebank import Treebank, located, with_test
+from mh4.cli.options import together
 from mh4.data import treebanks
 from mh4.dynet_build import cpu
 from mh4.errors import InputError
@@ -53,13 +54,7 @@ def of_models(systems_known: Sequence[str], default: Sequence[str]) -> Decorator
     """LANG, SYSTEMS, SEEDS and UD of a study that takes trained models of these systems."""
     meaning = "from %s; by default %s, if trained" % (" ".join(systems_known), " and ".join(default))
     chosen = variable("systems", meaning, " ".join(default)), variable("seeds", "of the trained models; by default all")
-
-    def decorate(function: Callable) -> Callable:
-        for each in reversed((lang(), *chosen, UD)):
-            function = each(function)
-        return function
-
-    return decorate
+    return together(lang(), *chosen, UD)
 
 
 def repeat(**others: str | Sequence[str] | None) -> str:
