@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from subprocess import DEVNULL, Popen
 from typing import Any
@@ -114,11 +114,9 @@ def _stop(children: Sequence[_Child]) -> None:
     """Interrupts the children, waits for them, and kills those still running (immediately on a second Ctrl-C)."""
     _signal(children, signal.SIGINT)
     deadline = time.monotonic() + STOP_SECONDS
-    try:
+    with suppress(KeyboardInterrupt):
         while any(child.process.poll() is None for child in children) and time.monotonic() < deadline:
             time.sleep(0.05)
-    except KeyboardInterrupt:
-        pass
     _signal(children, signal.SIGKILL)
     for child in children:
         child.process.wait()
@@ -128,10 +126,8 @@ def _stop(children: Sequence[_Child]) -> None:
 def _signal(children: Sequence[_Child], number: int) -> None:
     for child in children:
         if child.process.poll() is None:
-            try:
+            with suppress(ProcessLookupError):
                 os.killpg(child.process.pid, number)
-            except ProcessLookupError:
-                pass
 
 
 @contextmanager

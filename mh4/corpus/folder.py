@@ -119,14 +119,11 @@ class Folder:
 
     def driver(self) -> str:
         """The process that parses here now, and its machine; an empty string if there is none."""
-        try:
-            with open(os.path.join(self.path, "lock"), "rb") as file:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    return file.read(1000).decode("utf-8", "replace").strip() or "a process"
-        except OSError:
-            pass
+        with suppress(OSError), open(os.path.join(self.path, "lock"), "rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return file.read(1000).decode("utf-8", "replace").strip() or "a process"
         return ""
 
     def plan(self, file: int) -> str:

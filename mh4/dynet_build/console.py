@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from typing import IO, Mapping, Optional, Sequence, TextIO
 
 PERCENT = re.compile(rb"^\[ *(\d+)%\]", re.MULTILINE)  # as cmake's makefiles print it
@@ -148,11 +149,9 @@ def alone(lock: IO[str], console: Console) -> None:
 def end(process: "subprocess.Popen[bytes]") -> None:
     """Terminates a command and everything it has started."""
     for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
+        with suppress(OSError, subprocess.TimeoutExpired):
             os.killpg(process.pid, number)
             process.wait(5)
-        except (OSError, subprocess.TimeoutExpired):
-            pass
 
 
 def duration(seconds: float) -> str:

@@ -18,7 +18,7 @@ import sysconfig
 import tarfile
 import tempfile
 import zipfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Iterator, List, Mapping, Optional
 
 from mh4.dynet_build import cpu
@@ -150,12 +150,9 @@ def _archives(folder: str) -> List[str]:
 def cached(folder: str) -> Optional[str]:
     """The intact archive in the folder, or None. Unreadable remains are removed."""
     for path in _archives(folder):
-        try:
-            with zipfile.ZipFile(path) as archive:
-                if archive.testzip() is None:
-                    return path
-        except (zipfile.BadZipFile, EOFError, OSError):
-            pass
+        with suppress(zipfile.BadZipFile, EOFError, OSError), zipfile.ZipFile(path) as archive:
+            if archive.testzip() is None:
+                return path
         os.unlink(path)
     return None
 
