@@ -6,7 +6,7 @@ and parsing may be given in any order, and what is not in them is noticed. ``exa
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, needs, shown, unreadable
 from mh4.util import reading
-from mh4.util.reading import Path
+from mh4.util.reading import Paths
 
 MOST_DIMENSIONS = 10_000
 
@@ -43,7 +43,7 @@ class Contextual:
     dimensions, and NotInstalled without the package safetensors.
     """
 
-    def __init__(self, paths: Path | Iterable[Path]) -> None:
+    def __init__(self, paths: Paths) -> None:
         several = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else paths
         self.paths = list(map(os.fsdecode, several))
         with needs("a file of contextual vectors", "contextual"):

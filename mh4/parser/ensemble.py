@@ -30,7 +30,7 @@ from mh4.parser.choices import TREES
 from mh4.parser.parsing import ROOT, Gold, Parsed, Parser, Unparsed
 from mh4.parser.vocabulary import TAGS, Table, as_column, without_subtype
 from mh4.util import memory
-from mh4.util.reading import Path, path_of
+from mh4.util.reading import Path, Paths, path_of
 
 if TYPE_CHECKING:
     from mh4.data.segmenter import Segmenter
@@ -259,17 +259,12 @@ def _most_probable(opinions: Sequence[Opinion], roots: np.ndarray | None = None)
 
 @overload
 def load(  # type: ignore[overload-overlap]
-    folder: Path, decode: str | None = None, beam: int | None = None, *, contextual: Path | Iterable[Path] = ()
+    folder: Path, decode: str | None = None, beam: int | None = None, *, contextual: Paths = ()
 ) -> Parser: ...
 @overload
 def load(folder: Iterable[Path], *, tree: str | None = None) -> Ensemble: ...
 def load(
-    folder: Path | Iterable[Path],
-    decode: str | None = None,
-    beam: int | None = None,
-    *,
-    tree: str | None = None,
-    contextual: Path | Iterable[Path] = (),
+    folder: Paths, decode: str | None = None, beam: int | None = None, *, tree: str | None = None, contextual: Paths = ()
 ) -> Parser | Ensemble:
     """Load the parser that ``mh4 train --model folder`` made, or the file that ``mh4 pack`` made of it.
 

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,7 +92,7 @@ class Model:
         arrays, self.encoder.contextual, self.temperature = state
         self._set(arrays)
 
-    def read_contextual(self, paths: reading.Path | Iterable[reading.Path]) -> None:
+    def read_contextual(self, paths: reading.Paths) -> None:
         """Take the contextual vectors of sentences from these files. Raises InputError if these are not such as the model knows."""
         found, dimensions = Contextual(paths), self.config.encoder.contextual
         if found.dimensions != dimensions:

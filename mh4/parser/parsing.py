@@ -20,7 +20,7 @@ from mh4.parser.attachment import attachment_scores
 from mh4.parser.choices import BEAM
 from mh4.parser.temperature import at_temperature
 from mh4.parser.vocabulary import Table, as_column
-from mh4.util.reading import Path, path_of
+from mh4.util.reading import Path, Paths, path_of
 
 if TYPE_CHECKING:  # DyNet is slow to start, and not every importer parses
     from mh4.data.segmenter import Segmenter
@@ -52,9 +52,7 @@ class Parser:
         self.decoding, self.beam = model.system.default if decode is None else decode, BEAM if beam is None else beam
 
     @classmethod
-    def load(
-        cls, folder: Path, decode: str | None = None, beam: int | None = None, contextual: Path | Iterable[Path] = ()
-    ) -> "Parser":
+    def load(cls, folder: Path, decode: str | None = None, beam: int | None = None, contextual: Paths = ()) -> "Parser":
         """Load the parser that ``mh4 train`` saved in `folder`; InputError if there is none or its format is another.
 
         decode: "exact", "greedy", "beam" (of width `beam`, 8 by default) or "mbr" (see System.minimum_bayes_risk); if None, exact

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -12,6 +12,7 @@ from mh4.util import compression
 MOST = 1 << 26  # bytes; a large vocabulary has a few millions
 
 Path = str | bytes | os.PathLike[Any]
+Paths = Path | Iterable[Path]  # one, or several
 
 
 def path_of(given: Path) -> str:
