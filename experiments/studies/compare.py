@@ -7,7 +7,7 @@ MH4 recovers more short dependencies than 1EC, and 1EC more long ones. This is m
 
 import csv
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import click
@@ -76,10 +76,16 @@ def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Seque
         if not mine or missing:
             which = " with seed " + ", ".join(missing) if missing else ""
             raise InputError("no finished run of %s%s in the results: train it first, with make reproduce" % (system, which))
-    common = seeds or [seed for seed in by_system[0] if seed in by_system[1]]
+    common = seeds or common_seeds(records, systems)
     if not common:
         raise InputError("no seed that both %s and %s have a finished run of" % tuple(systems))
     return {seed: (by_system[0][seed], by_system[1][seed]) for seed in common}
+
+
+def common_seeds(records: Collection[Record], systems: Sequence[str] = DEFAULT_SYSTEMS) -> list[int]:
+    """The seeds that all of these systems have runs with."""
+    seeds = [[record["seed"] for record in records if record["system"] == system] for system in systems]
+    return sorted(set.intersection(*map(set, seeds)))
 
 
 def _compared(bank: Treebank, systems: Sequence[str], seed: int, folder: Path) -> comparison.Comparison:
@@ -161,8 +167,8 @@ def as_csv(bank: Treebank, runs: Runs, found: Comparison) -> str:
     return comma_separated(header, body)
 
 
-def f1_by_group(page: Path, dimension: str) -> dict[str, tuple[float, float]]:
-    """F1 of the unlabelled arcs of both systems in each group of a dimension, in percent, from a csv file that was written above.
+def f1_by_group(page: Path, dimension: str) -> tuple[list[int], dict[str, tuple[float, float]]]:
+    """The seeds compared, and F1 of the unlabelled arcs of both systems in each group of a dimension, in percent: from a csv file.
 
     F1 is the harmonic mean of recall, by groups of the gold tree, and precision, by those of the predicted one. Groups that are empty
     in either are left out. Raises InputError if the file is damaged.
@@ -174,6 +180,7 @@ def f1_by_group(page: Path, dimension: str) -> dict[str, tuple[float, float]]:
         groups = {(row["dimension"], row["group"], row["labelled"]) for row in rows}
         if len(rows) != 2 * len(groups) or {name for name, _, _ in groups} != {one.key for one in DIMENSIONS}:
             raise ValueError
+        ((*seeds,),) = {tuple(map(int, row["seeds"].split())) for row in rows}
         for row in rows:
             counts = {name: int(row[name]) for name in ("gold", "predicted", "recalled", "precise")}
             if row["dimension"] == dimension and row["labelled"] == "no" and all(counts.values()):
@@ -181,4 +188,4 @@ def f1_by_group(page: Path, dimension: str) -> dict[str, tuple[float, float]]:
                 found.setdefault(row["group"], []).append(200 * recall * precision / (recall + precision))
     except (ValueError, KeyError, TypeError):
         raise InputError("%s: rows are missing or damaged: restore or delete it" % shown(page)) from None
-    return {group: (scores[0], scores[1]) for group, scores in found.items() if len(scores) == 2}
+    return seeds, {group: (scores[0], scores[1]) for group, scores in found.items() if len(scores) == 2}

@@ -42,6 +42,27 @@ def table(text, title):
     return found
 
 
+def test_lengths_of_dependencies_say_which_seeds_they_are_of(results):
+    for name, seeds in (("got", 3), ("hu", 2)):
+        for system in ("mh4-hybrid", "1ec"):
+            for seed in range(1, seeds + 1):
+                record(results, name, system, seed, 84.0)
+
+    def written(seeds):
+        header, *counted = (records.RESULTS / "got-mh4-hybrid-1ec.csv").read_text(encoding="utf-8").splitlines()
+        cells = [line.split(",") for line in counted]
+        lines = [header, *(",".join([lang, data, seeds, *rest]) for lang, data, _, *rest in cells)]
+        write_text(str(results / "got-mh4-hybrid-1ec.csv"), "\n".join(lines) + "\n")
+        text = report.write(["hu"], results)[0].read_text(encoding="utf-8")
+        return text.partition("## MH4 and 1EC by the length")[2].partition("\n## ")[0]
+
+    assert "MH4 and 1EC by the length" not in report.write(["hu"], results)[0].read_text(encoding="utf-8")
+    page = written("1 2 3")
+    assert "| length | Gothic |\n" in page and "To be compared, with make compare: Hungarian (seeds 1 2)." in page
+    page = written("1 3")
+    assert "| length | Gothic, seeds 1 3 |\n" in page and "make compare: Gothic (seeds 1 2 3), Hungarian (seeds 1 2)." in page
+
+
 @pytest.mark.slow
 def test_every_table_stands_beside_the_papers(results):
     file = {"path": "f", "git_blob": "ff"}
