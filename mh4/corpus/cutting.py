@@ -70,7 +70,7 @@ def cut(stream: BinaryIO, file: int, size: int, last: Shard | None = None) -> It
         length = sum(map(len, parts))
         if length >= size or not portion and (length or not offset):  # of an empty file, an empty shard, to be refused
             content = b"".join(parts)
-            lines, sentences = content.count(b"\n"), _sentences(content)
+            lines, sentences = content.count(b"\n"), _sentences(content.removeprefix(b"" if offset else _MARK))
             digest = hashlib.sha256(content).hexdigest()
             shard = Shard(file, number, offset, length, line, lines, sentence, sentences, digest)
             yield shard, content
@@ -89,7 +89,7 @@ def content_of(stream: BinaryIO, path: str, shard: Shard) -> bytes:
 
 def _sentences(content: bytes) -> int:
     """The number of runs of lines that are not blank."""
-    runs = content.translate(None, b" \r").removeprefix(_MARK).strip(b"\n")
+    runs = content.translate(None, b" \r").strip(b"\n")
     return len(_GAP.findall(runs)) + 1 if runs else 0
 
 

@@ -61,7 +61,7 @@ def join(folder: Folder, corpus: Corpus, output: str, rejects: str | None = None
 
 
 def _parses(folder: Folder, shards: Iterable[Shard], settings: Settings) -> Iterator[bytes]:
-    """The parses of a file's shards; the sentences of text are numbered throughout."""
+    """The parses of a file's shards; the sentences of text are numbered throughout. Raises InputError for text without any."""
     before = 0
     for shard in shards:
         content, record = _content(folder, shard, settings, "output")
@@ -70,6 +70,8 @@ def _parses(folder: Folder, shards: Iterable[Shard], settings: Settings) -> Iter
             content = _SENT_ID.sub(lambda found: b"# sent_id = %d\n" % (int(found[1]) + before), content)  # noqa: B023
         before += record["parsed_sentences"]
         yield content
+    if not before and settings.text:
+        raise InputError("%s: no text in it" % record["input"])
 
 
 def _content(folder: Folder, shard: Shard, settings: Settings, kind: str) -> tuple[bytes, dict[str, Any]]:

@@ -5,7 +5,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -15,7 +15,7 @@ from mh4.corpus.folder import Folder
 from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
 from mh4.data import conllu
-from mh4.data.conllu import Block, Rejected, Sentence, Start
+from mh4.data.conllu import Block, NoSentences, Rejected, Sentence, Start
 from mh4.errors import InputError, collected_warnings
 from mh4.parser import long_sentences, parallel, writing
 from mh4.parser.long_sentences import Limit
@@ -106,7 +106,13 @@ def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, reje
     lines = conllu.decoded(io.BytesIO(content), name, "strict" if rejected is None else "surrogateescape", shard.line)
     if settings.segmenter is None:
         return conllu.parsed(lines, name, trees=False, rejected=rejected, start=start)
-    return _segmenter(settings.segmenter, settings.segmenter_checksum).segmented(lines, name, start)
+    return _of_text(_segmenter(settings.segmenter, settings.segmenter_checksum).segmented(lines, name, start))
+
+
+def _of_text(segmented: Iterator[Block]) -> Iterator[Block]:
+    """The sentences of a shard of text, which has none if it is only white space; that of a whole file is refused when it is joined."""
+    with suppress(NoSentences):
+        yield from segmented
 
 
 def _arguments(settings: Settings) -> tuple[str, str, str | None, int | None]:

@@ -60,6 +60,8 @@ class Segmenter:
         self._tokenizer.resetDocument("")
         count = 0
         for portion, text in enumerate(_portions(lines, name, start.line)):
+            if not text.strip():  # its white space would be the tokenizer's, before the next portion
+                continue
             with suppress(conllu.NoSentences):
                 place = conllu.Start(0, start.sentence + count)
                 for block in conllu.parsed(self._segment(text), name, trees=False, start=place):

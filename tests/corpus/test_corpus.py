@@ -310,7 +310,9 @@ def test_text(folder, model, monkeypatch, tmp_path_factory):
     train = str(folder / "model/toy-ud-dev.conllu")
     segmenter.train(train, train, "segmenter", 1)
     sentences = [block.comment("text") for block in conllu.blocks(train)]
-    (folder / "in" / "text.txt").write_text("\ufeff" + "\n\n".join(" ".join(sentences[k : k + 3]) for k in range(0, 80, 3)))
+    white = "\u00a0\n\n" * 300  # more than a shard
+    text = "\n\n".join(" ".join(sentences[k : k + 3]) for k in range(0, 80, 3))
+    (folder / "in" / "text.txt").write_text("\ufeff" + white + text + "\n\n" + white)
     monkeypatch.setattr(conllu, "PORTION", 500)
     options = ["in/text.txt", "--text", "--segmenter", "segmenter", "--model", "model"]
     mh4("corpus", "parse", *options, "-o", "out")
@@ -320,6 +322,12 @@ def test_text(folder, model, monkeypatch, tmp_path_factory):
     mh4("parse", *options, "-o", "parsed", "--quiet")
     assert (folder / "joined").read_bytes() == (folder / "parsed").read_bytes()
     assert (folder / "joined").read_bytes().count(b"# newdoc") == 1
+
+    (folder / "in" / "text.txt").write_text(white)
+    mh4("corpus", "parse", *options, "-o", "white")
+    mh4("corpus", "verify", "white")
+    assert "in/text.txt: no text in it" in mh4("corpus", "join", "white", "-o", "none", code=2)
+    assert not (folder / "none").exists()
 
 
 def test_errors_are_of_one_kind():

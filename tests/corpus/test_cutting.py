@@ -60,6 +60,15 @@ def test_a_file_of_blank_lines_before_its_first_sentence(monkeypatch):
     assert len({block.portion for block in read(content)}) == 2
 
 
+def test_a_byte_order_mark_within_a_file_is_a_line_that_is_not_blank(monkeypatch):
+    monkeypatch.setattr(conllu, "PORTION", 10)
+    content = (WORD + "\n\n" + "\ufeff\n\n" + WORD + "\n\n").encode()
+    assert [shard.sentences for shard, _ in cutting.cut(io.BytesIO(content), 0, 1)] == [1, 2]
+    rejects = []
+    list(conllu.parsed(conllu.decoded(io.BytesIO(content), "FILE"), "FILE", trees=False, rejected=lambda *one: rejects.append(one)))
+    assert "line 3, sentence 2" in str(rejects[0][1])
+
+
 def test_an_empty_file_is_a_shard():
     """Which is refused by whoever parses it."""
     ((shard, content),) = cutting.cut(io.BytesIO(b""), 3, 1)
