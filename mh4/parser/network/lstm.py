@@ -85,24 +85,16 @@ class Layer:
                 mask = dy.pick_range(dy.pick_batch_elem(masks, direction), 0, self.inputs, 0)
                 inputs = dy.cmult(inputs, dy.select_cols(mask, packing.sequence.tolist()))
             projected.append(affine(lstm.from_input, inputs, lstm.bias))
-        state_mask = cell_mask = None
-        if masks is not None:
-            state_mask, cell_mask = (
-                dy.pick_range(masks, row, row + self.units, 0) for row in (self.inputs, self.inputs + self.units)
-            )
-        states = self._run(dy.concatenate_to_batch(projected), packing.sizes, state_mask, cell_mask)
+        rows = (self.inputs, self.inputs + self.units)
+        of_state_and_cell = [None if masks is None else dy.pick_range(masks, row, row + self.units, 0) for row in rows]
+        states = self._run(dy.concatenate_to_batch(projected), packing.sizes, of_state_and_cell)
         return dy.concatenate(
             [dy.select_cols(dy.pick_batch_elem(states, k), natural.tolist()) for k, natural in enumerate(packing.natural)]
         )
 
-    def _run(
-        self,
-        projected: "dy.Expression",
-        sizes: Sequence[int],
-        state_mask: "dy.Expression | None",
-        cell_mask: "dy.Expression | None",
-    ) -> "dy.Expression":
-        """The states after each step, side by side, given the projected inputs of the gates: batches of two."""
+    def _run(self, projected: "dy.Expression", sizes: Sequence[int], masks: Sequence["dy.Expression | None"]) -> "dy.Expression":
+        """The states after each step, side by side, from projected inputs of the gates, and masks of state and cell: batches of two."""
+        state_mask, cell_mask = masks
         units = self.units
         from_state, cell_to_input_gate, cell_to_output_gate = (
             dy.concatenate_to_batch([getattr(lstm, name) for lstm in self.directions])
