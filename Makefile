@@ -115,8 +115,8 @@ serve-test: environment
 package: environment
 	.venv/bin/python tools/package.py -- $(foreach python,$(PYTHONS),$(call quoted,$(python)))
 
-# The studies, each a file of experiments/studies, which begins with its usage. They get all of VARIABLES that are given, and leave out
-# those of others.
+# The studies, each a file of experiments/studies, which begins with its usage. They get all of VARIABLES that are given; of those of
+# others, they refuse what chooses what is studied, and ignore the rest.
 module = experiments/studies/$(1).py
 STUDIES := $(basename $(notdir $(wildcard $(call module,[a-z]*))))
 OF_TREEBANK := $(foreach study,$(STUDIES),$(if $(shell grep '^"""``make $(study) LANG=' $(call module,$(study))),$(study)))

@@ -17,6 +17,7 @@ VARIABLES = {
     "ud": "folder", "conll17": "folder", "jobs": "2", "settings": "authors", "profile": "slurm", "snakemake": "options", "cores": "16",
 }  # fmt: skip
 LISTS = ("langs", "rows", "systems", "seeds")
+CHOICES = ("lang", *LISTS, "length", "settings")  # of what is studied, not of where and by whom
 
 
 class UsageError(InputError):
@@ -44,14 +45,15 @@ class Study(Command):
     """The command of a study: its options are the variables of its `make` target, for which its usage is written."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """Variables of other studies are ignored, as make passes all that it is given; but LANG is only passed if it was typed."""
+        """Variables of other studies, all of which make passes on, are ignored, unless they choose what is studied."""
         own = {parameter.name for parameter in self.params}
-        lang = next((each.partition("=")[2] for each in arguments if each.startswith("--lang=")), None)
-        if lang is not None and "lang" not in own:
-            instead = "; to choose some of its treebanks, give LANGS" if "langs" in own else ""
-            with reporting_errors(self.name or ""):
-                raise InputError("LANG=%s: this study is not of one treebank%s" % (lang, instead))
         others = VARIABLES.keys() - own
+        given = dict(each[2:].split("=", 1) for each in arguments if each.startswith("--") and "=" in each)
+        for name in (name for name in CHOICES if given.get(name) and name in others):
+            with reporting_errors(self.name or ""):
+                instead = "; to choose some of its treebanks, give LANGS" if name == "lang" and "langs" in own else ""
+                said = "is not of one treebank" if name == "lang" else "has no choice of these"
+                raise InputError("%s=%s: this study %s%s" % (name.upper(), given[name], said, instead))
         begins = tuple("--%s=" % name for name in others)
         return super().parse_args(context, [each for each in arguments if not each.startswith(begins)])
 

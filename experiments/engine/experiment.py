@@ -17,13 +17,13 @@ from experiments.engine.bench import Bench
 from experiments.engine.grid import train_all
 from experiments.engine.provenance import commit, machine, shown
 from experiments.engine.record import Record
-from experiments.engine.records import TREES, Records, load
+from experiments.engine.records import TREES, TREES_BLOB, Records, load
 from experiments.engine.run import DONE, WAITING, Run, alone, environment, read_json, system_and_loss
 from experiments.engine.treebank import Treebank
 from mh4.analysis.evaluation import official
 from mh4.errors import InputError
 from mh4.parser.config import LOSSES
-from mh4.util.files import make_folder, relative_if_inside, write_text
+from mh4.util.files import git_blob_id, make_folder, relative_if_inside, write_text
 
 
 class Experiment:
@@ -98,9 +98,9 @@ class Experiment:
     def predict(self, run: Run) -> None:
         """Parses dev and test once with the finished model, saves the trees, and scores those of test."""
         done, trees, test = run.folder / "predicted.json", self.records.path(run, TREES), self.bank.test
-        files, tested = self.bank.to_parse, self.bank.test_files
-        before = read_json(done)
-        if done.exists() and trees.exists() and all(before.get(name) == what for name, what in tested.items()):
+        files, tested, before = self.bank.to_parse, self.bank.test_files, read_json(done)
+        # The trees may have been replaced since, as by those in the repository.
+        if trees.exists() and all(before.get(name) == what for name, what in {**tested, TREES_BLOB: git_blob_id(trees)}.items()):
             return
         try:
             command = [*self.bench.trainer, "parse", "--model", str(run.folder)]
@@ -113,7 +113,7 @@ class Experiment:
             trees.unlink(missing_ok=True)  # they may be another model's
             return
         found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
-        write_text(str(done), json.dumps({**found, **tested}, indent=1) + "\n")
+        write_text(str(done), json.dumps({**found, **tested, TREES_BLOB: git_blob_id(trees)}, indent=1) + "\n")
 
     def _inputs(self) -> dict[str, str]:
         settings = "".join(file.read_text(encoding="utf-8") for file in self.bank.settings_files)

@@ -27,6 +27,7 @@ class Member(TypedDict):
 
     system: str
     seed: int
+    dev_uas: NotRequired[float]
 
 
 class Origin(TypedDict):

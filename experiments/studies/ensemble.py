@@ -46,9 +46,9 @@ class Row:
     scores: Sequence[Mapping[str, Any]]
 
     def average(self, score: str) -> Average | None:
-        """The average of a score over seeds; None if there is none."""
+        """The average of a score over seeds; None if one of them does not have it."""
         known = [scores[score] for scores in self.scores if score in scores]
-        return average(known) if known else None
+        return average(known) if known and len(known) == len(self.scores) else None
 
 
 @click.command(cls=Study)
@@ -90,8 +90,12 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
 
 
 def _member(name: str, system: str, seeds: Sequence[int], bench: Bench) -> Row:
-    """The scores of a single system, from its records."""
-    return Row(system, 1, [r for r in records.load(name, bench.results) if r["system"] == system and r["seed"] in seeds])
+    """The scores of a single system, from its records. Raises InputError if one is missing."""
+    of_seed = {record["seed"]: record for record in records.load(name, bench.results) if record["system"] == system}
+    missing = ", ".join(str(seed) for seed in seeds if seed not in of_seed)
+    if missing:
+        raise InputError("no record of %s with seed %s: make it with make reproduce" % (system, missing))
+    return Row(system, 1, [of_seed[seed] for seed in seeds])
 
 
 def _with_outputs(bank: Treebank, combiner: Combiner, by_seed: Members, console: Console) -> list[Row]:

@@ -107,7 +107,7 @@ def mh5(bench: Bench, langs: str, seeds: str, ud: str) -> None:
     """Compare and write the tables."""
     wanted = options.languages(langs, ("hu", "got"))
     asked = [options.request(lang, seeds=seeds or "1 2", ud=ud) for lang in wanted]
-    found = [_of_treebank(located(each.lang, each.ud), each.seeds, bench) for each in asked]
+    found = [_of_treebank(located(each.lang, each.ud), each.seeds, bool(seeds), bench) for each in asked]
     name = sections.page_name("mh5", toy=wanted == [TOY])
     parts = page(found, options.repeat())
     written = document.write(bench.results, name, "MH5 compared with MH4, on development sets", parts, as_csv(found))
@@ -116,8 +116,11 @@ def mh5(bench: Bench, langs: str, seeds: str, ud: str) -> None:
     report_written(written)
 
 
-def _of_treebank(bank: Treebank, seeds: Sequence[int], bench: Bench) -> OfTreebank:
-    """A row for each system with records. Raises InputError if there are none, or one lacks what is compared."""
+def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench) -> OfTreebank:
+    """A row for each system with records; every: of all these seeds.
+
+    Raises InputError if there are none, or one lacks what is compared, or a seed.
+    """
     records = [record for record in load(bank.name, bench.results) if record["seed"] in seeds]
     gold = conllu.read(str(bank.paths["dev"]))
     reach, rows = Reach([sentence.heads for sentence in gold]), []
@@ -126,6 +129,11 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], bench: Bench) -> OfTreeba
         if not mine:
             bench.console.print("%s: no finished run of %s, which is omitted" % (bank.name, system), soft_wrap=True)
             continue
+        missing = ", ".join(str(seed) for seed in seeds if seed not in {record["seed"] for record in mine})
+        if missing and every:
+            raise InputError(
+                "%s: no finished run of %s with seed %s: train it, or choose other SEEDS" % (bank.name, system, missing)
+            )
         for record in mine:
             if not {"dev_las", "tokens_per_second"} <= record.keys():
                 lacking = "%s: the record of %s seed %d has no dev_las or no tokens_per_second"
@@ -133,16 +141,16 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], bench: Bench) -> OfTreeba
         paths = [record_path(bench.results / bank.name, system, record["seed"], TREES) for record in mine]
         parsed = [predictions.heads(path, bank.paths["dev"], gold) for path in paths]
         bench.console.print("%s: timing %s" % (bank.name, system))
-        rows.append(Row.of(system, mine, reach, parsed, _speed(bank, system, gold, bench)))
+        rows.append(Row.of(system, mine, reach, parsed, _speed(bank, system, seeds, gold, bench)))
     if not rows:
         none = "%s: none of these systems has a finished run with seed %s"
         raise InputError(none % (bank.name, " or ".join(map(str, seeds))))
     return OfTreebank(bank, reach, rows)
 
 
-def _speed(bank: Treebank, system: str, gold: Sequence[conllu.Sentence], bench: Bench) -> float | None:
-    """The words per second of parsing the development set on one core, with the model of the first seed; None if there is none."""
-    runs = finished_runs(bench.models(bank.name), system)
+def _speed(bank: Treebank, system: str, seeds: Sequence[int], gold: Sequence[conllu.Sentence], bench: Bench) -> float | None:
+    """The words per second of parsing the development set on one core, with the model of the first of these seeds; None without one."""
+    runs = [run for run in finished_runs(bench.models(bank.name), system) if run.seed in seeds]
     if not runs:
         return None
     from mh4.parser.parsing import Parser

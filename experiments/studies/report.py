@@ -113,7 +113,7 @@ def sections(runs: Mapping[str, Sequence[Record]], results: Path, toy: bool = Fa
         Section("Speed", _speed(runs)),
         Section("What was run", _runs(runs)),
         Section("Records of the same inputs that differ", _differing(runs)),
-        Section("What is missing", _missing(compared, langs or list(runs))),
+        Section("What is missing", [*_missing(compared, langs or list(runs)), *_outdated(compared)]),
     ]
 
 
@@ -411,6 +411,19 @@ def _differing(runs: Mapping[str, Sequence[Record]]) -> list[str]:
         if "differs_from" in run
     ]
     return found or ["None."]
+
+
+def _outdated(runs: Mapping[str, Sequence[Record]]) -> list[str]:
+    """Ensembles of models that have been trained again since."""
+    found = []
+    for name, mine in runs.items():
+        scores = {(run["system"], run["seed"]): run["dev_uas"] for run in mine}
+        for run in mine:
+            members = [(one, scores.get((one["system"], one["seed"]))) for one in run.get("members", [])]
+            other = ["%s seed %d" % (one["system"], one["seed"]) for one, now in members if now not in (None, one.get("dev_uas"))]
+            if other:
+                found.append("%s %s seed %d: of another %s." % (name, run["system"], run["seed"], ", ".join(other)))
+    return ["Combined before their members were trained again: " + " ".join(found)] if found else []
 
 
 def _missing(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list:

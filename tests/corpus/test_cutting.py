@@ -65,7 +65,9 @@ def test_a_byte_order_mark_within_a_file_is_a_line_that_is_not_blank(monkeypatch
     content = (WORD + "\n\n" + "\ufeff\n\n" + WORD + "\n\n").encode()
     assert [shard.sentences for shard, _ in cutting.cut(io.BytesIO(content), 0, 1)] == [1, 2]
     rejects = []
-    list(conllu.parsed(conllu.decoded(io.BytesIO(content), "FILE"), "FILE", trees=False, rejected=lambda *one: rejects.append(one)))
+    list(
+        conllu.parsed(conllu.decoded(io.BytesIO(content), "FILE"), "FILE", trees=False, rejected=lambda *one: rejects.append(one))
+    )
     assert "line 3, sentence 2" in str(rejects[0][1])
 
 

@@ -97,11 +97,13 @@ def test_a_study_is_a_file():
         assert command.get_short_help_str()
 
 
-def test_variables_of_other_studies_are_left_out(tmp_path, capsys):
-    """make passes all that are given, also by the environment; but LANG only if it was typed."""
-    assert study("coverage", "--langs=hu", "--seeds=1 2", "--ud=" + str(tmp_path), home=tmp_path) == 2
+def test_variables_of_other_studies_are_left_out_or_refused(tmp_path, capsys):
+    """make passes all that are given, also by the environment; LANG only if it was typed."""
+    assert study("coverage", "--profile=slurm", "--jobs=2", "--ud=" + str(tmp_path), home=tmp_path) == 2
     assert capsys.readouterr().err.startswith("coverage: no LANG-ud-SPLIT.conllu in ")
     assert study("coverage", "--lang=hu", "--ud=" + str(tmp_path), home=tmp_path) == 2
     assert capsys.readouterr().err == "coverage: LANG=hu: this study is not of one treebank\n"
+    assert study("ensemble", "--lang=hu", "--settings=authors", "--ud=" + str(tmp_path), home=tmp_path) == 2
+    assert capsys.readouterr().err == "ensemble: SETTINGS=authors: this study has no choice of these\n"
     assert study("coverage", "--langes=hu", home=tmp_path) == 2
     assert "--langes" in capsys.readouterr().err

@@ -19,6 +19,7 @@ from experiments.engine.run import Run
 from experiments.engine.treebank import identified, located, with_test
 from experiments.engine.voting import WAYS, Opinion
 from experiments.pages.writer import averages
+from experiments.studies import report
 from experiments.studies.ensemble import Row
 from mh4.analysis.evaluation import attachment_scores, official
 from mh4.data import conllu, treebanks
@@ -170,9 +171,10 @@ def test_opinions_are_those_of_the_decoders(home, paths):
 def test_a_row_without_scores():
     row = Row("x", 2, [{"test_uas": 80.0, "test_las": 75.0}, {"test_uas": 81.0, "test_las": 76.0}])
     assert row.average("dev_uas") is None and str(row.average("test_las")) == "75.50 ± 0.71"
+    assert Row("x", 2, [*row.scores, {"test_uas": 82.0}]).average("test_las") is None  # not that of other seeds
 
 
-def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths):
+def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, capsys):
     """Four of six have the gold trees; a seed that not all systems have has no say."""
     bank = replace(identified("toy", paths), test=None)
     sentences = conllu.read(str(paths["dev"]))
@@ -201,6 +203,14 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths):
         predictions.heads(kept.path(Run(ALL, 0, tmp_path), TREES), paths["dev"], sentences)[0].tolist()
         == sentences[0].heads.tolist()
     )
+
+    kept.write(Run(MEMBERS[0], 1, tmp_path), {"dev_uas": 72.0, "dev_las": 60.0, "test_las": 61.0})  # trained again, and tested
+    (outdated,) = report._outdated({"toy": records.load("toy", tmp_path)})
+    assert outdated.endswith("toy ensemble-all seed 0: of another %s seed 1." % MEMBERS[0])
+    capsys.readouterr()
+    assert record_all_seeds(bank, kept, MEMBERS, "make paper") is None  # the others were not tested
+    assert "these have no test scores: " in capsys.readouterr().err
+    assert [run for run in records.load("toy", tmp_path) if run["system"] == ALL] == [found]
 
 
 @pytest.mark.parametrize("lang", ["hu", "got"])

@@ -59,6 +59,10 @@ def test_what_is_wrong_is_one_sentence(home, capsys):
     for arguments, sentence in (
         (["--langs", "toy", "--seeds", "0"], "mh5: SEEDS: 0 is not a positive whole number"),
         (["--langs", "toy", "--seeds", "9"], "mh5: toy: none of these systems has a finished run with seed 9\n"),
+        (
+            ["--langs", "toy", "--seeds", "1 2"],
+            "mh5: toy: no finished run of mh5-hybrid with seed 2: train it, or choose other SEEDS\n",
+        ),
         (["--langs", "xx"], "mh5: LANGS: xx is not the code of a treebank; there are "),
     ):
         assert study("mh5", *arguments, home=home) == 2
