@@ -5,7 +5,7 @@ from typing import Any
 from conllu import TokenList, parse
 
 from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
-from mh4.errors import needs
+from mh4.errors import InputError, needs
 
 
 def to_token_list(sentence: Sentence) -> TokenList:
@@ -33,21 +33,22 @@ def to_udapi(sentence: Sentence) -> Any:
 def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
     """A spacy.tokens.Doc with the words, tags and tree; vocab: a spacy.vocab.Vocab, by default a new one.
 
-    Words are separated by single spaces, and spaCy's root, which is its own head, has the label ROOT. Raises NotInstalled
-    without spaCy.
+    Words are separated by single spaces, and spaCy's root, which is its own head, has the label ROOT. Raises InputError for several
+    roots, and NotInstalled without spaCy.
     """
     with needs("this", "spacy", "spacy"):
         from spacy.tokens import Doc
         from spacy.vocab import Vocab
     columns: dict[str, Any] = {"words": sentence.words}
     if sentence.heads is not None:
+        if (sentence.heads[1:] == 0).sum() > 1:
+            raise InputError(
+                "%s has several roots, each of which spaCy takes for a sentence of its own" % (sentence.name or "the sentence")
+            )
         columns["heads"] = [head - 1 if head else k for k, head in enumerate(sentence.heads[1:].tolist())]
         deprels = sentence.deprels or ["dep"] * len(sentence)  # as spaCy calls a relation that is not known
         columns["deps"] = ["ROOT" if head == 0 else dep for head, dep in zip(sentence.heads[1:], deprels, strict=True)]
-    if sentence.upos:
-        columns["pos"] = ["" if tag == "_" else tag for tag in sentence.upos]
-    if sentence.xpos:
-        columns["tags"] = sentence.xpos
-    if sentence.feats:
-        columns["morphs"] = ["" if feats == "_" else feats for feats in sentence.feats]
+    for name, tags in (("pos", sentence.upos), ("tags", sentence.xpos), ("morphs", sentence.feats)):
+        if tags:
+            columns[name] = ["" if tag == "_" else tag for tag in tags]
     return Doc(vocab or Vocab(), **columns)

@@ -1,5 +1,6 @@
 """Errors in the user's input, explained in one sentence."""
 
+import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -65,8 +66,20 @@ def shown(value: Any) -> str:
 
 
 def one_line(message: str) -> str:
-    """A message with line breaks, terminal escapes and similar characters, which may come from a file, made visible."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in message)
+    """A message with line breaks, terminal escapes and similar characters, which may come from a file, made visible.
+
+    Spaces, soft hyphens and (non-)joiners, which are part of words, stay as they are.
+    """
+    return "".join(char if _harmless(char) else char.encode("unicode_escape").decode("ascii") for char in message)
+
+
+def _harmless(char: str) -> bool:
+    return char.isprintable() or char in "\xad\u200c\u200d" or unicodedata.category(char) == "Zs"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: "1 word", "2 words"."""
+    return "%d %s%s" % (number, noun, "" if number == 1 else "s")
 
 
 _place: ContextVar[str] = ContextVar("place", default="")

@@ -100,6 +100,7 @@ def _set_trees(doc: Doc, sentences: Sequence[Sequence[Token]], parses: Sequence[
     for span, words, parsed in zip(doc.sents if len(doc) else (), sentences, parses, strict=True):
         if parsed is None:
             heads[span.start : span.end] = span.start
+            labels[span.start] = doc.vocab.strings.add("ROOT")
             continue
         if (parsed.heads[1:] == 0).sum() > 1:
             raise InputError("the model gives a sentence several roots, each of which spaCy takes for a sentence of its own")

@@ -14,6 +14,7 @@ import numpy as np
 
 from mh4.analysis import evaluation, significance
 from mh4.analysis.arcs import Arcs, Correct, correct_arcs, recovered_arcs
+from mh4.errors import counted
 from mh4.util.plots import plotted
 from mh4.util.text_tables import aligned, group_names, short_names
 
@@ -203,9 +204,10 @@ def table(found: Comparison) -> str:
 
 def _files(found: Comparison) -> str:
     names = short_names([found.path, *(system.path for system in found.systems)])
-    lines = ["gold  %s: %d sentences, %d words" % (names[0], found.sentences, found.words)]
+    lines = ["gold  %s: %s, %s" % (names[0], counted(found.sentences, "sentence"), counted(found.words, "word"))]
     for letter, name, system in zip("AB", names[1:], found.systems, strict=True):
-        lines.append("%-4s  %s: %d words, %d of them aligned with gold" % (letter, name, system.words, system.aligned))
+        words = counted(system.words, "word")
+        lines.append("%-4s  %s: %s, %d of them aligned with gold" % (letter, name, words, system.aligned))
     return "\n".join(lines)
 
 

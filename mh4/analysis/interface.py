@@ -53,8 +53,8 @@ def _files(*treebanks: Treebank) -> Iterator[list[str]]:
     with ExitStack() as stack:
         paths, temporary = [], []
         for treebank in treebanks:
-            if isinstance(treebank, (str, os.PathLike)):
-                paths.append(os.fspath(treebank))
+            if isinstance(treebank, (str, bytes, os.PathLike)):
+                paths.append(os.fsdecode(treebank))
                 continue
             file = stack.enter_context(tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n", suffix=".conllu"))
             file.writelines(map(_text, _sentences(treebank)))

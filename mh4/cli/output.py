@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mh4.cli.group import say
 from mh4.cli.paths import check_outputs, files_of
 from mh4.data import conllu
-from mh4.errors import InputError
+from mh4.errors import InputError, counted
 from mh4.parser import writing
 from mh4.parser.writing import Parses
 from mh4.util import compression
@@ -31,8 +31,8 @@ def write(
         say("mh4: %s: %s" % (conllu.name_of(source), written.notes()), err=True)
     if verbose:
         seconds = time.perf_counter() - start
-        done = (written.sentences, written.words, seconds, written.words / seconds)
-        say("%s: %d sentences, %d words in %.1f s, %d words/s" % (conllu.name_of(source), *done), err=True)
+        done = (counted(written.sentences, "sentence"), counted(written.words, "word"), seconds, written.words / seconds)
+        say("%s: %s, %s in %.1f s, %d words/s" % (conllu.name_of(source), *done), err=True)
 
 
 def destinations(inputs: Sequence[str], output: str, extension: str = ".conllu") -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ import click
 from mh4.cli import options
 from mh4.cli.group import say
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH, PATH, Input
-from mh4.errors import InputError
+from mh4.errors import InputError, counted
 
 if TYPE_CHECKING:
     from mh4.data.conllu import Block
@@ -87,7 +87,16 @@ def parse(
     outputs = [destination for _, destination in found]
     if rejects_file and os.path.realpath(rejects_file) in map(os.path.realpath, outputs) and not _is_device(rejects_file):
         raise InputError("%s is both the output and the file of --rejects: choose another for one of them" % rejects_file)
+    rejected: conllu.Rejects | None = None
+
+    def say_rejected() -> None:
+        if rejected and rejected.kept and not quiet:
+            are = counted(rejected.kept, "block") + (" is" if rejected.kept == 1 else " are")
+            written = "it was written" if rejected.kept == 1 else "they were written"
+            say("mh4: %s not CoNLL-U; %s to %s, each with the reason" % (are, written, rejects_file), err=True)
+
     with ExitStack() as stack:
+        stack.callback(say_rejected)  # of files that are finished, even if another fails
         rejected = stack.enter_context(conllu.rejects(rejects_file)) if rejects_file else None
         blocks: Callable[[str], Iterable[Block]] = partial(conllu.blocks, trees=False, rejected=rejected, at_once=flush)
         if segmenter:
@@ -98,9 +107,8 @@ def parse(
         for file, destination in found:
             with closing(parallel.parse(Parser.load, arguments, blocks(file), jobs, limit=limit, **wanted)) as parsed:
                 write(parsed, file, destination, tags=tags, keep_deps=keep_deps, quiet=quiet, verbose=verbose, flush=flush)
-    if rejected and rejected.count and not quiet:
-        said = "mh4: %d blocks are not CoNLL-U; they were written to %s, each with the reason"
-        say(said % (rejected.count, rejects_file), err=True)
+                if rejected:
+                    rejected.keep()
     if (confidence or decode == "mbr") and not quiet and Calibration.load(opened(folder)) is None:
         say("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, FILE), err=True)
 

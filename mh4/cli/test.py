@@ -6,6 +6,7 @@ import mh4
 from mh4.cli.group import say
 from mh4.cli.options import contextual_option, decoding_options
 from mh4.cli.paths import NAMED_PATH, PATH, Input
+from mh4.errors import counted
 
 
 @click.command()
@@ -28,4 +29,4 @@ def test(folder: str, gold_file: str, contextual: tuple[str, ...], decode: str |
     parser = mh4.load(folder, decode, beam, contextual=contextual)
     with counting("parsing", words) as progress:
         scores = parser.test(gold, progress)
-    say("UAS %.2f  LAS %.2f  (%d sentences, %d words)" % (scores["uas"], scores["las"], len(gold), words))
+    say("UAS %.2f  LAS %.2f  (%s, %s)" % (scores["uas"], scores["las"], counted(len(gold), "sentence"), counted(words, "word")))

@@ -9,11 +9,13 @@ https://universaldependencies.org/format.html
 import io
 import os
 import re
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple, TextIO
+from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import numpy as np
 
@@ -30,7 +32,8 @@ _UNWRITABLE = re.compile("[\t\n\r\ud800-\udfff]")  # the ends of columns and lin
 _NOT_UTF_8 = re.compile("[\udc80-\udcff]")  # what errors="surrogateescape" makes of a byte that is not
 _BYTE_ORDER_MARK = "\ufeff"
 _LONGEST_LINE = 1 << 27  # bytes; more is no line of CoNLL-U, but perhaps a device that never ends
-_NOTE = "# mh4 = "  # the comment that says how a sentence was parsed
+NOTE = "mh4"  # the name of the comment that says how a sentence was parsed
+_NOTE = "# %s = " % NOTE
 
 # Takes the lines of a block that is not CoNLL-U, and why it is not; None: such a block is an error.
 Rejected = Callable[[list[str], InputError], None] | None
@@ -361,24 +364,49 @@ def open_output(path: str, errors: str = "strict") -> Iterator[TextIO]:
 class Rejects:
     """A file of blocks that are not CoNLL-U, as they are, each after a comment that says why: `rejected` of `blocks`.
 
-    count: how many there are.
+    count: how many there are. new: a temporary file, where those are that have not been kept; without it, all are at once.
     """
 
-    def __init__(self, file: TextIO) -> None:
-        self._file, self.count = file, 0
+    def __init__(self, file: TextIO, new: Any = None) -> None:
+        self._file, self._new, self.count, self.kept = file, new or file, 0, 0
 
     def __call__(self, lines: list[str], error: InputError) -> None:
         text = "".join(lines)
         end = "" if is_blank(lines[-1]) and text.endswith("\n") else "\n" if text.endswith("\n") else "\n\n"
-        self._file.write("# rejected = %s\n%s%s" % (one_line(str(error)), text, end))
+        self._new.write("# rejected = %s\n%s%s" % (one_line(str(error)), text, end))
         self.count += 1
+
+    def keep(self) -> None:
+        """Have those until now stay, even if the next file fails."""
+        if self._new is not self._file:
+            self._new.seek(0)
+            shutil.copyfileobj(self._new, self._file)
+            self._new.seek(0)
+            self._new.truncate()
+        self.kept = self.count
 
 
 @contextmanager
 def rejects(path: str) -> Iterator[Rejects]:
-    """A file of rejected blocks, written as `open_output` writes; an empty one if there are none."""
-    with open_output(path, errors="surrogateescape") as file:
-        yield Rejects(file)
+    """A file of rejected blocks, written as `open_output` writes; an empty one if there are none.
+
+    If the block fails, those that it has kept are written, if any.
+    """
+    failed = None
+    with (
+        open_output(path, errors="surrogateescape") as file,
+        tempfile.SpooledTemporaryFile(1 << 20, "w+", encoding="utf-8", errors="surrogateescape", newline="") as new,
+    ):
+        found = Rejects(file, new)
+        try:
+            yield found
+            found.keep()
+        except BaseException as error:
+            if not found.kept:
+                raise
+            failed = error
+    if failed:
+        raise failed
 
 
 class _OnTerminal(io.TextIOWrapper):

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 from conllu.models import Metadata, Token, TokenList
-from conllu.parser import parse_dict_value, parse_nullable_value
+from conllu.parser import DEFAULT_FIELDS, parse_dict_value, parse_nullable_value
 from conllu.serializer import serialize_field
 
-from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
+from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, NOTE, Sentence
 from mh4.errors import InputError
 
 
@@ -32,9 +32,14 @@ def sentence_of(tokens: TokenList) -> Sentence:
 
 
 def parsed(tokens: TokenList, sentence: Sentence) -> TokenList:
-    """A copy with the columns of its parsed sentence: as `mh4 parse --tags` writes them, and all else as it was."""
+    """A copy with the columns of its parsed sentence: as `mh4 parse --tags` writes them, and all else as it was.
+
+    As there, the comment that says how an earlier parse was made is not kept.
+    """
     probabilities = None if sentence.probabilities is None else sentence.probabilities.tolist()
     copies, m = [], 0
+    # Tokens made by hand may lack columns, and TokenLists are written as they are: all columns, in the order of the first ones.
+    first = dict.fromkeys(tokens.default_fields or DEFAULT_FIELDS)
     for token in tokens:
         columns: dict[str, Any] = {}
         if isinstance(token.get("id"), int):
@@ -50,5 +55,8 @@ def parsed(tokens: TokenList, sentence: Sentence) -> TokenList:
                 misc[ARC_PROB] = ARC_PROB_FORMAT % probabilities[m]
             if misc or given:
                 columns["misc"] = misc or None
-        copies.append(Token({**token, **columns}))
-    return TokenList(copies, metadata=Metadata(tokens.metadata), default_fields=tokens.default_fields)
+        copies.append(Token({**first, **token, **columns}))
+    metadata = {name: value for name, value in tokens.metadata.items() if name != NOTE} | (
+        {NOTE: sentence.note} if sentence.note else {}
+    )
+    return TokenList(copies, metadata=Metadata(metadata), default_fields=tokens.default_fields)

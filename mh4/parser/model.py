@@ -114,11 +114,15 @@ class Model:
 
     def save(self, folder: str) -> None:
         """Write config.toml, vocabulary.json, vectors.npz (if it has any) and weights.npz into `folder`, which must exist."""
+        self.save_all_but_weights(folder)
+        self.save_weights(os.path.join(folder, "weights.npz"))
+
+    def save_all_but_weights(self, folder: str) -> None:
+        """Write what `save` does, except for weights: without them, a model is not taken for a trained one."""
         if self.vectors:
             self.vectors.save(folder)
         write_text(os.path.join(folder, "vocabulary.json"), self.vocabulary.to_json())
         write_text(os.path.join(folder, "config.toml"), self.describe())
-        self.save_weights(os.path.join(folder, "weights.npz"))
 
     def describe(self) -> str:
         """The text of config.toml: a description of this model, then all its settings."""

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 # Not all are in every model.
 PACKED = ("config.toml", "vocabulary.json", "vectors.npz", "weights.npz", "calibration.json", "summary.json")
-FILES = (*PACKED, "metrics.jsonl", "checkpoint.npz")  # of the folder of a model; others there have nothing to do with it
+ORIGIN = "origin.json"  # in the folders of models that ``make reproduce`` trains
+FILES = (*PACKED, "metrics.jsonl", "checkpoint.npz", ORIGIN)  # of the folder of a model; others there have nothing to do with it
 CARD, CARD_TEXT, _MANIFEST = "card.json", "card.md", "manifest.json"
 _FORMAT = 1
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date of zip files: the same model always makes the same file
@@ -166,8 +167,15 @@ def opened(path: str) -> Folder:
 
 
 def source(path: str) -> dict[str, str]:
-    """The record of a file that a training was given: its name and its git blob id."""
+    """The record of a file that a training was given: its name and its git blob id. Raises InputError for what can be read only once."""
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+        raise not_a_file(path)
     return {"file": os.path.basename(path), "git_blob": git_blob_id(path)}
+
+
+def not_a_file(path: str) -> InputError:
+    """The error for a FIFO or a device, of which no record can be made."""
+    return InputError("%s: not a file, which can be read more than once" % path)
 
 
 def each_source(sources: Mapping[str, Any]) -> list[tuple[str, Any]]:

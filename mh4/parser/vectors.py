@@ -161,6 +161,8 @@ def _binary(file: BinaryIO, path: str, dimensions: int) -> Iterator[tuple[str, C
 def _word(word: bytes, path: str, place: str) -> str:
     if not word:
         raise InputError("%s: %s: a vector without a word" % (path, place))
+    if b"\n" in word:  # only in binary files
+        raise InputError("%s: %s: a line break in a word" % (path, place))
     return word.decode("utf-8", "replace")  # some files have words that were cut within a character
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from mh4.data.conllu import Block, Sentence
+from mh4.errors import counted
 
 Parses = Iterable[tuple[Block, Sentence]]  # blocks, each with its parse
 Progress = Callable[[int], None]  # takes a number of words that are done
@@ -22,8 +23,9 @@ class Written:
     def notes(self) -> str:
         """The noted sentences, for people."""
         counts = ("%d %s%s" % (count, "" if how == "skipped" else "by ", how) for how, count in sorted(self.noted.items()))
-        text = "%d of %d sentences were too long for their decoder, as comments in them say: %s"
-        return text % (self.noted.total(), self.sentences, ", ".join(counts))
+        text = "%d of %s too long for their decoder, as comments in them say: %s"
+        were = counted(self.sentences, "sentence") + (" were" if self.noted.total() > 1 else " was")
+        return text % (self.noted.total(), were, ", ".join(counts))
 
 
 def write(

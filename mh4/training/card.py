@@ -11,11 +11,10 @@ from typing import Any
 
 from mh4.data import conllu
 from mh4.errors import InputError
-from mh4.parser.model_files import CARD, CARD_TEXT, PACKED, Folder, each_source, source, write_packed
+from mh4.parser.model_files import CARD, CARD_TEXT, ORIGIN, PACKED, Folder, each_source, source, write_packed
 from mh4.parser.parsing import Parser
 from mh4.training.trainer import evaluate, resumed
 
-ORIGIN = "origin.json"  # in the folders of models that ``make reproduce`` trains
 _MOST = 1 << 31  # bytes of a file of a model
 _SCORES = {"uas": "UAS", "las": "LAS", "upos": "UPOS", "xpos": "XPOS", "feats": "FEATS"}
 

@@ -12,7 +12,7 @@ from mh4.parser import config as configuration
 from mh4.parser import systems
 from mh4.parser.config import Config
 from mh4.parser.contextual import Contextual
-from mh4.parser.model_files import opened, source
+from mh4.parser.model_files import not_a_file, opened, source
 from mh4.parser.parsing import Parser, items_of
 from mh4.parser.vectors import Vectors
 from mh4.util.files import git_blob_id
@@ -78,7 +78,7 @@ def train(
     chosen = configuration.with_settings(_configured(config, system, base), settings)
     if vectors is not None and from_folder is not None:
         raise InputError("vectors of words cannot be given with a model to begin with, which has its own, or none")
-    vector_file = None if vectors is None else _path(vectors, "vectors")
+    vector_file = None if vectors is None else _files(_path(vectors, "vectors"), "vectors")[0]
     in_context = _files(contextual, "contextual") if contextual else []
     chosen = _with_vectors(chosen, vector_file is not None, from_folder is not None, in_context)
     treebanks = {"train": _read(train_files), "dev": _read(dev_files)}
@@ -125,7 +125,7 @@ def _files(given: Path | Iterable[Path], what: str) -> list[str]:
     known: set[str] = set()
     for path in paths:
         if os.path.exists(path) and not os.path.isfile(path):
-            raise InputError("%s: not a file; training reads its files more than once" % path)
+            raise not_a_file(path)
         if os.path.realpath(path) in known:
             raise InputError("%s: this file is given twice as %s" % (path, _ROLES[what]))
         known.add(os.path.realpath(path))

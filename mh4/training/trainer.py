@@ -102,6 +102,9 @@ class Trainer:
         if contextual:
             self.model.read_contextual(contextual)
         self.trees = [self._training_tree(sentence) for sentence in train]
+        self.left_out = sum(tree is None for tree in self.trees)
+        if self.left_out == len(train):
+            raise InputError("all sentences have more than training.longest = %d words: no tree to learn" % self.settings.longest)
         self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
         self.optimizer.set_clip_threshold(self.settings.clip)
         self.optimizer.set_sparse_updates(self.settings.sparse_updates)
@@ -257,7 +260,7 @@ class Trainer:
         if "config.toml" not in names:
             if names & {"weights.npz", "checkpoint.npz", "metrics.jsonl", "summary.json"}:
                 raise InputError("%s: contains parts of a model but no config.toml; choose another folder" % self.folder)
-            self.model.save(self.folder)
+            self.model.save_all_but_weights(self.folder)
             return True
         finished = "summary.json" in names
         changes = self._changes(finished)
@@ -270,7 +273,7 @@ class Trainer:
         if "checkpoint.npz" in names:
             self._resume(changes)
         else:  # interrupted before the first evaluation
-            self.model.save(self.folder)
+            self.model.save_all_but_weights(self.folder)
             self._keep_metrics(0)
         return True
 
@@ -361,6 +364,7 @@ class Trainer:
             **({} if progress.cpu_seconds is None else {"cpu_seconds": round(progress.cpu_seconds)}),
             "tokens_per_second": round(progress.words / progress.seconds),
             "mh4": version.__version__,
+            **({"trees_left_out": self.left_out} if self.left_out else {}),
             **({"changes": progress.changes} if progress.changes else {}),
             "sources": self.sources,
         }

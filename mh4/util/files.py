@@ -131,7 +131,8 @@ def _status(path: str) -> os.stat_result | None:
     if path.endswith(os.sep) or status and stat.S_ISDIR(status.st_mode):
         raise InputError("%s: cannot be written: it is a folder" % path)
     if status and not os.access(path, os.W_OK):  # renaming does not ask the file that it replaces
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        why = errno.EROFS if os.statvfs(path).f_flag & os.ST_RDONLY else errno.EACCES
+        raise PermissionError(why, os.strerror(why), path)
     return status
 
 

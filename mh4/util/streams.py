@@ -72,6 +72,7 @@ def open_standard() -> None:
             if null != number:
                 os.dup2(null, number)
                 os.close(null)
+            os.set_inheritable(number, True)  # or those of our children would be closed
             if number == 2:  # messages go nowhere; without the others, commands stop
                 sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
         elif isinstance(stream, io.TextIOWrapper):

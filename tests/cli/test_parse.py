@@ -2,7 +2,9 @@
 
 import gzip
 import os
+import shlex
 import subprocess
+import sys
 
 import pytest
 import tiny
@@ -141,6 +143,37 @@ def test_rejects(folder, given, model):
     assert "sentence 1 (bad): 3 columns" in refuses("parse", "--model", model, str(path))
     assert succeeds("parse", "--model", model, str(given), "-o", str(out), "--rejects", str(rejects)) == b""
     assert gzip.decompress(rejects.read_bytes()) == b""  # none of this run
+
+
+@pytest.mark.slow
+def test_rejects_of_finished_files_stay_if_another_fails(folder, given, model, tmp_path):
+    block, bad = given.read_bytes().split(b"\n\n")[0] + b"\n\n", b"1\tx\ty\n\n"
+    (tmp_path / "in").mkdir()
+    for name, content in (("a", block + bad), ("b", bad + block)):
+        (tmp_path / "in" / (name + ".conllu")).write_bytes(content)
+    (tmp_path / "in" / "b.conllu.gz").write_bytes(gzip.compress(bad + block * 50)[:-20])
+    (tmp_path / "in" / "b.conllu").unlink()
+    done = mh4("parse", "--model", model, str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--rejects", str(tmp_path / "r"))
+    said = done.stderr.decode().splitlines()
+    assert done.returncode == 2 and len(said) == 2 and "b.conllu.gz" in said[1]
+    assert said[0] == "mh4: 1 block is not CoNLL-U; it was written to %s, each with the reason" % (tmp_path / "r")
+    kept = b"# rejected = %s, line " % bytes(tmp_path / "in" / "a.conllu")
+    assert (tmp_path / "r").read_bytes().startswith(kept) and (tmp_path / "r").read_bytes().count(bad) == 1
+    assert os.listdir(tmp_path / "out") == ["a.conllu"]
+    (tmp_path / "in" / "a.conllu").unlink()
+    done = mh4("parse", "--model", model, str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--rejects", str(tmp_path / "r"))
+    assert done.returncode == 2 and (tmp_path / "r").read_bytes().startswith(kept)  # as with all outputs of what fails
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_standard_error_may_be_closed(given, model, jobs, tmp_path):
+    out = tmp_path / "out"
+    line = shlex.join([*COMMAND, "parse", "--model", model, str(given), "--jobs", jobs, "-o", str(out)])
+    assert subprocess.run(line + " 2>&-", shell=True, cwd=toy.ROOT).returncode == 0
+    assert out.read_bytes() == succeeds("parse", "--model", model, str(given))
+    code = "import mh4; mh4.load(%r)" % model
+    assert subprocess.run("%s 2>&-" % shlex.join([sys.executable, "-c", code]), shell=True, cwd=toy.ROOT).returncode == 0
 
 
 @pytest.mark.slow

@@ -118,6 +118,9 @@ def test_a_tree_without_labels_for_spacy(monkeypatch):
     tokens, vocab = SimpleNamespace(Doc=lambda vocab, **columns: columns), SimpleNamespace(Vocab=object)
     for name, module in {"spacy": SimpleNamespace(), "spacy.tokens": tokens, "spacy.vocab": vocab}.items():
         monkeypatch.setitem(sys.modules, name, module)
+    with pytest.raises(InputError, match="^the sentence has several roots"):
+        conversions.to_spacy(Sentence(["a", "b"], heads=np.array([-1, 0, 0], dtype=np.int32)))
+    assert conversions.to_spacy(Sentence(["a"], xpos=["_"]))["tags"] == [""]
     columns = conversions.to_spacy(Sentence(["a", "b"], heads=np.array([-1, 2, 0], dtype=np.int32)))
     assert columns == {"words": ["a", "b"], "heads": [1, 1], "deps": ["dep", "ROOT"]}
 

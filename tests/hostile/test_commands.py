@@ -155,7 +155,7 @@ def test_training_reads_files(good, tmp_path, option):
     assert message == "%s: expected a path, as - (standard input) cannot be used here" % option
     arguments[place] = str(tmp_path / "pipe")
     os.mkfifo(arguments[place])
-    assert refused(*arguments) == "%s: not a file; training reads its files more than once" % arguments[place]
+    assert refused(*arguments) == "%s: not a file, which can be read more than once" % arguments[place]
     assert stat.S_ISFIFO(os.stat(arguments[place]).st_mode) and not (tmp_path / "model").exists()
 
 
@@ -286,7 +286,7 @@ def test_nothing_is_said_by_matplotlib(tmp_path, monkeypatch):
 
 # ----------------------------------------------------------------------------------- outputs that would overwrite inputs
 
-NOT_THERE = ("checkpoint.npz", "vectors.npz")  # in MODEL
+NOT_THERE = ("checkpoint.npz", "origin.json", "vectors.npz")  # in MODEL
 # The output comes last, the file that it would overwrite is named before it.
 OVERWRITING = [
     ["parse", "--model", "MODEL", "A", "-o", "A"],
@@ -450,7 +450,7 @@ def test_a_sentence_that_is_too_long_for_memory(sweep, tmp_path):
     path.write_bytes(corpus.GOOD.encode() + corpus.sentence_of(1200))
     arguments = ["parse", "--model", str(sweep.models["mh4-hybrid"]), str(path), "-o", str(out)]
     done = sandbox.run(*arguments, "--longest", "2000", memory=3 << 30)
-    said = "mh4: %s: 1 of 3 sentences were too long for their decoder, as comments in them say: "
+    said = "mh4: %s: 1 of 3 sentences was too long for their decoder, as comments in them say: "
     said += "1 by beam 64 in windows of up to 1134 words\n"
     assert (done.code, done.stderr) == (0, said % path)
     note = "# mh4 = beam 64 in windows of up to 1134 words, there was not enough memory for 1200 words\n"

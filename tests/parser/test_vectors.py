@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import os
 import pickle
 import shutil
 
@@ -101,6 +102,7 @@ def test_the_first_words_and_those_of_the_treebanks_are_kept(tmp_path):
         (binary()[: len(binary()) // 2], "cut off, or not vectors in 5 dimensions"),
         (b"7 99999999\n" + binary(), "cannot be"),
         (bytes.fromhex("ba164f2f") + bytes(100), "a model of fastText, not vectors"),
+        (binary().replace(b"az ", b"a\nz "), "a line break in a word"),
     ],
 )
 def test_other_files_are_refused(content, message, tmp_path):
@@ -213,6 +215,9 @@ def test_training_by_name(sentences, treebank, tmp_path):
     for setting, message in (("vectors=tuned", "--vectors FILE"), ("contextual=3", "--contextual FILE")):
         with pytest.raises(InputError, match="needs .*" + message):
             mh4.train(**files, model=tmp_path / "c", system="mst", settings=["encoder." + setting])
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(InputError, match="fifo: not a file, which can be read more than once"):
+        mh4.train(**files, model=tmp_path / "c", system="mst", config=few, vectors=tmp_path / "fifo")
     path.write_text(path.read_text() + "another 1 2 3\n")
     with pytest.raises(InputError, match="trained on other files"):
         mh4.train(**files, model=tmp_path / "a", system="mst", config=few, vectors=path)

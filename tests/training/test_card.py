@@ -1,6 +1,7 @@
 """Packed models: the same parser in one file, with a card; damaged and hostile files are refused in one sentence."""
 
 import json
+import os
 import shutil
 import stat
 import subprocess
@@ -10,6 +11,7 @@ import zipfile
 import pytest
 import toy
 from click.testing import CliRunner
+from running import refuses
 
 import mh4
 from mh4 import cli
@@ -146,12 +148,17 @@ def test_what_cannot_be_packed(folder, packed, tmp_path, monkeypatch):
     out = str(tmp_path / "m.mh4")
     monkeypatch.setattr(card, "evaluate", None)  # which takes long: nothing is parsed before it is known that it can be recorded
     assert "cannot be read: Is a directory" in refused(lambda: card.pack(str(folder), out, {}, str(tmp_path)))
+    os.mkfifo(tmp_path / "fifo")
+    assert "fifo: not a file" in refused(lambda: card.pack(str(folder), out, {}, str(tmp_path / "fifo")))
     assert refused(lambda: card.pack(str(packed), out, {})) == "%s: not the folder of a trained model" % packed
     assert "no config.toml there" in refused(lambda: card.pack(str(tmp_path), out, {}))
     shutil.copytree(folder, tmp_path / "model")
     (tmp_path / "model" / "summary.json").unlink()
     assert "its training has not ended" in refused(lambda: card.pack(str(tmp_path / "model"), out, {}))
     assert not (tmp_path / "m.mh4").exists()
+    for name in ("origin.json", "checkpoint.npz"):  # which are not there
+        line = refuses("pack", str(folder), "-o", str(folder / name))
+        assert line.endswith("would overwrite %s, which is read: choose another output" % (folder / name))
     assert refused(lambda: card.card_of(model_files.opened(str(folder)))).startswith("%s: no card there" % folder)
 
 

@@ -290,6 +290,8 @@ def test_a_training_that_was_cut_off_resumes_from_its_last_evaluation(everything
 def test_cut_off_before_the_first_evaluation_starts_again(everything, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path), listener=Cut(updates=2)).run()
+    with pytest.raises(InputError, match="weights.npz: no weights there, expected a trained model"):  # random ones are none
+        mh4.load(tmp_path)
     assert Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path)).run()["updates"] == 20
 
 
@@ -325,6 +327,15 @@ def test_folders_with_something_else_are_left_alone(finished, everything, tmp_pa
     with pytest.raises(InputError, match="choose another folder"):
         Trainer("mst", SHORT, everything[:60], everything[60:90], str(tmp_path)).run()
     assert (tmp_path / "weights.npz").read_bytes() == b"precious"
+
+
+def test_trees_that_are_left_out(everything, tmp_path):
+    lengths = sorted(map(len, everything[:30]))
+    some = settings("training.max_updates=1", "training.longest=%d" % lengths[14])
+    summary = Trainer("mst", some, everything[:30], everything[60:70], str(tmp_path / "some")).run()
+    assert summary["trees_left_out"] == sum(length > lengths[14] for length in lengths)
+    with pytest.raises(InputError, match="all sentences have more than training.longest = 1 words: no tree to learn"):
+        Trainer("mst", settings("training.longest=1"), everything[:30], everything[60:70], str(tmp_path / "none"))
 
 
 def test_trees_with_several_roots_are_refused_or_allowed(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mh4.errors import InputError, NotInstalled, needs
+from mh4.errors import InputError, NotInstalled, counted, needs, one_line
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,13 @@ def test_packages_that_cannot_be_imported(error, kind, message):
     with pytest.raises(kind) as found, needs("this", "c"):
         raise error
     assert str(found.value) == message and type(found.value) is kind
+
+
+def test_what_could_control_a_terminal_is_made_visible_and_nothing_else():
+    words = "می\u200cخواهم 10\u00a0000\u202f% か\u3000な co\xadop 👩\u200d🔬"
+    assert one_line(words) == words
+    assert one_line("a\n\x1b[2J\u2028\u202e\x9b") == "a\\n\\x1b[2J\\u2028\\u202e\\x9b"
+
+
+def test_numbers_of_things():
+    assert [counted(number, "word") for number in (0, 1, 2)] == ["0 words", "1 word", "2 words"]

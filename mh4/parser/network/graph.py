@@ -20,6 +20,9 @@ from mh4.util import memory
 @contextmanager
 def _quiet_stderr() -> Iterator[None]:
     """Suppress DyNet's messages about its seed and memory, which it writes to file descriptor 2 from C++."""
+    if sys.stderr is None:  # it is closed
+        yield
+        return
     sys.stderr.flush()
     kept = os.dup(2)
     null = os.open(os.devnull, os.O_WRONLY)
