@@ -12,7 +12,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from mh4.cli.group import Commands
 from mh4.data import conllu
-from mh4.parser.contextual import key
+from mh4.parser.contextual_vectors import key
 from mh4.util.files import atomic_path
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from experiments import studies
-from experiments.engine.bench import Bench
+from experiments.engine.workplace import Bench
 from mh4.cli.group import Commands
 
 TOOLS = ["single", "predictions"]  # commands that are not studies

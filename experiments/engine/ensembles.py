@@ -14,11 +14,11 @@ from pathlib import Path
 
 from experiments import paper
 from experiments.engine import predictions
-from experiments.engine.bench import Bench
 from experiments.engine.provenance import commit, shown, without_machine
 from experiments.engine.records import TREES, Records, load_any, record_path
 from experiments.engine.run import Run, alone, finished_runs, untrained
 from experiments.engine.treebank import Treebank
+from experiments.engine.workplace import Bench
 from mh4.analysis.evaluation import official
 from mh4.data import conllu
 from mh4.errors import InputError

@@ -13,13 +13,13 @@ from itertools import zip_longest
 from pathlib import Path
 
 from experiments.engine import predictions
-from experiments.engine.bench import Bench
 from experiments.engine.grid import train_all
 from experiments.engine.provenance import commit, machine, shown
-from experiments.engine.record import Record
+from experiments.engine.record_fields import Record
 from experiments.engine.records import TREES, TREES_BLOB, Records, load
 from experiments.engine.run import DONE, WAITING, Run, alone, environment, read_json, system_and_loss
 from experiments.engine.treebank import Treebank
+from experiments.engine.workplace import Bench
 from mh4.analysis.evaluation import official
 from mh4.errors import InputError
 from mh4.parser.config import LOSSES

@@ -1,4 +1,4 @@
-"""What studies are asked for: their options, which are the variables of ``make``, and the validation of these."""
+"""The options of studies, which are the variables of ``make``, and their validation."""
 
 import os
 import re

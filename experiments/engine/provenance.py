@@ -1,4 +1,4 @@
-"""The location of the experiments, and machine-independent records of files, folders and commands."""
+"""Where a record comes from: commit, machine, and paths and commands without what is private to a machine."""
 
 import os
 import platform

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from experiments import paper
 from experiments.engine.provenance import EXPERIMENTS, shown, without_machine
-from experiments.engine.record import Evaluation, File, Origin, Record, complaint, matches
+from experiments.engine.record_fields import Evaluation, File, Origin, Record, complaint, matches
 from experiments.engine.run import Run, read_json
 from experiments.engine.treebank import Treebank
 from mh4.data import treebanks

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from experiments.engine.provenance import commit, shown
-from experiments.engine.record import Output, SharedTask, matches
+from experiments.engine.record_fields import Output, SharedTask, matches
 from experiments.engine.treebank import Treebank, described
 from mh4.analysis.evaluation import official, scorer_name
 from mh4.data import conll17, treebanks

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 import click
 
 from experiments.engine import ensembles
-from experiments.engine.bench import Bench
 from experiments.engine.command import Command
 from experiments.engine.experiment import Experiment
 from experiments.engine.options import request
 from experiments.engine.progress import failures
 from experiments.engine.records import RECORD, TREES
 from experiments.engine.run import Run, alone
+from experiments.engine.workplace import Bench
 from mh4.errors import InputError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from experiments import paper
 from experiments.engine.provenance import EXPERIMENTS
-from experiments.engine.record import File
+from experiments.engine.record_fields import File
 from mh4.data import conll17 as shared_task
 from mh4.data import treebanks
 from mh4.errors import InputError

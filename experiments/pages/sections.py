@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from experiments.engine.provenance import commit
-from experiments.engine.record import Record
+from experiments.engine.record_fields import Record
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
 from experiments.pages.document import Code, Heading, Items, Part

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table as ConsoleTable
 
 from experiments.engine.provenance import report_written
-from experiments.engine.record import Record, Score
+from experiments.engine.record_fields import Record, Score
 
 WIDE = 1000  # characters: wider than any table
 

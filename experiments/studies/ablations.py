@@ -19,13 +19,13 @@ from typing import Literal, NamedTuple
 import click
 
 from experiments.engine import options, records
-from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.experiment import Experiment, train_together
 from experiments.engine.progress import failures
 from experiments.engine.provenance import make_command, report_written
 from experiments.engine.run import alone, requested_systems
 from experiments.engine.treebank import Treebank, located
+from experiments.engine.workplace import Bench
 from experiments.pages import document
 from experiments.pages.document import Code, Heading, Part
 from experiments.pages.sections import page_name

@@ -14,11 +14,11 @@ import click
 import numpy as np
 
 from experiments.engine import options
-from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run, requested_models
 from experiments.engine.treebank import Treebank, located
+from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Part, Picture
 from experiments.pages.writer import Table, comma_separated

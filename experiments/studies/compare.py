@@ -13,13 +13,13 @@ from pathlib import Path
 import click
 
 from experiments.engine import options
-from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.predictions import restored
 from experiments.engine.provenance import report_written, shown
-from experiments.engine.record import Record
+from experiments.engine.record_fields import Record
 from experiments.engine.records import TREES, load, record_path
 from experiments.engine.treebank import Treebank, located
+from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Part, Picture
 from experiments.pages.writer import Table, comma_separated

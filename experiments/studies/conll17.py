@@ -12,10 +12,10 @@ import click
 
 from experiments import paper
 from experiments.engine import options, shared_task
-from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.provenance import shown
-from experiments.engine.record import SharedTask
+from experiments.engine.record_fields import SharedTask
+from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.document import Items, Part
 from experiments.pages.writer import Table, comma_separated, show

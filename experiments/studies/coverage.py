@@ -18,9 +18,9 @@ import click
 
 from experiments import paper
 from experiments.engine import options
-from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.provenance import commit, report_written, shown
+from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Part
 from experiments.pages.writer import Table, comma_separated

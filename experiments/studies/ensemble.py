@@ -14,13 +14,13 @@ import click
 from rich.console import Console
 
 from experiments import paper
-from experiments.engine import options, records, voting
-from experiments.engine.bench import Bench
+from experiments.engine import options, records, ways_of_voting
 from experiments.engine.command import Study
 from experiments.engine.ensembles import MEMBERS, Combiner, dev_uas, members, name_of, record_all_seeds
 from experiments.engine.provenance import report_written
 from experiments.engine.run import Run, requested_systems
 from experiments.engine.treebank import Treebank
+from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Part
 from experiments.pages.writer import Average, Table, average, comma_separated
@@ -77,7 +77,9 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
         everything = sorted((run for runs in by_seed.values() for run in runs), key=dev_uas, reverse=True)
         rows.append(Row("ensemble of all seeds", len(everything), [combiner.combine("all", everything)]))
     rows += _with_outputs(bank, combiner, by_seed, bench.console)
-    ways = voting.uas_by_way(by_seed, conllu.read(str(bank.paths["dev"])), voting.WAYS, "ways of voting", bench.console)
+    ways = ways_of_voting.uas_by_way(
+        by_seed, conllu.read(str(bank.paths["dev"])), ways_of_voting.WAYS, "ways of voting", bench.console
+    )
     name = "%s-%s" % (bank.name, name_of(wanted))
     title = "%s: ensembles of %s" % (bank.title, ", ".join(run.system for run in next(iter(by_seed.values()))))
     parts = page(bank, by_seed, rows, ways, repeat)

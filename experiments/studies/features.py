@@ -7,11 +7,11 @@ Trains the systems of the two tables. Runs recorded in ``experiments/results/`` 
 import click
 
 from experiments.engine import options
-from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.experiment import Experiment
 from experiments.engine.progress import failures
 from experiments.engine.records import load_any
+from experiments.engine.workplace import Bench
 from experiments.pages import writer
 from experiments.tables import table1_2, treebank
 

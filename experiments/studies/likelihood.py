@@ -13,16 +13,16 @@ from dataclasses import dataclass
 import click
 
 from experiments.engine import options
-from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.ensembles import members
 from experiments.engine.experiment import Experiment
 from experiments.engine.progress import failures
 from experiments.engine.provenance import report_written
-from experiments.engine.record import Record
+from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, Run, requested_systems, system_and_loss
 from experiments.engine.treebank import Treebank
-from experiments.engine.voting import WAYS, by_marginals, in_order, uas_by_way
+from experiments.engine.ways_of_voting import WAYS, by_marginals, in_order, uas_by_way
+from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Part
 from experiments.pages.writer import Average, Table, average, averages, comma_separated

@@ -15,13 +15,13 @@ import click
 import numpy as np
 
 from experiments.engine import options, predictions
-from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.provenance import report_written
-from experiments.engine.record import Record
+from experiments.engine.record_fields import Record
 from experiments.engine.records import TREES, load, record_path
 from experiments.engine.run import finished_runs
 from experiments.engine.treebank import Treebank, located
+from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Items, Part
 from experiments.pages.writer import Average, Table, average, averages, comma_separated, difference

@@ -14,12 +14,12 @@ import click
 
 from experiments import paper as published
 from experiments.engine import costs, ensembles, options, records, shared_task, workflow
-from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.options import PAPER_SEEDS, TOY_SEEDS
 from experiments.engine.provenance import make_command, report_written, shown
 from experiments.engine.treebank import located, with_test
 from experiments.engine.workflow import Grid
+from experiments.engine.workplace import Bench
 from experiments.studies import coverage, report
 from mh4.data import treebanks
 from mh4.errors import InputError

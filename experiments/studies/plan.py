@@ -13,13 +13,13 @@ import click
 
 from experiments import paper
 from experiments.engine import costs, options
-from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.costs import Size, Speed
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.run import duration
 from experiments.engine.treebank import identified, settings_files
 from experiments.engine.workflow import Grid, disk
+from experiments.engine.workplace import Bench
 from experiments.pages.writer import Table
 from mh4.data import treebanks
 from mh4.dynet_build import cpu

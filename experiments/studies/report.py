@@ -16,11 +16,11 @@ import click
 
 from experiments import paper
 from experiments.engine import options, records, shared_task
-from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.provenance import report_written, shown
-from experiments.engine.record import Record
+from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, duration
+from experiments.engine.workplace import Bench
 from experiments.pages import document, drawings
 from experiments.pages.document import Figure, Section
 from experiments.pages.sections import page_name

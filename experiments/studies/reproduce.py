@@ -7,11 +7,11 @@ UAS on the development set is compared with Table 4 and, if the test set is avai
 import click
 
 from experiments.engine import options, shared_task
-from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.experiment import Experiment
 from experiments.engine.options import DEFAULT_SEEDS, DEFAULT_SYSTEMS, TOY_SEEDS
 from experiments.engine.progress import failures
+from experiments.engine.workplace import Bench
 from experiments.pages import document, writer
 from experiments.tables import table4, table5_6, treebank
 from mh4.data.conll17 import SYSTEMS as OF_TASK

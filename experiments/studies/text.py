@@ -17,10 +17,10 @@ from textwrap import TextWrapper
 import click
 
 from experiments.engine import options
-from experiments.engine.bench import Bench
 from experiments.engine.command import Study
 from experiments.engine.run import Run, requested_models
 from experiments.engine.treebank import Treebank
+from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Items, Part
 from experiments.pages.writer import Table, comma_separated, show

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from experiments import paper
 from experiments.engine.provenance import make_command
-from experiments.engine.record import Record
+from experiments.engine.record_fields import Record
 from experiments.pages import document
 from experiments.pages.document import Code, Part
 from experiments.pages.sections import of_treebank

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from experiments import paper
 from experiments.engine import records
-from experiments.engine.record import Record
+from experiments.engine.record_fields import Record
 from experiments.engine.run import duration
 from experiments.pages import document, sections
 from experiments.pages.document import Heading, Part

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from experiments import paper
 from experiments.engine import records, shared_task
-from experiments.engine.record import Record, SharedTask
+from experiments.engine.record_fields import Record, SharedTask
 from experiments.pages import document, sections
 from experiments.pages.document import Part
 from experiments.pages.writer import Average, SystemRow, Table, averages, systems_as_csv, systems_table

@@ -77,7 +77,7 @@ def parse(
 
     `mh4 corpus join` turns the shards into what `mh4 parse` would have written.
     """
-    from mh4.corpus import driver, estimate, work
+    from mh4.corpus import driver, estimate, parsing
     from mh4.corpus.cutting import shard_bytes
     from mh4.corpus.display import Display
     from mh4.corpus.folder import Corpus, Folder
@@ -96,7 +96,7 @@ def parse(
     if plan:
         say(*estimate.report(files, settings, number))
         return
-    work.check(settings)
+    parsing.check(settings)
     total = sum(estimate.sizes(files))
     size = shard_size << 20 if shard_size else shard_bytes(total, number, text)
     make_folder(output)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mh4.corpus import planning, verifying, work
+from mh4.corpus import parsing, planning, verifying
 from mh4.corpus.cutting import Shard
 from mh4.corpus.display import Display
 from mh4.corpus.folder import Corpus, Folder
@@ -48,7 +48,7 @@ def parse(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> 
             display.found(shard, record)
         return record is None
 
-    good = drive(work.parse, folder, corpus, pool, display, wanted, TRIES)
+    good = drive(parsing.parse, folder, corpus, pool, display, wanted, TRIES)
     for number, one in enumerate(corpus.inputs):
         if planning.changed(folder, number, one.path):
             display.said("%s: changed while it was parsed: name another folder to parse what it is now" % one.path)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from mh4.corpus import cutting, work
+from mh4.corpus import cutting, parsing
 from mh4.corpus.cutting import Shard
 from mh4.corpus.display import duration
 from mh4.corpus.inputs import Input
@@ -112,7 +112,7 @@ def _portion(path: str, offset: int, length: int) -> tuple[int, bytes]:
 def _measure(settings: Settings, source: Input, shard: Shard, content: bytes) -> Measured:
     """Parse a shard of the sample, in another process."""
     start, output = time.perf_counter(), io.StringIO()
-    written = work.write(settings, source, shard, content, output, (lambda *_: None) if settings.rejects else None)
+    written = parsing.write(settings, source, shard, content, output, (lambda *_: None) if settings.rejects else None)
     seconds = time.perf_counter() - start
     return Measured(len(content), len(output.getvalue().encode()), written.words, seconds, memory.peak_mb())
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from mh4.corpus import checksums, planning, work
+from mh4.corpus import checksums, parsing, planning
 from mh4.corpus.cutting import Shard
 from mh4.corpus.folder import Corpus, Folder
 from mh4.corpus.inputs import Input
@@ -43,10 +43,10 @@ def verify(folder: Folder, settings: Settings, source: Input, shard: Shard, cont
     the shard is parsed again.
     """
     if content is None:
-        content = work.read(source, shard)
+        content = parsing.read(source, shard)
     rejects = io.StringIO(newline="")
     rejected = conllu.Rejects(rejects) if settings.rejects else None
-    given = work.blocks(settings, source, shard, content, rejected)
+    given = parsing.blocks(settings, source, shard, content, rejected)
     try:
         record = folder.record(shard, settings)
         if record is None:

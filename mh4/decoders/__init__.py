@@ -1,4 +1,4 @@
-"""Exact decoders: from numpy scores to the best Derivation.
+"""Decoders: from numpy scores to the best Derivation, exactly or by beam search; also marginals, and random trees.
 
 Each algorithm is a package with a function ``decode``; import the one you need::
 

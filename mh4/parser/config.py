@@ -33,7 +33,7 @@ class Encoder:
     word_boundaries: bool = False  # spellings are read between two learned symbols, as first and last characters
     vectors: str = "none"  # of words, read from a file: "none", "frozen", or "tuned" for the words of the training treebank
     vectors_most: int = 200_000  # words of that file kept with the model, the first ones, besides all words of its treebanks
-    contextual: int = 0  # dimensions of the vectors that come with each sentence, from files (mh4/parser/contextual.py); 0: none
+    contextual: int = 0  # dimensions of vectors that come with each sentence, from files (see contextual_vectors.py); 0: none
     layers: int = 2  # of the bi-LSTM over the words of a sentence
     units: int = 192  # of each of its layers, both directions together
 

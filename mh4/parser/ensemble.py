@@ -6,7 +6,7 @@ highest probability, averaged over the labellers of all models; a file's label h
 too, are those with the highest average probability.
 
 The paper does not describe how its ensemble (Section 5) is built. This method was chosen on dev among those that
-``make ensemble`` compares (``experiments/engine/voting.py``): reflecting how sure a member is of an arc helped on Hungarian but
+``make ensemble`` compares (``experiments/engine/ways_of_voting.py``): reflecting how sure a member is of an arc helped on Hungarian but
 not on Gothic, and the additional search makes an ensemble slower than running its members one after another.
 """
 
@@ -272,7 +272,7 @@ def load(
 
     decode: "exact", "greedy", "beam" (of width `beam`, 8 by default) or "mbr"; if None, exact for global models and greedy
     for greedy ones.
-    contextual: a file, or several, with vectors of the sentences, if the model was trained with such (see mh4.parser.contextual).
+    contextual: a file, or several, with vectors of the sentences, if the model was trained with such (see mh4.parser.contextual_vectors).
     For a list of folders, the ensemble of their parsers, which decode by their defaults, with trees of the class `tree`: "mst"
     (any, the default), "mh4" or "1ec".
     """

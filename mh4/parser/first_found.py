@@ -7,14 +7,14 @@ score 1 and all others 0. Under such scores there are many of them. mh4.trees.ne
 import numpy as np
 
 from mh4 import trees
-from mh4.decoders.mh4 import first as first_mh4
+from mh4.decoders.mh4 import first_found as first_mh4
 
 
 def nearest(heads: trees.Heads, name: str, *, single_root: bool = False) -> np.ndarray:
     """A tree of the class that keeps as many arcs as possible, as `trees.nearest`, but the one that is found first.
 
     For "projective", by Eisner's algorithm with the smallest split point, always with a single root; for "mh4", in the order of
-    mh4.decoders.mh4.first; for other classes, that of `trees.nearest`.
+    mh4.decoders.mh4.first_found; for other classes, that of `trees.nearest`.
     """
     heads = np.asarray(heads)
     if name not in ("projective", "mh4") or trees.in_class(heads, name) and not (single_root and (heads[1:] == 0).sum() != 1):

@@ -20,7 +20,7 @@ from mh4.data.conllu import Sentence
 from mh4.decoders import Derivation, mst
 from mh4.errors import InputError
 from mh4.parser.choices import BEYOND_BEAM, TREES
-from mh4.parser.contextual import Window
+from mh4.parser.contextual_vectors import Window
 from mh4.parser.ensemble import Ensemble, SentenceWithVotes
 from mh4.parser.parsing import Parser
 from mh4.parser.systems import System, Tensor

@@ -13,7 +13,7 @@ from mh4.errors import InputError, shown
 from mh4.parser import config as configuration
 from mh4.parser import model_files, systems
 from mh4.parser.config import Config
-from mh4.parser.contextual import Contextual
+from mh4.parser.contextual_vectors import Contextual
 from mh4.parser.network.encoder import Encoder, node_columns
 from mh4.parser.network.graph import dy, forward, lock
 from mh4.parser.network.scorer import Classifier, scorer_of

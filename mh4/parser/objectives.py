@@ -1,4 +1,6 @@
-"""Margin violations by cost-augmented decoding (Section 4.3): how far the score plus cost of the prediction exceeds the target's score.
+"""What training minimises: margin violations by cost-augmented decoding (Section 4.3), or the negative log-likelihood.
+
+A violation is how far the score plus cost of the prediction exceeds the target's score.
 
 The *target* is the tree to learn, gold or the nearest that the system can produce; the *prediction* is what has the highest score
 plus cost. Once it is known, the violation is linear in the scores: the sum of those that the prediction uses minus the sum of those

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mh4.decoders.mh4 import first as first_mh4
+from mh4.decoders.mh4 import first_found as first_mh4
 from mh4.decoders.shared import arguments
 from mh4.transitions import LA, LA2, LA_PRIME, MH4, RA, RA2, RA_PRIME, SH, Transition
 from mh4.trees import Heads
@@ -84,7 +84,7 @@ def late(heads: Heads) -> np.ndarray | None:
 
 
 def first_of_chart(heads: Heads) -> np.ndarray | None:
-    """The sequence of MH4 that the chart of mh4.decoders.mh4.first finds first, as `canonical` gives it.
+    """The sequence of MH4 that the chart of mh4.decoders.mh4.first_found finds first, as `canonical` gives it.
 
     None if the chart does not derive the tree.
     """

@@ -16,7 +16,7 @@ from mh4.data.conllu import Sentence
 from mh4.decoders import Derivation, Marginals
 from mh4.decoders.shared import arguments
 from mh4.errors import InputError, OutOfMemory, because, shown, working_on
-from mh4.parser.attachment import attachment_scores
+from mh4.parser.attachment_scores import attachment_scores
 from mh4.parser.choices import BEAM
 from mh4.parser.temperature import at_temperature
 from mh4.parser.vocabulary import Table, as_column
@@ -58,7 +58,7 @@ class Parser:
         decode: "exact", "greedy", "beam" (of width `beam`, 8 by default) or "mbr" (see System.minimum_bayes_risk); if None, exact
         for global models and greedy for greedy ones. Raises InputError if the system does not support this decoding.
         contextual: a file, or several, with the vectors of the sentences to parse, for models that were trained with such
-        (mh4.parser.contextual).
+        (mh4.parser.contextual_vectors).
         """
         from mh4.parser.model import Model
 

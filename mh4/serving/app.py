@@ -21,7 +21,7 @@ from starlette.routing import Route
 from mh4.errors import InputError, OutOfMemory, one_line
 from mh4.serving import answering
 from mh4.serving.answering import Answer, TooManyWords
-from mh4.serving.observing import LOG, Observed
+from mh4.serving.log_and_metrics import LOG, Observed
 from mh4.serving.parameters import Refused, parameters
 from mh4.serving.tasks import PAGE, SVG, Abilities, Task, task
 from mh4.serving.workers import Busy, TooLong, Workers

@@ -15,7 +15,7 @@ from mh4.serving import answering
 from mh4.serving.answering import Files
 from mh4.serving.app import Limits, application
 from mh4.serving.connections import connection
-from mh4.serving.observing import LOG, log_to
+from mh4.serving.log_and_metrics import LOG, log_to
 from mh4.serving.workers import Workers
 
 _HEADERS = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer")]

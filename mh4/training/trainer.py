@@ -21,7 +21,7 @@ from mh4 import version
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
 from mh4.parser import systems
-from mh4.parser.attachment import attachment_scores
+from mh4.parser.attachment_scores import attachment_scores
 from mh4.parser.config import Config, differences, listed
 from mh4.parser.model import Model, description
 from mh4.parser.model_files import Folder, each_source

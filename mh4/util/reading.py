@@ -1,4 +1,4 @@
-"""The paths of models and of inputs as users give them, and small files, read whole, whatever may have happened to them."""
+"""Checks the paths of models and inputs, and reads small files; whatever is wrong with them is one sentence."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Sending a request to a web server that may answer anything at all, for as long as it likes."""
+"""Sends a request to a web server, with limits on the size and the duration of what it answers."""
 
 import io
 import time

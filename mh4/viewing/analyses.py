@@ -1,4 +1,4 @@
-"""What there is to show: the sentences of a CoNLL-U file with their trees, and the trees of another file or of a model beside them."""
+"""Reads what there is to show: the sentences of a CoNLL-U file with their trees, beside those of another file or of a model."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -11,7 +11,7 @@ import toy
 from click.testing import CliRunner
 
 from mh4 import cli
-from mh4.corpus import work
+from mh4.corpus import parsing
 from mh4.training.trainer import Trainer
 from mh4.util import compression
 from mh4.util.processes import with_parent
@@ -122,7 +122,7 @@ def pool(monkeypatch, before=lambda shard: None):
         yield Here(before)
 
     monkeypatch.setattr(workers, "start", here)
-    monkeypatch.setattr(work, "temporary_child", lambda what: nullcontext(ChildHere()))
+    monkeypatch.setattr(parsing, "temporary_child", lambda what: nullcontext(ChildHere()))
 
 
 def mh4(*arguments, code=0):

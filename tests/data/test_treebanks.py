@@ -791,3 +791,8 @@ def test_real_outputs_are_known_by_their_content():
     for path in files:
         row = conll17.identify_blob(git_blob_id(path))
         assert row is not None and row.file == path.name
+
+
+def test_the_command_offers_all_sources():
+    (source,) = (option for option in cli.main.commands["data"].params if option.name == "source")
+    assert list(source.type.choices) == list(treebanks.SOURCES) == list(conll17.SOURCES)

@@ -17,7 +17,7 @@ from common import rng_for, sample
 
 from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
 from mh4.decoders.mh4 import deduction
-from mh4.decoders.mh4 import first as first_mh4
+from mh4.decoders.mh4 import first_found as first_mh4
 from mh4.decoders.shared import memory
 from mh4.decoders.tree_measures.degree import smallest_k
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))  # for the package `experiments`
 def study(*arguments, **bench):
     """The exit code of `python -m experiments` with these arguments; bench: where it works, and with what."""
     from experiments.__main__ import main
-    from experiments.engine.bench import Bench
+    from experiments.engine.workplace import Bench
 
     with pytest.raises(SystemExit) as ended:
         main(arguments, prog_name="experiments", obj=Bench(**bench))

@@ -34,7 +34,7 @@ from mh4.decoders import mh4 as exact_mh4  # noqa: E402
 from mh4.decoders.batch.arguments import DECODERS as BATCHED  # noqa: E402
 from mh4.decoders.batch.arguments import single  # noqa: E402
 from mh4.decoders.mh4 import deduction  # noqa: E402
-from mh4.decoders.mh4 import first as first_mh4  # noqa: E402
+from mh4.decoders.mh4 import first_found as first_mh4  # noqa: E402
 from mh4.decoders.tree_measures import core, degree, measures  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 

@@ -15,7 +15,7 @@ import mh4
 from mh4 import transitions, trees
 from mh4.data.conllu import Sentence
 from mh4.decoders.beam import joint
-from mh4.decoders.mh4 import first as first_mh4
+from mh4.decoders.mh4 import first_found as first_mh4
 from mh4.parser import config, first_found, oracle, systems
 from mh4.parser.model import Model
 from mh4.parser.network.graph import dy, forward

@@ -11,7 +11,7 @@ import toy
 
 from mh4.analysis.evaluation import attachment_scores
 from mh4.data import conllu
-from mh4.parser.contextual import Contextual
+from mh4.parser.contextual_vectors import Contextual
 from mh4.trees import in_class
 
 pytest.importorskip("torch", reason="PyTorch is not installed: `make torch-test` runs these tests")

@@ -1,4 +1,4 @@
-"""Decoding batches: for each decoder, what a thread does with a sentence, the same as its `decode`; the threads are in sentences.pyx."""
+"""Decoding batches: for each decoder, what a thread does with a sentence, the same as its `decode`; the threads are in threads.pyx."""
 
 import warnings
 from collections.abc import Mapping

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "chart_memory.hpp"
-#include "kinds.hpp"
+#include "score_kinds.hpp"
 
 namespace batch {
 

@@ -1,4 +1,4 @@
-"""The results of a batch."""
+"""What decoding and summing a batch return: the derivations or marginals of all sentences, as arrays."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
 // Drawing arc-hybrid derivations in proportion to the exponential of their scores; each costs O(n^2) time at most.
 #pragma once
 #include "inside_outside.hpp"
-#include "choices.hpp"
+#include "random_choices.hpp"
 
 namespace marginals {
 

@@ -1,6 +1,6 @@
 """All items of the MH4 decoder, in O(n^4) time and O(n^3) memory, laid out for vector instructions.
 
-The recurrences are those of deduction.pyx; the innermost loops are in lanes.h.
+The recurrences are those of deduction.pyx; the innermost loops are in inner_loops.h.
 """
 
 cimport cython
@@ -13,7 +13,7 @@ from mh4.decoders.shared.replay cimport LA, LA2, LAp, RA, RA2, RAp, SH, Scores
 cdef extern from *:
     ctypedef float* Row "float *__restrict"  # a row that overlaps no other argument, so that loops vectorise
 
-cdef extern from "lanes.h" nogil:
+cdef extern from "inner_loops.h" nogil:
     enum:
         LANES
     float maximum(float a, float b)

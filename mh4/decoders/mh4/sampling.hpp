@@ -4,7 +4,7 @@
 // d[i,j,l] or t[i,j,l] is a sum of is at the top of inside_outside.hpp.
 #pragma once
 #include "inside_outside.hpp"
-#include "choices.hpp"
+#include "random_choices.hpp"
 
 namespace marginals {
 

@@ -12,7 +12,7 @@
 #include <numeric>
 #include <vector>
 
-#include "roots.hpp"
+#include "feasible_roots.hpp"
 #include "weights.h"
 
 namespace marginals {

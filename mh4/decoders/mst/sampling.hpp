@@ -19,7 +19,7 @@
 // A tree costs O(n) for each word and each arc that is made: O(n^2) unless many are replaced again and again, at most O(n^3).
 #pragma once
 #include "matrix_tree.hpp"
-#include "choices.hpp"
+#include "random_choices.hpp"
 
 namespace marginals {
 

@@ -1,4 +1,4 @@
-"""The parts of a 1-Endpoint-Crossing tree."""
+"""Which scores a tree uses (arcs, crossed arcs, grandparents and siblings), and whether it is 1-Endpoint-Crossing."""
 
 import numpy as np
 from libcpp.vector cimport vector

@@ -1,4 +1,4 @@
-// The memory of the chart.
+// The memory of the chart, and which nodes may have two dependents (with a single root, not node 0).
 
 #pragma once
 

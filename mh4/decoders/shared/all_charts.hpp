@@ -1,6 +1,6 @@
 // All charts of the sums of one algorithm, known to callers that are compiled without it.
 #pragma once
-#include "choices.hpp"
+#include "random_choices.hpp"
 
 namespace marginals {
 

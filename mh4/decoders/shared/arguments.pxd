@@ -1,4 +1,4 @@
-"""The check of trees for functions in C, which on anything else would go wrong, never end or crash; and where arrays are."""
+"""For Cython: the check that heads are a tree, without which functions in C might crash or never end; and the addresses of arrays."""
 
 from libcpp.vector cimport vector
 

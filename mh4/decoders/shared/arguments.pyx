@@ -16,7 +16,7 @@ from mh4.decoders.shared.memory import out_of_memory, room_for
 
 LARGEST = 1e30
 
-cdef extern from "kinds.hpp" nogil:
+cdef extern from "score_kinds.hpp" nogil:
     enum:
         MASKS, INVALID
     int kinds[Number](const Number* numbers, size_t count)

@@ -19,7 +19,7 @@ cdef extern from "weights.h" namespace "marginals" nogil:
         double* s1s0
         double* arcs
 
-cdef extern from "choices.hpp" namespace "marginals" nogil:
+cdef extern from "random_choices.hpp" namespace "marginals" nogil:
     cdef struct Samples:
         uint64_t seed
         size_t count, columns

@@ -1,4 +1,4 @@
-"""The search for the best derivation of a sentence."""
+"""What the exact decoders of transitions share: filling a chart, and returning the best derivation of a sentence, or an error."""
 
 from libc.math cimport INFINITY
 

@@ -1,4 +1,4 @@
-// The numbers that marginals are computed with. A sum over derivations is a product of exponentials of scores for each of them:
+// The types of numbers that marginals are computed with. A sum over derivations is a product of exponentials of scores for each of them:
 //
 //     Doubles     float64, in vectors of eight. Charts scale the weights so that this usually suffices, and prove it (see fits).
 //     Extendeds   float64 with an exponent of its own, one at a time: right for any scores, but ten times as slow.

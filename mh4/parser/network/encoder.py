@@ -9,7 +9,7 @@ import numpy as np
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
 from mh4.parser.config import Config
-from mh4.parser.contextual import Contextual
+from mh4.parser.contextual_vectors import Contextual
 from mh4.parser.network.graph import dy
 from mh4.parser.network.layers import Columns, Linear
 from mh4.parser.network.lstm import BiLSTM

@@ -38,7 +38,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from experiments.__main__ import main
-from experiments.engine.bench import Bench
+from experiments.engine.workplace import Bench
 main(["reproduce", *sys.argv[4:]], obj=Bench(Path(sys.argv[3]), [sys.executable, sys.argv[2]]))
 """
 

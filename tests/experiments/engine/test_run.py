@@ -6,9 +6,9 @@ import os
 import time
 
 from experiments.engine import run as module
-from experiments.engine.bench import Bench
 from experiments.engine.progress import failures
 from experiments.engine.run import FAILED, Run, alone, finished_runs
+from experiments.engine.workplace import Bench
 
 
 def line(evaluation):

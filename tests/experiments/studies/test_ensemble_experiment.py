@@ -12,12 +12,12 @@ import toy
 from samples import record, study, usage
 
 import mh4
-from experiments.engine import predictions, records, voting
+from experiments.engine import predictions, records, ways_of_voting
 from experiments.engine.ensembles import ALL, MEMBERS, name_of, record_all_seeds
 from experiments.engine.records import TREES
 from experiments.engine.run import Run
 from experiments.engine.treebank import identified, located, with_test
-from experiments.engine.voting import WAYS, Opinion
+from experiments.engine.ways_of_voting import WAYS, Opinion
 from experiments.pages.writer import averages
 from experiments.studies import report
 from experiments.studies.ensemble import Row
@@ -126,25 +126,25 @@ def test_ways_of_voting_by_hand():
     # Word 1 is the root's; word 2 is headed by 1, according to A, or 3; word 3 by 1.
     one, other = [0, 1, 1], [0, 3, 1]
     a, b = opinion(one), opinion(other)
-    assert voting.in_order([a, b])[1:].tolist() == one and voting.in_order([b, a])[1:].tolist() == other
-    assert voting.equal([a, b, opinion(other)])[1:].tolist() == other
-    assert voting.by_uas([opinion(one, uas=81.0), opinion(other, uas=80.0)])[1:].tolist() == one
-    assert voting.by_uas([opinion(one, uas=80.0), opinion(other, uas=81.0)])[1:].tolist() == other
-    assert voting.by_label([opinion(one, labels=[1, 0.4, 1]), opinion(other, labels=[1, 0.5, 1])])[1:].tolist() == other
-    assert voting.with_second([a, b, opinion(other, second=one)])[1:].tolist() == other
-    assert voting.with_second([a, opinion(other, second=one)])[1:].tolist() == one
+    assert ways_of_voting.in_order([a, b])[1:].tolist() == one and ways_of_voting.in_order([b, a])[1:].tolist() == other
+    assert ways_of_voting.equal([a, b, opinion(other)])[1:].tolist() == other
+    assert ways_of_voting.by_uas([opinion(one, uas=81.0), opinion(other, uas=80.0)])[1:].tolist() == one
+    assert ways_of_voting.by_uas([opinion(one, uas=80.0), opinion(other, uas=81.0)])[1:].tolist() == other
+    assert ways_of_voting.by_label([opinion(one, labels=[1, 0.4, 1]), opinion(other, labels=[1, 0.5, 1])])[1:].tolist() == other
+    assert ways_of_voting.with_second([a, b, opinion(other, second=one)])[1:].tolist() == other
+    assert ways_of_voting.with_second([a, opinion(other, second=one)])[1:].tolist() == one
     sure, unsure = {(1, 2): 9.0, (3, 2): 5.0}, {(1, 2): 5.0, (3, 2): 5.5}
-    assert voting.by_best_tree([opinion(one, best=sure), opinion(other, best=unsure)])[1:].tolist() == one
-    assert voting.by_best_tree([opinion(one, best=unsure), opinion(other, best=sure)])[1:].tolist() == one
-    assert voting.by_best_tree([opinion(other, best=unsure), opinion(other, best=unsure)])[1:].tolist() == other
-    assert voting.by_marginals([opinion(one, other, sure=0.9), opinion(other, one, sure=0.6)])[1:].tolist() == one
-    assert voting.by_marginals([opinion(one, other, sure=0.6), opinion(other, one, sure=0.9)])[1:].tolist() == other
+    assert ways_of_voting.by_best_tree([opinion(one, best=sure), opinion(other, best=unsure)])[1:].tolist() == one
+    assert ways_of_voting.by_best_tree([opinion(one, best=unsure), opinion(other, best=sure)])[1:].tolist() == one
+    assert ways_of_voting.by_best_tree([opinion(other, best=unsure), opinion(other, best=unsure)])[1:].tolist() == other
+    assert ways_of_voting.by_marginals([opinion(one, other, sure=0.9), opinion(other, one, sure=0.6)])[1:].tolist() == one
+    assert ways_of_voting.by_marginals([opinion(one, other, sure=0.6), opinion(other, one, sure=0.9)])[1:].tolist() == other
 
 
 def test_opinions_are_those_of_the_decoders(home, paths):
     sentences = conllu.read(str(paths["dev"]))[:15]
     parsers = [mh4.load(str(home / "runs" / "toy" / system / "seed1")) for system in SYSTEMS]
-    seen = dict(voting.opinions(parsers, [70.0, 60.0], sentences))
+    seen = dict(ways_of_voting.opinions(parsers, [70.0, 60.0], sentences))
     assert sorted(seen) == list(range(len(sentences)))
     parsed = [parser.parse(sentences) for parser in parsers]
     in_question = others = 0

@@ -262,7 +262,7 @@ SINGLE = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from experiments.__main__ import main
-from experiments.engine.bench import Bench
+from experiments.engine.workplace import Bench
 main(sys.argv[3:], obj=Bench(trainer=[sys.executable, sys.argv[2]]))
 """
 

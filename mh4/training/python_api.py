@@ -11,7 +11,7 @@ from mh4.errors import InputError, shown
 from mh4.parser import config as configuration
 from mh4.parser import systems
 from mh4.parser.config import Config
-from mh4.parser.contextual import Contextual
+from mh4.parser.contextual_vectors import Contextual
 from mh4.parser.model_files import not_a_file, opened, source
 from mh4.parser.parsing import Parser, items_of
 from mh4.parser.vectors import Vectors
@@ -48,7 +48,7 @@ def train(
     init: the folder of a trained model to begin with, instead of random weights. The new model has its settings, unless others
     are given; system and network (sections encoder and scorer) cannot be changed. seed: 0 to 2**31 - 1.
     vectors: a file with vectors of words (see mh4.parser.vectors), kept with the model. contextual: files with vectors of the words of
-    all sentences (see mh4.parser.contextual).
+    all sentences (see mh4.parser.contextual_vectors).
     progress: called after each evaluation on dev with what is written to metrics.jsonl, a dictionary with "updates", "loss" (per
     word), "dev_uas", "dev_las" (percent) and more; or a mh4.util.progress.Listener, which is also told of each update.
 

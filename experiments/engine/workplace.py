@@ -1,4 +1,4 @@
-"""The folders of studies, and the command that trains; tests replace both."""
+"""Where a study works: its folders, its console, and the command that trains; tests replace them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -11,7 +11,7 @@ import mh4
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
 from mh4.parser import config, long_sentences
-from mh4.parser.contextual import Contextual, key
+from mh4.parser.contextual_vectors import Contextual, key
 from mh4.parser.model import Model
 from mh4.parser.parsing import Parser
 from mh4.parser.vocabulary import Vocabulary
