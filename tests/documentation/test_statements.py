@@ -267,10 +267,10 @@ def test_what_the_paper_says_of_scores(said):
     assert sum(points < 0 for points in greedy) == 3
     said(
         "differences.md",
-        "| so they do on Vietnamese and Indonesian, in test LAS, by 0.5 to 0.9, except for MH3 on Vietnamese: 0.1 |",
+        "| so they do on Vietnamese and Indonesian, in test LAS, by 0.4 to 0.9, except for MH3 on Vietnamese: 0.1 |",
     )
     mh3, oneec = (ahead("test_las", system, "mst", ["vi", "id"]) for system in ("mh3", "1ec"))
-    assert [round(points, 1) for points in (*mh3, *oneec)] == [0.1, 0.9, 0.5, 0.5]
+    assert [round(points, 1) for points in (*mh3, *oneec)] == [0.1, 0.9, 0.5, 0.4]
 
 
 def test_mh4_and_1ec_by_length(said):
@@ -343,8 +343,8 @@ def test_how_mh4_two_learns(said):
     said("differences.md", "22,000 and 28,000 updates by 0.4 on each.")
     late = [lead(folder, 22000, 28000) for folder in ("hu-authors", "got-authors")]
     assert [round(points, 1) for points in late] == [0.4, 0.4]
-    said("differences.md", "it is ahead by 0.1 on Hungarian between 10,000 and 20,000 updates, and behind by 0.4 on Gothic,")
-    assert [round(lead(folder, 10000, 20000), 1) for folder in ("hu", "got")] == [0.1, -0.4]
+    said("differences.md", "it is ahead by 0.1 on Hungarian between 10,000 and 18,000 updates, and behind by 0.4 on Gothic,")
+    assert [round(lead(folder, 10000, 18000), 1) for folder in ("hu", "got")] == [0.1, -0.4]
     said("differences.md", "where its training ends after 22,000.")
     ends = [record["updates"] for record in records.load("got") if record["system"] == "mh4-two"]
     assert round(statistics.mean(ends) / 1000) == 22
@@ -358,14 +358,20 @@ def test_what_a_falling_learning_rate_does(said):
             assert row["seeds"] == "1"
     said(
         "differences.md",
-        "Within our settings, it raises `mh4-two` by 0.32 on Hungarian, and lowers `mh3` and `mh4-hybrid` there by 0.34",
+        "Within our settings, it raises `mh4-two` by 0.32 on Hungarian, and lowers `mh3` and `mh4-hybrid` there by 0.26",
     )
-    said("differences.md", "and 0.33; on Gothic, it raises `mh4-two` by 0.15 and `mh3` by 0.17 (one run each, ± 0.22 to 0.23).")
+    said(
+        "differences.md",
+        "and 0.23; on Gothic, it raises `mh4-two` by 0.15 and `mh3` by 0.17, and changes `mh4-hybrid` by -0.02 "
+        "(one run each, ± 0.26 to 0.27).",
+    )
     effects = {key: float(row["uas_effect"]) for key, row in found["full"].items()}
-    expected = {("mh4-two", "hu"): 0.32, ("mh3", "hu"): -0.34, ("mh4-two", "got"): 0.15, ("mh3", "got"): 0.17}
-    assert effects == pytest.approx({**expected, ("mh4-hybrid", "hu"): -0.33}, abs=0.0051)  # the csv is rounded, too
+    expected = {("mh4-two", "hu"): 0.32, ("mh3", "hu"): -0.26, ("mh4-two", "got"): 0.15, ("mh3", "got"): 0.17}
+    assert effects == pytest.approx(
+        {**expected, ("mh4-hybrid", "hu"): -0.23, ("mh4-hybrid", "got"): -0.02}, abs=0.0051
+    )  # the csv is rounded, too
     errors = [round(float(row["uas_error"]), 2) for row in found["full"].values()]
-    assert (min(errors), max(errors)) == (0.22, 0.23)
+    assert (min(errors), max(errors)) == (0.26, 0.27)
 
     def ahead(within):
         uas = {key: float(row["uas"]) for key, row in found[within].items()}
