@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import toy
@@ -45,3 +46,14 @@ def test_the_scripts_of_make_find_what_they_import(script):
 
 def test_there_are_such_scripts():
     assert {"tests/slurm/check.py", "tests/slurm/corpus.py", "tests/hostile/fuzz.py", "tools/package.py"} <= set(SCRIPTS)
+
+
+def test_the_overview_of_experiments_names_files_that_there_are():
+    """In the rows of its table, each below the folder that the row, or one above it, begins with."""
+    folder, named = "", []
+    for line in (toy.ROOT / "experiments" / "README.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("| `") or line.startswith("| |"):
+            first, _, rest = line[2:].partition("|")
+            folder = first.strip(" `") or folder
+            named += [Path(folder) / name for name in re.findall(r"`(\w+\.py)`", rest)]
+    assert len(named) > 15 and [str(path) for path in named if not (toy.ROOT / "experiments" / path).is_file()] == []
