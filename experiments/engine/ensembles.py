@@ -135,8 +135,8 @@ def record_all_seeds(bank: Treebank, records: Records, systems: Sequence[str], r
     if len(untested) == len(voters):
         bank = replace(bank, test=None)
     elif untested:
-        said = "%s: no ensemble of all seeds, as %s: test them, with make reproduce and CONLL17"
-        print(said % (bank.name, "these have no test scores: " + ", ".join(untested)), file=sys.stderr)
+        said = "%s: no ensemble of all seeds, as these have no test scores: %s: test them, with make reproduce and CONLL17"
+        print(said % (bank.name, ", ".join(untested)), file=sys.stderr)
         return None
     whole = Run(ALL, 0, folder)
     with tempfile.TemporaryDirectory() as place:

@@ -321,8 +321,11 @@ def _differences(lines: Sequence[Line]) -> list[Figure]:
 def _by_length(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Section]:
     """Where MH4 is better than 1EC, by the length of the dependency: from the csv files that `make compare` has written."""
     columns, shown, again = ["length"], [], []
-    for name, seeds in ((name, compare.common_seeds(mine)) for name, mine in runs.items() if not name.endswith("-authors")):
-        page, found = results / ("%s-mh4-hybrid-1ec.csv" % name), list[int]()
+    for name, mine in runs.items():
+        if name.endswith("-authors"):  # make compare takes our settings
+            continue
+        page, seeds = results / ("%s-mh4-hybrid-1ec.csv" % name), compare.common_seeds(mine)
+        found: list[int] = []
         if page.exists():
             found, scores = compare.f1_by_group(page, "length")
             columns.append(language(name) + ("" if found == seeds else ", seeds %s" % " ".join(map(str, found))))
@@ -338,9 +341,8 @@ def _by_length(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Sect
         "LANG-mh4-hybrid-1ec.md."
     )
     missing = ["To be compared, with make compare: %s." % ", ".join(again)] if again else []
-    return (
-        [Section("MH4 and 1EC by the length of dependencies", [Table(columns, body, right=1), said, *missing])] if shown else []
-    )
+    table = Table(columns, body, right=1)
+    return [Section("MH4 and 1EC by the length of dependencies", [table, said, *missing])] if shown else []
 
 
 def _two(scores: tuple[float, float] | None) -> str:

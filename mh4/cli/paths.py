@@ -91,14 +91,17 @@ def _check(written: Iterable[str], read: Iterable[str]) -> None:
     """InputError if a file that is written is also read, or belongs to a model or folder that is read, by whatever name."""
     from mh4.util.files import identity
 
-    outputs = {"standard output" if path == "-" else path: identity(1 if path == "-" else path) for path in written}
-    by_file = {found or os.path.realpath(path): path for path, found in outputs.items()}
-    for path in read:
-        folder = os.path.isdir(path)
-        for file in _in_folder(path) if folder else [path]:
-            # A file that a model may have counts even if there is none.
-            output = by_file.get(identity(0 if file == "-" else file) or (os.path.realpath(file) if folder else ""))
-            if output:
+    outputs = {identity(1) if path == "-" else identity(path) or os.path.realpath(path): path for path in written}
+    outputs.pop(None, None)
+    keys: dict[str, Any]
+    for path in read if outputs else ():
+        if os.path.isdir(path):  # a file that a model may have counts even if there is none
+            keys = {file: identity(file) or os.path.realpath(file) for file in _in_folder(path)}
+        else:
+            keys = {path: identity(0 if path == "-" else path)}
+        for file, key in keys.items():
+            if key in outputs:
+                output = "standard output" if outputs[key] == "-" else outputs[key]
                 name = "standard input" if file == "-" else file
                 raise InputError("%s would overwrite %s, which is read: choose another output" % (output, name))
 

@@ -9,7 +9,7 @@ from click.shell_completion import CompletionItem
 from mh4.cli.group import resumable, say
 from mh4.cli.options import contextual_option
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
-from mh4.errors import InputError
+from mh4.errors import InputError, counted
 
 
 class _SystemOption(click.Option):
@@ -109,9 +109,7 @@ def train(system: str | None, model: str, init: str | None, log: str | None, qui
     with TrainingProgress(log, quiet) as listener:  # the other options are called as the arguments of mh4.train
         mh4.train(model=model, system=system, init=init, progress=listener, **given)
     summary = Folder(model).record("summary.json")
-    reached = "dev UAS %(dev_uas).2f, LAS %(dev_las).2f after %(updates)d update%(s)s, %(tokens_per_second)d tokens/s" % {
-        **summary,
-        "s": "s" * (summary["updates"] != 1),
-    }
+    scores = "dev UAS %(dev_uas).2f, LAS %(dev_las).2f" % summary
+    reached = "%s after %s, %d tokens/s" % (scores, counted(summary["updates"], "update"), summary["tokens_per_second"])
     of_treebanks = ["  %(file)s: UAS %(uas).2f, LAS %(las).2f" % scores for scores in summary.get("dev_treebanks", ())]
     say("%s: %s, seed %d: %s" % (model, summary["system"], given["seed"], reached), *of_treebanks)

@@ -56,7 +56,7 @@ def parsed(tokens: TokenList, sentence: Sentence) -> TokenList:
             if misc or given:
                 columns["misc"] = misc or None
         copies.append(Token({**first, **token, **columns}))
-    metadata = {name: value for name, value in tokens.metadata.items() if name != NOTE} | (
-        {NOTE: sentence.note} if sentence.note else {}
-    )
-    return TokenList(copies, metadata=Metadata(metadata), default_fields=tokens.default_fields)
+    metadata = Metadata({name: value for name, value in tokens.metadata.items() if name != NOTE})
+    if sentence.note:
+        metadata[NOTE] = sentence.note
+    return TokenList(copies, metadata=metadata, default_fields=tokens.default_fields)
