@@ -48,12 +48,17 @@ def test_there_are_such_scripts():
     assert {"tests/slurm/check.py", "tests/slurm/corpus.py", "tests/hostile/fuzz.py", "tools/package.py"} <= set(SCRIPTS)
 
 
-def test_the_overview_of_experiments_names_files_that_there_are():
-    """In the rows of its table, each below the folder that the row, or one above it, begins with."""
-    folder, named = "", []
-    for line in (toy.ROOT / "experiments" / "README.md").read_text(encoding="utf-8").splitlines():
-        if line.startswith("| `") or line.startswith("| |"):
-            first, _, rest = line[2:].partition("|")
-            folder = first.strip(" `") or folder
-            named += [Path(folder) / name for name in re.findall(r"`(\w+\.py)`", rest)]
-    assert len(named) > 15 and [str(path) for path in named if not (toy.ROOT / "experiments" / path).is_file()] == []
+FOLDERS = ("mh4", "experiments", "benchmarks", "docs", "examples", "tests", "tools")
+
+
+def test_pages_and_docstrings_name_files_that_there_are():
+    """Such as `parsing.py` or `decoders/mh4/deduction.pyx`, the end of the path of a file of ours."""
+    paths = [path for folder in FOLDERS for path in (toy.ROOT / folder).rglob("*")] + list(toy.ROOT.glob("*"))
+    ours = ["/%s" % path.relative_to(toy.ROOT).as_posix() for path in paths]
+    named = [
+        (path.name, name)
+        for path in paths
+        if path.suffix in (".md", ".py", ".pyx", ".hpp", ".h") and path.name != "CHANGELOG.md" and path != Path(__file__)
+        for name in re.findall(r"`((?:[\w-]+/)*\w+\.(?:pyx|pyi|py|hpp))\b", path.read_text(encoding="utf-8"))
+    ]
+    assert len(named) > 150 and [each for each in named if not any(path.endswith("/" + each[1]) for path in ours)] == []

@@ -1,8 +1,9 @@
 """Training runs and their records.
 
-command, options, bench: what the studies share: their commands, what they are asked for, and where they work. run: one training run and
-its output; treebank: its input; experiment: the runs for a treebank; grid: executes them, a few at a time, and progress displays them;
-predictions: the trees of a finished model; records: the saved results, from which all tables are made, and record: what is in one;
-ensembles: finished models combined, by the ways of voting; shared_task: the scores of the shared task's systems; workflow: runs as jobs
-of Snakemake, each a call of single, and costs: what they take; provenance: where results come from.
+- What studies share: `command.py`, `options.py` (what they are asked for), and `workplace.py` (where they work).
+- `run.py`: one training run and its output; `treebank.py`: its input; `predictions.py`: the trees of its model.
+- `experiment.py`: the runs for a treebank; `local_runs.py` executes them, a few at a time, and `progress.py` displays them.
+- `workflow.py`: runs as jobs of Snakemake, each a call of `single.py`; `costs.py`: what they take.
+- `records.py`: the saved results, from which all tables are made, `record_fields.py`: what is in one, `provenance.py`: where it comes from.
+- `ensembles.py`: finished models combined, in the ways of `ways_of_voting.py`; `shared_task.py`: the scores of the shared task's systems.
 """

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from experiments.engine.grid import Stopped
+from experiments.engine.local_runs import Stopped
 from mh4.cli.group import reporting_errors, say
 from mh4.errors import InputError
 from mh4.util import streams

@@ -18,7 +18,7 @@ from experiments import paper
 from experiments.engine import records
 from experiments.engine.provenance import EXPERIMENTS, machine
 from experiments.engine.run import read_json, system_and_loss
-from experiments.engine.workflow import Grid, Requests, folder_of
+from experiments.engine.workflow import Grid, Resources, folder_of
 from mh4.data import conllu, treebanks
 from mh4.parser import config, systems
 from mh4.util import memory
@@ -172,7 +172,7 @@ def wall_clock(jobs: Sequence[float], cores: int) -> float:
     return max(free)
 
 
-def requests(grids: Sequence[Grid], home: Path) -> Requests:
+def resources(grids: Sequence[Grid], home: Path) -> Resources:
     """What every training of these grids can request of a cluster: enough for all, and four times the longest that is estimated."""
     known, lasting = speeds(grids, home), evaluations(EXPERIMENTS / "results", grids[0].bank.settings)
     longest, memory = 0.0, 0
@@ -182,4 +182,4 @@ def requests(grids: Sequence[Grid], home: Path) -> Requests:
             speed = known[key(bank.lang, bank.settings, system)]
             longest = max(longest, seconds(system, counted, speed, lasting, bank.settings_files))
             memory = max(memory, speed.memory)
-    return Requests(memory=memory * 3 // 2 + 200, minutes=30 + round(longest * 4 / 60))
+    return Resources(memory=memory * 3 // 2 + 200, minutes=30 + round(longest * 4 / 60))

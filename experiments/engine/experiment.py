@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from experiments.engine import predictions
-from experiments.engine.grid import train_all
+from experiments.engine.local_runs import train_all
 from experiments.engine.provenance import commit, machine, shown
 from experiments.engine.record_fields import Record
 from experiments.engine.records import TREES, TREES_BLOB, Records, load

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.engine.ensembles import MEMBERS, NAME
-from experiments.engine.grid import Stopped, ending_signals
+from experiments.engine.local_runs import Stopped, ending_signals
 from experiments.engine.provenance import EXPERIMENTS, shown
 from experiments.engine.records import RECORD, Records
 from experiments.engine.run import Run, finished_runs, read_json
@@ -72,8 +72,8 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Requests:
-    """What a training requests of a cluster: memory in MB, and minutes."""
+class Resources:
+    """What a training asks a cluster for: memory in MB, and minutes."""
 
     memory: int = 1000
     minutes: int = 120
@@ -136,7 +136,7 @@ def only_one(home: Path) -> Iterator[int]:
 
 
 def execute(
-    grids: Sequence[Grid], command: str, profile: str, jobs: int | None, requests: Requests, more: Sequence[str], locked: int
+    grids: Sequence[Grid], command: str, profile: str, jobs: int | None, resources: Resources, more: Sequence[str], locked: int
 ) -> None:
     """Has Snakemake make the missing records; afterwards `Grid.unfinished` tells what it did not make.
 
@@ -159,8 +159,8 @@ def execute(
         "members": MEMBERS,
         "treebanks": {grid.bank.name: list(grid.options) for grid in grids},
         "records": [[grid.bank.name, run.system, run.seed] for grid in grids for run in grid.runs],
-        "memory": requests.memory,
-        "minutes": requests.minutes,
+        "memory": resources.memory,
+        "minutes": resources.minutes,
     }
     config_file = str(folder / "config.json")
     write_text(config_file, json.dumps(config, indent=1) + "\n")

@@ -70,7 +70,7 @@ def paper(bench: Bench, profile: str, jobs: str, snakemake: str, **others: str) 
         there = sum(len(grid.runs) for grid in grids) - missing
         print("records to make: %d, already there: %d" % (missing, there), flush=True)
         if missing:
-            needs = costs.requests(grids, bench.home) if profile == "slurm" else workflow.Requests()
+            needs = costs.resources(grids, bench.home) if profile == "slurm" else workflow.Resources()
             workflow.execute(grids, command, profile, at_once, needs, further, lock)
         failed = [workflow.failure(grid, run) for grid in grids for run in grid.unfinished()]
         try:

@@ -2,5 +2,5 @@
 
 A request goes through the files in this order: `connections.py` (time limits of clients), `app.py` (addresses and answers),
 `parameters.py` (what a client sends), `tasks.py` (what it asks for), `workers.py` (the queue and the processes), and in one of these
-processes `answering.py` and `formats.py`; `observing.py` writes the log and counts. `server.py` starts and ends all this.
+processes `answering.py` and `formats.py`; `log_and_metrics.py` writes the log and counts. `server.py` starts and ends all this.
 """

@@ -26,7 +26,7 @@ template <class To> class Corner {
                 if (kinds(row, columns) & INVALID)
                     return false;
                 for (size_t y = 0; y < columns; y++)
-                    to[transposed ? y * rows + x : y] = row[y] > -(From)1e30 ? (To)row[y] : -(To)INFINITY;
+                    to[transposed ? y * rows + x : y] = row[y] > -(From)LARGEST ? (To)row[y] : -(To)INFINITY;
                 to += transposed ? 0 : columns;
             }
         return true;

@@ -14,12 +14,13 @@ from libcpp.vector cimport vector
 from mh4.decoders.shared.derivation import NotInClass
 from mh4.decoders.shared.memory import out_of_memory, room_for
 
-LARGEST = 1e30
-
 cdef extern from "score_kinds.hpp" nogil:
+    const double LARGEST_SCORE "LARGEST"
     enum:
         MASKS, INVALID
     int kinds[Number](const Number* numbers, size_t count)
+
+LARGEST = LARGEST_SCORE
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 

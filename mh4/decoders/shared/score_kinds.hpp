@@ -3,10 +3,11 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { MASKS = 1, INVALID = 2 };  // finite numbers from -1e30 down; numbers of 1e30 or more, or NaN
+constexpr double LARGEST = 1e30;
+enum { MASKS = 1, INVALID = 2 };  // finite numbers from -LARGEST down; numbers of LARGEST or more, or NaN
 
 template <class Number> static inline int kinds(const Number *numbers, size_t count) {
-    const Number largest = (Number)1e30, none = -(Number)INFINITY;
+    const Number largest = (Number)LARGEST, none = -(Number)INFINITY;
     int masks = 0, invalid = 0;
     for (size_t x = 0; x < count; x++) {  // the compiler makes vectors of this
         invalid |= !(numbers[x] < largest);

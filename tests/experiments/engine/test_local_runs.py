@@ -10,7 +10,7 @@ import time
 import pytest
 from samples import ROOT, STAND_IN, calls, toy
 
-from experiments.engine import grid
+from experiments.engine import local_runs
 from experiments.engine.progress import LiveTable
 from experiments.engine.run import TRAINING, Run
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 def test_no_more_than_the_asked_number_at_a_time(run, monkeypatch):
     most = []
-    start = grid._start
+    start = local_runs._start
 
     def counted(*arguments):
         child = start(*arguments)
@@ -28,7 +28,7 @@ def test_no_more_than_the_asked_number_at_a_time(run, monkeypatch):
         return child
 
     processes = []
-    monkeypatch.setattr(grid, "_start", counted)
+    monkeypatch.setattr(local_runs, "_start", counted)
     assert run("--lang", "toy", "--systems", "mh3 mst", "--seeds", "1 2 3", "--jobs", "2") == 0
     assert len(most) == 6 and max(most) <= 1
 
@@ -131,7 +131,7 @@ def test_the_live_table_fits_the_terminal(tmp_path):
 def test_nohup_is_respected():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with grid.ending_signals(grid._interrupt):
+        with local_runs.ending_signals(local_runs._interrupt):
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
     finally:
