@@ -27,9 +27,13 @@ def started(*command, code=0, **env):
 
 
 def check_decoders():
-    """The digest, which is the same for every variant; each has vectors of its own width."""
+    """The digest, which is the same for every variant; each has modules of its own, and vectors of its own width."""
     widths, digests = {}, set()
     for variant in processor.variants():
+        for path in (Path(mh4.__file__).parent / "decoders").glob("*/%s/*.so" % variant):
+            imported = "mh4.decoders.%s.%s" % (path.parts[-3], path.name.partition(".")[0])
+            found = started(sys.executable, "-c", "import %s as module; print(module.__file__)" % imported, MH4_SIMD=variant)
+            assert found.strip() == str(path), (found, path)
         widths[variant], digest = started(sys.executable, DIGEST, MH4_SIMD=variant).split()
         digests.add(digest)
     everything = {"avx512": "16", "avx2": "8", "baseline": "4"}

@@ -39,12 +39,12 @@ def appearance(system: str) -> tuple[str, str]:
 
 
 def differences(rows: Sequence[tuple[str, float, float]]) -> str:
-    """The differences from the paper, with two standard errors: (label, difference, standard error) from top to bottom."""
+    """The differences from the paper, with what they have to exceed: (label, difference, margin) from top to bottom."""
     figure, axes = _figure(0.8 + 0.2 * len(rows))
     places = range(len(rows), 0, -1)
-    for place, (_, difference, error) in zip(places, rows, strict=True):
-        colour = COLOURS[1] if abs(difference) > 2 * error else COLOURS[0]
-        axes.errorbar(difference, place, xerr=2 * error, fmt="o", color=colour, markersize=4, elinewidth=1)
+    for place, (_, difference, margin) in zip(places, rows, strict=True):
+        colour = COLOURS[1] if abs(difference) > margin else COLOURS[0]
+        axes.errorbar(difference, place, xerr=margin, fmt="o", color=colour, markersize=4, elinewidth=1)
     axes.axvline(0.0, color="#888888", linewidth=0.8)
     axes.set_yticks(list(places), [label for label, _, _ in rows], fontsize=8)
     axes.set_xlabel("dev UAS minus the paper's, points")

@@ -123,12 +123,15 @@ def language(name: str) -> str:
     return summary.title(bank) + (", authors' settings" if name != bank else "")
 
 
-def standard_error(ours: Average, theirs: Average) -> float | None:
-    """Of the difference of two means; the paper's standard deviation stands for ours if we have one run. None if it has none."""
+def margin(ours: Average, theirs: Average) -> float | None:
+    """Two standard errors of the difference of two means; the paper's standard deviation stands for ours if we have one run.
+
+    None if the paper has none.
+    """
     if theirs.std is None:
         return None
     spread = theirs.std if ours.std is None else ours.std
-    return error_of_difference(spread, max(1, len(ours.seeds)), theirs.std, paper.SEEDS)
+    return 2 * error_of_difference(spread, max(1, len(ours.seeds)), theirs.std, paper.SEEDS)
 
 
 def _answer(lines: Sequence[Line]) -> list[str | Figure]:
@@ -301,19 +304,19 @@ def _ours(ours: Average | None) -> str:
 def _difference(ours: Average | None, theirs: Average | None) -> str:
     if ours is None or theirs is None:
         return ""
-    error, difference = standard_error(ours, theirs), ours.mean - theirs.mean
+    most, difference = margin(ours, theirs), ours.mean - theirs.mean
     if not ours.seeds and paper.same_digits(ours.mean, theirs.mean):
         return "✓"
-    return "%+.2f%s" % (difference, " *" if error is not None and abs(difference) > 2 * error else "")
+    return "%+.2f%s" % (difference, " *" if most is not None and abs(difference) > most else "")
 
 
 def _differences(lines: Sequence[Line]) -> list[Figure]:
     rows = []
     for line in lines:
         for system, ours in line.ours.items():
-            error = standard_error(ours, line.paper[system]) if system in line.paper else None
-            if error is not None:
-                rows.append(("%s %s" % (language(line.name), system), ours.mean - line.paper[system].mean, error))
+            most = margin(ours, line.paper[system]) if system in line.paper else None
+            if most is not None:
+                rows.append(("%s %s" % (language(line.name), system), ours.mean - line.paper[system].mean, most))
     caption = "Dev UAS minus the paper's; lines show two standard errors, and orange ones do not reach zero."
     return [Figure(drawings.differences(rows), caption)] if rows else []
 

@@ -40,7 +40,7 @@ class Encoder:
 
 @dataclass(frozen=True)
 class Scorer:
-    """Deep biaffine scores of transitions and arcs; MLPs of one tanh layer for tags and labels."""
+    """Deep biaffine scores of transitions and arcs, and scores of tags and labels, all from MLPs of one tanh layer."""
 
     mlp_units: int = 192  # of each MLP between the bi-LSTM and the scores
     single_root: bool = True  # exactly one dependent of the root, as in UD

@@ -13,7 +13,7 @@ from mh4.decoders.batch.threads cimport (
 )
 from mh4.decoders.mst.decoder cimport Contraction
 from mh4.decoders.oneec.parts cimport write_parts
-from mh4.decoders.oneec.search cimport Search as OneECSearch
+from mh4.decoders.oneec.interfaces cimport Search as OneECSearch
 from mh4.decoders.shared.arguments cimport not_below_root
 from mh4.decoders.shared.chart_memory cimport KEEP
 from mh4.decoders.shared.replay cimport Replay, Rows, Scores, replay, write

@@ -11,7 +11,7 @@ from libcpp.vector cimport vector
 from mh4.decoders.batch.threads cimport (
     DONE, FAILED, Corner, Corners, Padded, Sentences, Tensors, Worker, all_padded, as_padded,
 )
-from mh4.decoders.oneec.search cimport Sums as OneECSearchSums
+from mh4.decoders.oneec.interfaces cimport Sums as OneECSearchSums
 from mh4.decoders.shared.arguments cimport not_below_root
 from mh4.decoders.shared.marginals cimport Counts, Scores, Sums
 

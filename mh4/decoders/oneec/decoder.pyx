@@ -85,7 +85,7 @@ import numpy as np
 from libc.math cimport INFINITY
 
 from mh4.decoders.oneec.parts cimport parts_of
-from mh4.decoders.oneec.search cimport Search
+from mh4.decoders.oneec.interfaces cimport Search
 from mh4.decoders.shared.chart_memory cimport KEEP
 
 from mh4.decoders.shared import arguments

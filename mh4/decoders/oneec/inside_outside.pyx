@@ -9,7 +9,7 @@ from libc.math cimport INFINITY
 from libcpp.vector cimport vector
 
 from mh4.decoders.oneec.parts cimport ARC, CROSSED_ARC, GRANDPARENT, PARTS, SIBLING, parts_of, write_parts
-from mh4.decoders.oneec.search cimport Search, Sums
+from mh4.decoders.oneec.interfaces cimport Search, Sums
 from mh4.decoders.shared.arguments cimport address
 from mh4.decoders.shared.replay cimport Rows
 

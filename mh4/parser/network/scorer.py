@@ -133,7 +133,8 @@ class TensorScores:
 class JointScorer:
     """Scores of transitions by one tanh layer over the vectors at all positions of a configuration, as in the authors' greedy MH4.
 
-    A configuration is a row of positions; empty ones and the end of the sentence have learned vectors, or that of the end.
+    These are for training; to parse, joint.decode computes them itself. A configuration is a row of positions; empty ones and the end of
+    the sentence have learned vectors, or that of the end.
     """
 
     def __init__(self, system: GreedySystem, config: Config, parameters: "dy.ParameterCollection") -> None:

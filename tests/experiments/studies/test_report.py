@@ -146,9 +146,9 @@ def test_toy_runs_with_other_settings_are_in_the_report_on_toy_alone(results):
 def test_two_standard_errors():
     """Of the difference of two independent means; one run takes the paper's standard deviation."""
     theirs = average([80.0, 81.0])
-    assert report.standard_error(average([1.0, 3.0], [1, 2]), theirs) == pytest.approx((2 / 2 + 0.5 / 5) ** 0.5)
-    assert report.standard_error(average([1.0], [1]), theirs) == pytest.approx((0.5 / 1 + 0.5 / 5) ** 0.5)
-    assert report.standard_error(average([1.0, 3.0], [1, 2]), average([80.0])) is None
+    assert report.margin(average([1.0, 3.0], [1, 2]), theirs) == pytest.approx(2 * (2 / 2 + 0.5 / 5) ** 0.5)
+    assert report.margin(average([1.0], [1]), theirs) == pytest.approx(2 * (0.5 / 1 + 0.5 / 5) ** 0.5)
+    assert report.margin(average([1.0, 3.0], [1, 2]), average([80.0])) is None
 
 
 @pytest.mark.slow
