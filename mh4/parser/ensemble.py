@@ -44,6 +44,7 @@ _UNSPECIFIED = "dep"  # the label where no member has one
 
 # A table of strings, and the probability of each (except the unknown one) for every word: (len(table) - 1, words).
 Opinion = tuple[Table, np.ndarray]
+Member = tuple[Parser, "Scores"]
 
 
 @dataclass
@@ -144,15 +145,14 @@ class Ensemble:
             votes = [found[k] for found in by_member] + [other.heads for other in _votes(sentence)]
             with parsing.naming(sentence, "parse"):
                 heads.append(vote(votes, self.tree))
-        labels = [_opinion(parser, "labels", mine.labels(heads)) for parser, mine in members]
+        labels = [_opinion(parser, "labels", mine.labels(heads)) for parser, mine in _alike(members, "label_subtypes")]
         columns = {"deprels": _most_probable([*labels, _labels_of_files(sentences, heads)], self._roots(sentences, heads))}
         for column in TAGS:
-            able = [(parser, mine.tags[column]) for parser, mine in members if column in mine.tags]
+            able = [each for each in members if column in each[0].model.predicted_tags]
             if able:
-                settings = able[0][0].model.config.scorer  # members that predict something else in this column have no say in it
-                alike = [each for each in able if each[0].model.config.scorer.xpos_with_upos == settings.xpos_with_upos]
-                predicted = _most_probable([_opinion(parser, column, tags) for parser, tags in alike])
-                columns[column] = as_column(column, predicted, settings)
+                alike = _alike(able, "xpos_with_upos") if column == "xpos" else able
+                predicted = _most_probable([_opinion(parser, column, mine.tags[column]) for parser, mine in alike])
+                columns[column] = as_column(column, predicted, alike[0][0].model.config.scorer)
         parsed = parsing.annotated(sentences, heads, columns)
         if confidence:
             for sentence, *found in zip(parsed, *[parser.marginals(sentences, mine) for parser, mine in members], strict=True):
@@ -223,6 +223,12 @@ def _check_votes(sentence: Sentence, parsers: Sequence[Parser]) -> None:
             raise InputError("%s: vote %d is not a tree over its words: %s" % (where, number, error)) from None
         if other.deprels is None or len(other.deprels) != len(sentence) or not all(isinstance(d, str) for d in other.deprels):
             raise InputError("%s: vote %d has not a relation for each of its words" % (where, number))
+
+
+def _alike(members: Sequence[Member], setting: str) -> Sequence[Member]:
+    """Those whose scorer has this setting as the first does: the others predict strings of another kind, and have no say in these."""
+    settings = [getattr(parser.model.config.scorer, setting) for parser, _ in members]
+    return [member for member, value in zip(members, settings, strict=True) if value == settings[0]]
 
 
 def _opinion(parser: Parser, column: str, scores: "dy.Expression") -> Opinion:

@@ -4,6 +4,7 @@ import hashlib
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from mh4.parser.network.graph import dy, forward, lock
 from mh4.parser.network.scorer import Classifier, scorer_of
 from mh4.parser.temperature import Calibration
 from mh4.parser.vectors import Vectors
-from mh4.parser.vocabulary import TAGS, Vocabulary
+from mh4.parser.vocabulary import TAGS, Vocabulary, as_column
 from mh4.util import memory, reading
 from mh4.util.batching import batches
 from mh4.util.files import write_text
@@ -80,9 +81,15 @@ class Model:
         self.labeller = Classifier(2 * units, len(vocabulary.labels), config, parameters)
 
     @property
-    def predicted_tags(self) -> list[str]:
-        """The columns of tags that the model has learned to predict."""
+    def learned_tags(self) -> list[str]:
+        """The columns of tags that the network is trained to predict."""
         return [column for column in TAGS if getattr(self.config.training, column + "_weight") > 0]
+
+    @cached_property
+    def predicted_tags(self) -> list[str]:
+        """Those that the model predicts: a column that was always `_`, as in treebanks that lack it, is none."""
+        known = {column: getattr(self.vocabulary, column).strings[1:] for column in self.learned_tags}
+        return [column for column, found in known.items() if {*as_column(column, found, self.config.scorer)} != {"_"}]
 
     def __reduce__(self) -> tuple[Any, ...]:
         made = (self.system.name, self.config, self.vocabulary, self.seed, self.vectors, False)
@@ -218,7 +225,7 @@ class Model:
 class Scores:
     """The network's scores for the sentences of one minibatch, added to the current graph.
 
-    trees: the score tensors of derivations; tags: by column, (tags, words of the minibatch), of the columns that the model predicts;
+    trees: the score tensors of derivations; tags: by column, (tags, words of the minibatch), of the columns that it learns;
     last: the newest expression of them. With `rng`, dropout is applied.
     """
 
@@ -229,7 +236,7 @@ class Scores:
         words = [column for start, stop in self._columns for column in range(start + 1, stop - 1)]
         self.trees = model.scorer(layers[-1], self._columns, self._training)
         tagged = layers[-1 if model.config.scorer.tags_from == "last" else 0]
-        self.tags = {tag: model.taggers[tag](dy.select_cols(tagged, words), self._training) for tag in model.predicted_tags}
+        self.tags = {tag: model.taggers[tag](dy.select_cols(tagged, words), self._training) for tag in model.learned_tags}
         self.last = dy.zeros(1)
 
     def labels(self, heads: Sequence[np.ndarray]) -> "dy.Expression":

@@ -168,8 +168,8 @@ class Parser:
         heads = [derivation.heads for derivation in derivations]
         settings = self.model.config.scorer
         columns = {
-            column: as_column(column, best(tags.npvalue(), getattr(vocabulary, column)), settings)
-            for column, tags in scores.tags.items()
+            column: as_column(column, best(scores.tags[column].npvalue(), getattr(vocabulary, column)), settings)
+            for column in self.model.predicted_tags
         }
         roots = headed_by_root(heads) if settings.root_label and vocabulary.labels[ROOT] else None
         columns["deprels"] = best(scores.labels(heads).npvalue(), vocabulary.labels, roots)

@@ -2,6 +2,7 @@
 
 import functools
 import json
+from dataclasses import replace
 from itertools import product
 
 import brute
@@ -17,6 +18,7 @@ from mh4.data.conllu import Sentence
 from mh4.decoders.beam import joint
 from mh4.decoders.mh4 import first_found as first_mh4
 from mh4.parser import config, first_found, oracle, systems
+from mh4.parser.ensemble import Ensemble
 from mh4.parser.model import Model
 from mh4.parser.network.graph import dy, forward
 from mh4.parser.network.layers import Biaffine
@@ -231,6 +233,30 @@ def test_what_is_learned_and_written(everything):
     found = model(everything, "mst", "scorer.xpos_with_upos=true", "training.feats_weight=0")
     (parsed,) = Parser(found).parse(everything[:1])
     assert set(parsed.xpos) <= {tag for s in everything for tag in s.xpos} and parsed.feats == everything[0].feats
+
+
+def test_members_that_predict_other_strings_have_no_say_in_these(everything):
+    """Models of the pair of UPOS and XPOS vote for UPOS and FEATS as all do; those without subtypes do not vote for labels."""
+    ours = Parser(model(everything, "mst"))
+    theirs = Parser(model(everything, "mh3", "scorer.xpos_with_upos=true", "scorer.label_subtypes=false"))
+    alone, both = theirs.parse(everything), Ensemble([theirs, ours]).parse(everything)
+    for column in ("xpos", "deprels"):
+        assert [getattr(s, column) for s in both] == [getattr(s, column) for s in alone]
+    for column in ("upos", "feats"):
+        assert [getattr(s, column) for s in both] != [getattr(s, column) for s in alone]
+
+
+def test_a_column_that_a_treebank_lacks_is_not_predicted(everything):
+    """It is left as it is, and other members of an ensemble decide on it."""
+    lacking = [replace(s, xpos=["_"] * len(s), feats=["_"] * len(s)) for s in everything]
+    ours = Parser(model(everything, "mst"))
+    for changed in ([], ["scorer.xpos_with_upos=true"]):
+        found = model(lacking, "mst", *changed)
+        assert found.learned_tags == ["upos", "xpos", "feats"] and found.predicted_tags == ["upos"]
+        parsed = Parser(found).parse(everything[:5])
+        assert [(s.xpos, s.feats) for s in parsed] == [(s.xpos, s.feats) for s in everything[:5]]
+        expected, voted = ours.parse(everything[:5]), Ensemble([Parser(found), ours]).parse(everything[:5])
+        assert [(s.xpos, s.feats) for s in voted] == [(s.xpos, s.feats) for s in expected]
 
 
 def test_labels_of_roots(everything):
