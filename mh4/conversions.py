@@ -2,15 +2,20 @@
 
 from typing import Any
 
-from conllu import TokenList, parse
+from conllu.models import Token, TokenList
+from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS
 
 from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
 from mh4.errors import InputError, needs
 
 
 def to_token_list(sentence: Sentence) -> TokenList:
-    """A conllu.TokenList."""
-    return parse(sentence.to_conllu())[0]
+    """A conllu.TokenList, as conllu.parse reads it, which would also split a word at two spaces."""
+    rows = [line.split("\t") for line in sentence.to_conllu().rstrip("\n").split("\n")]
+    read = [(name, DEFAULT_FIELD_PARSERS.get(name, list.__getitem__)) for name in DEFAULT_FIELDS]
+    return TokenList(
+        [Token({name: value(row, i) for i, (name, value) in enumerate(read)}) for row in rows], default_fields=DEFAULT_FIELDS
+    )
 
 
 def to_udapi(sentence: Sentence) -> Any:

@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from conllu.models import TokenList
@@ -21,6 +22,7 @@ from mh4.data.conllu import Sentence
 from mh4.errors import InputError, shown
 
 Treebank = str | os.PathLike[str] | Iterable[Sentence | TokenList]
+_PATH = (str, bytes, os.PathLike)
 
 
 def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
@@ -33,9 +35,16 @@ def evaluate(gold: Treebank, system: Treebank) -> dict[str, Score]:
 
 
 def compare(gold: Treebank, a: Treebank, b: Treebank) -> Comparison:
-    """Where parses `a` are better than parses `b`, and whether that may be due to chance. Raises InputError as `evaluate` does."""
+    """Where parses `a` are better than parses `b`, and whether that may be due to chance. Raises InputError as `evaluate` does.
+
+    The path of what is given as sentences is "gold", "a" or "b".
+    """
     with _files(gold, a, b) as paths:
-        return comparison.compare(*paths)
+        found = comparison.compare(*paths)
+    given = zip((gold, a, b), paths, ("gold", "a", "b"), strict=True)
+    path, of_a, of_b = (path if isinstance(treebank, _PATH) else name for treebank, path, name in given)
+    one, other = found.systems
+    return replace(found, path=path, systems=(replace(one, path=of_a), replace(other, path=of_b)))
 
 
 def coverage(treebank: Treebank) -> Coverage:
@@ -53,7 +62,7 @@ def _files(*treebanks: Treebank) -> Iterator[list[str]]:
     with ExitStack() as stack:
         paths, temporary = [], []
         for treebank in treebanks:
-            if isinstance(treebank, (str, bytes, os.PathLike)):
+            if isinstance(treebank, _PATH):
                 paths.append(os.fsdecode(treebank))
                 continue
             file = stack.enter_context(tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n", suffix=".conllu"))

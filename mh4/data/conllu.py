@@ -371,7 +371,7 @@ class Rejects:
         self._file, self._new, self.count, self.kept = file, new or file, 0, 0
 
     def __call__(self, lines: list[str], error: InputError) -> None:
-        text = "".join(lines)
+        text = "".join(lines).removeprefix(_BYTE_ORDER_MARK)  # which would follow the comment
         end = "" if is_blank(lines[-1]) and text.endswith("\n") else "\n" if text.endswith("\n") else "\n\n"
         self._new.write("# rejected = %s\n%s%s" % (one_line(str(error)), text, end))
         self.count += 1

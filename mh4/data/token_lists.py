@@ -14,12 +14,14 @@ from mh4.errors import InputError
 def sentence_of(tokens: TokenList) -> Sentence:
     """The words of a TokenList, without multiword tokens and empty nodes, with their tags and, if every word has one, their heads.
 
-    Raises InputError if the ids of the words are not 1, 2, 3, ..., as in a list that was filtered.
+    Raises InputError if the ids of the words are not the numbers 1, 2, 3, ..., as in a list that was filtered.
     """
     words = [token for token in tokens if isinstance(token.get("id"), int)]
     heads = [token.get("head") for token in words]
     sent_id = tokens.metadata.get("sent_id")
     name = "sentence %s" % sent_id if sent_id else ""
+    if tokens and not words:
+        raise InputError("%s: no token has a whole number as its id, as words have" % (name or "a TokenList"))
     for number, token in enumerate(words, start=1):
         if token["id"] != number:
             raise InputError("%s: word %d has the id %d, expected %d" % (name or "a TokenList", number, token["id"], number))
@@ -39,7 +41,7 @@ def parsed(tokens: TokenList, sentence: Sentence) -> TokenList:
     probabilities = None if sentence.probabilities is None else sentence.probabilities.tolist()
     copies, m = [], 0
     # Tokens made by hand may lack columns, and TokenLists are written as they are: all columns, in the order of the first ones.
-    first = dict.fromkeys(tokens.default_fields or DEFAULT_FIELDS)
+    first = dict.fromkeys([*(tokens.default_fields or ()), *DEFAULT_FIELDS])
     for token in tokens:
         columns: dict[str, Any] = {}
         if isinstance(token.get("id"), int):

@@ -37,10 +37,14 @@ class Answer:
 
 
 def load(models: Mapping[str, Files]) -> Abilities:
-    """Load the models of this process, by name; returns what each can do. Raises InputError as Parser.load and Segmenter do."""
+    """Load the models of this process, by name; returns what each can do.
+
+    Raises InputError as Parser.load and Segmenter do, and if one cannot parse, as it needs contextual vectors.
+    """
     abilities = {}
     for name, (folder, segmenter) in models.items():
         _parsers[name] = Parser.load(folder)
+        _parsers[name].parse([["."]])
         if segmenter:
             _segmenters[name] = Segmenter(segmenter)
         can = {"tokenizer": name in _segmenters, "tagger": bool(_parsers[name].model.predicted_tags), "parser": True}

@@ -111,7 +111,8 @@ def markdown(card: Mapping[str, Any]) -> str:
     lines += ["| | %s |" % " | ".join(_SCORES[name] for name in shown), "|---" * (len(shown) + 1) + "|"]
     for data, scores in card["scores"].items():
         lines.append("| %s | %s |" % (data, " | ".join("%.2f" % scores[name] if name in scores else "" for name in shown)))
-    lines += ["", "To parse with it:", "", "    mh4 parse --model FILE input.conllu", "", "It was trained by:", ""]
+    more = " --contextual VECTORS" if "contextual" in card["sources"] else ""
+    lines += ["", "To parse with it:", "", "    mh4 parse --model FILE%s input.conllu" % more, "", "It was trained by:", ""]
     lines += ["    " + card["command"], "", "with these settings:", "", "```toml", card["config"].rstrip("\n"), "```"]
     if "resumed" in card:
         said = "It was %s. So the command alone may make another model." % "; ".join(card["resumed"])

@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
+import conllu as library
 import numpy as np
 import pytest
 import toy
@@ -95,6 +96,9 @@ def test_objects_of_conllu():
     tokens = conversions.to_token_list(PARSED)
     assert tokens.serialize() == AS_CONLLU
     assert tokens[0]["head"] == 2 and tokens[0]["misc"] == {"ArcProb": "0.2500"}
+    assert tokens == library.parse(AS_CONLLU)[0]
+    spaced = conversions.to_token_list(sentence(words=["10  000", "\u3000"], deprels=["root", "x"]))
+    assert [token["form"] for token in spaced] == ["10  000", "\u3000"] and spaced[1]["deprel"] == "x"
 
 
 def test_objects_of_udapi():

@@ -111,5 +111,11 @@ def test_a_block_at_the_end_of_a_file():
     assert len(list(conllu.runs(lines(out.getvalue()), 1))) == 4
 
 
+def test_the_byte_order_mark_does_not_follow_the_comment():
+    out = io.StringIO()
+    conllu.Rejects(out)(["\ufeff1\tx\n", "\n"], InputError("file: why"))
+    assert out.getvalue() == "# rejected = file: why\n1\tx\n\n"
+
+
 def test_blocks_have_lines():
     assert Block(["1\tw\n"], conllu.Sentence(["w"], rows=[0])).text({}, "x") == "# mh4 = x\n1\tw\n"

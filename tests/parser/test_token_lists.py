@@ -92,6 +92,8 @@ def test_they_are_measured_as_their_files_are(folder):
     measured, of_files = mh4.compare(bank(gold), bank(out), library.parse_incr(io.StringIO(Path(gold).read_text()))), None
     of_files = comparison.compare(gold, out, gold)
     assert measured.differences == of_files.differences
+    named = mh4.compare(bank(gold), out, bank(gold))
+    assert (named.path, [system.path for system in named.systems]) == ("gold", [out, "b"])
     assert mh4.coverage(bank(gold)) == mh4.coverage(gold) == mh4.coverage(conllu.read(gold))
     assert mh4.coverage(gold).sentences == mh4.coverage(os.fsencode(gold)).sentences == 81
 
@@ -105,10 +107,18 @@ def test_what_is_no_treebank_is_refused(folder, tmp_path):
     assert "not" in refuses("coverage", str(tmp_path / "none.conllu"))
 
 
+def test_those_with_fewer_columns_come_back_with_all(folder):
+    (tokens,) = library.parse("1\tta\tta\tDET\n", fields=["id", "form", "lemma", "upos"])
+    (parsed,) = mh4.load(folder / "model").parse([tokens])
+    assert list(parsed[0]) == list(library.parser.DEFAULT_FIELDS) and parsed[0]["misc"] is None
+
+
 def test_words_have_to_be_numbered(folder):
     parser, tokens = mh4.load(folder / "model"), bank(folder / "in.conllu")
     with pytest.raises(InputError, match="^sentence more: word 1 has the id 2, expected 1$"):
         parser.parse([tokens[0].filter(upos="VERB")])
+    with pytest.raises(InputError, match="^a TokenList: no token has a whole number as its id, as words have$"):
+        parser.parse([library.TokenList([{"id": "1", "form": "ta"}])])
     tokens[0][1]["head"] = 10**12  # which parsing replaces
     (parsed,) = parser.parse(tokens[:1])
     assert {token["head"] for token in parsed if isinstance(token["id"], int)} <= {0, 1, 2}

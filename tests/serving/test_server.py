@@ -16,6 +16,7 @@ import pytest
 for package in ("starlette", "uvicorn", "python_multipart", "prometheus_client", "ufal.udpipe"):
     pytest.importorskip(package, reason="%s is not installed: pip install 'mh4[serve]'" % package)
 
+import toy  # noqa: E402
 from asking import serving  # noqa: E402
 from click.testing import CliRunner  # noqa: E402
 from many_clients import documents, load  # noqa: E402
@@ -24,6 +25,10 @@ from udapi.core.root import Root  # noqa: E402
 from udapi.tool.udpipeonline import UDPipeOnline  # noqa: E402
 
 from mh4 import cli  # noqa: E402
+from mh4.data.conllu import Sentence  # noqa: E402
+from mh4.parser import config  # noqa: E402
+from mh4.parser.model import Model  # noqa: E402
+from mh4.parser.vocabulary import Vocabulary  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -235,7 +240,7 @@ def refused(*arguments):
     return done.output.strip()
 
 
-def test_what_cannot_be_served(models):
+def test_what_cannot_be_served(models, tmp_path):
     model, segmenter = "toy=%s" % (models / "mst"), "toy=%s" % (models / "segmenter")
     assert "none" in refused("--model", "x=none", "--port", "0")
     assert refused("--model", "x") == "mh4: 'x': expected NAME=PATH, with a name of letters, digits, _, - and ."
@@ -243,6 +248,9 @@ def test_what_cannot_be_served(models):
     assert refused("--model", model, "--model", model) == "mh4: --model: a name is given twice"
     assert refused("--model", model, "--segmenter", "x=y") == "mh4: --segmenter x: no --model of this name"
     assert "damaged, or not a segmenter" in refused("--port", "0", "--model", model, "--segmenter", "toy=%s" % __file__)
+    settings = config.with_settings(toy.SMALL, ["encoder.contextual=3"])
+    Model("mst", settings, Vocabulary.of([Sentence(["a"], ["X"], ["X"], ["X"], ["root"])], settings), 1).save(str(tmp_path))
+    assert "needs contextual vectors" in refused("--model", "x=%s" % tmp_path, "--port", "0")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         message = refused("--model", model, "--segmenter", segmenter, "--port", port)

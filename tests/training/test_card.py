@@ -141,6 +141,10 @@ def test_the_card_of_a_reproduced_model(folder, tmp_path):
     made = card.pack(str(tmp_path / "model"), str(tmp_path / "m.mh4"), {})
     assert made["command"] == "make reproduce LANG=toy" and made["commit"] == "abc, def"
     page = card.markdown(made)
+    assert "--contextual" not in page
+    assert "    mh4 parse --model FILE --contextual VECTORS input.conllu" in card.markdown(
+        {**made, "sources": {**made["sources"], "contextual": [{"file": "v", "git_blob": "0"}]}}
+    )
     assert "| commit | abc, def |" in page and "license" not in page and "| test |" not in page
 
 
