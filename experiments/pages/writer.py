@@ -51,6 +51,13 @@ def error_of_difference(std: float, runs: int, other_std: float, other_runs: int
     return math.sqrt(std**2 / runs + other_std**2 / other_runs)
 
 
+def pooled(averages: Sequence[Average]) -> float | None:
+    """The standard deviation between seeds, pooled over averages, as two or three runs say little of it; None if each is of one run."""
+    repeated = [(each.std, len(each.seeds) - 1) for each in averages if each.std is not None]
+    freedom = sum(more for _, more in repeated)
+    return math.sqrt(sum(more * std**2 for std, more in repeated) / freedom) if freedom else None
+
+
 def difference(one: Average | None, other: Average | None) -> str:
     """Of two means, with its standard error if both are of several runs; nothing if one of them is missing."""
     if one is None or other is None:

@@ -2,7 +2,7 @@
 [UD=folder] [JOBS=2]``: what each difference between the authors' settings and ours changes by itself
 
 ``ablations.toml`` lists the rows: settings that are switched together. By default short runs of equal length, with our settings except
-for those of one row, which are the authors'. With LENGTH=full, the rows with the largest effects at full length: the authors' settings
+for those of one row, which are the authors'. With LENGTH=full, the rows that are listed for it at full length: the authors' settings
 within ours, and ours within the authors'; the runs they are compared with are those of ``make reproduce``. Runs already recorded are
 not repeated. The table is not in the paper; its effects also go into the table of ``docs/differences.md``.
 """
@@ -108,7 +108,7 @@ def wanted(rows: Sequence[Row], systems: Sequence[str], within: Within) -> Itera
 
 @click.command(cls=Study)
 @options.variable("langs", "by default hu and got")
-@options.variable("rows", "by default all, or for LENGTH=full those with the largest effects")
+@options.variable("rows", "by default all, or for LENGTH=full those listed for it")
 @options.variable("systems", "of those that the rows name; by default all of these", "mh4-hybrid")
 @options.variable("seeds", "positive whole numbers; by default three")
 @options.variable("length", "full, for runs of full length; by default short ones")

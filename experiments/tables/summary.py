@@ -109,8 +109,7 @@ def as_csv(results: Path) -> str:
 NOTE = """\
 In percent, mean and standard deviation (n - 1) over seeds; the paper has five. seeds: their number, with the authors' settings
 and with ours. Ensembles are of mh4-hybrid, 1ec and mst: of the models of one seed and, in ensemble-all, of the recorded trees of
-all seeds, whose labels vote, too. (With the models of all seeds, which average the probabilities of labels, LAS is slightly
-higher: LANG-ensemble.md.)"""
+all seeds, whose labels vote, too (LANG-ensemble.md has other ways)."""
 
 
 def write(results: Path) -> list[Path]:

@@ -41,9 +41,8 @@ class Score(NamedTuple):
     paper: float | None
 
     def ahead_of(self, other):
-        """By how many points, and, if both have several seeds, the standard error of that."""
-        several = self.std is not None and other.std is not None
-        return self.mean - other.mean, error_of_difference(*self[1:3], *other[1:3]) if several else None
+        """By how many points, and the standard error of that, given what the seed changes."""
+        return self.mean - other.mean, error_of_difference(seed_changes(), self.seeds, seed_changes(), other.seeds)
 
 
 OURS, AUTHORS = "ours", "authors' settings"
@@ -149,7 +148,10 @@ def test_mh5_against_mh4(said):
 
 
 def test_what_training_takes(said):
-    said("howto/treebanks.md", "training took 3 to 53 minutes of processor time and 11,000 to 52,000 updates")
+    said(
+        "howto/treebanks.md",
+        "training took 3 to 53 minutes of processor time, where that was recorded, and 11,000 to 52,000 updates",
+    )
     paths = [path for path in RESULTS.glob("*/*-seed*.json") if not records.is_toy(path.parent.name)]
     found = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
     minutes = [record["cpu_seconds"] / 60 for record in found if record.get("cpu_seconds")]
@@ -181,13 +183,13 @@ def test_the_settings_of_the_authors_and_ours(said):
         "averaged over the [treebanks and systems tried](../experiments/results/summary.md), is less than 0.1 in dev UAS",
     )
     said("differences.md", "and no single one, of at least three seeds, is as large as 0.5.")
-    said("differences.md", "With our settings, these systems are on average about half a point better than the paper says.")
+    said("differences.md", "on average better than the paper says, by 0.5 in dev UAS and 0.4 in test LAS.")
     systems = ("mh3", "mst", "mh4-two", "mh4-hybrid", "1ec")
     seeds = set()
     for score in ("dev_uas", "test_las"):
         ours, authors = (from_the_paper(settings, score, *systems) for settings in (OURS, AUTHORS))
         assert abs(statistics.mean(authors)) < 0.1 and max(map(abs, authors)) < 0.5 and len(authors) >= 12
-        assert 0.3 < statistics.mean(ours) < 0.7
+        assert round(statistics.mean(ours), 1) == {"dev_uas": 0.5, "test_las": 0.4}[score]
         seeds |= {one.seeds for (_, system), one in scores(score, AUTHORS).items() if system in systems and one.paper}
     assert min(seeds) == 3
 
@@ -232,16 +234,15 @@ def test_greedy_parsers_with_the_authors_settings(said):
     said("differences.md", "the greedy parsers are within 0.6 of the paper's dev UAS, in two or more runs each.")
     found = from_the_paper(AUTHORS, "dev_uas", "greedy-mh3", "greedy-mh4")
     assert max(map(abs, found)) < 0.6 and len(found) >= 6
-    said("differences.md", "but narrowly: on Gothic by less than 0.2, on the others by less than two standard errors.")
+    said("differences.md", "on all three treebanks tried, but only on Hungarian by more than a standard error.")
     said("differences.md", "With ours it does not hold on any of these.")
     uas, ours = scores("dev_uas", AUTHORS), scores("dev_uas", OURS)
-    ahead = {}
     for treebank in ("got", "cu", "hu"):
         mh3, mh4 = (uas[treebank, system] for system in ("greedy-mh3", "greedy-mh4"))
         assert min(mh3.seeds, mh4.seeds) >= 2
-        ahead[treebank] = mh3.ahead_of(mh4)
+        points, error = mh3.ahead_of(mh4)
+        assert points > 0 and (points > error) == (treebank == "hu")
         assert ours[treebank, "greedy-mh3"].ahead_of(ours[treebank, "greedy-mh4"])[0] < 0
-    assert 0 < ahead["got"][0] < 0.2 and all(0 < points < 2 * error for points, error in (ahead["cu"], ahead["hu"]))
 
 
 def test_what_the_paper_says_of_scores(said):
@@ -253,9 +254,21 @@ def test_what_the_paper_says_of_scores(said):
     said("differences.md", "(Section 4.1) | less than 0.3 in dev UAS on each treebank tried")
     tried = [treebank for treebank, system in found["dev_uas"] if system == "greedy-mh4-three"]
     assert len(tried) >= 3 and max(map(abs, ahead("dev_uas", "greedy-mh4", "greedy-mh4-three", tried))) < 0.3
-    said("differences.md", "on Gothic, Hungarian and Greek by about a point of dev UAS; on Vietnamese and Indonesian,")
-    assert all(0.5 < points < 1.5 for points in ahead("dev_uas", "mh4-hybrid", "mh4-two", ["got", "hu", "el"]))
-    assert 0 < max(ahead("dev_uas", "mh4-hybrid", "mh4-two", ["vi", "id"])) < 0.3
+    said(
+        "differences.md",
+        "on Gothic and Hungarian by 1.4 and 1.1 points of dev UAS, on Greek and Old Church Slavonic by 0.5 and 0.6 (with",
+    )
+    said(
+        "differences.md",
+        "the authors' settings on three of these by 0.6 to 0.8); on Vietnamese and Indonesian, which are nearly projective",
+    )
+    said("differences.md", "and not among the paper's ten, by -0.1 and 0.2, in one run of `mh4-two` each")
+    hybrid = ahead("dev_uas", "mh4-hybrid", "mh4-two", ["got", "hu", "el", "cu", "vi", "id"])
+    assert [round(points, 1) for points in hybrid] == [1.4, 1.1, 0.5, 0.6, -0.1, 0.2]
+    assert {found["dev_uas"][treebank, "mh4-two"].seeds for treebank in ("vi", "id")} == {1}
+    authors = scores("dev_uas", AUTHORS)
+    points = [authors[treebank, "mh4-hybrid"].mean - authors[treebank, "mh4-two"].mean for treebank in ("got", "hu", "cu")]
+    assert (round(min(points), 1), round(max(points), 1)) == (0.6, 0.8)
     said(
         "differences.md",
         "| in its own Table 4 on eight of ten treebanks; with our settings on three of six: [see above](#greedy-parsers)",
@@ -315,16 +328,14 @@ def test_exact_mh4_against_mh3(said):
     )
     said(
         "differences.md",
-        "and 0.8. With ours, the two are even on Hungarian, and on Gothic `mh3` is ahead by more than three standard errors.",
+        "and 0.8. With ours, the two are even on Hungarian, and on Gothic `mh3` is ahead by 0.4, less than two standard errors.",
     )
     pairs = [[scores("dev_uas", AUTHORS)[lang, system] for system in ("mh3", "mh4-two")] for lang in ("got", "hu")]
     assert [round(mh4.paper - mh3.paper, 1) for mh3, mh4 in pairs] == [0.1, 0.6]
     assert [round(mh4.mean - mh3.mean, 1) for mh3, mh4 in pairs] == [0.2, 0.8]
-    errors = {}
-    for treebank in ("hu", "got"):
-        difference, error = scores("dev_uas", OURS)[treebank, "mh3"].ahead_of(scores("dev_uas", OURS)[treebank, "mh4-two"])
-        errors[treebank] = difference / error
-    assert abs(errors["hu"]) < 1 and 3 < errors["got"] < 4
+    ours = scores("dev_uas", OURS)
+    ahead = {treebank: ours[treebank, "mh3"].ahead_of(ours[treebank, "mh4-two"]) for treebank in ("hu", "got")}
+    assert abs(ahead["hu"][0]) < 0.05 and round(ahead["got"][0], 1) == 0.4 and ahead["got"][0] < 2 * ahead["got"][1]
     said("differences.md", "(On Old Church Slavonic, `mh4-two` is ahead with all three: by 0.9 in the paper, 1.0 and 0.8.)")
     (mh3, mh4), (our_mh3, our_mh4) = [
         [scores("dev_uas", settings)["cu", system] for system in ("mh3", "mh4-two")] for settings in (AUTHORS, OURS)
@@ -334,15 +345,26 @@ def test_exact_mh4_against_mh3(said):
 
 
 def test_how_mh4_two_learns(said):
-    said("differences.md", "in the first 10,000 updates, it is behind by a point of dev UAS on average, with")
-    said("differences.md", "the authors' by 0.1 on Hungarian and 0.4 on Gothic.")
-    early = {folder: lead(folder, 0, 10000) for folder in ("hu", "got", "hu-authors", "got-authors")}
-    assert round(early["hu"]) == round(early["got"]) == -1
+    said(
+        "differences.md",
+        "On Hungarian and Gothic, `mh4-two` learns more slowly than `mh3`, and with our settings more so: in the first",
+    )
+    said(
+        "differences.md",
+        "10,000 updates, it is behind by a point of dev UAS on average, with the authors' by 0.1 on Hungarian and 0.4 on Gothic.",
+    )
+    said(
+        "differences.md",
+        "(On Greek, it is behind by half a point with ours, and on Old Church Slavonic, where its lead is largest, not at all.)",
+    )
+    early = {folder: lead(folder, 0, 10000) for folder in ("hu", "got", "el", "cu", "hu-authors", "got-authors", "cu-authors")}
+    assert round(early["hu"]) == round(early["got"]) == -1 and round(early["el"], 1) == -0.5
     assert (round(early["hu-authors"], 1), round(early["got-authors"], 1)) == (-0.1, -0.4)
+    assert min(early["cu"], early["cu-authors"]) > 0
     said("differences.md", "With theirs, training takes at least 28,000 updates, and `mh4-two` is ahead towards the end: between")
-    said("differences.md", "22,000 and 28,000 updates by 0.4 on each.")
+    said("differences.md", "22,000 and 28,000 updates by 0.5 on Hungarian and 0.4 on Gothic.")
     late = [lead(folder, 22000, 28000) for folder in ("hu-authors", "got-authors")]
-    assert [round(points, 1) for points in late] == [0.4, 0.4]
+    assert [round(points, 1) for points in late] == [0.5, 0.4]
     said("differences.md", "it is ahead by 0.1 on Hungarian between 10,000 and 18,000 updates, and behind by 0.4 on Gothic,")
     assert [round(lead(folder, 10000, 18000), 1) for folder in ("hu", "got")] == [0.1, -0.4]
     said("differences.md", "where its training ends after 22,000.")
@@ -397,18 +419,22 @@ def test_what_treats_mh3_and_mh4_two_differently(said):
         assert abs(float(effect)) < 2 * float(error)
 
 
-def test_what_the_seed_changes(said):
-    """The standard deviation between runs that differ only in their seed, pooled over treebanks, systems and settings."""
-    said("differences.md", "The seed alone changes the dev UAS of a run by 0.3 (the standard deviation in our records)")
-    repeated = [
+def seed_changes():
+    """The standard deviation of dev UAS between runs that differ only in their seed, pooled over treebanks, systems and settings."""
+    found = [
         one
         for settings in (OURS, AUTHORS)
         for (_, system), one in scores("dev_uas", settings).items()
-        if one.std and "ensemble" not in system
+        if "ensemble" not in system
     ]
-    freedom = sum(one.seeds - 1 for one in repeated)
-    squares = sum((one.seeds - 1) * one.std**2 for one in repeated)
-    assert freedom > 20 and round((squares / freedom) ** 0.5, 1) == 0.3
+    repeated = [one for one in found if one.std]
+    assert sum(one.seeds - 1 for one in repeated) > 100
+    return (sum((one.seeds - 1) * one.std**2 for one in repeated) / sum(one.seeds - 1 for one in repeated)) ** 0.5
+
+
+def test_what_the_seed_changes(said):
+    said("differences.md", "The seed alone changes the dev UAS of a run by 0.3 (the standard deviation in our records)")
+    assert round(seed_changes(), 1) == 0.3
 
 
 def test_the_speed_of_decoders(said):
