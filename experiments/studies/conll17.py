@@ -129,7 +129,7 @@ def page(kept: Sequence[SharedTask], missing: Mapping[str, str], repeat: str) ->
         mine = [record for record in kept if paper.test_table(record["lang"]) == number]
         parts += ["Table %d, LAS on the test sets of UD 2.0:" % number, table(mine)] if mine else []
     entries = [record["systems"][system] for record in kept for system in COLUMNS if system in record["systems"]]
-    made = sorted({(entry["commit"], entry["scorer"]) for entry in entries})
+    made = sorted({(entry.get("commit", "unknown"), entry.get("scorer", "unknown")) for entry in entries})
     return [
         *parts,
         SAID,

@@ -109,6 +109,16 @@ def test_what_is_scored_is_not_scored_again_nor_lost(folders, tmp_path, capsys, 
     assert "no hu-c2l2" not in capsys.readouterr().out
 
 
+def test_scores_of_an_unknown_commit(folders, tmp_path):
+    home = tmp_path / "home"
+    assert score(folders, home) == 0
+    record = kept(home)
+    del record["systems"]["c2l2"]["commit"]
+    (home / "results" / "conll17" / "hu.json").write_text(json.dumps(record))
+    assert score(folders, home) == 0
+    assert "At commit unknown, with the official scorer of udtools " in (home / "results" / "conll17.md").read_text()
+
+
 def test_a_file_that_the_scorer_refuses(folders, tmp_path, capsys, monkeypatch):
     bad = folders[1] / "hu-c2l2.conllu"
     bad.write_text(as_conllu(("a", 0, "root"), ("b", 2, "det"), ("c", 1, "dep"), ("d", 3, "dep")))  # b is its own head
