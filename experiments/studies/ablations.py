@@ -22,7 +22,7 @@ from experiments.engine import options, records
 from experiments.engine.command import Study
 from experiments.engine.experiment import Experiment, train_together
 from experiments.engine.progress import failures
-from experiments.engine.provenance import make_command, report_written
+from experiments.engine.provenance import make_command, report_written, shown
 from experiments.engine.run import alone, requested_systems
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
@@ -239,12 +239,18 @@ def _measured(plan: Plan, results: Path, within: Within, langs: Sequence[str]) -
 
 
 def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | None, system: str) -> list[Score]:
-    """The scores of the runs on a treebank, those of short runs means of the last evaluations; without records of other settings."""
+    """The scores of the runs on a treebank, those of short runs means of the last evaluations; without records of other settings.
+
+    Raises InputError if a run lacks them.
+    """
     bank = variant(plan, Treebank(lang, lang, "", {}, {}), within, row, system)
     folder, found = results / bank.name, []
     for record in records.load_any(bank.name, results):
         if record["system"] == system and records.made_with(record, bank):
             last = [record] if within.full else records.evaluations(folder, system, record["seed"])[-LAST:]
+            if not last or any(score not in line for line in last for score in DEV):
+                without = "%s: the record of %s seed %d has no evaluations, or no dev_las: restore or delete it"
+                raise InputError(without % (shown(folder), system, record["seed"]))
             uas, las = (statistics.mean(line[score] for line in last) for score in DEV)
             found.append(Score(record["seed"], uas, las, record.get("commit", "unknown")))
     return found

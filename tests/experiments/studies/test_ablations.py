@@ -14,6 +14,7 @@ from experiments.engine.treebank import Treebank
 from experiments.pages.document import markdown
 from experiments.studies import ablations
 from experiments.studies.ablations import OURS, SHORT, THEIRS, Measured, Plan, Row, Score
+from mh4.errors import InputError
 from mh4.parser.config import Config
 from mh4.parser.systems import SYSTEMS
 
@@ -217,6 +218,16 @@ def test_what_is_wrong_is_one_sentence(train, stand_in, tmp_path, capsys, argume
     error = capsys.readouterr().err
     assert error.startswith("ablations: " + sentence) and len(error.splitlines()) == 1
     assert not calls(stand_in) and not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize("evaluations", ["", '{"updates": 4000, "dev_uas": 80.0}\n'])
+def test_a_run_without_its_last_scores_is_named(tmp_path, evaluations):
+    row = PLAN.rows[0]
+    bank = ablations.variant(PLAN, PLAIN, SHORT, row, "mh4-hybrid")
+    record(tmp_path, bank.name, "mh4-hybrid", 1, 80.0, settings=dataclasses.asdict(bank.config("mh4-hybrid")))
+    (tmp_path / bank.name / "mh4-hybrid-seed1.jsonl").write_text(evaluations)
+    with pytest.raises(InputError, match="%s: the record of mh4-hybrid seed 1 has no evaluations, or no dev_las" % bank.name):
+        ablations.measured(PLAN, tmp_path, toy=False)
 
 
 def test_help():
