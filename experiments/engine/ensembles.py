@@ -16,7 +16,7 @@ from experiments import paper
 from experiments.engine import predictions
 from experiments.engine.provenance import commit, shown, without_machine
 from experiments.engine.records import TREES, Records, load_any, record_path
-from experiments.engine.run import Run, alone, finished_runs, untrained
+from experiments.engine.run import Run, alone, finished_runs, lacking, untrained
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from mh4.analysis.evaluation import official
@@ -46,10 +46,9 @@ def members(folder: Path, systems: Sequence[str], seeds: Sequence[int]) -> dict[
     """
     runs = {system: {run.seed: run for run in finished_runs(folder, system)} for system in systems}
     for system, mine in runs.items():
-        missing = [str(seed) for seed in seeds if seed not in mine]
-        if not mine or missing:
-            which = " with seed " + ", ".join(missing) if missing else ""
-            raise untrained(system + which, folder)
+        missing = lacking(system, seeds, mine)
+        if missing:
+            raise untrained(missing, folder)
     common = list(seeds) or sorted(set.intersection(*(set(mine) for mine in runs.values())))
     if not common:
         raise InputError("no seed for which every one of %s has a trained model in %s" % (", ".join(systems), shown(folder)))

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -144,19 +144,27 @@ def requested_systems(systems: str, known: Sequence[str], default: Sequence[str]
 def requested_models(folder: Path, systems: str, seeds: str, known: Sequence[str], default: Sequence[str]) -> list[Run]:
     """The finished runs in `folder` that SYSTEMS (as in `requested_systems`) and SEEDS (by default all) ask for.
 
-    Raises InputError if a requested system has none, or if none has a requested seed.
+    Raises InputError if a requested system has none, or if one lacks a requested seed.
     """
-    wanted, models = requested_systems(systems, known, default), []
+    wanted, asked, models = requested_systems(systems, known, default), list(map(int, seeds.split())), []
     for system in wanted:
-        models += [run for run in finished_runs(folder, system) if not seeds or str(run.seed) in seeds.split()]
-        if systems and not any(model.system == system for model in models):
-            raise untrained(system, folder)
+        mine = {run.seed: run for run in finished_runs(folder, system)}
+        missing = lacking(system, asked, mine)
+        if missing and (mine or systems):
+            raise untrained(missing, folder)
+        models += [run for run in mine.values() if not asked or run.seed in asked]
     if not models:
         raise untrained(" or ".join(wanted), folder)
-    for seed in seeds.split():
-        if seed not in {str(run.seed) for run in models}:
-            raise untrained("%s with seed %s" % (" or ".join(wanted), seed), folder)
     return models
+
+
+def lacking(system: str, seeds: Iterable[int], there: Collection[int]) -> str:
+    """What is missing of a system that has runs with the seeds `there`: "mst with seed 2, 3", of those asked for; "mst" without any.
+
+    seeds: those asked for, or none if any will do. Empty if nothing is missing.
+    """
+    missing = [str(seed) for seed in seeds if seed not in there]
+    return "%s with seed %s" % (system, ", ".join(missing)) if missing else "" if there else system
 
 
 def untrained(what: str, folder: Path) -> InputError:

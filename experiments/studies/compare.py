@@ -18,6 +18,7 @@ from experiments.engine.predictions import restored
 from experiments.engine.provenance import report_written, shown
 from experiments.engine.record_fields import Record
 from experiments.engine.records import TREES, load, record_path
+from experiments.engine.run import lacking
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
@@ -72,10 +73,9 @@ def _common_runs(records: Sequence[Record], systems: Sequence[str], seeds: Seque
     """The records of both systems by seed, for the seeds asked for or else all that both have."""
     by_system = [{record["seed"]: record for record in records if record["system"] == system} for system in systems]
     for system, mine in zip(systems, by_system, strict=True):
-        missing = [str(seed) for seed in seeds or () if seed not in mine]
-        if not mine or missing:
-            which = " with seed " + ", ".join(missing) if missing else ""
-            raise InputError("no finished run of %s%s in the results: train it first, with make reproduce" % (system, which))
+        missing = lacking(system, seeds or (), mine)
+        if missing:
+            raise InputError("no finished run of %s in the results: train it first, with make reproduce" % missing)
     common = seeds or common_seeds(records, systems)
     if not common:
         raise InputError("no seed that both %s and %s have a finished run of" % tuple(systems))

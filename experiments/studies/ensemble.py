@@ -18,7 +18,7 @@ from experiments.engine import options, records, ways_of_voting
 from experiments.engine.command import Study
 from experiments.engine.ensembles import MEMBERS, Combiner, dev_uas, members, name_of, record_all_seeds
 from experiments.engine.provenance import report_written
-from experiments.engine.run import Run, requested_systems
+from experiments.engine.run import Run, lacking, requested_systems
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
@@ -94,9 +94,9 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
 def _member(name: str, system: str, seeds: Sequence[int], bench: Bench) -> Row:
     """The scores of a single system, from its records. Raises InputError if one is missing."""
     of_seed = {record["seed"]: record for record in records.load(name, bench.results) if record["system"] == system}
-    missing = ", ".join(str(seed) for seed in seeds if seed not in of_seed)
+    missing = lacking(system, seeds, of_seed)
     if missing:
-        raise InputError("no record of %s with seed %s: make it with make reproduce" % (system, missing))
+        raise InputError("no record of %s: make it with make reproduce" % missing)
     return Row(system, 1, [of_seed[seed] for seed in seeds])
 
 

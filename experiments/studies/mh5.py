@@ -19,7 +19,7 @@ from experiments.engine.command import Study
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record
 from experiments.engine.records import TREES, load, record_path
-from experiments.engine.run import finished_runs
+from experiments.engine.run import finished_runs, lacking
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
@@ -129,15 +129,13 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench
         if not mine:
             bench.console.print("%s: no finished run of %s, which is omitted" % (bank.name, system), soft_wrap=True)
             continue
-        missing = ", ".join(str(seed) for seed in seeds if seed not in {record["seed"] for record in mine})
+        missing = lacking(system, seeds, {record["seed"] for record in mine})
         if missing and every:
-            raise InputError(
-                "%s: no finished run of %s with seed %s: train it, or choose other SEEDS" % (bank.name, system, missing)
-            )
+            raise InputError("%s: no finished run of %s: train it, or choose other SEEDS" % (bank.name, missing))
         for record in mine:
             if not {"dev_las", "tokens_per_second"} <= record.keys():
-                lacking = "%s: the record of %s seed %d has no dev_las or no tokens_per_second"
-                raise InputError(lacking % (bank.name, system, record["seed"]))
+                without = "%s: the record of %s seed %d has no dev_las or no tokens_per_second"
+                raise InputError(without % (bank.name, system, record["seed"]))
         paths = [record_path(bench.results / bank.name, system, record["seed"], TREES) for record in mine]
         parsed = [predictions.heads(path, bank.paths["dev"], gold) for path in paths]
         bench.console.print("%s: timing %s" % (bank.name, system))

@@ -67,7 +67,7 @@ def test_what_is_wrong_is_one_sentence(home, capsys):
     for arguments, sentence in (
         (["--systems", "mh5-hybrid"], "calibration: SYSTEMS: mh5-hybrid is not one of %s\n" % known),
         (["--systems", "mh3"], "calibration: no trained model of mh3 in"),
-        (["--seeds", "1 7"], "calibration: no trained model of mh4-hybrid or mst with seed 7 in"),
+        (["--seeds", "1 7"], "calibration: no trained model of mh4-hybrid with seed 7 in"),
     ):
         assert study("calibration", "--lang", "toy", *arguments, home=home) == 2
         error = capsys.readouterr().err

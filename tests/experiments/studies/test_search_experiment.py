@@ -68,7 +68,7 @@ def test_all_finished_seeds_count_if_none_is_named(home):
         (["--systems", "mst"], "search: SYSTEMS: mst is not one of %s\n" % ", ".join(SEARCHED)),
         (["--systems", "greedy-mh4"], "search: SYSTEMS: greedy-mh4 is not one of %s\n" % ", ".join(SEARCHED)),
         (["--systems", "mh4-two"], "search: no trained model of mh4-two in"),
-        (["--seeds", "3"], "search: no trained model of mh4-hybrid or mh4-two in"),
+        (["--seeds", "1 3"], "search: no trained model of mh4-hybrid with seed 3 in"),
         (["--seeds", "one"], "search: SEEDS: one is not a positive whole number"),
     ],
 )
