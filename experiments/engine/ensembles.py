@@ -117,17 +117,24 @@ def _member(run: Run) -> dict:
     return {"system": run.system, "seed": run.seed, "dev_uas": dev_uas(run), "commit": ", ".join(run.origin().get("commits", []))}
 
 
-def record_all_seeds(bank: Treebank, records: Records, systems: Sequence[str], reproduce: str) -> Scores | None:
+def record_all_seeds(
+    bank: Treebank, records: Records, systems: Sequence[str], reproduce: str, asked: Sequence[int] = ()
+) -> Scores | None:
     """Lets the recorded trees of these systems vote, those of all seeds that every system has, and records the result as `ALL`, seed 0.
 
-    None if there are fewer than two seeds, or if only some of the runs have been tested. The first to vote is the run with the highest
-    dev UAS.
+    asked: the seeds that the command `reproduce` is for, if not all. None if there are fewer than two seeds, or others than it is for,
+    or if only some of the runs have been tested. The first to vote is the run with the highest dev UAS.
     """
     folder = records.folder
     recorded = [run for run in load_any(bank.name, folder.parent) if run["system"] in systems]
     recorded = [run for run in recorded if record_path(folder, run["system"], run["seed"], TREES).exists()]
     seeds = set.intersection(*({run["seed"] for run in recorded if run["system"] == system} for system in systems))
     if len(seeds) < 2:
+        return None
+    others = seeds.difference(asked or seeds)
+    if others:
+        said = "%s: no ensemble of all seeds, as SEEDS leaves out %s"
+        print(said % (bank.name, ", ".join(map(str, sorted(others)))), file=sys.stderr)
         return None
     voters = sorted((run for run in recorded if run["seed"] in seeds), key=lambda run: run["dev_uas"], reverse=True)
     untested = ["%s seed %d" % (run["system"], run["seed"]) for run in voters if "test_las" not in run]

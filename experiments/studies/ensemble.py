@@ -63,7 +63,8 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     asked = options.request(lang, systems, seeds, ud, conll17=conll17)
     wanted = requested_systems(systems, GLOBAL_SYSTEMS, MEMBERS)
     bank = asked.treebank()
-    by_seed = members(bench.models(bank.name), wanted, asked.seeds if seeds else ())
+    of_seeds = asked.seeds if seeds else ()
+    by_seed = members(bench.models(bank.name), wanted, of_seeds)
     combiner, repeat = Combiner(bank, bench), options.repeat()
     kept = records.Records(bench.results, bank)
     rows = [_member(bank.name, run.system, list(by_seed), bench) for run in next(iter(by_seed.values()))]
@@ -87,7 +88,7 @@ def ensemble(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17
     table(rows).print(bench.console)
     by_way(ways).print(bench.console)
     if set(wanted) == set(MEMBERS):
-        record_all_seeds(bank, kept, wanted, repeat)
+        record_all_seeds(bank, kept, wanted, repeat, of_seeds)
     report_written(written + treebank.write(bank.name, bench.results))
 
 

@@ -119,7 +119,7 @@ def _pages(grids: Sequence[Grid], results: Path, command: str) -> None:
     for grid in grids:  # the shared task's columns of Tables 5 and 6
         shared_task.score_available(grid.bank, results)
         if set(ensembles.MEMBERS) <= set(grid.systems):
-            ensembles.record_all_seeds(grid.bank, grid.records, ensembles.MEMBERS, command)
+            ensembles.record_all_seeds(grid.bank, grid.records, ensembles.MEMBERS, command, grid.seeds)
     try:
         _coverage(grids, results)
     except InputError as error:  # perhaps in a treebank that was not asked for

@@ -12,13 +12,14 @@ import toy
 from samples import record, study, usage
 
 import mh4
-from experiments.engine import predictions, records, ways_of_voting
+from experiments.engine import ensembles, predictions, records, ways_of_voting
 from experiments.engine.ensembles import ALL, MEMBERS, name_of, record_all_seeds
 from experiments.engine.records import TREES
 from experiments.engine.run import Run
 from experiments.engine.treebank import identified, located, with_test
 from experiments.engine.ways_of_voting import WAYS, Opinion
 from experiments.pages.writer import averages
+from experiments.studies import ensemble as study_of_ensembles
 from experiments.studies import report
 from experiments.studies.ensemble import Row
 from mh4.analysis.evaluation import attachment_scores, official
@@ -82,6 +83,19 @@ def test_the_pages_and_the_records(home, paths, capsys):
     assert all("| %s | " % way in page for way in WAYS) and "ensemble of all seeds" in out
     tables = [(results / name).read_text(encoding="utf-8") for name in ("toy.md", "toy-test.md")]
     assert all("| ensemble-mh3-mst | 1 2 | " in text for text in tables)
+
+
+@pytest.mark.slow
+def test_one_seed_does_not_record_the_ensemble_of_all(home, paths, tmp_path, monkeypatch, capsys):
+    shutil.copytree(home, tmp_path / "home")
+    for module in (ensembles, study_of_ensembles):
+        monkeypatch.setattr(module, "MEMBERS", SYSTEMS)
+    folder = tmp_path / "home" / "results" / "toy"
+    for name in ("mh3-seed1", "mh3-seed2", "mst-seed1", "mst-seed2"):
+        predictions.keep(folder / (name + ".trees.gz"), {"dev": paths["dev"]}, {"dev": paths["dev"]})
+    assert study("ensemble", "--lang", "toy", "--seeds", "2", home=tmp_path / "home") == 0
+    assert "toy: no ensemble of all seeds, as SEEDS leaves out 1\n" in capsys.readouterr().err
+    assert (folder / "ensemble-seed2.json").exists() and not (folder / "ensemble-all-seed0.json").exists()
 
 
 def test_only_the_papers_ensemble_has_its_name():
@@ -194,7 +208,9 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
             assert record_all_seeds(bank, kept, MEMBERS, "make paper") is None
     kept.write(run := Run(MEMBERS[0], 3, tmp_path), {"dev_uas": 99.0, "dev_las": 60.0})
     predictions.keep(kept.path(run, TREES), {"dev": paths["dev"]}, {"dev": wrong})
-    assert record_all_seeds(bank, kept, MEMBERS, "make paper") == {"dev_uas": 100.0, "dev_las": 100.0}
+    assert record_all_seeds(bank, kept, MEMBERS, 'make paper SEEDS="2 3"', (2, 3)) is None
+    assert capsys.readouterr().err == "toy: no ensemble of all seeds, as SEEDS leaves out 1\n"
+    assert record_all_seeds(bank, kept, MEMBERS, 'make paper SEEDS="1 2"', (1, 2)) == {"dev_uas": 100.0, "dev_las": 100.0}
     [found] = [run for run in records.load("toy", tmp_path) if run["system"] == ALL]
     assert {(member["system"], member["seed"]) for member in found["members"]} == {(s, k) for s in MEMBERS for k in (1, 2)}
     assert found["members"][0]["seed"] == 2  # the highest dev UAS first
