@@ -6,6 +6,7 @@ This is not in the paper, whose parsers read the segmentation of the shared task
 paragraphs by blank lines, and lines wrap.
 """
 
+import json
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +19,7 @@ import click
 
 from experiments.engine import options
 from experiments.engine.command import Study
-from experiments.engine.run import Run, requested_models
+from experiments.engine.run import Run, read_json, requested_models
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
@@ -28,7 +29,7 @@ from mh4.analysis import evaluation
 from mh4.data import conllu
 from mh4.data.conllu import Block
 from mh4.data.segmenter import EPOCHS
-from mh4.errors import InputError
+from mh4.errors import InputError, needs
 from mh4.parser.systems import SYSTEMS
 from mh4.util.files import git_blob_id, write_text
 
@@ -100,22 +101,32 @@ def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path)
 @click.pass_obj
 def text(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll17: str) -> None:
     """Measure and write the table."""
-    from mh4.data.segmenter import train
-
     asked = options.request(lang, seeds=seeds, ud=ud, conll17=conll17)
     bank = asked.treebank()
     if bank.test is None:
         raise InputError("no test set with the segmentation of the shared task: name its folder, CONLL17=folder")
     models = requested_models(bench.models(bank.name), systems, seeds, list(SYSTEMS), DEFAULT_SYSTEMS)
-    segmenter = bench.models(bank.name) / "segmenter.udpipe"
-    if not segmenter.exists():
-        bench.console.print("training a segmenter on %s" % bank.paths["train"].name, soft_wrap=True)
-        train(str(bank.paths["train"]), str(bank.paths["dev"]), str(segmenter), report=bench.console.print)
+    segmenter = trained_segmenter(bank, bench)
     with tempfile.TemporaryDirectory() as folder:
         rows = list(measure(bank, models, str(segmenter), Path(folder)))
     title, parts = bank.title + ": from raw text", page(bank, segmenter, rows, options.repeat())
     pages = document.write(bench.results, bank.name + "-text", title, parts, as_csv(bank, rows))
     show(bench.console, summary(rows), "F1 by the official scorer, on the test set.", pages)
+
+
+def trained_segmenter(bank: Treebank, bench: Bench) -> Path:
+    """The segmenter of a treebank: the one that is there if the note beside it says that it was made from the same, or else a new one."""
+    from mh4.data.segmenter import train
+
+    segmenter = bench.models(bank.name) / "segmenter.udpipe"
+    note = segmenter.with_suffix(".json")
+    with needs("segmenting text", "text", "ufal.udpipe"):
+        made_from = {**bank.blobs, "epochs": EPOCHS, "ufal.udpipe": metadata.version("ufal.udpipe")}
+    if not segmenter.exists() or read_json(note) != {**made_from, "segmenter": git_blob_id(segmenter)}:
+        bench.console.print("training a segmenter on %s" % bank.paths["train"].name, soft_wrap=True)
+        train(str(bank.paths["train"]), str(bank.paths["dev"]), str(segmenter), report=bench.console.print)
+        write_text(str(note), json.dumps({**made_from, "segmenter": git_blob_id(segmenter)}, indent=1) + "\n")
+    return segmenter
 
 
 def summary(rows: Sequence[Row]) -> Table:

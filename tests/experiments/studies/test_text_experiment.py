@@ -2,6 +2,7 @@
 
 import csv
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import toy
 from samples import study
 
 import mh4
+from experiments.engine.treebank import located
+from experiments.engine.workplace import Bench
 from experiments.studies import text as raw_text
 from mh4.analysis.evaluation import attachment_scores
 from mh4.data import conllu, segmenter, treebanks
@@ -78,6 +81,28 @@ def test_the_table_and_the_page(tmp_path, monkeypatch, capsys):
     page = (tmp_path / "results" / "toy-text.md").read_text(encoding="utf-8")
     assert "make text LANG=toy" in page and str(tmp_path) not in page and "toy-text.md" in capsys.readouterr().out
     assert (tmp_path / "runs" / "toy" / "segmenter.udpipe").exists()
+
+
+def test_a_segmenter_made_from_something_else_is_trained_again(tmp_path, monkeypatch):
+    pytest.importorskip("ufal.udpipe", reason="ufal.udpipe is not installed")
+    trained = []
+
+    def train(train_file, dev_file, path, report):
+        trained.append(path)
+        Path(path).write_text("segmenter %d" % len(trained))
+
+    monkeypatch.setattr(segmenter, "train", train)
+    bank, bench = located("toy", None), Bench(home=tmp_path)
+    path = tmp_path / "runs" / "toy" / "segmenter.udpipe"
+    path.parent.mkdir(parents=True)
+    path.write_text("not made here")
+    for change in (lambda: None, lambda: monkeypatch.setattr(raw_text, "EPOCHS", 30), lambda: path.write_text("another")):
+        before = len(trained)
+        change()
+        for _ in range(2):
+            assert raw_text.trained_segmenter(bank, bench) == path and len(trained) == before + 1
+    raw_text.trained_segmenter(replace(bank, blobs={**bank.blobs, "train": "other"}), bench)
+    assert path.read_text() == "segmenter 4"
 
 
 def test_what_is_wrong_is_one_sentence(tmp_path, capsys):
