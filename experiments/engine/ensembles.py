@@ -144,12 +144,12 @@ def record_all_seeds(
         said = "%s: no ensemble of all seeds, as these have no test scores: %s: test them, with make reproduce and CONLL17"
         print(said % (bank.name, ", ".join(untested)), file=sys.stderr)
         return None
+    trees = [predictions.of_record(folder, voter, bank.paths["dev"]) for voter in voters]
     whole = Run(ALL, 0, folder)
     with tempfile.TemporaryDirectory() as place:
         parsed = {}
         for split, file in bank.to_parse.items():
             parsed[split] = Path(place) / (split + ".conllu")
-            trees = [record_path(folder, voter["system"], voter["seed"], TREES) for voter in voters]
             parsed[split].write_text(_voted(file, trees, Path(place)), encoding="utf-8")
         predictions.keep(records.path(whole, TREES), bank.to_parse, parsed)
         scores = _scores(bank, parsed)

@@ -5,6 +5,7 @@ relation for each word, and an empty line after each sentence. ``python -m exper
 """
 
 import gzip
+import math
 import re
 import subprocess
 import zlib
@@ -16,6 +17,9 @@ import click
 import numpy as np
 
 from experiments.engine.command import Command
+from experiments.engine.provenance import shown
+from experiments.engine.record_fields import Record
+from experiments.engine.records import TREES, TREES_BLOB, record_path
 from experiments.engine.run import environment
 from mh4.data import conllu
 from mh4.decoders.shared import arguments
@@ -98,6 +102,24 @@ def restored(trees: Path, file: Path) -> str:
 def heads(trees: Path, file: Path, sentences: Sequence[conllu.Sentence]) -> list[np.ndarray]:
     """The heads in `trees` of each sentence of `file`: int32 (n+1,), -1 at 0. Raises InputError as `restored`."""
     return [heads for heads, _ in _trees(trees, file, list(map(len, sentences)))]
+
+
+def of_record(folder: Path, record: Record, dev: Path) -> Path:
+    """The file in `folder` of the trees of the run with this record. Raises InputError if they are not those that it scored.
+
+    In a record without their git blob id, that shows by their UAS on the file `dev`.
+    """
+    trees = record_path(folder, record["system"], record["seed"], TREES)
+    if TREES_BLOB in record and trees.exists():
+        same = git_blob_id(trees) == record[TREES_BLOB]
+    else:
+        gold = conllu.read(str(dev))
+        right = [(mine == sentence.heads)[1:] for mine, sentence in zip(heads(trees, dev, gold), gold, strict=True)]
+        same = math.isclose(100 * np.concatenate(right).mean(), record["dev_uas"])
+    if not same:
+        said = "%s does not have the trees of %s seed %d: restore them, or make them again with make reproduce"
+        raise InputError(said % (shown(trees), record["system"], record["seed"]))
+    return trees
 
 
 def _trees(trees: Path, file: Path, lengths: Sequence[int]) -> list[tuple[np.ndarray, list[str]]]:

@@ -47,6 +47,7 @@ class Record(Origin):
     """The record of a finished run, or of an ensemble.
 
     seconds_to_paper: None if the paper's score was never reached. settings_of: the name of the settings, if they are not the defaults.
+    trees_git_blob: the git blob id of the file of its trees.
     """
 
     system: str
@@ -68,6 +69,7 @@ class Record(Origin):
     test: NotRequired[File]
     segmentation: NotRequired[File]
     settings: NotRequired[dict[str, Any]]
+    trees_git_blob: NotRequired[str]
     members: NotRequired[list[Member]]
     differs_from: NotRequired[Origin]
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from experiments import paper
 from experiments.engine.provenance import EXPERIMENTS, shown, without_machine
@@ -24,7 +24,7 @@ from mh4.util.files import make_folder, write_text
 RESULTS = EXPERIMENTS / "results"
 RESULT = ("dev_uas", "dev_las", "updates", "test_uas", "test_las")  # what the same inputs should give again
 RECORD, EVALUATIONS, TREES = ".json", ".jsonl", ".trees.gz"
-TREES_BLOB = "trees_git_blob"  # in records: which trees are those of the run
+TREES_BLOB: Final = "trees_git_blob"  # in records: which trees are those of the run
 
 
 def record_path(folder: Path, system: str, seed: int, ending: str) -> Path:

@@ -14,10 +14,10 @@ import click
 
 from experiments.engine import options
 from experiments.engine.command import Study
-from experiments.engine.predictions import restored
+from experiments.engine.predictions import of_record, restored
 from experiments.engine.provenance import report_written, shown
 from experiments.engine.record_fields import Record
-from experiments.engine.records import TREES, load, record_path
+from experiments.engine.records import load
 from experiments.engine.run import lacking
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
@@ -58,7 +58,7 @@ def compare(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> None:
         raise InputError('SYSTEMS: expected two different systems, as in SYSTEMS="%s"' % " ".join(DEFAULT_SYSTEMS))
     bank, results = located(asked.lang, asked.ud), bench.results
     runs = _common_runs(load(bank.name, results), pair, asked.seeds if seeds else None)
-    found = comparison.pooled([_compared(bank, pair, seed, results / bank.name) for seed in runs])
+    found = comparison.pooled([_compared(bank, of_seed, results / bank.name) for of_seed in runs.values()])
     name = "%s-%s-%s" % (bank.name, *pair)
     drawing = results / (name + ".png")
     comparison.plot(str(drawing), found)
@@ -88,13 +88,13 @@ def common_seeds(records: Collection[Record], systems: Sequence[str] = DEFAULT_S
     return sorted(set.intersection(*map(set, seeds)))
 
 
-def _compared(bank: Treebank, systems: Sequence[str], seed: int, folder: Path) -> comparison.Comparison:
+def _compared(bank: Treebank, runs: Sequence[Record], folder: Path) -> comparison.Comparison:
     """The runs of one seed compared on the development set, from their trees."""
     dev = bank.paths["dev"]
     with tempfile.TemporaryDirectory() as scratch:
-        parsed = [Path(scratch) / system for system in systems]
-        for system, path in zip(systems, parsed, strict=True):
-            write_text(str(path), restored(record_path(folder, system, seed, TREES), dev))
+        parsed = [Path(scratch) / run["system"] for run in runs]
+        for run, path in zip(runs, parsed, strict=True):
+            write_text(str(path), restored(of_record(folder, run, dev), dev))
         return comparison.compare(str(dev), *map(str, parsed))
 
 

@@ -18,7 +18,7 @@ from experiments.engine import options, predictions
 from experiments.engine.command import Study
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record
-from experiments.engine.records import TREES, load, record_path
+from experiments.engine.records import load
 from experiments.engine.run import finished_runs, lacking
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
@@ -136,8 +136,9 @@ def _of_treebank(bank: Treebank, seeds: Sequence[int], every: bool, bench: Bench
             if not {"dev_las", "tokens_per_second"} <= record.keys():
                 without = "%s: the record of %s seed %d has no dev_las or no tokens_per_second"
                 raise InputError(without % (bank.name, system, record["seed"]))
-        paths = [record_path(bench.results / bank.name, system, record["seed"], TREES) for record in mine]
-        parsed = [predictions.heads(path, bank.paths["dev"], gold) for path in paths]
+        dev = bank.paths["dev"]
+        paths = [predictions.of_record(bench.results / bank.name, record, dev) for record in mine]
+        parsed = [predictions.heads(path, dev, gold) for path in paths]
         bench.console.print("%s: timing %s" % (bank.name, system))
         rows.append(Row.of(system, mine, reach, parsed, _speed(bank, system, seeds, gold, bench)))
     if not rows:

@@ -1,13 +1,17 @@
 """``make compare`` on recorded trees: it counts what `mh4 compare` counts, summed over the seeds."""
 
 import csv
+import json
+import shutil
 
 import pytest
 from samples import record, study, usage
 
 from experiments.engine import predictions
 from mh4.analysis import comparison
+from mh4.analysis.evaluation import attachment_scores
 from mh4.data import conllu, treebanks
+from mh4.util.files import git_blob_id
 
 SEEDS = (1, 2)
 
@@ -21,7 +25,8 @@ def home(tmp_path):
             parsed = tmp_path / ("%s-%d.conllu" % (system, seed))
             _write_chains(dev["dev"], parsed, 1 if system == "mh3" else seed)
             results = tmp_path / "home" / "results"
-            record(results, "toy", system, seed, 80.0, lang="toy", release="toy treebank")
+            uas = attachment_scores(conllu.read(str(dev["dev"])), conllu.read(str(parsed)))["uas"]
+            record(results, "toy", system, seed, uas, lang="toy", release="toy treebank")
             predictions.keep(results / "toy" / ("%s-seed%d.trees.gz" % (system, seed)), {"dev": dev["dev"]}, {"dev": parsed})
     return tmp_path / "home"
 
@@ -88,6 +93,19 @@ def test_a_run_without_trees(home, capsys):
     assert study("compare", "--lang", "toy", "--systems", "mh3 mst", "--seeds", "2", home=home) == 2
     said = capsys.readouterr().err
     assert "cannot be read as compressed trees" in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("noted", [False, True])
+def test_trees_of_another_run(home, capsys, noted):
+    """By their git blob id, or if it was not recorded, by their score."""
+    folder = home / "results" / "toy"
+    trees, path = folder / "mst-seed1.trees.gz", folder / "mst-seed1.json"
+    if noted:
+        path.write_text(json.dumps({**json.loads(path.read_text()), "trees_git_blob": git_blob_id(trees)}))
+    shutil.copy(folder / "mst-seed2.trees.gz", trees)
+    assert study("compare", "--lang", "toy", "--systems", "mh3 mst", home=home) == 2
+    said = capsys.readouterr().err
+    assert "mst-seed1.trees.gz does not have the trees of mst seed 1: restore them, or" in said and said.count("\n") == 1
 
 
 def test_usage(home, capsys):

@@ -14,7 +14,7 @@ from samples import record, study, usage
 import mh4
 from experiments.engine import ensembles, predictions, records, ways_of_voting
 from experiments.engine.ensembles import ALL, MEMBERS, name_of, record_all_seeds
-from experiments.engine.records import TREES
+from experiments.engine.records import TREES, TREES_BLOB
 from experiments.engine.run import Run
 from experiments.engine.treebank import identified, located, with_test
 from experiments.engine.ways_of_voting import WAYS, Opinion
@@ -27,7 +27,7 @@ from mh4.data import conllu, treebanks
 from mh4.errors import InputError
 from mh4.parser import config
 from mh4.training.trainer import Trainer
-from mh4.util.files import git_blob_id
+from mh4.util.files import git_blob_id, make_folder
 
 SYSTEMS = ("mh3", "mst")
 
@@ -198,16 +198,20 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
             file.writelines("%d\t%s%s%d\tx\t_\t_\n" % (k + 1, word, "\t_" * 4 + "\t", k) for k, word in enumerate(sentence.words))
             file.write("\n")
     kept = records.Records(tmp_path, bank)
+
+    def keep(run, uas, path):
+        make_folder(kept.folder)
+        predictions.keep(kept.path(run, TREES), {"dev": paths["dev"]}, {"dev": path})
+        kept.write(run, {"dev_uas": uas, "dev_las": 60.0, TREES_BLOB: git_blob_id(kept.path(run, TREES))})
+
     for system, seed, path in [
         *((system, 1, paths["dev"]) for system in MEMBERS),
         *zip(MEMBERS, (2, 2, 2), (wrong, wrong, paths["dev"])),
     ]:
-        kept.write(run := Run(system, seed, tmp_path), {"dev_uas": 70.0 + seed, "dev_las": 60.0})
-        predictions.keep(kept.path(run, TREES), {"dev": paths["dev"]}, {"dev": path})
+        keep(Run(system, seed, tmp_path), 70.0 + seed, path)
         if (system, seed) == (MEMBERS[-1], 1):
             assert record_all_seeds(bank, kept, MEMBERS, "make paper") is None
-    kept.write(run := Run(MEMBERS[0], 3, tmp_path), {"dev_uas": 99.0, "dev_las": 60.0})
-    predictions.keep(kept.path(run, TREES), {"dev": paths["dev"]}, {"dev": wrong})
+    keep(Run(MEMBERS[0], 3, tmp_path), 99.0, wrong)
     assert record_all_seeds(bank, kept, MEMBERS, 'make paper SEEDS="2 3"', (2, 3)) is None
     assert capsys.readouterr().err == "toy: no ensemble of all seeds, as SEEDS leaves out 1\n"
     assert record_all_seeds(bank, kept, MEMBERS, 'make paper SEEDS="1 2"', (1, 2)) == {"dev_uas": 100.0, "dev_las": 100.0}
@@ -220,6 +224,9 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
         == sentences[0].heads.tolist()
     )
 
+    shutil.copy(*(kept.path(Run(MEMBERS[0], seed, tmp_path), TREES) for seed in (2, 1)))
+    with pytest.raises(InputError, match="does not have the trees of %s seed 1: " % MEMBERS[0]):
+        record_all_seeds(bank, kept, MEMBERS, "make paper")
     kept.write(Run(MEMBERS[0], 1, tmp_path), {"dev_uas": 72.0, "dev_las": 60.0, "test_las": 61.0})  # trained again, and tested
     (outdated,) = report._outdated({"toy": records.load("toy", tmp_path)})
     assert outdated.endswith("toy ensemble-all seed 0: of another %s seed 1." % MEMBERS[0])

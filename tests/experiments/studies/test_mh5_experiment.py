@@ -1,6 +1,7 @@
 """``make mh5`` on recorded trees for the toy treebank, some of whose sentences are outside MH4."""
 
 import csv
+import shutil
 
 import pytest
 from samples import record, study
@@ -8,6 +9,7 @@ from samples import record, study
 from experiments.engine import predictions
 from mh4 import trees
 from mh4.data import conllu, treebanks
+from mh4.util.files import git_blob_id
 
 
 @pytest.fixture
@@ -26,8 +28,11 @@ def home(tmp_path):
                 )
                 file.write(block.text({conllu.HEAD: [str(head) for head in heads[1:]]}))
         results = tmp_path / "home" / "results"
-        record(results, "toy", system, seed, 90.0 + seed, lang="toy", release="toy treebank", tokens_per_second=1000 * seed)
-        predictions.keep(results / "toy" / ("%s-seed%d.trees.gz" % (system, seed)), {"dev": dev}, {"dev": parsed})
+        kept = results / "toy" / ("%s-seed%d.trees.gz" % (system, seed))
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        predictions.keep(kept, {"dev": dev}, {"dev": parsed})
+        data = {"lang": "toy", "release": "toy treebank", "trees_git_blob": git_blob_id(kept)}
+        record(results, "toy", system, seed, 90.0 + seed, tokens_per_second=1000 * seed, **data)
     return tmp_path / "home"
 
 
@@ -67,3 +72,10 @@ def test_what_is_wrong_is_one_sentence(home, capsys):
     ):
         assert study("mh5", *arguments, home=home) == 2
         assert capsys.readouterr().err.startswith(sentence)
+
+
+def test_trees_of_another_run(home, capsys):
+    results = home / "results" / "toy"
+    shutil.copy(results / "mh4-hybrid-seed2.trees.gz", results / "mh4-hybrid-seed1.trees.gz")
+    assert study("mh5", "--langs", "toy", home=home) == 2
+    assert "mh4-hybrid-seed1.trees.gz does not have the trees of mh4-hybrid seed 1: " in capsys.readouterr().err
