@@ -22,7 +22,6 @@ from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from mh4.analysis.evaluation import official
 from mh4.errors import InputError
-from mh4.parser.config import LOSSES
 from mh4.util.files import git_blob_id, make_folder, relative_if_inside, write_text
 
 
@@ -41,22 +40,21 @@ class Experiment:
 
     def _run(self, system: str, seed: int) -> Run:
         run = Run.at(self.bench.models(self.bank.name), system, seed)
-        name, loss = system_and_loss(system)
+        name, _ = system_and_loss(system)
         here = Path.cwd()
         command = [*self.bench.trainer, "train", "--system", name]
         command += ["--train", str(self.bank.paths["train"]), "--dev", str(self.bank.paths["dev"])]
         command += ["--model", relative_if_inside(run.folder, here), "--seed", str(seed)]
         for file in self.bank.settings_files:
             command += ["--config", relative_if_inside(file, here)]
-        if loss != LOSSES[0]:
-            command += ["--set", "training.loss=" + loss]
-        for assignment in self.bank.assignments:
+        for assignment in self.bank.assigned(system):
             command += ["--set", assignment]
         run.command = command
         return run
 
     def train(self, jobs: int, recorded: Callable[[], object], records_count: bool = False) -> None:
-        """Trains the unfinished runs of this experiment, as `train_together` does."""
+        """Trains the unfinished runs of this experiment, as `train_together` does. Raises InputError for records of other settings."""
+        self.records.check_settings({run.system for run in self.runs})
         train_together([self], self.bank.title, self.bench.models(self.bank.name), jobs, recorded, records_count)
 
     def recorded(self) -> list[Record]:
@@ -68,7 +66,8 @@ class Experiment:
     def is_done(self, run: Run) -> bool:
         """True if the run was finished here with these files and settings; in case of doubt, `mh4 train` decides."""
         origin = run.origin()
-        return run.summary() is not None and origin.get("finished") is not None and origin.get("inputs") == self._inputs()
+        here = run.summary() is not None and origin.get("finished") is not None and origin.get("inputs") == self._inputs()
+        return here and self.records.has_settings(run)
 
     def started(self, run: Run) -> None:
         """Records the inputs of a run, and each commit and machine that contributes to it."""
@@ -89,7 +88,7 @@ class Experiment:
         if "finished" not in origin:
             ended = time.localtime((run.folder / "summary.json").stat().st_mtime)
             run.note_origin({**origin, "finished": time.strftime("%Y-%m-%d", ended)})
-        self.records.forget_other_data()
+        self.records.forget_others()
         if self.trees:
             with alone(run.folder / "predicted.lock"):  # others may have other files for this language
                 self.predict(run)

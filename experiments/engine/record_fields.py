@@ -68,7 +68,7 @@ class Record(Origin):
     seconds_to_paper: NotRequired[float | None]
     test: NotRequired[File]
     segmentation: NotRequired[File]
-    settings: NotRequired[dict[str, Any]]
+    settings: NotRequired[dict[str, dict[str, bool | int | float | str]]]
     trees_git_blob: NotRequired[str]
     members: NotRequired[list[Member]]
     differs_from: NotRequired[Origin]

@@ -6,7 +6,8 @@ its evaluations; and ``.trees.gz``, its trees (``predictions``).
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, cast
@@ -24,6 +25,7 @@ from mh4.util.files import make_folder, write_text
 RESULTS = EXPERIMENTS / "results"
 RESULT = ("dev_uas", "dev_las", "updates", "test_uas", "test_las")  # what the same inputs should give again
 RECORD, EVALUATIONS, TREES = ".json", ".jsonl", ".trees.gz"
+LIMIT = "training.max_updates"  # in settings: says nothing of a run that ended before
 TREES_BLOB: Final = "trees_git_blob"  # in records: which trees are those of the run
 
 
@@ -43,7 +45,7 @@ class Records:
         return record_path(self.folder, run.system, run.seed, ending)
 
     def has(self, run: Run) -> bool:
-        """True if there is a record of the run on these files, and with these assignments, wherever it was trained.
+        """True if there is a record of the run on these files, and with these settings, wherever it was trained.
 
         Raises InputError if it is damaged.
         """
@@ -53,6 +55,25 @@ class Records:
         path = self.path(run, RECORD)
         record = _read(path) if path.exists() else None
         return record if record and not self._is_of_other_data(record) and made_with(record, self.bank) else None
+
+    def has_settings(self, run: Run) -> bool:
+        """True if the model of a finished run has these settings."""
+        return made_with({**(run.summary() or {}), **_settings(run), "system": run.system}, self.bank)
+
+    def check_settings(self, systems: Collection[str]) -> None:
+        """Raises InputError if a run of one of these systems, with any seed, is recorded with other settings than those to train with."""
+        self.forget_others()
+        for path, record in self._readable():
+            other = _other_settings(record, self.bank) if record["system"] in systems else {}
+            if other:
+                said = "%s is of a run with other settings (%s): delete it and its model to train again"
+                raise InputError(said % (shown(path), config.listed(other)))
+
+    def _readable(self) -> Iterator[tuple[Path, Record]]:
+        """The records, and their paths; `load` reports damaged ones."""
+        for path in sorted(self.folder.glob("*" + RECORD)):
+            with suppress(InputError):
+                yield path, _read(path)
 
     def _is_of_other_data(self, record: Any) -> bool:
         return any(record[split]["git_blob"] != blob for split, blob in self.bank.blobs.items())
@@ -114,16 +135,10 @@ class Records:
         reached = (metrics["seconds"] for metrics in run.evaluations() if metrics["dev_uas"] >= published[0])
         return {"seconds_to_paper": next(reached, None)}
 
-    def forget_other_data(self) -> None:
-        """Removes records of an older toy treebank; all other names identify the content."""
-        if self.bank.lang != treebanks.TOY:
-            return
-        for path in self.folder.glob("*" + RECORD):
-            try:
-                other = self._is_of_other_data(json.loads(path.read_text(encoding="utf-8")))
-            except (ValueError, KeyError, TypeError):
-                continue  # `load` will report it
-            if other:
+    def forget_others(self) -> None:
+        """Removes records of an older toy treebank, or of older settings for it; all other names identify the content."""
+        for path, record in self._readable() if self.bank.lang == treebanks.TOY else ():
+            if self._is_of_other_data(record) or not made_with(record, self.bank):
                 path.unlink()
                 for ending in (EVALUATIONS, TREES):
                     path.with_suffix(ending).unlink(missing_ok=True)
@@ -135,12 +150,32 @@ def _settings(run: Run) -> dict:
     return {"settings": config.tables(path.read_text(encoding="utf-8"), str(path))} if path.exists() else {}
 
 
-def made_with(record: Record, bank: Treebank) -> bool:
-    """Whether a record has the settings of `bank`, as far as it lists them; always true for a treebank without assignments."""
-    if not bank.assignments:
-        return True
-    expected, settings = asdict(bank.config(record["system"])), record.get("settings") or {}
-    return bool(settings) and all(expected[section].items() >= settings.get(section, {}).items() for section in expected)
+def made_with(record: Mapping[str, Any], bank: Treebank) -> bool:
+    """Whether a record has the settings of `bank`, as far as it lists them; one that lists none is of a run without assignments."""
+    return not _other_settings(record, bank) and ("settings" in record or not bank.assignments)
+
+
+def _other_settings(record: Mapping[str, Any], bank: Treebank) -> dict[str, Any]:
+    """The settings of a record that are not those of `bank`, by name, with the values of both."""
+    return _differing([record, {"settings": asdict(bank.config(record["system"]))}])
+
+
+def _differing(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The settings in which records differ, of those that they list, by name, with their values.
+
+    A limit of updates that no run has reached, and would not have with the other, is no difference.
+    """
+    values: dict[str, Any] = {}
+    for record in records:
+        sections = {**record.get("settings", {}), "model": {}}  # which has the seed
+        for section, mine in sections.items():
+            for name, value in mine.items():
+                values.setdefault("%s.%s" % (section, name), {})[value] = None
+    differing = {name: tuple(found) for name, found in values.items() if len(found) > 1}
+    limits = differing.get(LIMIT)
+    if limits and max(record.get("updates", 0) for record in records) < min(limits):
+        del differing[LIMIT]
+    return differing
 
 
 def in_words(other: Origin) -> str:

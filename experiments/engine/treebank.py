@@ -8,6 +8,7 @@ from pathlib import Path
 from experiments import paper
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.engine.record_fields import File
+from experiments.engine.run import system_and_loss
 from mh4.data import conll17 as shared_task
 from mh4.data import treebanks
 from mh4.errors import InputError
@@ -58,9 +59,15 @@ class Treebank:
         """The entries of the files to test on in records; empty if there are none."""
         return {name: described(path) for name, path in zip(("test", "segmentation"), self.test or (), strict=False)}
 
-    def config(self, system: str) -> config.Config:
-        """All settings that a system is trained with."""
-        return config.with_settings(systems.settings(map(str, self.settings_files), system), self.assignments)
+    def assigned(self, run: str) -> list[str]:
+        """The assignments for runs of this name, such as mst-likelihood, with that of its loss."""
+        _, loss = system_and_loss(run)
+        return [*(["training.loss=" + loss] if loss != config.LOSSES[0] else []), *self.assignments]
+
+    def config(self, run: str) -> config.Config:
+        """All settings that runs of this name are trained with."""
+        system, _ = system_and_loss(run)
+        return config.with_settings(systems.settings(map(str, self.settings_files), system), self.assigned(run))
 
     def with_settings(self, settings: str) -> "Treebank":
         """The treebank with the settings of a file; empty for the defaults."""

@@ -146,12 +146,12 @@ def execute(
     On Slurm, trainings are separate jobs. In an array of snakemake-executor-plugin-slurm 2.8, each task deletes the record of the
     first one, if that has ended; and a group of jobs ends with the first of them that fails.
 
-    Raises Stopped on SIGTERM and SIGHUP, once Snakemake has stopped its jobs.
+    Raises InputError for records of other settings, and Stopped on SIGTERM and SIGHUP, once Snakemake has stopped its jobs.
     """
     home = grids[0].home
     folder = folder_of(home)
     for grid in grids:
-        grid.records.forget_other_data()
+        grid.records.check_settings(grid.systems)
     config = {
         "single": [sys.executable, "-m", "experiments", "--home", str(home), "single"],
         "cwd": str(EXPERIMENTS.parent),

@@ -46,6 +46,7 @@ def test_a_broken_record_is_named(tmp_path, content):
         ({"date": 5}, "date is 5"),
         ({"machines": [{}]}, "machines is [{}]"),
         ({"members": [1]}, "members is [1]"),
+        ({"settings": {"training": 1}}, "settings is {'training': 1}"),
         ({"differs_from": {}}, "differs_from is {}"),
         ({"differs_from": {"dev_uas": 80, "machines": 1}}, "differs_from is {'dev_uas': 80, 'machines': 1}"),
     ],
@@ -105,6 +106,36 @@ def test_what_was_kept_of_an_older_toy_treebank_goes(run, tmp_path):
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
     assert sorted(path.name for path in folder.iterdir()) == ["mh3-seed1.json", "mh3-seed1.jsonl", "mh3-seed1.trees.gz"]
     assert trees(folder / "mh3-seed1.trees.gz").startswith("# dev toy-ud-dev.conllu ")
+
+
+def test_what_was_kept_of_older_settings_of_the_toy_treebank_goes(run, tmp_path):
+    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1 2") == 0
+    for seed, clip in ((1, 5.0), (2, 1.0)):
+        path = tmp_path / "home" / "results" / "toy" / ("mh3-seed%d.json" % seed)
+        path.write_text(json.dumps({**json.loads(path.read_text()), "settings": {"training": {"clip": clip}}}))
+    assert run("--lang", "toy", "--systems", "mst", "--seeds", "1") == 0
+    assert sorted(path.name for path in path.parent.glob("*.json*")) == [
+        "mh3-seed1.json", "mh3-seed1.jsonl", "mst-seed1.json", "mst-seed1.jsonl",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "system, settings, same",
+    [
+        ("mst", {}, True),  # of a version that had none of today's
+        ("mst", {"training": {"clip": 5.0}, "model": {"seed": 7}, "removed": {"setting": 1}}, True),
+        ("mst", {"training": {"clip": 1.0}}, False),
+        ("mst", {"training": {"max_updates": 1000000}}, True),  # which it did not need
+        ("mst", {"training": {"max_updates": 2000}}, False),  # which ended it
+        ("mst", {"training": {"patience": 9}}, False),
+        ("mst", {"training": {"loss": "likelihood"}}, False),
+        ("mst-likelihood", {"training": {"loss": "likelihood"}}, True),
+        ("mst-likelihood", {"training": {"loss": "hinge"}}, False),
+    ],
+)
+def test_a_record_has_the_settings_that_it_lists(system, settings, same):
+    found = {"system": system, "settings": settings, "updates": 2000}
+    assert records.made_with(found, treebank.Treebank("hu", "hu", "UD 2.0", {}, {})) is same
 
 
 def test_results_without_models_are_trained_again(run, stand_in, tmp_path):

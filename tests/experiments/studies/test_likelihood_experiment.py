@@ -1,33 +1,27 @@
 """``make likelihood`` on the toy treebank: trains with both losses, and its measurements agree with the parser."""
 
 import csv
-import sys
 
 import pytest
+import toy
 from samples import study
 
 import mh4
+from experiments.engine import treebank
 from experiments.studies.calibration import measure
 from mh4.analysis.evaluation import attachment_scores
 from mh4.data import conllu, treebanks
-
-# `mh4`, but training is short.
-TRAINER = """
-import sys
-from mh4.cli import main
-if sys.argv[1] == "train":
-    sys.argv += ["--set", "training.max_updates=30", "--set", "training.evaluate_updates=15", "--set", "encoder.units=32"]
-main()
-"""
+from mh4.parser import config
 
 
 @pytest.mark.slow
-def test_both_losses(tmp_path):
-    trainer = tmp_path / "trainer.py"
-    trainer.write_text(TRAINER)
+def test_both_losses(tmp_path, monkeypatch):
+    short = config.with_settings(toy.SMALL, ["training.max_updates=30", "training.evaluate_updates=15", "encoder.units=32"])
+    (tmp_path / "toy.toml").write_text(short.to_toml())
+    monkeypatch.setattr(treebank, "TOY_SETTINGS", tmp_path / "toy.toml")
     home = tmp_path / "home"
     arguments = ["--lang", "toy", "--systems", "mh3 mst", "--seeds", "1", "--jobs", "1"]
-    assert study("likelihood", *arguments, trainer=[sys.executable, str(trainer)], home=home) == 0
+    assert study("likelihood", *arguments, home=home) == 0
     results = home / "results"
     with open(results / "toy-likelihood.csv", encoding="utf-8", newline="") as lines:
         table = {(row["system"], row["loss"]): row for row in csv.DictReader(lines)}

@@ -111,6 +111,13 @@ def test_that_records_cannot_be_written_is_noticed_before_training(tmp_path, mon
         engine.check_folders([grid(tmp_path, "mst")], 1)
 
 
+def test_records_of_other_settings_are_named_before_training(hungarian, tmp_path):
+    record(tmp_path / "results", "hu", "mst", 1, 80.0, settings={"training": {"clip": 1.0}})
+    [one], _ = workflow.found(options.requests(langs="hu", systems="mst", seeds="1", ud=str(hungarian)), tmp_path)
+    with pytest.raises(InputError, match="hu/mst-seed1.json is of a run with other settings .training.clip is 1.0 there, 5.0"):
+        engine.execute([one], "make paper", "local", 1, engine.Resources(), (), 0)
+
+
 @pytest.fixture
 def without_snakemake(monkeypatch):
     """`make paper` up to the start of Snakemake, and after it."""

@@ -2,9 +2,10 @@
 
 import json
 import os
+from functools import partial
 
 import pytest
-from samples import assert_nothing_of_this_machine, calls, kept, study, toy
+from samples import assert_nothing_of_this_machine, calls, kept, record, study, toy
 
 from mh4.data import treebanks
 from mh4.util.files import git_blob_id
@@ -84,6 +85,29 @@ def test_changed_settings_are_for_the_trainer_to_judge(run, stand_in, tmp_path):
     origin.write_text(json.dumps(content))
     assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
     assert len(calls(stand_in)) == 2
+
+
+@pytest.mark.slow
+def test_a_model_of_other_settings_is_for_the_trainer_to_judge(run, stand_in, tmp_path):
+    assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
+    settings = tmp_path / "home" / "runs" / "toy" / "mh3" / "seed1" / "config.toml"
+    for clip, trained in (("5.0", 1), ("1.0", 2)):  # the default, and one of another version
+        settings.write_text("[training]\nclip = %s\n" % clip)
+        assert run("--lang", "toy", "--systems", "mh3", "--seeds", "1") == 0
+        assert len(calls(stand_in)) == trained
+
+
+@pytest.mark.slow
+def test_records_of_other_settings_are_named_before_training(run, run_features, stand_in, hungarian, tmp_path, capsys):
+    """With any seed, as they would be averaged with those to be trained; not those of other systems."""
+    record(tmp_path / "home" / "results", "hu", "1ec", 1, 80.0, settings={"training": {"clip": 2.0}})
+    record(tmp_path / "home" / "results", "hu", "mh4-two", 7, 80.0, settings={"training": {"clip": 1.0}})
+    asked = ("--lang", "hu", "--seeds", "1", "--ud", str(hungarian))
+    for call in (partial(run, "--systems", "mh4-two mst"), run_features):
+        assert call(*asked) == 2
+        said = capsys.readouterr().err.splitlines()[-1]
+        assert "mh4-two-seed7.json is of a run with other settings (training.clip is 1.0 there, 5.0 here): delete it" in said
+    assert not calls(stand_in)
 
 
 @pytest.mark.slow
