@@ -16,7 +16,7 @@ from experiments import paper
 from experiments.engine.provenance import EXPERIMENTS, shown, without_machine
 from experiments.engine.record_fields import Evaluation, File, Origin, Record, complaint, matches
 from experiments.engine.run import Run, read_json
-from experiments.engine.treebank import Treebank
+from experiments.engine.treebank import Treebank, settings_of
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.parser import config
@@ -203,20 +203,35 @@ def load(name: str, results: Path = RESULTS) -> list[Record]:
     return records
 
 
-def load_any(name: str, results: Path) -> list[Record]:
+def load_any(name: str, results: Path, bank: Treebank | None = None) -> list[Record]:
     """The records of treebank `name`, if there are any, by system (in the order of ``paper.place``) and seed.
 
-    Raises InputError if one cannot be read, or if they were trained on different data.
+    bank: only those with its settings. Raises InputError if one cannot be read, or is not of the settings of the folder, or if they do
+    not belong together.
     """
-    records = []
-    for path in (results / name).glob("*-seed*" + RECORD):
+    records, settings = [], bank.settings if bank else settings_of(name)
+    for path in sorted((results / name).glob("*-seed*" + RECORD)):
         record = _read(path)
         if path != record_path(path.parent, record["system"], record["seed"], RECORD):
             raise InputError("%s has the record of %s seed %d" % (shown(path), record["system"], record["seed"]))
-        records.append(record)
-    if len({tuple(file["git_blob"] for file in files(record).values()) for record in records}) > 1:
-        raise InputError("the runs in %s were trained or evaluated on different files" % shown(results / name))
+        theirs = record.get("settings_of", "")
+        if theirs != settings:
+            said = "%s is of a run with other settings (%s) than those of its folder (%s): move or delete it"
+            raise InputError(said % (shown(path), theirs or "defaults", settings or "defaults"))
+        if bank is None or made_with(record, bank):
+            records.append(record)
+    _check_together(records, results / name)
     return sorted(records, key=lambda record: (paper.place(record["system"]), record["seed"]))
+
+
+def _check_together(records: Sequence[Record], folder: Path) -> None:
+    """Raises InputError if the runs in `folder` were trained on different data or, those of one system, with different settings."""
+    if len({tuple(file["git_blob"] for file in files(record).values()) for record in records}) > 1:
+        raise InputError("the runs in %s were trained or evaluated on different files" % shown(folder))
+    for system in dict.fromkeys(record["system"] for record in records):
+        for setting, values in _differing([record for record in records if record["system"] == system]).items():
+            said = "the runs of %s in %s were trained with different settings (%s is %s): delete those of one"
+            raise InputError(said % (system, shown(folder), setting, " or ".join(map(config.as_toml, values))))
 
 
 def _read(path: Path) -> Record:

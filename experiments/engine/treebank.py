@@ -80,6 +80,11 @@ def settings_files(lang: str, settings: str) -> list[Path]:
     return toy + ([SETTINGS / (settings + ".toml")] if settings else [])
 
 
+def settings_of(name: str) -> str:
+    """The settings in the name of a treebank, which is also that of the folder of its records; empty for the defaults."""
+    return next((path.stem for path in SETTINGS.glob("*.toml") if name.endswith("-" + path.stem)), "")
+
+
 def identified(lang: str, paths: dict[str, Path]) -> Treebank:
     """Identifies the files: "UD 2.0" only if both train and dev are those of that release for this language."""
     blobs = {split: git_blob_id(path) for split, path in paths.items()}

@@ -245,8 +245,8 @@ def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | Non
     """
     bank = variant(plan, Treebank(lang, lang, "", {}, {}), within, row, system)
     folder, found = results / bank.name, []
-    for record in records.load_any(bank.name, results):
-        if record["system"] == system and records.made_with(record, bank):
+    for record in records.load_any(bank.name, results, bank):
+        if record["system"] == system:
             last = [record] if within.full else records.evaluations(folder, system, record["seed"])[-LAST:]
             if not last or any(score not in line for line in last for score in DEV):
                 without = "%s: the record of %s seed %d has no evaluations, or no dev_las: restore or delete it"

@@ -20,6 +20,27 @@ def test_runs_on_different_files_are_not_averaged(tmp_path):
     assert not (tmp_path / "eu.md").exists()
 
 
+def test_runs_with_different_settings_are_not_averaged(tmp_path):
+    """Those of one system; a limit of updates that they did not reach is none."""
+    limits = ({"clip": 5.0, "max_updates": 1000000}, {"max_updates": 100000}, {"clip": 5.0})
+    for seed, settings in enumerate(limits, start=1):
+        record(tmp_path, "eu", "mh3", seed, 80.0, updates=30000, settings={"training": settings, "model": {"seed": seed}})
+    record(tmp_path, "eu", "mst", 1, 80.0, settings={"training": {"clip": 1.0}})
+    assert len(records.load("eu", tmp_path)) == 4
+    said = "the runs of mh3 in .* were trained with different settings .training.%s is %s.: delete those of one"
+    for setting, value, both in (("max_updates", 20000, "1000000 or 20000"), ("clip", 1.0, "5.0 or 1.0")):
+        record(tmp_path, "eu", "mh3", 2, 80.0, updates=20000, settings={"training": {setting: value}})
+        with pytest.raises(InputError, match=said % (setting, both)):
+            pages.write("eu", tmp_path)
+
+
+@pytest.mark.parametrize("folder, settings", [("eu", "authors"), ("eu-authors", "")])
+def test_a_record_belongs_in_the_folder_of_its_settings(tmp_path, folder, settings):
+    record(tmp_path, folder, "mh3", 1, 80.0, **({"settings_of": settings} if settings else {}))
+    with pytest.raises(InputError, match="mh3-seed1.json is of a run with other settings .* than those of its folder"):
+        records.load(folder, tmp_path)
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{}", "not json"])
 def test_a_broken_record_is_named(tmp_path, content):
     record(tmp_path, "eu", "mh3", 1, 80.0)

@@ -176,10 +176,10 @@ def test_full_length_within_both_settings(train, stand_in, tmp_path):
     assert {line["uas_effect"] for line in recorded(tmp_path).values()} == {""}
     text = (tmp_path / "home" / "results" / "ablations.md").read_text(encoding="utf-8")
     assert "| boundaries | mh4-hybrid | 2 / 0 |  |  |" in text and "Without changes" not in text
-    for name, uas in (("hu", 84.0), ("hu-authors", 85.0)):
+    for name, uas, settings in (("hu", 84.0, {}), ("hu-authors", 85.0, {"settings_of": "authors"})):
         for seed in (1, 2, 3):
-            record(tmp_path / "home" / "results", name, "mh4-hybrid", seed, uas + seed)
-        record(tmp_path / "home" / "results", name, "mst", 1, 1.0)
+            record(tmp_path / "home" / "results", name, "mh4-hybrid", seed, uas + seed, **settings)
+        record(tmp_path / "home" / "results", name, "mst", 1, 1.0, **settings)
     assert train("--length", "full") == 0 and len(calls(stand_in)) == 4
     # The best of the stand-in are 84.6 and 84.7, and with symbols 86.6 and 86.7.
     lines = {(within, row): (line["uas"], line["uas_effect"]) for (within, row, _), line in recorded(tmp_path).items()}
