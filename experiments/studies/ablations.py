@@ -42,12 +42,16 @@ LAST = 3  # the score of a short run is the mean of this many last evaluations, 
 
 @dataclass(frozen=True)
 class Row:
-    """Settings that are switched together, and the systems to try them with. short: whether short runs can show their effect."""
+    """Settings that are switched together, and the systems to try them with.
+
+    value: that of the authors' runs, if it is not among the authors' settings. short: whether short runs can show their effect.
+    """
 
     name: str
     what: str
     settings: tuple[str, ...]
     systems: tuple[str, ...] = ("mh4-hybrid",)
+    value: str = ""
     short: bool = True
 
 
@@ -90,7 +94,7 @@ def variant(plan: Plan, bank: Treebank, within: Within, row: Row | None, system:
     if within.full and row is None:
         return settings
     other = bank.with_settings("" if within.settings else AUTHORS).config(system)
-    changed = ["%s=%s" % (name, as_toml(attrgetter(name)(other))) for name in (row.settings if row else ())]
+    changed = ["%s=%s" % (name, row.value or as_toml(attrgetter(name)(other))) for name in row.settings] if row else []
     if not within.full:
         lengths = ["training.max_updates=%d" % plan.updates, "training.evaluate_updates=%d" % plan.evaluate_updates]
         changed = [*lengths, *changed]
@@ -178,11 +182,15 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class Measured:
-    """The scores of all runs within some settings, each on its own; `langs` are the names of treebanks."""
+    """The scores of all runs within some settings, each on its own.
+
+    langs: the names of treebanks. lacking: the rows whose value the authors' settings lack.
+    """
 
     within: Within
     langs: tuple[str, ...]
     scores: dict[Key, list[Score]]
+    lacking: frozenset[str] = frozenset()
 
     def runs(self, row: str, system: str) -> int:
         """The number of runs of a row, or without any (""), of all treebanks."""
@@ -212,7 +220,7 @@ class Measured:
             changed, unchanged = self.mean((row, system, lang), score), self.mean(("", system, lang), score)
             if changed is None or unchanged is None:
                 return None
-            sign = -1 if self.within is THEIRS else 1
+            sign = -1 if self.within is THEIRS and row not in self.lacking else 1
             differences.append(sign * (changed[0] - unchanged[0]))
             squares += [] if changed[1] is None or unchanged[1] is None else [changed[1] ** 2 + unchanged[1] ** 2]
         return statistics.mean(differences), sum(squares) ** 0.5 / len(squares) if squares else None
@@ -235,7 +243,8 @@ def _measured(plan: Plan, results: Path, within: Within, langs: Sequence[str]) -
                     unchanged = scores.get(("", system, lang)) or _scores(plan, results, within, lang, None, system)
                     if unchanged:
                         scores["", system, lang] = unchanged
-    return Measured(within, tuple(lang for lang in langs if any(key[2] == lang for key in scores)), scores)
+    lacking = frozenset(row.name for row in plan.rows if row.value)
+    return Measured(within, tuple(lang for lang in langs if any(key[2] == lang for key in scores)), scores, lacking)
 
 
 def _scores(plan: Plan, results: Path, within: Within, lang: str, row: Row | None, system: str) -> list[Score]:

@@ -30,6 +30,7 @@ class Encoder:
     word_dim: int = 128  # the vector of a word
     word_min_count: int = 5  # rarer words have no embedding, only their characters
     word_input: str = "sum"  # of a word that keeps its embedding: "sum" of embedding and spelling, or the "embedding" by itself
+    embeddings: str = "table"  # begin in the range of Glorot's for their whole "table", or for a "row": √(3 / dimensions), wider
     word_boundaries: bool = False  # spellings are read between two learned symbols, as first and last characters
     vectors: str = "none"  # of words, read from a file: "none", "frozen", or "tuned" for the words of the training treebank
     vectors_most: int = 200_000  # words of that file kept with the model, the first ones, besides all words of its treebanks
@@ -240,6 +241,7 @@ _ALLOWED: dict[str, _Allowed | _OneOf] = {
     "encoder.char_units": _EVEN_SIZE,
     "encoder.word_min_count": _DEFAULT[int],
     "encoder.word_input": _OneOf(("sum", "embedding")),
+    "encoder.embeddings": _OneOf(("table", "row")),
     "encoder.word_boundaries": _DEFAULT[bool],
     "encoder.vectors": _OneOf(("none", "frozen", "tuned")),
     "encoder.contextual": _Allowed(0, 10_000),

@@ -106,6 +106,15 @@ def test_an_embedding_by_itself(everything):
         np.testing.assert_allclose(inputs.npvalue()[:, 1], spelled.npvalue()[:, 1], atol=1e-6)
 
 
+def test_the_range_of_embeddings(everything):
+    """Of a row of the table by itself, sqrt(3 / dimensions), or of the whole table, sqrt(6 / (rows + columns))."""
+    for how in ("row", "table"):
+        found = model(everything, "mst", "encoder.embeddings='%s'" % how).encoder
+        for table in (found.word_embeddings.as_array(), found.char_embeddings.as_array()):
+            most = np.sqrt(3 / table.shape[1] if how == "row" else 6 / sum(table.shape))
+            assert 0.98 * most < abs(table).max() <= most * (1 + 1e-6)
+
+
 def test_word_boundaries_are_characters(everything):
     found = model(everything, "mst", "encoder.word_boundaries=true", "dropout.char=1e30")
     plain = model(everything, "mst")

@@ -41,10 +41,12 @@ class Encoder:
         self.reads_end = config.scorer.end == "encoded"
         characters = len(vocabulary.chars)
         begin, end = ([characters], [characters + 1]) if sizes.word_boundaries else ([], [])
-        self.char_embeddings = parameters.add_lookup_parameters((characters + len(begin + end), sizes.char_dim))
+        initial = dy.GlorotInitializer(sizes.embeddings == "row")
+        self.char_embeddings = parameters.add_lookup_parameters((characters + len(begin + end), sizes.char_dim), init=initial)
         self.char_lstm = BiLSTM(sizes.char_layers, sizes.char_dim, sizes.char_units, parameters)
         self.char_map = Linear(sizes.char_units, sizes.word_dim, parameters)
-        self.word_embeddings = parameters.add_lookup_parameters((len(vocabulary.words) + _BEFORE_WORDS, sizes.word_dim))
+        words = len(vocabulary.words) + _BEFORE_WORDS
+        self.word_embeddings = parameters.add_lookup_parameters((words, sizes.word_dim), init=initial)
         self.lstm = BiLSTM(sizes.layers, sizes.word_dim, sizes.units, parameters)
         self.vectors, self._tuned = vectors, 0
         if vectors:
