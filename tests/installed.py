@@ -32,7 +32,9 @@ def check_decoders():
     for variant in processor.variants():
         for path in (Path(mh4.__file__).parent / "decoders").glob("*/%s/*.so" % variant):
             imported = "mh4.decoders.%s.%s" % (path.parts[-3], path.name.partition(".")[0])
-            found = started(sys.executable, "-c", "import %s as module; print(module.__file__)" % imported, MH4_SIMD=variant)
+            found = started(
+                sys.executable, "-P", "-c", "import %s as module; print(module.__file__)" % imported, MH4_SIMD=variant
+            )
             assert found.strip() == str(path), (found, path)
         widths[variant], digest = started(sys.executable, DIGEST, MH4_SIMD=variant).split()
         digests.add(digest)
