@@ -4,7 +4,6 @@ Its tokenizer is a GRU over characters (Straka & Straková, CoNLL 2017 shared ta
 a UDPipe model, and any UDPipe 1 model that has a tokenizer is a segmenter.
 """
 
-import copy
 import io
 import os
 import re
@@ -25,11 +24,12 @@ EPOCHS = 20
 _MODEL = b"\x12morphodita_parsito"  # how UDPipe's models begin; it trusts the first byte, and checks the others
 _TREE = (conllu.HEAD, conllu.DEPREL, conllu.DEPS)
 _EPOCH = re.compile(r"Epoch (\d+), .*training acc: ([\d.]+)%, heldout tokens: .*R/([\d.]+)%, sentences: .*R/([\d.]+)%")
+_UNREADABLE = re.compile("[\0\ud800-\udfff]")
 _OPTIONS = {"", "normalized_spaces", "presegmented", "ranges"}  # of UDPipe's tokenizer, which ignores others
 
 
 class Segmenter:
-    """A trained segmenter."""
+    """A trained segmenter. Threads may share it: what each of them segments has a tokenizer of its own."""
 
     def __init__(self, path: str) -> None:
         """Load the segmenter in file `path`. Raises InputError if there is none, or if ufal.udpipe is not installed."""
@@ -39,8 +39,7 @@ class Segmenter:
             file.seek(0)
             # By a name that UDPipe can take, which not every name is.
             self._model: Any = self._udpipe.Model.load("/dev/fd/%d" % file.fileno()) if found else None
-        self._tokenizer: Any = self._model and self._model.newTokenizer(self._model.DEFAULT)
-        if not self._tokenizer:
+        if not (self._model and self._model.newTokenizer(self._model.DEFAULT)):
             raise InputError("%s: damaged, or not a segmenter: expected a file that `mh4 segmenter train` has written" % path)
 
     def blocks(self, path: str) -> Iterator[Block]:
@@ -52,19 +51,21 @@ class Segmenter:
         name = conllu.name_of(path)
         return self.segmented(conllu.lines(path, name), name)
 
-    def segmented(self, lines: Iterable[str], name: str, start: conllu.Start = conllu.TOP) -> Iterator[Block]:
+    def segmented(
+        self, lines: Iterable[str], name: str, start: conllu.Start = conllu.TOP, tokenizer: Any = None
+    ) -> Iterator[Block]:
         """The sentences of the lines of a text, numbered from 1, which messages say are from file `name`; see blocks.
 
-        start: where in the file the lines begin; messages have its lines and sentences.
+        start: where in the file the lines begin; messages have its lines and sentences. tokenizer: by default a new one.
         """
-        self._tokenizer.resetDocument("")
+        tokenizer = tokenizer or self._model.newTokenizer(self._model.DEFAULT)
         count = 0
         for portion, text in enumerate(_portions(lines, name, start.line)):
             if not text.strip():  # its white space would be the tokenizer's, before the next portion
                 continue
             with suppress(conllu.NoSentences):
                 place = conllu.Start(0, start.sentence + count)
-                for block in conllu.parsed(self._segment(text), name, trees=False, start=place):
+                for block in conllu.parsed(self._segment(text, tokenizer), name, trees=False, start=place):
                     count += 1
                     block.portion = portion
                     yield block
@@ -77,29 +78,32 @@ class Segmenter:
         options: of UDPipe's tokenizer, separated by semicolons, such as "presegmented" (a line is a sentence). Raises InputError for
         those that it does not take.
         """
-        other = copy.copy(self)
         known = {option.partition("=")[0] for option in options.split(";")} <= _OPTIONS
-        other._tokenizer = self._model.newTokenizer(options) if known else None
-        if not other._tokenizer:
+        tokenizer = self._model.newTokenizer(options) if known else None
+        if not tokenizer:
             raise InputError(
                 "no options %s of the tokenizer; there are %s" % (shown(options), ", ".join(sorted(_OPTIONS - {""})))
             )
-        return other.segmented(io.StringIO(text, newline="\n"), name)
+        return self.segmented(io.StringIO(text, newline="\n"), name, tokenizer=tokenizer)
 
     def sentences(self, text: str) -> list[Sentence]:
-        """The sentences of a text, without trees; none if there is nothing in it. Raises InputError for a character NUL."""
-        if "\0" in text:
-            raise InputError("the text has a character NUL")
-        lines = list(self._segment(text.removeprefix("\ufeff")))
+        """The sentences of a text, without trees; none if there is nothing in it.
+
+        Raises InputError for NUL, which UDPipe cannot read, and for half a surrogate pair.
+        """
+        wrong = _UNREADABLE.search(text)
+        if wrong:
+            raise InputError("the text has a character that cannot be segmented: %s" % shown(wrong[0]))
+        lines = list(self._segment(text.removeprefix("\ufeff"), self._model.newTokenizer(self._model.DEFAULT)))
         blocks = conllu.parsed(lines, "the text", trees=False) if lines else ()
         return [Sentence(block.sentence.words, name=block.sentence.name) for block in blocks]
 
-    def _segment(self, text: str) -> Iterator[str]:
-        """The lines of the text as CoNLL-U; numbers of sentences continue those of the text before."""
+    def _segment(self, text: str, tokenizer: Any) -> Iterator[str]:
+        """The lines of the text as CoNLL-U; numbers of sentences continue those of the tokenizer's text before."""
         writer = self._udpipe.OutputFormat.newOutputFormat("conllu")
         sentence, error = self._udpipe.Sentence(), self._udpipe.ProcessingError()
-        self._tokenizer.setText(text)
-        while self._tokenizer.nextSentence(sentence, error):
+        tokenizer.setText(text)
+        while tokenizer.nextSentence(sentence, error):
             yield from io.StringIO(writer.writeSentence(sentence), newline="\n")  # only \n ends a line
         if error.occurred():
             raise InputError("the text cannot be segmented: %s" % error.message)

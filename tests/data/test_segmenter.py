@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import toy
@@ -201,6 +202,26 @@ def test_a_parser_takes_raw_text_with_a_segmenter(trained, model):
     for bad, message in ((3, "segmenter cannot be 3"), ("", "segmenter cannot be ''"), (model, model)):
         with pytest.raises(InputError, match=re.escape(str(message))):
             parser.parse([text], segmenter=bad)
+
+
+def test_threads_share_a_segmenter(trained):
+    """Each gets the words of its own text, whatever the others do in between."""
+    segmenter, texts = Segmenter(trained), ["%s ta. " % word * 60 for word in ("folko", "berodo", "kaluma", "dorpit")]
+    alone = [[one.words for one in Segmenter(trained).sentences(text)] for text in texts]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            for _ in range(5):
+                assert [[one.words for one in found] for found in pool.map(segmenter.sentences, texts)] == alone
+    finally:
+        sys.setswitchinterval(before)
+
+
+@pytest.mark.parametrize("character", ["\0", "\ud83d", "\udcff"])
+def test_text_that_cannot_be_segmented(trained, character):
+    with pytest.raises(InputError, match="^the text has a character that cannot be segmented: "):
+        Segmenter(trained).sentences("ta %s zenita." % character)
 
 
 def test_options_of_the_tokenizer(trained):
