@@ -22,7 +22,8 @@ class Encoder:
     def __init__(self, folder: str, layer: int) -> None:
         self.tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, add_prefix_space=True)
         self.model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
-        self.layer, self.longest = layer, min(self.tokenizer.model_max_length, self.model.config.max_position_embeddings)
+        positions = self.model.config.max_position_embeddings  # -1 if there may be any number of tokens
+        self.layer, self.longest = layer, min([self.tokenizer.model_max_length] + [positions] * (positions > 0))
 
     @torch.no_grad()
     def __call__(self, words: list[str]) -> torch.Tensor:

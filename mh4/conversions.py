@@ -56,4 +56,13 @@ def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
     for name, tags in (("pos", sentence.upos), ("tags", sentence.xpos), ("morphs", sentence.feats)):
         if tags:
             columns[name] = ["" if tag == "_" else tag for tag in tags]
-    return Doc(vocab or Vocab(), **columns)
+    doc = Doc(vocab or Vocab(), **columns)
+    if sentence.heads is not None:
+        check_sentences(doc, 1)
+    return doc
+
+
+def check_sentences(doc: Any, expected: int) -> None:
+    """Raises InputError if a spacy.tokens.Doc does not have as many sentences as trees: spaCy splits some in which many arcs cross."""
+    if sum(1 for _ in doc.sents) != expected:
+        raise InputError("spaCy cannot keep a tree in one sentence in which so many arcs cross")

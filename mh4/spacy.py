@@ -11,6 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 from spacy.util import minibatch
 
+from mh4.conversions import check_sentences
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
 from mh4.parser.parsing import Parser
@@ -113,3 +114,4 @@ def _set_trees(doc: Doc, sentences: Sequence[Sequence[Token]], parses: Sequence[
             labels[token.i] = doc.vocab.strings.add(label if head else "ROOT")
     if len(doc):
         doc.from_array([HEAD, DEP], np.stack([(heads - np.arange(len(doc))).astype(np.uint64), labels], axis=1))
+        check_sentences(doc, len(sentences))

@@ -75,6 +75,23 @@ def test_several_roots_are_refused(model, monkeypatch):
         nlp("Ta kaluma dorpit berodo.")
 
 
+def test_trees_that_spacy_would_split_are_refused():
+    """It gives up where many arcs cross each other, and takes parts of the tree for sentences."""
+    rng, refused = np.random.default_rng(0), 0
+    for n in (4, 80):
+        for _ in range(50):
+            order, heads = rng.permutation(n) + 1, np.array([-1] + [0] * n)
+            for k in range(1, n):
+                heads[order[k]] = order[rng.integers(max(0, k - 3), k)]
+            try:
+                doc = mh4.conversions.to_spacy(Sentence(["w"] * n, heads=heads))
+            except InputError as error:
+                refused += "so many arcs cross" in str(error)
+            else:
+                assert len(list(doc.sents)) == 1
+        assert (refused > 0) == (n > 4)
+
+
 def test_tags_where_asked(model):
     doc = pipeline(model, tags=True)(TEXT)
     (parsed, _) = mh4.load(model).parse([[token.text for token in sentence] for sentence in doc.sents])

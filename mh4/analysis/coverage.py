@@ -70,16 +70,22 @@ class Coverage:
         return Coverage(**{name: value + getattr(other, name) for name, value in vars(self).items()})
 
     def sentence_coverage(self, name: str) -> float:
-        """Percentage of the trees that are in the class of this name."""
-        return self.share(self.covered[name])
+        """Percentage of the trees that are in the class of this name, one of CLASSES. Raises ValueError for another."""
+        return self.share(self.covered[_counted(name)])
 
     def edge_coverage(self, name: str) -> float:
-        """Percentage of the arcs that the nearest trees of the class keep."""
-        return 100 * self.kept[name] / self.words if self.words else 0.0
+        """Percentage of the arcs that the nearest trees of the class keep. Raises ValueError as `sentence_coverage` does."""
+        return 100 * self.kept[_counted(name)] / self.words if self.words else 0.0
 
     def share(self, sentences: int) -> float:
         """A number of sentences as a percentage of all."""
         return 100 * sentences / self.sentences if self.sentences else 0.0
+
+
+def _counted(name: str) -> str:
+    if name not in CLASSES:
+        raise ValueError("no class %r is counted; there are %s" % (name, ", ".join(CLASSES)))
+    return name
 
 
 def measure_coverage(treebank: Iterable[np.ndarray], advance: Callable[[int], None] = lambda words: None) -> Coverage:

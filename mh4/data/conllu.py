@@ -63,7 +63,7 @@ class Word(NamedTuple):
     probability: float | None
 
 
-@dataclass
+@dataclass(eq=False)
 class Sentence:
     """A sentence of n words.
 
@@ -88,6 +88,15 @@ class Sentence:
     probabilities: np.ndarray = None  # type: ignore[assignment]
     transitions: np.ndarray = None  # type: ignore[assignment]
     note: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all fields are equal, arrays element by element."""
+        if type(other) is not type(self):
+            return NotImplemented
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return all(
+            np.array_equal(*pair) if any(isinstance(one, np.ndarray) for one in pair) else pair[0] == pair[1] for pair in pairs
+        )
 
     def __len__(self) -> int:
         return len(self.words)
@@ -138,7 +147,8 @@ class Sentence:
 
         if self.heads is None:
             return None
-        drawing = picture(self.words, self.heads, self.deprels, self.probabilities)
+        labels = self.deprels or [""] * len(self)
+        drawing = picture(self.words, np.asarray(self.heads), labels, self.probabilities)
         return '<div style="overflow-x: auto">%s</div>' % drawing  # which scrolls if the tree is wide
 
 

@@ -189,6 +189,7 @@ def _override_section(section: str, current: Any, values: Mapping[str, Any], sou
     for name, value in values.items():
         if name not in types:
             raise InputError("%s: no setting %s.%s; there are %s" % (source, section, name[:40], ", ".join(types)))
+        value = value.item() if hasattr(value, "item") else value  # a number of numpy
         expected = allowed(section, name, types[name])
         number = type(value) is types[name] or types[name] is float and type(value) is int
         if not number or not expected.allows(value):
@@ -259,6 +260,7 @@ _ALLOWED: dict[str, _Allowed | _OneOf] = {
     "dropout.char": _FROM_0,
     "training.loss": _OneOf(LOSSES),
     "training.batch_tokens": _SIZE,
+    "training.averaged_updates": _Allowed(1, 10**7),  # of one update, float32 must be able to tell an average over more from 0
     "training.batches": _OneOf(("similar", "any")),
     "training.nearest": _OneOf(("fewest-roots", "first")),
     "training.sequences": _OneOf(("early", "late")),

@@ -28,7 +28,7 @@ def key(words: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-@dataclass
+@dataclass(eq=False)
 class Window(Sentence):
     """Successive words of the sentence `whole`, whose vectors are those that they have in it. start: the number of words before them."""
 

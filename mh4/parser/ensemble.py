@@ -47,7 +47,7 @@ Opinion = tuple[Table, np.ndarray]
 Member = tuple[Parser, "Scores"]
 
 
-@dataclass
+@dataclass(eq=False)
 class SentenceWithVotes(Sentence):
     """A sentence with other parsers' trees for it as votes: Sentences of the same words, with heads and deprels."""
 

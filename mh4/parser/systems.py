@@ -274,7 +274,7 @@ def with_marginals() -> list[str]:
 
 def get(name: str) -> System:
     """The system called `name`; InputError if there is none."""
-    if name not in SYSTEMS:
+    if not isinstance(name, str) or name not in SYSTEMS:
         raise InputError("no system %r; there are %s" % (name, ", ".join(SYSTEMS)))
     return SYSTEMS[name]
 

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from mh4.data import conllu
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError, shown
@@ -13,7 +15,7 @@ from mh4.parser import systems
 from mh4.parser.config import Config
 from mh4.parser.contextual_vectors import Contextual
 from mh4.parser.model_files import not_a_file, opened, source
-from mh4.parser.parsing import Parser, items_of
+from mh4.parser.parsing import ROOT, Parser, items_of
 from mh4.parser.vectors import Vectors
 from mh4.util.files import git_blob_id
 from mh4.util.progress import Listener
@@ -33,7 +35,7 @@ def train(
     seed: int = 1,
     progress: Callable[[dict[str, Any]], object] | Listener | None = None,
     *,
-    settings: Iterable[str] = (),
+    settings: str | Iterable[str] = (),
     init: Path | None = None,
     vectors: Path | None = None,
     contextual: Path | Iterable[Path] = (),
@@ -46,7 +48,8 @@ def train(
     config: settings, as TOML files, as mappings such as ``{"training": {"max_updates": 500}}``, or as a Config: one, or several, of
     which the later override the earlier. settings: such as ``"training.max_updates=500"``, which override both.
     init: the folder of a trained model to begin with, instead of random weights. The new model has its settings, unless others
-    are given; system and network (sections encoder and scorer) cannot be changed. seed: 0 to 2**31 - 1.
+    are given; system and network (sections encoder and scorer) cannot be changed. seed: 0 to 2**31 - 1. The same seed gives the same
+    model if no other thread trains or loads one meanwhile, as DyNet has one random generator.
     vectors: a file with vectors of words (see mh4.parser.vectors), kept with the model. contextual: files with vectors of the words of
     all sentences (see mh4.parser.contextual_vectors).
     progress: called after each evaluation on dev with what is written to metrics.jsonl, a dictionary with "updates", "loss" (per
@@ -73,9 +76,13 @@ def train(
     if system is None:
         raise InputError("no system to train; there are %s" % ", ".join(systems.SYSTEMS))
     systems.get(system)
+    if progress is not None and not isinstance(progress, Listener) and (isinstance(progress, type) or not callable(progress)):
+        raise InputError("progress cannot be %s, expected a function or a Listener" % shown(progress))
+    seed = int(seed) if isinstance(seed, np.integer) else seed
     if type(seed) is not int or not 0 <= seed < 2**31:
         raise InputError("the seed cannot be %s, expected a whole number below 2**31" % shown(seed))
-    chosen = configuration.with_settings(_configured(config, system, base), settings)
+    assignments = [settings] if isinstance(settings, str) else settings
+    chosen = configuration.with_settings(_configured(config, system, base), assignments)
     if vectors is not None and from_folder is not None:
         raise InputError("vectors of words cannot be given with a model to begin with, which has its own, or none")
     vector_file = None if vectors is None else _files(_path(vectors, "vectors"), "vectors")[0]
@@ -87,6 +94,10 @@ def train(
         weights = os.path.join(from_folder, "weights.npz") if os.path.isdir(from_folder) else from_folder
         sources["init"] = {"file": os.path.basename(os.path.abspath(from_folder)), "git_blob": git_blob_id(weights)}
     sentences = {split: [sentence for of_file in read.values() for sentence in of_file] for split, read in treebanks.items()}
+    if from_folder is not None and not any(ROOT in sentence.deprels for sentence in sentences["train"]):
+        chosen = replace(
+            chosen, scorer=replace(chosen.scorer, root_label=False)
+        )  # of the label root, which the first model may have
     of_words = None
     if vector_file is not None:
         words = {split: [word for sentence in sentences[split] for word in sentence.words] for split in sentences}

@@ -36,6 +36,7 @@ from mh4.util.batching import shuffled_minibatches
 from mh4.util.files import append_line, git_blob_id, locked, make_folder, write_text
 from mh4.util.progress import Listener
 
+ROOT_LABEL = "scorer.root_label"  # which is no part of the network
 CAN_CHANGE = ("training.evaluate_updates", "training.patience", "training.max_updates")  # when a training is resumed
 
 
@@ -108,8 +109,8 @@ class Trainer:
         self.optimizer = dy.AdamTrainer(self.model.parameters, self.settings.learning_rate)
         self.optimizer.set_clip_threshold(self.settings.clip)
         self.optimizer.set_sparse_updates(self.settings.sparse_updates)
-        # Updated only about 100 times per window, the average costs next to nothing.
-        step = max(1, self.settings.averaged_updates // 100)
+        # Updated only about 100 times per window, or at every tenth update, the average costs next to nothing.
+        step = min(max(1, self.settings.averaged_updates // 100), 10)
         self.optimizer.exponential_moving_average(1 - step / self.settings.averaged_updates, step)
         self.rng = np.random.default_rng(seed)
         self.progress = Progress()
@@ -393,7 +394,9 @@ def _first(folder: str, system: str, config: Config) -> Model:
     """The model to begin with; InputError if its system or its network is another."""
     model = Model.load(folder)
     differing = {} if model.system.name == system else {"system": (model.system.name, system)}
-    differing.update((k, v) for k, v in differences(model.config, config).items() if k.startswith(("encoder.", "scorer.")))
+    differing.update(
+        (k, v) for k, v in differences(model.config, config).items() if k.startswith(("encoder.", "scorer.")) and k != ROOT_LABEL
+    )
     if differing:
         raise InputError(
             "%s: training can only begin with a model of the same system and network (%s)" % (folder, listed(differing))

@@ -56,6 +56,9 @@ def test_percentages_and_sums():
     assert [whole.edge_coverage(name) for name in coverage.CLASSES] == pytest.approx([100 * 7 / 11] + 3 * [100 * 10 / 11])
     empty = coverage.Coverage()
     assert empty.sentence_coverage("mh4") == empty.edge_coverage("mh4") == empty.share(0) == 0
+    for share in (whole.sentence_coverage, whole.edge_coverage):
+        with pytest.raises(ValueError, match="no class 'MH4' is counted; there are projective, mh4, 1ec, mh5"):
+            share("MH4")
 
 
 @pytest.mark.slow

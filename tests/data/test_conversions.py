@@ -13,6 +13,7 @@ from mh4 import conversions
 from mh4.data import conllu
 from mh4.data.conllu import Sentence, Word
 from mh4.errors import InputError
+from mh4.parser.ensemble import SentenceWithVotes
 
 PARSED = Sentence(
     ["folko", "berodo", "."],
@@ -34,6 +35,19 @@ def test_words():
     assert list(PARSED)[0] == Word(1, "folko", "ADJ", "JJ", "Case=Acc", 2, "amod", 0.25)
     assert [word.head for word in PARSED] == [2, 0, 2] and [word.deprel for word in PARSED] == PARSED.deprels
     assert list(Sentence(["a"])) == [Word(1, "a", None, None, None, None, None, None)]
+
+
+def test_sentences_are_equal_if_all_is():
+    assert replace(PARSED) == PARSED and PARSED in [Sentence(["a"]), replace(PARSED, heads=PARSED.heads.copy())]
+    for other in (
+        replace(PARSED, heads=np.array([-1, 0, 1, 2])),
+        replace(PARSED, heads=None),
+        replace(PARSED, xpos=None),
+        "folko",
+    ):
+        assert PARSED != other
+    votes = [SentenceWithVotes(PARSED.words, votes=[replace(PARSED, name=name)]) for name in ("", "", "x")]
+    assert votes[0] == votes[1] != votes[2] and votes[0] != Sentence(PARSED.words)
 
 
 def test_conllu_text(tmp_path):
@@ -119,14 +133,17 @@ def test_objects_of_spacy():
 
 
 def test_a_tree_without_labels_for_spacy(monkeypatch):
-    tokens, vocab = SimpleNamespace(Doc=lambda vocab, **columns: columns), SimpleNamespace(Vocab=object)
+    tokens, vocab = (
+        SimpleNamespace(Doc=lambda vocab, **columns: SimpleNamespace(sents=[0], **columns)),
+        SimpleNamespace(Vocab=object),
+    )
     for name, module in {"spacy": SimpleNamespace(), "spacy.tokens": tokens, "spacy.vocab": vocab}.items():
         monkeypatch.setitem(sys.modules, name, module)
     with pytest.raises(InputError, match="^the sentence has several roots"):
         conversions.to_spacy(Sentence(["a", "b"], heads=np.array([-1, 0, 0], dtype=np.int32)))
-    assert conversions.to_spacy(Sentence(["a"], xpos=["_"]))["tags"] == [""]
-    columns = conversions.to_spacy(Sentence(["a", "b"], heads=np.array([-1, 2, 0], dtype=np.int32)))
-    assert columns == {"words": ["a", "b"], "heads": [1, 1], "deps": ["dep", "ROOT"]}
+    assert conversions.to_spacy(Sentence(["a"], xpos=["_"])).tags == [""]
+    doc = conversions.to_spacy(Sentence(["a", "b"], heads=np.array([-1, 2, 0], dtype=np.int32)))
+    assert vars(doc) == {"sents": [0], "words": ["a", "b"], "heads": [1, 1], "deps": ["dep", "ROOT"]}
 
 
 def test_spacy_that_is_not_installed(monkeypatch):

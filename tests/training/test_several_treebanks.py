@@ -1,6 +1,7 @@
 """Several treebanks, models that begin with others, settings that change, and mh4.train."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from mh4.parser import config
 from mh4.parser.model import Model
 from mh4.parser.vocabulary import Vocabulary, normalised
 from mh4.training.trainer import Trainer
+from mh4.util.progress import Listener
 
 TIMING = ("seconds", "cpu_seconds", "tokens_per_second")
 
@@ -140,7 +142,27 @@ def test_what_a_model_cannot_begin_with(first, files, tmp_path):
     refused("no system to train", init=None)
     refused("no section trainin|no section 'trainin'", config={"trainin": {}})
     refused("the seed cannot be 1.5", seed=1.5)
+    refused(r"no system \['mst'\]", system=["mst"])
+    for progress in (3, True, Listener):
+        refused("progress cannot be .*, expected a function or a Listener", progress=progress)
     assert not (tmp_path / "new").exists()
+
+
+def test_numbers_may_be_those_of_numpy(first, files, tmp_path):
+    given = {"train": files["b"], "dev": files["d"], "model": tmp_path, "init": first, "settings": "training.max_updates=2"}
+    parser = mh4.train(**given, seed=np.int64(3), config={"training": {"clip": np.float32(2.5), "patience": np.int64(4)}})
+    assert (parser.model.seed, parser.model.config.training.clip, parser.model.config.training.patience) == (3, 2.5, 4)
+
+
+def test_labels_of_a_treebank_that_calls_roots_otherwise(first, files, tmp_path):
+    """The label root of the first one is not tied to roots there."""
+    for name in "bd":
+        text = Path(files[name]).read_text(encoding="utf-8").replace("\troot\t", "\tpred\t")
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    parser = mh4.train(tmp_path / "b", tmp_path / "d", tmp_path / "model", init=first)
+    assert not parser.model.config.scorer.root_label and parser.model.vocabulary.labels["root"]
+    roots = [label for s in parser.parse(conllu.read(files["d"])) for label, head in zip(s.deprels, s.heads[1:]) if head == 0]
+    assert set(roots) != {"root"}
 
 
 def test_how_long_a_resumed_training_goes_on_may_change(files, tmp_path):

@@ -310,6 +310,13 @@ def test_resuming_restores_weights_and_optimizer(everything, tmp_path):
     assert resumed.optimizer.save() == learner.optimizer.save()
 
 
+def test_an_average_over_more_updates_than_there_are(everything, tmp_path):
+    """Is over those so far, not of the first one."""
+    longer = settings("training.averaged_updates=100000", "training.evaluate_updates=20", "training.max_updates=60")
+    summary = Trainer("mst", longer, everything[:30], everything[:30], str(tmp_path)).run()
+    assert summary["best_evaluation"] > 1 and summary["dev_uas"] > 30
+
+
 def test_training_stops_when_patience_runs_out(everything, tmp_path):
     """Nothing is learned at this rate: the first evaluation is the best."""
     still = settings("training.learning_rate=1e-12", "training.evaluate_updates=1", "training.patience=3")

@@ -311,6 +311,7 @@ def test_a_sentence_in_a_notebook(file):
     (sentence,) = conllu.read(file)
     assert sentence._repr_html_().count("<path") == 10
     assert Sentence(["not", "parsed"])._repr_html_() is None
+    assert Sentence(["no", "labels"], heads=[-1, 2, 0])._repr_html_().count("<path") == 4
 
 
 # ------------------------------------------------------------------------------------------------------------- command
