@@ -72,11 +72,7 @@ def note(runs: Sequence[Record]) -> str:
 def page(name: str, runs: Sequence[Record]) -> list[Part]:
     """The page of treebank `name` below its title."""
     seeds = sorted({seed for row in rows(runs) for seed in row.ours.seeds})
-    variables = {"LANG": runs[0]["lang"], "SEEDS": [str(seed) for seed in seeds]}
-    command = make_command("features", **variables)
-    if "settings_of" in runs[0]:  # which `make features` does not take
-        systems = [row.system for row in rows(runs)]
-        command = make_command("reproduce", **variables, SYSTEMS=systems, SETTINGS=runs[0]["settings_of"])
+    command = make_command("features", LANG=runs[0]["lang"], SEEDS=list(map(str, seeds)), SETTINGS=runs[0].get("settings_of"))
     made = "Every run is in [%s.md](%s.md) and `%s/`, with its data, commit and command. This page is made from them by"
     return [table(runs), note(runs), SAID, made % (name, name, name), Code([command])]
 

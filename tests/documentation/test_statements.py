@@ -256,7 +256,7 @@ def test_what_the_paper_says_of_scores(said):
     assert len(tried) >= 3 and max(map(abs, ahead("dev_uas", "greedy-mh4", "greedy-mh4-three", tried))) < 0.3
     said(
         "differences.md",
-        "on Gothic and Hungarian by 1.4 and 1.1 points of dev UAS, on Greek and Old Church Slavonic by 0.5 and 0.6 (with",
+        "on Gothic and Hungarian by 1.2 and 1.1 points of dev UAS, on Greek and Old Church Slavonic by 0.5 and 0.6 (with",
     )
     said(
         "differences.md",
@@ -264,7 +264,7 @@ def test_what_the_paper_says_of_scores(said):
     )
     said("differences.md", "and not among the paper's ten, by -0.1 and 0.2, in one run of `mh4-two` each")
     hybrid = ahead("dev_uas", "mh4-hybrid", "mh4-two", ["got", "hu", "el", "cu", "vi", "id"])
-    assert [round(points, 1) for points in hybrid] == [1.4, 1.1, 0.5, 0.6, -0.1, 0.2]
+    assert [round(points, 1) for points in hybrid] == [1.2, 1.1, 0.5, 0.6, -0.1, 0.2]
     assert {found["dev_uas"][treebank, "mh4-two"].seeds for treebank in ("vi", "id")} == {1}
     authors = scores("dev_uas", AUTHORS)
     points = [authors[treebank, "mh4-hybrid"].mean - authors[treebank, "mh4-two"].mean for treebank in ("got", "hu", "cu")]
@@ -384,16 +384,15 @@ def test_what_a_falling_learning_rate_does(said):
     )
     said(
         "differences.md",
-        "and 0.23; on Gothic, it raises `mh4-two` by 0.15 and `mh3` by 0.17, and changes `mh4-hybrid` by -0.02 "
-        "(one run each, ± 0.26 to 0.27).",
+        "and 0.23; on Gothic, it raises all three, by 0.15, 0.17 and 0.15 (one run each, ± 0.29 to 0.31).",
     )
     effects = {key: float(row["uas_effect"]) for key, row in found["full"].items()}
     expected = {("mh4-two", "hu"): 0.32, ("mh3", "hu"): -0.26, ("mh4-two", "got"): 0.15, ("mh3", "got"): 0.17}
     assert effects == pytest.approx(
-        {**expected, ("mh4-hybrid", "hu"): -0.23, ("mh4-hybrid", "got"): -0.02}, abs=0.0051
+        {**expected, ("mh4-hybrid", "hu"): -0.23, ("mh4-hybrid", "got"): 0.15}, abs=0.0051
     )  # the csv is rounded, too
     errors = [round(float(row["uas_error"]), 2) for row in found["full"].values()]
-    assert (min(errors), max(errors)) == (0.26, 0.27)
+    assert (min(errors), max(errors)) == (0.29, 0.31)
 
     def ahead(within):
         uas = {key: float(row["uas"]) for key, row in found[within].items()}

@@ -40,6 +40,14 @@ def test_features_trains_what_results_do_not_have(run_features, stand_in, hungar
     assert len(calls(stand_in)) == len(trained) and "0 to train, 10 already finished" in capsys.readouterr().out
 
 
+@pytest.mark.slow
+def test_features_with_the_settings_of_the_authors(run_features, stand_in, hungarian, tmp_path):
+    assert run_features("--lang", "hu", "--ud", str(hungarian), "--seeds", "1", "--settings", "authors") == 0
+    assert all("experiments/settings/authors.toml" in " ".join(call["argv"]) for call in calls(stand_in))
+    page = (tmp_path / "home" / "results" / "hu-authors-features.md").read_text(encoding="utf-8")
+    assert 'make features LANG=hu SEEDS="1" SETTINGS=authors' in page
+
+
 def test_the_page_is_among_those_made_from_records(tmp_path):
     record(tmp_path, "hu", "mh4-two", 1, 84.0)
     assert tmp_path / "hu-features.md" not in treebank.write("hu", tmp_path)  # without a greedy parser there is no Table 1
