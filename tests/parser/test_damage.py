@@ -335,8 +335,10 @@ def test_random_damage_is_noticed_or_does_not_matter(model, intact, sentences, n
     """A byte changed, bytes lost or added, the rest cut off: the parses are the same, or there are none."""
     expected, content, draw = parsed(intact, sentences), (intact / name).read_bytes(), random.Random(1)
     noticed = 0
+    # In the last section of settings, that of training, any weight of tags may be meant, and 0 says that they are not predicted.
+    most = content.index(b"[training]") if name == "config.toml" else len(content)
     for trial in range(60):
-        at = draw.randrange(len(content))
+        at = draw.randrange(most)
         damaged = bytearray(content)
         if trial % 4 == 0:
             damaged[at] ^= 1 << draw.randrange(8)
