@@ -189,7 +189,7 @@ def _override_section(section: str, current: Any, values: Mapping[str, Any], sou
     for name, value in values.items():
         if name not in types:
             raise InputError("%s: no setting %s.%s; there are %s" % (source, section, name[:40], ", ".join(types)))
-        value = value.item() if hasattr(value, "item") else value  # a number of numpy
+        value = value.item() if getattr(value, "ndim", None) == 0 else value  # a number of numpy
         expected = allowed(section, name, types[name])
         number = type(value) is types[name] or types[name] is float and type(value) is int
         if not number or not expected.allows(value):

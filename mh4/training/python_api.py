@@ -95,9 +95,8 @@ def train(
         sources["init"] = {"file": os.path.basename(os.path.abspath(from_folder)), "git_blob": git_blob_id(weights)}
     sentences = {split: [sentence for of_file in read.values() for sentence in of_file] for split, read in treebanks.items()}
     if from_folder is not None and not any(ROOT in sentence.deprels for sentence in sentences["train"]):
-        chosen = replace(
-            chosen, scorer=replace(chosen.scorer, root_label=False)
-        )  # of the label root, which the first model may have
+        # A label root that only the first model has is not that of roots here.
+        chosen = replace(chosen, scorer=replace(chosen.scorer, root_label=False))
     of_words = None
     if vector_file is not None:
         words = {split: [word for sentence in sentences[split] for word in sentence.words] for split in sentences}

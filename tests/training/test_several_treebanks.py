@@ -142,6 +142,7 @@ def test_what_a_model_cannot_begin_with(first, files, tmp_path):
     refused("no system to train", init=None)
     refused("no section trainin|no section 'trainin'", config={"trainin": {}})
     refused("the seed cannot be 1.5", seed=1.5)
+    refused("training.clip cannot be", config={"training": {"clip": np.ones(2)}})
     refused(r"no system \['mst'\]", system=["mst"])
     for progress in (3, True, Listener):
         refused("progress cannot be .*, expected a function or a Listener", progress=progress)
