@@ -147,7 +147,7 @@ def ending_signals(handler: Callable[[int, Any], None]) -> Iterator[None]:
 
 
 def _interrupt(number: int, frame: Any) -> None:
-    """Makes any of these signals stop the grid as Ctrl-C does, without orphaned children."""
+    """Makes any of these signals stop the runs as Ctrl-C does, without orphaned children."""
     raise KeyboardInterrupt
 
 

@@ -29,7 +29,7 @@ from experiments.engine.workplace import Bench
 from experiments.pages import document
 from experiments.pages.document import Code, Heading, Part
 from experiments.pages.sections import page_name
-from experiments.pages.writer import Table, comma_separated, plus_minus
+from experiments.pages.writer import Table, average, comma_separated, plus_minus, pooled
 from mh4.data import treebanks
 from mh4.errors import InputError
 from mh4.parser.config import as_toml, tables
@@ -198,10 +198,8 @@ class Measured:
 
     def deviation(self, score: str) -> float | None:
         """The standard deviation between seeds, pooled over all runs (three each are too few); None without repetitions."""
-        groups = [[getattr(run, score) for run in group] for group in self.scores.values()]
-        squares = [(value - statistics.mean(group)) ** 2 for group in groups for value in group]
-        freedom = sum(len(group) - 1 for group in groups)
-        return (sum(squares) / freedom) ** 0.5 if freedom else None
+        groups = self.scores.values()
+        return pooled([average([getattr(run, score) for run in group], [run.seed for run in group]) for group in groups])
 
     def mean(self, key: Key, score: str) -> tuple[float, float | None] | None:
         """The mean over seeds, and its standard error; None without runs."""

@@ -20,6 +20,7 @@ from experiments.engine.command import Study
 from experiments.engine.provenance import report_written, shown
 from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, duration
+from experiments.engine.treebank import settings_of
 from experiments.engine.workplace import Bench
 from experiments.pages import document, drawings
 from experiments.pages.document import Figure, Section
@@ -119,8 +120,10 @@ def sections(runs: Mapping[str, Sequence[Record]], results: Path, toy: bool = Fa
 
 def language(name: str) -> str:
     """The name of a treebank's language, and its settings if not ours: "Hungarian, authors' settings" for hu-authors."""
-    bank = name.removesuffix("-authors")
-    return summary.title(bank) + (", authors' settings" if name != bank else "")
+    settings = settings_of(name)
+    return summary.title(name.removesuffix("-" + settings)) + (
+        ", " + summary.SETTINGS.get(settings, settings) if settings else ""
+    )
 
 
 def margin(ours: Average, theirs: Average) -> float | None:
@@ -325,7 +328,7 @@ def _by_length(runs: Mapping[str, Sequence[Record]], results: Path) -> list[Sect
     """Where MH4 is better than 1EC, by the length of the dependency: from the csv files that `make compare` has written."""
     columns, shown, again = ["length"], [], []
     for name, mine in runs.items():
-        if name.endswith("-authors"):  # make compare takes our settings
+        if settings_of(name):  # make compare takes our settings
             continue
         page, seeds = results / ("%s-mh4-hybrid-1ec.csv" % name), compare.common_seeds(mine)
         found: list[int] = []
