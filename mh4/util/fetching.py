@@ -1,37 +1,34 @@
 """Fetching files with known git blob ids: a file gets its name only when it is complete and its content is verified.
 
 Interrupted downloads are resumed from a .part file, which one process at a time writes to; the others wait for it. Files are
-fetched individually or extracted from an archive, which is kept once it has proved to have one of them. A server may send anything
-at all, for as long as it likes: what is taken from it is limited in size, in time and in the memory that it needs.
+fetched individually or extracted from an archive, which is kept once it has proved to have one of them.
 The files of a collection, with their blob ids, are listed in a manifest.
 """
 
 import csv
-import fcntl
-import gzip
-import hashlib
 import os
+import shutil
 import stat
 import sys
 import tarfile
 import time
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from http.client import HTTPException, InvalidURL
+from http.client import HTTPException, HTTPResponse, InvalidURL
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 from mh4.errors import InputError, reason
 from mh4.util.files import atomic_path, git_blob_id, give_name, lock, make_folder
-from mh4.util.web import ADDRESSES, send
 
 WAITS = (1, 3)  # seconds before the second and the third attempt
-# Bytes of a file, of an archive, and of what is in an archive: several times what the largest have.
-FILE, ARCHIVE, UNPACKED = 200_000_000, 10_000_000_000, 40_000_000_000
+TIMEOUT = 30  # seconds without a byte
+PATIENCE, SLOWEST = 60, 1000  # seconds, and bytes per second: a connection slower than this for that long is given up
+FILE, ARCHIVE = 200_000_000, 10_000_000_000  # bytes of a file and of an archive: several times what the largest have
 CHUNK = 1 << 16
 
 Row = TypeVar("Row")
@@ -88,6 +85,14 @@ class _Wanted(NamedTuple):
     collection: Collection
 
 
+class _Wrong(Exception):
+    """Why what was fetched is not the file, or does not contain it."""
+
+
+class _Interrupted(Exception):
+    """A failure that another attempt may overcome, as a message."""
+
+
 def fetch(row: Any, folder: Path, collection: Collection, source: str | None) -> Path:
     """The path of a file in this folder, to which it is fetched unless it is already there.
 
@@ -98,11 +103,8 @@ def fetch(row: Any, folder: Path, collection: Collection, source: str | None) ->
     url, members = locate(collection.sources, source, row)
     try:
         if not _is_there(wanted):
-            make_folder(wanted.path.parent)
-            if members:
-                _fetch_from_archive(wanted, url, members)
-            else:
-                _fetch_file(wanted, url)
+            make_folder(folder)
+            _fetch(wanted, url, members)
     except OSError as error:  # from the disk: network errors are already InputErrors
         raise InputError("%s cannot be written: %s" % (error.filename or wanted.path, reason(error))) from None
     return wanted.path
@@ -120,176 +122,119 @@ def _is_there(wanted: _Wanted) -> bool:
     return True
 
 
-def _fetch_file(wanted: _Wanted, url: str) -> None:
-    with _part_of(wanted.path) as part:
+def _fetch(wanted: _Wanted, url: str, members: Sequence[str]) -> None:
+    extract = partial(_extract, members)
+    archive = wanted.path.with_name(url.rpartition("/")[2])
+    if members and archive.exists() and not archive.is_file():
+        raise InputError("%s is not a file: move it away, or choose another folder" % archive)
+    with _part_of(archive if members else wanted.path) as part:
         if _is_there(wanted):  # fetched by the process that we have waited for
             return
-
-        def complaint() -> str:
-            size = part.seek(0, os.SEEK_END)
-            part.seek(0)
-            blob = _keep(part, size, wanted)
-            return blob and "is not the file of %s (git blob id %s, expected %s)" % (wanted.collection.name, blob, wanted.blob)
-
-        _fetch_until(complaint, url, part, FILE, wanted.collection.local_option)
-        part.truncate(0)
-
-
-def _fetch_from_archive(wanted: _Wanted, url: str, members: Sequence[str]) -> None:
-    archive = wanted.path.with_name(url.rpartition("/")[2])
-    if archive.exists() and not archive.is_file():
-        raise InputError("%s is not a file: move it away, or choose another folder" % archive)
-    with _part_of(archive) as part:
-        if _is_there(wanted):
+        if not members:
+            _fetch_until(_copy, wanted, url, part, FILE)
+            part.truncate(0)
             return
         if archive.exists():
-            with open(archive, "rb") as kept:
-                if not _extract(wanted, kept, members):
-                    return
-        _fetch_until(lambda: _extract(wanted, part, members), url, part, ARCHIVE, wanted.collection.local_option)
+            with suppress(_Wrong), open(archive, "rb") as kept:
+                return extract(wanted, kept)
+        _fetch_until(extract, wanted, url, part, ARCHIVE)
         give_name(part.fileno(), part.name, str(archive))
 
 
 @contextmanager
 def _part_of(path: Path) -> Iterator[IO[bytes]]:
-    """Open `path`.part, perhaps with what an earlier attempt has received, without a buffer; wait until no one else has it open.
+    """Open `path`.part, perhaps with what an earlier attempt has received; wait until no one else has it open.
 
-    At the end it is deleted if it is empty. On a file system without locks, several processes may write to it, none of which then
-    receives what is expected.
+    At the end it is deleted if it is empty.
     """
-    name = str(path) + ".part"
-    mine = False
-    while not mine:
-        with suppress(FileNotFoundError):
-            if not stat.S_ISREG(os.lstat(name).st_mode):  # looked at once, as others come and go
-                raise InputError("%s is not a plain file: move it away, or choose another folder" % name)
-        with open(name, "r+b", buffering=0, opener=_opened) as part:
-            handle = part.fileno()
-            _lock(handle, path.name)
-            mine = _leads_to(name, handle)  # not if the one we have waited for has renamed or deleted it
-            if mine:
-                try:
-                    yield part
-                finally:
-                    if not os.fstat(handle).st_size and _leads_to(name, handle):
-                        os.unlink(name)
 
+    def created(name: str, flags: int) -> int:
+        return os.open(name, flags | os.O_CREAT, 0o666)
 
-def _opened(name: str, _: int) -> int:
-    return os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
-
-
-def _lock(handle: int, name: str) -> None:
-    if not lock(handle):
+    def say() -> None:
         if sys.stderr.isatty():
-            print("waiting for another process that fetches %s" % name, file=sys.stderr)
-        fcntl.flock(handle, fcntl.LOCK_EX)
+            print("waiting for another process that fetches %s" % path.name, file=sys.stderr)
+
+    name = str(path) + ".part"
+    while True:
+        with suppress(FileNotFoundError):  # others come and go
+            if not stat.S_ISREG(os.lstat(name).st_mode):
+                raise InputError("%s is not a plain file: move it away, or choose another folder" % name)
+        with open(name, "r+b", opener=created) as part:
+            lock(part.fileno(), say)
+            if not _leads_to(name, part):  # renamed or deleted by the process that we have waited for
+                continue
+            try:
+                yield part
+            finally:
+                if not os.fstat(part.fileno()).st_size and _leads_to(name, part):
+                    os.unlink(name)
+            return
 
 
-def _leads_to(name: str, handle: int) -> bool:
+def _leads_to(name: str, file: IO[bytes]) -> bool:
     """Whether `name` is that of the open file."""
     try:
-        return os.path.samestat(os.lstat(name), os.fstat(handle))
+        return os.path.samestat(os.lstat(name), os.fstat(file.fileno()))
     except FileNotFoundError:
         return False
 
 
-def _keep(content: IO[bytes], size: int, wanted: _Wanted) -> str:
-    """Copy the next `size` bytes to the path of the file if they are its content; otherwise return their git blob id.
+def _copy(wanted: _Wanted, content: IO[bytes]) -> None:
+    """Copy what was fetched to the path of the file. Raises _Wrong if it is not this file.
 
-    What is verified is what is written here, to a file that no other process knows of, and that then gets the name.
+    What is verified is a copy that no other process knows of, even on a file system without locks.
     """
-    digest = hashlib.sha1(b"blob %d\0" % size)
+    with atomic_path(str(wanted.path)) as temporary:
+        with open(temporary, "wb") as file:
+            shutil.copyfileobj(content, file)
+        blob = git_blob_id(temporary)
+        if blob != wanted.blob:
+            raise _Wrong("git blob id %s, expected %s" % (blob, wanted.blob))
+
+
+def _extract(members: Sequence[str], wanted: _Wanted, archive: IO[bytes]) -> None:
+    """Copy the file from the .tar.gz to its path. Raises _Wrong if it is not in there."""
+    wrong, endings = _Wrong("no file of that name"), tuple("/" + name for name in members)
     try:
-        with atomic_path(str(wanted.path)) as temporary, open(temporary, "wb") as file:
-            while size and (chunk := content.read(min(size, CHUNK))):
-                size -= len(chunk)
-                digest.update(chunk)
-                file.write(chunk)
-            if digest.hexdigest() != wanted.blob:
-                raise _OtherContent
-    except _OtherContent:
-        return digest.hexdigest()
-    return ""
-
-
-class _OtherContent(Exception):
-    """What has been copied is not the file."""
-
-
-def _extract(wanted: _Wanted, archive: IO[bytes], members: Sequence[str]) -> str:
-    """Copy the file from the .tar.gz to its path, or return what is wrong with the archive."""
-    archive.seek(0)
-    found, endings = [], tuple("/" + name for name in members)
-    try:
-        with tarfile.open(fileobj=_Unpacked(fileobj=archive), mode="r:") as tar:
-            while True:
-                member = tar.next()
-                tar.members.clear()  # type: ignore[attr-defined]  # it would remember all of them
-                if member is None:
-                    break
-                if member.isfile() and member.name.endswith(endings):
-                    if member.size > FILE:
-                        found.append("%d bytes" % member.size)
-                        continue
-                    blob = _keep(tar.extractfile(member), member.size, wanted)  # type: ignore[arg-type]  # it is a file
-                    if not blob:
-                        return ""
-                    found.append("git blob id " + blob)
+        with tarfile.open(fileobj=archive, mode="r:gz") as tar:
+            for member in tar:
+                if member.isfile() and member.name.endswith(endings) and member.size <= FILE:
+                    try:
+                        return _copy(wanted, tar.extractfile(member))  # type: ignore[arg-type]  # it is a file
+                    except _Wrong as error:
+                        wrong = error
     except (InputError, MemoryError):
         raise
     except Exception as error:  # tarfile has many, not all of which are its own
-        return "is not a readable archive (%s)" % error
-    what = " and ".join(found) + ", expected git blob id " + wanted.blob if found else "no file of that name"
-    return "does not contain %s of %s (%s)" % (wanted.path.name, wanted.collection.name, what)
+        raise _Wrong("not a readable archive: %s" % error) from None
+    raise wrong
 
 
-class _Unpacked(gzip.GzipFile):
-    """The content of an archive: limited, and in parts as small as those of an honest one."""
+def _fetch_until(take: Callable[[_Wanted, IO[bytes]], None], wanted: _Wanted, url: str, part: IO[bytes], limit: int) -> None:
+    """Fetch url into `part`, as far as it is not there, and `take` the file from it.
 
-    def read(self, size: int | None = -1) -> bytes:
-        if size is None or not 0 <= size <= CHUNK:
-            raise tarfile.ReadError("a header of %s bytes" % size)
-        try:
-            return super().read(size)
-        except (OSError, EOFError, zlib.error) as error:
-            raise tarfile.ReadError(str(error)) from None
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        if offset > UNPACKED:
-            raise tarfile.ReadError("it contains more than %d bytes" % UNPACKED)
-        try:
-            return super().seek(offset, whence)
-        except (EOFError, zlib.error) as error:
-            raise tarfile.ReadError(str(error)) from None
-
-
-class _Interrupted(Exception):
-    """A failure that another attempt may overcome, as a message."""
-
-
-def _fetch_until(complaint: Callable[[], str], url: str, part: IO[bytes], limit: int, local_option: str) -> None:
-    """Fetch url into `part`, as far as it is not there, until `complaint` has nothing to say about the content.
-
-    If it was resumed, the fault may be in what was there before: then it is fetched again from the
-    beginning, once. Raises InputError, with `part` empty.
+    If it is wrong and was resumed, the fault may be in what was there before: then it is fetched again from the beginning, once.
+    Raises InputError, with `part` empty.
     """
     resumed = part.seek(0, os.SEEK_END) > 0
     while True:
-        _fetch(url, part, limit, local_option)
-        complained = complaint()
-        if not complained:
-            return
+        _fetch_rest(url, part, limit, wanted.collection.local_option)
         part.seek(0)
-        page = part.read(CHUNK).lstrip()[:14].lower().startswith((b"<!doctype html", b"<html"))
+        try:
+            return take(wanted, part)
+        except _Wrong as error:
+            wrong = "does not contain %s of %s (%s)" % (wanted.path.name, wanted.collection.name, error)
+        part.seek(0)
+        if part.read(CHUNK).lstrip()[:14].lower().startswith((b"<!doctype html", b"<html")):
+            wrong += ", but a web page, perhaps of a network that asks for a login"
         part.truncate(0)
         if not resumed:
-            hint = ", but a web page, perhaps of a network that asks for a login" if page else ""
-            raise InputError("%s %s%s: deleted" % (url, complained, hint))
+            raise InputError("%s %s: deleted" % (url, wrong))
         resumed = False
 
 
-def _fetch(url: str, part: IO[bytes], limit: int, local_option: str) -> None:
+def _fetch_rest(url: str, part: IO[bytes], limit: int, local_option: str) -> None:
     """Fetch url into `part`, resuming from its content. Raises InputError, leaving what has been received in `part`."""
     for wait in WAITS + (None,):
         try:
@@ -301,14 +246,10 @@ def _fetch(url: str, part: IO[bytes], limit: int, local_option: str) -> None:
 
 
 def _attempt(url: str, part: IO[bytes], limit: int, local_option: str) -> None:
-    if not url.startswith(ADDRESSES):
-        raise InputError("%s is not a valid address: it begins with neither %s" % (url, " nor ".join(ADDRESSES)))
-    if part.seek(0, os.SEEK_END) > limit:
-        part.truncate(0)
     have = part.seek(0, os.SEEK_END)
     headers = {"User-Agent": "mh4", "Range": "bytes=%d-" % have} if have else {"User-Agent": "mh4"}
     try:
-        reply = send(url, headers)
+        reply = urlopen(Request(url, headers=headers), timeout=TIMEOUT)
     except HTTPError as error:
         error.close()
         if error.code == 416 and have:  # nothing left to fetch: the caller checks the content
@@ -324,30 +265,39 @@ def _attempt(url: str, part: IO[bytes], limit: int, local_option: str) -> None:
             % (urlsplit(url).netloc, why, local_option)
         ) from None
     with reply:
+        if not reply.url.startswith(("http://", "https://")):  # urllib also opens ftp: and file:
+            raise InputError("%s leads to %s, which is not an address on the web" % (url, reply.url))
         resumed = reply.status == 206 and reply.headers.get("Content-Range", "").startswith("bytes %d-" % have)
-        done = have if resumed else 0  # a server that ignores Range sends the whole file
+        done = part.seek(have if resumed else 0)  # a server that ignores Range sends the whole file
+        part.truncate()
         total = None if reply.length is None else done + reply.length  # Content-Length, if that is a number
-        why = ""
-        part.truncate(done)
-        part.seek(done)
         with _progress(Path(part.name).stem, done, total) as advance:
-            while max(done, total or 0) <= limit and (total is None or done < total):
-                try:
-                    chunk = reply.read1(CHUNK)
-                except (HTTPException, OSError) as error:  # cut off, even if the length is unknown
-                    why = " (%s)" % error
-                    break
-                if not chunk:
-                    break
-                done += len(chunk)
+            for chunk in _received(reply, url, done, total):
+                if max(part.tell(), total or 0) > limit:
+                    part.truncate(0)
+                    raise InputError("%s has more than %d bytes: it cannot be what is wanted" % (url, limit))
+                part.write(chunk)
+                part.flush()  # what has been received stays, even if this process is killed
                 advance(len(chunk))
-                while chunk:
-                    chunk = chunk[part.write(chunk) :]
-    if max(done, total or 0) > limit:
-        part.truncate(0)
-        raise InputError("%s has more than %d bytes: it cannot be what is wanted" % (url, limit))
-    if why or total and done < total:
-        raise _Interrupted("%s: the connection was cut after %d bytes%s; the next attempt resumes from there" % (url, done, why))
+
+
+def _received(reply: HTTPResponse, url: str, done: int, total: int | None) -> Iterator[bytes]:
+    """What a server sends of a file after the first `done` bytes. Raises _Interrupted if it is not all, or if it comes too slowly."""
+    end, enough = time.monotonic() + PATIENCE, done + PATIENCE * SLOWEST
+    try:
+        while (total is None or done < total) and (chunk := reply.read1(CHUNK)):
+            yield chunk
+            done += len(chunk)
+            if time.monotonic() > end:
+                if done < enough:
+                    raise TimeoutError("it is too slow")
+                end, enough = time.monotonic() + PATIENCE, done + PATIENCE * SLOWEST
+        if total is not None and done < total:
+            raise EOFError("of %d" % total)
+    except (HTTPException, OSError, EOFError) as error:  # cut off, even if the length is unknown
+        raise _Interrupted(
+            "%s: the connection was cut after %d bytes (%s); the next attempt resumes from there" % (url, done, error)
+        ) from None
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -96,12 +96,18 @@ def locked(folder: str) -> Iterator[None]:
         os.close(handle)
 
 
-def lock(handle: int) -> bool:
-    """Lock an open file or folder until it is closed; False if another process has. On a file system without locks, nothing is locked."""
+def lock(handle: int, waiting: Callable[[], object] | None = None) -> bool:
+    """Lock an open file or folder until it is closed; False if another process has. On a file system without locks, nothing is locked.
+
+    waiting: called if another process has; then this waits until it can lock it.
+    """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return False
+        if waiting is None:
+            return False
+        waiting()
+        fcntl.flock(handle, fcntl.LOCK_EX)
     except OSError:
         pass
     return True
