@@ -2,8 +2,6 @@
 
 import click
 
-from mh4.errors import InputError
-
 
 @click.command("install-dynet")
 @click.option(
@@ -15,10 +13,6 @@ def install_dynet(jobs: int | None) -> None:
     The neural network needs DyNet, which pip cannot build by itself; the decoders and all commands that use no
     model do not. This takes several minutes, once, and needs a C++ compiler, make and network access.
     """
-    from mh4.dynet_build.console import SetupError
     from mh4.dynet_build.install import install
 
-    try:
-        install(jobs)
-    except SetupError as error:
-        raise InputError(str(error)) from None
+    install(jobs)

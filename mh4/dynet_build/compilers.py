@@ -7,10 +7,11 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from typing import Dict, Mapping, NamedTuple, Optional, Sequence, Union
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from mh4.dynet_build import cpu
-from mh4.dynet_build.console import SetupError
+from mh4.errors import InputError
 
 
 class Compiler(NamedTuple):
@@ -21,23 +22,23 @@ class Compiler(NamedTuple):
 
 
 def find_compiler(env: Mapping[str, str] = os.environ) -> Compiler:
-    """The C and C++ compilers to use. Raises SetupError if there are none, or if they cannot compile an extension."""
+    """The C and C++ compilers to use. Raises InputError if there are none, or if they cannot compile an extension."""
     path = env.get("PATH", os.defpath)
 
-    def first(variable: str, names: Sequence[str]) -> Optional[str]:
+    def first(variable: str, names: Sequence[str]) -> str | None:
         if env.get(variable):
             return env[variable]
         return next((name for name in names if shutil.which(name, path=path)), None)
 
     c, cxx = first("CC", ("gcc", "clang", "cc")), first("CXX", ("g++", "clang++", "c++"))
     if c is None or cxx is None:
-        raise SetupError(
+        raise InputError(
             "there is no C++ compiler, which DyNet and the decoders need: install one, on Debian or Ubuntu with "
             "`apt install g++ python3-dev`."
         )
     headers = sysconfig.get_path("include")
     if not os.path.exists(os.path.join(headers, "Python.h")):
-        raise SetupError(
+        raise InputError(
             "the headers of Python %d.%d are missing (no Python.h in %s): install them, on Debian or Ubuntu with "
             "`apt install python3-dev`." % (sys.version_info[:2] + (headers,))
         )
@@ -50,18 +51,18 @@ def find_compiler(env: Mapping[str, str] = os.environ) -> Compiler:
     except (OSError, ValueError) as error:  # the latter from quotes without an end
         answer, works = str(error), False
     if not works:
-        raise SetupError(
+        raise InputError(
             "the C++ compiler `%s` does not work (%s): install another, or select one with CXX."
             % (cxx, (answer.strip().splitlines() or ["no output"])[-1])
         )
     return Compiler(c, cxx)
 
 
-def processes(asked: Union[str, int, None] = None) -> int:
+def processes(asked: str | int | None = None) -> int:
     """The number of compilers to run in parallel: the one asked for, by default one per core, but each needs up to 1.5 GB."""
     if asked is not None:
         if not re.match(r"[1-9][0-9]{0,3}\Z", str(asked)):
-            raise SetupError("JOBS: %s is not a whole number from 1 to 9999." % asked)
+            raise InputError("JOBS: %s is not a whole number from 1 to 9999." % asked)
         return int(asked)
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -70,7 +71,7 @@ def processes(asked: Union[str, int, None] = None) -> int:
     return max(1, min(cpu.cores(), memory // 1500000000))
 
 
-def clean_environment(env: Mapping[str, str]) -> Dict[str, str]:
+def clean_environment(env: Mapping[str, str]) -> dict[str, str]:
     """The environment for the setup's commands, without variables that would redirect them."""
     unwanted = r"PYTHONPATH|PYTHONHOME|PIP_USER|PIP_TARGET|PIP_PREFIX|VIRTUAL_ENV|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|MAKELEVEL"
     return {name: value for name, value in env.items() if not re.fullmatch(unwanted, name)}

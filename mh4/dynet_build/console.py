@@ -1,14 +1,16 @@
 """Progress of the setup: one line per step, with elapsed time and percentage; and the commands that it runs."""
 
-import fcntl
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Mapping, Optional, Sequence, TextIO
+from typing import TextIO
+
+from mh4.errors import InputError
 
 PERCENT = re.compile(rb"^\[ *(\d+)%\]", re.MULTILINE)  # as cmake's makefiles print it
 NO_NETWORK = re.compile(
@@ -23,26 +25,25 @@ POLL = 0.25  # seconds
 GUARDED = 'exec 3<&0 </dev/null; (read line <&3; kill -TERM 0) & exec 3<&-; exec "$@"'
 
 
-class SetupError(Exception):
-    """A problem that the user has to fix, described in one sentence."""
-
-
 class Console:
     """Runs commands, with their output in a log file, and displays progress.
 
     On a terminal, the current step is one line, redrawn; elsewhere it has a line at its beginning and end, and some in between.
     """
 
-    def __init__(self, log: str, stream: Optional[TextIO] = None) -> None:
+    def __init__(self, log: str, stream: TextIO | None = None) -> None:
         self.log = log
         self.stream = stream or sys.stdout
         self.terminal = self.stream.isatty()
-        self.label: Optional[str] = None
-        self.percent: Optional[int] = None
+        self.label: str | None = None
+        self.percent: int | None = None
 
     def say(self, text: str) -> None:
         self._clear()
         print(text, file=self.stream, flush=True)
+
+    def waits(self) -> None:
+        self.say("Waiting for another setup ...")
 
     def step(self, label: str) -> None:
         """Begins a step, ending the previous one."""
@@ -65,11 +66,11 @@ class Console:
     def run(
         self,
         command: Sequence[str],
-        env: Optional[Mapping[str, str]] = None,
-        cwd: Optional[str] = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
         failure: str = "a command failed",
     ) -> None:
-        """Runs a command; a failure raises SetupError with `failure` and, if known, the reason."""
+        """Runs a command; a failure raises InputError with `failure` and, if known, the reason."""
         with open(self.log, "ab") as log:
             log.write(b"\n$ " + b" ".join(map(os.fsencode, command)) + b"\n")
             log.flush()
@@ -95,7 +96,7 @@ class Console:
                 os.close(theirs)
                 os.close(ours)
         if process.returncode:
-            raise SetupError(self._reason(start, failure))
+            raise InputError(self._reason(start, failure))
 
     def _output(self, start: int) -> bytes:
         with open(self.log, "rb") as log:
@@ -114,7 +115,7 @@ class Console:
         first = " (%s)" % errors[0].strip()[:300] if errors else ""
         return "%s%s; the full output is in %s." % (failure, first, self.log)
 
-    def _draw(self, start: Optional[int] = None) -> None:
+    def _draw(self, start: int | None = None) -> None:
         if self.label is None:
             return
         elapsed = time.monotonic() - self.began
@@ -133,17 +134,6 @@ class Console:
     def _clear(self) -> None:
         if self.terminal:
             self.stream.write("\r\033[K")
-
-
-def alone(lock: IO[str], console: Console) -> None:
-    """Locks a file until it is closed, or this process ends; waits for another process that has locked it, and says so."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        console.say("Waiting for another setup ...")
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    except OSError:
-        pass  # a file system without locks
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:

@@ -3,10 +3,9 @@
 import os
 import platform
 import re
-from typing import Dict
 
 
-def fields() -> Dict[str, str]:
+def fields() -> dict[str, str]:
     """What tells processors apart: the name, the instruction sets, and on other machines than PCs further fields; empty if unknown."""
     try:
         with open("/proc/cpuinfo") as file:

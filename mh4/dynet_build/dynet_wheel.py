@@ -18,12 +18,14 @@ import sysconfig
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Iterator, List, Mapping, Optional
 
 from mh4.dynet_build import cpu
 from mh4.dynet_build.compilers import Compiler
-from mh4.dynet_build.console import Console, SetupError, alone
+from mh4.dynet_build.console import Console
+from mh4.errors import InputError
+from mh4.util.files import atomic_path, lock, make_folder
 
 VERSION = "2.1.2"
 FAILURE = "DyNet %s could not be built" % VERSION
@@ -55,7 +57,7 @@ SOURCES = [os.path.join(_FOLDER, "dynet", name) for name in ("nodes-bilstm.cc", 
 BINDINGS = os.path.join(_FOLDER, "dynet", "bindings.pyx")  # appended to DyNet's
 
 
-def _digest(paths: List[str]) -> str:
+def _digest(paths: list[str]) -> str:
     total = hashlib.sha256()
     for path in paths:
         with open(path, "rb") as file:
@@ -116,7 +118,7 @@ def _cache(name: str) -> str:
     if not os.path.isabs(cache):  # is to be ignored, says the specification of this variable
         home = os.environ.get("HOME", os.path.expanduser("~"))  # the second is that in the list of users
         if not os.path.isabs(home):
-            raise SetupError(
+            raise InputError(
                 "there is no place for the cache, as HOME is not the absolute path of a folder: "
                 "set HOME, or XDG_CACHE_HOME to the absolute path of a writable folder."
             )
@@ -129,25 +131,23 @@ def locked(folder: str, console: Console) -> Iterator[None]:
     """Makes a folder of the cache, and keeps others from filling it at the same time."""
     try:
         os.makedirs(folder, exist_ok=True)
-        lock = open(os.path.join(folder, "lock"), "w")
+        file = open(os.path.join(folder, "lock"), "w")
     except OSError as error:
-        raise SetupError("the cache folder is not writable (%s): set XDG_CACHE_HOME to a writable folder." % error) from None
-    with lock:
-        alone(lock, console)
-        for rest in _files(folder, ".incoming-*"):
-            os.unlink(rest)
+        raise InputError("the cache folder is not writable (%s): set XDG_CACHE_HOME to a writable folder." % error) from None
+    with file:
+        lock(file.fileno(), console.waits)
         yield
 
 
-def _files(folder: str, *patterns: str) -> List[str]:
+def _files(folder: str, *patterns: str) -> list[str]:
     return [path for pattern in patterns for path in sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))]
 
 
-def _archives(folder: str) -> List[str]:
+def _archives(folder: str) -> list[str]:
     return _files(folder, "*.whl", "*.zip")
 
 
-def cached(folder: str) -> Optional[str]:
+def cached(folder: str) -> str | None:
     """The intact archive in the folder, or None. Unreadable remains are removed."""
     for path in _archives(folder):
         with suppress(zipfile.BadZipFile, EOFError, OSError), zipfile.ZipFile(path) as archive:
@@ -159,19 +159,10 @@ def cached(folder: str) -> Optional[str]:
 
 def place(archive: str, folder: str) -> str:
     """Copies an archive into the folder, whole or not at all, and returns its path."""
-    os.makedirs(folder, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".incoming-", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as target, open(archive, "rb") as source:
-            shutil.copyfileobj(source, target)
-            target.flush()
-            os.fsync(target.fileno())
-        os.chmod(temporary, 0o644)
-        path = os.path.join(folder, os.path.basename(archive))
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    make_folder(folder)
+    path = os.path.join(folder, os.path.basename(archive))
+    with atomic_path(path) as temporary:
+        shutil.copyfile(archive, temporary)
     return path
 
 

@@ -2,17 +2,17 @@
 
 import os
 import sys
-from typing import Optional
 
 from mh4.dynet_build import dynet_wheel
 from mh4.dynet_build.compilers import clean_environment, find_compiler, processes
-from mh4.dynet_build.console import Console, SetupError
+from mh4.dynet_build.console import Console
+from mh4.errors import InputError
 
 
-def install(jobs: Optional[int] = None) -> None:
+def install(jobs: int | None = None) -> None:
     """Install DyNet for the Python that runs this, from a wheel that is in the cache or built now, with `jobs` compilers at a time.
 
-    Raises SetupError, leaving nothing half-installed.
+    Raises InputError, leaving nothing half-installed.
     """
     jobs = processes(jobs)
     env = clean_environment(os.environ)
@@ -28,7 +28,7 @@ def install(jobs: Optional[int] = None) -> None:
             console.run([*pip, "--no-deps", "--no-index", "--force-reinstall", wheel], env, failure=failure)
             try:
                 console.run([sys.executable, "-c", dynet_wheel.CHECK], env, failure="DyNet was built but does not run")
-            except SetupError:
+            except InputError:
                 dynet_wheel.forget(wheel, console)  # it may have been damaged: the next attempt builds it again
                 raise
             console.done()

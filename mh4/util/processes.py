@@ -1,7 +1,4 @@
-"""Child processes that end with this one, however it ends.
-
-`with_parent` also serves tools/setup, which starts with whatever Python there is.
-"""
+"""Child processes that end with this one, however it ends."""
 
 import ctypes
 import multiprocessing
@@ -14,6 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from multiprocessing import resource_tracker
 from typing import Any
 
 from mh4.errors import InputError
@@ -34,8 +32,6 @@ class Child:
     """
 
     def __init__(self) -> None:
-        from multiprocessing import resource_tracker  # since Python 3.8
-
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs,))

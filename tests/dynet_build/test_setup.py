@@ -1,8 +1,10 @@
 """The setup, which new users run before anything else. DyNet itself is not built here."""
 
 import io
+import json
 import os
 import re
+import runpy
 import shutil
 import signal
 import subprocess
@@ -10,6 +12,7 @@ import sys
 import sysconfig
 import threading
 import time
+import types
 import zipfile
 from pathlib import Path
 
@@ -22,7 +25,8 @@ import environment  # noqa: E402
 import versions  # noqa: E402
 
 from mh4.dynet_build import compilers, dynet_wheel, install  # noqa: E402
-from mh4.dynet_build.console import Console, SetupError  # noqa: E402
+from mh4.dynet_build.console import Console  # noqa: E402
+from mh4.errors import InputError  # noqa: E402
 
 
 @pytest.fixture
@@ -60,10 +64,10 @@ def test_placing_that_fails_leaves_the_old_wheel(tmp_path, monkeypatch):
     before = path.read_bytes()
 
     def interrupted(source, target):
-        target.write(source.read(10))
+        Path(target).write_bytes(Path(source).read_bytes()[:10])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(dynet_wheel.shutil, "copyfileobj", interrupted)
+    monkeypatch.setattr(dynet_wheel.shutil, "copyfile", interrupted)
     with pytest.raises(KeyboardInterrupt):
         dynet_wheel.place(str(path), str(folder))
     assert os.listdir(str(folder)) == [path.name] and path.read_bytes() == before
@@ -141,7 +145,7 @@ def test_the_library_is_compiled_once_for_all_pythons(tmp_path, monkeypatch, con
 def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch, console):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(SetupError, match="XDG_CACHE_HOME"):
+    with pytest.raises(InputError, match="XDG_CACHE_HOME"):
         dynet_wheel.wheel(console, None, 1, str(tmp_path), {})
 
 
@@ -156,11 +160,11 @@ def test_a_cache_without_a_home(tmp_path, monkeypatch, xdg, home):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert Path(dynet_wheel.wheel_folder()).parent == tmp_path / "home" / ".cache" / "mh4"
     monkeypatch.setenv("HOME", home)
-    with pytest.raises(SetupError, match="no place for the cache.*set HOME, or XDG_CACHE_HOME to the absolute path"):
+    with pytest.raises(InputError, match="no place for the cache.*set HOME, or XDG_CACHE_HOME to the absolute path"):
         dynet_wheel.wheel_folder()
     monkeypatch.delenv("HOME")
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as for a user who is in no list
-    with pytest.raises(SetupError, match="no place for the cache"):
+    with pytest.raises(InputError, match="no place for the cache"):
         dynet_wheel.wheel_folder()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert Path(dynet_wheel.wheel_folder()).parent == tmp_path / "mh4" and os.listdir(str(tmp_path)) == []
@@ -173,24 +177,21 @@ def test_a_setup_without_a_cache_does_not_begin(place, tmp_path, monkeypatch, ho
     monkeypatch.delenv("XDG_CACHE_HOME")
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HOME", home.replace("FILE", str(tmp_path / "file")))
-    with pytest.raises(SetupError, match=said):
+    with pytest.raises(InputError, match=said):
         place.set_up()
     assert not os.path.exists(place.folder)
 
 
 def test_one_at_a_time_fills_the_cache(tmp_path, console):
-    """The others wait, and say so; what a killed one has left is deleted."""
+    """The others wait, and say so."""
     folder = str(tmp_path / "folder")
     code = "import sys; from mh4.dynet_build import console, dynet_wheel\n"
-    code += "with dynet_wheel.locked(%r, console.Console('')):\n    open(%r, 'w'); print('locked', flush=True); sys.stdin.read()"
-    rest = os.path.join(folder, ".incoming-rest")
-    one = subprocess.Popen(
-        [sys.executable, "-c", code % (folder, rest)], cwd=str(ROOT), stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert one.stdout.readline() == b"locked\n" and os.path.exists(rest)
+    code += "with dynet_wheel.locked(%r, console.Console('')):\n    print('locked', flush=True); sys.stdin.read()" % folder
+    one = subprocess.Popen([sys.executable, "-c", code], cwd=str(ROOT), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert one.stdout.readline() == b"locked\n"
     threading.Timer(0.3, one.kill).start()
     with dynet_wheel.locked(folder, console):
-        assert not os.path.exists(rest)
+        pass
     assert console.stream.getvalue() == "Waiting for another setup ...\n"
     one.communicate()
 
@@ -206,9 +207,9 @@ def test_a_wheel_is_forgotten_but_not_its_lock(tmp_path, console):
 
 @pytest.mark.parametrize("jobs", ["0", "-1", "many", "99999999999", "1.5", "", "1\n", "١"])
 def test_a_number_of_compilers_that_is_none(jobs):
-    with pytest.raises(SetupError, match="^JOBS: %s is not a whole number from 1 to 9999.$" % re.escape(jobs)):
+    with pytest.raises(InputError, match="^JOBS: %s is not a whole number from 1 to 9999.$" % re.escape(jobs)):
         compilers.processes(jobs)
-    with pytest.raises(SetupError, match="^JOBS: 99999999999 is not a whole number"):
+    with pytest.raises(InputError, match="^JOBS: 99999999999 is not a whole number"):
         install.install(99999999999)
     assert compilers.processes("3") == compilers.processes(3) == 3 and compilers.processes() > 0
 
@@ -218,7 +219,7 @@ def test_a_number_of_compilers_that_is_none(jobs):
     [
         (OSError(28, "No space left on device", "/x/y"), "mh4: /x/y: No space left on device\n"),
         (PermissionError(13, "Permission denied"), "mh4: BUILD: Permission denied\n"),
-        (SetupError("no."), "mh4: no.\n"),
+        (InputError("no."), "mh4: no.\n"),
     ],
 )
 def test_whatever_fails_is_one_sentence(tmp_path, monkeypatch, capsys, ending_signals, error, said):
@@ -246,9 +247,32 @@ def test_whatever_fails_is_one_sentence(tmp_path, monkeypatch, capsys, ending_si
 @pytest.mark.parametrize("version, word", [((2, 7), "old"), ((3, 10), "old"), ((3, 14), "new")])
 def test_python_too_old_or_too_new(version, word, monkeypatch):
     assert re.search(r"^Python %d.%d is too %s, .* PYTHON=python3" % (version + (word,)), versions.complaint(version))
-    monkeypatch.setattr(environment.sys, "version_info", version)
-    with pytest.raises(SetupError, match="is too " + word):
-        environment.check_python()
+    monkeypatch.setattr(sys, "version_info", version)
+    monkeypatch.setattr(sys, "argv", ["tools/setup", "--this-python"])
+    with pytest.raises(SystemExit, match="^mh4: Python .* is too " + word):
+        runpy.run_path(str(ROOT / "tools" / "setup"), run_name="__main__")
+
+
+@pytest.mark.parametrize("version", [(3, 9), (3, 12)])
+def test_the_python_of_the_environment_is_used_again(tmp_path, monkeypatch, version):
+    """Unless another one is selected; an environment without a record has none."""
+    shutil.copytree(ROOT / "tools" / "setup", tmp_path / "tools" / "setup")
+    (tmp_path / ".venv").mkdir()
+    main, record, started = tmp_path / "tools" / "setup", tmp_path / ".venv" / "mh4-setup.json", []
+    monkeypatch.setattr(os, "execv", lambda python, arguments: started.append((python, *arguments)) or sys.exit())
+    monkeypatch.setattr(sys, "version_info", version)
+    monkeypatch.setitem(sys.modules, "environment", types.SimpleNamespace(main=lambda: 7))
+    for python, options, handed_over in (
+        ("/bin/sh", [], True), ("/bin/sh", ["--quiet"], True), ("/bin/sh", ["--this-python"], False), ("/no/python", [], False),
+        (versions.executable(), [], False), (None, [], False),
+    ):  # fmt: skip
+        record.write_text(json.dumps({"python": {"executable": python}}) if python else "damaged")
+        monkeypatch.setattr(sys, "argv", ["tools/setup", *options])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(str(main), run_name="__main__")
+        assert started == ([("/bin/sh", "/bin/sh", str(main), *options)] if handed_over else [])
+        assert handed_over or (ended.value.code == 7 if version == (3, 12) else "is too old" in ended.value.code)
+        del started[:]
 
 
 def test_the_versions_of_python_are_the_same_everywhere():
@@ -262,12 +286,12 @@ def test_the_versions_of_python_are_the_same_everywhere():
 
 def test_python_without_venv(monkeypatch):
     monkeypatch.setattr(environment.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 1))
-    with pytest.raises(SetupError, match="apt install python3-venv"):
+    with pytest.raises(InputError, match="apt install python3-venv"):
         environment.check_python()
 
 
 def test_no_compiler(tmp_path):
-    with pytest.raises(SetupError, match=r"no C\+\+ compiler.*apt install g\+\+ python3-dev"):
+    with pytest.raises(InputError, match=r"no C\+\+ compiler.*apt install g\+\+ python3-dev"):
         compilers.find_compiler({"PATH": str(tmp_path)})
 
 
@@ -275,17 +299,17 @@ def test_a_compiler_that_does_not_work(tmp_path):
     compiler = tmp_path / "c++"
     compiler.write_text("#!/bin/sh\necho 'xcrun: error: invalid active developer path' >&2\nexit 1\n")
     compiler.chmod(0o755)
-    with pytest.raises(SetupError, match="does not work .*invalid active developer path"):
+    with pytest.raises(InputError, match="does not work .*invalid active developer path"):
         compilers.find_compiler(dict(os.environ, CXX=str(compiler)))
-    with pytest.raises(SetupError, match="does not work"):
+    with pytest.raises(InputError, match="does not work"):
         compilers.find_compiler(dict(os.environ, CXX=str(tmp_path / "nothing here")))
-    with pytest.raises(SetupError, match="does not work .*quotation"):
+    with pytest.raises(InputError, match="does not work .*quotation"):
         compilers.find_compiler(dict(os.environ, CXX="it's"))
 
 
 def test_no_headers(tmp_path, monkeypatch):
     monkeypatch.setattr(compilers.sysconfig, "get_path", lambda name: str(tmp_path))
-    with pytest.raises(SetupError, match="Python.h .*apt install python3-dev"):
+    with pytest.raises(InputError, match="Python.h .*apt install python3-dev"):
         compilers.find_compiler(dict(os.environ, CC="cc", CXX="c++"))
 
 
@@ -299,7 +323,7 @@ def test_no_headers(tmp_path, monkeypatch):
     ],
 )
 def test_a_command_that_fails_says_why(console, output, said):
-    with pytest.raises(SetupError) as error:
+    with pytest.raises(InputError) as error:
         console.run([sys.executable, "-c", "print(%r); raise SystemExit(1)" % output], failure="it broke")
     assert str(error.value).startswith("it broke") and said in str(error.value) and console.log in str(error.value)
     assert "\n" not in str(error.value)
@@ -364,7 +388,7 @@ def test_commands_are_given_as_they_are(console):
     odd = ["a b", "$HOME", "'", "", "*", "\udcff\n"]
     check = "import os, sys; print(sys.argv[1:]); raise SystemExit(sys.argv[1:] != %r or sys.stdin.read() != '')" % odd
     console.run([sys.executable, "-c", check, *odd])
-    with pytest.raises(SetupError, match="it broke .*no-such-command: not found.*; the full output is in"):
+    with pytest.raises(InputError, match="it broke .*no-such-command: not found.*; the full output is in"):
         console.run(["no-such-command"], failure="it broke")
 
 
@@ -408,8 +432,8 @@ def test_a_decoder_that_is_not_compiled_is_not_ready(place, tmp_path):
 
 def test_an_interrupted_step_is_not_trusted_a_failed_one_is(place):
     complete(place)
-    with pytest.raises(SetupError), place.recording({"dynet": "9"}):
-        raise SetupError("no network")
+    with pytest.raises(InputError), place.recording({"dynet": "9"}):
+        raise InputError("no network")
     place.read()
     assert place.record["dynet"] == dynet_wheel.BUILD and place.is_to_be_trusted(place.wanted())
     with pytest.raises(KeyboardInterrupt), place.recording({"dynet": "9"}):
@@ -438,7 +462,7 @@ def test_a_wheel_that_does_not_run_is_built_again_once(place, tmp_path, monkeypa
         place.install_dynet([], None)
         assert os.path.exists(built[-1])
     else:
-        with pytest.raises(SetupError, match="does not run"):
+        with pytest.raises(InputError, match="does not run"):
             place.install_dynet([], None)
         assert not os.path.exists(built[-1])
     assert len(built) == builds and not remaining
@@ -482,7 +506,7 @@ def test_an_environment_of_someone_else_is_left_alone(place):
     os.makedirs(place.folder)
     (Path(place.folder) / "pyvenv.cfg").write_text("mine")
     place.read()
-    with pytest.raises(SetupError, match="was not made by `make setup`"):
+    with pytest.raises(InputError, match="was not made by `make setup`"):
         place.is_to_be_trusted(place.wanted())
     assert (Path(place.folder) / "pyvenv.cfg").read_text() == "mine"
 

@@ -17,11 +17,13 @@ import sysconfig
 import tempfile
 from contextlib import contextmanager
 
-from versions import complaint
+from versions import executable
 
 from mh4.dynet_build import dynet_wheel
 from mh4.dynet_build.compilers import clean_environment, find_compiler, processes
-from mh4.dynet_build.console import Console, SetupError, alone
+from mh4.dynet_build.console import Console
+from mh4.errors import InputError
+from mh4.util.files import lock
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -35,13 +37,10 @@ GENERATED = "recurrences.hpp"  # by setup.py, from the files in mh4/decoders/one
 
 
 def check_python():
-    """Raises SetupError if .venv cannot be created with this Python."""
-    problem = complaint(sys.version_info[:2])
-    if problem:
-        raise SetupError(problem)
+    """Raises InputError if .venv cannot be created with this Python."""
     for module in ("venv", "ensurepip"):  # Debian packages them separately
         if subprocess.run([sys.executable, "-c", "import " + module], stderr=subprocess.DEVNULL).returncode:
-            raise SetupError(
+            raise InputError(
                 "Python's module %s is missing: install it, on Debian or Ubuntu with `apt install python3-venv`." % module
             )
 
@@ -64,12 +63,6 @@ def digest(paths):
 def pip_install(python):
     """The command that installs, with a Python's pip, the packages that are appended to it."""
     return [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries", "2", "install"]
-
-
-def this_python():
-    """The Python that runs this, as identified in the record."""
-    executable = getattr(sys, "_base_executable", sys.executable)  # not a virtual environment's
-    return {"abi": sysconfig.get_config_var("SOABI"), "executable": os.path.realpath(executable)}
 
 
 class Environment:
@@ -105,7 +98,7 @@ class Environment:
     def wanted(self):
         """The record of a complete setup, for the current sources."""
         return {
-            "python": this_python(),
+            "python": {"abi": sysconfig.get_config_var("SOABI"), "executable": executable()},
             "processor": dynet_wheel.processor(),
             "tools": BUILD_TOOLS,
             "dynet": dynet_wheel.BUILD,
@@ -137,7 +130,7 @@ class Environment:
         )
 
     def set_up(self):
-        """Performs the remaining steps, with the Python that runs this. Raises SetupError."""
+        """Performs the remaining steps, with the Python that runs this. Raises InputError."""
         check_python()
         wanted = self.wanted()
         compiler = find_compiler(self.env)
@@ -183,7 +176,7 @@ class Environment:
         self.write(doing=sorted(result))
         try:
             yield
-        except SetupError:
+        except InputError:
             self.write(doing=None)
             raise
         self.write(doing=None, **result)
@@ -191,7 +184,7 @@ class Environment:
     def is_to_be_trusted(self, wanted):
         """Whether to continue from the existing state: made for this Python and processor, by uninterrupted steps."""
         if os.path.isdir(self.folder) and os.listdir(self.folder) and not self.record:
-            raise SetupError("the folder %s was not made by `make setup`: move it away or delete it." % self.folder)
+            raise InputError("the folder %s was not made by `make setup`: move it away or delete it." % self.folder)
         same = all(self.record.get(key) == wanted[key] for key in ("python", "processor"))
         return same and self.record.get("doing") is None and self.runs("import numpy")
 
@@ -214,9 +207,9 @@ class Environment:
                 with self.recording({"dynet": dynet_wheel.BUILD}):
                     self.console.run(install, self.env, failure="the DyNet wheel could not be installed")
                     if not self.runs(dynet_wheel.CHECK):
-                        raise SetupError("DyNet was built but does not run; the full output is in %s." % self.console.log)
+                        raise InputError("DyNet was built but does not run; the full output is in %s." % self.console.log)
                 return
-            except SetupError:
+            except InputError:
                 dynet_wheel.forget(wheel, self.console)  # one in the cache may have been damaged: build it again, once
                 if attempt == "built just now":
                     raise
@@ -239,11 +232,11 @@ def exit_code(log, work):
     console = Console(os.path.join(folder, log))
     try:
         os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, "setup.lock"), "w") as lock:
-            alone(lock, console)
+        with open(os.path.join(folder, "setup.lock"), "w") as file:
+            lock(file.fileno(), console.waits)
             work(console)
             return 0
-    except SetupError as error:
+    except InputError as error:
         code, said = 1, str(error)
     except OSError as error:  # a full disk, a folder without write permission
         code, said = 1, "%s: %s" % (error.filename or folder, error.strerror or error)
@@ -255,14 +248,10 @@ def exit_code(log, work):
 
 
 def set_up(console, options):
-    """Makes .venv ready, or hands over to the Python that it was made with."""
+    """Makes .venv ready."""
     environment = Environment(os.path.join(ROOT, ".venv"), console, jobs=options.jobs)
     environment.read()
-    python = environment.record.get("python", this_python())
-    if python != this_python() and not options.this_python and os.access(python["executable"], os.X_OK):
-        # Use a Python other than .venv's only if it was selected: a later `make test` need not select it again.
-        os.execv(python["executable"], [python["executable"]] + sys.argv)  # which releases the lock
-    ready = python == this_python() and environment.is_ready()
+    ready = environment.is_ready()
     if not ready:
         open(console.log, "w").close()
         environment.set_up()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from environment import ROOT, exit_code, pip_install
 
 from mh4.dynet_build.compilers import clean_environment
-from mh4.dynet_build.console import SetupError
+from mh4.errors import InputError
 
 
 @dataclass
@@ -46,7 +46,7 @@ class SecondEnvironment:
         if self.is_ready():  # by now
             return
         if os.path.realpath(sys.prefix) != os.path.realpath(os.path.join(ROOT, ".venv")):
-            raise SetupError("%s is installed with the Python of .venv: use `make %s`." % (self.what, self.target))
+            raise InputError("%s is installed with the Python of .venv: use `make %s`." % (self.what, self.target))
         open(console.log, "w").close()
         env = clean_environment(os.environ)
         console.step("Environment .venv-%s with %s" % (self.name, self.what))

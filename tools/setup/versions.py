@@ -1,9 +1,15 @@
 """The versions of Python that mh4 runs on."""
 
 import os
+import sys
 
 OLDEST, NEWEST = (3, 11), (3, 13)
 VERSIONS = "Python %d.%d to %d.%d" % (OLDEST + NEWEST)
+
+
+def executable():
+    """The path of this Python: not of a virtual environment's."""
+    return os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 
 
 def complaint(version):
