@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 import numpy as np
@@ -195,15 +196,12 @@ class Block:
 
     def comment(self, name: str) -> str:
         """The value of the comment "# name = value", or an empty string."""
-        return _comment(self._unmarked(), name)
+        return _comment(self.lines, name)
 
     @property
     def sent_id(self) -> str:
         """The sent_id, or an empty string."""
-        return _sent_id(self._unmarked())
-
-    def _unmarked(self) -> list[str]:
-        return [_without_mark(self.lines[0]), *self.lines[1:]]
+        return _sent_id(self.lines)
 
     def misc(self, name: str, values: Sequence[str]) -> list[str]:
         """Column MISC of each word, with the attribute name=value in place of any of the same name; no values: without it."""
@@ -302,7 +300,7 @@ def _between_blanks(text: Iterable[str], first: int, at_once: bool) -> Iterator[
     lines: list[str] = []
     begun = ended = False  # whether a line that is not blank has come, and a blank one after it
     for k, line in enumerate(text, start=first):
-        blank = is_blank(line if k else _without_mark(line))
+        blank = is_blank(line if k else line.removeprefix(_BYTE_ORDER_MARK))
         if ended and not blank:
             yield first, lines
             first, lines, begun, ended = k, [], False, False
@@ -320,22 +318,17 @@ def in_parallel(first: Iterable[Block], files: Sequence[str]) -> Iterator[tuple[
 
     Raises InputError where a file has no tree, or where its sentences or words differ from those of `first`.
     """
-    others = [blocks(file) for file in files]
     last = "the input"
-    for block in first:
-        sentence, same = block.sentence, []
-        for file, other in zip(files, others, strict=True):
-            found = next(other, None)
+    for block, *same in zip_longest(first, *map(blocks, files)):
+        if block is None:
+            more = next(filter(None, same))
+            raise InputError("%s: expected the end of the file, as after %s" % (more.sentence.name, last))
+        last = block.sentence.name
+        for file, found in zip(files, same, strict=True):
             if found is None:
-                raise InputError("%s: ends before %s, expected the same sentences" % (file, sentence.name))
-            _check_words(found.sentence, sentence)
-            same.append(found)
+                raise InputError("%s: ends before %s, expected the same sentences" % (file, last))
+            _check_words(found.sentence, block.sentence)
         yield block, same
-        last = sentence.name
-    for other in others:
-        found = next(other, None)
-        if found is not None:
-            raise InputError("%s: expected the end of the file, as after %s" % (found.sentence.name, last))
 
 
 def name_of(path: str) -> str:
@@ -473,7 +466,7 @@ def _not_utf_8(name: str, k: int, byte: int) -> InputError:
 
 def _noted(lines: list[str], note: str) -> list[str]:
     """The lines of a sentence with this note, or none, in place of any other."""
-    start = _without_mark(lines[0])
+    start = lines[0].removeprefix(_BYTE_ORDER_MARK)
     mark, rest = lines[0][: len(lines[0]) - len(start)], [start, *lines[1:]]
     first = next(row for row, line in enumerate(rest) if not (is_blank(line) or line.startswith("#")))
     new = [_NOTE + note + (_line_end(rest[first]) or "\n")] if note else []
@@ -484,11 +477,6 @@ def _noted(lines: list[str], note: str) -> list[str]:
 def bytes_in(line: str) -> int:
     """How many bytes of a file a line of it was."""
     return len(line) if line.isascii() else len(line.encode("utf-8", "surrogateescape"))
-
-
-def _without_mark(line: str) -> str:
-    """The first line of a file without the byte order mark that it may begin with."""
-    return line[1:] if line.startswith(_BYTE_ORDER_MARK) else line
 
 
 def is_blank(line: str) -> bool:
@@ -502,7 +490,7 @@ def _line_end(line: str) -> str:
 
 def _comment(lines: Sequence[str], name: str) -> str:
     for line in lines:
-        key, equals, value = line.partition("=")
+        key, equals, value = line.removeprefix(_BYTE_ORDER_MARK).partition("=")
         if equals and key.replace(" ", "") == "#" + name:
             return value.strip()
     return ""
@@ -526,7 +514,7 @@ def _block(run: Run, name: str, number: int, trees: bool) -> Block:
         found = _NOT_UTF_8.search(line) if not line.isascii() else None
         if found:
             raise _not_utf_8(name, first + row, ord(found[0]) - 0xDC00)
-    text = [_without_mark(lines[0]), *lines[1:]] if first == 0 else lines
+    text = [lines[0].removeprefix(_BYTE_ORDER_MARK), *lines[1:]] if first == 0 else lines
     return Block(lines, _sentence(text, _Place(name, first, number, _sent_id(text)[:100]), trees), portion)
 
 
