@@ -16,7 +16,6 @@ from mh4.corpus.settings import Settings
 from mh4.errors import InputError
 from mh4.util import compression, memory
 from mh4.util.processes import temporary_child
-from mh4.util.reading import open_content
 
 _PLACES = 8  # of the sample, at equal distances in the input
 _SECONDS = 30  # after which no more is parsed
@@ -43,7 +42,7 @@ def sizes(inputs: Sequence[Input]) -> list[int]:
         with suppress(OSError, InputError):  # which whoever parses it will report
             size = os.path.getsize(one.path)
             if compression.is_compressed(one.path):
-                with open_content(one.path) as file:
+                with compression.opened(one.path) as file:
                     content = file.read(_BEGINNING)
                 size = len(content) if len(content) < _BEGINNING else size * len(content) // len(zlib.compress(content))
         found.append(size)
@@ -100,7 +99,7 @@ def _sample(inputs: Sequence[Input]) -> Iterator[tuple[Input, Shard, bytes]]:
 
 def _portion(path: str, offset: int, length: int) -> tuple[int, bytes]:
     """A portion of a file that begins with the first sentence after `offset`, or with the file if this is near its end; and where."""
-    with open_content(path) as file:
+    with compression.opened(path) as file:
         if offset and length - offset > 1 << 20:
             file.seek(offset)
             file.readline()  # a part of a line

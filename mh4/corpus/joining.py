@@ -14,7 +14,6 @@ from mh4.corpus.settings import Settings
 from mh4.errors import InputError
 from mh4.util import compression
 from mh4.util.files import atomic_path, identity, make_folder
-from mh4.util.reading import open_content
 
 _NEW_DOCUMENT = b"# newdoc\n"
 _SENT_ID = re.compile(rb"^# sent_id = ([0-9]+)\n", re.MULTILINE)
@@ -77,7 +76,7 @@ def _parses(folder: Folder, shards: Iterable[Shard], settings: Settings) -> Iter
 def _content(folder: Folder, shard: Shard, settings: Settings, kind: str) -> tuple[bytes, dict[str, Any]]:
     """The output or the rejects of a shard, and its record. Raises InputError if they do not belong together."""
     record, path = folder.record(shard, settings), getattr(folder, kind)(shard)
-    with open_content(path) as file:
+    with compression.opened(path) as file:
         content = file.read()
     if record is None or hashlib.sha256(content).hexdigest() != record[kind + "_sha256"]:
         raise InputError("%s: damaged: its content does not match its checksum" % path)

@@ -21,9 +21,8 @@ from mh4.parser import long_sentences, parallel, writing
 from mh4.parser.long_sentences import Limit
 from mh4.parser.parsing import Parser
 from mh4.parser.writing import Written
-from mh4.util import memory
+from mh4.util import compression, memory
 from mh4.util.processes import temporary_child
-from mh4.util.reading import open_content
 
 if TYPE_CHECKING:
     from mh4.data.segmenter import Segmenter
@@ -88,7 +87,7 @@ def _file(name: str, path: str) -> dict[str, Any]:
 
 def read(source: Input, shard: Shard) -> bytes:
     """The bytes of a shard. Raises InputError if the file has changed since it was cut."""
-    with open_content(source.path) as stream:
+    with compression.opened(source.path) as stream:
         return content_of(stream, source.path, shard)
 
 

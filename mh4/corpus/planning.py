@@ -10,7 +10,6 @@ from mh4.corpus.folder import Folder
 from mh4.errors import InputError, unreadable
 from mh4.util import compression
 from mh4.util.files import explained, make_folder, write_text
-from mh4.util.reading import open_content
 
 
 def shards(
@@ -33,7 +32,7 @@ def shards(
         lines = [{"path": path, **status}, *(shard._asdict() for shard in known), *([_end(len(known))] * complete)]
         write_text(plan, "".join(map(_line, lines)))
     count = len(known)
-    with open_content(path) as stream:
+    with compression.opened(path) as stream:
         for shard in known:
             if wanted(shard):
                 yield shard, content_of(stream, path, shard) if compressed else None
@@ -91,7 +90,7 @@ def changed(folder: Folder, file: int, path: str) -> bool:
 
 def _check_unchanged(path: str, file: int, size: int, known: list[Shard]) -> None:
     """InputError unless the file has the same shards as before, if perhaps another modification time."""
-    with open_content(path) as stream:
+    with compression.opened(path) as stream:
         if [shard for shard, _ in cut(stream, file, size)] != known:
             raise _changed(path)
 

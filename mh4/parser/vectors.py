@@ -15,8 +15,7 @@ import numpy as np
 from mh4.errors import InputError
 from mh4.parser.model_files import Folder, write_arrays
 from mh4.parser.vocabulary import normalised
-from mh4.util import memory
-from mh4.util.reading import open_content
+from mh4.util import compression, memory
 
 FILE = "vectors.npz"
 MOST_DIMENSIONS, MOST_WORDS = 10_000, 10_000_000
@@ -105,7 +104,7 @@ def _forms(word: str) -> tuple[str, str, str]:
 
 def _rows_of(path: str) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
     """The words of a file, each with a function that reads its vector; InputError if the file is not of a known format."""
-    with open_content(path) as file, io.BufferedReader(file, 1 << 20) as buffered:  # type: ignore[type-var]
+    with compression.opened(path) as file, io.BufferedReader(file, 1 << 20) as buffered:  # type: ignore[type-var]
         first = buffered.readline(_LONGEST)
         if first.startswith(_FASTTEXT_MODEL):
             raise InputError("%s: a model of fastText, not vectors; its vectors are in the file that ends in .vec" % path)

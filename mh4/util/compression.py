@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from mh4.errors import InputError, needs
+from mh4.errors import InputError, needs, unreadable
 
 EXTENSIONS = (".gz", ".bz2", ".xz", ".zst")
 _CHUNK = 1 << 16
@@ -36,15 +36,11 @@ def with_extension(path: str, extension: str) -> str:
 def opened(path: str) -> Iterator[BinaryIO]:
     """A file, to be read in binary; if it is compressed, its content.
 
-    Raises InputError where an archive is damaged or ends early, also while the block reads it; NotInstalled if a package is missing;
-    and OSError as `open` does.
+    Raises InputError if it cannot be read, is damaged or ends early, also while the block reads it; NotInstalled if a package is missing.
     """
-    with open(path, "rb") as file:
-        extension = _extension(path)
-        if not extension:
-            yield file
-            return
-        with _explained(path), _stream(extension, path, file, "rb") as stream:
+    extension = _extension(path)
+    with _explained(path), open(path, "rb") as file:
+        with _stream(extension, path, file, "rb") if extension else file as stream:
             yield stream
 
 
@@ -149,8 +145,11 @@ def _explained(path: str) -> Iterator[None]:
     except EOFError:
         raise InputError("%s: cannot be read: the archive ends early, so a part of it is lost" % path) from None
     except Exception as error:
+        if isinstance(error, OSError) and (
+            error.errno or not is_compressed(path)
+        ):  # gzip and bz2 raise an OSError without a number
+            raise unreadable(path, error) from None
         of_zstd = type(error).__name__ == "ZstdError"  # of a package that may not be there
-        of_system = getattr(error, "errno", None) is not None  # gzip and bz2 raise an OSError, too, without a number
-        if of_system or not (of_zstd or isinstance(error, (zlib.error, lzma.LZMAError, OSError))):
+        if not (of_zstd or isinstance(error, (zlib.error, lzma.LZMAError, OSError))):
             raise
         raise InputError("%s: cannot be read: damaged, or not a %s archive (%s)" % (path, _extension(path), error)) from None

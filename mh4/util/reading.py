@@ -65,16 +65,6 @@ def open_regular(path: str, pipe: bool = False) -> Iterator[BinaryIO]:
         raise unreadable(path, error) from None
 
 
-@contextmanager
-def open_content(path: str) -> Iterator[BinaryIO]:
-    """What is in a file, decompressed if its name says that it is compressed. Raises InputError if it cannot be read, also later."""
-    try:
-        with compression.opened(path) as file:
-            yield file
-    except OSError as error:
-        raise unreadable(path, error) from None
-
-
 def text(path: str, most: int = MOST, pipe: bool = False) -> str:
     """The text of a file in UTF-8.
 
