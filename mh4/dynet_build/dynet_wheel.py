@@ -174,6 +174,19 @@ def forget(wheel: str, console: Console) -> None:
                 os.unlink(path)
 
 
+def install(python: str, wheel: str, console: Console, env: Mapping[str, str]) -> None:
+    """Installs a wheel with a Python's pip. Raises InputError if it does not work; then it is removed from the cache, to be built again."""
+    console.step("DyNet %s: installing the wheel for this machine" % VERSION)
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
+    failure = "DyNet could not be installed from %s" % wheel
+    console.run(pip + ["--no-deps", "--no-index", "--force-reinstall", wheel], env, failure=failure)
+    try:
+        console.run([python, "-c", CHECK], env, failure="DyNet was built but does not run; the next attempt builds it again")
+    except InputError:
+        forget(wheel, console)
+        raise
+
+
 def wheel(console: Console, compiler: Compiler, jobs: int, work: str, env: Mapping[str, str]) -> str:
     """The path of a wheel, built if it is not in the cache; only one setup at a time builds it."""
     folder = wheel_folder()

@@ -14,6 +14,7 @@ import threading
 import time
 import types
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -444,29 +445,20 @@ def test_an_interrupted_step_is_not_trusted_a_failed_one_is(place):
     assert not os.path.exists(place.folder) and place.record == {}
 
 
-@pytest.mark.parametrize("answers, builds", [([True], 1), ([False, True], 2), ([False, False], 2)])
-def test_a_wheel_that_does_not_run_is_built_again_once(place, tmp_path, monkeypatch, answers, builds):
-    complete(place)
-    place.write(dynet=None)
-    built = []
-
-    def wheel(*_):
-        built.append(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"))
-        return built[-1]
-
-    monkeypatch.setattr(dynet_wheel, "wheel", wheel)
-    monkeypatch.setattr(place.console, "run", lambda *_, **__: None)
-    remaining = list(answers)
-    monkeypatch.setattr(place, "runs", lambda code: remaining.pop(0))
-    if answers[-1]:
-        place.install_dynet([], None)
-        assert os.path.exists(built[-1])
-    else:
-        with pytest.raises(InputError, match="does not run"):
-            place.install_dynet([], None)
-        assert not os.path.exists(built[-1])
-    assert len(built) == builds and not remaining
-    assert (place.record["dynet"] == dynet_wheel.BUILD) == answers[-1]
+def test_a_wheel_that_does_not_run_is_built_again(tmp_path, console):
+    """By the next attempt. One that pip could not install stays."""
+    python = tmp_path / "python"
+    for failing, kept, said in (
+        ("*pip*", True, "could not be installed from"),
+        ("-c*", False, "does not run"),
+        ("none", True, ""),
+    ):
+        wheel = dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), dynet_wheel.wheel_folder())
+        python.write_text('#!/bin/sh\ncase "$*" in %s) exit 1;; esac\n' % failing)
+        python.chmod(0o755)
+        with pytest.raises(InputError, match=said) if said else nullcontext():
+            dynet_wheel.install(str(python), wheel, console, {})
+        assert os.path.exists(wheel) == kept
 
 
 def test_mh4_is_installed_with_what_its_tests_and_plots_need(place, monkeypatch):

@@ -135,10 +135,10 @@ class Environment:
         wanted = self.wanted()
         compiler = find_compiler(self.env)
         os.makedirs(self.work, exist_ok=True)
-        if self.record.get("dynet") != wanted["dynet"]:
-            with dynet_wheel.locked(dynet_wheel.wheel_folder(), self.console):
-                pass  # it can be written to: better known before minutes have passed
         trusted = self.is_to_be_trusted(wanted)
+        wheel = None
+        if not trusted or self.record.get("dynet") != wanted["dynet"]:  # first, as it takes longest and may fail
+            wheel = dynet_wheel.wheel(self.console, compiler, self.jobs, self.work, self.env)
         if not trusted:
             self.remove()
 
@@ -153,8 +153,9 @@ class Environment:
                 self.console.run([sys.executable, "-m", "venv", self.folder], env, failure=failure)
                 self.console.run(pip + BUILD_TOOLS, env, failure=failure)
 
-        if self.record.get("dynet") != wanted["dynet"]:
-            self.install_dynet(pip, compiler)
+        if wheel:
+            with self.recording({"dynet": wanted["dynet"]}):
+                dynet_wheel.install(self.python, wheel, self.console, self.env)
 
         if self.record.get("package") != wanted["package"]:
             self.console.step("mh4: compiling the decoders, installing the command line")
@@ -197,22 +198,6 @@ class Environment:
         for path in files("mh4/decoders/*/*.cpp", "mh4/decoders/*/*.c"):
             os.unlink(path)
         self.record = {}
-
-    def install_dynet(self, pip, compiler):
-        for attempt in ("perhaps from the cache", "built just now"):
-            wheel = dynet_wheel.wheel(self.console, compiler, self.jobs, self.work, self.env)
-            self.console.step("DyNet %s: installing the wheel for this machine" % dynet_wheel.VERSION)
-            install = pip + ["--no-deps", "--no-index", "--force-reinstall", wheel]
-            try:
-                with self.recording({"dynet": dynet_wheel.BUILD}):
-                    self.console.run(install, self.env, failure="the DyNet wheel could not be installed")
-                    if not self.runs(dynet_wheel.CHECK):
-                        raise InputError("DyNet was built but does not run; the full output is in %s." % self.console.log)
-                return
-            except InputError:
-                dynet_wheel.forget(wheel, self.console)  # one in the cache may have been damaged: build it again, once
-                if attempt == "built just now":
-                    raise
 
 
 def decoders_sources():
