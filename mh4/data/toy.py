@@ -21,9 +21,7 @@ byte for byte the same with every version of Python.
 """
 
 import random
-import stat
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -268,13 +266,8 @@ def write(folder: str | Path) -> dict[str, Path]:
     paths = {}
     for split, text in treebank().items():
         path = paths[split] = folder / f"toy-ud-{split}.conllu"
-        with suppress(FileNotFoundError):  # or somebody has just deleted it
-            if not stat.S_ISREG(path.stat().st_mode):
-                raise InputError("%s is not a file: move it away, or choose another folder" % path)
-            if path.read_bytes() != text.encode("utf-8"):
-                raise InputError(
-                    "%s exists but is not the file of the toy treebank: move it away, or choose another folder" % path
-                )
-            continue
-        write_text(str(path), text)
+        if not path.exists():
+            write_text(str(path), text)
+        elif not path.is_file() or path.read_bytes() != text.encode("utf-8"):
+            raise InputError("%s exists but is not the file of the toy treebank: move it away, or choose another folder" % path)
     return paths

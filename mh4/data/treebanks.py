@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mh4.data import toy
-from mh4.errors import InputError, reason
+from mh4.errors import InputError
 from mh4.util.fetching import Collection, Source, fetch, read_manifest
 from mh4.util.files import git_blob_id
 
@@ -99,25 +99,14 @@ def locate(
     Raises InputError if a file cannot be obtained, leaving at most a .part file, from which the next attempt resumes.
     """
     if lang == TOY:
-        return _toy(Path(to) if to else DATA.absolute() / "toy")
+        return toy.write(to or DATA.absolute() / "toy")
     if ud:
         return _local(lang, Path(ud), splits)
-    return _fetched(lang, Path(to) if to else default_folder(), splits or SPLITS, source)
-
-
-def _fetched(lang: str, folder: Path, splits: Sequence[str], source: str | None) -> dict[str, Path]:
-    """The files of a language, fetched into the folder unless they are there already."""
     rows = {row.split: row for row in manifest() if row.lang == lang and row.release == RELEASE}
     if not rows:
         raise InputError("no treebank for language %r, expected one of: %s" % (lang, " ".join(languages() + [TOY])))
-    return {split: fetch(rows[split], folder, _COLLECTION, source) for split in splits}
-
-
-def _toy(folder: Path) -> dict[str, Path]:
-    try:
-        return toy.write(folder)
-    except OSError as error:
-        raise InputError("the toy treebank cannot be written to %s: %s" % (folder, reason(error))) from None
+    folder = Path(to) if to else default_folder()
+    return {split: fetch(rows[split], folder, _COLLECTION, source) for split in splits or SPLITS}
 
 
 def _local(lang: str, folder: Path, splits: Sequence[str] | None) -> dict[str, Path]:

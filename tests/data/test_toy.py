@@ -84,7 +84,7 @@ def test_many_write_it_at_once(paths, tmp_path):
 
 def test_something_else_in_its_place(tmp_path):
     os.mkfifo(tmp_path / "toy-ud-dev.conllu")
-    with pytest.raises(InputError, match="toy-ud-dev.conllu is not a file: move it away"):
+    with pytest.raises(InputError, match="toy-ud-dev.conllu exists but is not the file of the toy treebank: move it away"):
         treebanks.locate("toy", to=str(tmp_path))
 
 
