@@ -5,7 +5,6 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import signal
-import threading
 import traceback
 import weakref
 from collections.abc import Callable, Iterator
@@ -86,8 +85,6 @@ def _serve(requests: "multiprocessing.connection.Connection") -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None and parent.pid is not None
     _end_with_parent(parent.pid)
-    if _prctl is None:
-        threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
     with suppress(EOFError, ConnectionError):
         while True:
             function, arguments = requests.recv()
@@ -113,11 +110,6 @@ def _end_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
         _prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
         if os.getppid() != parent:  # it had ended before
             os.kill(os.getpid(), number)
-
-
-def _end_after(parent: Any) -> None:
-    multiprocessing.connection.wait([parent.sentinel])
-    os._exit(1)
 
 
 _prctl = getattr(ctypes.CDLL(None), "prctl", None)
