@@ -15,7 +15,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from versions import executable
 
@@ -79,12 +79,9 @@ class Environment:
         self.record = {}
 
     def read(self):
-        try:
-            with open(self.record_path) as file:
-                found = json.load(file)
-        except (OSError, ValueError):
-            found = None
-        self.record = found if isinstance(found, dict) else {}
+        self.record = {}
+        with suppress(OSError, ValueError), open(self.record_path) as file:
+            self.record = json.load(file)
 
     def write(self, **changes):
         self.record.update(changes)
