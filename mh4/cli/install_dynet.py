@@ -13,6 +13,6 @@ def install_dynet(jobs: int | None) -> None:
     The neural network needs DyNet, which pip cannot build by itself; the decoders and all commands that use no
     model do not. This takes several minutes, once, and needs a C++ compiler, make and network access.
     """
-    from mh4.dynet_build.install import install
+    from mh4.dynet_build.dynet_wheel import install_here
 
-    install(jobs)
+    install_here(jobs)

@@ -7,30 +7,20 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from mh4.dynet_build import cpu
 from mh4.errors import InputError
 
 
-class Compiler(NamedTuple):
-    """The commands of the C and of the C++ compiler."""
-
-    c: str
-    cxx: str
-
-
-def find_compiler(env: Mapping[str, str] = os.environ) -> Compiler:
-    """The C and C++ compilers to use. Raises InputError if there are none, or if they cannot compile an extension."""
+def find_compiler(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment with the C and C++ compilers to use, CC and CXX. Raises InputError if there are none, or they cannot compile
+    an extension."""
     path = env.get("PATH", os.defpath)
-
-    def first(variable: str, names: Sequence[str]) -> str | None:
-        if env.get(variable):
-            return env[variable]
-        return next((name for name in names if shutil.which(name, path=path)), None)
-
-    c, cxx = first("CC", ("gcc", "clang", "cc")), first("CXX", ("g++", "clang++", "c++"))
+    c, cxx = (
+        env.get(variable) or next((name for name in names if shutil.which(name, path=path)), None)
+        for variable, names in (("CC", ("gcc", "clang", "cc")), ("CXX", ("g++", "clang++", "c++")))
+    )
     if c is None or cxx is None:
         raise InputError(
             "there is no C++ compiler, which DyNet and the decoders need: install one, on Debian or Ubuntu with "
@@ -55,7 +45,7 @@ def find_compiler(env: Mapping[str, str] = os.environ) -> Compiler:
             "the C++ compiler `%s` does not work (%s): install another, or select one with CXX."
             % (cxx, (answer.strip().splitlines() or ["no output"])[-1])
         )
-    return Compiler(c, cxx)
+    return {**env, "CC": c, "CXX": cxx}
 
 
 def processes(asked: str | int | None = None) -> int:

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from mh4.dynet_build import cpu
-from mh4.dynet_build.compilers import Compiler
+from mh4.dynet_build.compilers import clean_environment, find_compiler, processes
 from mh4.dynet_build.console import Console
 from mh4.errors import InputError
 from mh4.util.files import atomic_path, lock, make_folder
@@ -187,11 +187,28 @@ def install(python: str, wheel: str, console: Console, env: Mapping[str, str]) -
         raise
 
 
-def wheel(console: Console, compiler: Compiler, jobs: int, work: str, env: Mapping[str, str]) -> str:
+def install_here(jobs: int | None = None) -> None:
+    """Installs DyNet for the Python that runs this, for `mh4 install-dynet`, with `jobs` compilers at a time.
+
+    Raises InputError, leaving nothing half-installed.
+    """
+    jobs = processes(jobs)
+    env = find_compiler(clean_environment(os.environ))
+    work = os.path.join(wheel_folder(), "build")
+    console = Console(os.path.join(work, "log"))
+    with locked(work, console):  # two at once would also get into each other's way in pip
+        try:
+            install(sys.executable, wheel(console, jobs, work, env), console, env)
+            console.done()
+        finally:
+            console.stop()
+
+
+def wheel(console: Console, jobs: int, work: str, env: Mapping[str, str]) -> str:
     """The path of a wheel, built if it is not in the cache; only one setup at a time builds it."""
     folder = wheel_folder()
     with locked(folder, console):
-        return cached(folder) or build(console, compiler, jobs, work, env, folder)
+        return cached(folder) or build(console, jobs, work, env, folder)
 
 
 def library(console: Console, jobs: int, binaries: str, env: Mapping[str, str]) -> None:
@@ -212,7 +229,7 @@ def library(console: Console, jobs: int, binaries: str, env: Mapping[str, str]) 
         place(path, folder)
 
 
-def build(console: Console, compiler: Compiler, jobs: int, work: str, env: Mapping[str, str], folder: str) -> str:
+def build(console: Console, jobs: int, work: str, env: Mapping[str, str], folder: str) -> str:
     """Builds the wheel in a new folder under `work` and places it in `folder`."""
     for rest in _files(work, "dynet-*"):  # remains of a killed build
         shutil.rmtree(rest, ignore_errors=True)
@@ -224,8 +241,6 @@ def build(console: Console, compiler: Compiler, jobs: int, work: str, env: Mappi
     env = dict(
         env,
         PATH=os.path.join(tools, "bin") + os.pathsep + env.get("PATH", os.defpath),
-        CC=compiler.c,
-        CXX=compiler.cxx,
         CXXFLAGS=(env.get("CXXFLAGS", "") + " -w").strip(),  # 40,000 lines of warnings otherwise
         CMAKE_POLICY_VERSION_MINIMUM="3.5",  # otherwise CMake 4 rejects files as old as DyNet's
     )
@@ -249,10 +264,7 @@ def build(console: Console, compiler: Compiler, jobs: int, work: str, env: Mappi
         shutil.copy(path, os.path.join(source, "dynet"))
     with open(os.path.join(source, "python", "_dynet.pyx"), "ab") as theirs, open(BINDINGS, "rb") as ours:
         shutil.copyfileobj(ours, theirs)
-    purelib = subprocess.run(
-        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], stdout=subprocess.PIPE, check=True
-    ).stdout.decode()
-    eigen = os.path.join(purelib.strip(), "cmeel.prefix", "include", "eigen3")
+    eigen = os.path.join(sysconfig.get_path("purelib", "venv", {"base": tools}), "cmeel.prefix", "include", "eigen3")
 
     binaries = os.path.join(source, "build")
     bindings = os.path.join(binaries, "python")

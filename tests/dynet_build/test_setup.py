@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "tools" / "setup"))
 import environment  # noqa: E402
 import versions  # noqa: E402
 
-from mh4.dynet_build import compilers, dynet_wheel, install  # noqa: E402
+from mh4.dynet_build import compilers, dynet_wheel  # noqa: E402
 from mh4.dynet_build.console import Console  # noqa: E402
 from mh4.errors import InputError  # noqa: E402
 
@@ -108,15 +108,15 @@ def test_the_cache_is_the_users_and_keyed_by_python_and_processor(tmp_path, monk
 def test_a_cached_wheel_is_not_built_again(tmp_path, monkeypatch, console):
     built = []
 
-    def build(console, compiler, jobs, work, env, folder):
+    def build(console, jobs, work, env, folder):
         built.append(folder)
         return dynet_wheel.place(a_wheel(tmp_path / "dynet-1-py3-none-any.whl"), folder)
 
     monkeypatch.setattr(dynet_wheel, "build", build)
-    paths = [dynet_wheel.wheel(console, None, 1, str(tmp_path), {}) for _ in range(2)]
+    paths = [dynet_wheel.wheel(console, 1, str(tmp_path), {}) for _ in range(2)]
     assert paths[0] == paths[1] and len(built) == 1
     Path(paths[0]).write_bytes(b"")
-    assert dynet_wheel.wheel(console, None, 1, str(tmp_path), {}) == paths[0] and len(built) == 2
+    assert dynet_wheel.wheel(console, 1, str(tmp_path), {}) == paths[0] and len(built) == 2
 
 
 def test_the_library_is_compiled_once_for_all_pythons(tmp_path, monkeypatch, console):
@@ -147,7 +147,7 @@ def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch, console):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(InputError, match="XDG_CACHE_HOME"):
-        dynet_wheel.wheel(console, None, 1, str(tmp_path), {})
+        dynet_wheel.wheel(console, 1, str(tmp_path), {})
 
 
 @pytest.mark.parametrize("xdg", [None, "", "relative", "~/x", "./x"])
@@ -173,7 +173,7 @@ def test_a_cache_without_a_home(tmp_path, monkeypatch, xdg, home):
 
 @pytest.mark.parametrize("home, said", [("", "no place for the cache"), ("FILE", "the cache folder is not writable")])
 def test_a_setup_without_a_cache_does_not_begin(place, tmp_path, monkeypatch, home, said):
-    monkeypatch.setattr(environment, "find_compiler", lambda env: compilers.Compiler("cc", "c++"))
+    monkeypatch.setattr(environment, "find_compiler", dict)
     monkeypatch.setattr(place.console, "run", lambda *_, **__: pytest.fail("something was run"))
     monkeypatch.delenv("XDG_CACHE_HOME")
     (tmp_path / "file").write_text("")
@@ -211,7 +211,7 @@ def test_a_number_of_compilers_that_is_none(jobs):
     with pytest.raises(InputError, match="^JOBS: %s is not a whole number from 1 to 9999.$" % re.escape(jobs)):
         compilers.processes(jobs)
     with pytest.raises(InputError, match="^JOBS: 99999999999 is not a whole number"):
-        install.install(99999999999)
+        dynet_wheel.install_here(99999999999)
     assert compilers.processes("3") == compilers.processes(3) == 3 and compilers.processes() > 0
 
 
@@ -463,7 +463,7 @@ def test_a_wheel_that_does_not_run_is_built_again(tmp_path, console):
 
 def test_mh4_is_installed_with_what_its_tests_and_plots_need(place, monkeypatch):
     commands = []
-    monkeypatch.setattr(environment, "find_compiler", lambda env: compilers.Compiler("cc", "c++"))
+    monkeypatch.setattr(environment, "find_compiler", dict)
     monkeypatch.setattr(place.console, "run", lambda command, *_, **__: commands.append(command))
     monkeypatch.setattr(environment, "EXTRAS", ["test"])
     complete(place)

@@ -130,17 +130,16 @@ class Environment:
         """Performs the remaining steps, with the Python that runs this. Raises InputError."""
         check_python()
         wanted = self.wanted()
-        compiler = find_compiler(self.env)
+        env = find_compiler(self.env)
         os.makedirs(self.work, exist_ok=True)
         trusted = self.is_to_be_trusted(wanted)
         wheel = None
         if not trusted or self.record.get("dynet") != wanted["dynet"]:  # first, as it takes longest and may fail
-            wheel = dynet_wheel.wheel(self.console, compiler, self.jobs, self.work, self.env)
+            wheel = dynet_wheel.wheel(self.console, self.jobs, self.work, env)
         if not trusted:
             self.remove()
 
         pip = pip_install(self.python)
-        env = dict(self.env, CC=compiler.c, CXX=compiler.cxx)
 
         if self.record.get("tools") != wanted["tools"]:
             self.console.step("Environment .venv with Python %d.%d.%d" % sys.version_info[:3])
@@ -152,7 +151,7 @@ class Environment:
 
         if wheel:
             with self.recording({"dynet": wanted["dynet"]}):
-                dynet_wheel.install(self.python, wheel, self.console, self.env)
+                dynet_wheel.install(self.python, wheel, self.console, env)
 
         if self.record.get("package") != wanted["package"]:
             self.console.step("mh4: compiling the decoders, installing the command line")
