@@ -417,23 +417,6 @@ class _OnTerminal(io.TextIOWrapper):
         return super().write(_CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text))
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A location in a file, with which every message begins. first: the number of the block's first line, from 0."""
-
-    file: str
-    first: int
-    sentence: int
-    sent_id: str
-
-    def __call__(self, row: int, message: str) -> InputError:
-        return InputError("%s: %s" % (self.at(row), message))
-
-    def at(self, row: int) -> str:
-        sent_id = " (%s)" % self.sent_id if self.sent_id else ""
-        return "%s, line %d, sentence %d%s" % (self.file, self.first + row + 1, self.sentence, sent_id)
-
-
 def lines(path: str, name: str, errors: str = "strict") -> Iterator[str]:
     """The lines of a text file in UTF-8 ("-" is standard input), with their ends; `name` is what messages call it.
 
@@ -515,10 +498,16 @@ def _block(run: Run, name: str, number: int, trees: bool) -> Block:
         if found:
             raise _not_utf_8(name, first + row, ord(found[0]) - 0xDC00)
     text = [lines[0].removeprefix(_BYTE_ORDER_MARK), *lines[1:]] if first == 0 else lines
-    return Block(lines, _sentence(text, _Place(name, first, number, _sent_id(text)[:100]), trees), portion)
+    sent_id = _sent_id(text)[:100]
+
+    def at(row: int) -> str:
+        return "%s, line %d, sentence %d%s" % (name, first + row + 1, number, " (%s)" % sent_id if sent_id else "")
+
+    return Block(lines, _sentence(text, at, trees), portion)
 
 
-def _sentence(lines: Sequence[str], place: _Place, trees: bool) -> Sentence:
+def _sentence(lines: Sequence[str], at: Callable[[int], str], trees: bool) -> Sentence:
+    """at: the place of a line, given its number in the block, with which messages begin."""
     rows: list[int] = []
     cells: list[list[str]] = []
     start = next(row for row, line in enumerate(lines) if not is_blank(line))
@@ -528,27 +517,27 @@ def _sentence(lines: Sequence[str], place: _Place, trees: bool) -> Sentence:
             continue
         columns = line.rstrip("\r\n").split("\t")
         if len(columns) != 10:
-            raise place(row, "%d columns, expected 10 separated by tabs" % len(columns))
+            raise InputError("%s: %d columns, expected 10 separated by tabs" % (at(row), len(columns)))
         problem = ids.problem(columns[ID])
         if problem:
-            raise place(row, problem)
+            raise InputError("%s: %s" % (at(row), problem))
         if not ids.is_word:  # multiword tokens and empty nodes are not nodes of the tree
             continue
         if not columns[FORM]:
-            raise place(row, "FORM is empty, expected a word")
+            raise InputError("%s: FORM is empty, expected a word" % at(row))
         rows.append(row)
         cells.append(columns)
     if not rows:
-        raise place(start, "the sentence has no words")
+        raise InputError("%s: the sentence has no words" % at(start))
     if ids.covered > len(rows):
-        raise place(start, "a multiword token ends with word %d, but the last word is %d" % (ids.covered, len(rows)))
+        raise InputError("%s: a multiword token ends with word %d, but the last word is %d" % (at(start), ids.covered, len(rows)))
 
     def column(number: int) -> list[str]:
         return [of_word[number] for of_word in cells]
 
-    sentence = Sentence(column(FORM), column(UPOS), column(XPOS), column(FEATS), name=place.at(start), rows=rows)
+    sentence = Sentence(column(FORM), column(UPOS), column(XPOS), column(FEATS), name=at(start), rows=rows)
     if trees:
-        sentence.heads, sentence.deprels = _heads(column(HEAD), rows, place), column(DEPREL)
+        sentence.heads, sentence.deprels = _heads(column(HEAD), rows, at), column(DEPREL)
     return sentence
 
 
@@ -591,19 +580,19 @@ class _Ids:
         return "ID is %s, expected %d" % (shown(text), self.words + 1)
 
 
-def _heads(column: Sequence[str], rows: Sequence[int], place: _Place) -> np.ndarray:
+def _heads(column: Sequence[str], rows: Sequence[int], at: Callable[[int], str]) -> np.ndarray:
     n = len(column)
     heads = np.full(n + 1, -1, dtype=np.int32)
     for m, (value, row) in enumerate(zip(column, rows, strict=True), start=1):
         if value in ("_", ""):
-            raise place(row, "no HEAD, expected a number from 0 to %d" % n)
+            raise InputError("%s: no HEAD, expected a number from 0 to %d" % (at(row), n))
         if not (value.isascii() and value.isdigit()):
-            raise place(row, "HEAD is %s, expected one number from 0 to %d" % (shown(value), n))
+            raise InputError("%s: HEAD is %s, expected one number from 0 to %d" % (at(row), shown(value), n))
         digits = value.lstrip("0") or "0"
         if len(digits) > 9 or int(digits) > n:
-            raise place(row, "HEAD is %s, but the last word is %d" % (shown(value).strip("'"), n))
+            raise InputError("%s: HEAD is %s, but the last word is %d" % (at(row), shown(value).strip("'"), n))
         if int(digits) == m:
-            raise place(row, "word %d is its own head" % m)
+            raise InputError("%s: word %d is its own head" % (at(row), m))
         heads[m] = int(digits)
     below = [0] * (n + 1)  # for a word, the one from which the way to the root was first seen to pass it
     for m in range(1, n + 1):
@@ -612,5 +601,5 @@ def _heads(column: Sequence[str], rows: Sequence[int], place: _Place) -> np.ndar
             below[node] = m
             node = int(heads[node])
         if node > 0 and below[node] == m:
-            raise place(rows[node - 1], "word %d is part of a cycle of heads, expected a tree" % node)
+            raise InputError("%s: word %d is part of a cycle of heads, expected a tree" % (at(rows[node - 1]), node))
     return heads
