@@ -22,7 +22,7 @@ from mh4.errors import InputError, OutOfMemory, one_line
 from mh4.serving import answering
 from mh4.serving.answering import Answer, TooManyWords
 from mh4.serving.log_and_metrics import LOG, Observed
-from mh4.serving.parameters import Refused, parameters
+from mh4.serving.parameters import parameters
 from mh4.serving.tasks import PAGE, SVG, Abilities, Task, task
 from mh4.serving.workers import Busy, TooLong, Workers
 from mh4.util.processes import Killed
@@ -37,11 +37,6 @@ _POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data
 _POLICY += "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 _POLICY_OF_VIEW = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
 _POLICY_OF_VIEW += "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
-_ERROR = """\
-<!DOCTYPE html>
-<html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Error</title>
-<p role="alert">%s</p></html>
-"""
 
 
 @dataclass(frozen=True)
@@ -70,8 +65,7 @@ def application(workers: Workers, abilities: Abilities, limits: Limits) -> Obser
         Route("/metrics", endpoints.metrics),
     ]
     handlers: dict[Any, Callable[[Request, Any], Awaitable[Response]]] = {
-        Refused: _refusal,
-        HTTPException: _http_error,
+        HTTPException: _refusal,
         ClientDisconnect: _nobody_there,
         Exception: _failure,
     }
@@ -89,17 +83,12 @@ class _Endpoints:
 
     async def process(self, request: Request) -> Response:
         asked = await self._parameters(request)
-        wanted = self._task(asked)
-        answer = await self._answer(request, wanted)
+        wanted, answer = await self._answer(request, asked)
         return JSONResponse({"model": wanted.models[0], "acknowledgements": [_ACKNOWLEDGEMENT], "result": answer.result})
 
     async def view(self, request: Request) -> Response:
         """The trees as `mh4 view --html` draws them."""
-        try:
-            _, answer = await self._of_form(request, output=PAGE)
-        except Refused as error:
-            error.headers["Content-Security-Policy"] = _POLICY_OF_VIEW
-            return HTMLResponse(_ERROR % escape(one_line(error.sentence)), error.status, error.headers)
+        _, answer = await self._of_form(request, output=PAGE)
         return HTMLResponse(answer.result, headers={"Content-Security-Policy": _POLICY_OF_VIEW, "Cache-Control": "no-store"})
 
     async def download(self, request: Request) -> Response:
@@ -126,36 +115,32 @@ class _Endpoints:
         asked = {**await self._parameters(request), "tagger": "", "parser": "", "confidence": "", **fixed}
         if "data" in asked:
             asked["data"] = asked["data"].replace("\r\n", "\n")  # as browsers send the lines of a form
-        wanted = self._task(asked, if_possible=True)
-        return wanted, await self._answer(request, wanted)
+        return await self._answer(request, asked, if_possible=True)
 
-    def _task(self, asked: dict[str, str], if_possible: bool = False) -> Task:
-        try:
-            return task(asked, self._abilities, if_possible)
-        except InputError as error:
-            raise Refused(400, str(error)) from None
-
-    async def _answer(self, request: Request, wanted: Task) -> Answer:
+    async def _answer(self, request: Request, asked: dict[str, str], if_possible: bool = False) -> tuple[Task, Answer]:
         limits = self._limits
-        request.state.facts["model"] = "+".join(wanted.models)
         try:
+            wanted = task(asked, self._abilities, if_possible)
+            request.state.facts["model"] = "+".join(wanted.models)
             answer: Answer = await _unless_gone(request, self._workers.call(answering.answer, wanted, limits.words))
         except (TooManyWords, OutOfMemory) as error:
-            raise Refused(413, str(error)) from None
+            raise HTTPException(413, str(error)) from None
         except InputError as error:
-            raise Refused(400, str(error)) from None
+            raise HTTPException(400, str(error)) from None
         except Busy:
-            raise Refused(503, "too many requests are waiting: try again later", {"Retry-After": str(_RETRY_AFTER)}) from None
+            raise HTTPException(
+                503, "too many requests are waiting: try again later", {"Retry-After": str(_RETRY_AFTER)}
+            ) from None
         except TooLong:
-            raise Refused(504, "this took more than %g seconds: send fewer or shorter sentences" % limits.seconds) from None
+            raise HTTPException(504, "this took more than %g seconds: send fewer or shorter sentences" % limits.seconds) from None
         except (Killed, MemoryError):
-            raise Refused(
+            raise HTTPException(
                 500, "the process that parses was killed, perhaps because memory ran out: send shorter sentences"
             ) from None
         request.state.facts.update(sentences=answer.sentences, words=answer.words)
         for text in answer.warnings:
             LOG.warning("warning", extra={"facts": {"text": text}})
-        return answer
+        return wanted, answer
 
 
 async def _unless_gone(request: Request, work: Any) -> Any:
@@ -176,13 +161,9 @@ async def _gone(request: Request) -> None:
         pass
 
 
-async def _refusal(request: Request, error: Refused) -> Response:
-    return PlainTextResponse(one_line(error.sentence) + "\n", error.status, error.headers)
-
-
-async def _http_error(request: Request, error: HTTPException) -> Response:
-    sentences = {404: "there is nothing at this address", 405: "this address does not take this method"}
-    sentence = sentences.get(error.status_code, str(error.detail))
+async def _refusal(request: Request, error: HTTPException) -> Response:
+    sentences = {404: "there is nothing at this address", 405: "this address does not take this method"}  # Starlette's own errors
+    sentence = sentences.get(error.status_code, one_line(error.detail))
     return PlainTextResponse(sentence + "\n", error.status_code, error.headers)
 
 

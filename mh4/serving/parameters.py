@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import Field, File, FormParser, parse_options_header
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 _URLENCODED, _MULTIPART, _JSON = "application/x-www-form-urlencoded", "multipart/form-data", "application/json"
@@ -14,18 +15,11 @@ _MOST = 100  # parameters of a request
 _MORE = 10  # how many times what a body may have is read of one that is too large
 
 
-class Refused(Exception):
-    """A request that is answered with an error: its status, and a sentence for people."""
-
-    def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
-        super().__init__(sentence)
-        self.status, self.sentence, self.headers = status, sentence, headers or {}
-
-
 async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[str, str]:
     """The parameters of a request; those in its body override those in its address.
 
-    Raises Refused for what is malformed, if the body has more than `most_bytes`, or if it does not arrive in time.
+    Raises HTTPException, with a sentence for people, for what is malformed, if the body has more than `most_bytes`, or if it does not
+    arrive in time.
     """
     found = _form(request.scope["query_string"], "the address")
     body = await _body(request, most_bytes, seconds)
@@ -33,7 +27,7 @@ async def parameters(request: Request, most_bytes: int, seconds: float) -> dict[
         found.update(_parsed(body, request.headers.get("content-type", "")))
     for name, value in found.items():
         if any("\ud800" <= character <= "\udfff" for character in value):  # JSON can have them
-            raise Refused(400, "%s has half a surrogate pair, which is no character" % name[:20])
+            raise HTTPException(400, "%s has half a surrogate pair, which is no character" % name[:20])
     return found
 
 
@@ -49,9 +43,9 @@ async def _body(request: Request, most_bytes: int, seconds: float) -> bytes:
                 elif size > _MORE * most_bytes:
                     break
     except TimeoutError:
-        raise Refused(408, "the request did not arrive within %g seconds" % seconds, {"Connection": "close"}) from None
+        raise HTTPException(408, "the request did not arrive within %g seconds" % seconds, {"Connection": "close"}) from None
     if size > most_bytes:
-        raise Refused(413, "a request may have up to %d bytes: send several" % most_bytes)
+        raise HTTPException(413, "a request may have up to %d bytes: send several" % most_bytes)
     return bytes(body)
 
 
@@ -63,16 +57,16 @@ def _parsed(body: bytes, content_type: str) -> dict[str, str]:
         return _multipart(body, content_type)
     if kind == _JSON:
         return _json(body)
-    raise Refused(415, "the content type of the request is none of %s, %s and %s" % (_URLENCODED, _MULTIPART, _JSON))
+    raise HTTPException(415, "the content type of the request is none of %s, %s and %s" % (_URLENCODED, _MULTIPART, _JSON))
 
 
 def _form(text: bytes, where: str) -> dict[str, str]:
     try:
         pairs = parse_qsl(text.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=_MOST)
     except UnicodeDecodeError:
-        raise Refused(400, "%s is not UTF-8" % where) from None
+        raise HTTPException(400, "%s is not UTF-8" % where) from None
     except ValueError:
-        raise Refused(400, "%s has more than %d parameters" % (where, _MOST)) from None
+        raise HTTPException(400, "%s has more than %d parameters" % (where, _MOST)) from None
     return dict(pairs)
 
 
@@ -99,11 +93,11 @@ def _multipart(body: bytes, content_type: str) -> dict[str, str]:
     except (FormParserError, ValueError, AssertionError):
         ends.clear()
     if not ends:
-        raise Refused(400, "the form is malformed or incomplete, expected multipart/form-data")
+        raise HTTPException(400, "the form is malformed or incomplete, expected multipart/form-data")
     try:
         return {name: value.decode("utf-8") for name, value in found.items()}
     except UnicodeDecodeError:
-        raise Refused(400, "the form is not UTF-8") from None
+        raise HTTPException(400, "the form is not UTF-8") from None
 
 
 def _json(body: bytes) -> dict[str, str]:
@@ -111,11 +105,13 @@ def _json(body: bytes) -> dict[str, str]:
     try:
         given = json.loads(body)
     except (ValueError, RecursionError):
-        raise Refused(400, "the body is not JSON in UTF-8") from None
+        raise HTTPException(400, "the body is not JSON in UTF-8") from None
     if not isinstance(given, dict):
-        raise Refused(400, "the body is JSON, but not an object of parameters")
+        raise HTTPException(400, "the body is JSON, but not an object of parameters")
     found = {name: "" if value is True else value for name, value in given.items() if value is not None and value is not False}
     for name, value in found.items():
         if not isinstance(value, str):
-            raise Refused(400, "%s is not a string" % (name[:20].encode("ascii", "backslashreplace").decode() or "a parameter"))
+            raise HTTPException(
+                400, "%s is not a string" % (name[:20].encode("ascii", "backslashreplace").decode() or "a parameter")
+            )
     return found
