@@ -40,13 +40,13 @@ class Observed:
     """An application whose requests are logged and counted; `request.state.facts` are what they add to their line."""
 
     def __init__(self, app: ASGIApp, workers: Workers, paths: Iterable[str]) -> None:
-        self._app, self._paths = app, frozenset(paths)
+        self._app, self._workers, self._paths = app, workers, frozenset(paths)
         self._registry = CollectorRegistry()
         self._requests = Counter("mh4_requests", "Requests answered.", ["path", "status"], registry=self._registry)
         self._seconds = Histogram("mh4_request_seconds", "From request to answer.", ["path"], registry=self._registry)
         self._sentences = Counter("mh4_sentences", "Sentences processed.", ["model"], registry=self._registry)
         self._words = Counter("mh4_words", "Words processed.", ["model"], registry=self._registry)
-        self._registry.register(_OfWorkers(workers))
+        self._registry.register(self)
         ProcessCollector(registry=self._registry)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -81,17 +81,10 @@ class Observed:
         """All counts, in the text format of Prometheus."""
         return generate_latest(self._registry)
 
-
-class _OfWorkers:
-    """Numbers of processes and waiting requests, taken at the moment that they are asked for."""
-
-    def __init__(self, workers: Workers) -> None:
-        self._workers = workers
-
     def collect(self) -> Iterable[Any]:
-        yield GaugeMetricFamily("mh4_workers", "Processes that parse.", value=self._workers.size)
-        yield GaugeMetricFamily("mh4_workers_busy", "Processes that are parsing, or starting.", value=self._workers.busy)
-        yield GaugeMetricFamily("mh4_requests_waiting", "Requests in the queue.", value=self._workers.waiting)
-        yield CounterMetricFamily(
-            "mh4_workers_started", "Processes started, also in place of others.", value=self._workers.started
-        )
+        """Numbers of processes and waiting requests, taken at the moment that Prometheus asks for them."""
+        workers = self._workers
+        yield GaugeMetricFamily("mh4_workers", "Processes that parse.", value=workers.size)
+        yield GaugeMetricFamily("mh4_workers_busy", "Processes that are parsing, or starting.", value=workers.busy)
+        yield GaugeMetricFamily("mh4_requests_waiting", "Requests in the queue.", value=workers.waiting)
+        yield CounterMetricFamily("mh4_workers_started", "Processes started, also in place of others.", value=workers.started)
