@@ -11,7 +11,7 @@ import mh4
 from mh4.cli.group import Commands, describe
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(mh4.__version__, prog_name="mh4")
 def main() -> None:
     """Exact global transition-based non-projective dependency parsing (Gómez-Rodríguez, Shi & Lee, ACL 2018)."""

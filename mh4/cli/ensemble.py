@@ -23,9 +23,7 @@ from mh4.parser.choices import TREES
     metavar="FILE.conllu",
     help="A member: IN.conllu as parsed by another parser; may be repeated.",
 )
-@click.option(
-    "--tree", type=click.Choice(list(TREES)), default="mst", show_default=True, help="Class of the output tree; mst: any tree."
-)
+@click.option("--tree", type=click.Choice(list(TREES)), default="mst", help="Class of the output tree; mst: any tree.")
 @click.argument("input_files", cls=Input, type=PATH, metavar="IN.conllu...", nargs=-1, required=True)
 @output_options
 @limit_options

@@ -94,11 +94,11 @@ plot_option = click.option(
 output_options = together(
     click.option("--verbose", is_flag=True, help="Say how much was parsed, and how fast."),
     click.option("--quiet", is_flag=True, help="No progress bar and no notes."),
-    click.option("-o", "--output", default="-", type=OUTPUT, metavar="OUT", help="File or folder; by default, standard output."),
-    column_options,
     click.option(
-        "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Number of processes to parse with."
+        "-o", "--output", default="-", show_default="standard output", type=OUTPUT, metavar="OUT", help="File or folder."
     ),
+    column_options,
+    click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Number of processes to parse with."),
 )
 
 

@@ -15,14 +15,7 @@ def segmenter() -> None:
 @click.argument("train_file", cls=Input, type=PATH, metavar="TRAIN.conllu")
 @click.option("--dev", "dev_file", required=True, type=NAMED_PATH, metavar="FILE", help="Development treebank (CoNLL-U).")
 @click.option("-o", "--output", "output_file", required=True, type=NAMED_OUTPUT, metavar="FILE", help="Where the segmenter goes.")
-@click.option(
-    "--epochs",
-    type=click.IntRange(1, 1000),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="Number of passes over the treebank.",
-)
+@click.option("--epochs", type=click.IntRange(1, 1000), default=20, metavar="N", help="Number of passes over the treebank.")
 @click.option("--quiet", is_flag=True, help="No line on each epoch.")
 def train(train_file: str, dev_file: str, output_file: str, epochs: int, quiet: bool) -> None:
     """Train a segmenter on the words and spaces (SpaceAfter=No) of a treebank.

@@ -42,24 +42,17 @@ class _Named(click.ParamType):
     multiple=True,
     help="The segmenter of raw text for the model of this name, from `mh4 segmenter train`; may be repeated.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 for all of this machine.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="The port; 0 for any that is free.")
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 1000),
-    default=1,
-    show_default=True,
-    help="Processes to parse with; each loads all models.",
-)
-@click.option("--max-words", type=click.IntRange(min=1), default=10_000, show_default=True, help="Words of a request, at most.")
+@click.option("--host", default="127.0.0.1", help="The address to listen on; 0.0.0.0 for all of this machine.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8080, help="The port; 0 for any that is free.")
+@click.option("--workers", type=click.IntRange(1, 1000), default=1, help="Processes to parse with; each loads all models.")
+@click.option("--max-words", type=click.IntRange(min=1), default=10_000, help="Words of a request, at most.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0.1, max=86_400),
     default=60,
-    show_default=True,
     help="Seconds that a request may take to arrive, then to wait, and then to be parsed.",
 )
-@click.option("--queue", type=click.IntRange(min=0), default=100, show_default=True, help="Requests that may wait, at most.")
+@click.option("--queue", type=click.IntRange(min=0), default=100, help="Requests that may wait, at most.")
 def serve(
     models: Pairs, segmenters: Pairs, host: str, port: int, workers: int, max_words: int, timeout: float, queue: int
 ) -> None:
