@@ -1,10 +1,12 @@
 """What is shown while a corpus is parsed: a display on a terminal, and lines now and then elsewhere."""
 
 import time
+from contextlib import nullcontext
 from typing import Any
 
+from rich.console import Group
 from rich.live import Live
-from rich.table import Table
+from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from mh4.corpus.cutting import Shard
@@ -27,17 +29,15 @@ class Display:
         self._new_words = self._new_bytes = 0
         self._start = self._said = time.monotonic()
         self._console = console()
-        live = self._console.is_terminal and not quiet
-        self._live = Live(console=self._console, transient=True, get_renderable=self._table) if live else None
+        # Elsewhere than on a terminal, this shows nothing.
+        self._live = nullcontext() if quiet else Live(console=self._console, transient=True, get_renderable=self._shown)
 
     def __enter__(self) -> "Display":
-        if self._live:
-            self._live.start()
+        self._live.__enter__()
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        if self._live:
-            self._live.stop()
+        self._live.__exit__(*exception)
 
     def found(self, shard: Shard, record: dict[str, Any]) -> None:
         """The shard was done before."""
@@ -53,29 +53,28 @@ class Display:
         self._new_bytes += shard.length
         if not self.quiet:
             for warning in record["warnings"]:
-                self.say("mh4: " + warning)
+                self.say(warning)
 
     def failed(self, shard: Shard, reason: str, last: bool) -> None:
         """The shard has failed, for the last time if it will not be tried again."""
         self.failures += last
         if last or not self.quiet:
             where = self.corpus.inputs[shard.file].given, shard.number, "failed" if last else "is tried again"
-            self.say("mh4: %s, shard %d, %s: %s (log: %s)" % (*where, reason, self.folder.log(shard)))
+            self.say("%s, shard %d, %s: %s (log: %s)" % (*where, reason, self.folder.log(shard)))
 
-    def said(self, message: str) -> None:
-        """Any other message for people."""
-        self.say("mh4: " + message)
+    def say(self, message: str) -> None:
+        """Print a message above the display."""
+        self._print("mh4: " + message)
 
-    def say(self, line: str) -> None:
-        """Print a line above the display."""
+    def _print(self, line: str) -> None:
         self._console.print(Text(one_line(line)), soft_wrap=True)
 
     def working(self, workers: int) -> None:
         """The number of workers at the moment; called about every second."""
         self.workers = workers
-        if not (self.quiet or self._live) and time.monotonic() - self._said >= EVERY:
+        if not (self.quiet or self._console.is_terminal) and time.monotonic() - self._said >= EVERY:
             self._said = time.monotonic()
-            self.say(self.line())
+            self._print(self.line())
 
     def line(self) -> str:
         """The progress so far, as a line."""
@@ -100,13 +99,8 @@ class Display:
     def _done(self) -> str:
         return f"{self.shards} shards, {self.sentences:,} sentences, {self.words:,} words"
 
-    def _table(self) -> Table:
-        table = Table.grid(padding=(0, 2))
-        share = min(1, self.bytes / self.total) if self.total else 1
-        width = 40
-        table.add_row(Text("█" * int(width * share) + "░" * (width - int(width * share))), Text("%.1f%%" % (100 * share)))
-        table.add_row(Text(self.line()))
-        return table
+    def _shown(self) -> Group:
+        return Group(ProgressBar(total=self.total, completed=self.bytes, width=40), Text(self.line()))
 
 
 def duration(seconds: float) -> str:

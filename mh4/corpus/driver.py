@@ -51,7 +51,7 @@ def parse(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> 
     good = drive(parsing.parse, folder, corpus, pool, display, wanted, TRIES)
     for number, one in enumerate(corpus.inputs):
         if planning.changed(folder, number, one.path):
-            display.said("%s: changed while it was parsed: name another folder to parse what it is now" % one.path)
+            display.say("%s: changed while it was parsed: name another folder to parse what it is now" % one.path)
             good = False
     return good
 
@@ -72,14 +72,14 @@ def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", display: 
     def problem(message: str) -> None:
         nonlocal good
         good = False
-        display.said(message)
+        display.say(message)
 
     with closing(_tasks(folder, corpus, wanted, problem)) as tasks:
         try:
             while True:
                 workers = pool.count()
                 for refused in pool.refused():
-                    display.said(refused)
+                    display.say(refused)
                 if workers or not refused:
                     patience = time.monotonic() + PATIENCE
                 elif time.monotonic() > patience:
