@@ -3,13 +3,12 @@
 import json
 import os
 from collections.abc import Callable, Generator
-from typing import Any
 
 from mh4.corpus.cutting import MOST_COMPRESSED, Shard, after, content_of, cut
 from mh4.corpus.folder import Folder
 from mh4.errors import InputError, unreadable
 from mh4.util import compression
-from mh4.util.files import explained, make_folder, write_text
+from mh4.util.files import append_line, make_folder, write_text
 
 
 def shards(
@@ -29,9 +28,8 @@ def shards(
     if not complete or planned != status:  # also to be without lines that do not belong to it
         known = known if complete or planned == status else []
         make_folder(os.path.dirname(plan))
-        lines = [{"path": path, **status}, *(shard._asdict() for shard in known), *([_end(len(known))] * complete)]
-        write_text(plan, "".join(map(_line, lines)))
-    count = len(known)
+        lines = [{"path": path, **status}, *(shard._asdict() for shard in known), *([_end(known)] * complete)]
+        write_text(plan, "".join(json.dumps(line) + "\n" for line in lines))
     with compression.opened(path) as stream:
         for shard in known:
             if wanted(shard):
@@ -40,13 +38,13 @@ def shards(
             return
         stream.seek(known[-1].end if known else 0)
         for shard, content in cut(stream, file, size, known[-1] if known else None):
-            _add(plan, shard._asdict())
-            count += 1
+            append_line(plan, json.dumps(shard._asdict()))
+            known.append(shard)
             if wanted(shard):
                 yield shard, content if compressed else None
     if _status(path) != status:
         raise _changed(path)
-    _add(plan, _end(count))
+    append_line(plan, json.dumps(_end(known)))
 
 
 def read(folder: Folder, file: int) -> tuple[dict[str, int] | None, list[Shard], bool]:
@@ -63,7 +61,7 @@ def read(folder: Folder, file: int) -> tuple[dict[str, int] | None, list[Shard],
                 if status is None:
                     status = {name: content[name] for name in ("bytes", "mtime_ns")}
                     compressed = compression.is_compressed(content["path"])
-                elif known and content == _end(len(known)) and (compressed or known[-1].end == status["bytes"]):
+                elif known and content == _end(known) and (compressed or known[-1].end == status["bytes"]):
                     return status, known, line.endswith("\n")
                 else:
                     shard = Shard(**content)
@@ -107,14 +105,5 @@ def _changed(path: str) -> InputError:
     return InputError("%s: changed since it was cut into shards: name another folder to parse what it is now" % path)
 
 
-def _end(count: int) -> dict[str, int]:
-    return {"shards": count}
-
-
-def _line(content: dict[str, Any]) -> str:
-    return json.dumps(content) + "\n"
-
-
-def _add(plan: str, content: dict[str, Any]) -> None:
-    with explained(plan), open(plan, "a", encoding="utf-8") as file:
-        file.write(_line(content))
+def _end(shards: list[Shard]) -> dict[str, int]:
+    return {"shards": len(shards)}
