@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import socket
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -15,7 +16,8 @@ from typing import Any
 from mh4.corpus.cutting import Shard
 from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
-from mh4.errors import InputError, shown, unreadable
+from mh4.errors import InputError, shown
+from mh4.util import reading
 from mh4.util.files import lock, make_folder, write_text
 
 FORMAT = 1  # of the folder; incremented when an older program could not read it
@@ -191,13 +193,10 @@ class Folder:
 
 def _json(path: str) -> dict[str, Any] | None:
     """The object in a file of JSON; None if there is none."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)
-    except (FileNotFoundError, NotADirectoryError):
+    if not os.path.exists(path):
         return None
-    except OSError as error:
-        raise unreadable(path, error) from None
+    try:
+        found = json.loads(reading.text(path, sys.maxsize))
     except (ValueError, RecursionError):
         raise InputError("%s: damaged: not JSON" % path) from None
     return found if isinstance(found, dict) else None
