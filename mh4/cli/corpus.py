@@ -3,6 +3,7 @@
 from typing import Any
 
 import click
+from click.exceptions import Exit
 
 from mh4.cli import options
 from mh4.cli.group import Group, say
@@ -109,7 +110,7 @@ def parse(
             good = driver.parse(folder, begun, pool, display)
         if not quiet:
             say(display.summary(), err=True)
-    _end(good)
+    raise Exit(not good)  # with 1 if not all is good, which has already been reported
 
 
 @corpus.command()
@@ -151,7 +152,7 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
             good = driver.verify(found, begun, pool, display)
         if good and not quiet:
             say(display.summary())
-    _end(good)
+    raise Exit(not good)
 
 
 @corpus.command()
@@ -177,9 +178,3 @@ def join(folder: str, output: str, rejects: str | None) -> None:
 def _check_workers(scheduler: str | None, slurm: str | None) -> None:
     if scheduler is not None and slurm is not None:
         raise InputError("--scheduler and --slurm name different workers: choose one of them")
-
-
-def _end(good: bool) -> None:
-    """End the command, with exit code 1 if not all is good, which has already been reported."""
-    if not good:
-        raise click.exceptions.Exit(1)

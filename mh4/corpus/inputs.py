@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from itertools import chain, count
 from typing import NamedTuple
 
 from mh4.errors import InputError
@@ -45,11 +46,8 @@ def inputs(arguments: Sequence[str], text: bool, output: str) -> list[Input]:
 
 
 def _unused(name: str, taken: set[str]) -> str:
-    at = name.rindex(CONLLU)
-    stem, extension = name[:at], name[at:]
-    number, unused = 1, name
-    while unused in taken:
-        number += 1
-        unused = "%s-%d%s" % (stem, number, extension)
+    stem, dot, extension = name.rpartition(CONLLU)
+    names = chain([name], ("%s-%d%s" % (stem, number, dot + extension) for number in count(2)))
+    unused = next(name for name in names if name not in taken)
     taken.add(unused)
     return unused
