@@ -4,17 +4,12 @@ const DATA = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 
-function svg(name, attributes, text) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
+const svg = (name, ...rest) => made(document.createElementNS(SVG, name), ...rest);
+const html = (name, ...rest) => made(document.createElement(name), ...rest);
 
-function html(name, attributes, ...children) {
-  const element = document.createElement(name);
+function made(element, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
+  element.append(...children); // of which strings become text
   return element;
 }
 
@@ -33,16 +28,15 @@ function arcPaths(tree, m) {
 // Draws a tree; returns its SVG element and, by word, the elements of the arc to it, its label and the word itself.
 function drawTree(sentence, tree, id) {
   const { palest, wordSize, labelSize, tagSize } = DATA.layout;
-  const picture = svg("svg", { viewBox: `0 0 ${tree.width} ${tree.height}`, role: "presentation" });
   const markers = svg("g", {}), arcs = svg("g", { "aria-hidden": "true" }), labels = svg("g", { "aria-hidden": "true" });
   const tags = svg("g", { "aria-hidden": "true" });
   const words = svg("g", { role: "none" }); // or its words would not be options of the list box
   const parts = sentence.words.map((form, m) => {
     const kind = (tree.crossed.has(m) ? " crossed" : "") + (sentence.differing.has(m) ? " differs" : "");
-    const paths = arcPaths(tree, m), probability = tree.probabilities && tree.probabilities[m];
-    const shade = typeof probability === "number" ? palest + (1 - palest) * probability : 1;
-    const arc = svg("g", { class: "arc" + kind + (shade < (1 + palest) / 2 ? " doubtful" : "") });
-    arc.append(
+    const paths = arcPaths(tree, m), shade = palest + (1 - palest) * (tree.probabilities?.[m] ?? 1);
+    const arc = svg(
+      "g",
+      { class: "arc" + kind + (shade < (1 + palest) / 2 ? " doubtful" : "") },
       svg("path", { class: "line", d: paths.line, opacity: shade }),
       svg("path", { class: "arrowhead", d: paths.arrowhead, opacity: shade }),
     );
@@ -61,13 +55,13 @@ function drawTree(sentence, tree, id) {
     if (known(upos)) tags.append(svg("text", { class: "tag", x: tree.x[m], y: tree.tagline, "font-size": tagSize }, upos));
     return { arc, label, word };
   });
-  picture.append(markers, arcs, labels, words, tags);
+  const picture = svg("svg", { viewBox: `0 0 ${tree.width} ${tree.height}`, role: "presentation" }, markers, arcs, labels, words, tags);
   return { picture, tree, markers, parts };
 }
 
 // A word, its tags and its arc in words.
 function described(sentence, tree, m) {
-  const head = tree.heads[m], probability = tree.probabilities && tree.probabilities[m];
+  const head = tree.heads[m], probability = tree.probabilities?.[m] ?? null;
   const [upos, xpos, feats] = tree.tags[m];
   const [form, lemma] = [sentence.words[m], sentence.lemmas[m]];
   const arc = head ? `${tree.deprels[m]} of ${isolated(sentence.words[head - 1])} (${head})` : `${tree.deprels[m]}, headed by the root`;
@@ -76,7 +70,7 @@ function described(sentence, tree, m) {
     [upos, xpos].filter(known).join(" "),
     feats.split("|").filter(known).join(" "),
     arc + (tree.crossed.has(m) ? ", crossed" : ""),
-    typeof probability === "number" ? `probability ${probability.toFixed(3)}` : "",
+    probability !== null ? `probability ${probability.toFixed(3)}` : "",
     sentence.differing.has(m) ? "differs" : "",
   ].filter((line) => line).join("\n");
 }

@@ -4,15 +4,11 @@ const PER_PAGE = 50;
 const WORDS = 3, DIFFERING = 6; // places in a packed sentence
 
 // A sentence as page.py packs it, with names. Each is unpacked once.
-const unpacked = new Map();
-function unpack(index) {
-  if (!unpacked.has(index)) {
-    const [number, sentId, text, words, lemmas, trees, differing] = DATA.sentences[index];
-    const sentence = { number, sentId, text: text || words.join(" "), words, lemmas, differing: new Set(differing) };
-    sentence.trees = trees.map(unpackTree);
-    unpacked.set(index, sentence);
-  }
-  return unpacked.get(index);
+const unpacked = [];
+const unpack = (index) => (unpacked[index] ??= unpackSentence(...DATA.sentences[index]));
+
+function unpackSentence(number, sentId, text, words, lemmas, trees, differing) {
+  return { number, sentId, text: text || words.join(" "), words, lemmas, trees: trees.map(unpackTree), differing: new Set(differing) };
 }
 
 function unpackTree(packed) {
@@ -21,8 +17,6 @@ function unpackTree(packed) {
     deprels: packed.deprels.map((k) => DATA.deprels[k]),
     tags: packed.tags.map((k) => DATA.tags[k]),
     crossed: new Set(packed.crossed),
-    probabilities: packed.probabilities && packed.probabilities.map((p) => (p === null ? null : p / 10000)),
-    transitions: Array.from(packed.transitions, (letter) => letter.charCodeAt(0) - 97),
     source: DATA.sources[packed.source],
   };
 }
@@ -52,15 +46,11 @@ let page = 0;
 function update() {
   const terms = searched().toLowerCase().split(/\s+/).filter((term) => term);
   matches = [];
-  for (let index = 0; index < DATA.sentences.length; index++) {
-    if (terms.length || byId("differing").checked) {
-      const sentence = unpack(index);
-      const hits = byId("differing").checked && !sentence.differing.size ? null : search(sentence, terms);
-      if (hits) matches.push([index, hits]);
-    } else {
-      matches.push([index, new Set()]);
-    }
-  }
+  DATA.sentences.forEach((packed, index) => {
+    if (byId("differing").checked && !packed[DIFFERING].length) return;
+    const hits = terms.length ? search(unpack(index), terms) : new Set();
+    if (hits) matches.push([index, hits]);
+  });
   const total = DATA.sentences.length;
   const sentences = total === 1 ? "1 sentence" : `${total} sentences`;
   byId("found").textContent = matches.length === total ? sentences : `${matches.length} of ${sentences}`;

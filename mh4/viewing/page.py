@@ -114,7 +114,7 @@ class _Packer:
             "tags": [self._tags.setdefault(tags[1:], len(self._tags)) for tags in analysis.tags],
             "crossed": (np.flatnonzero(trees.crossed_arcs(analysis.heads)) - 1).tolist(),
             "probabilities": _rounded(analysis.probabilities),
-            "transitions": "".join(chr(ord("a") + code) for code in codes),
+            "transitions": codes,
             "source": source,
             "width": placed.width,
             "height": placed.height,
@@ -133,11 +133,11 @@ def _move(code: int) -> dict[str, str]:
     return {"name": str(MH5[code]), "head": head, "dependent": dependent}
 
 
-def _rounded(probabilities: np.ndarray | None) -> list[int | None] | None:
-    """In ten-thousandths, None where unknown."""
+def _rounded(probabilities: np.ndarray | None) -> list[float | None] | None:
+    """None where unknown."""
     if probabilities is None:
         return None
-    return [None if np.isnan(p) else round(10000 * p) for p in probabilities[1:].tolist()]
+    return [None if np.isnan(p) else round(p, 4) for p in probabilities[1:].tolist()]
 
 
 def _text(name: str) -> str:

@@ -30,11 +30,11 @@ function stepPanel(sentence, tree, drawing, id) {
   const said = html("p", { role: "status" });
   const stack = html("ol", { class: "nodes", dir: DATA.direction }), buffer = html("ol", { class: "nodes", dir: DATA.direction });
   const button = (icon, label, to) => {
-    const picture = svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true" });
-    picture.append(svg("path", { d: icon, fill: "currentColor" }));
-    const made = html("button", { type: "button", "aria-label": label, title: label }, picture);
-    made.addEventListener("click", () => show(to()));
-    return made;
+    const path = svg("path", { d: icon, fill: "currentColor" });
+    const picture = svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true" }, path);
+    const clickable = html("button", { type: "button", "aria-label": label, title: label }, picture);
+    clickable.addEventListener("click", () => show(to()));
+    return clickable;
   };
   const buttons = [
     button("M3 3h2v10H3zM13 3v10L6 8z", "First", () => 0),
