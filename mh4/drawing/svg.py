@@ -35,9 +35,11 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
     unknown, or None."""
     placed = layout.place(words, heads, deprels, layout.direction_of(words))
     crossed = trees.crossed_arcs(heads)
+    certain = np.ones(len(heads)) if probabilities is None else np.nan_to_num(probabilities, nan=1.0)
+    shades = (layout.PALEST + (1 - layout.PALEST) * certain).tolist()
     arcs, labels = [], []
     for m in range(len(words)):
-        arc, shade = placed.arc(m), _shade(probabilities, m + 1)
+        arc, shade = placed.arc(m), shades[m + 1]
         group = "<g%s>%%s</g>" % (' class="crossed"' if crossed[m + 1] else "")
         opacity, of_label = (' opacity="%.2f"' % shade, ' fill-opacity="%.2f"' % ((1 + shade) / 2)) if shade < 1 else ("", "")
         paths = '<path class="line%s" d="%s"%s/><path class="arrowhead" d="%s"%s/>'
@@ -59,13 +61,6 @@ def described(words: list[str], heads: np.ndarray, deprels: list[str]) -> str:
     return "Dependency tree: " + ", ".join(
         "%s ← %s (%s)" % (word, nodes[head], deprel) for word, head, deprel in zip(words, heads[1:], deprels, strict=True)
     )
-
-
-def _shade(probabilities: np.ndarray | None, m: int) -> float:
-    """The opacity of the arc to word m: 1 if it is certain, or if its probability is unknown."""
-    if probabilities is None or np.isnan(probabilities[m]):
-        return 1.0
-    return layout.PALEST + (1 - layout.PALEST) * float(probabilities[m])
 
 
 def _text(x: float, y: int, text: str, attributes: str = "") -> str:
