@@ -107,10 +107,10 @@ def parse(
         if shard_size and begun.shard_bytes != size:
             raise InputError("%s: begun with shards of %d bytes, not %d: omit --shard-size" % (output, begun.shard_bytes, size))
         with Display(folder, begun, total, quiet) as display, start(settings, folder.jobs, number, scheduler, slurm) as pool:
-            good = driver.parse(folder, begun, pool, display)
+            driver.parse(folder, begun, pool, display)
         if not quiet:
             say(display.summary(), err=True)
-    raise Exit(not good)  # with 1 if not all is good, which has already been reported
+    raise Exit(display.failures > 0)  # which have already been reported
 
 
 @corpus.command()
@@ -149,10 +149,10 @@ def verify(folder: str, workers: int | None, scheduler: str | None, slurm: str |
         total = sum(shard.length for shard in shards)
         number = workers or cpu.cores()
         with Display(found, begun, total, quiet) as display, start(begun.settings, found.jobs, number, scheduler, slurm) as pool:
-            good = driver.verify(found, begun, pool, display)
-        if good and not quiet:
+            driver.verify(found, begun, pool, display)
+        if not (display.failures or quiet):
             say(display.summary())
-    raise Exit(not good)
+    raise Exit(display.failures > 0)
 
 
 @corpus.command()

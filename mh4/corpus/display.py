@@ -62,6 +62,11 @@ class Display:
             where = self.corpus.inputs[shard.file].given, shard.number, "failed" if last else "is tried again"
             self.say("%s, shard %d, %s: %s (log: %s)" % (*where, reason, self.folder.log(shard)))
 
+    def problem(self, message: str) -> None:
+        """Something else has failed, such as a file that cannot be read."""
+        self.failures += 1
+        self.say(message)
+
     def say(self, message: str) -> None:
         """Print a message above the display."""
         self._print("mh4: " + message)

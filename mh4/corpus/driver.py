@@ -16,7 +16,7 @@ from mh4.corpus.settings import Settings
 from mh4.errors import InputError
 
 if TYPE_CHECKING:  # it needs Dask
-    from mh4.corpus.workers import Job, Workers
+    from mh4.corpus.workers import Workers
 
 TRIES = 3
 PATIENCE = 60  # seconds to wait for a worker when others have been refused
@@ -35,11 +35,11 @@ Work = Callable[[Folder, Settings, Input, Shard, bytes | None], dict[str, Any]]
 Wanted = Callable[[Shard], bool]
 
 
-def parse(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> bool:
-    """Parse all shards of the corpus that are not done yet; returns whether all are done at the end.
+def parse(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> None:
+    """Parse all shards of the corpus that are not done yet; those that are not done at the end are failures of the display.
 
     A shard that fails is tried again, TRIES times in all; its log, in the folder, says why. What is wrong with a file,
-    such as that it has changed, is reported, and the others are parsed. Raises InputError if all workers are refused.
+    such as that it has changed, is a failure as well, and the others are parsed. Raises InputError if all workers are refused.
     """
 
     def wanted(shard: Shard) -> bool:
@@ -48,33 +48,25 @@ def parse(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> 
             display.found(shard, record)
         return record is None
 
-    good = drive(parsing.parse, folder, corpus, pool, display, wanted, TRIES)
+    drive(parsing.parse, folder, corpus, pool, display, wanted, TRIES)
     for number, one in enumerate(corpus.inputs):
         if planning.changed(folder, number, one.path):
-            display.say("%s: changed while it was parsed: name another folder to parse what it is now" % one.path)
-            good = False
-    return good
+            display.problem("%s: changed while it was parsed: name another folder to parse what it is now" % one.path)
 
 
-def verify(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> bool:
-    """Verify all shards, which must be done; returns whether all are correct. The records of those that are not are removed."""
-    return drive(verifying.verify, folder, corpus, pool, display, lambda shard: True, tries=1)
+def verify(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> None:
+    """Verify all shards, which must be done. Those that are not correct are failures of the display; their records are removed."""
+    drive(verifying.verify, folder, corpus, pool, display, lambda shard: True, tries=1)
 
 
-def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", display: Display, wanted: Wanted, tries: int) -> bool:
-    """Have workers do this work on all wanted shards, each tried at most `tries` times; returns whether all have succeeded."""
-    good = True
+def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", display: Display, wanted: Wanted, tries: int) -> None:
+    """Have workers do this work on all wanted shards, each tried at most `tries` times."""
     again: deque[Task] = deque()
-    running: dict[Job, Task] = {}
+    running: dict[Any, Task] = {}  # by the call that the worker was given
     patience = time.monotonic() + PATIENCE
     refused = ""
 
-    def problem(message: str) -> None:
-        nonlocal good
-        good = False
-        display.say(message)
-
-    with closing(_tasks(folder, corpus, wanted, problem)) as tasks:
+    with closing(_tasks(folder, corpus, wanted, display)) as tasks:
         try:
             while True:
                 workers = pool.count()
@@ -91,11 +83,10 @@ def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", display: 
                     source = corpus.inputs[task.shard.file]
                     running[pool.submit(work, folder, corpus.settings, source, task.shard, task.content)] = task
                 if not running and workers:
-                    return good
+                    return
                 display.working(workers)
-                for future in pool.finished(running, seconds=1):
-                    task = running.pop(future)
-                    result, error = future.outcome()
+                for call, result, error in pool.finished(seconds=1):
+                    task = running.pop(call)
                     if error is None:
                         folder.clear(task.shard)
                         display.done(task.shard, result)
@@ -103,14 +94,13 @@ def drive(work: Work, folder: Folder, corpus: Corpus, pool: "Workers", display: 
                     last = task.attempt == tries
                     folder.fail(task.shard, _account(task, error))
                     display.failed(task.shard, _reason(error), last)
-                    good = good and not last
                     if not last:
                         again.append(task._replace(attempt=task.attempt + 1))
         finally:
-            pool.cancel(running)
+            pool.cancel()
 
 
-def _tasks(folder: Folder, corpus: Corpus, wanted: Wanted, problem: Callable[[str], None]) -> Generator[Task, None, None]:
+def _tasks(folder: Folder, corpus: Corpus, wanted: Wanted, display: Display) -> Generator[Task, None, None]:
     """The wanted shards, file after file."""
     for number, one in enumerate(corpus.inputs):
         try:
@@ -119,7 +109,7 @@ def _tasks(folder: Folder, corpus: Corpus, wanted: Wanted, problem: Callable[[st
                     folder.clear(shard)
                     yield Task(shard, content)
         except InputError as error:
-            problem(str(error))
+            display.problem(str(error))
 
 
 def _reason(error: BaseException) -> str:

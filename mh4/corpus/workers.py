@@ -8,7 +8,7 @@ import logging
 import shlex
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -31,35 +31,17 @@ _NO_DASHBOARD = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 _STARTS = 3  # of the workers of this machine, until it is an error that they do not start
 
 
-class Job:
-    """A call that a worker was given, and its outcome."""
-
-    def __init__(self, future: Future, worker: str) -> None:
-        self.future, self.worker, self.lost = future, worker, False
-
-    def outcome(self) -> tuple[Any, BaseException | None]:
-        """What the call has returned, and None; or None, and the exception that it has raised, or an InputError if its worker is gone."""
-        if not self.lost:
-            try:
-                return self.future.result(timeout=_ANSWER), None
-            except (TimeoutError, CancelledError):
-                self.future.cancel()
-            except Exception as error:
-                return None, error
-        return None, InputError("its worker was killed, perhaps because memory ran out, or has left")
-
-
 class Workers:
     """The workers connected at the moment. Those that do not have the mh4, model and segmenter of this process are refused.
 
     keep: is called regularly, to replace those that are gone.
     """
 
-    def __init__(self, client: Client, settings: Settings, keep: Callable[[], None]) -> None:
+    def __init__(self, client: Client, settings: Settings, keep: Callable[[], Any]) -> None:
         self._client, self._settings, self._keep = client, settings, keep
         self._problems: dict[str, str] = {}  # of all workers that there are, by address; empty strings of those that can work
         self._reported: set[str] = set()
-        self._busy: set[str] = set()
+        self._running: dict[Future, str] = {}  # the workers of all calls
         self._looked = -float(_LOOK)
 
     def count(self) -> int:
@@ -75,36 +57,42 @@ class Workers:
         self._reported.update(worker for worker, _ in new)
         return ["worker %s is refused: %s" % pair for pair in new]
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Job:
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future:
         """Have an idle worker call a function; there must be one."""
-        worker = min(self._able() - self._busy)
-        self._busy.add(worker)
-        return Job(self._client.submit(function, *arguments, pure=False, workers=[worker]), worker)
+        worker = min(self._able() - set(self._running.values()))
+        future = self._client.submit(function, *arguments, pure=False, workers=[worker])
+        self._running[future] = worker
+        return future
 
-    def finished(self, jobs: Iterable[Job], seconds: float) -> list[Job]:
-        """The jobs that are done, or whose workers are gone, after waiting at most so many seconds for the first."""
-        given = list(jobs)
-        if not given:
+    def finished(self, seconds: float) -> list[tuple[Future, Any, BaseException | None]]:
+        """The calls that have ended, after waiting at most so many seconds for the first: each with what it has returned, and None; or
+        with None, and the exception that it has raised, or an InputError if its worker is gone."""
+        if not self._running:
             time.sleep(seconds)
             return []
         with suppress(TimeoutError, CancelledError):
-            wait([job.future for job in given], timeout=seconds, return_when="FIRST_COMPLETED")
+            wait(list(self._running), timeout=seconds, return_when="FIRST_COMPLETED")
         if self._client.status != "running":
             raise gone()
-        done = []
-        for job in given:
-            job.lost = not job.future.done() and job.worker not in self._problems or job.future.cancelled()
-            if job.lost:
-                job.future.cancel()
-            if job.lost or job.future.done():
-                self._busy.discard(job.worker)
-                done.append(job)
-        return done
+        ended = [call for call, worker in self._running.items() if call.done() or worker not in self._problems]
+        return [(call, *self._outcome(call)) for call in ended]
 
-    def cancel(self, jobs: Iterable[Job]) -> None:
-        """Cancel the jobs that are not done."""
+    def cancel(self) -> None:
+        """Cancel the calls that have not ended."""
         with suppress(Exception):  # the scheduler may be gone
-            self._client.cancel([job.future for job in jobs])
+            self._client.cancel(list(self._running))
+
+    def _outcome(self, call: Future) -> tuple[Any, BaseException | None]:
+        del self._running[call]
+        if call.done() and not call.cancelled():
+            try:
+                return call.result(timeout=_ANSWER), None
+            except (TimeoutError, CancelledError):
+                pass
+            except Exception as error:
+                return None, error
+        call.cancel()
+        return None, InputError("its worker was killed, perhaps because memory ran out, or has left")
 
     def _able(self) -> set[str]:
         return {worker for worker, problem in self._problems.items() if not problem}
@@ -164,7 +152,7 @@ def start(
     with dask.config.set(options), ExitStack() as stack:
         logging.disable(logging.CRITICAL)  # Dask's loggers have levels of their own
         stack.callback(logging.disable, logging.NOTSET)
-        keep: Callable[[], None] = _nothing
+        keep: Callable[[], Any] = bool  # nothing: Dask itself replaces workers here, and those of another scheduler are not ours
         try:
             if scheduler is not None:
                 client = stack.enter_context(Client(scheduler, timeout="10s"))
@@ -173,7 +161,8 @@ def start(
                     cluster: Any = _begun(number) if slurm is None else _slurm(slurm, logs)
                     stack.callback(_end, cluster)
                 client = stack.enter_context(Client(cluster))
-                keep = _nothing if slurm is None else partial(cluster.scale, jobs=number)
+                if slurm is not None:
+                    keep = partial(cluster.scale, jobs=number)
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError("%s: no workers: %s" % (scheduler or "Dask", error)) from None
         yield Workers(client, settings, keep)
@@ -214,10 +203,6 @@ def _begun(number: int) -> LocalCluster:
         with suppress(RuntimeError):
             return _local(number)
     return _local(number)
-
-
-def _nothing() -> None:
-    """Nothing to do: Dask itself replaces workers on this machine, and those of another scheduler are not ours to replace."""
 
 
 def _local(number: int) -> LocalCluster:

@@ -28,7 +28,7 @@ class Here:
     """A pool of this process, which works when it is asked for results. before: is called before each shard is worked on."""
 
     def __init__(self, before=lambda shard: None):
-        self._before = before
+        self._before, self._calls = before, []
 
     def count(self):
         return 2
@@ -37,12 +37,19 @@ class Here:
         return []
 
     def submit(self, function, *arguments):
-        return Call(self._before, function, arguments)
+        self._calls.append((object(), function, arguments))
+        return self._calls[-1][0]
 
-    def finished(self, futures, seconds):
-        return list(futures)[:1]
+    def finished(self, seconds):
+        """One call, made now."""
+        call, function, arguments = self._calls.pop(0)
+        try:
+            self._before(arguments[3])
+            return [(call, function(*arguments), None)]
+        except Exception as error:
+            return [(call, None, error)]
 
-    def cancel(self, futures):
+    def cancel(self):
         pass
 
 
@@ -51,20 +58,6 @@ class ChildHere:
 
     def call(self, function, *arguments):
         return function(*arguments)
-
-
-class Call:
-    """A call that is made when its result is asked for."""
-
-    def __init__(self, before, function, arguments):
-        self._before, self._function, self._arguments = before, function, arguments
-
-    def outcome(self):
-        try:
-            self._before(self._arguments[3])
-            return self._function(*self._arguments), None
-        except Exception as error:
-            return None, error
 
 
 def start(*arguments, **options):

@@ -278,7 +278,7 @@ def test_workers_that_are_all_refused(folder, monkeypatch):
         def refused(self):
             return ["worker x is refused: y"]
 
-        def finished(self, futures, seconds):
+        def finished(self, seconds):
             return []
 
     monkeypatch.setattr(driver, "PATIENCE", 0)
