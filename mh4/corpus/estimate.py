@@ -4,9 +4,12 @@ import io
 import os
 import time
 import zlib
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from itertools import accumulate, islice
+from typing import NamedTuple
 
 from mh4.corpus import cutting, parsing
 from mh4.corpus.cutting import Shard
@@ -17,14 +20,12 @@ from mh4.errors import InputError
 from mh4.util import compression, memory
 from mh4.util.processes import temporary_child
 
-_PLACES = 8  # of the sample, at equal distances in the input
+_PORTIONS = 8  # of the sample, at equal distances as far as there are other files
 _SECONDS = 30  # after which no more is parsed
-_DEEPEST = 64 << 20  # bytes into a compressed file, all of which are read on the way there
 _BEGINNING = 4 << 20  # bytes of a compressed file
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """Measured on a part of the sample: bytes of input and output, words, wall time in seconds, and peak memory in MB."""
 
     bytes: int
@@ -65,9 +66,7 @@ def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str
                 break
     if not parts:
         raise InputError("%s: nothing in it to take a sample of" % inputs[0].given)
-    read, written, words, seconds = (
-        sum(getattr(p, name) for p in parts) for name in ("bytes", "output_bytes", "words", "seconds")
-    )
+    read, written, words, seconds, _ = map(sum, zip(*parts, strict=True))
     work_seconds = seconds * total / read
     return [
         "input: %d files, %s, about %s words" % (len(inputs), _size(total), f"{words * total // read:,}"),
@@ -79,33 +78,14 @@ def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str
 
 
 def _sample(inputs: Sequence[Input]) -> Iterator[tuple[Input, Shard, bytes]]:
-    """Portions of the files at some places, as shards of their own."""
-    lengths = sizes(inputs)
-    taken = set()
-    for k in range(_PLACES):
-        offset, file = (2 * k + 1) * sum(lengths) // (2 * _PLACES), 0
-        while file < len(inputs) - 1 and offset >= lengths[file]:
-            offset -= lengths[file]
-            file += 1
-        path = inputs[file].path
-        offset = min(offset, _DEEPEST) if compression.is_compressed(path) else offset
-        offset, portion = _portion(path, offset, lengths[file])
-        if portion not in taken:
-            taken.add(portion)
-            shard = next(cutting.cut(io.BytesIO(portion), file, 1), None)
-            if shard and shard[0].sentences:
-                yield inputs[file]._replace(given="%s, from byte %d" % (inputs[file].given, offset)), *shard
-
-
-def _portion(path: str, offset: int, length: int) -> tuple[int, bytes]:
-    """A portion of a file that begins with the first sentence after `offset`, or with the file if this is near its end; and where."""
-    with compression.opened(path) as file:
-        if offset and length - offset > 1 << 20:
-            file.seek(offset)
-            file.readline()  # a part of a line
-            while (line := file.readline()) and line.strip():
-                pass
-        return file.tell(), next(cutting.portions(file), b"")
+    """The first portions, as shards, of the files at some places of the input; of a file with several of these, as many portions."""
+    ends = list(accumulate(sizes(inputs)))
+    places = [(2 * k + 1) * ends[-1] // (2 * _PORTIONS) for k in range(_PORTIONS)]
+    for file, number in Counter(bisect_left(ends, place) for place in places).items():
+        with compression.opened(inputs[file].path) as stream:
+            for shard, content in islice(cutting.cut(stream, file, 1), number):
+                if shard.sentences:
+                    yield inputs[file], shard, content
 
 
 def _measure(settings: Settings, source: Input, shard: Shard, content: bytes) -> Measured:

@@ -142,9 +142,8 @@ def test_verifying_that_ends_early_takes_nothing_back(folder, monkeypatch):
 
 
 def test_a_sample_that_cannot_be_parsed(folder):
-    """It is named by where it is in the file."""
     content = (folder / "in" / "long.conllu").read_bytes()
     with open("in/long.conllu", "wb") as file:
-        file.write(content + b"1\tnot\t_\n\n" * 300_000)
+        file.write(b"1\tnot\t_\n\n" + content)
     said = parse("--plan", code=FAILED)
-    assert re.fullmatch(r"mh4: in/long\.conllu, from byte \d+, line 1, sentence 1: 3 columns, .*\n", said), said
+    assert re.fullmatch(r"mh4: in/long\.conllu, line 1, sentence 1: 3 columns, .*\n", said), said
