@@ -18,8 +18,6 @@ import click
 from mh4.errors import InputError, because, one_line, placed, reason
 from mh4.util import streams
 
-_ARGUMENTS = __name__ + ".arguments"  # those of the command line, in the meta of its context
-
 
 class Group(click.Group):
     """A group whose commands refuse an option given twice, unless it may be repeated; click would silently use the last."""
@@ -52,12 +50,9 @@ class Commands(Group):
                     streams.finish()
                 raise
 
-    def make_context(self, info_name: str | None, args: list[str], *arguments: Any, **options: Any) -> click.Context:
-        given = list(args)  # which parsing empties
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
         with reporting_errors():  # by which --help and --version print
-            context = super().make_context(info_name, args, *arguments, **options)
-        context.meta[_ARGUMENTS] = given
-        return context
+            return super().make_context(*arguments, **options)
 
     def invoke(self, context: click.Context) -> Any:
         with reporting_errors(), _warnings_in_a_line(), _stopped_by_signals():
@@ -88,12 +83,10 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
         _fail(program, str(error))
     except MemoryError as error:
         _fail(program, "not enough memory" + because(error))
-    except KeyboardInterrupt as interrupt:
+    except (KeyboardInterrupt, _Stopped) as end:
         streams.drop()  # its reader may be what we were waiting for
-        _fail(program, "; ".join(["interrupted", *_notes(interrupt)]), code=130)
-    except _Stopped as stopped:
-        streams.drop()
-        _fail(program, "; ".join(["stopped by %s" % stopped.signal.name, *_notes(stopped)]), code=128 + stopped.signal)
+        number = getattr(end, "number", signal.SIGINT)
+        _fail(program, "; ".join([str(end) or "interrupted", *getattr(end, "__notes__", [])]), code=128 + number)
     except BrokenPipeError:  # the reader of our output has closed it, as in `mh4 parse ... | head`
         _end(141)
     except OSError as error:  # a full disk, a folder without write permission
@@ -117,19 +110,14 @@ def resumable(command: Callable[..., None]) -> Callable[..., None]:
     return saying_how
 
 
-def _notes(error: BaseException) -> list[str]:
-    return getattr(error, "__notes__", [])
-
-
 def _command_line() -> str:
     """The command line that is running, quoted for a shell in the same folder."""
-    arguments = click.get_current_context().find_root().meta[_ARGUMENTS]
     program = [sys.argv[0]]
     if os.path.basename(sys.argv[0]) == "__main__.py":
         program = [sys.executable, "-m", "mh4"]
     elif shutil.which("mh4") == shutil.which(sys.argv[0]):
         program = ["mh4"]
-    return shlex.join([*program, *arguments])
+    return shlex.join([*program, *sys.argv[1:]])
 
 
 @contextmanager
@@ -153,7 +141,8 @@ class _Stopped(BaseException):
     """A signal asks this process to end."""
 
     def __init__(self, number: int) -> None:
-        self.signal = signal.Signals(number)
+        super().__init__("stopped by %s" % signal.Signals(number).name)
+        self.number = number
 
 
 @contextmanager
