@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -30,10 +31,8 @@ class Analysis:
 
     def differing(self, other: "Analysis") -> list[int]:
         """The words, from 1, whose head or label differs in the other analysis of the same sentence."""
-        same_heads = (self.heads == other.heads).tolist()
-        return [
-            m for m, (a, b) in enumerate(zip(self.deprels, other.deprels, strict=True), start=1) if a != b or not same_heads[m]
-        ]
+        differs = (self.heads[1:] != other.heads[1:]) | (np.array(self.deprels, object) != np.array(other.deprels, object))
+        return (np.flatnonzero(differs) + 1).tolist()
 
 
 @dataclass(frozen=True)
@@ -115,11 +114,8 @@ def _of(sentence: Sentence, lemmas: list[str]) -> Analysis:
 
 def _probability(misc: str) -> float:
     """The probability of an arc according to MISC, nan if there is none."""
-    for attribute in misc.split("|"):
-        name, _, value = attribute.partition("=")
-        if name == conllu.ARC_PROB:
-            try:
-                return float(value) if 0 <= float(value) <= 1 else math.nan
-            except ValueError:
-                return math.nan
+    given = dict(attribute.split("=", 1) for attribute in misc.split("|") if "=" in attribute)
+    with suppress(KeyError, ValueError):
+        if 0 <= (probability := float(given[conllu.ARC_PROB])) <= 1:
+            return probability
     return math.nan
