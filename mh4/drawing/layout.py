@@ -35,7 +35,8 @@ class Layout:
 
     width: of the whole drawing. words: int array (n,), the middle of each word. heads, dependents: int arrays (n,), where the arc
     to each word leaves its head and where it reaches the word; the same place for an arc from the root. levels: int array (n,),
-    that of each arc, the lowest is 1. tagged: whether there are tags under the words.
+    that of each arc: one above the shorter arcs that it shares some space with, the lowest is 1; arcs from the root are above all
+    others. tagged: whether there are tags under the words.
     """
 
     width: int
@@ -130,7 +131,7 @@ class _Arcs:
     def __init__(self, heads: np.ndarray, labels: Sequence[str], widths: Sequence[float]) -> None:
         self._heads = heads
         self._label_widths = [text_width(label, LABEL_SIZE) for label in labels]
-        self._levels = levels(heads)
+        self._levels = measures.levels(arguments.tree(heads))[1:]
         self._at_head, self._at_dependent = _legs(heads, self._levels, widths)
         self._reaching: list[list[int]] = [[] for _ in labels]  # for each word, the dependents of its arcs to and from its left
         for m in range(len(labels)):
@@ -157,14 +158,6 @@ class _Arcs:
         heads = np.where(self._heads[1:] == 0, middles, middles[self._heads[1:] - 1]) + self._at_head
         at_word, at_head, at_dependent = (one.round().astype(int) for one in (middles, heads, middles + self._at_dependent))
         return Layout(width, at_word, at_head, at_dependent, self._levels, tagged)
-
-
-def levels(heads: np.ndarray) -> np.ndarray:
-    """The level of the arc to each word, int (n,): one above the shorter arcs that it shares some space with.
-
-    heads: int (n+1,). Arcs from the root are above all others. Arcs on the same level at most touch at their ends.
-    """
-    return measures.levels(arguments.tree(heads))[1:]
 
 
 def direction_of(words: Iterable[str]) -> str:

@@ -48,19 +48,14 @@ def picture(words: list[str], heads: np.ndarray, deprels: list[str], probabiliti
         # A label is less pale, to remain legible, and its outline not at all, as it keeps the lines apart.
         labels.append(group % _text(arc.label_x, arc.label_y, deprels[m], ' class="label"' + of_label))
     written = [_text(x, placed.baseline, word) for x, word in zip(placed.words.tolist(), words, strict=True)]
+    nodes = ["root", *words]
+    arcs_in_words = ["%s ← %s (%s)" % (nodes[m], nodes[heads[m]], deprels[m - 1]) for m in range(1, len(nodes))]
+    described = "Dependency tree: " + ", ".join(arcs_in_words)  # for readers who cannot see it
     drawing = (
         '<svg xmlns="http://www.w3.org/2000/svg" class="mh4-tree" width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" '
         'aria-label="{2}"><style>{3}</style><rect class="background" width="{0}" height="{1}"/>\n{4}\n</svg>\n'
-    ).format(placed.width, placed.height, escape(described(words, heads, deprels)), _STYLE, "\n".join(arcs + labels + written))
+    ).format(placed.width, placed.height, escape(described), _STYLE, "\n".join(arcs + labels + written))
     return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", drawing)  # what XML does not allow
-
-
-def described(words: list[str], heads: np.ndarray, deprels: list[str]) -> str:
-    """The tree in words, for readers who cannot see it."""
-    nodes = ["root", *words]
-    return "Dependency tree: " + ", ".join(
-        "%s ← %s (%s)" % (word, nodes[head], deprel) for word, head, deprel in zip(words, heads[1:], deprels, strict=True)
-    )
 
 
 def _text(x: float, y: int, text: str, attributes: str = "") -> str:

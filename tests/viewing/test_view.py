@@ -66,7 +66,7 @@ def test_levels(seed):
         if left[m]:
             highest[left[m] : right[m]] = expected[m] = highest[left[m] : right[m]].max() + 1
     expected[left == 0] = highest.max() + 1
-    assert layout.levels(heads).tolist() == expected.tolist()
+    assert layout.place(["x"] * n, heads, [""] * n).levels.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("seed", range(30))
