@@ -95,7 +95,7 @@ def _check(written: Iterable[str], read: Iterable[str]) -> None:
     outputs.pop(None, None)
     keys: dict[str, Any]
     for path in read if outputs else ():
-        if os.path.isdir(path):  # a file that a model may have counts even if there is none
+        if not os.path.exists(path) or os.path.isdir(path):  # a file that a model may have counts even if there is none
             keys = {file: identity(file) or os.path.realpath(file) for file in _in_folder(path)}
         else:
             keys = {path: identity(0 if path == "-" else path)}

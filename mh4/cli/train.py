@@ -1,6 +1,5 @@
 """The command `mh4 train`."""
 
-import os
 from typing import Any
 
 import click
@@ -9,7 +8,7 @@ from click.shell_completion import CompletionItem
 from mh4.cli.group import resumable, say
 from mh4.cli.options import contextual_option
 from mh4.cli.paths import NAMED_OUTPUT, NAMED_PATH
-from mh4.errors import InputError, counted
+from mh4.errors import counted
 
 
 class _SystemOption(click.Option):
@@ -97,13 +96,11 @@ def train(system: str | None, model: str, init: str | None, log: str | None, qui
     Vectors of words are kept with the model. Contextual vectors, in files with a matrix for each sentence, are also needed for parsing.
     """
     import mh4
-    from mh4.parser.model_files import FILES, Folder
+    from mh4.parser.model_files import Folder
     from mh4.util.progress import TrainingProgress
 
     if system is None and init is None:
         raise click.MissingParameter(ctx=click.get_current_context(), param_hint="'--system'", param_type="option")
-    if log and os.path.realpath(log) in (os.path.realpath(os.path.join(model, name)) for name in FILES):
-        raise InputError("%s is a file of the model: choose another for --log" % log)
     with TrainingProgress(log, quiet) as listener:  # the other options are called as the arguments of mh4.train
         mh4.train(model=model, system=system, init=init, progress=listener, **given)
     summary = Folder(model).record("summary.json")

@@ -82,6 +82,9 @@ def test_no_output_is_a_file_in_a_folder_that_is_read(folder):
     assert "would overwrite %s, which is read" % inside in refuses("view", str(folder), "--html", inside)
     done = mh4("ensemble", "--vote", str(folder), str(folder), "-o", str(folder))
     assert done.returncode == 2 and b"would overwrite" in done.stderr
+    model, data = folder / "new", str(folder / "a.conllu")
+    command = ["train", "--system", "mst", "--train", data, "--dev", data, "--model", str(model), "--log"]
+    assert "would overwrite" in refuses(*command, str(model / "checkpoint.npz")) and not model.exists()
 
 
 @pytest.mark.slow
