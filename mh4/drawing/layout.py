@@ -113,14 +113,14 @@ def place_together(
     widths = [text_width(word, WORD_SIZE) for word in words]
     tag_widths = [max((text_width(row[j], TAG_SIZE) for row in tags), default=0.0) for j in range(n)]
     drawn = [_Arcs(heads, labels, widths) for heads, labels in analyses]
-    middles, edge, tag_edge = np.zeros(n), float(MARGIN), float(MARGIN)  # where the words and tags end so far
+    # Words, tags and the labels of roots are rows of texts, with a gap between two; edges: where these may begin.
+    rows = [(widths, GAP), (tag_widths, TAG_GAP), *((arcs.root_widths, GAP) for arcs in drawn)]
+    middles, edges = np.zeros(n), [float(MARGIN)] * len(rows)
     for j in range(n):
-        middles[j] = max(edge + widths[j] / 2, tag_edge + tag_widths[j] / 2, *(arcs.earliest(j, middles) for arcs in drawn))
-        edge = middles[j] + widths[j] / 2 + GAP
-        tag_edge = middles[j] + tag_widths[j] / 2 + TAG_GAP
-        for arcs in drawn:
-            arcs.placed(j, middles)
-    width = int(max(edge - GAP, tag_edge - TAG_GAP, *(arcs.label_edge - GAP for arcs in drawn)) + MARGIN)
+        earliest = [edge + of_row[j] / 2 for edge, (of_row, _) in zip(edges, rows, strict=True)]
+        middles[j] = max(*earliest, *(arcs.earliest(j, middles) for arcs in drawn))
+        edges = [max(edge, middles[j] + of_row[j] / 2 + gap) for edge, (of_row, gap) in zip(edges, rows, strict=True)]
+    width = int(max(edge - gap for edge, (_, gap) in zip(edges, rows, strict=True)) + MARGIN)
     layouts = [arcs.layout(width, middles, bool(tags)) for arcs in drawn]
     return [layout.mirrored() for layout in layouts] if direction == "rtl" else layouts
 
@@ -131,28 +131,23 @@ class _Arcs:
     def __init__(self, heads: np.ndarray, labels: Sequence[str], widths: Sequence[float]) -> None:
         self._heads = heads
         self._label_widths = [text_width(label, LABEL_SIZE) for label in labels]
+        self.root_widths = [width if heads[m] == 0 else -np.inf for m, width in enumerate(self._label_widths, start=1)]
         self._levels = measures.levels(arguments.tree(heads))[1:]
         self._at_head, self._at_dependent = _legs(heads, self._levels, widths)
         self._reaching: list[list[int]] = [[] for _ in labels]  # for each word, the dependents of its arcs to and from its left
         for m in range(len(labels)):
             if heads[m + 1]:
                 self._reaching[max(m, heads[m + 1] - 1)].append(m)
-        self.label_edge = float(MARGIN)  # where the labels of roots end so far
 
     def earliest(self, j: int, middles: np.ndarray) -> float:
         """The leftmost middle of word j that gives its arcs' labels room, with those of the words before it."""
-        found = 0.0 if self._heads[j + 1] else self.label_edge + self._label_widths[j] / 2
+        found = 0.0
         for m in self._reaching[j]:
             h = self._heads[m + 1] - 1
             legs = self._at_head[m] - self._at_dependent[m]
             i, legs = (h, legs) if m == j else (m, -legs)
             found = max(found, middles[i] + legs + self._label_widths[m] + LABEL_SIZE)
         return found
-
-    def placed(self, j: int, middles: np.ndarray) -> None:
-        """Note that word j has its place."""
-        if not self._heads[j + 1]:
-            self.label_edge = middles[j] + self._label_widths[j] / 2 + GAP
 
     def layout(self, width: int, middles: np.ndarray, tagged: bool) -> Layout:
         heads = np.where(self._heads[1:] == 0, middles, middles[self._heads[1:] - 1]) + self._at_head
