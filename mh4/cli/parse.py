@@ -85,7 +85,8 @@ def parse(
     options.set_verbosity(quiet, verbose)
     found = destinations(input_files, output, ".txt" if text else ".conllu")
     outputs = [destination for _, destination in found]
-    if rejects_file and os.path.realpath(rejects_file) in map(os.path.realpath, outputs) and not _is_device(rejects_file):
+    is_device = rejects_file and os.path.exists(rejects_file) and not os.path.isfile(rejects_file)  # to which both can be written
+    if rejects_file and not is_device and os.path.realpath(rejects_file) in map(os.path.realpath, outputs):
         raise InputError("%s is both the output and the file of --rejects: choose another for one of them" % rejects_file)
     rejected: conllu.Rejects | None = None
 
@@ -111,8 +112,3 @@ def parse(
                     rejected.keep()
     if (confidence or decode == "mbr") and not quiet and Calibration.load(opened(folder)) is None:
         say("mh4: %s has no %s, so its probabilities are at temperature 1" % (folder, FILE), err=True)
-
-
-def _is_device(path: str) -> bool:
-    """Whether this is a device or a FIFO, which two can write to at once."""
-    return os.path.exists(path) and not os.path.isfile(path)

@@ -9,24 +9,22 @@ from contextlib import suppress
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from mh4.errors import InputError
 from mh4.util import streams
 
 
-class Path(click.ParamType):
+class Path(click.Path):
     """A path, which cannot be empty; "-" is standard input, or standard output, where a command can use it.
 
     written: whether the command writes to it; then it cannot be a file that the command reads.
     """
 
-    name = "path"
-
     def __init__(self, standard: bool = True, written: bool = False) -> None:
+        super().__init__()
         self.standard, self.written = standard, written
 
-    def convert(self, value: str, parameter: click.Parameter | None, context: click.Context | None) -> str:
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> str:
         given = parameter.opts[0] if isinstance(parameter, click.Option) else getattr(parameter, "human_readable_name", "path")
         if not value:
             raise InputError("%s is empty, expected a path" % given)
@@ -43,9 +41,6 @@ class Path(click.ParamType):
                 read.append(value)
                 _check(written, [value])
         return value
-
-    def shell_complete(self, context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return [CompletionItem(incomplete, type="file")]
 
 
 PATH, NAMED_PATH = Path(), Path(standard=False)
