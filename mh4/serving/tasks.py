@@ -60,10 +60,8 @@ def task(parameters: Mapping[str, str], abilities: Abilities, if_possible: bool 
 
 def _model(name: str, abilities: Abilities) -> str:
     """The model of this name or, as UDPipe has it, the first whose name continues it after a hyphen; without a name, the first."""
-    for known in abilities:
-        if name in ("", known):
-            return known
-    for known in abilities:
-        if known.startswith(name + "-"):
-            return known
+    exact = [known for known in abilities if name in ("", known)]
+    found = exact + [known for known in abilities if known.startswith(name + "-")]
+    if found:
+        return found[0]
     raise InputError("no model %s, there are %s" % (shown(name), ", ".join(abilities)))
