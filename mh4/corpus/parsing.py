@@ -40,9 +40,9 @@ def check(settings: Settings) -> None:
 def _check(settings: Settings) -> None:
     limit = Limit(settings.longest, settings.beyond)
     one = [Sentence(["."])]
-    long_sentences.parse(_load(*_arguments(settings)), one, limit, confidence=settings.confidence, tags=settings.tags)
+    long_sentences.parse(_load(settings), one, limit, confidence=settings.confidence, tags=settings.tags)
     if settings.segmenter is not None:
-        _segmenter(settings.segmenter, settings.segmenter_checksum)
+        _segmenter(settings)
 
 
 def parse(folder: Folder, settings: Settings, source: Input, shard: Shard, content: bytes | None) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def write(settings: Settings, source: Input, shard: Shard, content: bytes, file:
     """Parse a shard, whose bytes are `content`, and write the parse to `file`."""
     given = blocks(settings, source, shard, content, rejected)
     limit = Limit(settings.longest, settings.beyond)
-    with closing(parallel.parse(_load, _arguments(settings), given, limit=limit, confidence=settings.confidence)) as parsed:
+    with closing(parallel.parse(_load, (settings,), given, limit=limit, confidence=settings.confidence)) as parsed:
         return writing.write(parsed, file, tags=settings.tags, keep_deps=settings.keep_deps)
 
 
@@ -105,7 +105,7 @@ def blocks(settings: Settings, source: Input, shard: Shard, content: bytes, reje
     lines = conllu.decoded(io.BytesIO(content), name, "strict" if rejected is None else "surrogateescape", shard.line)
     if settings.segmenter is None:
         return conllu.parsed(lines, name, trees=False, rejected=rejected, start=start)
-    return _of_text(_segmenter(settings.segmenter, settings.segmenter_checksum).segmented(lines, name, start))
+    return _of_text(_segmenter(settings).segmented(lines, name, start))
 
 
 def _of_text(segmented: Iterator[Block]) -> Iterator[Block]:
@@ -114,20 +114,17 @@ def _of_text(segmented: Iterator[Block]) -> Iterator[Block]:
         yield from segmented
 
 
-def _arguments(settings: Settings) -> tuple[str, str, str | None, int | None]:
-    return settings.model, settings.model_checksum, settings.decode, settings.beam
-
-
-def _load(model: str, checksum: str, decode: str | None, beam: int | None) -> Parser:
-    if checksums.of_model(model) != checksum:
-        raise InputError("%s: not the model that this corpus is parsed with, or changed since" % model)
-    return Parser.load(model, decode, beam)
+def _load(settings: Settings) -> Parser:
+    if checksums.of_model(settings.model) != settings.model_checksum:
+        raise InputError("%s: not the model that this corpus is parsed with, or changed since" % settings.model)
+    return Parser.load(settings.model, settings.decode, settings.beam)
 
 
 @lru_cache(maxsize=1)
-def _segmenter(path: str, checksum: str | None) -> "Segmenter":
+def _segmenter(settings: Settings) -> "Segmenter":
     from mh4.data.segmenter import Segmenter
 
-    if checksums.of_file(path) != checksum:
-        raise InputError("%s: not the segmenter that this corpus is parsed with, or changed since" % path)
-    return Segmenter(path)
+    assert settings.segmenter
+    if checksums.of_file(settings.segmenter) != settings.segmenter_checksum:
+        raise InputError("%s: not the segmenter that this corpus is parsed with, or changed since" % settings.segmenter)
+    return Segmenter(settings.segmenter)
