@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Generator
 
 from mh4.corpus.cutting import MOST_COMPRESSED, Shard, after, content_of, cut
-from mh4.corpus.folder import Folder
+from mh4.corpus.folder import Corpus, Folder
 from mh4.errors import InputError, unreadable
 from mh4.util import compression
 from mh4.util.files import append_line, make_folder, write_text
@@ -76,6 +76,12 @@ def read(folder: Folder, file: int) -> tuple[dict[str, int] | None, list[Shard],
     except (ValueError, TypeError, KeyError, RecursionError):
         pass  # in a line that does not belong there
     return status, known, False
+
+
+def all_shards(folder: Folder, corpus: Corpus) -> tuple[list[Shard], int]:
+    """The shards of all files, as far as known, and the number of files of which these are not all."""
+    plans = [read(folder, number) for number in range(len(corpus.inputs))]
+    return [shard for _, known, _ in plans for shard in known], sum(not complete for _, _, complete in plans)
 
 
 def changed(folder: Folder, file: int, path: str) -> bool:

@@ -2,37 +2,29 @@
 
 import os
 from collections import Counter
+from datetime import timedelta
 
 from mh4.corpus import planning
-from mh4.corpus.display import duration
 from mh4.corpus.folder import Folder
 
 
 def report(folder: Folder) -> list[str]:
     """What is done, what has failed and who is at work, as lines for people. Raises InputError if this is not the folder of a corpus."""
     corpus = folder.load()
-    shards = cut = 0
-    records = []
-    failed = []
-    for number, one in enumerate(corpus.inputs):
-        _, known, complete = planning.read(folder, number)
-        cut += complete
-        shards += len(known)
-        for shard in known:
-            record = folder.record(shard, corpus.settings)
-            if record is None:
-                if os.path.exists(folder.log(shard)):
-                    failed.append("failed: %s, shard %d (log: %s)" % (one.given, shard.number, folder.log(shard)))
-            else:
-                records.append(record)
+    shards, uncut = planning.all_shards(folder, corpus)
+    found = [folder.record(shard, corpus.settings) for shard in shards]
+    records = [record for record in found if record is not None]
+    failed = [
+        "failed: %s, shard %d (log: %s)" % (corpus.inputs[shard.file].given, shard.number, folder.log(shard))
+        for shard, record in zip(shards, found, strict=True)
+        if record is None and os.path.exists(folder.log(shard))
+    ]
     names = ("parsed_sentences", "parsed_words", "rejects", "seconds")
     sentences, words, rejects, seconds = (sum(record[name] for record in records) for name in names)
-    fallbacks: Counter[str] = Counter()
-    for record in records:
-        fallbacks.update(record["fallbacks"])
-    done = "%s: %d of %d shards are done; %d of %d files are cut into shards"
+    fallbacks = sum((Counter(record["fallbacks"]) for record in records), Counter())
+    files = len(corpus.inputs)
     lines = [
-        done % (folder.path, len(records), shards, cut, len(corpus.inputs)),
+        f"{folder.path}: {len(records)} of {len(shards)} shards are done; {files - uncut} of {files} files are cut into shards",
         f"{sentences:,} sentences, {words:,} words, {rejects:,} blocks rejected",
     ]
     if fallbacks:
@@ -40,6 +32,7 @@ def report(folder: Folder) -> list[str]:
         lines.append("sentences too long for their decoder: " + counts)
     if words:
         peak = max(record["peak_mb"] for record in records)
-        lines.append("%s of work, %s words/s by one worker, up to %d MB" % (duration(seconds), f"{int(words / seconds):,}", peak))
+        work = timedelta(seconds=round(seconds))
+        lines.append(f"{work} of work, {int(words / seconds):,} words/s by one worker, up to {peak} MB")
     driver = folder.driver()
     return [*lines, *failed, "at work: %s" % driver if driver else "nobody is at work"]

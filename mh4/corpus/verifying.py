@@ -21,12 +21,7 @@ _TAGS = (conllu.UPOS, conllu.XPOS, conllu.FEATS)
 
 def planned(folder: Folder, corpus: Corpus) -> list[Shard]:
     """All shards of the corpus. Raises InputError, saying how many are missing, unless all are known and done."""
-    shards: list[Shard] = []
-    uncut = 0
-    for number in range(len(corpus.inputs)):
-        _, known, complete = planning.read(folder, number)
-        shards += known
-        uncut += not complete
+    shards, uncut = planning.all_shards(folder, corpus)
     missing = [shard for shard in shards if folder.record(shard, corpus.settings) is None]
     if uncut or missing:
         what = ["%d of %d files are not cut yet" % (uncut, len(corpus.inputs))] * bool(uncut)
