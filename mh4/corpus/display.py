@@ -2,6 +2,7 @@
 
 import time
 from contextlib import nullcontext
+from datetime import timedelta
 from typing import Any
 
 from rich.console import Group
@@ -88,7 +89,8 @@ class Display:
         if self._new_words:
             parts.append(f"{int(self._new_words / seconds):,} words/s")
         if self._new_bytes and self.bytes < self.total:
-            parts.append("%s left" % duration((self.total - self.bytes) * seconds / self._new_bytes))
+            left = (self.total - self.bytes) * seconds / self._new_bytes
+            parts.append("%s left" % timedelta(seconds=round(left)))
         parts.append("workers: %d" % self.workers if self.workers else "waiting for workers")
         parts.append("failures: %d" % self.failures)
         return ", ".join(parts)
@@ -98,7 +100,7 @@ class Display:
         seconds = time.monotonic() - self._start
         said = "%s: %s" % (self.folder.path, self._done())
         if self._new_words:
-            said += f"; {self._new_words:,} words in {duration(seconds)} now, {int(self._new_words / seconds):,} words/s"
+            said += f"; {self._new_words:,} words in {timedelta(seconds=round(seconds))} now, {int(self._new_words / seconds):,} words/s"
         return said
 
     def _done(self) -> str:
@@ -106,11 +108,3 @@ class Display:
 
     def _shown(self) -> Group:
         return Group(ProgressBar(total=self.total, completed=self.bytes, width=40), Text(self.line()))
-
-
-def duration(seconds: float) -> str:
-    """A duration for people, such as "1:05 h" or "2:03 min"."""
-    if seconds < 60:
-        return "%.1f s" % seconds
-    minutes, rest = divmod(round(seconds), 60)
-    return "%d:%02d min" % (minutes, rest) if minutes < 60 else "%d:%02d h" % divmod(minutes, 60)

@@ -8,12 +8,14 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from itertools import accumulate, islice
 from typing import NamedTuple
 
+from rich.filesize import decimal
+
 from mh4.corpus import cutting, parsing
 from mh4.corpus.cutting import Shard
-from mh4.corpus.display import duration
 from mh4.corpus.inputs import Input
 from mh4.corpus.settings import Settings
 from mh4.errors import InputError
@@ -67,13 +69,13 @@ def report(inputs: Sequence[Input], settings: Settings, number: int) -> list[str
     if not parts:
         raise InputError("%s: nothing in it to take a sample of" % inputs[0].given)
     read, written, words, seconds, _ = map(sum, zip(*parts, strict=True))
-    work_seconds = seconds * total / read
+    work = seconds * total / read
     return [
-        "input: %d files, %s, about %s words" % (len(inputs), _size(total), f"{words * total // read:,}"),
-        "sample: %s words in %s, %s words/s by one worker" % (f"{words:,}", duration(seconds), f"{int(words / seconds):,}"),
-        "work: %.2f core-hours; by %d workers %s" % (work_seconds / 3600, number, duration(work_seconds / number)),
-        "memory: %d MB for each worker" % max(part.peak_mb for part in parts),
-        "disk: %s for the shards, and as much for what `mh4 corpus join` makes of them" % _size(written * total // read),
+        f"input: {len(inputs)} files, {decimal(total)}, about {words * total // read:,} words",
+        f"sample: {words:,} words, {int(words / seconds):,} words/s by one worker",
+        f"work: {work / 3600:.2f} core-hours; by {number} workers {timedelta(seconds=round(work / number))}",
+        f"memory: {max(part.peak_mb for part in parts)} MB for each worker",
+        f"disk: {decimal(written * total // read)} for the shards, and as much for what `mh4 corpus join` makes of them",
     ]
 
 
@@ -94,12 +96,3 @@ def _measure(settings: Settings, source: Input, shard: Shard, content: bytes) ->
     written = parsing.write(settings, source, shard, content, output, (lambda *_: None) if settings.rejects else None)
     seconds = time.perf_counter() - start
     return Measured(len(content), len(output.getvalue().encode()), written.words, seconds, memory.peak_mb())
-
-
-def _size(number: float) -> str:
-    """A number of bytes for people, such as "1.5 GB"."""
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if number < 1000:
-            return "%.3g %s" % (number, unit)
-        number /= 1000
-    return "%.3g TB" % number

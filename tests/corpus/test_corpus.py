@@ -297,7 +297,7 @@ def test_lines_where_there_is_no_terminal(folder, monkeypatch):
     lines = parse().splitlines()
     assert lines[0] == "0 shards, 0 sentences, 0 words, workers: 2, failures: 0"
     assert re.fullmatch(
-        r"[4-7] shards, \d+ sentences, \d+ words, [\d,]+ words/s, [\d.]+ s left, workers: 2, failures: 0", lines[-4]
+        r"[4-7] shards, \d+ sentences, \d+ words, [\d,]+ words/s, [\d:]+ left, workers: 2, failures: 0", lines[-4]
     )
     assert parse("--quiet") == ""
 
