@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 from mh4.corpus.cutting import Shard
@@ -86,17 +87,11 @@ class Folder:
         return corpus
 
     def _check(self, begun: Corpus, corpus: Corpus) -> None:
-        for what, before, now in begun.settings.differences(corpus.settings):
-            raise InputError(
-                "%s: begun with %s %s, not %s: name another folder, -o FOLDER" % (self.path, what, _value(before), _value(now))
-            )
-        if len(begun.inputs) != len(corpus.inputs):
-            numbers = (self.path, len(begun.inputs), len(corpus.inputs))
-            raise InputError("%s: begun with %d files, and these are %d: name another folder, -o FOLDER" % numbers)
-        for before, now in zip(begun.inputs, corpus.inputs, strict=True):
-            if before.path != now.path:
-                paths = (self.path, before.path, now.path)
-                raise InputError("%s: begun with file %s, not %s: name another folder, -o FOLDER" % paths)
+        pairs = zip_longest(*([one.path for one in each.inputs] for each in (begun, corpus)), fillvalue="none")
+        files = [("file", before, now) for before, now in pairs if before != now]
+        settings = begun.settings.differences(corpus.settings)
+        for difference in [(what, _value(before), _value(now)) for what, before, now in settings] + files:
+            raise InputError("%s: begun with %s %s, not %s: name another folder, -o FOLDER" % (self.path, *difference))
 
     @contextmanager
     def driving(self) -> Iterator[None]:
