@@ -40,8 +40,7 @@ def of_model(path: str) -> str:
     for name in _OF_A_MODEL:
         if name in _NEEDED:
             files.need(name)
-        if not files.has(name):
-            continue
-        with files.open(name, sys.maxsize) as file:
-            digest.update(("%s %s\n" % (name, hashlib.file_digest(file, "sha256").hexdigest())).encode())  # type: ignore[arg-type]
+        if files.has(name):
+            with files.open(name, sys.maxsize) as file:
+                digest.update(("%s %s\n" % (name, hashlib.file_digest(file, "sha256").hexdigest())).encode())  # type: ignore[arg-type]
     return digest.hexdigest()

@@ -97,19 +97,15 @@ def portions(stream: BinaryIO) -> Iterator[bytes]:
     """The portions of the rest of a file; the stream is at the start of one."""
     begin = stream.readline()
     while begin:
-        parts = [begin]
-        if len(begin) < conllu.PORTION:
-            parts.append(stream.read(conllu.PORTION - 1 - len(begin)))
-            parts.append(stream.readline())  # with which it is large enough, unless the file ends
-        data = b"".join(parts)
+        data = begin
+        if len(begin) < conllu.PORTION:  # the rest of a line makes it large enough, unless the file ends
+            data += stream.read(conllu.PORTION - 1 - len(begin)) + stream.readline()
         last = data[data.rfind(b"\n", 0, len(data) - 1) + 1 :]
         begun = bool(data.strip(_BLANK + _MARK))
         ended = begun and not last.strip(_BLANK)
         parts = [data]
-        begin = stream.readline()
-        while begin and not (ended and begin.strip(_BLANK)):
+        while (begin := stream.readline()) and not (ended and begin.strip(_BLANK)):
             begun = begun or bool(begin.strip(_BLANK))
             ended = begun and not begin.strip(_BLANK)
             parts.append(begin)
-            begin = stream.readline()
         yield b"".join(parts)

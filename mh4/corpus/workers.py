@@ -158,7 +158,7 @@ def start(
                 client = stack.enter_context(Client(scheduler, timeout="10s"))
             else:
                 with _undisturbed():
-                    cluster: Any = _begun(number) if slurm is None else _slurm(slurm, logs)
+                    cluster: Any = _local(number) if slurm is None else _slurm(slurm, logs)
                     stack.callback(_end, cluster)
                 client = stack.enter_context(Client(cluster))
                 if slurm is not None:
@@ -197,18 +197,13 @@ def _end(cluster: Any) -> None:
         cluster.close()
 
 
-def _begun(number: int) -> LocalCluster:
+def _local(number: int) -> LocalCluster:
     """A cluster on this machine. Dask replaces workers that are killed, but not while starting them: in that case all are started again."""
+    options = {"threads_per_worker": 1, "memory_limit": 0, "scheduler_kwargs": _NO_DASHBOARD, "silence_logs": logging.CRITICAL}
     for _ in range(_STARTS - 1):
         with suppress(RuntimeError):
-            return _local(number)
-    return _local(number)
-
-
-def _local(number: int) -> LocalCluster:
-    return LocalCluster(
-        n_workers=number, threads_per_worker=1, memory_limit=0, scheduler_kwargs=_NO_DASHBOARD, silence_logs=logging.CRITICAL
-    )
+            return LocalCluster(n_workers=number, **options)
+    return LocalCluster(n_workers=number, **options)
 
 
 def _slurm(options: str, logs: str) -> Any:
