@@ -72,11 +72,9 @@ class Layout:
         top, bottom = self.bottom - LEVEL * int(self.levels[m]), self.bottom
         line = "M%d %dV%d" % (end, top, bottom - 4)
         if start != end:
-            corner = min(CORNER, abs(end - start) / 2) * (1 if end > start else -1)
-            down, across, up = abs(corner), corner, -abs(corner)
-            line = "M%d %dV%gq0 %g %g %gH%gq%g 0 %g %gV%d" % (
-                *(start, bottom, top + down, up, across, up, end - corner, across, across, down, bottom - 4),
-            )
+            r = min(CORNER, abs(end - start) / 2)
+            across = r if end > start else -r
+            line = f"M{start} {bottom}V{top + r:g}q0 {-r:g} {across:g} {-r:g}H{end - across:g}q{across:g} 0 {across:g} {r:g}V{bottom - 4}"
         return Arc(line, "M%d %dl-3.5 -6h7z" % (end, bottom), (start + end) / 2, top + 4)
 
     def mirrored(self) -> "Layout":
