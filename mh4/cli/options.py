@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from functools import reduce
 
 import click
 
@@ -14,13 +15,7 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]  # of a command
 
 def together(*options: Decorator) -> Decorator:
     """These options of a command as one decorator; its help lists them in this order."""
-
-    def add(command: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
 # How a parser searches.
