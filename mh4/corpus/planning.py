@@ -23,8 +23,10 @@ def shards(
     planned, known, complete = read(folder, file)
     compressed = compression.is_compressed(path)
     size = min(size, MOST_COMPRESSED) if compressed else size
-    if complete and planned != status:
-        _check_unchanged(path, file, size, known)
+    if complete and planned != status:  # by which it may have the same shards as before
+        with compression.opened(path) as stream:
+            if [shard for shard, _ in cut(stream, file, size)] != known:
+                raise _changed(path)
     if not complete or planned != status:  # also to be without lines that do not belong to it
         known = known if complete or planned == status else []
         make_folder(os.path.dirname(plan))
@@ -90,13 +92,6 @@ def changed(folder: Folder, file: int, path: str) -> bool:
         return read(folder, file)[0] != _status(path)
     except InputError:
         return True
-
-
-def _check_unchanged(path: str, file: int, size: int, known: list[Shard]) -> None:
-    """InputError unless the file has the same shards as before, if perhaps another modification time."""
-    with compression.opened(path) as stream:
-        if [shard for shard, _ in cut(stream, file, size)] != known:
-            raise _changed(path)
 
 
 def _status(path: str) -> dict[str, int]:
