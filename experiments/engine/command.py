@@ -1,7 +1,6 @@
 """The commands of studies: their usage, and how they respond to bad input and interruption."""
 
 import sys
-import textwrap
 from typing import Any
 
 import click
@@ -11,13 +10,9 @@ from mh4.cli.group import reporting_errors, say
 from mh4.errors import InputError
 from mh4.util import streams
 
-# The variables of all studies, with examples of their values.
-VARIABLES = {
-    "lang": "hu", "langs": "hu got", "rows": "word-boundaries labels", "systems": "mh3 mst", "seeds": "1 2", "length": "full",
-    "ud": "folder", "conll17": "folder", "jobs": "2", "settings": "authors", "profile": "slurm", "snakemake": "options", "cores": "16",
-}  # fmt: skip
 LISTS = ("langs", "rows", "systems", "seeds")
 CHOICES = ("lang", *LISTS, "length", "settings")  # of what is studied, not of where and by whom
+VARIABLES = (*CHOICES, "ud", "conll17", "jobs", "profile", "snakemake", "cores")  # of all studies
 
 
 class UsageError(InputError):
@@ -42,12 +37,12 @@ class Command(click.Command):
 
 
 class Study(Command):
-    """The command of a study: its options are the variables of its `make` target, for which its usage is written."""
+    """The command of a study: its options are the variables of its `make` target; how its module begins is its usage."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
         """Variables of other studies, all of which make passes on, are ignored, unless they choose what is studied."""
         own = {parameter.name for parameter in self.params}
-        others = VARIABLES.keys() - own
+        others = set(VARIABLES) - own
         given = dict(each[2:].split("=", 1) for each in arguments if each.startswith("--") and "=" in each)
         for name in (name for name in CHOICES if given.get(name) and name in others):
             with reporting_errors(self.name or ""):
@@ -58,26 +53,21 @@ class Study(Command):
         return super().parse_args(context, [each for each in arguments if not each.startswith(begins)])
 
     def format_usage(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        named = ["%s=%s" % (name, each.metavar) for name, each in self._variables().items()]
-        words = [each if each.startswith("LANG=") else "[%s]" % each for each in named]
-        unbroken = " ".join(word.replace(" ", "\0") for word in ["make " + (self.name or ""), *words])
-        lines = textwrap.wrap(
-            "usage: " + unbroken, 130, subsequent_indent=" " * 7, break_long_words=False, break_on_hyphens=False
-        )
-        formatter.write("\n".join(lines).replace("\0", " ") + "\n")
+        formatter.write("usage: %s\n" % self._introduced()[0].replace("\n", "\n" + " " * 7))
 
     def format_help(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         self.format_usage(context, formatter)
-        shown = {name: each.help or "" for name, each in self._variables().items()}
+        options = (each for each in self.params if isinstance(each, click.Option) and not each.hidden)
+        shown = {each.opts[0][2:].upper(): each.help or "" for each in options}
         width = max([7, *map(len, shown)])
         for name, meaning in shown.items():
             formatter.write("  %-*s  %s\n" % (width, name, meaning.replace("\n", "\n" + " " * (width + 4))))
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        """What the first lines of the module say after the usage."""
-        said = (sys.modules[self.callback.__module__].__doc__ or "").partition("``: ")[2].partition("\n\n")[0]
-        return said.replace("\n", " ")
+        return self._introduced()[1].replace("\n", " ")
 
-    def _variables(self) -> dict[str, click.Option]:
-        """The options by the names of variables, except for those that only `python -m experiments` has."""
-        return {each.opts[0][2:].upper(): each for each in self.params if isinstance(each, click.Option) and not each.hidden}
+    def _introduced(self) -> tuple[str, str]:
+        """The usage, and what the study does, from the first paragraph of its module."""
+        paragraph = (sys.modules[self.callback.__module__].__doc__ or "").partition("\n\n")[0]
+        usage, _, what = paragraph.removeprefix("``").partition("``: ")
+        return usage, what

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 
 from experiments import paper
-from experiments.engine.command import LISTS, VARIABLES, UsageError
+from experiments.engine.command import LISTS, UsageError
 from experiments.engine.provenance import make_command
 from experiments.engine.run import system_and_loss
 from experiments.engine.treebank import SETTINGS as SETTINGS_FOLDER
@@ -29,10 +29,9 @@ MOST_JOBS = 4
 Decorator = Callable[[Callable], Callable]
 
 
-def variable(name: str, meaning: str, example: str = "") -> Decorator:
-    """A variable, empty if it is not given: its meaning, and an example of its value, if the usual one does not fit."""
-    form = '"%s"' if name in LISTS else "%s"
-    return click.option("--" + name, default="", metavar=form % (example or VARIABLES[name]), help=meaning)
+def variable(name: str, meaning: str) -> Decorator:
+    """A variable, empty if it is not given."""
+    return click.option("--" + name, default="", help=meaning)
 
 
 def lang(more: str = "") -> Decorator:
@@ -53,7 +52,7 @@ SETTINGS = variable(
 def of_models(systems_known: Sequence[str], default: Sequence[str]) -> Decorator:
     """LANG, SYSTEMS, SEEDS and UD of a study that takes trained models of these systems."""
     meaning = "from %s; by default %s, if trained" % (" ".join(systems_known), " and ".join(default))
-    chosen = variable("systems", meaning, " ".join(default)), variable("seeds", "of the trained models; by default all")
+    chosen = variable("systems", meaning), variable("seeds", "of the trained models; by default all")
     return together(lang(), *chosen, UD)
 
 

@@ -113,7 +113,7 @@ def wanted(rows: Sequence[Row], systems: Sequence[str], within: Within) -> Itera
 @click.command(cls=Study)
 @options.variable("langs", "by default hu and got")
 @options.variable("rows", "by default all, or for LENGTH=full those listed for it")
-@options.variable("systems", "of those that the rows name; by default all of these", "mh4-hybrid")
+@options.variable("systems", "of those that the rows name; by default all of these")
 @options.variable("seeds", "positive whole numbers; by default three")
 @options.variable("length", "full, for runs of full length; by default short ones")
 @options.UD

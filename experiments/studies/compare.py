@@ -44,9 +44,7 @@ Runs = dict[int, tuple[Record, Record]]
 
 @click.command(cls=Study)
 @options.lang()
-@options.variable(
-    "systems", "two, with trees in experiments/results; by default %s" % " and ".join(DEFAULT_SYSTEMS), " ".join(DEFAULT_SYSTEMS)
-)
+@options.variable("systems", "two, with trees in experiments/results; by default %s" % " and ".join(DEFAULT_SYSTEMS))
 @options.variable("seeds", "of the runs; by default all that both systems have")
 @options.UD
 @click.pass_obj

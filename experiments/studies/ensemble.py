@@ -53,7 +53,7 @@ class Row:
 
 @click.command(cls=Study)
 @options.lang()
-@options.variable("systems", "from %s; by default %s" % (" ".join(GLOBAL_SYSTEMS), " ".join(MEMBERS)), "mh4-hybrid 1ec mst")
+@options.variable("systems", "from %s; by default %s" % (" ".join(GLOBAL_SYSTEMS), " ".join(MEMBERS)))
 @options.variable("seeds", "of the trained models; by default all that every system has")
 @options.UD
 @options.CONLL17

@@ -54,7 +54,7 @@ class Row:
 
 @click.command(cls=Study)
 @options.lang()
-@options.variable("systems", "that have marginals; by default %s" % " ".join(DEFAULT_SYSTEMS), "mh4-hybrid mst")
+@options.variable("systems", "that have marginals; by default %s" % " ".join(DEFAULT_SYSTEMS))
 @options.variable("seeds", "positive whole numbers; by default %s" % DEFAULT_SEEDS)
 @options.UD
 @options.CONLL17

@@ -33,7 +33,7 @@ UD = "a folder with treebanks; otherwise they are downloaded. Those that cannot 
 
 @click.command(cls=Study)
 @options.variable("langs", LANGS)
-@options.variable("systems", SYSTEMS, "mh3 mst")
+@options.variable("systems", SYSTEMS)
 @options.variable("seeds", SEEDS)
 @options.SETTINGS
 @options.variable("profile", PROFILE)

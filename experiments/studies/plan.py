@@ -45,7 +45,7 @@ class Row:
 
 @click.command(cls=Study)
 @options.variable("langs", "by default those of make paper")
-@options.variable("systems", "as for make paper", "mh3 mst")
+@options.variable("systems", "as for make paper")
 @options.variable("seeds", "as for make paper")
 @options.SETTINGS
 @options.variable("ud", "the folder of treebanks; by default data/ud-2.0")

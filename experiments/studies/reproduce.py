@@ -28,7 +28,7 @@ by default data/conll17, to which they are downloaded if the treebank is downloa
 
 @click.command(cls=Study)
 @options.lang(" and takes about two minutes")
-@options.variable("systems", SYSTEMS_KNOWN % (" ".join(SYSTEMS), " ".join(DEFAULT_SYSTEMS)), "mh3 mst mh4-hybrid")
+@options.variable("systems", SYSTEMS_KNOWN % (" ".join(SYSTEMS), " ".join(DEFAULT_SYSTEMS)))
 @options.variable("seeds", SEEDS % (DEFAULT_SEEDS, TOY_SEEDS))
 @options.UD
 @options.variable("conll17", CONLL17 % tuple(file_name("LANG", system) for system in OF_TASK))

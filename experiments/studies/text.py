@@ -94,7 +94,7 @@ def measure(bank: Treebank, models: Sequence[Run], segmenter: str, folder: Path)
 
 @click.command(cls=Study)
 @options.lang()
-@options.variable("systems", "from %s; by default %s" % (" ".join(SYSTEMS), " and ".join(DEFAULT_SYSTEMS)), "mh4-hybrid 1ec")
+@options.variable("systems", "from %s; by default %s" % (" ".join(SYSTEMS), " and ".join(DEFAULT_SYSTEMS)))
 @options.variable("seeds", "of the trained models; by default all")
 @options.UD
 @options.variable("conll17", "a folder that already has the shared task's segmentation; otherwise it is downloaded")

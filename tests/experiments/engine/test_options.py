@@ -1,6 +1,7 @@
 """The arguments of make reproduce, and the recorded commands."""
 
 import os
+import re
 
 import click
 import pytest
@@ -82,7 +83,7 @@ def test_the_command_on_record_has_no_absolute_path(tmp_path):
 
 
 def test_a_study_is_a_file():
-    """Its first lines have its usage, which is that of its options."""
+    """Its first lines have its usage, with the variables that its options are."""
     files = {path.stem for path in (ROOT / "experiments" / "studies").glob("[a-z]*.py")}
     assert {
         "reproduce", "features", "search", "calibration", "compare", "text", "ensemble", "coverage", "conll17", "ablations", "likelihood",
@@ -94,6 +95,8 @@ def test_a_study_is_a_file():
         command = main.get_command(context, name)
         assert isinstance(command, Study) and command.name == name
         assert command.get_usage(click.Context(command)) == usage(name)
+        variables = [option.name.upper() for option in command.params if not option.hidden]
+        assert re.findall("([A-Z0-9]+)=", usage(name)) == variables
         assert command.get_short_help_str()
 
 
