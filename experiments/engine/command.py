@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from experiments.engine.local_runs import Stopped
-from mh4.cli.group import reporting_errors, say
+from mh4.cli.group import Stopped, reporting_errors, say
 from mh4.errors import InputError
 from mh4.util import streams
 
@@ -27,7 +26,7 @@ class Command(click.Command):
             try:
                 code = super().invoke(context) or 0
                 streams.finish()
-            except (Stopped, KeyboardInterrupt):
+            except (KeyboardInterrupt, Stopped):
                 print("stopped; run the same command again to resume")
                 code = 130
             except UsageError as error:

@@ -3,11 +3,10 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from subprocess import DEVNULL, Popen
-from typing import Any
 
 from rich.console import Console
 
@@ -18,10 +17,6 @@ from mh4.util.processes import with_parent
 
 POLL_SECONDS = 0.2
 STOP_SECONDS = 10.0  # time for an interrupted child to exit by itself
-
-
-class Stopped(Exception):
-    """The user asked to stop (Ctrl-C or a termination signal); the children have exited."""
 
 
 @dataclass
@@ -44,11 +39,11 @@ def train_all(
     """Trains every waiting run, `jobs` at a time, and calls `on_start` and `on_done` around each.
 
     Afterwards each run is done or failed (with the reason in `failure`); a failed run does not stop the others.
-    Raises Stopped, after all children have exited, if the user interrupts.
+    If the user interrupts, by Ctrl-C or a signal, all children exit first.
     """
     show = display(runs, console)
     children: list[_Child] = []
-    with ending_signals(_interrupt), show:
+    with show:
         try:
             while any(run.state in (WAITING, TRAINING) for run in runs):
                 for child in list(children):
@@ -65,14 +60,11 @@ def train_all(
                 for run in runs:
                     if run.state == WAITING and len(children) < jobs:
                         on_start(run)
-                        with _signals_wait():  # otherwise a child that has just been started would be orphaned
-                            started = _start(run, environment)
-                            children += [started] if started else []
+                        started = _start(run, environment)
+                        children += [started] if started else []
                         show.changed(run)
                 show.refresh()
                 time.sleep(POLL_SECONDS)
-        except KeyboardInterrupt:
-            raise Stopped from None
         finally:
             _stop(children)
 
@@ -114,13 +106,14 @@ def _stop(children: Sequence[_Child]) -> None:
     """Interrupts the children, waits for them, and kills those still running (immediately on a second Ctrl-C)."""
     _signal(children, signal.SIGINT)
     deadline = time.monotonic() + STOP_SECONDS
-    with suppress(KeyboardInterrupt):
+    try:
         while any(child.process.poll() is None for child in children) and time.monotonic() < deadline:
             time.sleep(0.05)
-    _signal(children, signal.SIGKILL)
-    for child in children:
-        child.process.wait()
-        child.run.state = WAITING
+    finally:
+        _signal(children, signal.SIGKILL)
+        for child in children:
+            child.process.wait()
+            child.run.state = WAITING
 
 
 def _signal(children: Sequence[_Child], number: int) -> None:
@@ -128,34 +121,3 @@ def _signal(children: Sequence[_Child], number: int) -> None:
         if child.process.poll() is None:
             with suppress(ProcessLookupError):
                 os.killpg(child.process.pid, number)
-
-
-@contextmanager
-def ending_signals(handler: Callable[[int, Any], None]) -> Iterator[None]:
-    """Lets `handler` handle Ctrl-C, SIGTERM and SIGHUP (a closed terminal) until the end of the block."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    heard = {
-        number: old for number in numbers if (old := signal.getsignal(number)) is not signal.SIG_IGN
-    }  # as SIGHUP is by nohup
-    try:
-        for number in heard:
-            signal.signal(number, handler)
-        yield
-    finally:
-        for number, old in heard.items():
-            signal.signal(number, old)
-
-
-def _interrupt(number: int, frame: Any) -> None:
-    """Makes any of these signals stop the runs as Ctrl-C does, without orphaned children."""
-    raise KeyboardInterrupt
-
-
-@contextmanager
-def _signals_wait() -> Iterator[None]:
-    """Defers signals until the end of the block."""
-    came: list[int] = []
-    with ending_signals(lambda number, frame: came.append(number)):
-        yield
-    for number in came[:1]:
-        os.kill(os.getpid(), number)

@@ -16,10 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from experiments.engine.ensembles import MEMBERS, NAME
-from experiments.engine.local_runs import Stopped, ending_signals
 from experiments.engine.provenance import EXPERIMENTS, shown
 from experiments.engine.records import RECORD, Records
 from experiments.engine.run import Run, finished_runs, read_json
@@ -146,7 +144,7 @@ def execute(
     On Slurm, trainings are separate jobs. In an array of snakemake-executor-plugin-slurm 2.8, each task deletes the record of the
     first one, if that has ended; and a group of jobs ends with the first of them that fails.
 
-    Raises InputError for records of other settings, and Stopped on SIGTERM and SIGHUP, once Snakemake has stopped its jobs.
+    Raises InputError for records of other settings. If it is interrupted, Snakemake stops its jobs first.
     """
     home = grids[0].home
     folder = folder_of(home)
@@ -187,19 +185,13 @@ def execute(
 
     with open(log(home), "wb") as said:
         process = subprocess.Popen([*words, *more], pass_fds=[locked], stdout=said, stderr=subprocess.STDOUT, preexec_fn=begin)
-    with ending_signals(_stop):
-        try:
-            _report(process, grids)
-        except BaseException as error:
-            if not isinstance(error, KeyboardInterrupt):  # which Snakemake got too
-                process.send_signal(signal.SIGINT)
-            process.wait()  # it stops its jobs first
-            raise
-
-
-def _stop(number: int, frame: Any) -> None:
-    """Makes SIGTERM and SIGHUP stop Snakemake and its jobs, as Ctrl-C does."""
-    raise KeyboardInterrupt if number == signal.SIGINT else Stopped
+    try:
+        _report(process, grids)
+    except BaseException as error:
+        if not isinstance(error, KeyboardInterrupt):  # which Snakemake got too
+            process.send_signal(signal.SIGINT)
+        process.wait()
+        raise
 
 
 def _cancel(prefix: str) -> None:

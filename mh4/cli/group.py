@@ -83,7 +83,7 @@ def reporting_errors(program: str = "mh4") -> Iterator[None]:
         _fail(program, str(error))
     except MemoryError as error:
         _fail(program, "not enough memory" + because(error))
-    except (KeyboardInterrupt, _Stopped) as end:
+    except (KeyboardInterrupt, Stopped) as end:
         streams.drop()  # its reader may be what we were waiting for
         number = getattr(end, "number", signal.SIGINT)
         _fail(program, "; ".join([str(end) or "interrupted", *getattr(end, "__notes__", [])]), code=128 + number)
@@ -103,7 +103,7 @@ def resumable(command: Callable[..., None]) -> Callable[..., None]:
     def saying_how(*arguments: Any, **options: Any) -> None:
         try:
             command(*arguments, **options)
-        except (KeyboardInterrupt, _Stopped) as end:
+        except (KeyboardInterrupt, Stopped) as end:
             end.add_note("to resume: " + _command_line())
             raise
 
@@ -137,7 +137,7 @@ def _warnings_in_a_line() -> Iterator[None]:
         yield
 
 
-class _Stopped(BaseException):
+class Stopped(BaseException):
     """A signal asks this process to end."""
 
     def __init__(self, number: int) -> None:
@@ -147,11 +147,11 @@ class _Stopped(BaseException):
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Have SIGTERM and SIGHUP raise _Stopped, so that unfinished files are deleted. The second time, they just end the process."""
+    """Have SIGTERM and SIGHUP raise Stopped, so that unfinished files are deleted. The second time, they just end the process."""
 
     def stop(number: int, frame: Any) -> None:
         signal.signal(number, signal.SIG_DFL)
-        raise _Stopped(number)
+        raise Stopped(number)
 
     numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
     if threading.current_thread() is not threading.main_thread():

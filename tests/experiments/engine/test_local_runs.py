@@ -126,13 +126,3 @@ def test_the_live_table_fits_the_terminal(tmp_path):
     assert len(text.splitlines()) < 20 and "1480" in text and "82.10" in text and "1 training, 29 waiting" in text
     console.print(LiveTable(runs[:3], console).table())
     assert console.export_text().count("mh3 seed") == 3
-
-
-def test_nohup_is_respected():
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with local_runs.ending_signals(local_runs._interrupt):
-            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-            assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
-    finally:
-        signal.signal(signal.SIGHUP, before)
