@@ -49,20 +49,17 @@ def train_all(
                 for child in list(children):
                     run, code = child.run, child.process.poll()
                     run.seconds = time.monotonic() - child.started
-                    if run.read_metrics():
-                        show.evaluated(run)
+                    run.read_metrics()
                     if code is not None:
                         children.remove(child)
                         _finish(run, code)
                         if run.state == DONE:
                             on_done(run)
-                        show.changed(run)
                 for run in runs:
                     if run.state == WAITING and len(children) < jobs:
                         on_start(run)
                         started = _start(run, environment)
                         children += [started] if started else []
-                        show.changed(run)
                 show.refresh()
                 time.sleep(POLL_SECONDS)
         finally:

@@ -27,34 +27,31 @@ class Lines(AbstractContextManager):
     """Without a terminal: a line when a run starts or ends, and occasionally one about its last evaluation."""
 
     def __init__(self, runs: Sequence[Run], console: Console) -> None:
+        self.runs = runs
         self.console = console
-        self.reported = {run.folder: 0.0 for run in runs}
+        self.said = {run.folder: (run.state, run.metrics, 0.0) for run in runs}  # and when
         self.width = max((len(run.name) for run in runs), default=0)
 
     def __exit__(self, *error: Any) -> None:
         pass
 
-    def changed(self, run: Run) -> None:
-        if run.state == TRAINING:
-            self.reported[run.folder] = time.monotonic()
-            self._print(run, "training; log in %s" % os.path.relpath(run.log))
-        elif run.state == DONE:
-            self._print(run, "done in %s: best dev UAS %.2f" % (duration(run.seconds), (run.summary() or {})["dev_uas"]))
-        else:
-            self._print(run, run.failure)
-
-    def evaluated(self, run: Run) -> None:
-        now = time.monotonic()
-        if now - self.reported[run.folder] >= REPORT_SECONDS:
-            self.reported[run.folder] = now
-            numbers = tuple(_number(run, key) for key in _FORMS)
-            self._print(run, "evaluation %s, epoch %s, %s tokens/s, dev UAS %s, best %s" % numbers)
-
     def refresh(self) -> None:
-        pass
-
-    def _print(self, run: Run, text: str) -> None:
-        self.console.print("%-*s  %s" % (self.width, run.name, text), soft_wrap=True)
+        now = time.monotonic()
+        for run in self.runs:
+            state, metrics, before = self.said[run.folder]
+            if run.state == state and (run.metrics == metrics or now - before < REPORT_SECONDS):
+                continue
+            self.said[run.folder] = run.state, run.metrics, now
+            if run.state == state:
+                numbers = tuple(_number(run, key) for key in _FORMS)
+                text = "evaluation %s, epoch %s, %s tokens/s, dev UAS %s, best %s" % numbers
+            elif run.state == TRAINING:
+                text = "training; log in %s" % os.path.relpath(run.log)
+            elif run.state == DONE:
+                text = "done in %s: best dev UAS %.2f" % (duration(run.seconds), (run.summary() or {})["dev_uas"])
+            else:
+                text = run.failure
+            self.console.print("%-*s  %s" % (self.width, run.name, text), soft_wrap=True)
 
 
 class LiveTable:
@@ -72,11 +69,6 @@ class LiveTable:
 
     def __exit__(self, *error: Any) -> None:
         self.live.__exit__(*error)
-
-    def changed(self, run: Run) -> None:
-        self.next = 0.0
-
-    evaluated = changed
 
     def refresh(self) -> None:
         if time.monotonic() >= self.next:

@@ -42,8 +42,6 @@ class Run:
     failure: str = ""  # why it failed
     exit_code: int | None = None
     log_start: int = 0  # where the log of the last attempt begins, in bytes
-    # The size and time of the metrics file when it was last read
-    _seen: tuple[int, int] | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def at(cls, models: Path, system: str, seed: int) -> "Run":
@@ -75,20 +73,10 @@ class Run:
         """The metrics of all evaluations so far."""
         return [json.loads(line) for line in self._metrics_lines()]
 
-    def read_metrics(self) -> bool:
-        """Reads the last evaluation; True if it is new. Since this is called often, it only reads a file that has changed."""
-        try:
-            status = (self.folder / "metrics.jsonl").stat()
-        except OSError:
-            return False
-        if self._seen == (status.st_size, status.st_mtime_ns):
-            return False
-        self._seen = status.st_size, status.st_mtime_ns
-        last = self._metrics_lines()[-1:]
-        metrics = json.loads(last[0]) if last else self.metrics
-        new = metrics != self.metrics
-        self.metrics = metrics
-        return new
+    def read_metrics(self) -> None:
+        """Reads the last evaluation, if there is one."""
+        for last in self._metrics_lines()[-1:]:
+            self.metrics = json.loads(last)
 
     def _metrics_lines(self) -> list[str]:
         try:

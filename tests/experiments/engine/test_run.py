@@ -2,12 +2,10 @@
 
 import json
 import multiprocessing
-import os
 import time
 
 import pytest
 
-from experiments.engine import run as module
 from experiments.engine.progress import failures
 from experiments.engine.run import FAILED, Run, alone, finished_runs, requested_models
 from experiments.engine.workplace import Bench
@@ -20,30 +18,20 @@ def line(evaluation):
 
 def test_the_last_whole_line_is_what_is_known_of_a_training(tmp_path):
     run, metrics = Run("mh3", 1, tmp_path), tmp_path / "metrics.jsonl"
-    assert not run.read_metrics() and run.metrics == {} and run.evaluations() == []
-    for text, new, last in (
-        ("", False, {}),
-        (line(1)[:5], False, {}),  # still being written
-        (line(1), True, {"evaluation": 1}),
-        (line(1) + line(2) + line(3)[:-1], True, {"evaluation": 2}),
-        (line(1) + line(2) + line(3), True, {"evaluation": 3}),
-        (line(1) + line(2), True, {"evaluation": 2}),  # resumed from there
+    run.read_metrics()
+    assert run.metrics == {} and run.evaluations() == []
+    for text, last in (
+        ("", {}),
+        (line(1)[:5], {}),  # still being written
+        (line(1), {"evaluation": 1}),
+        (line(1) + line(2) + line(3)[:-1], {"evaluation": 2}),
+        (line(1) + line(2) + line(3), {"evaluation": 3}),
+        (line(1) + line(2), {"evaluation": 2}),  # resumed from there
     ):
         metrics.write_text(text)
-        assert (run.read_metrics(), run.metrics) == (new, last)
+        run.read_metrics()
+        assert run.metrics == last
     assert [found["evaluation"] for found in run.evaluations()] == [1, 2]
-
-
-def test_metrics_are_read_only_when_the_file_has_changed(tmp_path, monkeypatch):
-    run, metrics, parsed = Run("mh3", 1, tmp_path), tmp_path / "metrics.jsonl", []
-    loads = json.loads
-    monkeypatch.setattr(module.json, "loads", lambda text: parsed.append(text) or loads(text))
-    metrics.write_text("".join(map(line, range(1, 101))))
-    assert [run.read_metrics() for _ in range(3)] == [True, False, False]
-    assert parsed == [line(100)]
-    metrics.write_text("".join(map(line, range(100, 0, -1))))  # of the same size
-    os.utime(str(metrics), ns=(1, 1))
-    assert run.read_metrics() and parsed[1:] == [line(1)]
 
 
 def test_one_process_at_a_time_has_a_lock(tmp_path):
