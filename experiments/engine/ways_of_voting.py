@@ -18,6 +18,7 @@ from mh4.parser import ensemble
 from mh4.parser.temperature import at_temperature
 
 if TYPE_CHECKING:
+    from mh4.decoders.shared.derivation import Derivation
     from mh4.parser.model import Scores
     from mh4.parser.parsing import Parser
 
@@ -27,20 +28,46 @@ _FORBIDDEN = -1e6  # a cost larger than any score
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a member thinks of a sentence of n words. What takes further decoding is a function, called if a way of voting needs it.
+    """What a member thinks of a sentence of n words; what takes further decoding is a method.
 
-    heads: its tree, int32 (n+1,); second: the tree it finds if each arc of that one costs _PENALTY; labels: the probability of
-    the label of each arc, float32 (n,); best: float32 (n+1, n+1), the score of its best tree with an arc, for the arcs that are
-    in question, -inf elsewhere; uas: its UAS on the development set, in percent; marginals: float32 (n+1, n+1), the probability of
-    every arc at its temperature, or if its system has none, 1 for those of its tree.
+    uas: its UAS on the development set, in percent; tensors: its scores; heads: its tree, int32 (n+1,); labels: the probability of
+    the label of each arc, float32 (n,); candidates: the trees of all members.
     """
 
-    heads: np.ndarray
-    second: Callable[[], np.ndarray]
-    labels: np.ndarray
-    best: Callable[[], np.ndarray]
+    parser: "Parser"
     uas: float
-    marginals: Callable[[], np.ndarray]
+    tensors: dict
+    heads: np.ndarray
+    labels: np.ndarray
+    candidates: Sequence[np.ndarray]
+
+    def second(self) -> np.ndarray:
+        """The tree that it finds if each arc of its first costs _PENALTY: int32 (n+1,)."""
+        return self._decoded(_arcs(self.heads, -_PENALTY)).heads
+
+    def best(self) -> np.ndarray:
+        """float32 (n+1, n+1): the score of its best tree with an arc, for the arcs that are in question, -inf elsewhere."""
+        n = len(self.heads) - 1
+        scores = np.full((n + 1, n + 1), -np.inf, dtype=np.float32)
+        for m in range(1, n + 1):
+            in_question = {int(tree[m]) for tree in self.candidates}
+            for head in in_question if len(in_question) > 1 else ():
+                cost = np.zeros((n + 1, n + 1), dtype=np.float32)
+                cost[:, m] = _FORBIDDEN
+                cost[head, m] = 0
+                scores[head, m] = self._decoded(cost).score
+        return scores
+
+    def marginals(self) -> np.ndarray:
+        """float32 (n+1, n+1): the probability of every arc at its temperature; if its system has none, 1 for those of its tree."""
+        model = self.parser.model
+        if not model.system.marginals:
+            return _arcs(self.heads, 1)
+        tempered = at_temperature(self.tensors, model.temperature or 1)
+        return model.system.marginals(**tempered, single_root=model.config.scorer.single_root).arcs.astype(np.float32)
+
+    def _decoded(self, cost: np.ndarray) -> "Derivation":
+        return self.parser.decode(**self.tensors, cost=cost, single_root=self.parser.model.config.scorer.single_root)
 
 
 Way = Callable[[Sequence[Opinion]], np.ndarray]  # from the opinions of the members to a tree, int32 (n+1,)
@@ -55,18 +82,13 @@ def opinions(
     for batch, scores in score_with([parser.model for parser in parsers], sentences):
         chosen = [sentences[k] for k in batch]
         # For each member, for each sentence:
-        arrays = [of_member.trees.arrays() for of_member in scores]
+        tensors = [of_member.trees.arrays() for of_member in scores]
         heads = [parser.trees(chosen, of_member) for parser, of_member in zip(parsers, scores, strict=True)]
         labels = [_label_probabilities(of_member, mine) for of_member, mine in zip(scores, heads, strict=True)]
         for k, index in enumerate(batch):
             candidates = [of_member[k] for of_member in heads]
-            yield (
-                index,
-                [
-                    _opinion(parser, arrays[member][k], heads[member][k], candidates, labels[member][k], uas[member])
-                    for member, parser in enumerate(parsers)
-                ],
-            )
+            members = zip(parsers, uas, (each[k] for each in tensors), candidates, (each[k] for each in labels), strict=True)
+            yield index, [Opinion(*member, candidates) for member in members]
 
 
 def _label_probabilities(scores: "Scores", heads: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -82,35 +104,6 @@ def _arcs(heads: np.ndarray, weights: np.ndarray | float) -> np.ndarray:
     arcs = np.zeros((len(heads), len(heads)), dtype=np.float32)
     arcs[heads[1:], np.arange(1, len(heads))] = weights
     return arcs
-
-
-def _opinion(
-    parser: "Parser", tensors: dict, heads: np.ndarray, candidates: Sequence[np.ndarray], labels: np.ndarray, uas: float
-) -> Opinion:
-    n = len(heads) - 1
-    single_root = parser.model.config.scorer.single_root
-
-    def second() -> np.ndarray:
-        return parser.decode(**tensors, cost=_arcs(heads, -_PENALTY), single_root=single_root).heads
-
-    def best() -> np.ndarray:
-        scores = np.full((n + 1, n + 1), -np.inf, dtype=np.float32)
-        for m in range(1, n + 1):
-            in_question = {int(tree[m]) for tree in candidates}
-            for head in in_question if len(in_question) > 1 else ():
-                cost = np.zeros((n + 1, n + 1), dtype=np.float32)
-                cost[:, m] = _FORBIDDEN
-                cost[head, m] = 0
-                scores[head, m] = parser.decode(**tensors, cost=cost, single_root=single_root).score
-        return scores
-
-    def marginals() -> np.ndarray:
-        if parser.model.system.marginals:
-            tempered = at_temperature(tensors, parser.model.temperature or 1)
-            return parser.model.system.marginals(**tempered, single_root=single_root).arcs.astype(np.float32)
-        return _arcs(heads, 1)
-
-    return Opinion(heads, second, labels, best, uas, marginals)
 
 
 def in_order(opinions: Sequence[Opinion]) -> np.ndarray:
@@ -139,20 +132,17 @@ def _shared_by_best_tree(opinion: Opinion) -> np.ndarray:
     return votes
 
 
-equal = _elected(lambda opinion: _arcs(opinion.heads, 1))
-by_uas = _elected(lambda opinion: _arcs(opinion.heads, opinion.uas / 100))
-by_label = _elected(lambda opinion: _arcs(opinion.heads, opinion.labels))
-with_second = _elected(lambda opinion: _arcs(opinion.heads, 1) + _arcs(opinion.second(), 0.5))
-by_best_tree = _elected(_shared_by_best_tree)
 by_marginals = _elected(lambda opinion: opinion.marginals())
 
 WAYS: dict[str, Way] = {
     "one vote for each arc, ties to the first member": in_order,
-    "one vote for each arc, ties broken arbitrarily": equal,
-    "votes weighted by the member's dev UAS": by_uas,
-    "votes weighted by the probability of the arc's label": by_label,
-    "one vote, and half a vote for the second tree": with_second,
-    "softmax of the max-marginals of members' arcs": by_best_tree,
+    "one vote for each arc, ties broken arbitrarily": _elected(lambda opinion: _arcs(opinion.heads, 1)),
+    "votes weighted by the member's dev UAS": _elected(lambda opinion: _arcs(opinion.heads, opinion.uas / 100)),
+    "votes weighted by the probability of the arc's label": _elected(lambda opinion: _arcs(opinion.heads, opinion.labels)),
+    "one vote, and half a vote for the second tree": _elected(
+        lambda opinion: _arcs(opinion.heads, 1) + _arcs(opinion.second(), 0.5)
+    ),
+    "softmax of the max-marginals of members' arcs": _elected(_shared_by_best_tree),
     "marginal probabilities of arcs": by_marginals,
 }
 

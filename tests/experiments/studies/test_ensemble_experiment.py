@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from experiments.engine.ensembles import ALL, MEMBERS, name_of, record_all_seeds
 from experiments.engine.records import TREES, TREES_BLOB
 from experiments.engine.run import Run
 from experiments.engine.treebank import identified, located, with_test
-from experiments.engine.ways_of_voting import WAYS, Opinion
+from experiments.engine.ways_of_voting import WAYS
 from experiments.pages.writer import averages
 from experiments.studies import ensemble as study_of_ensembles
 from experiments.studies import report
@@ -133,26 +134,29 @@ def opinion(heads, second=None, labels=None, best=None, uas=80.0, sure=1.0):
     marginals[trees[0][1:], np.arange(1, n + 1)] = sure
     marginals[trees[1][1:], np.arange(1, n + 1)] += 1 - sure
     labels = np.array(labels or [1.0] * n, dtype=np.float32)
-    return Opinion(trees[0], lambda: trees[1], labels, lambda: scores, uas, lambda: marginals)
+    return SimpleNamespace(
+        heads=trees[0], second=lambda: trees[1], labels=labels, best=lambda: scores, uas=uas, marginals=lambda: marginals
+    )
 
 
 def test_ways_of_voting_by_hand():
     # Word 1 is the root's; word 2 is headed by 1, according to A, or 3; word 3 by 1.
     one, other = [0, 1, 1], [0, 3, 1]
     a, b = opinion(one), opinion(other)
-    assert ways_of_voting.in_order([a, b])[1:].tolist() == one and ways_of_voting.in_order([b, a])[1:].tolist() == other
-    assert ways_of_voting.equal([a, b, opinion(other)])[1:].tolist() == other
-    assert ways_of_voting.by_uas([opinion(one, uas=81.0), opinion(other, uas=80.0)])[1:].tolist() == one
-    assert ways_of_voting.by_uas([opinion(one, uas=80.0), opinion(other, uas=81.0)])[1:].tolist() == other
-    assert ways_of_voting.by_label([opinion(one, labels=[1, 0.4, 1]), opinion(other, labels=[1, 0.5, 1])])[1:].tolist() == other
-    assert ways_of_voting.with_second([a, b, opinion(other, second=one)])[1:].tolist() == other
-    assert ways_of_voting.with_second([a, opinion(other, second=one)])[1:].tolist() == one
+    in_order, equal, by_uas, by_label, with_second, by_best_tree, by_marginals = WAYS.values()
+    assert in_order([a, b])[1:].tolist() == one and in_order([b, a])[1:].tolist() == other
+    assert equal([a, b, opinion(other)])[1:].tolist() == other
+    assert by_uas([opinion(one, uas=81.0), opinion(other, uas=80.0)])[1:].tolist() == one
+    assert by_uas([opinion(one, uas=80.0), opinion(other, uas=81.0)])[1:].tolist() == other
+    assert by_label([opinion(one, labels=[1, 0.4, 1]), opinion(other, labels=[1, 0.5, 1])])[1:].tolist() == other
+    assert with_second([a, b, opinion(other, second=one)])[1:].tolist() == other
+    assert with_second([a, opinion(other, second=one)])[1:].tolist() == one
     sure, unsure = {(1, 2): 9.0, (3, 2): 5.0}, {(1, 2): 5.0, (3, 2): 5.5}
-    assert ways_of_voting.by_best_tree([opinion(one, best=sure), opinion(other, best=unsure)])[1:].tolist() == one
-    assert ways_of_voting.by_best_tree([opinion(one, best=unsure), opinion(other, best=sure)])[1:].tolist() == one
-    assert ways_of_voting.by_best_tree([opinion(other, best=unsure), opinion(other, best=unsure)])[1:].tolist() == other
-    assert ways_of_voting.by_marginals([opinion(one, other, sure=0.9), opinion(other, one, sure=0.6)])[1:].tolist() == one
-    assert ways_of_voting.by_marginals([opinion(one, other, sure=0.6), opinion(other, one, sure=0.9)])[1:].tolist() == other
+    assert by_best_tree([opinion(one, best=sure), opinion(other, best=unsure)])[1:].tolist() == one
+    assert by_best_tree([opinion(one, best=unsure), opinion(other, best=sure)])[1:].tolist() == one
+    assert by_best_tree([opinion(other, best=unsure), opinion(other, best=unsure)])[1:].tolist() == other
+    assert by_marginals([opinion(one, other, sure=0.9), opinion(other, one, sure=0.6)])[1:].tolist() == one
+    assert by_marginals([opinion(one, other, sure=0.6), opinion(other, one, sure=0.9)])[1:].tolist() == other
 
 
 def test_opinions_are_those_of_the_decoders(home, paths):
