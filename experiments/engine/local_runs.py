@@ -5,7 +5,6 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from subprocess import DEVNULL, Popen
 
 from rich.console import Console
@@ -17,15 +16,6 @@ from mh4.util.processes import with_parent
 
 POLL_SECONDS = 0.2
 STOP_SECONDS = 10.0  # time for an interrupted child to exit by itself
-
-
-@dataclass
-class _Child:
-    """A run that is being trained."""
-
-    run: Run
-    process: Popen
-    started: float
 
 
 def train_all(
@@ -41,48 +31,48 @@ def train_all(
     Afterwards each run is done or failed (with the reason in `failure`); a failed run does not stop the others.
     If the user interrupts, by Ctrl-C or a signal, all children exit first.
     """
-    show = display(runs, console)
-    children: list[_Child] = []
-    with show:
+    with display(runs, console) as show:
         try:
             while any(run.state in (WAITING, TRAINING) for run in runs):
-                for child in list(children):
-                    run, code = child.run, child.process.poll()
-                    run.seconds = time.monotonic() - child.started
+                for run in _training(runs):
+                    code = run.process.poll()
+                    run.seconds = time.monotonic() - run.started
                     run.read_metrics()
                     if code is not None:
-                        children.remove(child)
                         _finish(run, code)
                         if run.state == DONE:
                             on_done(run)
                 for run in runs:
-                    if run.state == WAITING and len(children) < jobs:
+                    if run.state == WAITING and len(_training(runs)) < jobs:
                         on_start(run)
-                        started = _start(run, environment)
-                        children += [started] if started else []
+                        _start(run, environment)
                 show.refresh()
                 time.sleep(POLL_SECONDS)
         finally:
-            _stop(children)
+            _stop(_training(runs))
 
 
-def _start(run: Run, environment: dict[str, str]) -> _Child | None:
-    """Starts a child to train the run; returns None, and the run has failed, if another process is training it."""
+def _training(runs: Sequence[Run]) -> list[Run]:
+    """Those that are being trained, each by its process."""
+    return [run for run in runs if run.state == TRAINING]
+
+
+def _start(run: Run, environment: dict[str, str]) -> None:
+    """Starts a child to train the run, which has failed if another process is training it."""
     make_folder(run.folder)
-    started = time.monotonic()
+    run.started = time.monotonic()
     with open(run.log, "ab") as log:
         if not lock(log.fileno()):  # the child inherits the lock, so it persists even if this process dies before the child
             run.state, run.failure = FAILED, "another process is training it now"
-            return None
+            return
         run.log_start = log.seek(0, os.SEEK_END)
         log.write(os.fsencode("%s  %s\n" % (time.strftime("%Y-%m-%d %H:%M:%S"), " ".join(run.command))))
         log.flush()
         # A separate session: Ctrl-C reaches the children through us, once and in order.
-        process = Popen(
+        run.process = Popen(
             run.command, env=environment, stdin=DEVNULL, stdout=log, stderr=log, start_new_session=True, preexec_fn=with_parent()
         )
     run.state = TRAINING
-    return _Child(run, process, started)
 
 
 def _finish(run: Run, code: int) -> None:
@@ -99,22 +89,22 @@ def _finish(run: Run, code: int) -> None:
         run.failure = "ended with exit code %d" % code
 
 
-def _stop(children: Sequence[_Child]) -> None:
+def _stop(runs: Sequence[Run]) -> None:
     """Interrupts the children, waits for them, and kills those still running (immediately on a second Ctrl-C)."""
-    _signal(children, signal.SIGINT)
+    _signal(runs, signal.SIGINT)
     deadline = time.monotonic() + STOP_SECONDS
     try:
-        while any(child.process.poll() is None for child in children) and time.monotonic() < deadline:
+        while any(run.process.poll() is None for run in runs) and time.monotonic() < deadline:
             time.sleep(0.05)
     finally:
-        _signal(children, signal.SIGKILL)
-        for child in children:
-            child.process.wait()
-            child.run.state = WAITING
+        _signal(runs, signal.SIGKILL)
+        for run in runs:
+            run.process.wait()
+            run.state = WAITING
 
 
-def _signal(children: Sequence[_Child], number: int) -> None:
-    for child in children:
-        if child.process.poll() is None:
+def _signal(runs: Sequence[Run], number: int) -> None:
+    for run in runs:
+        if run.process.poll() is None:
             with suppress(ProcessLookupError):
-                os.killpg(child.process.pid, number)
+                os.killpg(run.process.pid, number)

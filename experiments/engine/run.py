@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import Popen
 
 from experiments.engine.provenance import shown
 from mh4.errors import InputError
@@ -37,7 +38,9 @@ class Run:
     command: Sequence[str] = ()
     prefix: str = ""
     state: str = WAITING
-    seconds: float = 0.0  # since it was started
+    process: Popen = field(init=False, repr=False, compare=False)  # while it is training, and when that started
+    started: float = 0.0
+    seconds: float = 0.0  # since then
     metrics: dict = field(default_factory=dict)  # the last evaluation
     failure: str = ""  # why it failed
     exit_code: int | None = None

@@ -21,11 +21,10 @@ def test_no_more_than_the_asked_number_at_a_time(run, monkeypatch):
     most = []
     start = local_runs._start
 
-    def counted(*arguments):
-        child = start(*arguments)
+    def counted(run, environment):
+        start(run, environment)
         most.append(sum(other.poll() is None for other in processes))
-        processes.append(child.process)
-        return child
+        processes.append(run.process)
 
     processes = []
     monkeypatch.setattr(local_runs, "_start", counted)
