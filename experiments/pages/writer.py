@@ -12,6 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as ConsoleTable
 
+from experiments import paper
 from experiments.engine.provenance import report_written
 from experiments.engine.record_fields import Record, Score
 
@@ -119,16 +120,21 @@ class SystemRow:
     @property
     def name(self) -> str:
         """What the system is called in tables."""
-        return self.system
+        return paper.COLUMNS.get(self.system, self.system)
 
     @property
     def difference(self) -> float | None:
         return None if self.paper is None else self.ours.mean - self.paper.mean
 
     @property
+    def agrees(self) -> bool:
+        """Whether this is one of the shared task's systems, whose score should be identical to the paper's, and it is."""
+        return self.system in paper.COLUMNS and self.paper is not None and paper.same_digits(self.ours.mean, self.paper.mean)
+
+    @property
     def verdict(self) -> str:
         """The difference as tables show it."""
-        return "" if self.difference is None else "%+.2f" % self.difference
+        return "" if self.difference is None else "✓" if self.agrees else "%+.2f" % self.difference
 
     @property
     def numbers(self) -> list[object]:

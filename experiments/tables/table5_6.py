@@ -19,29 +19,6 @@ from mh4.data import conll17
 
 
 @dataclass(frozen=True)
-class Row(SystemRow):
-    """One system, and its test LAS.
-
-    reference: True for the shared task's systems, whose numbers should be identical to the paper's.
-    """
-
-    reference: bool = False
-
-    @property
-    def name(self) -> str:
-        return paper.COLUMNS[self.system] if self.reference else self.system
-
-    @property
-    def verdict(self) -> str:
-        return "✓" if self.agrees else super().verdict
-
-    @property
-    def agrees(self) -> bool | None:
-        """Whether the number is identical to the paper's; None if that is not expected."""
-        return paper.same_digits(self.ours.mean, self.paper.mean) if self.reference and self.paper else None
-
-
-@dataclass(frozen=True)
 class Tested:
     """The data of the table.
 
@@ -95,13 +72,13 @@ def tested(name: str, runs: Sequence[Record], results: Path) -> Tested | None:
     return Tested(name, same, len(runs) - len(same), reference)
 
 
-def rows(scores: Tested) -> list[Row]:
+def rows(scores: Tested) -> list[SystemRow]:
     """A row for each system with records, then the shared task's systems."""
-    found = [Row(system, ours, _published(scores, system)) for system, ours in averages(scores.runs, "test_las").items()]
+    found = [SystemRow(system, ours, _published(scores, system)) for system, ours in averages(scores.runs, "test_las").items()]
     systems = scores.reference["systems"] if scores.reference else {}
     for system in paper.COLUMNS:
         if "las" in systems.get(system, {}):
-            found.append(Row(system, Average(systems[system]["las"], None), _published(scores, system), reference=True))
+            found.append(SystemRow(system, Average(systems[system]["las"], None), _published(scores, system)))
     return found
 
 
@@ -131,7 +108,7 @@ def page(scores: Tested) -> list[Part]:
     """The page below its title."""
     name, runs, reference = scores.name, scores.runs, scores.reference["systems"] if scores.reference else {}
     files = [("test", runs[0]["test"]), ("segmentation", runs[0]["segmentation"])]
-    files += [(paper.COLUMNS[row.system], reference[row.system]) for row in rows(scores) if row.reference]
+    files += [(row.name, reference[row.system]) for row in rows(scores) if row.system in paper.COLUMNS]
     parts: list[Part] = [table(scores), note(scores), SAID % (name, name, name)]
     for system, entry in reference.items():
         if "rejected" in entry:
