@@ -7,8 +7,7 @@ labels, whereas models average the probabilities of labels; this costs 0.1 to 0.
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,30 +70,29 @@ class Combiner:
         arguments = [("--model", str(run.folder)) for run in runs] + [("--vote", str(path)) for path in votes]
         return ["ensemble", *(word for pair in arguments for word in pair)]
 
-    def combine(self, name: str, runs: Sequence[Run], votes: Sequence[Path] = ()) -> Scores:
-        """The scores of the ensemble of these models on dev and, if available, test; with other parsers' trees for it, only on test."""
-        with self._parsed(name, runs, votes) as parsed:
-            return _scores(self.bank, parsed)
+    def combine(self, name: str, runs: Sequence[Run], votes: Sequence[Path] = (), trees: Path | None = None) -> Scores:
+        """The scores of the ensemble of these models on dev and, if available, test; with other parsers' trees for it, only on test.
+
+        trees: where those of the ensemble are kept. No two processes combine models under the same name at once.
+        """
+        folder, command = self.folder / name, [*self.trainer, *self.command(runs, votes)]
+        files = {"test": self.bank.to_parse["test"]} if votes else self.bank.to_parse
+        with alone(folder / "combined.lock"):
+            parsed = predictions.parse(command, folder, files, self.bank.lang)
+            scores = _scores(self.bank, parsed)
+            if trees:
+                predictions.keep(trees, files, parsed)
+        return scores
 
     def record(self, records: Records, seed: int, runs: Sequence[Run], reproduce: str) -> Scores:
         """Combines the models of one seed, and writes the record that the tables show, with the trees."""
         name = "seed%d" % seed
         run = Run(name_of([run.system for run in runs]), seed, self.folder / name)
         make_folder(records.folder)
-        with self._parsed(name, runs) as parsed:
-            scores = _scores(self.bank, parsed)
-            predictions.keep(records.path(run, TREES), self.bank.to_parse, parsed)
+        scores = self.combine(name, runs, trees=records.path(run, TREES))
         command = without_machine(" ".join(["mh4", *self.command(runs)]))
         records.write(run, {**_record(scores, self.bank, [_member(run) for run in runs], reproduce), "command": command})
         return scores
-
-    @contextmanager
-    def _parsed(self, name: str, runs: Sequence[Run], votes: Sequence[Path] = ()) -> Iterator[dict[str, Path]]:
-        """The parsed files, by split; until the end of the block, no other process combines models under this name."""
-        folder, command = self.folder / name, [*self.trainer, *self.command(runs, votes)]
-        files = {"test": self.bank.to_parse["test"]} if votes else self.bank.to_parse
-        with alone(folder / "combined.lock"):
-            yield predictions.parse(command, folder, files, self.bank.lang)
 
 
 def _scores(bank: Treebank, parsed: dict[str, Path]) -> Scores:

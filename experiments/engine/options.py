@@ -133,16 +133,10 @@ def request(
             raise InputError("%s: %s is not a folder" % (name, folder))
     if lang == treebanks.TOY:  # which is always our own
         ud = conll17 = ""
-    numbers = tuple(map(int, given))
-    return Request(lang, chosen, numbers, at_a_time, ud or None, conll17 or None, settings_named(settings))
-
-
-def settings_named(name: str) -> str:
-    """The name of a file in settings/, empty for the defaults. Raises InputError if there is none."""
     known = sorted(path.stem for path in SETTINGS_FOLDER.glob("*.toml"))
-    if name and name not in known:
-        raise InputError("SETTINGS: no settings %s; there are %s" % (name, ", ".join(known)))
-    return name
+    if settings and settings not in known:
+        raise InputError("SETTINGS: no settings %s; there are %s" % (settings, ", ".join(known)))
+    return Request(lang, chosen, tuple(map(int, given)), at_a_time, ud or None, conll17 or None, settings)
 
 
 def languages(langs: str, default: Sequence[str]) -> list[str]:
