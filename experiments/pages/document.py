@@ -10,6 +10,8 @@ from experiments.pages.writer import Table
 from mh4.errors import InputError
 from mh4.util.files import make_folder, write_text
 
+BEGIN, END = "<!-- %s: written by make report -->", "<!-- end of %s -->"  # around a table in a page that is not generated
+
 
 @dataclass(frozen=True)
 class Heading:
@@ -96,13 +98,15 @@ def write(results: Path, name: str, title: str, parts: Iterable[Part], csv_text:
     return written
 
 
-def write_between(page: Path, begin: str, end: str, text: str) -> None:
-    """Replaces what is between two lines of a page. Raises InputError if it does not have them."""
+def write_between(page: Path, name: str, table: Table) -> Path:
+    """Puts a table between the two lines of a page that name it, and returns its path. Raises InputError if it does not have them."""
+    begin, end = BEGIN % name, END % name
     before, found, rest = page.read_text(encoding="utf-8").partition(begin)
     _, also_found, after = rest.partition(end)
     if not found or not also_found:
         raise InputError("%s has no lines %s and %s, between which the table is" % (page, begin, end))
-    write_text(str(page), before + begin + "\n\n" + text + "\n\n" + end + after)
+    write_text(str(page), "%s%s\n\n%s\n\n%s%s" % (before, begin, table.markdown(), end, after))
+    return page
 
 
 def write_report(results: Path, name: str, title: str, sections: Sequence[Section]) -> list[Path]:

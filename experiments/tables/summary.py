@@ -1,6 +1,6 @@
 """The summary of all results: one line for each treebank and system, with the paper's scores, those of the authors' settings, and ours.
 
-It is written to ``results/summary.md`` and ``.csv`` from the records, and the headline results into README between the lines BEGIN and END.
+It is written to ``results/summary.md`` and ``.csv`` from the records, and the headline results into README.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,6 @@ from experiments.tables import table4, table5_6
 from mh4.data import treebanks
 
 README = EXPERIMENTS.parent / "README.md"
-BEGIN, END = "<!-- results: written by make report -->", "<!-- end of results -->"
 SETTINGS = {"authors": "authors' settings", "": "ours"}  # by their names in records, in the order of the columns
 HEADLINE = ("mh3", "mst", "mh4-hybrid", "1ec", "ensemble", "ensemble-all")
 SCORES = {"dev_uas": "dev UAS", "test_las": "test LAS"}
@@ -122,5 +121,4 @@ def write(results: Path) -> list[Path]:
 
 def write_into(readme: Path, results: Path = records.RESULTS) -> list[Path]:
     """Replaces the headline results in README, and returns its path. Raises InputError if it does not have a place for it."""
-    document.write_between(readme, BEGIN, END, headline(results).markdown())
-    return [readme]
+    return [document.write_between(readme, "results", headline(results))]

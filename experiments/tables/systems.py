@@ -1,4 +1,4 @@
-"""The table of all systems, from the registry. It is written into README and docs/reference/systems.md, between the lines BEGIN and END."""
+"""The table of all systems, from the registry. It is written into README and docs/reference/systems.md."""
 
 from pathlib import Path
 
@@ -9,7 +9,6 @@ from mh4.parser.systems import SYSTEMS, GreedySystem, System
 
 README = EXPERIMENTS.parent / "README.md"
 REFERENCE = EXPERIMENTS.parent / "docs" / "reference" / "systems.md"
-BEGIN, END = "<!-- systems: written by make report -->", "<!-- end of systems -->"
 TREES = {"any": "tree", "projective": "projective tree", "1ec": "1-Endpoint-Crossing tree"}  # those of MH_k have its name
 
 
@@ -53,6 +52,4 @@ def scored(system: System) -> str:
 
 def write() -> list[Path]:
     """Writes the table into both pages, and returns their paths."""
-    for page, full in ((README, False), (REFERENCE, True)):
-        document.write_between(page, BEGIN, END, table(full).markdown())
-    return [README, REFERENCE]
+    return [document.write_between(page, "systems", table(full)) for page, full in ((README, False), (REFERENCE, True))]

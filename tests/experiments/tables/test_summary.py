@@ -57,11 +57,12 @@ def test_the_headline(results):
 
 def test_it_is_written_into_readme(results, tmp_path):
     readme = tmp_path / "README.md"
-    readme.write_text("before\n\n%s\nold\n%s\n\nafter\n" % (summary.BEGIN, summary.END))
+    begin, end = "<!-- results: written by make report -->", "<!-- end of results -->"
+    readme.write_text("before\n\n%s\nold\n%s\n\nafter\n" % (begin, end))
     for _ in range(2):  # the second time, nothing changes
         summary.write_into(readme, results)
         text = readme.read_text(encoding="utf-8")
-        assert text.startswith("before\n\n%s\n\n| " % summary.BEGIN) and text.endswith(" |\n\n%s\n\nafter\n" % summary.END)
+        assert text.startswith("before\n\n%s\n\n| " % begin) and text.endswith(" |\n\n%s\n\nafter\n" % end)
         assert summary.headline(results).markdown() in text and "old" not in text
     readme.write_text("no place")
     with pytest.raises(InputError, match="has no lines"):
