@@ -10,38 +10,6 @@ from experiments.pages.writer import Table
 from mh4.errors import InputError
 from mh4.util.files import make_folder, write_text
 
-BEGIN, END = "<!-- %s: written by make report -->", "<!-- end of %s -->"  # around a table in a page that is not generated
-
-
-@dataclass(frozen=True)
-class Heading:
-    """A heading within a page."""
-
-    text: str
-    level: int = 2
-
-
-@dataclass(frozen=True)
-class Items:
-    """A list."""
-
-    lines: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Code:
-    """Lines to be typed."""
-
-    lines: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A drawing in a file beside the page, and what it shows."""
-
-    file: str
-    what: str
-
 
 @dataclass(frozen=True)
 class Figure:
@@ -51,7 +19,7 @@ class Figure:
     caption: str
 
 
-Part = str | Table | Heading | Items | Code | Picture | Figure  # a str is a paragraph of plain text
+Part = str | Table  # a str is Markdown
 
 
 @dataclass(frozen=True)
@@ -62,26 +30,20 @@ class Section:
     parts: Sequence[str | Table | Figure]
 
 
+def items(lines: Iterable[str]) -> str:
+    """A list."""
+    return "\n".join("- " + line for line in lines)
+
+
+def code(lines: Iterable[str]) -> str:
+    """Lines to be typed."""
+    return "\n".join("    " + line for line in lines)
+
+
 def markdown(title: str, parts: Iterable[Part]) -> str:
     """A page as Markdown."""
-    return "\n\n".join(["# " + title, *filter(None, map(_as_markdown, parts))]) + "\n"
-
-
-def _as_markdown(part: Part) -> str:
-    match part:
-        case Heading():
-            return "%s %s" % ("#" * part.level, part.text)
-        case Items():
-            return "\n".join("- " + line for line in part.lines)
-        case Code():
-            return "\n".join("    " + line for line in part.lines)
-        case Picture():
-            return "![%s](%s)" % (part.what, part.file)
-        case Table():
-            return part.markdown()
-        case Figure():
-            return ""
-    return part
+    texts = (part.markdown() if isinstance(part, Table) else part for part in parts)
+    return "\n\n".join(["# " + title, *filter(None, texts)]) + "\n"
 
 
 def paths(results: Path, name: str) -> list[Path]:
@@ -100,7 +62,7 @@ def write(results: Path, name: str, title: str, parts: Iterable[Part], csv_text:
 
 def write_between(page: Path, name: str, table: Table) -> Path:
     """Puts a table between the two lines of a page that name it, and returns its path. Raises InputError if it does not have them."""
-    begin, end = BEGIN % name, END % name
+    begin, end = "<!-- %s: written by make report -->" % name, "<!-- end of %s -->" % name
     before, found, rest = page.read_text(encoding="utf-8").partition(begin)
     _, also_found, after = rest.partition(end)
     if not found or not also_found:
@@ -113,8 +75,8 @@ def write_report(results: Path, name: str, title: str, sections: Sequence[Sectio
     """Writes ``NAME.md``, without sections of nothing but figures, and ``NAME.html``; returns their paths."""
     parts: list[Part] = []
     for section in sections:
-        if not all(isinstance(part, Figure) for part in section.parts):
-            parts += [Heading(section.title), *section.parts]
+        in_words = [part for part in section.parts if not isinstance(part, Figure)]
+        parts += ["## " + section.title, *in_words] if in_words else []
     pages = {results / (name + ".md"): markdown(title, parts), results / (name + ".html"): as_html(title, sections)}
     for path, text in pages.items():
         write_text(str(path), text)

@@ -7,7 +7,7 @@ from experiments.engine.provenance import commit
 from experiments.engine.record_fields import Record
 from experiments.engine.run import Run
 from experiments.engine.treebank import Treebank
-from experiments.pages.document import Code, Heading, Items, Part
+from experiments.pages.document import Part, code, items
 
 
 def of_treebank(run: Record) -> str:
@@ -23,12 +23,12 @@ def page_name(name: str, toy: bool) -> str:
 
 def data(blobs: Iterable[tuple[str, str]]) -> list[Part]:
     """The section on the data: a description of each file, with its git blob id."""
-    return [Heading("Data"), Items(["%s, git blob %s" % described for described in blobs])]
+    return ["## Data", items("%s, git blob %s" % described for described in blobs)]
 
 
 def command(commands: Sequence[str], *origin: str) -> list[Part]:
     """The last section: the commands that reproduce the page, and lines on what it was made from, or when."""
-    return [Heading("Command"), Code(commands), "\n".join(origin)]
+    return ["## Command", code(commands), "\n".join(origin)]
 
 
 def made_now(repeat: str) -> list[Part]:
@@ -45,4 +45,4 @@ def origin(model: Run) -> str:
 def models(described: Iterable[str], bank: Treebank, repeat: str) -> list[Part]:
     """The last sections of a page that `repeat` makes now from models, each described in a line, on a development set."""
     dev = "dev: %s, git blob %s" % (bank.paths["dev"].name, bank.blobs["dev"])
-    return [Heading("Models and data"), Items([*described, dev]), *made_now(repeat)]
+    return ["## Models and data", items([*described, dev]), *made_now(repeat)]

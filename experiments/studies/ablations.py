@@ -27,7 +27,7 @@ from experiments.engine.run import alone, requested_systems
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document
-from experiments.pages.document import Code, Heading, Part
+from experiments.pages.document import Part
 from experiments.pages.sections import page_name
 from experiments.pages.writer import Table, average, comma_separated, plus_minus, pooled
 from mh4.data import treebanks
@@ -296,12 +296,12 @@ def page(plan: Plan, everything: Sequence[Measured]) -> list[Part]:
     rows = [[row.name, ", ".join("`%s`" % name for name in row.settings), row.what] for row in plan.rows]
     parts: list[Part] = [SAID, Table(["row", "settings", "the authors' values"], rows, right=3)]
     for found in everything:
-        parts += [Heading(TITLES[found.within]), *_how(plan, found.within)]
+        parts += ["## " + TITLES[found.within], *_how(plan, found.within)]
         if not found.scores:
             parts.append("No runs yet: %s." % ", ".join(row.name for row in plan.rows if _belongs(plan, found, row)))
             continue
         for score in SCORES:
-            parts += [Heading(score.upper(), 3), effects(plan, found, score)]
+            parts += ["### " + score.upper(), effects(plan, found, score)]
             parts += ["Without changes:", unchanged(found, score)] if any(not row for row, _, _ in found.scores) else []
             std = found.deviation(score)
             parts += [] if std is None else ["The standard deviation between seeds is %.2f, pooled over all runs." % std]
@@ -323,13 +323,13 @@ def _how(plan: Plan, within: Within) -> list[Part]:
     if not within.full:
         how = "Runs of %d updates; a score is the mean of the last %d evaluations, which are %d updates apart."
         command = make_command("ablations", LANGS=langs, SEEDS=seeds, UD="FOLDER")
-        return [how % (plan.updates, LAST, plan.evaluate_updates), Code([command])]
+        return [how % (plan.updates, LAST, plan.evaluate_updates), document.code([command])]
     systems = list(dict.fromkeys(system for row in plan.rows if row.name in plan.full for system in row.systems))
     variables = {"SYSTEMS": systems, "SETTINGS": within.settings, "SEEDS": seeds, "UD": "FOLDER"}
     commands = [make_command("reproduce", LANG=lang, **variables) for lang in langs]
     commands.append(make_command("ablations", LANGS=langs, SEEDS=seeds, LENGTH="full", UD="FOLDER"))
     how = "Runs of full length; a score is that of the best model. The runs without changes are those of `make reproduce`."
-    return [how, Code(commands)]
+    return [how, document.code(commands)]
 
 
 def as_csv(everything: Sequence[Measured]) -> str:

@@ -20,7 +20,7 @@ from experiments.engine.run import Run, requested_models
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Heading, Part, Picture
+from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated
 from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, reliability
 from mh4.data import conllu
@@ -150,13 +150,13 @@ def bins(found: Measured) -> Table:
 def page(bank: Treebank, models: Sequence[Run], measured: Sequence[Measured], repeat: str) -> list[Part]:
     """The page below its title."""
     parts: list[Part] = [
-        Picture(bank.name + "-calibration.png", "the share of correct arcs by probability, and by coverage"),
+        "![the share of correct arcs by probability, and by coverage](%s-calibration.png)" % bank.name,
         summary(models, measured),
         NOTE % len(measured[0].after[0]),
         by_coverage(models, measured),
     ]
     for model, found in zip(models, measured, strict=True):
-        parts += [Heading("%s, seed %d" % (model.system, model.seed)), bins(found)]
+        parts += ["## %s, seed %d" % (model.system, model.seed), bins(found)]
     return [*parts, *sections.models(map(sections.origin, models), bank, repeat)]
 
 

@@ -22,7 +22,7 @@ from experiments.engine.run import lacking
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Heading, Part, Picture
+from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated
 from mh4.analysis import comparison
 from mh4.analysis.comparison import DIMENSIONS, MEASURES, Comparison, Dimension
@@ -134,12 +134,12 @@ def page(bank: Treebank, runs: Runs, found: Comparison, drawing: str, repeat: st
     """The page below its title."""
     said = SAID % ("s" if len(runs) > 1 else "", " ".join(map(str, runs)))
     parts: list[Part] = [
-        Picture(drawing, "recall and precision of arcs by length, crossing, distance to the root and length of the sentence"),
+        "![recall and precision of arcs by length, crossing, distance to the root and length of the sentence](%s)" % drawing,
         scores(found),
         said,
     ]
     for dimension in DIMENSIONS:
-        parts += [Heading("By " + HEADINGS[dimension.key]), by(dimension, found, len(runs))]
+        parts += ["## By " + HEADINGS[dimension.key], by(dimension, found, len(runs))]
     commits = [", ".join(dict.fromkeys(pair[which].get("commit", "unknown") for pair in runs.values())) for which in (0, 1)]
     trained = ["%s: trained at commit %s" % pair for pair in zip(_names(found), commits, strict=True)]
     return [*parts, GROUPED, *sections.models(trained, bank, repeat)]

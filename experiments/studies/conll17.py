@@ -17,7 +17,7 @@ from experiments.engine.provenance import shown
 from experiments.engine.record_fields import SharedTask
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Items, Part
+from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated, show
 from experiments.paper import COLUMNS, same_digits
 from mh4.data import conll17 as task
@@ -133,7 +133,7 @@ def page(kept: Sequence[SharedTask], missing: Mapping[str, str], repeat: str) ->
     return [
         *parts,
         SAID,
-        Items(agreement(kept, missing)),
+        document.items(agreement(kept, missing)),
         OF_FILES,
         *sections.command([repeat], *("At commit %s, with the official scorer of %s." % how for how in made)),
     ]

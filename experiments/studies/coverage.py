@@ -22,7 +22,7 @@ from experiments.engine.command import Study
 from experiments.engine.provenance import commit, report_written, shown
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Heading, Part
+from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated
 from mh4.analysis import coverage as classes
 from mh4.data import conllu, treebanks
@@ -138,13 +138,13 @@ def page(measured: Sequence[File], repeat: str) -> list[Part]:
     parts += ["\n".join(agreement(measured)), OF_CLASSES]
     if others:
         rows = [[file.name, file.split, *_cells(file)] for file in others]
-        parts += [Heading("Development and test sets"), Table(["treebank", "set", *header], rows, right=2)]
+        parts += ["## Development and test sets", Table(["treebank", "set", *header], rows, right=2)]
     gaps = ["gap degree " + name for name in classes.group_names(classes.GAP_DEGREES)]
     crossings = ["crossings " + name for name in classes.group_names(classes.CROSSINGS)]
     rows = [[file.name, file.split] + ["%.2f" % share for share in _shapes(file.counts)] for file in measured]
     return [
         *parts,
-        Heading("Gaps and crossings"),
+        "## Gaps and crossings",
         OF_SHAPES,
         Table(["treebank", "set", *gaps, "well-nested", *crossings], rows, right=2),
         *sections.data(("%s (%s)" % (file.path.name, file.release or "unidentified"), file.blob) for file in measured),

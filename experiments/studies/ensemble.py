@@ -22,7 +22,7 @@ from experiments.engine.run import Run, lacking, requested_systems
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Heading, Part
+from experiments.pages.document import Part
 from experiments.pages.writer import Average, Table, average, comma_separated
 from experiments.tables import treebank
 from mh4.data import conllu
@@ -144,7 +144,7 @@ def page(bank: Treebank, members: Members, rows: Sequence[Row], ways: Voting, re
     return [
         table(rows),
         said + (OF_THE_PAPER % published[0] if published else ""),
-        Heading("Ways of voting"),
+        "## Ways of voting",
         by_way(ways),
         OF_VOTING,
         *sections.models(models, bank, repeat),

@@ -24,7 +24,7 @@ from experiments.engine.treebank import Treebank
 from experiments.engine.ways_of_voting import WAYS, by_marginals, in_order, uas_by_way
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Heading, Part
+from experiments.pages.document import Part
 from experiments.pages.writer import Average, Table, average, averages, comma_separated
 from experiments.studies.calibration import Measured, measure
 from experiments.tables import treebank
@@ -124,7 +124,7 @@ def page(bank: Treebank, runs: Sequence[Run], rows: Sequence[Row], ensembles: En
     if ensembles:
         members = ", ".join(dict.fromkeys(row.system for row in rows))
         said = "Dev UAS of %s together, those of one seed and loss; mean and standard deviation over seeds." % members
-        parts += [Heading("Ensembles"), voting(ensembles), said]
+        parts += ["## Ensembles", voting(ensembles), said]
     return [*parts, *sections.models(map(sections.origin, runs), bank, repeat)]
 
 

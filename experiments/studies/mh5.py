@@ -23,7 +23,7 @@ from experiments.engine.run import finished_runs, lacking
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Heading, Items, Part
+from experiments.pages.document import Part
 from experiments.pages.writer import Average, Table, average, averages, comma_separated, difference
 from mh4 import trees
 from mh4.data import conllu
@@ -194,10 +194,10 @@ def page(treebanks: Sequence[OfTreebank], repeat: str) -> list[Part]:
         gold, outside = found.reach.gold, found.reach.outside
         counts = len(outside), len(gold), sum(len(gold[k]) - 1 for k in outside), sum(len(heads) - 1 for heads in gold)
         parts += [
-            Heading(found.bank.title),
+            "## " + found.bank.title,
             table(found),
             "%d of %d sentences are outside MH4, with %d of %d words." % counts,
-            Items(differences(found)),
+            document.items(differences(found)),
         ]
     return [*parts, SAID, *sections.made_now(repeat)]
 

@@ -21,7 +21,7 @@ from experiments.engine.run import Run, requested_models
 from experiments.engine.treebank import Treebank, located
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Heading, Part, Picture
+from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated
 from mh4.data import conllu
 from mh4.parser.systems import SYSTEMS
@@ -175,10 +175,10 @@ def by_length(models: Sequence[dict[str, Decoded]], lengths: Sequence[int]) -> T
 
 def page(bank: Treebank, models: Sequence[Run], measured: Measured, lengths: Sequence[int], repeat: str) -> list[Part]:
     """The page below its title; `lengths` are those of the sentences."""
-    parts: list[Part] = [Picture(bank.name + "-search.png", "dev UAS and speed of decoding, by the width of the beam")]
+    parts: list[Part] = ["![dev UAS and speed of decoding, by the width of the beam](%s-search.png)" % bank.name]
     for system, decoded in measured.items():
         by_words = by_length(decoded, lengths)
-        parts += [Heading(system), table(decoded, sum(lengths)), "Milliseconds per sentence, by length:", by_words]
+        parts += ["## " + system, table(decoded, sum(lengths)), "Milliseconds per sentence, by length:", by_words]
     said = SAID % (len(lengths), sum(lengths), ROUNDS)
     return [*parts, said, *sections.models(map(sections.origin, models), bank, repeat)]
 

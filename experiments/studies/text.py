@@ -23,7 +23,7 @@ from experiments.engine.run import Run, read_json, requested_models
 from experiments.engine.treebank import Treebank
 from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
-from experiments.pages.document import Heading, Items, Part
+from experiments.pages.document import Part
 from experiments.pages.writer import Table, comma_separated, show
 from mh4.analysis import evaluation
 from mh4.data import conllu
@@ -149,8 +149,8 @@ def page(bank: Treebank, segmenter: Path, rows: Sequence[Row], repeat: str) -> l
         summary(rows),
         said,
         *sections.data((name, git_blob_id(path)) for name, path in files.items()),
-        Heading("Models"),
-        Items(list(map(sections.origin, models.values()))),
+        "## Models",
+        document.items(map(sections.origin, models.values())),
         *sections.made_now(repeat),
     ]
 

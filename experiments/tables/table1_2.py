@@ -11,7 +11,7 @@ from experiments import paper
 from experiments.engine.provenance import make_command
 from experiments.engine.record_fields import Record
 from experiments.pages import document
-from experiments.pages.document import Code, Part
+from experiments.pages.document import Part
 from experiments.pages.sections import of_treebank
 from experiments.pages.writer import Average, Table, averages, comma_separated
 from mh4.data import treebanks
@@ -74,7 +74,7 @@ def page(name: str, runs: Sequence[Record]) -> list[Part]:
     seeds = sorted({seed for row in rows(runs) for seed in row.ours.seeds})
     command = make_command("features", LANG=runs[0]["lang"], SEEDS=list(map(str, seeds)), SETTINGS=runs[0].get("settings_of"))
     made = "Every run is in [%s.md](%s.md) and `%s/`, with its data, commit and command. This page is made from them by"
-    return [table(runs), note(runs), SAID, made % (name, name, name), Code([command])]
+    return [table(runs), note(runs), SAID, made % (name, name, name), document.code([command])]
 
 
 SAID = """\

@@ -12,7 +12,7 @@ from experiments.engine import records
 from experiments.engine.record_fields import Record
 from experiments.engine.run import duration
 from experiments.pages import document, sections
-from experiments.pages.document import Heading, Part
+from experiments.pages.document import Part
 from experiments.pages.writer import Average, SystemRow, Table, averages, systems_as_csv, systems_table
 
 
@@ -76,7 +76,7 @@ def page(name: str, runs: Sequence[Record]) -> list[Part]:
         table(runs),
         note(runs),
         OF_SCORES,
-        Heading("Runs"),
+        "## Runs",
         every_run(runs),
         OF_RUNS,
         OF_FILES % name,
