@@ -124,39 +124,36 @@ def with_test(bank: Treebank, ud: str | None, conll17: str | None) -> Treebank:
     """
     if bank.lang == treebanks.TOY or (bank.release != paper.RELEASE and not conll17):
         return bank
-    if conll17 or ud:
-        folder = Path(conll17) if conll17 else shared_task.default_folder()
-        named = {system: folder / shared_task.file_name(bank.lang, system) for system in shared_task.SYSTEMS}
-        outputs = {system: path for system, path in named.items() if path.is_file()}
-    else:
-        outputs = _downloaded(bank.lang)
-    segmentation = outputs.get(shared_task.SEGMENTATION)
-    if segmentation is None:
-        name = shared_task.file_name(bank.lang, shared_task.SEGMENTATION)
-        if conll17:
-            raise InputError("CONLL17: %s has no %s" % (conll17, name))
-        if ud:
-            said = "no scores on the test set: CONLL17 does not name a folder with %s, and %s has none"
-            print(said % (name, folder), file=sys.stderr)
-        return bank
     try:
+        outputs = _outputs(bank.lang, ud, conll17)
         test = treebanks.locate(bank.lang, ud=ud, splits=("test",))["test"]
     except InputError as error:
         if conll17:
             raise
         print("no scores on the test set: %s" % error, file=sys.stderr)
         return bank
-    return replace(bank, test=(test, segmentation), outputs=outputs)
+    return replace(bank, test=(test, outputs[shared_task.SEGMENTATION]), outputs=outputs)
 
 
-def _downloaded(lang: str) -> dict[str, Path]:
-    """The shared task's outputs, up to the first that cannot be obtained; the segmentation comes first."""
+def _outputs(lang: str, ud: str | None, conll17: str | None) -> dict[str, Path]:
+    """The available outputs of the shared task's systems, as in `with_test`. Raises InputError if the segmentation is not among them."""
     outputs: dict[str, Path] = {}
-    for system in shared_task.SYSTEMS:
+    if conll17 or ud:
+        folder = Path(conll17) if conll17 else shared_task.default_folder()
+        named = {system: folder / shared_task.file_name(lang, system) for system in shared_task.SYSTEMS}
+        outputs = {system: path for system, path in named.items() if path.is_file()}
+        if shared_task.SEGMENTATION not in outputs:
+            name = named[shared_task.SEGMENTATION].name
+            if conll17:
+                raise InputError("CONLL17: %s has no %s" % (conll17, name))
+            raise InputError("CONLL17 does not name a folder with %s, and %s has none" % (name, folder))
+        return outputs
+    for system in shared_task.SYSTEMS:  # of which the segmentation is the first
         try:
             outputs.update(shared_task.download(lang, [system]))
         except InputError as error:
-            whose = "for " + shared_task.file_name(lang, system) if outputs else "on the test set"
-            print("no scores %s: %s" % (whose, error), file=sys.stderr)
+            if not outputs:
+                raise
+            print("no scores for %s: %s" % (shared_task.file_name(lang, system), error), file=sys.stderr)
             break
     return outputs
