@@ -54,17 +54,15 @@ def differences(rows: Sequence[tuple[str, float, float]]) -> str:
 def finding(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]], system: str) -> str:
     """How far `system` is ahead of others, each with (treebank, difference): a line of points for each, from top to bottom."""
     figure, axes = _figure(0.9 + 0.32 * len(rows))
-    names = list(dict.fromkeys(name for _, points in rows for name, _ in points))
-    for place, (_, points) in zip(range(len(rows), 0, -1), rows, strict=True):
-        for name, difference in points:
-            colour, marker = COLOURS[names.index(name) % 6], "osD^v<>P"[names.index(name) % 8]
-            axes.plot(difference, place, marker, color=colour, markersize=6, label=name)
+    places = range(len(rows), 0, -1)
+    points = [(name, difference, place) for place, (_, mine) in zip(places, rows, strict=True) for name, difference in mine]
+    for number, name in enumerate(dict.fromkeys(name for name, _, _ in points)):
+        found = [(difference, place) for other, difference, place in points if other == name]
+        axes.plot(*zip(*found, strict=True), "osD^v<>P"[number % 8], color=COLOURS[number % 6], markersize=6, label=name)
     axes.axvline(0.0, color="#888888", linewidth=0.8)
-    axes.set_yticks(range(len(rows), 0, -1), [other for other, _ in rows])
+    axes.set_yticks(places, [other for other, _ in rows])
     axes.set_xlabel("points by which %s is better" % system)
-    handles, labels = axes.get_legend_handles_labels()
-    by_name = dict(zip(labels, handles, strict=True))
-    figure.legend(by_name.values(), by_name.keys(), loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     return _svg(figure, "finding")
 
 
