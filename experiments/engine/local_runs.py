@@ -15,6 +15,7 @@ from mh4.util.files import lock, make_folder
 from mh4.util.processes import with_parent
 
 POLL_SECONDS = 0.2
+SHOW_SECONDS = 1.0  # between displays
 STOP_SECONDS = 10.0  # time for an interrupted child to exit by itself
 
 
@@ -31,6 +32,7 @@ def train_all(
     Afterwards each run is done or failed (with the reason in `failure`); a failed run does not stop the others.
     If the user interrupts, by Ctrl-C or a signal, all children exit first.
     """
+    shown = 0.0
     with display(runs, console) as show:
         try:
             while any(run.state in (WAITING, TRAINING) for run in runs):
@@ -46,8 +48,11 @@ def train_all(
                     if run.state == WAITING and len(_training(runs)) < jobs:
                         on_start(run)
                         _start(run, environment)
-                show.refresh()
+                if time.monotonic() - shown >= SHOW_SECONDS:
+                    shown = time.monotonic()
+                    show()
                 time.sleep(POLL_SECONDS)
+            show()
         finally:
             _stop(_training(runs))
 

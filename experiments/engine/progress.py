@@ -2,9 +2,8 @@
 
 import os
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.live import Live
@@ -18,12 +17,17 @@ REPORT_SECONDS = 60.0  # without a terminal: at most one line per run and minute
 _FORMS = {"evaluation": "%d", "epoch": "%.1f", "tokens_per_second": "%.0f", "dev_uas": "%.2f", "best_dev_uas": "%.2f"}
 
 
-def display(runs: Sequence[Run], console: Console) -> "Lines | LiveTable":
-    """The display for the runs on this console."""
-    return LiveTable(runs, console) if console.is_terminal and not console.is_dumb_terminal else Lines(runs, console)
+@contextmanager
+def display(runs: Sequence[Run], console: Console) -> Iterator[Callable[[], None]]:
+    """Displays the runs on this console until the end of the block, which calls what this yields to show how far they are now."""
+    if console.is_terminal and not console.is_dumb_terminal:
+        with Live(console=console, get_renderable=lambda: table(runs, console), auto_refresh=False) as live:
+            yield live.refresh
+    else:
+        yield Lines(runs, console).refresh
 
 
-class Lines(AbstractContextManager):
+class Lines:
     """Without a terminal: a line when a run starts or ends, and occasionally one about its last evaluation."""
 
     def __init__(self, runs: Sequence[Run], console: Console) -> None:
@@ -31,9 +35,6 @@ class Lines(AbstractContextManager):
         self.console = console
         self.said = {run.folder: (run.state, run.metrics, 0.0) for run in runs}  # and when
         self.width = max((len(run.name) for run in runs), default=0)
-
-    def __exit__(self, *error: Any) -> None:
-        pass
 
     def refresh(self) -> None:
         now = time.monotonic()
@@ -54,45 +55,25 @@ class Lines(AbstractContextManager):
             self.console.print("%-*s  %s" % (self.width, run.name, text), soft_wrap=True)
 
 
-class LiveTable:
-    """On a terminal: a live table with as many runs as fit."""
-
-    def __init__(self, runs: Sequence[Run], console: Console) -> None:
-        self.runs = runs
-        self.console = console
-        self.live = Live(console=console, get_renderable=self.table, auto_refresh=False)
-        self.next = 0.0
-
-    def __enter__(self) -> "LiveTable":
-        self.live.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.live.__exit__(*error)
-
-    def refresh(self) -> None:
-        if time.monotonic() >= self.next:
-            self.next = time.monotonic() + 1.0
-            self.live.refresh()
-
-    def table(self) -> Table:
-        table = Table(box=None, pad_edge=False, header_style="bold", caption_justify="left", caption_style="dim")
-        table.add_column("run", no_wrap=True)
-        table.add_column("", no_wrap=True)
-        for header in ("evaluations", "epoch", "tokens/s", "dev UAS", "best", "time"):
-            table.add_column(header, justify="right", no_wrap=True)
-        room = max(1, self.console.height - 4)
-        fitting = self.runs if len(self.runs) <= room else [run for run in self.runs if run.state in (TRAINING, FAILED)][:room]
-        for run in fitting:
-            style = {WAITING: "dim", DONE: "green", FAILED: "red"}.get(run.state)
-            time_ = duration(run.seconds) if run.seconds else ""
-            table.add_row(run.name, run.state, *[_number(run, key) for key in _FORMS], time_, style=style)
-        states = [run.state for run in self.runs]
-        counts = ["%d %s" % (states.count(state), state) for state in (DONE, TRAINING, WAITING, FAILED) if state in states]
-        table.caption = ", ".join(counts)
-        if TRAINING in states:
-            table.caption += "; Ctrl-C stops, the same command resumes"
-        return table
+def table(runs: Sequence[Run], console: Console) -> Table:
+    """On a terminal: a table with as many runs as fit."""
+    drawn = Table(box=None, pad_edge=False, header_style="bold", caption_justify="left", caption_style="dim")
+    drawn.add_column("run", no_wrap=True)
+    drawn.add_column("", no_wrap=True)
+    for header in ("evaluations", "epoch", "tokens/s", "dev UAS", "best", "time"):
+        drawn.add_column(header, justify="right", no_wrap=True)
+    room = max(1, console.height - 4)
+    fitting = runs if len(runs) <= room else [run for run in runs if run.state in (TRAINING, FAILED)][:room]
+    for run in fitting:
+        style = {WAITING: "dim", DONE: "green", FAILED: "red"}.get(run.state)
+        time_ = duration(run.seconds) if run.seconds else ""
+        drawn.add_row(run.name, run.state, *[_number(run, key) for key in _FORMS], time_, style=style)
+    states = [run.state for run in runs]
+    counts = ["%d %s" % (states.count(state), state) for state in (DONE, TRAINING, WAITING, FAILED) if state in states]
+    drawn.caption = ", ".join(counts)
+    if TRAINING in states:
+        drawn.caption += "; Ctrl-C stops, the same command resumes"
+    return drawn
 
 
 def _number(run: Run, key: str) -> str:

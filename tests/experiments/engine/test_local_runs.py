@@ -11,7 +11,7 @@ import pytest
 from samples import ROOT, STAND_IN, calls, toy
 
 from experiments.engine import local_runs
-from experiments.engine.progress import LiveTable
+from experiments.engine.progress import table
 from experiments.engine.run import TRAINING, Run
 
 pytestmark = pytest.mark.slow
@@ -120,8 +120,8 @@ def test_the_live_table_fits_the_terminal(tmp_path):
     runs = [Run("mh3", seed, tmp_path / str(seed), []) for seed in range(1, 31)]
     runs[0].state, runs[0].metrics = TRAINING, {"evaluation": 12, "epoch": 3.25, "tokens_per_second": 1480.3, "dev_uas": 82.1}
     console = Console(width=80, height=20, record=True, file=open(os.devnull, "w"))
-    console.print(LiveTable(runs, console).table())
+    console.print(table(runs, console))
     text = console.export_text()
     assert len(text.splitlines()) < 20 and "1480" in text and "82.10" in text and "1 training, 29 waiting" in text
-    console.print(LiveTable(runs[:3], console).table())
+    console.print(table(runs[:3], console))
     assert console.export_text().count("mh3 seed") == 3
