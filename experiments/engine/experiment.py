@@ -144,7 +144,7 @@ def train_together(
             run.state = DONE
             run.read_metrics()
             experiment.finished(run)
-        elif records_count and experiment.records.has(run):
+        elif records_count and experiment.records.of(run):
             run.state = DONE
     if any(run.metrics for run in runs):
         recorded()

@@ -44,14 +44,11 @@ class Records:
     def path(self, run: Run, ending: str) -> Path:
         return record_path(self.folder, run.system, run.seed, ending)
 
-    def has(self, run: Run) -> bool:
-        """True if there is a record of the run on these files, and with these settings, wherever it was trained.
+    def of(self, run: Run) -> Record | None:
+        """The record of the run on these files, and with these settings, wherever it was trained; None if there is none.
 
         Raises InputError if it is damaged.
         """
-        return self._record(run) is not None
-
-    def _record(self, run: Run) -> Record | None:
         path = self.path(run, RECORD)
         record = _read(path) if path.exists() else None
         return record if record and not self._is_of_other_data(record) and made_with(record, self.bank) else None
@@ -117,7 +114,7 @@ class Records:
     def _different(self, run: Run, record: dict) -> Origin | None:
         """The results and origin of the existing record of these inputs if its results differ, or what it notes of an earlier one."""
         try:
-            before = self._record(run)
+            before = self.of(run)
         except InputError:  # damaged, and replaced now
             before = None
         if before is None or ("settings" in before and "settings" in record and before["settings"] != record["settings"]):

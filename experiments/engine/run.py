@@ -8,7 +8,6 @@ import fcntl
 import json
 import os
 import re
-import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,7 +19,6 @@ from mh4.errors import InputError
 from mh4.parser.config import LOSSES
 from mh4.util.files import make_folder, write_text
 
-TRAINER = (sys.executable, "-m", "mh4")  # the command line to which ``train ...`` or ``parse ...`` is appended
 LIKELIHOOD = "-likelihood"  # the end of the name of runs that are trained on likelihood, not with the hinge
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 LOG_LINES = 8  # number of lines shown of a failed run's log

@@ -57,7 +57,7 @@ class Grid:
             there |= {(run.system, run.seed) for run in self.missing}
             for seed in self.seeds:
                 run = Run.at(models, NAME, seed)
-                recorded = self.records.has(run)
+                recorded = self.records.of(run)
                 if recorded or all((system, seed) in there for system in MEMBERS):
                     self.runs.append(run)
                     self.missing += [] if recorded else [run]
@@ -66,7 +66,7 @@ class Grid:
 
     def unfinished(self) -> list[Run]:
         """The runs that have no record."""
-        return [run for run in self.runs if not self.records.has(run)]
+        return [run for run in self.runs if not self.records.of(run)]
 
 
 @dataclass(frozen=True)
@@ -224,13 +224,10 @@ def log(home: Path) -> Path:
 
 def failure(grid: Grid, run: Run) -> str:
     """What is known of a run that has no record: the path of the log of its job, with the last line of it, except for advice."""
-    path = run.folder / "job.log"
-    try:
-        begun = path.stat().st_mtime >= (folder_of(grid.home) / "config.json").stat().st_mtime
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if begun else []
-    except OSError:
-        begun, lines = False, []
-    if not begun:
-        return "%s %s: no record; its job was not started" % (grid.bank.name, run.name)
-    lines = [line for line in map(str.strip, lines) if line and not line.startswith("(")]
-    return "%s %s: no record; log in %s%s" % (grid.bank.name, run.name, shown(path), ": " + lines[-1] if lines else "")
+    path, configured = run.folder / "job.log", folder_of(grid.home) / "config.json"
+    said = "%s %s: no record; " % (grid.bank.name, run.name)
+    if not path.exists() or path.stat().st_mtime < configured.stat().st_mtime:
+        return said + "its job was not started"
+    lines = map(str.strip, path.read_text(encoding="utf-8", errors="replace").splitlines())
+    told = [line for line in lines if line and not line.startswith("(")]
+    return said + "log in %s%s" % (shown(path), ": " + told[-1] if told else "")

@@ -1,5 +1,6 @@
 """Where a study works: its folders, its console, and the command that trains; tests replace them."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,7 +8,6 @@ from pathlib import Path
 from rich.console import Console
 
 from experiments.engine.provenance import EXPERIMENTS
-from experiments.engine.run import TRAINER
 
 
 @dataclass
@@ -15,7 +15,7 @@ class Bench:
     """The folder of runs and results, and the command line to which ``train ...`` or ``parse ...`` is appended."""
 
     home: Path = EXPERIMENTS
-    trainer: Sequence[str] = TRAINER
+    trainer: Sequence[str] = (sys.executable, "-m", "mh4")
     # Names of files may have brackets and colons, which are no markup.
     console: Console = field(default_factory=lambda: Console(highlight=False, markup=False, emoji=False))
 
