@@ -7,7 +7,7 @@ from experiments import paper
 from experiments.engine import ensembles, records
 from experiments.engine.provenance import EXPERIMENTS
 from experiments.pages import document
-from experiments.pages.writer import Average, SystemRow, Table, difference, pooled
+from experiments.pages.writer import Average, Table, difference, pooled
 from experiments.tables import summary
 
 PAGE = EXPERIMENTS.parent / "docs" / "differences.md"
@@ -19,26 +19,21 @@ def table(mh4: str, mh3: str, results: Path = records.RESULTS) -> Table:
 
     With standard errors: the paper's from its standard deviations, ours from that between seeds in all records of single models.
     """
-    scored: dict[str, dict[str, dict[tuple[str, str], SystemRow]]] = {}
-    of_models = []
-    for bank, system, scores in summary.rows(results):
-        if system in (mh4, mh3):
-            scored.setdefault(bank, {})[system] = scores
-        if not system.startswith(ensembles.NAME):
-            of_models += [row.ours for (score, _), row in scores.items() if score == "dev_uas"]
-    std = pooled(of_models)
-    banks = {bank: systems for bank, systems in scored.items() if len(systems) == 2}
-    body = [["the paper", *(_paper(systems[mh4], systems[mh3]) for systems in banks.values())]]
+    scored = summary.rows(results)
+    models = [scores for (_, system), scores in scored.items() if not system.startswith(ensembles.NAME)]
+    std = pooled([row.ours for scores in models for (score, _), row in scores.items() if score == "dev_uas"])
+    banks = {bank: (scored[bank, mh4], scored[bank, mh3]) for bank, system in scored if system == mh4 and (bank, mh3) in scored}
+    body = [["the paper", *(_paper(*pair) for pair in banks.values())]]
     for settings, name in summary.SETTINGS.items():
         line = []
-        for systems in banks.values():
-            rows = [systems[system].get(("dev_uas", settings)) for system in (mh4, mh3)]
+        for pair in banks.values():
+            rows = [scores.get(("dev_uas", settings)) for scores in pair]
             line.append(difference(*(replace(row.ours, std=std) if row else None for row in rows)))
         body.append([name, *line])
     return Table(["", *map(summary.title, banks)], body, right=1)
 
 
-def _paper(*systems: dict[tuple[str, str], SystemRow]) -> str:
+def _paper(*systems: summary.Scores) -> str:
     rows = [next((row.paper for (score, _), row in scores.items() if score == "dev_uas"), None) for scores in systems]
     return difference(*(Average(row.mean, row.std, tuple(range(paper.SEEDS))) if row else None for row in rows))
 

@@ -22,9 +22,12 @@ HEADLINE = ("mh3", "mst", "mh4-hybrid", "1ec", "ensemble", "ensemble-all")
 SCORES = {"dev_uas": "dev UAS", "test_las": "test LAS"}
 
 
-def rows(results: Path = records.RESULTS) -> list[tuple[str, str, dict[tuple[str, str], SystemRow]]]:
-    """The treebank, its system, and the scores, by score and settings, of what is trained with the paper's loss."""
-    found: dict[tuple[str, str], dict[tuple[str, str], SystemRow]] = {}
+Scores = dict[tuple[str, str], SystemRow]  # by score and settings
+
+
+def rows(results: Path = records.RESULTS) -> dict[tuple[str, str], Scores]:
+    """The scores of each treebank and system, in order, of what is trained with the paper's loss."""
+    found: dict[tuple[str, str], Scores] = {}
     for name in records.names(results):
         runs = records.load(name, results)
         settings = runs[0].get("settings_of", "")
@@ -41,13 +44,13 @@ def rows(results: Path = records.RESULTS) -> list[tuple[str, str, dict[tuple[str
                 if not row.system.endswith(LIKELIHOOD) and row.system not in paper.COLUMNS:
                     found.setdefault((bank, row.system), {})[score, settings] = row
     order = sorted(found, key=lambda key: (paper.treebank_place(key[0]), paper.place(key[1])))
-    return [(*key, found[key]) for key in order]
+    return {key: found[key] for key in order}
 
 
 def table(results: Path) -> Table:
     """The table as shown."""
     body, last = [], ""
-    for bank, system, scores in rows(results):
+    for (bank, system), scores in rows(results).items():
         line = [title(bank) if bank != last else "", system]
         for score in SCORES:
             published = next((row.paper for (what, _), row in scores.items() if what == score and row.paper), None)
@@ -61,7 +64,7 @@ def table(results: Path) -> Table:
 def headline(results: Path = records.RESULTS) -> Table:
     """Test LAS of the systems of Tables 5 and 6: the paper's, ours with the authors' settings if there are any, and with our own."""
     found: dict[str, dict[str, dict[str, Average]]] = {}  # by treebank, whose it is, and system
-    for bank, system, scores in rows(results):
+    for (bank, system), scores in rows(results).items():
         for settings, whose in SETTINGS.items():
             row = scores.get(("test_las", settings))
             if system in HEADLINE and row and row.paper:
@@ -89,7 +92,7 @@ def _ours(row: SystemRow | None) -> str:
     return str(row.ours) if row else ""
 
 
-def _seeds(scores: dict[tuple[str, str], SystemRow]) -> str:
+def _seeds(scores: Scores) -> str:
     """The number of seeds with the authors' settings, if there are any, and with ours."""
     counts = {settings: len(row.ours.seeds) for (score, settings), row in scores.items() if score == "dev_uas"}
     return ", ".join(str(counts.get(settings, 0)) for settings in SETTINGS) if "authors" in counts else str(counts[""])
@@ -99,7 +102,7 @@ def as_csv(results: Path) -> str:
     """The table as csv, one line for each score and settings."""
     body = [
         [bank, system, score, SETTINGS[settings], *row.numbers]
-        for bank, system, scores in rows(results)
+        for (bank, system), scores in rows(results).items()
         for (score, settings), row in scores.items()
     ]
     return comma_separated(["treebank", "system", "score", "settings", "seeds", "mean", "std", "paper_mean", "paper_std"], body)

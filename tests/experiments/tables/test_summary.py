@@ -46,7 +46,7 @@ def test_the_headline(results):
         lines[bank, whose] = shown
     assert len(lines) >= 12 and {whose for _, whose in lines} == {"paper", "authors' settings", "ours"}
     system = summary.HEADLINE.index("mh4-hybrid")
-    for bank, name, scores in summary.rows():
+    for (bank, name), scores in summary.rows().items():
         line = lines.get((summary.title(bank), "authors' settings"))
         if name == "mh4-hybrid" and line:
             row = scores["test_las", "authors"]
