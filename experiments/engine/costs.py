@@ -49,7 +49,7 @@ class Size:
     known: bool = True
 
 
-def measure(system: str, train: str, dev: str, settings: Sequence[str]) -> Speed:
+def measure(system: str, settings: config.Config, train: str, dev: str) -> Speed:
     """Trains on some minibatches and parses some sentences, in this process, which should do nothing else before or after."""
     import numpy as np
 
@@ -57,13 +57,11 @@ def measure(system: str, train: str, dev: str, settings: Sequence[str]) -> Speed
     from mh4.training.trainer import Trainer, evaluate
     from mh4.util.batching import shuffled_minibatches
 
-    name, loss = system_and_loss(system)
-    chosen = config.with_settings(systems.settings(settings, name), ["training.loss=" + loss])
     sentences, held_out = conllu.read(train), conllu.read(dev)[:PARSED]
     with tempfile.TemporaryDirectory() as folder:
-        trainer = Trainer(name, chosen, sentences, held_out, folder)
+        trainer = Trainer(system, settings, sentences, held_out, folder)
         lengths = [len(sentence) for sentence in sentences]
-        batches = shuffled_minibatches(lengths, chosen.training.batch_tokens, np.random.default_rng(1))
+        batches = shuffled_minibatches(lengths, settings.training.batch_tokens, np.random.default_rng(1))
         for batch in batches[:WARM_UP]:
             trainer.learn(batch)
         words, start = trainer.progress.words, time.process_time()
@@ -94,9 +92,10 @@ def speeds(grids: Sequence[Grid], home: Path, systems: Sequence[str] = ()) -> di
             if name in known:
                 continue
             print("measuring the speed of %s on %s" % (system, bank.name), file=sys.stderr)
-            settings = [str(file) for file in bank.settings_files]
             with temporary_child("measuring the speed of %s" % system) as child:  # as its memory is measured
-                known[name] = child.call(measure, system, str(bank.paths["train"]), str(bank.paths["dev"]), settings)
+                known[name] = child.call(
+                    measure, system_and_loss(system)[0], bank.config(system), str(bank.paths["train"]), str(bank.paths["dev"])
+                )
             make_folder(path.parent)
             written = {"machine": machine(), "speeds": {name: asdict(speed) for name, speed in known.items()}}
             write_text(str(path), json.dumps(written, indent=1) + "\n")

@@ -116,7 +116,7 @@ def test_speed_is_measured(tmp_path):
     assert needs.memory > measured["toy/mst"].memory and needs.minutes >= 30
     tiny = tmp_path / "tiny.conllu"
     tiny.write_text(as_conllu(("a", 0, "root"), ("b", 1, "obj")))
-    fewer_than_warm_up = costs.measure("mst", str(tiny), str(tiny), [str(TOY_SETTINGS)])
+    fewer_than_warm_up = costs.measure("mst", grids[0].bank.config("mst"), str(tiny), str(tiny))
     assert fewer_than_warm_up.training > 0
     slower = {**measured, "toy/mst": replace(measured["toy/mst"], training=1.0)}
     assert costs.seconds("mst", Size(100, 1000, 100), slower["toy/mst"], {}, [TOY_SETTINGS]) > 1000
