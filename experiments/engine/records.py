@@ -89,10 +89,10 @@ class Records:
             "reproduce": origin["command"],
             **({"machines": origin["machines"]} if origin.get("machines") else {}),
             **_settings(run),
+            **read_json(run.folder / "predicted.json"),
+            **self._against_the_paper(run),
         }
         record.pop("sources", None)  # redundant
-        record.update(read_json(run.folder / "predicted.json"))
-        record.update(self._against_the_paper(run))
         other = self._different(run, record)
         if other:
             record["differs_from"] = other
