@@ -6,6 +6,7 @@ Made only from the records of a treebank's runs, so ``make report`` can rewrite 
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from experiments import paper
 from experiments.engine import records
@@ -44,28 +45,21 @@ def note(runs: Sequence[Record]) -> str:
 
 def every_run(runs: Sequence[Record]) -> Table:
     """The scores and training times of each run."""
-
-    def number(value: float | None, form: str) -> str:
-        return "" if value is None else form % value
-
-    def time(value: float | None) -> str:
-        return "" if value is None else duration(value)
-
-    columns: dict[str, Callable[[Record], str]] = {
-        "system": lambda run: run["system"],
-        "seed": lambda run: str(run["seed"]),
-        "UAS": lambda run: "%.2f" % run["dev_uas"],
-        "LAS": lambda run: number(run.get("dev_las"), "%.2f"),
-        "test LAS": lambda run: number(run.get("test_las"), "%.2f"),
-        "epochs": lambda run: number(run.get("epochs"), "%.1f"),
-        "updates": lambda run: number(run.get("updates"), "%d"),
-        "time": lambda run: time(run.get("seconds")),
-        "to the paper's mean": lambda run: time(run.get("seconds_to_paper")),
-        "tokens/s": lambda run: number(run.get("tokens_per_second"), "%.0f"),
-        "finished": lambda run: run.get("date", ""),
-        "commit": lambda run: run.get("commit", ""),
+    columns: dict[str, tuple[str, Callable[[Any], str]]] = {  # what a record has of it, and its form
+        "system": ("system", str),
+        "seed": ("seed", str),
+        "UAS": ("dev_uas", "{:.2f}".format),
+        "LAS": ("dev_las", "{:.2f}".format),
+        "test LAS": ("test_las", "{:.2f}".format),
+        "epochs": ("epochs", "{:.1f}".format),
+        "updates": ("updates", str),
+        "time": ("seconds", duration),
+        "to the paper's mean": ("seconds_to_paper", duration),
+        "tokens/s": ("tokens_per_second", "{:.0f}".format),
+        "finished": ("date", str),
+        "commit": ("commit", str),
     }
-    body = [[cell(run) for cell in columns.values()] for run in runs]
+    body = [["" if run.get(name) is None else form(run.get(name)) for name, form in columns.values()] for run in runs]
     return Table(list(columns), body, right=1, left_from=list(columns).index("finished"))
 
 
