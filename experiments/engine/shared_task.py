@@ -6,10 +6,11 @@ Only the files behind the paper's numbers are scored: the test sets of UD 2.0 an
 import json
 import sys
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from experiments.engine.provenance import commit, shown
 from experiments.engine.record_fields import Output, SharedTask, matches
+from experiments.engine.run import read_json
 from experiments.engine.treebank import Treebank, described
 from mh4.analysis.evaluation import official, scorer_name
 from mh4.data import conll17, treebanks
@@ -78,10 +79,7 @@ def load(lang: str, results: Path) -> SharedTask | None:
     path = _path(lang, results)
     if not path.exists():
         return None
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        record = None
+    record: Any = read_json(path)
     whole = matches(record, SharedTask) and all({"rejected", "las"} & output.keys() for output in record["systems"].values())
     if not whole:
         raise InputError("%s is not a record of the shared task's scores: restore or delete it" % shown(path))
