@@ -110,8 +110,6 @@ def request(
     if not lang.strip():
         raise UsageError("LANG is missing")
     if lang not in (*treebanks.languages(), treebanks.TOY):
-        if re.match(r"^([A-Za-z]{2,3}_[A-Za-z]{2}|C|POSIX)([.@].*)?$", lang):
-            raise UsageError("LANG=%s is the locale of your shell; give the treebank's code after make reproduce" % lang)
         raise UsageError("LANG=%s is not the code of a treebank" % lang)
     chosen = tuple(dict.fromkeys(systems.split())) or DEFAULT_SYSTEMS
     for system in chosen:
