@@ -4,7 +4,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from subprocess import DEVNULL, Popen
 
 from rich.console import Console
@@ -110,6 +109,5 @@ def _stop(runs: Sequence[Run]) -> None:
 
 def _signal(runs: Sequence[Run], number: int) -> None:
     for run in runs:
-        if run.process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(run.process.pid, number)
+        if run.process.poll() is None:  # so its number is not another's yet
+            os.killpg(run.process.pid, number)
