@@ -49,20 +49,18 @@ class Grid:
     def __post_init__(self) -> None:
         self.records, models = Records(self.home / "results", self.bank), self.home / "runs" / self.bank.name
         self.runs = [Run.at(models, system, seed) for seed in self.seeds for system in self.systems]
-        self.missing = self.unfinished()
         self.not_combined: list[int] = []
         if set(MEMBERS) <= set(self.systems):
             # An ensemble needs models: those that are here, and those that are to be trained.
             there = {(run.system, run.seed) for system in MEMBERS for run in finished_runs(models, system)}
-            there |= {(run.system, run.seed) for run in self.missing}
+            there |= {(run.system, run.seed) for run in self.unfinished()}
             for seed in self.seeds:
                 run = Run.at(models, NAME, seed)
-                recorded = self.records.of(run)
-                if recorded or all((system, seed) in there for system in MEMBERS):
+                if self.records.of(run) or all((system, seed) in there for system in MEMBERS):
                     self.runs.append(run)
-                    self.missing += [] if recorded else [run]
                 else:
                     self.not_combined.append(seed)
+        self.missing = self.unfinished()
 
     def unfinished(self) -> list[Run]:
         """The runs that have no record."""
