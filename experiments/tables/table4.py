@@ -1,8 +1,4 @@
-"""Table 4: UAS on the development set by system, mean and standard deviation over seeds, compared with the paper's.
-
-Made only from the records of a treebank's runs, so ``make report`` can rewrite it without any model. It is written to
-``results/NAME.md`` and ``.csv``.
-"""
+"""Table 4: UAS on the development set by system, mean and standard deviation over seeds, compared with the paper's."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

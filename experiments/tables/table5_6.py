@@ -1,8 +1,4 @@
-"""Tables 5 and 6: LAS on the test set by system, mean and standard deviation over seeds, compared with the paper's.
-
-Made only from records: those of a treebank's runs, and those of the shared task's systems. It is written to
-``results/NAME-test.md`` and ``.csv``.
-"""
+"""Tables 5 and 6: LAS on the test set by system, mean and standard deviation over seeds, compared with the paper's."""
 
 from collections import Counter
 from collections.abc import Sequence
