@@ -81,8 +81,11 @@ def settings_files(lang: str, settings: str) -> list[Path]:
 
 
 def settings_of(name: str) -> str:
-    """The settings in the name of a treebank, which is also that of the folder of its records; empty for the defaults."""
-    return next((path.stem for path in SETTINGS.glob("*.toml") if name.endswith("-" + path.stem)), "")
+    """The settings in the name of a treebank, which is also that of the folder of its records; empty for the defaults.
+
+    The name of some settings may end with that of others, as those of hu-my-authors: the longest counts.
+    """
+    return max((path.stem for path in SETTINGS.glob("*.toml") if name.endswith("-" + path.stem)), key=len, default="")
 
 
 def identified(lang: str, paths: dict[str, Path]) -> Treebank:

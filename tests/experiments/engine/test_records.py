@@ -41,6 +41,24 @@ def test_a_record_belongs_in_the_folder_of_its_settings(tmp_path, folder, settin
         records.load(folder, tmp_path)
 
 
+def test_names_of_settings_that_end_alike(tmp_path, monkeypatch):
+    folder = tmp_path / "settings"
+    folder.mkdir()
+    for name in ("authors", "my-authors", "all-my-authors", "ours"):
+        (folder / (name + ".toml")).touch()
+    monkeypatch.setattr(treebank, "SETTINGS", folder)
+    names = {
+        "hu": "",
+        "hu-ours": "ours",
+        "hu-authors": "authors",
+        "hu-my-authors": "my-authors",
+        "hu-all-my-authors": "all-my-authors",
+    }
+    assert {name: treebank.settings_of(name) for name in names} == names
+    record(tmp_path, "hu-my-authors", "mh3", 1, 80.0, settings_of="my-authors")
+    assert len(records.load("hu-my-authors", tmp_path)) == 1
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{}", "not json"])
 def test_a_broken_record_is_named(tmp_path, content):
     record(tmp_path, "eu", "mh3", 1, 80.0)
