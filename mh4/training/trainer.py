@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -264,7 +265,7 @@ class Trainer:
             self.model.save_all_but_weights(self.folder)
             return True
         finished = "summary.json" in names
-        changes = self._changes(finished)
+        there = self._settings_there(finished)
         if finished:
             if self.files.record("summary.json").get("sources") != self.sources:
                 raise InputError("%s: contains a model trained on other files; choose another folder" % self.folder)
@@ -272,14 +273,14 @@ class Trainer:
                 os.unlink(self.files.place("checkpoint.npz"))
             return False
         if "checkpoint.npz" in names:
-            self._resume(changes)
+            self._resume(there)
         else:  # interrupted before the first evaluation
             self.model.save_all_but_weights(self.folder)
             self._keep_metrics(0)
         return True
 
-    def _changes(self, finished: bool) -> dict[str, Any]:
-        """The settings that differ from those in the folder, with their values here; InputError if one of them may not."""
+    def _settings_there(self, finished: bool) -> dict[str, Any]:
+        """The settings that can change, with their values in the folder; InputError if another one, or one of a finished run, differs."""
         system, seed, config = description(self.files)
         one = {"system": (system, self.model.system.name), "seed": (seed, self.model.seed)}
         differing = {name: values for name, values in one.items() if values[0] != values[1]}
@@ -289,14 +290,14 @@ class Trainer:
                 "%s: contains a %smodel with other settings (%s); choose another folder"
                 % (self.folder, "finished " if finished else "", listed(differing))
             )
-        return {name: here for name, (_, here) in differing.items()}
+        return {name: attrgetter(name)(config) for name in CAN_CHANGE}
 
     def _checkpoint(self) -> None:
         state = {"progress": asdict(self.progress), "sources": self.sources}
         optimizer = np.frombuffer(self.optimizer.save(), dtype=np.uint8)
         self.model.save_weights(self.files.place("checkpoint.npz"), state=np.array(json.dumps(state)), optimizer=optimizer)
 
-    def _resume(self, changes: dict[str, Any]) -> None:
+    def _resume(self, there: dict[str, Any]) -> None:
         self.model.load_weights(self.files)  # the best so far must be there
         checkpoint = self.model.load_weights(self.files, "checkpoint.npz")
         try:
@@ -309,6 +310,10 @@ class Trainer:
             ) from None
         if state["sources"] != self.sources:
             raise InputError("%s: contains a training run on other files; choose another folder" % self.folder)
+        for change in progress.changes:  # the last may not have come to config.toml
+            there.update((name, value) for name, value in change.items() if name in there)
+        here = {name: attrgetter(name)(self.model.config) for name in there}
+        changes = {name: value for name, value in here.items() if value != there[name]}
         if changes and progress.weights not in ("", git_blob_id(self.files.place("weights.npz"))):
             # They are of an evaluation after the checkpoint, which other settings may not come to.
             raise InputError(
@@ -322,7 +327,7 @@ class Trainer:
         if changes:
             progress.changes.append({"updates": progress.updates, **changes})
             self._checkpoint()
-            write_text(self.files.place("config.toml"), self.model.describe())
+        write_text(self.files.place("config.toml"), self.model.describe())
 
     def _reseed(self) -> None:
         key = [self.model.seed, self.progress.evaluations]

@@ -15,6 +15,7 @@ from mh4.parser import config
 from mh4.parser.model import Model
 from mh4.parser.vocabulary import Vocabulary, normalised
 from mh4.training.trainer import Trainer
+from mh4.util.files import write_text
 from mh4.util.progress import Listener
 
 TIMING = ("seconds", "cpu_seconds", "tokens_per_second")
@@ -193,6 +194,32 @@ def test_how_long_a_resumed_training_goes_on_may_change(files, tmp_path):
     assert trainer(*longer).run() == summary
     with pytest.raises(InputError, match="a finished model with other settings .*training.max_updates is 24 there, 20 here"):
         trainer("training.evaluate_updates=7").run()
+
+
+@pytest.mark.parametrize("again, updates", [(24, 24), (20, 20), (16, 16)])
+def test_a_change_that_is_cut_off_is_noted_once(files, tmp_path, monkeypatch, again, updates):
+    """Between the checkpoint, which has it, and config.toml."""
+    everything = [conllu.read(files[name]) for name in "ac"]
+
+    def trainer(most, listener=None):
+        changed = config.with_settings(SHORT, ["training.max_updates=%d" % most])
+        return Trainer("mst", changed, *everything, str(tmp_path), listener=listener)
+
+    def cut_off(path, text):
+        if path.endswith("config.toml"):
+            raise KeyboardInterrupt
+        write_text(path, text)
+
+    with pytest.raises(KeyboardInterrupt):
+        trainer(20, listener=Cut(evaluations=2)).run()
+    with monkeypatch.context() as patched:
+        patched.setattr("mh4.training.trainer.write_text", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            trainer(24).run()
+    summary = trainer(again).run()
+    noted = [24] if again == 24 else [24, again]
+    assert summary["changes"] == [{"updates": 10, "training.max_updates": most} for most in noted]
+    assert summary["updates"] == updates and "max_updates = %d\n" % again in (tmp_path / "config.toml").read_text()
 
 
 def test_less_patience_lets_the_rate_fall_first(files, tmp_path):
