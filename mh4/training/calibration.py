@@ -19,7 +19,8 @@ _SENTENCES = 500  # to fit the temperature on, at most: enough for one number
 
 
 def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | None:
-    """The best temperature for the gold arcs of these sentences (at most 500 of them); None if the system has no marginals."""
+    """The best temperature for the gold arcs of these sentences (at most 500 of them), 1 if none is better; None if the system has no
+    marginals."""
     model = parser.model
     marginalize, single_root = model.system.marginals, model.config.scorer.single_root
     if marginalize is None:
@@ -39,7 +40,9 @@ def calibrate(parser: Parser, sentences: Sequence[Sentence]) -> Calibration | No
         return negative_log_likelihood(np.concatenate(probabilities))
 
     best = math.exp(golden_section(lambda x: nll(math.exp(x)), math.log(_LOWEST), math.log(_HIGHEST)))
-    return Calibration(best, nll(best), nll(1.0))
+    found, uncalibrated = nll(best), nll(1.0)
+    # Of sentences of one word, which have one tree, all temperatures are as good; of very few, there may be several minima.
+    return Calibration(best, found, uncalibrated) if found < uncalibrated else Calibration(1.0, uncalibrated, uncalibrated)
 
 
 def golden_section(function: Callable[[float], float], low: float, high: float) -> float:

@@ -210,6 +210,12 @@ def test_training_ends_with_calibration(trained):
     assert calibrate(Parser(untrained("mh5-hybrid", dev)), dev) is None
 
 
+def test_sentences_of_one_word_leave_the_temperature_at_1(tmp_path):
+    """They have one tree, of probability 1 at any temperature."""
+    one = [conllu.Sentence(["x"], ["X"], ["_"], ["_"], heads=np.array([-1, 0], dtype=np.int32), deprels=["root"])] * 3
+    assert calibrate(Parser(untrained("mst", toy.sentences(tmp_path)[:5])), one).temperature == 1
+
+
 def test_arcs_outside_the_class_do_not_make_the_likelihood_infinite():
     assert negative_log_likelihood(np.array([1, 0])) == pytest.approx(-np.log(1e-3) / 2)
 
