@@ -17,6 +17,7 @@ import click
 from experiments import paper
 from experiments.engine import options, records, shared_task
 from experiments.engine.command import Study
+from experiments.engine.ensembles import ALL, MEMBERS
 from experiments.engine.provenance import report_written, shown
 from experiments.engine.record_fields import Record
 from experiments.engine.run import LIKELIHOOD, duration
@@ -422,8 +423,8 @@ def _differing(runs: Mapping[str, Sequence[Record]]) -> list[str]:
 
 
 def _outdated(runs: Mapping[str, Sequence[Record]]) -> list[str]:
-    """Ensembles of models that have been trained again since."""
-    found = []
+    """Ensembles of models that have been trained again since, and those of all seeds from before there were more."""
+    found, lacking = [], []
     for name, mine in runs.items():
         scores = {(run["system"], run["seed"]): run["dev_uas"] for run in mine}
         for run in mine:
@@ -431,7 +432,14 @@ def _outdated(runs: Mapping[str, Sequence[Record]]) -> list[str]:
             other = ["%s seed %d" % (one["system"], one["seed"]) for one, now in members if now not in (None, one.get("dev_uas"))]
             if other:
                 found.append("%s %s seed %d: of another %s." % (name, run["system"], run["seed"], ", ".join(other)))
-    return ["Combined before their members were trained again: " + " ".join(found)] if found else []
+            seeds = {one["seed"] for one in run.get("members", [])}
+            later = [seed for seed in compare.common_seeds(mine, MEMBERS) if seed not in seeds] if run["system"] == ALL else []
+            if later:
+                lacking.append("%s lacks seed %s." % (name, ", ".join(map(str, later))))
+    return [
+        *(["Combined before their members were trained again: " + " ".join(found)] if found else []),
+        *(["%s, combined before all seeds were recorded: " % ALL + " ".join(lacking)] if lacking else []),
+    ]
 
 
 def _missing(runs: Mapping[str, Sequence[Record]], langs: Sequence[str]) -> list:

@@ -15,7 +15,7 @@ from samples import record, study, usage
 import mh4
 from experiments.engine import ensembles, predictions, records, ways_of_voting
 from experiments.engine.ensembles import ALL, MEMBERS, name_of, record_all_seeds
-from experiments.engine.records import TREES, TREES_BLOB
+from experiments.engine.records import RECORD, TREES, TREES_BLOB
 from experiments.engine.run import Run
 from experiments.engine.treebank import identified, located, with_test
 from experiments.engine.ways_of_voting import WAYS
@@ -227,6 +227,14 @@ def test_the_ensemble_of_all_seeds_needs_only_recorded_trees(tmp_path, paths, ca
         predictions.heads(kept.path(Run(ALL, 0, tmp_path), TREES), paths["dev"], sentences)[0].tolist()
         == sentences[0].heads.tolist()
     )
+
+    assert not report._outdated({"toy": records.load("toy", tmp_path)})
+    for system in MEMBERS[1:]:
+        keep(Run(system, 3, tmp_path), 73.0, paths["dev"])
+    (outdated,) = report._outdated({"toy": records.load("toy", tmp_path)})
+    assert outdated == "ensemble-all, combined before all seeds were recorded: toy lacks seed 3."
+    for system in MEMBERS[1:]:
+        kept.path(Run(system, 3, tmp_path), RECORD).unlink()
 
     shutil.copy(*(kept.path(Run(MEMBERS[0], seed, tmp_path), TREES) for seed in (2, 1)))
     with pytest.raises(InputError, match="does not have the trees of %s seed 1: " % MEMBERS[0]):
