@@ -269,7 +269,8 @@ def effects(plan: Plan, found: Measured, score: str) -> Table:
     for row in plan.rows:
         for system in row.systems if _belongs(plan, found, row) else ():
             by_lang = [found.effect(row.name, system, [lang], score) for lang in found.langs]
-            mean = found.effect(row.name, system, found.langs, score) if len(found.langs) > 1 else None
+            tried = [lang for lang, effect in zip(found.langs, by_lang, strict=True) if effect]
+            mean = found.effect(row.name, system, tried, score) if len(tried) > 1 else None
             runs, compared = (found.runs(name, system) for name in (row.name, ""))
             number = "%d / %d" % (runs, compared) if runs else "no runs yet"
             body.append([row.name, system, number, *(plus_minus(*each, "%+.2f") if each else "" for each in (*by_lang, mean))])
@@ -314,7 +315,7 @@ SAID = """\
 Each row is some settings of [the authors' runs](../settings/authors.toml) that differ from ours, and is tried by itself. An
 effect is that of the authors' values: UAS or LAS on the development set with them less that with ours, while all other
 settings are ours or, at the end, the authors'; mean over seeds and, if there are several, its standard error. Runs: those with
-the row changed, and those without, of all treebanks together."""
+the row changed, and those without, of all treebanks together. Mean: over the treebanks that the row was tried on."""
 
 
 def _how(plan: Plan, within: Within) -> list[Part]:

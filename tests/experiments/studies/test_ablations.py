@@ -304,6 +304,8 @@ def test_effects_and_their_standard_errors():
     theirs = cells(ablations.effects(SMALL, made_up(THEIRS), "uas"))  # what changes there is from the authors' to ours
     assert theirs[0][3:] == ["+0.10 ± 0.26", "-0.60 ± 0.19", "-0.25 ± 0.16"]
     assert [row[0] for row in theirs] == ["a", "c"]  # tried, and planned
+    more = dataclasses.replace(made_up(SHORT), langs=("el", "got", "hu"))  # el: only of another row
+    assert cells(ablations.effects(SMALL, more, "uas"))[0][3:] == ["", "-0.10 ± 0.26", "+0.60 ± 0.19", "+0.25 ± 0.16"]
 
 
 def test_without_two_seeds_of_anything_there_are_no_errors():
