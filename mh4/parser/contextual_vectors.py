@@ -6,7 +6,8 @@ and parsing may be given in any order, and what is not in them is noticed. ``exa
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +79,20 @@ class Contextual:
         whole, rows = sentence, slice(None)
         if isinstance(sentence, Window):
             whole, rows = sentence.whole, slice(sentence.start, sentence.start + len(sentence))
+        with self._found(whole) as (said, stored):
+            matrix = stored[rows].astype(np.float32)
+        if not np.isfinite(matrix).all():
+            raise InputError("%s: some numbers are infinite or none at all" % said)
+        return matrix
+
+    def check(self, sentence: Sentence) -> None:
+        """Raises InputError as `of` does, except for numbers, which are not read."""
+        with self._found(sentence):
+            pass
+
+    @contextmanager
+    def _found(self, whole: Sentence) -> Iterator[tuple[str, Any]]:
+        """What messages call the matrix of a sentence, and the matrix, still in its file; to be read in the block."""
         where, name = whole.name or shown(whole.words), key(whole.words)
         found = self._files.get(name)
         if found is None:
@@ -91,9 +106,6 @@ class Contextual:
                     "%s: vectors of %s: %s of the shape %s, expected F16, F32 or F64 of the shape %s"
                     % (path, where, stored.get_dtype(), stored.get_shape(), expected)
                 )
-            matrix = stored[rows].astype(np.float32)
+            yield "%s: vectors of %s" % (path, where), stored
         except (self._error, TypeError, AttributeError, ValueError) as error:
             raise InputError("%s: the vectors of %s cannot be read (%s)" % (path, where, error)) from None
-        if not np.isfinite(matrix).all():
-            raise InputError("%s: vectors of %s: some numbers are infinite or none at all" % (path, where))
-        return matrix

@@ -3,7 +3,7 @@
 import hashlib
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -99,12 +99,17 @@ class Model:
         arrays, self.encoder.contextual, self.temperature = state
         self._set(arrays)
 
-    def read_contextual(self, paths: reading.Paths) -> None:
-        """Take the contextual vectors of sentences from these files. Raises InputError if these are not such as the model knows."""
+    def read_contextual(self, paths: reading.Paths, sentences: Iterable[Sentence] = ()) -> None:
+        """Take the contextual vectors of sentences from these files.
+
+        Raises InputError if these are not such as the model knows, or if they lack those of one of `sentences`.
+        """
         found, dimensions = Contextual(paths), self.config.encoder.contextual
         if found.dimensions != dimensions:
             known = "needs vectors of %d dimensions" % dimensions if dimensions else "was trained without contextual vectors"
             raise InputError("%s: vectors of %d dimensions, but the model %s" % (found.paths[0], found.dimensions, known))
+        for sentence in sentences:
+            found.check(sentence)
         self.encoder.contextual = found
 
     def build(self, sentences: Sequence[Sentence], rng: "np.random.Generator | None" = None) -> "Scores":

@@ -102,7 +102,7 @@ class Trainer:
         if first:
             self.model.begin_with(first)
         if contextual:
-            self.model.read_contextual(contextual)
+            self.model.read_contextual(contextual, [*train, *dev])  # now, not when their turn comes
         self.trees = [self._training_tree(sentence) for sentence in train]
         self.left_out = sum(tree is None for tree in self.trees)
         if self.left_out == len(train):

@@ -154,3 +154,14 @@ def test_what_is_refused(sentences, files, tmp_path):
     ):
         save_file({key(words): matrix}, tmp_path / "bad")
         assert message in refused(lambda: Contextual([str(tmp_path / "bad")]).of(sentences[0]))
+
+
+def test_training_begins_only_with_vectors_of_all_its_sentences(sentences, files, tmp_path):
+    save_file({key(s.words): np.zeros((9, DIMENSIONS), np.float32) for s in sentences[:1]}, tmp_path / "bad")
+
+    def said(train, dev, contextual):
+        return refused(lambda: Trainer("mst", SETTINGS, train, dev, str(tmp_path / "model"), contextual=contextual))
+
+    assert "sentence 41 (toy-train-41): no vectors of this sentence" in said(sentences[:30], sentences[30:41], files)
+    assert "sentence 41 (toy-train-41): no vectors of this sentence" in said(sentences[:41], sentences[30:40], files)
+    assert "of the shape" in said(sentences[:1], sentences[:1], [str(tmp_path / "bad")])
