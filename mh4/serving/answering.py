@@ -91,12 +91,12 @@ def _written(task: Task, blocks: Sequence[Block]) -> str:
 
 
 def _drawn(task: Task, blocks: Sequence[Block]) -> str:
-    if task.output == SVG:
-        parses = _parsed(task, task.models[0], blocks)
-        return sheet([picture(parsed.words, parsed.heads, parsed.deprels, parsed.probabilities) for parsed in parses])
-    by_model = [_parsed(task, name, blocks, transitions=True) for name in task.models]
+    by_model = [_parsed(task, name, blocks, transitions=task.output == PAGE) for name in task.models]
     views = [
         analyses.parsed(number, block, parses)
         for number, (block, *parses) in enumerate(zip(blocks, *by_model, strict=True), start=1)
     ]
+    if task.output == SVG:
+        drawn = [(shown.words, tree) for shown in views for tree in shown.analyses]
+        return sheet([picture(words, tree.heads, tree.deprels, tree.probabilities) for words, tree in drawn])
     return page(views, task.models)

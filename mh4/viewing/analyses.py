@@ -1,16 +1,16 @@
 """Reads what there is to show: the sentences of a CoNLL-U file with their trees, beside those of another file or of a model."""
 
 import math
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
 
 import numpy as np
 
 from mh4.data import conllu
 from mh4.data.conllu import Block, Sentence
-from mh4.errors import InputError
+from mh4.errors import InputError, OutOfMemory
 
 _Numbered = Iterator[tuple[int, tuple[Block, list[Block]]]]  # the number of each sentence, its block and those of other files
 
@@ -64,8 +64,7 @@ def read(path: str, second: str | None = None, model: str | None = None, sentenc
 
 def parsed(number: int, block: Block, parses: Sequence[Sentence]) -> SentenceView:
     """Sentence `number` of a file as one or two models have parsed it."""
-    lemmas = block.column(conllu.LEMMA)
-    return _shown(number, block, [_of(sentence, lemmas) for sentence in parses])
+    return _shown(number, block, [_predicted(sentence, block) for sentence in parses])
 
 
 def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
@@ -83,15 +82,21 @@ def _only(wanted: str, pairs: _Numbered, file: str) -> _Numbered:
 
 
 def _with_model(folder: str, blocks: Iterator[tuple[int, Block]]) -> Iterator[SentenceView]:
-    """The sentences with their own analysis and the model's, parsed some at a time."""
+    """The sentences with their own analysis and the model's, which are parsed as `mh4 parse` does, also where they are long."""
+    from mh4.parser import parallel
     from mh4.parser.parsing import Parser
 
     parser = Parser.load(folder)
-    while chunk := list(islice(blocks, 500)):
-        sentences = [block.sentence for _, block in chunk]
-        parsed = parser.parse(sentences, confidence=parser.model.system.marginals is not None, transitions=True)
-        for (number, block), sentence in zip(chunk, parsed, strict=True):
-            yield _shown(number, block, [_analysis(block), _of(sentence, block.column(conllu.LEMMA))])
+    numbers: deque[int] = deque()
+
+    def given() -> Iterator[Block]:
+        for number, block in blocks:
+            numbers.append(number)
+            yield block
+
+    confidence = parser.model.system.marginals is not None
+    for block, sentence in parallel.parse(lambda: parser, (), given(), confidence=confidence, transitions=True):
+        yield _shown(numbers.popleft(), block, [_analysis(block), _predicted(sentence, block)])
 
 
 def _shown(number: int, block: Block, analyses: list[Analysis]) -> SentenceView:
@@ -103,6 +108,13 @@ def _analysis(block: Block) -> Analysis:
     analysis = _of(block.sentence, block.column(conllu.LEMMA))
     probabilities = np.array([1.0, *map(_probability, block.column(conllu.MISC))])
     return analysis if np.isnan(probabilities[1:]).all() else replace(analysis, probabilities=probabilities)
+
+
+def _predicted(sentence: Sentence, block: Block) -> Analysis:
+    """What a model says. Raises OutOfMemory if it is nothing, as not even the shortest windows of the sentence fit into the memory."""
+    if sentence.heads is None:
+        raise OutOfMemory("%s: not enough memory to parse %d words" % (sentence.name or "a sentence", len(sentence)))
+    return _of(sentence, block.column(conllu.LEMMA))
 
 
 def _of(sentence: Sentence, lemmas: list[str]) -> Analysis:
