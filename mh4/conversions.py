@@ -2,11 +2,12 @@
 
 from typing import Any
 
+import numpy as np
 from conllu.models import Token, TokenList
 from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS
 
 from mh4.data.conllu import ARC_PROB, ARC_PROB_FORMAT, Sentence
-from mh4.errors import InputError, needs
+from mh4.errors import InputError, needs, shown
 
 
 def to_token_list(sentence: Sentence) -> TokenList:
@@ -30,7 +31,7 @@ def to_udapi(sentence: Sentence) -> Any:
         if word.probability is not None:
             nodes[-1].misc[ARC_PROB] = ARC_PROB_FORMAT % word.probability
     if sentence.heads is not None:
-        for node, head in zip(nodes[1:], sentence.heads[1:].tolist(), strict=True):
+        for node, head in zip(nodes[1:], np.asarray(sentence.heads)[1:].tolist(), strict=True):
             node.parent = nodes[head]
     return root
 
@@ -39,27 +40,43 @@ def to_spacy(sentence: Sentence, vocab: Any = None) -> Any:
     """A spacy.tokens.Doc with the words, tags and tree; vocab: a spacy.vocab.Vocab, by default a new one.
 
     Words are separated by single spaces, and spaCy's root, which is its own head, has the label ROOT. Raises InputError for several
-    roots, and NotInstalled without spaCy.
+    roots, and for UPOS and FEATS that spaCy cannot have, and NotInstalled without spaCy.
     """
     with needs("this", "spacy", "spacy"):
         from spacy.tokens import Doc
         from spacy.vocab import Vocab
+    where = sentence.name or "the sentence"
     columns: dict[str, Any] = {"words": sentence.words}
     if sentence.heads is not None:
-        if (sentence.heads[1:] == 0).sum() > 1:
-            raise InputError(
-                "%s has several roots, each of which spaCy takes for a sentence of its own" % (sentence.name or "the sentence")
-            )
-        columns["heads"] = [head - 1 if head else k for k, head in enumerate(sentence.heads[1:].tolist())]
+        heads = np.asarray(sentence.heads)[1:].tolist()
+        if heads.count(0) > 1:
+            raise InputError("%s has several roots, each of which spaCy takes for a sentence of its own" % where)
+        columns["heads"] = [head - 1 if head else k for k, head in enumerate(heads)]
         deprels = sentence.deprels or ["dep"] * len(sentence)  # as spaCy calls a relation that is not known
-        columns["deps"] = ["ROOT" if head == 0 else dep for head, dep in zip(sentence.heads[1:], deprels, strict=True)]
-    for name, tags in (("pos", sentence.upos), ("tags", sentence.xpos), ("morphs", sentence.feats)):
+        columns["deps"] = ["ROOT" if head == 0 else dep for head, dep in zip(heads, deprels, strict=True)]
+    for name, column, tags in (
+        ("pos", "UPOS", sentence.upos),
+        ("tags", "XPOS", sentence.xpos),
+        ("morphs", "FEATS", sentence.feats),
+    ):
         if tags:
             columns[name] = ["" if tag == "_" else tag for tag in tags]
+            for tag in columns[name]:
+                if not is_known(column, tag):
+                    raise InputError("%s has %s %s, which spaCy does not have" % (where, column, shown(tag)))
     doc = Doc(vocab or Vocab(), **columns)
     if sentence.heads is not None:
         check_sentences(doc, 1)
     return doc
+
+
+def is_known(column: str, tag: str) -> bool:
+    """Whether spaCy can have this in a column: "UPOS" of its own, "FEATS" that are all NAME=VALUE, and any "XPOS"."""
+    if column == "UPOS":
+        from spacy.parts_of_speech import IDS
+
+        return tag in IDS
+    return column == "XPOS" or not tag or all(feature.count("=") == 1 for feature in tag.split("|"))
 
 
 def check_sentences(doc: Any, expected: int) -> None:

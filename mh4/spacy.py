@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 from spacy.util import minibatch
 
-from mh4.conversions import check_sentences
+from mh4.conversions import check_sentences, is_known
 from mh4.data.conllu import Sentence
 from mh4.errors import InputError
 from mh4.parser.parsing import Parser
@@ -30,8 +30,8 @@ class Component:
     root is its own head and has the label ROOT. What is set of a Doc with crossing arcs is right, though spaCy's `subtree`, in the order of
     the text, has gaps.
 
-    Raises InputError as Parser.load does and if the model predicts no tags; later for a Doc without sentences, and for UPOS that spaCy does
-    not have.
+    Raises InputError as Parser.load does and if the model predicts no tags; later for a Doc without sentences, and for UPOS and FEATS
+    that spaCy does not have.
     """
 
     def __init__(self, nlp: Language, name: str, model: str, tags: bool, decode: str | None) -> None:
@@ -71,11 +71,10 @@ class Component:
         for column in self._tags:
             for token, tag in zip(words, getattr(parsed, column), strict=True):
                 value = "" if tag == "_" else tag
+                if not is_known(column.upper(), value):
+                    raise InputError("the model has predicted %s %s, which spaCy does not have" % (column.upper(), tag))
                 if column == "upos":
-                    try:
-                        token.pos_ = value
-                    except ValueError:
-                        raise InputError("the model has predicted UPOS %s, which spaCy does not have" % tag) from None
+                    token.pos_ = value
                 elif column == "xpos":
                     token.tag_ = value
                 else:

@@ -1,5 +1,7 @@
 """mh4 as a component of spaCy pipelines, after the blank Hungarian tokenizer: `make spacy-test` runs this."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import toy
@@ -98,6 +100,17 @@ def test_tags_where_asked(model):
     first = next(doc.sents)
     assert [token.pos_ for token in first] == parsed.upos
     assert [token.tag_ or "_" for token in first] == parsed.xpos and [str(token.morph) or "_" for token in first] == parsed.feats
+
+
+def test_tags_that_spacy_does_not_have_are_refused(model, monkeypatch):
+    nlp = pipeline(model, tags=True)
+    component = nlp.get_pipe("mh4")
+    parse = component._parser.parse
+    for column, tag in (("upos", "V"), ("feats", "nom"), ("feats", "A=b=c")):
+        strange = lambda given: [replace(one, **{column: [tag] * len(one)}) for one in parse(given)]  # noqa: B023, E731
+        monkeypatch.setattr(component._parser, "parse", strange)
+        with pytest.raises(InputError, match="the model has predicted %s %s, which spaCy does not have" % (column.upper(), tag)):
+            nlp(TEXT)
 
 
 def test_white_space_is_no_word(model):

@@ -1,5 +1,6 @@
 """Sentences as CoNLL-U and as objects of conllu, udapi and spaCy, and their words."""
 
+import re
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -132,6 +133,21 @@ def test_objects_of_spacy():
     assert [token.pos_ for token in doc] == PARSED.upos and str(doc[1].morph) == "Case=Acc|Number=Sing"
 
 
+@pytest.mark.parametrize("column, tag", [("upos", "V"), ("feats", "nom"), ("feats", "A=1|"), ("feats", "A=b=c")])
+def test_tags_that_spacy_does_not_have(column, tag):
+    pytest.importorskip("spacy", reason="spaCy is not installed")
+    with pytest.raises(
+        InputError, match=r"^the sentence has %s '%s', which spaCy does not have$" % (column.upper(), re.escape(tag))
+    ):
+        conversions.to_spacy(Sentence(["a", "b"], **{column: ["_", tag]}))
+
+
+def test_heads_may_be_a_list():
+    listed = Sentence(["a", "b"], heads=[-1, 2, 0])
+    assert [node.parent.ord for node in conversions.to_udapi(listed).descendants] == [2, 0]
+    assert [token["head"] for token in conversions.to_token_list(listed)] == [2, 0]
+
+
 def test_a_tree_without_labels_for_spacy(monkeypatch):
     tokens, vocab = (
         SimpleNamespace(Doc=lambda vocab, **columns: SimpleNamespace(sents=[0], **columns)),
@@ -142,7 +158,7 @@ def test_a_tree_without_labels_for_spacy(monkeypatch):
     with pytest.raises(InputError, match="^the sentence has several roots"):
         conversions.to_spacy(Sentence(["a", "b"], heads=np.array([-1, 0, 0], dtype=np.int32)))
     assert conversions.to_spacy(Sentence(["a"], xpos=["_"])).tags == [""]
-    doc = conversions.to_spacy(Sentence(["a", "b"], heads=np.array([-1, 2, 0], dtype=np.int32)))
+    doc = conversions.to_spacy(Sentence(["a", "b"], heads=[-1, 2, 0]))
     assert vars(doc) == {"sents": [0], "words": ["a", "b"], "heads": [1, 1], "deps": ["dep", "ROOT"]}
 
 
