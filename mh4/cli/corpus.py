@@ -163,7 +163,8 @@ def join(folder: str, output: str, rejects: str | None) -> None:
     """Write the parse of each file of the input, byte for byte what `mh4 parse` writes, when all shards in FOLDER are done.
 
     In the folder OUT, each has the name of its input, relative to the folder that was given; of two with the same name, the second is
-    called NAME-2.conllu. OUT is compressed if it is called .gz, .bz2, .xz or .zst, as are those whose input is.
+    called NAME-2.conllu. OUT is compressed if it is called .gz, .bz2, .xz or .zst, as are those whose input is. A file that has changed
+    since it was parsed is named.
     """
     from mh4.corpus import joining
     from mh4.corpus.folder import Folder
@@ -172,7 +173,8 @@ def join(folder: str, output: str, rejects: str | None) -> None:
     begun = found.load()
     if rejects and not begun.settings.rejects:
         raise InputError("%s: nothing was set aside, as it was parsed without --rejects" % folder)
-    joining.join(found, begun, output, rejects)
+    for path in dict.fromkeys(joining.join(found, begun, output, rejects)):
+        say("mh4: %s: changed since it was parsed, or its time has; joined is the parse of what it was" % path, err=True)
 
 
 def _check_workers(scheduler: str | None, slurm: str | None) -> None:

@@ -28,6 +28,7 @@ class Display:
         self.folder, self.corpus, self.total, self.quiet = folder, corpus, total, quiet
         self.shards = self.sentences = self.words = self.bytes = self.failures = self.workers = 0
         self._new_words = self._new_bytes = 0
+        self._problems: set[str] = set()
         self._start = self._said = time.monotonic()
         self._console = console()
         # Elsewhere than on a terminal, this shows nothing.
@@ -64,9 +65,11 @@ class Display:
             self.say("%s, shard %d, %s: %s (log: %s)" % (*where, reason, self.folder.log(shard)))
 
     def problem(self, message: str) -> None:
-        """Something else has failed, such as a file that cannot be read."""
-        self.failures += 1
-        self.say(message)
+        """Something else has failed, such as a file that cannot be read; said once."""
+        if message not in self._problems:
+            self._problems.add(message)
+            self.failures += 1
+            self.say(message)
 
     def say(self, message: str) -> None:
         """Print a message above the display."""

@@ -51,7 +51,7 @@ def parse(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> 
     drive(parsing.parse, folder, corpus, pool, display, wanted, TRIES)
     for number, one in enumerate(corpus.inputs):
         if planning.changed(folder, number, one.path):
-            display.problem("%s: changed while it was parsed: name another folder to parse what it is now" % one.path)
+            display.problem(str(planning.has_changed(one.path)))
 
 
 def verify(folder: Folder, corpus: Corpus, pool: "Workers", display: Display) -> None:

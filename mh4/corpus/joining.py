@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from mh4.corpus import verifying
+from mh4.corpus import planning, verifying
 from mh4.corpus.cutting import Shard
 from mh4.corpus.folder import Corpus, Folder
 from mh4.corpus.settings import Settings
@@ -44,9 +44,10 @@ def _check(paths: Sequence[str], folder: Folder, corpus: Corpus) -> None:
         written.add(place)
 
 
-def join(folder: Folder, corpus: Corpus, output: str, rejects: str | None = None) -> None:
+def join(folder: Folder, corpus: Corpus, output: str, rejects: str | None = None) -> list[str]:
     """Write the parse of each file, whole or not at all, and what was rejected to `rejects`.
 
+    Returns the files that seem to have changed since they were parsed, and are still there; what is written is the parse of what they were.
     Raises InputError if a shard is not done or is damaged, and if a file of the input or of the corpus would be overwritten.
     """
     shards = verifying.planned(folder, corpus)
@@ -57,6 +58,8 @@ def join(folder: Folder, corpus: Corpus, output: str, rejects: str | None = None
         _write(path, _parses(folder, of_file, corpus.settings))
     if rejects is not None:
         _write(rejects, (_content(folder, shard, corpus.settings, "rejects")[0] for shard in shards))
+    there = ((number, one.path) for number, one in enumerate(corpus.inputs) if os.path.exists(one.path))
+    return [path for number, path in there if planning.changed(folder, number, path)]
 
 
 def _parses(folder: Folder, shards: Iterable[Shard], settings: Settings) -> Iterator[bytes]:

@@ -26,7 +26,7 @@ def shards(
     if complete and planned != status:  # by which it may have the same shards as before
         with compression.opened(path) as stream:
             if [shard for shard, _ in cut(stream, file, size)] != known:
-                raise _changed(path)
+                raise has_changed(path)
     if not complete or planned != status:  # also to be without lines that do not belong to it
         known = known if complete or planned == status else []
         make_folder(os.path.dirname(plan))
@@ -45,7 +45,7 @@ def shards(
             if wanted(shard):
                 yield shard, content if compressed else None
     if _status(path) != status:
-        raise _changed(path)
+        raise has_changed(path)
     append_line(plan, json.dumps(_end(known)))
 
 
@@ -102,7 +102,8 @@ def _status(path: str) -> dict[str, int]:
     return {"bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
 
 
-def _changed(path: str) -> InputError:
+def has_changed(path: str) -> InputError:
+    """The error for a file that is no longer what was cut."""
     return InputError("%s: changed since it was cut into shards: name another folder to parse what it is now" % path)
 
 

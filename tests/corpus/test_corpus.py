@@ -173,8 +173,13 @@ def test_a_file_that_changes(folder, monkeypatch):
     assert same_as_mh4_parse(folder)
     os.utime(path, (1, 1))  # which changes nothing in it
     assert "8 shards" in parse()
+    assert mh4("corpus", "join", "out", "-o", "joined/") == ""
     path.write_bytes(content + b"1\tx" + b"\t_" * 8 + b"\n\n")
+    assert parse(code=1).count("%s: changed" % path) == 1
     assert "mh4: %s: changed since it was cut into shards: name another folder" % path in parse(code=1)
+    assert mh4("corpus", "join", "out", "-o", "joined/").startswith("mh4: %s: changed since it was parsed" % path)
+    path.unlink()
+    assert mh4("corpus", "join", "out", "-o", "joined/") == ""
 
 
 def test_verify_finds_what_is_wrong(folder):
