@@ -153,7 +153,7 @@ def _decode(arcs: np.ndarray, k: float | None, single_root: bool) -> np.ndarray:
 
 def _degree(name: str) -> float | None:
     """The k of a class MH_k, None for "1ec". Any tree is derived by some large enough k."""
-    if name in _DEGREES:
+    if isinstance(name, str) and name in _DEGREES:
         return _DEGREES[name]
     match = re.fullmatch(r"mh([0-9]+)", str(name))
     if not match or int(match[1]) < 3:

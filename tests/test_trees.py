@@ -381,7 +381,7 @@ def test_heads_that_are_no_tree(function, heads, message):
         function(np.array(heads))
 
 
-@pytest.mark.parametrize("name", ["mh", "mh2", "mh4x", "planar", ""])
+@pytest.mark.parametrize("name", ["mh", "mh2", "mh4x", "planar", "", None, ["mh4"]])
 def test_no_such_class(name):
     for function in (trees.in_class, trees.nearest):
         with pytest.raises(ValueError, match="(?i)class"):

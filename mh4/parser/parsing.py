@@ -285,7 +285,7 @@ def as_sentences(given: Unparsed, segmenter: "Segmenter | Path | None" = None) -
         from mh4.data.segmenter import Segmenter
 
         if not isinstance(segmenter, Segmenter):
-            if not isinstance(segmenter, (str, PathLike)) or not segmenter:
+            if not isinstance(segmenter, (str, bytes, PathLike)) or not segmenter:
                 raise InputError("segmenter cannot be %s, expected the path of a segmenter" % shown(segmenter))
             segmenter = Segmenter(path_of(segmenter))
         segment = segmenter.sentences

@@ -193,7 +193,7 @@ def test_a_parser_takes_raw_text_with_a_segmenter(trained, model):
     parser, text = mh4.load(model), "Ta zenita wibonit mosuro. Foskla pisola gundet."
     segmented = Segmenter(trained).sentences(text)
     assert [word for sentence in segmented for word in sentence.words][:2] == ["Ta", "zenita"]
-    for one in (trained, Segmenter(trained)):
+    for one in (trained, os.fsencode(trained), Segmenter(trained)):
         found = parser.parse([text, "", ["ta"]], segmenter=one)
         assert [s.words for s in found] == [*(s.words for s in segmented), ["ta"]]
         assert [s.heads.tolist() for s in found[:-1]] == [s.heads.tolist() for s in parser.parse(text, segmenter=one)]

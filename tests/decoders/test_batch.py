@@ -199,6 +199,7 @@ class TestErrors:
         "change, message",
         [
             ({"name": "mh6"}, "no decoder 'mh6'; there are mh3, mh4, mh5, mst, 1ec"),
+            ({"name": ["mh4"]}, r"no decoder \['mh4'\]; there are"),
             ({"lengths": [2, 5, 3]}, "lengths: sentence 1 has 5 words, but the arrays have room for 0 to 4"),
             ({"lengths": [2, -1, 3]}, "lengths: sentence 1 has -1 words"),
             ({"lengths": [2.0, 4.0, 3.0]}, "lengths: expected a vector of integers, got dtype float64"),

@@ -60,7 +60,7 @@ DECODERS = {
 
 def decoder(name: str) -> Decoder:
     """That of a name."""
-    if name not in DECODERS:
+    if not isinstance(name, str) or name not in DECODERS:
         raise ValueError("no decoder %r; there are %s" % (name, ", ".join(DECODERS)))
     return DECODERS[name]
 
