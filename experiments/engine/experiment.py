@@ -110,6 +110,7 @@ class Experiment:
         except InputError as error:  # training is done, and other runs continue
             print("%s: %s" % (run.name, error), file=sys.stderr)
             trees.unlink(missing_ok=True)  # they may be another model's
+            done.unlink(missing_ok=True)  # of trees that are no longer there
             return
         found = {"test_" + name.lower(): scores[name].f1 for name in ("UAS", "LAS") if scores}
         write_text(str(done), json.dumps({**found, **tested, TREES_BLOB: git_blob_id(trees)}, indent=1) + "\n")

@@ -226,6 +226,11 @@ def test_a_model_that_cannot_parse_has_no_test_scores(run, stand_in, tmp_path, c
     assert kept(tmp_path, "toy/mst-seed1")["test_las"] == mh3["test_las"]
     assert trees(results / "mst-seed1.trees.gz") == trees(results / "mh3-seed1.trees.gz")
 
+    (stand_in / "mute").write_text("mst-1")  # and then no longer
+    (results / "mst-seed1.trees.gz").unlink()
+    assert run(*toy("--seeds", "1")) == 0
+    assert not {"trees_git_blob", "test_las"} & set(kept(tmp_path, "toy/mst-seed1"))
+
 
 @pytest.mark.slow
 def test_a_model_parses_once_unless_its_trees_are_lost(run, stand_in, tmp_path):
