@@ -1,20 +1,15 @@
-"""The bi-LSTM over many sequences, as a node of DyNet and by steps, equals the plain one, word by word."""
+"""The bi-LSTM over many sequences, a node of DyNet, equals the plain one, word by word, in numpy and in DyNet's own operations."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from mh4.parser.network import lstm
 from mh4.parser.network.graph import dy
-from mh4.parser.network.lstm import BiLSTM, Layer, Packing
+from mh4.parser.network.lstm import BiLSTM, Layer
 
 LENGTHS = [[4], [1], [3, 3], [2, 5, 1, 5, 3], [1, 1, 1], [9, 1, 1, 12, 30] + [2] * 20]
-
-
-@pytest.fixture(params=["as_node", "by_steps"])
-def way(request, monkeypatch):
-    """The way in which a layer is computed."""
-    monkeypatch.setattr(Layer, "as_node", getattr(Layer, request.param))
-    return request.param
 
 
 def sigmoid(x):
@@ -22,7 +17,7 @@ def sigmoid(x):
 
 
 def plain_lstm(weights, vectors, state_mask=1.0, cell_mask=1.0):
-    """The coupled-gate LSTM with peepholes on one sequence (inputs, n), step by step in numpy; weights as of LSTM.weights."""
+    """The coupled-gate LSTM with peepholes on one sequence (inputs, n), step by step in numpy; weights: half of Layer.weights."""
     W, U, to_input_gate, to_output_gate, b = weights
     h = c = np.zeros(U.shape[1])
     outputs = []
@@ -36,7 +31,7 @@ def plain_lstm(weights, vectors, state_mask=1.0, cell_mask=1.0):
 
 
 def plain_layer(directions, vectors, lengths, masks=None):
-    """A layer on sequences (inputs, N) side by side; directions: the weights of each; masks: as for `Layer.by_steps`."""
+    """A layer on sequences (inputs, N) side by side; directions: the weights of each; masks: as for `Layer.masked`."""
     ranks = np.argsort(np.argsort(-np.array(lengths), kind="stable"))
     inputs, units = len(vectors), len(directions[0][2])
     outputs = []
@@ -50,12 +45,53 @@ def plain_layer(directions, vectors, lengths, masks=None):
     return np.concatenate(outputs, axis=1)
 
 
+def steps(weights, vectors, mask):
+    """`plain_lstm` in DyNet's own operations; mask: a column of masks."""
+    W, U, to_input_gate, to_output_gate, b = weights
+    (units, _), _ = to_input_gate.dim()
+    (inputs, length), _ = vectors.dim()
+    of_input, of_state, of_cell = (
+        dy.pick_range(mask, *rows) for rows in pairwise((0, inputs, inputs + units, inputs + 2 * units))
+    )
+    h = c = dy.zeros(units)
+    outputs = []
+    for t in range(length):
+        x = dy.reshape(dy.pick_range(vectors, t, t + 1, 1), (inputs,))
+        gates = W * dy.cmult(x, of_input) + U * dy.cmult(h, of_state) + b
+        i, o, g = (dy.pick_range(gates, row, row + units) for row in (0, units, 2 * units))
+        i = dy.logistic(i + to_input_gate * dy.cmult(c, of_cell))
+        c = c + dy.cmult(i, dy.tanh(g) - c)
+        h = dy.cmult(dy.logistic(o + to_output_gate * dy.cmult(c, of_cell)), dy.tanh(c))
+        outputs.append(h)
+    return outputs
+
+
+def by_steps(layer, vectors, lengths, masks):
+    """`Layer.masked` in DyNet's own operations, one sequence and one direction at a time."""
+    ranks = np.argsort(np.argsort(-np.array(lengths), kind="stable")).tolist()
+    if masks is None:
+        masks = dy.inputTensor(np.ones((layer.rows, len(lengths), 2)), batched=True)
+    outputs = []
+    for (start, stop), rank in zip(pairwise([0, *np.cumsum(lengths).tolist()]), ranks):
+        both = []
+        for direction, step in enumerate((1, -1)):
+            sequence = dy.select_cols(vectors, list(range(start, stop))[::step])
+            mask = dy.reshape(dy.select_cols(dy.pick_batch_elem(masks, direction), [rank]), (layer.rows,))
+            both.append(dy.concatenate_cols(steps(halves(layer.weights)[direction], sequence, mask)[::step]))
+        outputs.append(dy.concatenate(both))
+    return dy.concatenate_cols(outputs)
+
+
+def halves(weights):
+    return weights[:5], weights[5:]
+
+
 def values(layer):
-    return [[weights.as_array() for weights in direction.weights] for direction in layer.directions]
+    return halves([weights.as_array() for weights in layer.weights])
 
 
 def random_masks(rng, layer, lengths, dropout=0.4):
-    kept = rng.random((layer.inputs + 2 * layer.units, len(lengths), 2)) >= dropout
+    kept = rng.random((layer.rows, len(lengths), 2)) >= dropout
     return (kept / (1 - dropout)).astype(np.float32)
 
 
@@ -63,13 +99,13 @@ def random_layer(rng, inputs, units):
     """A layer whose biases are not zero, and the parameters, with which DyNet frees the weights."""
     parameters = dy.ParameterCollection()
     layer = Layer(inputs, units, parameters)
-    for direction in layer.directions:
-        direction.bias.set_value(rng.normal(size=3 * units))
+    for *_, bias in halves(layer.weights):
+        bias.set_value(rng.normal(size=3 * units))
     return layer, parameters
 
 
 @pytest.mark.parametrize("lengths", LENGTHS)
-def test_equals_plain(lengths, way):
+def test_equals_plain(lengths):
     dy.renew_cg()
     dy.reset_random_seed(7)
     parameters = dy.ParameterCollection()
@@ -84,29 +120,17 @@ def test_equals_plain(lengths, way):
 
 
 @pytest.mark.parametrize("lengths", LENGTHS)
-def test_packing(lengths):
-    packing = Packing(lengths)
-    everything = np.arange(sum(lengths))
-    starts = np.cumsum(lengths) - lengths
-    for columns, natural in zip(packing.columns, packing.natural):
-        assert (columns[natural] == everything).all() and (natural[columns] == everything).all()
-    by_length = np.argsort(-np.array(lengths), kind="stable")
-    assert (packing.columns[0][: len(lengths)] == starts[by_length]).all()
-    assert (packing.columns[1][: len(lengths)] == (starts + lengths - 1)[by_length]).all()
-    assert packing.sizes == [sum(length > t for length in lengths) for t in range(max(lengths))]
-
-
-@pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize("way", [Layer.masked, by_steps])
 def test_masks_hold_for_a_whole_sequence(lengths, way):
     dy.renew_cg()
     rng = np.random.default_rng(3)
     layer, parameters = random_layer(rng, 5, 4)
     vectors, masks = rng.normal(size=(5, sum(lengths))), random_masks(rng, layer, lengths)
-    found = getattr(layer, way)(dy.inputTensor(vectors), lengths, dy.inputTensor(masks, batched=True)).npvalue()
+    found = way(layer, dy.inputTensor(vectors), lengths, dy.inputTensor(masks, batched=True)).npvalue()
     np.testing.assert_allclose(found, plain_layer(values(layer), vectors, lengths, masks), rtol=1e-4, atol=1e-5)
 
 
-def test_dropout_draws_masks_for_inputs_states_and_cells(way, monkeypatch):
+def test_dropout_draws_masks_for_inputs_states_and_cells(monkeypatch):
     dy.renew_cg()
     rng = np.random.default_rng(3)
     layer, parameters = random_layer(rng, 5, 4)
@@ -142,8 +166,8 @@ def gradients(layer, way, vectors, lengths, masks, outer):
     dy.renew_cg()
     x = dy.parameter(layer.vectors)
     layer.vectors.set_value(vectors)
-    states = getattr(layer, way)(x, lengths, None if masks is None else dy.inputTensor(masks, batched=True))
-    weights = [layer.vectors] + [weights for direction in layer.directions for weights in direction.weights]
+    states = way(layer, x, lengths, None if masks is None else dy.inputTensor(masks, batched=True))
+    weights = [layer.vectors, *layer.weights]
     for each in weights:
         each.scale_gradient(0)
     dy.dot_product(dy.reshape(states, (outer.size,)), dy.inputTensor(outer.ravel(order="F"))).backward()
@@ -159,8 +183,8 @@ def test_the_node_equals_steps(inputs, units, lengths, masked):
     layer.vectors = parameters.add_parameters((inputs, sum(lengths)))
     vectors, outer = rng.normal(size=(inputs, sum(lengths))), rng.normal(size=(2 * units, sum(lengths)))
     masks = random_masks(rng, layer, lengths) if masked else None
-    expected, expected_gradients = gradients(layer, "by_steps", vectors, lengths, masks, outer)
-    found, found_gradients = gradients(layer, "as_node", vectors, lengths, masks, outer)
+    expected, expected_gradients = gradients(layer, by_steps, vectors, lengths, masks, outer)
+    found, found_gradients = gradients(layer, Layer.masked, vectors, lengths, masks, outer)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=2e-6)
     for one, other in zip(found_gradients, expected_gradients):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=2e-5 * max(1, np.abs(other).max()))
@@ -175,12 +199,12 @@ def test_the_node_equals_finite_differences(lengths, masked):
     layer.vectors = parameters.add_parameters((6, sum(lengths)))
     vectors, outer = rng.normal(size=(6, sum(lengths))), rng.normal(size=(34, sum(lengths)))
     masks = random_masks(rng, layer, lengths) if masked else None
-    _, found = gradients(layer, "as_node", vectors, lengths, masks, outer)
-    start = [layer.vectors.as_array()] + [weights for direction in values(layer) for weights in direction]
+    _, found = gradients(layer, Layer.masked, vectors, lengths, masks, outer)
+    start = [weights.as_array() for weights in (layer.vectors, *layer.weights)]
 
     def value(step, moved, direction):
         x, *weights = (each + step * direction if k == moved else each for k, each in enumerate(start))
-        return (outer * plain_layer([weights[:5], weights[5:]], x, lengths, masks)).sum()
+        return (outer * plain_layer(halves(weights), x, lengths, masks)).sum()
 
     for k, gradient in enumerate(found):
         for _ in range(3):
@@ -204,13 +228,13 @@ def test_the_node_depends_on_nothing_that_was_in_memory():
         loss = dy.sum_elems(dy.cmult(p, fill))
         loss.value()
         loss.backward()
-        states, found = gradients(layer, "as_node", vectors, lengths, masks, outer)
+        states, found = gradients(layer, Layer.masked, vectors, lengths, masks, outer)
         results.append([states, *found])
         assert all(np.isfinite(each).all() for each in results[-1])
         assert all((one == other).all() for one, other in zip(results[-1], results[0]))
 
     dy.renew_cg()
-    states = layer.as_node(dy.parameter(layer.vectors), lengths, dy.inputTensor(masks, batched=True))
+    states = layer.masked(dy.parameter(layer.vectors), lengths, dy.inputTensor(masks, batched=True))
     two = [dy.dot_product(dy.reshape(states, (outer.size,)), dy.inputTensor(k * outer.ravel(order="F"))) for k in (1.0, 2.0)]
     for loss in (two[0], two[1], two[0]):
         layer.vectors.scale_gradient(0)
@@ -224,7 +248,7 @@ def test_the_node_refuses_what_does_not_fit():
     dy.renew_cg()
     layer, parameters = random_layer(np.random.default_rng(1), 5, 4)
     x, masks = dy.inputTensor(np.ones((5, 7))), dy.inputTensor(np.ones((13, 2, 2)), batched=True)
-    assert layer.as_node(x, [3, 4], masks).npvalue().shape == (8, 7)
+    assert layer.masked(x, [3, 4], masks).npvalue().shape == (8, 7)
     for vectors, lengths, factors in (
         (x, [3, 3], None),
         (x, [], None),
@@ -234,4 +258,4 @@ def test_the_node_refuses_what_does_not_fit():
         (x, [3, 4], dy.inputTensor(np.ones((13, 2)))),
     ):
         with pytest.raises(ValueError, match="BiLSTM"):
-            layer.as_node(vectors, lengths, factors)
+            layer.masked(vectors, lengths, factors)
