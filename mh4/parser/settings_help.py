@@ -4,8 +4,7 @@ import dataclasses
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mh4.parser import config
 
@@ -31,8 +30,16 @@ class Section(NamedTuple):
 
 def sections() -> list[Section]:
     """All settings."""
-    kinds = [(part.name, type(getattr(config.Config(), part.name))) for part in dataclasses.fields(config.Config)]
-    return [Section(name, inspect.cleandoc(kind.__doc__ or ""), _settings(name, kind)) for name, kind in kinds]
+    found = []
+    for part in dataclasses.fields(config.Config):
+        kind: Any = part.default_factory
+        meanings = dict(re.findall(r"^    (\w+): .*?  # (.*)$", inspect.getsource(kind), re.MULTILINE))
+        settings = [
+            Setting(name, config.as_toml(getattr(kind, name)), str(allowed), meanings[name])
+            for name, allowed in config.allowed(kind).items()
+        ]
+        found.append(Section(part.name, kind.__doc__, settings))
+    return found
 
 
 def as_text() -> str:
@@ -41,10 +48,8 @@ def as_text() -> str:
     for name, about, settings in sections():
         lines += [*_wrapped(about), ""]
         for setting in settings:
-            lines += [
-                "%s.%s = %s  (%s)" % (name, setting.name, setting.default, setting.allowed),
-                *_wrapped(setting.meaning, "    "),
-            ]
+            lines.append("%s.%s = %s  (%s)" % (name, setting.name, setting.default, setting.allowed))
+            lines += _wrapped(setting.meaning, "    ")
         lines.append("")
     return "\n".join(lines[:-1])
 
@@ -55,23 +60,11 @@ def as_toml() -> str:
     for name, about, settings in sections():
         lines += [*_wrapped(about, "# "), "[%s]" % name]
         for setting in settings:
-            lines += [
-                "",
-                *_wrapped("%s (%s)" % (setting.meaning, setting.allowed), "# "),
-                "%s = %s" % (setting.name, setting.default),
-            ]
+            lines += ["", *_wrapped("%s (%s)" % (setting.meaning, setting.allowed), "# ")]
+            lines.append("%s = %s" % (setting.name, setting.default))
         lines.append("")
     return "\n".join(lines[:-1])
 
 
-def _settings(section: str, kind: type) -> list[Setting]:
-    meanings = dict(re.findall(r"^    (\w+): .*?  # (.*)$", inspect.getsource(kind), re.MULTILINE))
-    defaults = dataclasses.asdict(kind())
-    return [
-        Setting(name, config.as_toml(default), str(config.allowed(section, name, type(default))), meanings[name])
-        for name, default in defaults.items()
-    ]
-
-
-def _wrapped(text: str, indent: str = "") -> Iterator[str]:
-    yield from textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
