@@ -120,11 +120,11 @@ class Configuration:
         dependent other than the root. Any sequence of legal transitions can be completed: while words remain on the stack
         or in the buffer, SH or RA is legal.
         """
-        return self._why_not(_checked(code)) is None
+        return self._why_not(Transition(code)) is None
 
     def apply(self, code: int) -> None:
         """Apply a transition, changing this configuration. Raises ValueError if it is not legal."""
-        code = _checked(code)
+        code = Transition(code)
         reason = self._why_not(code)
         if reason:
             raise ValueError(f"{code} is not legal with stack {self.stack} and b0 = {self.b0}: {reason}")
@@ -160,7 +160,9 @@ def run(transitions: np.ndarray, n: int) -> np.ndarray:
     Raises ValueError, naming the row, if a transition is illegal or a position differs from the actual one.
     """
     configuration = Configuration(n)
-    rows = _rows(transitions)
+    rows = np.asarray(transitions)
+    if rows.ndim != 2 or rows.shape[1] != 4 or not np.issubdtype(rows.dtype, np.integer):
+        raise ValueError(f"transitions are an integer array of rows (code, s1, s0, b0), not {rows.dtype} of shape {rows.shape}")
     if len(rows) != 2 * n + 1:
         raise ValueError(f"{n} words take {2 * n + 1} transitions, not {len(rows)}")
     for step, (code, *stated) in enumerate(rows.tolist()):
@@ -200,41 +202,3 @@ def legal(positions: np.ndarray, n: int, single_root: bool = False) -> np.ndarra
             from_s2,  # RA2
         ]
     )
-
-
-def score(transitions: np.ndarray, shift: np.ndarray, reduce_s0b0: np.ndarray, reduce_s1s0: np.ndarray | None = None) -> float:
-    """The score of a transition sequence: the sum over its transitions except the first, which shifts the root.
-
-    transitions: int array (m, 4) of rows (code, s1, s0, b0). shift: (n+2, n+2), indexed [s0, b0].
-    reduce_s0b0: (r, n+2, n+2) with r = 2, 6 or 12, indexed [code - 1, s0, b0]. reduce_s1s0: the same, indexed [code - 1, s1, s0].
-    Returns a float, summed in double precision. Raises ValueError for rows of another shape or type, and if a reduce transition
-    has no row in the scores.
-    """
-    rows = _rows(transitions)
-    shifts = rows[(rows[:, 0] == SH) & (rows[:, 3] != 0)]
-    reduces = rows[rows[:, 0] != SH]
-    last = Transition(reduces[:, 0].max(initial=SH))
-    for name, scores in (("reduce_s0b0", reduce_s0b0), ("reduce_s1s0", reduce_s1s0)):
-        if scores is not None and last > len(scores):
-            raise ValueError(f"{name} scores {len(scores)} reduce transitions, but {last} is used")
-    _, _, s0, b0 = shifts.T
-    total = shift[s0, b0].sum(dtype=np.float64)
-    code, s1, s0, b0 = reduces.T
-    total += reduce_s0b0[code - 1, s0, b0].sum(dtype=np.float64)
-    if reduce_s1s0 is not None:
-        total += reduce_s1s0[code - 1, s1, s0].sum(dtype=np.float64)
-    return float(total)
-
-
-def _checked(code: int) -> Transition:
-    try:
-        return Transition(code)
-    except ValueError:
-        raise ValueError(f"{code} is not a transition code (0 to {int(max(Transition))})") from None
-
-
-def _rows(transitions: np.ndarray) -> np.ndarray:
-    rows = np.asarray(transitions)
-    if rows.ndim != 2 or rows.shape[1] != 4 or not np.issubdtype(rows.dtype, np.integer):
-        raise ValueError(f"transitions are an integer array of rows (code, s1, s0, b0), not {rows.dtype} of shape {rows.shape}")
-    return rows

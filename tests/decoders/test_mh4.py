@@ -3,7 +3,7 @@
 import brute
 import numpy as np
 import pytest
-from common import MH4_HYBRID, MH4_TWO, accepted_trees, rng_for, sample, tolerance
+from common import MH4_HYBRID, MH4_TWO, accepted_trees, parts_score, rng_for, sample, tolerance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -94,4 +94,4 @@ def test_the_transitions_come_as_a_parser_executes_them():
     assert rows[-1, -1] == 9
     assert rows.shape == (17, 4)
     np.testing.assert_array_equal(transitions.run(rows, 8), heads)
-    assert transitions.score(rows, **scores) == pytest.approx(derivation.score, rel=1e-5)
+    assert parts_score(derivation, scores) == pytest.approx(derivation.score, rel=1e-5)
