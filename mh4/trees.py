@@ -70,12 +70,17 @@ def is_well_nested(heads: Heads) -> bool:
 
 def depth(heads: Heads) -> int:
     """The number of arcs from the root to the word farthest from it."""
+    return int(depths(heads).max())
+
+
+def depths(heads: Heads) -> np.ndarray:
+    """The number of arcs from the root to each word: int64 array (n+1,), 0 at 0."""
     above = np.maximum(arguments.tree(heads), 0)
-    depths = np.arange(len(above)) > 0
+    depths = (np.arange(len(above)) > 0).astype(np.int64)
     while above.any():  # double the steps taken towards the root until every word has reached it
-        depths = depths + np.where(above > 0, depths[above], 0)
+        depths += np.where(above > 0, depths[above], 0)
         above = above[above]
-    return int(depths.max())
+    return depths
 
 
 def in_class(heads: Heads, name: str) -> bool:

@@ -60,11 +60,7 @@ class Arcs:
 
     @cached_property
     def depths(self) -> np.ndarray:
-        depths, above = np.ones(len(self), dtype=np.int64), self.heads
-        while (above != ROOT).any():  # double the steps taken towards the root until every word has reached it
-            depths = depths + np.where(above != ROOT, depths[above], 0)
-            above = np.where(above != ROOT, above[above], ROOT)
-        return depths
+        return np.concatenate([trees.depths(heads)[1:] for heads in self.trees])
 
     @property
     def sentence_lengths(self) -> np.ndarray:
