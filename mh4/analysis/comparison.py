@@ -7,7 +7,8 @@ official scorer aligns them.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,18 +76,26 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class System:
-    """A parsed file compared with gold.
+    """A parsed file, or a chunk of it, compared with gold.
 
-    words: its number of words; aligned: how many of them are aligned with gold. groups: for the key of each dimension, its groups
-    in order, each (unlabelled, labelled). sentences: int32 (gold sentences, measures, 2), correct and total counts by each of
-    MEASURES, as significance.compare takes them.
+    words: its number of words; aligned: how many of them are aligned with gold. counts: for the key of each dimension, those of its
+    groups, int64 (2, groups, 4), unlabelled and labelled. sentences: int32 (gold sentences, measures, 2), correct and total counts by
+    each of MEASURES, as significance.compare takes them.
     """
 
     path: str
     words: int
     aligned: int
-    groups: dict[str, list[tuple[Group, Group]]]
+    counts: dict[str, np.ndarray]
     sentences: np.ndarray
+
+    @property
+    def groups(self) -> dict[str, list[tuple[Group, Group]]]:
+        """For the key of each dimension, its groups in order, each (unlabelled, labelled)."""
+        return {
+            key: [(Group(*one), Group(*other)) for one, other in zip(*counts.tolist(), strict=True)]
+            for key, counts in self.counts.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -102,14 +111,13 @@ class Comparison:
 
 def compare(gold_path: str, a_path: str, b_path: str) -> Comparison:
     """Compare CoNLL-U files `a_path` and `b_path` against gold. Raises InputError for files that the official scorer rejects."""
-    found = _Counting(a_path), _Counting(b_path)
+    words, parts = 0, []
     for gold, systems in evaluation.chunks(gold_path, [a_path, b_path]):
         gold_arcs = Arcs.of(gold.sentences)
-        for counting, system in zip(found, systems, strict=True):
-            counting.add(gold, gold_arcs, system)
-    a, b = (counting.system() for counting in found)
-    differences = dict(zip(MEASURES, significance.compare(a.sentences, b.sentences), strict=True))
-    return Comparison(gold_path, len(a.sentences), found[0].gold_words, (a, b), differences)
+        words += len(gold_arcs)
+        parts.append([_compared(gold, gold_arcs, system) for system in systems])
+    a, b = (_together(of_file, np.concatenate) for of_file in zip(*parts, strict=True))
+    return _comparison(gold_path, words, a, b)
 
 
 def pooled(runs: Sequence[Comparison]) -> Comparison:
@@ -117,55 +125,35 @@ def pooled(runs: Sequence[Comparison]) -> Comparison:
 
     So a score is that of all runs together, and a bootstrap sample draws a sentence with its trees of every run.
     """
-    a, b = (_summed([run.systems[which] for run in runs]) for which in (0, 1))
+    a, b = (_together([run.systems[which] for run in runs], partial(np.sum, axis=0)) for which in (0, 1))
+    return _comparison(runs[0].path, runs[0].words, a, b)
+
+
+def _comparison(path: str, words: int, a: System, b: System) -> Comparison:
     differences = dict(zip(MEASURES, significance.compare(a.sentences, b.sentences), strict=True))
-    return replace(runs[0], systems=(a, b), differences=differences)
+    return Comparison(path, len(a.sentences), words, (a, b), differences)
 
 
-def _summed(systems: Sequence[System]) -> System:
-    def total(groups: Sequence[Group]) -> Group:
-        return Group(*map(sum, zip(*groups, strict=True)))
-
-    groups: dict[str, list[tuple[Group, Group]]] = {}
-    for key in systems[0].groups:
-        rows = zip(*(system.groups[key] for system in systems), strict=True)
-        groups[key] = [(total([one for one, _ in row]), total([labelled for _, labelled in row])) for row in rows]
-    words, in_gold = sum(system.words for system in systems), sum(system.aligned for system in systems)
-    return System(systems[0].path, words, in_gold, groups, np.sum([system.sentences for system in systems], axis=0))
+def _together(parts: Sequence[System], join: Callable[[Sequence[np.ndarray]], np.ndarray]) -> System:
+    """Counts of chunks of a file, or of several runs, summed; `join` is for those of sentences."""
+    counts = {dimension.key: np.sum([part.counts[dimension.key] for part in parts], axis=0) for dimension in DIMENSIONS}
+    words, in_gold = sum(part.words for part in parts), sum(part.aligned for part in parts)
+    return System(parts[0].path, words, in_gold, counts, join([part.sentences for part in parts]))
 
 
-class _Counting:
-    """A System and the number of gold words, summed over the chunks of a file."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.gold_words = self.words = self.aligned = 0
-        self._groups = {dimension.key: np.zeros((2, len(dimension.names), 4), dtype=np.int64) for dimension in DIMENSIONS}
-        self._sentences: list[np.ndarray] = []
-
-    def add(self, gold: evaluation.Chunk, gold_arcs: Arcs, system: evaluation.Chunk) -> None:
-        _, gold_words = evaluation.evaluate(gold, system)
-        system_arcs = Arcs.of(system.sentences)
-        correct = correct_arcs(gold_arcs, system_arcs, gold_words)
-        recovered = recovered_arcs(gold_arcs, correct, gold_words)
-        for dimension in DIMENSIONS:
-            self._groups[dimension.key] += _groups(dimension, gold_arcs, system_arcs, recovered, correct)
-        # An unaligned word belongs to the gold sentence in which it begins.
-        starts = gold.starts()
-        first = starts[np.searchsorted(gold_arcs.sentences, np.arange(len(gold.sentences)))]
-        begun = np.searchsorted(first, system.starts(), side="right") - 1
-        places = np.where(gold_words >= 0, gold_arcs.sentences[gold_words], begun)
-        self._sentences.append(by_sentence(gold_arcs.sentences, places, correct))
-        self.gold_words += len(gold_arcs)
-        self.words += len(system_arcs)
-        self.aligned += int((gold_words >= 0).sum())
-
-    def system(self) -> System:
-        groups = {
-            key: [(Group(*one), Group(*other)) for one, other in zip(*counts.tolist(), strict=True)]
-            for key, counts in self._groups.items()
-        }
-        return System(self.path, self.words, self.aligned, groups, np.concatenate(self._sentences))
+def _compared(gold: evaluation.Chunk, gold_arcs: Arcs, system: evaluation.Chunk) -> System:
+    _, gold_words = evaluation.evaluate(gold, system)
+    system_arcs = Arcs.of(system.sentences)
+    correct = correct_arcs(gold_arcs, system_arcs, gold_words)
+    recovered = recovered_arcs(gold_arcs, correct, gold_words)
+    counts = {dimension.key: _groups(dimension, gold_arcs, system_arcs, recovered, correct) for dimension in DIMENSIONS}
+    # An unaligned word belongs to the gold sentence in which it begins.
+    starts = gold.starts()
+    first = starts[np.searchsorted(gold_arcs.sentences, np.arange(len(gold.sentences)))]
+    begun = np.searchsorted(first, system.starts(), side="right") - 1
+    places = np.where(gold_words >= 0, gold_arcs.sentences[gold_words], begun)
+    sentences = by_sentence(gold_arcs.sentences, places, correct)
+    return System(system.path, len(system_arcs), int((gold_words >= 0).sum()), counts, sentences)
 
 
 def _groups(dimension: Dimension, gold: Arcs, system: Arcs, recovered: Correct, correct: Correct) -> np.ndarray:
