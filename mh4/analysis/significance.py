@@ -17,7 +17,6 @@ import numpy as np
 SAMPLES = 10_000
 SEED = 1
 _AT_A_TIME = 2**18  # random numbers in memory at once
-_BLOCK = 2**14  # sentences whose counts are in memory as floating-point numbers at once
 _EQUAL = 1e-9  # differences of percentages closer than this are rounding errors
 
 
@@ -47,7 +46,7 @@ def compare(a: np.ndarray, b: np.ndarray, samples: int = SAMPLES, seed: int = SE
     if a.shape != b.shape or not a[:, :, 1].any(axis=0).all() or not b[:, :, 1].any(axis=0).all():
         raise ValueError("expected counts of the same sentences and measures, with positive totals")
     measures = a.shape[1]
-    both = np.concatenate([a, b], axis=1)
+    both = np.concatenate([a, b], axis=1).astype(np.float64)  # whose products are fast; sums of whole numbers are exact
     observed = _scores(both.sum(axis=0)[None])[0]
     difference = observed[:measures] - observed[measures:]
     resampled, exchanged = (
@@ -73,7 +72,7 @@ def _bootstrap(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray
     for count in _parts(samples, n):
         drawn = rng.integers(0, n, size=(count, n), dtype=np.int32)
         times = np.bincount((drawn + np.arange(0, count * n, n)[:, None]).ravel(), minlength=count * n).reshape(count, n)
-        yield _scores(_totals(times, both))
+        yield _scores(np.tensordot(times.astype(np.float64), both, axes=1))
 
 
 def _exchanges(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
@@ -82,20 +81,8 @@ def _exchanges(both: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray
     measures = both.shape[1] // 2
     more, total = both[:, :measures] - both[:, measures:], both.sum(axis=0)
     for count in _parts(samples, n):
-        moved = _totals(rng.integers(0, 2, size=(count, n), dtype=np.uint8), more)
+        moved = np.tensordot(rng.integers(0, 2, size=(count, n), dtype=np.uint8).astype(np.float64), more, axes=1)
         yield _scores(total + np.concatenate([-moved, moved], axis=1))
-
-
-def _totals(times: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The counts (n, ...) of n sentences summed, each as many times as each row of `times` (samples, n) says: (samples, ...).
-
-    In floating point, since that is fast; sums of whole numbers are exact.
-    """
-    total = np.zeros((len(times), *counts.shape[1:]))
-    for start in range(0, len(counts), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        total += np.tensordot(times[:, block].astype(np.float64), counts[block].astype(np.float64), axes=1)
-    return total
 
 
 def _parts(samples: int, n: int) -> Iterator[int]:

@@ -57,14 +57,6 @@ def test_a_parser_does_not_differ_from_itself(pair):
 
 
 @given(pairs(most=30))
-def test_in_blocks(pair):
-    whole = significance.compare(*pair, samples=100)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(significance, "_BLOCK", 7)
-        assert significance.compare(*pair, samples=100) == whole
-
-
-@given(pairs(most=30))
 def test_the_other_way_round(pair):
     (one,), (other,) = significance.compare(*pair, samples=500), significance.compare(*pair[::-1], samples=500)
     assert (one.a, one.b, one.difference) == (other.b, other.a, -other.difference)
