@@ -39,14 +39,12 @@ class Tensor:
     positions: the two positions that are scored; all tensors of a system share the MLP of a position.
     matrices: the number of matrices (one per transition) in the tensor, or None for a single matrix.
     sentinel: whether node n+1, the end of the sentence, is among the first nodes, and whether it is among the second.
-    biaffine: whether nodes have scores of their own in both positions, otherwise only in the first.
     """
 
     name: str
     positions: tuple[str, str]
     matrices: int | None = None
     sentinel: tuple[bool, bool] = (True, True)
-    biaffine: bool = True
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,6 @@ class System:
     in_paper: whether it is one of the paper's systems.
     marginals: the function that computes marginals of its derivations; None if there is none.
     nearest: from heads, class and single_root to the tree of the class that is learned instead of one outside it.
-    end_before_mlp: whether a learned vector of the end of the sentence goes through the MLPs, as in the authors' mh3.
     """
 
     name: str
@@ -68,14 +65,10 @@ class System:
     in_paper: bool = True
     marginals: Marginalize | None = None
     nearest: Nearest = trees.nearest
-    end_before_mlp: bool = False
 
     def configured(self, config: Config) -> Self:
         """This system with the settings that change what it scores or learns."""
-        system = replace(self, nearest=NEAREST[config.training.nearest], end_before_mlp=self.tree_class == "projective")
-        if config.scorer.arcs == "bilinear":
-            system = replace(system, tensors=tuple(replace(t, biaffine=t.name != "arcs") for t in system.tensors))
-        return system
+        return replace(self, nearest=NEAREST[config.training.nearest])
 
     @property
     def positions(self) -> tuple[str, ...]:

@@ -172,7 +172,7 @@ def test_they_are_those_of_the_scorer_in_dynet(name, end):
     from mh4.parser.network.scorer import TensorScorer
 
     config = with_settings(Config(), ["scorer.end=%s" % end, "scorer.mlp_units=%d" % MLP_UNITS, "encoder.units=%d" % 8])
-    system = replace(SYSTEMS[SYSTEM_OF[name]].configured(config), end_before_mlp=False)
+    system = replace(SYSTEMS[SYSTEM_OF[name]].configured(config), tree_class="any")
     torch.manual_seed(1)
     model = Scores(name, 8, MLP_UNITS, nodes="all" if end == "encoded" else "words").eval()
     columns, stop = [], 0

@@ -46,7 +46,7 @@ POSITIONS = ("s2", "s1", "s0", "b0")  # as in the rows of mh4.parser.oracle
 class TensorScorer:
     """The score tensors of a system: a deep biaffine map for each tensor, and an MLP for each position that they use.
 
-    A learned vector of the end of the sentence takes the place of the MLPs' output or, in mh3, of their input.
+    A learned vector of the end of the sentence takes the place of the MLPs' output or, as in the authors' mh3, of their input.
     """
 
     def __init__(self, system: System, config: Config, parameters: "dy.ParameterCollection") -> None:
@@ -54,12 +54,13 @@ class TensorScorer:
         self.tensors = system.tensors
         self.mlps = {position: MLP(units, mlp_units, config.dropout.mlp, parameters) for position in system.positions}
         self.biaffines = {
-            t.name: Biaffine(t.matrices or 1, mlp_units, parameters, bilinear=not t.biaffine) for t in system.tensors
+            t.name: Biaffine(t.matrices or 1, mlp_units, parameters, t.name == "arcs" and config.scorer.arcs == "bilinear")
+            for t in system.tensors
         }
         can_end = [
             p for p in system.positions if any((p, True) in zip(t.positions, t.sentinel, strict=True) for t in system.tensors)
         ]
-        before, after = (can_end, []) if system.end_before_mlp else ([], can_end)
+        before, after = (can_end, []) if system.tree_class == "projective" else ([], can_end)
         self.before = EndVectors(before, units, config, parameters)
         self.after = EndVectors(after, mlp_units, config, parameters)
 
