@@ -32,6 +32,7 @@ Gold = Path | Iterable[Sentence | TokenList]  # a CoNLL-U file, or its sentences
 Parsed = list[Any]  # a Sentence for each, or for a TokenList, a TokenList
 ROOT = "root"  # in UD, the label of words headed by the root, and only of those
 Scored = TypeVar("Scored")  # what a model, or several, say about a minibatch
+Found = TypeVar("Found")  # what a decoder finds in the scores of a sentence
 
 
 class Parser:
@@ -126,28 +127,28 @@ class Parser:
 
         Raises OutOfMemory as `parse` does, and InputError if the scores are not numbers, as those of damaged models.
         """
-        single_root = self.model.config.scorer.single_root
-        found = []
-        for sentence, tensors in zip(sentences, scores.trees.arrays(), strict=True):
-            try:
-                with naming(sentence, "parse"), working_on(sentence.name):
-                    if self.decoding == "mbr":  # whose result depends on the temperature
-                        tensors = at_temperature(tensors, self.model.temperature or 1)
-                    found.append(self.decode(**tensors, single_root=single_root))
-            except ValueError as error:
-                raise InputError("the scores of the model cannot be decoded, so its weights are damaged (%s)" % error) from error
-        return found
+        return self._of_each(self.decode, sentences, scores, calibrated=self.decoding == "mbr")
 
     def marginals(self, sentences: Sequence[Sentence], scores: "Scores") -> list[Marginals]:
         """The marginals of each sentence of a minibatch, given its scores, at the model's temperature.
 
-        Raises InputError if the system has none, and OutOfMemory as `parse` does.
+        Raises InputError if the system has none, and as `derivations` does.
         """
-        marginalize, single_root = self.check_probabilities(), self.model.config.scorer.single_root
+        return self._of_each(self.check_probabilities(), sentences, scores, calibrated=True)
+
+    def _of_each(
+        self, function: Callable[..., Found], sentences: Sequence[Sentence], scores: "Scores", calibrated: bool
+    ) -> list[Found]:
+        """What a decoder finds in the scores of each sentence; calibrated: at the model's temperature."""
         found = []
         for sentence, tensors in zip(sentences, scores.trees.arrays(), strict=True):
-            with naming(sentence, "parse"):
-                found.append(marginalize(**at_temperature(tensors, self.model.temperature or 1), single_root=single_root))
+            try:
+                with naming(sentence, "parse"), working_on(sentence.name):
+                    if calibrated:
+                        tensors = at_temperature(tensors, self.model.temperature or 1)
+                    found.append(function(**tensors, single_root=self.model.config.scorer.single_root))
+            except ValueError as error:
+                raise InputError("the scores of the model cannot be decoded, so its weights are damaged (%s)" % error) from error
         return found
 
     def check_probabilities(self) -> "Marginalize":
