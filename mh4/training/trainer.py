@@ -56,7 +56,7 @@ class Progress:
     words: int = 0  # trained on, over all epochs
     seconds: float = 0.0  # of training, without evaluation
     evaluation_seconds: float = 0.0
-    cpu_seconds: float | None = 0.0  # of both; None if it was begun by a version that did not measure them
+    cpu_seconds: float = 0.0  # of both, on all cores
     changes: list[dict[str, Any]] = field(default_factory=list)  # of settings: after how many updates, and their new values
     weights: str = ""  # the git blob id of weights.npz
 
@@ -200,12 +200,11 @@ class Trainer:
 
     @contextmanager
     def _timed(self, seconds: str) -> Iterator[None]:
-        """Add the wall time of the block to this field of the progress, and that of this process on all cores to cpu_seconds."""
+        """Add the wall time of the block to this field of the progress, and that of this process to cpu_seconds."""
         wall, cpu = time.perf_counter(), time.process_time()
         yield
         setattr(self.progress, seconds, getattr(self.progress, seconds) + (time.perf_counter() - wall))
-        if self.progress.cpu_seconds is not None:
-            self.progress.cpu_seconds += time.process_time() - cpu
+        self.progress.cpu_seconds += time.process_time() - cpu
 
     # Evaluation
 
@@ -302,7 +301,7 @@ class Trainer:
         checkpoint = self.model.load_weights(self.files, "checkpoint.npz")
         try:
             state = json.loads(str(checkpoint["state"]))
-            progress = Progress(**{"cpu_seconds": None, "best_uas": state["progress"]["best"], **state["progress"]})
+            progress = Progress(**state["progress"])
             self.optimizer.populate(checkpoint["optimizer"].tobytes())
         except (KeyError, TypeError, ValueError, RuntimeError):
             raise InputError(
@@ -367,7 +366,7 @@ class Trainer:
             "updates": progress.updates,
             "epochs": evaluations[-1]["epoch"],
             "seconds": round(progress.seconds + progress.evaluation_seconds),
-            **({} if progress.cpu_seconds is None else {"cpu_seconds": round(progress.cpu_seconds)}),
+            "cpu_seconds": round(progress.cpu_seconds),
             "tokens_per_second": round(progress.words / progress.seconds),
             "mh4": version.__version__,
             **({"trees_left_out": self.left_out} if self.left_out else {}),
