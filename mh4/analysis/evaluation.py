@@ -64,11 +64,7 @@ class Counts(NamedTuple):
         return Score(*(None if share is None else 100.0 * share for share in self.shares()))  # type: ignore[arg-type]
 
 
-# The scorer aligns multiword tokens that overlap, and their words, in time and memory proportional to the product of the numbers
-# of their words in the two files. Those of UD have fewer than ten words; with this many pairs, it takes several seconds.
-_MOST_PAIRS = 4_000_000
-
-_CHUNK = 1500  # words, which make fewer pairs than that
+_CHUNK = 1500  # words
 
 
 def add(totals: dict[str, Counts], counts: dict[str, Counts]) -> None:
@@ -136,8 +132,6 @@ def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk,
 
 def evaluate(gold: Chunk, system: Chunk) -> Evaluation:
     """The official scorer's counts and its alignment of words, for corresponding chunks of two files."""
-
-    _check_multiword_tokens(gold, system)
     tags = [word.columns[conllu.XPOS] for word in system.representation.words]
     for tag in tags:
         tag.partner = -1
@@ -363,27 +357,3 @@ def _check_names(gold: str, system: str) -> None:
         for name in sorted(names[0] ^ names[1]):
             has, lacks = (gold, system) if name in names[0] else (system, gold)
             raise InputError("%s has no %s, which is in %s" % (lacks, name, has))
-
-
-def _check_multiword_tokens(gold: Chunk, system: Chunk) -> None:
-    """Raise InputError where multiword tokens overlap so much that the scorer would take hours, or all memory."""
-    files = (gold, system)
-    starts = [file.starts() for file in files]
-    if len(starts[0]) * len(starts[1]) <= _MOST_PAIRS:
-        return
-    tokens = sorted({(w.span.start, w.span.end) for file in files for w in file.representation.words if w.is_multiword})
-    begin = end = 0  # of multiword tokens that overlap
-    for start, stop in tokens:
-        if start >= end:
-            begin = start
-        end = max(end, stop)
-        # With what the scorer may not yet have passed (see _meeting): it is not before the last token of the other file.
-        before = [of_file[max(np.searchsorted(of_file, begin) - 1, 0)] for of_file in reversed(starts)]
-        words = [
-            int(np.searchsorted(of_file, end) - np.searchsorted(of_file, at)) for of_file, at in zip(starts, before, strict=True)
-        ]
-        if words[0] * words[1] > _MOST_PAIRS:
-            raise InputError(
-                "%s: %d words in multiword tokens that overlap with those of %s, too many for the official scorer"
-                % (conllu.name_of(system.path), words[1], conllu.name_of(gold.path))
-            )

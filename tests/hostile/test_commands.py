@@ -385,26 +385,6 @@ def test_a_deep_tree_for_the_scorer(tmp_path):
     assert b"UAS        |    100.00" in accepted("evaluate", str(path), str(path))
 
 
-def test_multiword_tokens_that_the_scorer_cannot_align(good, tmp_path):
-    path = tmp_path / "long.conllu"
-    token = "1-5000\t%s" % ("x" * 5000) + "\t_" * 8
-    path.write_bytes(corpus.text(token, *(corpus.word(m, "x", int(m > 1)) for m in range(1, 5001))))
-    message = refused("evaluate", str(path), str(path))
-    assert "5000 words in multiword tokens that overlap with those of" in message
-    # Tokens of two words each, which overlap from one file to the other.
-    files = []
-    for name, start in (("a", 1), ("b", 2)):
-        rows = []
-        for m in range(1, 5001):
-            if m % 2 == start % 2 and m < 5000:
-                rows.append("%d-%d\txx" % (m, m + 1) + "\t_" * 8)
-            rows.append(corpus.word(m, "x", int(m > 1)))
-        files.append(tmp_path / name)
-        files[-1].write_bytes(corpus.text(*rows))
-    assert "too many for the official scorer" in refused("evaluate", *map(str, files))
-    assert b"100.00" in accepted("evaluate", str(files[0]), str(files[0]))
-
-
 def test_a_word_of_a_million_characters(sweep, tmp_path):
     path = tmp_path / "long.conllu"
     path.write_bytes(corpus.text(corpus.word(1, "x" * 1_000_000), corpus.word(2, "y" * 1_000_000, 1)))
