@@ -88,7 +88,9 @@ def train(
     vector_file = None if vectors is None else _files(_path(vectors, "vectors"), "vectors")[0]
     in_context = _files(contextual, "contextual") if contextual else []
     chosen = _with_vectors(chosen, vector_file is not None, from_folder is not None, in_context)
-    treebanks = {"train": _read(train_files), "dev": _read(dev_files)}
+    treebanks = {
+        split: {path: conllu.read(path) for path in files} for split, files in (("train", train_files), ("dev", dev_files))
+    }
     sources: dict[str, Any] = {split: _sources(read) for split, read in treebanks.items()}
     if from_folder is not None:
         weights = os.path.join(from_folder, "weights.npz") if os.path.isdir(from_folder) else from_folder
@@ -106,18 +108,13 @@ def train(
         sources["contextual"] = list(map(source, in_context))
     from mh4.training.trainer import Trainer
 
-    listener = progress if isinstance(progress, Listener) else _Evaluations(progress) if progress else None
+    listener = progress if isinstance(progress, Listener) else Listener()
+    if progress is not None and progress is not listener:
+        listener.evaluation = progress  # type: ignore[assignment, method-assign]
     Trainer(
         system, chosen, sentences["train"], sentences["dev"], folder, seed, sources, listener, from_folder, of_words, in_context
     ).run()
     return Parser.load(folder, contextual=in_context)
-
-
-class _Evaluations(Listener):
-    """Passes the results of evaluations on to a function."""
-
-    def __init__(self, function: Callable[[dict[str, Any]], object]) -> None:
-        self.evaluation = function  # type: ignore[assignment, method-assign]
 
 
 def _path(given: Path, what: str) -> str:
@@ -172,10 +169,6 @@ def _with_vectors(config: Config, given: bool, begun: bool, contextual: Sequence
     if not contextual and encoder.contextual:
         raise InputError("encoder.contextual = %d needs vectors of all sentences: --contextual FILE" % encoder.contextual)
     return replace(config, encoder=encoder)
-
-
-def _read(paths: Sequence[str]) -> dict[str, list[Sentence]]:
-    return {path: conllu.read(path) for path in paths}
 
 
 def _sources(treebanks: Mapping[str, Sequence[Sentence]]) -> dict[str, Any] | list[dict[str, Any]]:
