@@ -211,11 +211,10 @@ class Model:
             if len(file.files) > len(shapes) + _MORE_ARRAYS:
                 raise ValueError("more arrays than this model can have")
             arrays = dict(file)
-            if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-                raise ValueError("numpy returns the bytes of what is no array")
-        if shapes != {name: array.shape for name, array in arrays.items() if name[:1] in "pl" and name[1:].isdigit()}:
-            raise InputError("%s: damaged, or not the weights of this model" % path)
-        if "checksum" in arrays and str(arrays["checksum"]) != _checksum(arrays):
+            if shapes != {name: array.shape for name, array in arrays.items() if name[:1] in "pl" and name[1:].isdigit()}:
+                raise ValueError("other arrays than this model has")
+            checksum = _checksum(arrays)  # an error, as that above, if numpy has returned the bytes of what is no array
+        if "checksum" in arrays and str(arrays["checksum"]) != checksum:
             raise InputError("%s: damaged: its content does not match its checksum" % path)
         if "vocabulary" in arrays and str(arrays["vocabulary"]) != self.vocabulary.checksum():
             raise InputError("%s: vocabulary.json is damaged, or not that of these weights" % path)
