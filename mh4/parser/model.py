@@ -67,9 +67,9 @@ class Model:
             dy.reset_random_seed(seed)
             self.parameters = dy.ParameterCollection()
             self._make(self.parameters)
-            if initial and config.scorer.orthogonal:
-                self.scorer.make_orthogonal()
             if initial:
+                for biaffine in self.scorer.biaffines.values() if config.scorer.orthogonal else ():
+                    biaffine.make_orthogonal()
                 self.encoder.begin_with_vectors()
 
     def _make(self, parameters: "dy.ParameterCollection | _Counter") -> None:

@@ -64,11 +64,6 @@ class TensorScorer:
         self.before = EndVectors(before, units, config, parameters)
         self.after = EndVectors(after, mlp_units, config, parameters)
 
-    def make_orthogonal(self) -> None:
-        """Begin with random orthogonal matrices."""
-        for biaffine in self.biaffines.values():
-            biaffine.make_orthogonal()
-
     def __call__(self, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> "TensorScores":
         """The scores of a minibatch; `columns` are each sentence's nodes among the columns of `vectors` (units, N)."""
         return TensorScores(self, vectors, columns, training)
@@ -146,10 +141,8 @@ class JointScorer:
         self.bias = parameters.add_parameters(mlp_units, init=0)
         self.output = Linear(mlp_units, len(system.transitions), parameters)
         self.dropout = config.dropout.mlp
+        self.biaffines: dict[str, Biaffine] = {}
         self.end = EndVectors(self.positions, units, config, parameters)
-
-    def make_orthogonal(self) -> None:
-        """There are no biaffine matrices."""
 
     def __call__(self, vectors: "dy.Expression", columns: Sequence[Columns], training: bool) -> "JointScores":
         """The parts of the layer that belong to each position; `columns` as for TensorScorer."""
