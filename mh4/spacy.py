@@ -52,7 +52,7 @@ class Component:
             yield from docs
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
-        sentences = [[_words(span) for span in _sentences(doc)] for doc in docs]
+        sentences = [[[token for token in span if not token.is_space] for span in _sentences(doc)] for doc in docs]
         unparsed = [
             Sentence([token.text for token in words], name="sentence %d" % number)
             for of_doc in sentences
@@ -88,10 +88,6 @@ def _sentences(doc: Doc) -> Iterable[Span]:
             'add a component that finds them before mh4, such as nlp.add_pipe("sentencizer", before="mh4")'
         )
     return doc.sents if len(doc) else ()
-
-
-def _words(span: Span) -> list[Token]:
-    return [token for token in span if not token.is_space]
 
 
 def _set_trees(doc: Doc, sentences: Sequence[Sequence[Token]], parses: Sequence[Sentence | None]) -> None:

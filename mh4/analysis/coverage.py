@@ -116,12 +116,7 @@ def grouped(counts: Counter, starts: Sequence[int]) -> list[int]:
 
 
 def record(coverage: Coverage) -> dict[str, Any]:
-    """The coverage for JSON: counts, and unrounded percentages.
-
-    sentences, words: counts. classes: for each class "sentences" and "edges" (counts) and "sentence_coverage" and
-    "edge_coverage" (percent). well_nested: a count of sentences, as are the values of gap_degree, block_degree and crossings,
-    whose keys are the degree or the number of crossings. left_out: as in Coverage.
-    """
+    """The coverage for JSON, as the help of `mh4 coverage` describes it: counts, and unrounded percentages."""
 
     def distribution(counts: Counter, shift: int = 0) -> dict[str, int]:
         return {str(number + shift): counts[number] for number in sorted(counts)}

@@ -65,8 +65,10 @@ def _files(*treebanks: Treebank) -> Iterator[list[str]]:
             if isinstance(treebank, _PATH):
                 paths.append(os.fsdecode(treebank))
                 continue
+            if isinstance(treebank, (Sentence, TokenList)) or not isinstance(treebank, Iterable):
+                raise InputError("cannot measure %s: expected the path of a file, or sentences" % shown(treebank))
             file = stack.enter_context(tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n", suffix=".conllu"))
-            file.writelines(map(_text, _sentences(treebank)))
+            file.writelines(map(_text, treebank))
             file.flush()
             paths.append(file.name)
             temporary.append(file.name)
@@ -77,12 +79,6 @@ def _files(*treebanks: Treebank) -> Iterator[list[str]]:
             for name in temporary:
                 message = message.replace(name, "the sentences given")
             raise type(error)(message) from None
-
-
-def _sentences(given: Any) -> Iterable[Any]:
-    if isinstance(given, (Sentence, TokenList)) or not isinstance(given, Iterable):
-        raise InputError("cannot measure %s: expected the path of a file, or sentences" % shown(given))
-    return given
 
 
 def _text(given: Any) -> str:

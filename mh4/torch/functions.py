@@ -13,11 +13,6 @@ import torch
 from mh4.torch.sentences import Sentences
 
 
-def over_sentences(numbers: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """One number for each sentence, in a shape that broadcasts to a tensor's."""
-    return numbers.view(-1, *[1] * (like.dim() - 1))
-
-
 class LogPartition(torch.autograd.Function):
     """The log-partition function of each sentence, float64 (B,); the score tensors are those of the sentences, on the processor.
 
@@ -33,9 +28,8 @@ class LogPartition(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, by: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         _, *counts = ExpectedCounts.apply(ctx.of, *ctx.saved_tensors)
-        tensors = ctx.saved_tensors
-        products = [(over_sentences(by, count) * count).to(tensor.dtype) for tensor, count in zip(tensors, counts, strict=True)]
-        return None, None, *products
+        products = [by.view(-1, *[1] * (count.dim() - 1)) * count for count in counts]
+        return None, None, *[product.to(tensor.dtype) for product, tensor in zip(products, ctx.saved_tensors, strict=True)]
 
 
 class ExpectedCounts(torch.autograd.Function):

@@ -38,11 +38,6 @@ def array(tensor: torch.Tensor) -> np.ndarray:
         ) from None
 
 
-def arc_tensors(name: str) -> tuple[str, ...]:
-    """The score tensors of a decoder of which each arc of a derivation uses exactly one score, by head and dependent."""
-    return ("arc", "crossed_arc") if name == "1ec" else ("arcs",)
-
-
 class Sentences:
     """The sentences of a batch, what their decoder returns for them, and their sums, which are computed once."""
 
@@ -106,7 +101,8 @@ class Sentences:
     def hessian_product(self, by_arcs: np.ndarray, by_parts: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The derivatives, by the scores, of the sum of ``by_arcs * sums.arcs`` and of ``by_parts[name] * sums.parts[name]``."""
         direction = dict(by_parts)
-        for tensor in arc_tensors(self.name):
+        # Of these tensors, each arc of a derivation uses exactly one score, by head and dependent.
+        for tensor in ("arc", "crossed_arc") if self.name == "1ec" else ("arcs",):
             if tensor in direction:
                 direction[tensor] = direction[tensor] + by_arcs
             elif by_arcs.any():  # charts without arcs are faster
