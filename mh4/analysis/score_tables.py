@@ -56,40 +56,38 @@ def metric_table(results: Sequence[Result], counts: bool = False) -> str:
     """The metrics: for one system as the official scorer prints them, for several F1 (or, with `counts`, counts) side by side."""
     if len(results) == 1:
         return evaluation.official_table(results[0].metrics, counts)
+    rows = [[result.metrics[metric] for result in results] for metric in evaluation.METRICS]
     names = short_names([result.path for result in results])
     if counts:
-        groups = [("", ["gold"]), ("predicted", names), ("correct", names)]
-    else:
-        groups = [("F1, %", names)]
-    body = []
-    for metric in evaluation.METRICS:
-        of_all = [result.metrics[metric] for result in results]
-        body.append(_counts(of_all) if counts else ["%.2f" % one.score().f1 for one in of_all])
-    return aligned("", groups, evaluation.METRICS, body)
+        return _count_table(names, evaluation.METRICS, rows)
+    return aligned("", [("F1, %", names)], evaluation.METRICS, [_f1(of_all) for of_all in rows])
 
 
 def relation_table(results: Sequence[Result], counts: bool = False) -> str:
     """LAS by relation: counts, precision, recall and F1 for one system; for several, F1 (or, with `counts`, counts)."""
-    names = short_names([result.path for result in results])
     in_gold = {name: relation.gold for result in results for name, relation in result.relations.items()}
-    rows = sorted(in_gold, key=lambda name: (-in_gold[name], name))
+    relations = sorted(in_gold, key=lambda name: (-in_gold[name], name))
+    rows = [[result.relations.get(name, Counts(in_gold[name], 0, 0)) for result in results] for name in relations]
+    rows.append([result.metrics["LAS"] for result in results])
+    titles = [name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "..." for name in relations] + [TOTAL]
     if len(results) == 1:
         groups = [("arcs", ["gold", "predicted", "correct"]), ("LAS, %", ["precision", "recall", "F1"])]
-    elif counts:
-        groups = [("", ["gold"]), ("predicted", names), ("correct", names)]
-    else:
-        groups = [("", ["gold"]), ("LAS F1, %", names)]
-    body = []
-    of_relations = [[result.relations.get(name, Counts(in_gold[name], 0, 0)) for result in results] for name in rows]
-    for of_all in [*of_relations, [result.metrics["LAS"] for result in results]]:
-        if len(results) == 1:
-            body.append(_counts(of_all) + ["%.2f" % value for value in of_all[0].score()[:3]])
-        elif counts:
-            body.append(_counts(of_all))
-        else:
-            body.append(["%d" % of_all[0].gold] + ["%.2f" % one.score().f1 for one in of_all])
-    shortened = [name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "..." for name in rows]
-    return aligned("", groups, [*shortened, TOTAL], body)
+        body = [_counts([one]) + ["%.2f" % value for value in one.score()[:3]] for (one,) in rows]
+        return aligned("", groups, titles, body)
+    names = short_names([result.path for result in results])
+    if counts:
+        return _count_table(names, titles, rows)
+    body = [["%d" % of_all[0].gold, *_f1(of_all)] for of_all in rows]
+    return aligned("", [("", ["gold"]), ("LAS F1, %", names)], titles, body)
+
+
+def _count_table(names: list[str], titles: Sequence[str], rows: Sequence[Sequence[Counts]]) -> str:
+    groups = [("", ["gold"]), ("predicted", names), ("correct", names)]
+    return aligned("", groups, titles, [_counts(of_all) for of_all in rows])
+
+
+def _f1(of_all: Sequence[Counts]) -> list[str]:
+    return ["%.2f" % one.score().f1 for one in of_all]
 
 
 def record(gold_path: str, results: Sequence[Result], relations: bool = False) -> dict[str, Any]:
