@@ -1,12 +1,8 @@
-"""What training minimises: margin violations by cost-augmented decoding (Section 4.3), or the negative log-likelihood.
-
-A violation is how far the score plus cost of the prediction exceeds the target's score.
+"""What training minimises: margin violations by cost-augmented decoding (Section 4.3), or the negative log-likelihood of the target.
 
 The *target* is the tree to learn, gold or the nearest that the system can produce; the *prediction* is what has the highest score
-plus cost. Once it is known, the violation is linear in the scores: the sum of those that the prediction uses minus the sum of those
-that the target uses, plus the cost, which is a constant. Global parsers predict whole derivations, greedy ones single transitions.
-Global parsers can also be trained on the likelihood of the target. Nothing here needs DyNet; mh4.training.loss makes it a part of
-the graph.
+plus cost: a whole derivation of global parsers, a single transition of greedy ones. A *violation* is by how much it exceeds the target's
+score. Nothing here needs DyNet; mh4.training.loss makes it a part of the graph.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,8 +20,7 @@ Parts = dict[str, np.ndarray]  # for each tensor, the index rows of the scores u
 class Violation(NamedTuple):
     """The sum of the scores that the prediction uses, minus the sum of those that the target uses, plus the prediction's cost.
 
-    The whole is never negative, as the target competes for the prediction at no cost. `predicted` and `target` are index rows into the
-    score tensors.
+    It is never negative, as the target competes for the prediction at no cost.
     """
 
     predicted: Parts

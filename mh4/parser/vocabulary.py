@@ -70,8 +70,7 @@ class Table:
 
     def numbers(self, strings: Iterable[str]) -> np.ndarray:
         """The number of each string."""
-        number = self._numbers.get
-        return np.array([number(string, UNKNOWN) for string in strings], dtype=int)
+        return np.array([self[string] for string in strings], dtype=int)
 
     def extended(self, more: "Table") -> "Table":
         """This table, with the strings that only `more` has after its own, and the counts of both."""
@@ -97,17 +96,15 @@ class Vocabulary:
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence], config: Config) -> "Vocabulary":
-        def all_of(column: str) -> list[str]:
-            return [value for sentence in sentences for value in learned(sentence, column, config.scorer)]
+        def table(column: str) -> Table:
+            return Table.count(value for sentence in sentences for value in learned(sentence, column, config.scorer))
 
         words = [word for sentence in sentences for word in sentence.words]
         return cls(
             words=Table.count(map(normalised, words), at_least=config.encoder.word_min_count),
             chars=Table.count(char for word in words for char in word),
-            upos=Table.count(all_of("upos")),
-            xpos=Table.count(all_of("xpos")),
-            feats=Table.count(all_of("feats")),
-            labels=Table.count(all_of("deprels")),
+            labels=table("deprels"),
+            **{tag: table(tag) for tag in TAGS},
         )
 
     def extended(self, more: "Vocabulary") -> "Vocabulary":

@@ -1,8 +1,7 @@
 """Large-margin losses in the graph (Section 4.3): hinge for trees, structured or along the oracle, and for tags and labels.
 
-Each is the score plus cost of the prediction, for which this sum is highest, minus the score of the target (see objectives.py): once
-the prediction is known, a linear function of the scores that only one of the two uses. Only these get a gradient. The alternative
-for trees is their negative log-likelihood, whose derivatives are how often scores are used: in expectation, minus by the target.
+Each is a violation (see objectives.py): once the prediction is known, a linear function of the scores that only one of prediction and
+target uses. Only these get a gradient. The alternative for trees is their negative log-likelihood.
 """
 
 from collections.abc import Sequence
