@@ -23,6 +23,7 @@ from mh4 import trees
 from mh4.data import conllu
 from mh4.errors import InputError
 from mh4.parser.attachment_scores import attachment_scores as attachment_scores  # re-exported: for words that are the same
+from mh4.util.batching import batches
 
 # The metrics of the shared task, in its order; those for enhanced graphs do not concern a tree parser.
 METRICS = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
@@ -121,7 +122,9 @@ def chunks(gold_path: str, system_paths: Sequence[str]) -> Iterator[tuple[Chunk,
         _check_names(gold_path, path)
     gold, *systems = (_Reader(path) for path in (gold_path, *system_paths))
     while not gold.done:
-        gold.read(max(_CHUNK, gold.words()))  # twice as much as the last time, if that could not be cut
+        wanted = max(2 * gold.words(), 1)  # twice as much as the last time, if that could not be cut
+        while gold.words() < wanted and not gold.done:
+            gold.read()
         for system in systems:
             system.read_to(gold.end + gold.done)
             _check_same_text(gold, system)
@@ -209,8 +212,11 @@ class _Reader:
         self.path, self.name = path, conllu.name_of(path)
         self.start = self.end = 0
         self.done = False
-        self._files = iter(conllu.files_of(path))
-        self._blocks: Iterator[conllu.Block] = iter(())  # of this file
+        self._batches = (
+            (conllu.name_of(file), batch)
+            for file in conllu.files_of(path)
+            for batch in batches(conllu.blocks(file), lambda block: len(block.sentence), _CHUNK)
+        )
         self._sentences: list[_Read] = []
         self._lines = 0  # how many have been read of it
 
@@ -236,28 +242,16 @@ class _Reader:
     def read_to(self, place: int) -> None:
         """Read up to this place in the text, or to the end."""
         while self.end < place and not self.done:
-            self.read(_CHUNK)
+            self.read()
 
-    def read(self, words: int) -> None:
-        """Read sentences of at least this many words, or to the end."""
-        blocks: list[conllu.Block] = []
-        while words > 0 and not self.done:
-            block = next(self._blocks, None)
-            if block is not None:
-                blocks.append(block)
-                words -= len(block.sentence)
-                continue
-            self._add(blocks)
-            blocks, file = [], next(self._files, None)
-            if file is None:
-                self.done = True
-            else:  # unlike the scorer's, these errors name the line and the sentence
-                self.name, self._blocks, self._lines = conllu.name_of(file), conllu.blocks(file), 0
-        self._add(blocks)
-
-    def _add(self, blocks: Sequence[conllu.Block]) -> None:
+    def read(self) -> None:
+        """Read some more sentences of a file, or to the end. Unlike the scorer's, errors name the line and the sentence."""
+        name, blocks = next(self._batches, ("", []))
         if not blocks:
+            self.done = True
             return
+        if name != self.name:
+            self.name, self._lines = name, 0
         lines = [line for block in blocks for line in block.lines]
         read = self._represented([block.sentence for block in blocks], lines)
         words, tokens = iter(read.words), iter(read.tokens)
