@@ -60,7 +60,10 @@ class Scores(nn.Module):
         self.units, self.nodes, self.shapes = units, nodes, _chosen(name, tensors)
         positions = dict.fromkeys(position for tensor in self.shapes for position in POSITIONS[tensor])
         self.mlps = nn.ModuleDict({position: _mlp(units, mlp_units, dropout) for position in positions})
-        self.weights = nn.ParameterDict({tensor: _weights(shape, mlp_units + 1) for tensor, shape in self.shapes.items()})
+        side = mlp_units + 1
+        self.weights = nn.ParameterDict(  # a matrix for each layer of a tensor, each with its own Glorot initialisation
+            {tensor: _glorot(torch.empty(*(shape.layers or (1,)), side, side), side) for tensor, shape in self.shapes.items()}
+        )
         if nodes == "words":
             self.root = _glorot(torch.empty(units), units)
             self.ends = nn.ParameterDict({p: _glorot(torch.empty(mlp_units), mlp_units) for p in positions if p in ENDS})
@@ -125,12 +128,6 @@ def _mlp(units: int, outputs: int, dropout: float) -> nn.Sequential:
     nn.init.xavier_uniform_(linear.weight)
     nn.init.zeros_(linear.bias)
     return nn.Sequential(linear, nn.Tanh(), nn.Dropout(dropout))
-
-
-def _weights(shape: Shape, side: int) -> nn.Parameter:
-    """A matrix for each layer of a tensor, (t, side, side), each with its own Glorot initialisation."""
-    (matrices,) = shape.layers or (1,)
-    return _glorot(torch.empty(matrices, side, side), side)
 
 
 def _glorot(numbers: torch.Tensor, side: int) -> nn.Parameter:

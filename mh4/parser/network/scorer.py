@@ -80,12 +80,10 @@ class TensorScores:
         for position, mlp in scorer.mlps.items():
             hidden = mlp(scorer.before(position, vectors, columns), training)
             self.positions[position] = dy.concatenate([scorer.after(position, hidden, columns), ones])
-        self.expressions = {tensor.name: self._all_pairs(tensor) for tensor in scorer.tensors}
-
-    def _all_pairs(self, tensor: Tensor) -> list["dy.Expression"]:
-        """The scores of each sentence."""
-        nodes = [[(start, stop if sentinel else stop - 1) for start, stop in self.columns] for sentinel in tensor.sentinel]
-        return self.scorer.biaffines[tensor.name](self._pair(tensor), *nodes)
+        self.expressions = {}  # for each tensor, the scores of each sentence
+        for tensor in scorer.tensors:
+            nodes = [[(start, stop if sentinel else stop - 1) for start, stop in columns] for sentinel in tensor.sentinel]
+            self.expressions[tensor.name] = scorer.biaffines[tensor.name](self._pair(tensor), *nodes)
 
     def _pair(self, tensor: Tensor) -> tuple["dy.Expression", "dy.Expression"]:
         first, second = tensor.positions
