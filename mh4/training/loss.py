@@ -4,7 +4,7 @@ Each is a violation (see objectives.py): once the prediction is known, a linear 
 target uses. Only these get a gradient. The alternative for trees is their negative log-likelihood.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,16 +20,20 @@ from mh4.parser.objectives import predicted_classes
 from mh4.parser.systems import GreedySystem, System
 from mh4.parser.vocabulary import learned
 
-Targets = Sequence[np.ndarray | None]  # the trees to learn, one heads array per sentence; None to learn no tree
+Targets = Mapping[int, np.ndarray]  # the trees to learn, heads by the number of their sentence in the minibatch
 
 
 def minibatch_loss(
-    model: Model, settings: Training, sentences: Sequence[Sentence], targets: Targets, rng: "np.random.Generator | None" = None
+    model: Model,
+    settings: Training,
+    sentences: Sequence[Sentence],
+    trees: Sequence[np.ndarray | None],
+    rng: "np.random.Generator | None" = None,
 ) -> "dy.Expression | None":
     """The loss of trees, tags and labels of a minibatch, divided by `settings.loss_scale`; None if its gradient is 0.
 
-    settings: the weights of the terms and the scale. targets: gold trees, or the nearest that the system can produce; labels are learned
-    on the gold trees. With `rng`, dropout is applied.
+    settings: the weights of the terms and the scale. trees: heads of the gold trees, or of the nearest that the system can produce; None to
+    learn no tree. Labels are learned on the gold trees. With `rng`, dropout is applied.
     """
     scores = model.build(sentences, rng)
     labels = scores.labels([s.heads for s in sentences])
@@ -39,6 +43,7 @@ def minibatch_loss(
     loss_of_trees: Any = partial(tree_loss, names_of_sentences) if isinstance(scores.trees, TensorScores) else stepwise_loss
     if settings.loss == "likelihood":
         loss_of_trees = negative_log_likelihood
+    targets = {k: heads for k, heads in enumerate(trees) if heads is not None}
     terms = [loss_of_trees(model.system, scores.trees, targets, model.config.scorer.single_root)]
     vocabulary = model.vocabulary
     for column, of_column, weight, table in (
@@ -60,24 +65,23 @@ def tree_loss(
     names: those of the sentences, for warnings. The graph must have been evaluated. None if the gradient is 0: every prediction is
     the target, or uses the same scores.
     """
-    violations = []
-    for name, tensors, heads in zip(names, scores.arrays(), targets, strict=True):
-        with working_on(name):
-            violations.append(None if heads is None else system.violation(tensors, heads, single_root))
+    arrays, violations = scores.arrays(), {}
+    for k, heads in targets.items():
+        with working_on(names[k]):
+            violations[k] = system.violation(arrays[k], heads, single_root)
     differences = scores.differences(violations)
-    return dy.esum(differences) + sum(violation.cost for violation in violations if violation) if differences else None
+    return dy.esum(differences) + sum(violation.cost for violation in violations.values()) if differences else None
 
 
 def stepwise_loss(system: GreedySystem, scores: JointScores, targets: Targets, single_root: bool) -> "dy.Expression | None":
     """The same for greedy parsers whose scores are not sums over pairs of positions: a hinge in each configuration."""
-    steps = [None if heads is None else system.steps(heads, single_root) for heads in targets]
-    learned_steps = [each for each in steps if each]
-    if not learned_steps:
+    if not targets:
         return None
-    configurations = scores.of_configurations([each[0] if each else None for each in steps])
+    sequences, rivals = zip(*(system.steps(heads, single_root) for heads in targets.values()), strict=True)
+    configurations = scores.of_configurations(dict(zip(targets, sequences, strict=True)))
     forward(configurations)
-    right = np.concatenate([rows[1:, 0] for rows, _ in learned_steps])
-    return hinge(configurations, right, np.concatenate([rivals for _, rivals in learned_steps], axis=1))
+    right = np.concatenate([rows[1:, 0] for rows in sequences])
+    return hinge(configurations, right, np.concatenate(rivals, axis=1))
 
 
 def negative_log_likelihood(system: System, scores: TensorScores, targets: Targets, single_root: bool) -> "dy.Expression | None":
@@ -85,21 +89,15 @@ def negative_log_likelihood(system: System, scores: TensorScores, targets: Targe
 
     The graph must have been evaluated. In the graph, the loss is linear in the scores: only its value and gradient are right.
     """
-    arrays = scores.arrays()
-    found = [
-        None if heads is None else system.likelihood(tensors, heads, single_root)
-        for tensors, heads in zip(arrays, targets, strict=True)
-    ]
-    learned_trees = [(each, tensors) for each, tensors in zip(found, arrays, strict=True) if each]
-    if not learned_trees:
+    if not targets:
         return None
+    arrays = scores.arrays()
+    found = {k: system.likelihood(arrays[k], heads, single_root) for k, heads in targets.items()}
     linear = sum(
-        float((each.derivatives[name] * tensor)[each.derivatives[name] != 0].sum())
-        for each, tensors in learned_trees
-        for name, tensor in tensors.items()
+        float((by * arrays[k][name])[by != 0].sum()) for k, each in found.items() for name, by in each.derivatives.items()
     )
-    value = sum(each.value for each, _ in learned_trees)
-    return scores.weighted([each and each.derivatives for each in found]) + (value - linear)
+    value = sum(each.value for each in found.values())
+    return scores.weighted({k: each.derivatives for k, each in found.items()}) + (value - linear)
 
 
 def hinge(scores: "dy.Expression", gold: np.ndarray, rivals: np.ndarray | None = None) -> "dy.Expression | None":

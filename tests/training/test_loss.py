@@ -124,7 +124,7 @@ def test_warnings_of_decoders_name_the_sentence():
     said = []
     system = SimpleNamespace(violation=lambda tensors, heads, single_root: said.append(placed("too long")))
     scores = SimpleNamespace(arrays=lambda: [{}, {}, {}], differences=lambda violations: None)
-    trees = [np.array([-1, 0]), None, np.array([-1, 0])]
+    trees = {0: np.array([-1, 0]), 2: np.array([-1, 0])}
     assert tree_loss(["a.conllu, line 1", "a.conllu, line 4", "a.conllu, line 8"], system, scores, trees, True) is None
     assert said == ["a.conllu, line 1: too long", "a.conllu, line 8: too long"]
 
@@ -201,9 +201,9 @@ def test_likelihood_without_a_tree_to_learn(sample, tmp_path):
         return negative_log_likelihood(SimpleNamespace(likelihood=likelihood), scores.trees, targets, True)
 
     second = learner.trees[1]
-    alone = loss(sample[1:2], [second]).value()
-    assert loss(sample[:3], [None, second, None]).value() == pytest.approx(alone, rel=1e-5) and alone > 0
-    assert loss(sample[:2], [None, None]) is None
+    alone = loss(sample[1:2], {0: second}).value()
+    assert loss(sample[:3], {1: second}).value() == pytest.approx(alone, rel=1e-5) and alone > 0
+    assert loss(sample[:2], {}) is None
     assert [heads is second for heads in asked] == [True, True]
 
 

@@ -99,13 +99,12 @@ class TensorScores:
         matrices = self.scorer.biaffines[tensor.name].values(expression)
         return matrices[0] if tensor.matrices is None else matrices
 
-    def differences(self, violations: Sequence[Violation | None]) -> list["dy.Expression"]:
-        """For each tensor, the scores that predictions use minus those that targets use, if any differ. None: no violation."""
+    def differences(self, violations: Mapping[int, Violation]) -> list["dy.Expression"]:
+        """For each tensor, the scores that predictions use minus those that targets use, if any differ; by numbers of sentences."""
         terms = []
-        found = [(violation, start) for violation, (start, _) in zip(violations, self.columns, strict=True) if violation]
-        for tensor in self.scorer.tensors if found else ():
+        for tensor in self.scorer.tensors if violations else ():
             predicted, target = (
-                np.concatenate([_in_minibatch(getattr(violation, used)[tensor.name], start) for violation, start in found])
+                np.concatenate([_in_minibatch(getattr(v, used)[tensor.name], self.columns[k][0]) for k, v in violations.items()])
                 for used in ("predicted", "target")
             )
             rows, counts = coefficients(predicted, target)
@@ -113,15 +112,15 @@ class TensorScores:
                 terms.append(self.scorer.biaffines[tensor.name].picked(self._pair(tensor), rows, counts))
         return terms
 
-    def weighted(self, weights: Sequence[Mapping[str, np.ndarray] | None]) -> "dy.Expression":
-        """The sum of all scores, weighted by arrays like those of `arrays`; None: without those of this sentence."""
-        terms = []
-        for tensor in self.scorer.tensors:
-            biaffine = self.scorer.biaffines[tensor.name]
-            for expression, of_sentence in zip(self.expressions[tensor.name], weights, strict=True):
-                if of_sentence is not None:
-                    terms.append(biaffine.weighted(expression, of_sentence[tensor.name]))
-        return dy.esum(terms)
+    def weighted(self, weights: Mapping[int, Mapping[str, np.ndarray]]) -> "dy.Expression":
+        """The sum of all scores of the sentences with these numbers, weighted by arrays like those of `arrays`."""
+        return dy.esum(
+            [
+                self.scorer.biaffines[name].weighted(expressions[k], arrays[name])
+                for name, expressions in self.expressions.items()
+                for k, arrays in weights.items()
+            ]
+        )
 
 
 class JointScorer:
@@ -166,16 +165,15 @@ class JointScores:
             {**{position: array[start:stop] for position, array in projected.items()}, **layer} for start, stop in self.columns
         ]
 
-    def of_configurations(self, sequences: Sequence[np.ndarray | None]) -> "dy.Expression":
+    def of_configurations(self, sequences: Mapping[int, np.ndarray]) -> "dy.Expression":
         """(transitions, N) scores in the configurations of sequences, one after another, each without its first configuration.
 
-        sequences: for each sentence, int (2n+1, 5) as from mh4.parser.oracle; none for a sentence to be omitted.
+        sequences: by the number of a sentence, int (2n+1, 5) as from mh4.parser.oracle.
         """
-        nodes = [
-            np.where(rows[1:, 1:] < 0, stop - 1, rows[1:, 1:] + start)
-            for rows, (start, stop) in zip(sequences, self.columns, strict=True)
-            if rows is not None
-        ]
+        nodes = []
+        for k, rows in sequences.items():
+            start, stop = self.columns[k]
+            nodes.append(np.where(rows[1:, 1:] < 0, stop - 1, rows[1:, 1:] + start))
         by_position = dict(zip(POSITIONS, np.concatenate(nodes).T.tolist(), strict=True))
         hidden = dy.esum([dy.select_cols(vectors, by_position[position]) for position, vectors in self.projected.items()])
         hidden = dy.tanh(dy.colwise_add(hidden, self.scorer.bias))
