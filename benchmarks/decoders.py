@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mh4.decoders import mh3, mh4, mh5, mhk, mst, oneec
+from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
 from mh4.decoders.mh4 import deduction
 from mh4.decoders.mh4.full_chart import VECTOR
 from mh4.dynet_build import cpu
@@ -74,6 +74,9 @@ def sentences(n, rng, heads):
         "mh4-hybrid, arcs": lambda: mh4.decode(*hybrid, arcs=arcs),
         "mh4-hybrid, cost": lambda: mh4.decode(*hybrid, cost=cost),
         "mh4-hybrid, heads": lambda: mh4.decode(*hybrid, heads=heads),
+        "mh4-hybrid, greedy": lambda: beam.decode(*hybrid),
+        "mh4-hybrid, beam 8": lambda: beam.decode(*hybrid, beam=8),
+        "mh4-hybrid, beam 64": lambda: beam.decode(*hybrid, beam=64),
         "mh5-hybrid": lambda: mh5.decode(*twelve),
         "mh5-hybrid, arcs": lambda: mh5.decode(*twelve, arcs=arcs),
         "mh5-hybrid, cost": lambda: mh5.decode(*twelve, cost=cost),
@@ -159,8 +162,8 @@ def report(times, memory, lengths):
         "    python benchmarks/decoders.py%s" % "".join(" %d" % n for n in lengths if lengths != LENGTHS),
         "Milliseconds of processor time for a sentence of n words with random scores, the median of 3 to %d sentences. `arcs`: "
         "with additional arc scores. `cost`: with the cost used in training. `heads`: the best derivation of one tree, most of "
-        "whose arcs are short. `marginals`: instead of the best derivation. `plain mh4`: mh4-hybrid with "
-        "cost by six loops and backpointers, in tables of O(n^4). Last column: "
+        "whose arcs are short. `greedy`, `beam`: search instead of a chart. `marginals`: instead of the best derivation. `plain mh4`: "
+        "mh4-hybrid with cost by six loops and backpointers, in tables of O(n^4). Last column: "
         "the p of n^p, fitted on 40 words or more." % SENTENCES,
         table(milliseconds),
         "The same relative to mh4-hybrid:",

@@ -16,12 +16,11 @@ import toy
         (["training.py", "--minibatches", "7"], r"tokens/s, peak memory"),
         (["training.py", "--minibatches", "7", "--set", "training.loss=likelihood"], r"tokens/s, peak memory"),
         (["decoders.py", "5", "10"], "| 1ec |"),
-        (["search.py", "10"], "| 10 |"),
         (["longest.py", "mh4-two", "--seconds", "0.0001"], "| mh4-two | beam |"),
         (["limited_api.py", str(toy.ROOT), "5"], "| plain mh4 |"),
         (["batches.py", "--rounds", "1"], "| 1ec, `marginals` | 40 |"),
     ],
-    ids=["parsing", "training", "training on likelihood", "decoders", "search", "longest", "limited API", "batches"],
+    ids=["parsing", "training", "training on likelihood", "decoders", "longest", "limited API", "batches"],
 )
 def test_a_benchmark(command, last):
     script = [sys.executable, str(toy.ROOT / "benchmarks" / command[0]), *command[1:]]
