@@ -1,18 +1,15 @@
 """Time for batches of sentences with random scores, beside a loop over single calls.
 
-    .venv/bin/python benchmarks/batches.py [--rounds N] [--output PATH]
+    .venv/bin/python benchmarks/batches.py [--rounds N] >benchmarks/results/batches.md
 
-prints the table; with --output benchmarks/results/batches.md it is also written there. This takes about a minute, during which
-nothing else should run: wall time is measured, as that is what threads are for.
-
-The ways take turns, so that other load on the machine affects all of them equally, and the best time of each is reported.
+This takes about a minute, during which nothing else should run: wall time is measured, as that is what threads are for. The ways
+take turns, so that other load on the machine affects all of them equally, and the best time of each is reported.
 """
 
 import argparse
 import os
 import platform
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -66,7 +63,6 @@ def microseconds(functions, sentences, rounds):
 def main():
     parser = argparse.ArgumentParser(description="Time for batches of sentences with random scores.")
     parser.add_argument("--rounds", type=int, default=20, metavar="N", help="turns of each way")
-    parser.add_argument("--output", metavar="PATH", help="write the page")
     options = parser.parse_args()
     threads = sorted({1, min(2, os.cpu_count() or 1), os.cpu_count() or 1})
     lines = []
@@ -81,20 +77,16 @@ def main():
                 cells = ["%.3g" % value if value < 1000 else "%.0f" % value for value in times.values()]
                 cells += ["%.2f" % (value / first) for value in others]
                 lines.append("| %s, `%s` | %d | %s |" % (name, function, words, " | ".join(cells)))
-    text = "\n\n".join(
-        [
-            "# Batches",
-            "%s, %d cores; Python %s, numpy %s." % (cpu.name(), os.cpu_count() or 1, platform.python_version(), np.__version__),
-            "    python benchmarks/batches.py",
-            "Microseconds of wall time for a sentence with random float32 scores, the best of %d turns, in batches of %s. "
-            "One by one: a loop over calls of the decoder itself. A ratio is that to this loop."
-            % (options.rounds, " and ".join("%d sentences of %d words" % (b, n) for n, b in SIZES)),
-            "\n".join(lines),
-        ]
-    )
-    print(text)
-    if options.output:
-        Path(options.output).write_text(text + "\n")
+    paragraphs = [
+        "# Batches",
+        "%s, %d cores; Python %s, numpy %s." % (cpu.name(), os.cpu_count() or 1, platform.python_version(), np.__version__),
+        "    python benchmarks/batches.py",
+        "Microseconds of wall time for a sentence with random float32 scores, the best of %d turns, in batches of %s. "
+        "One by one: a loop over calls of the decoder itself. A ratio is that to this loop."
+        % (options.rounds, " and ".join("%d sentences of %d words" % (b, n) for n, b in SIZES)),
+        "\n".join(lines),
+    ]
+    print("\n\n".join(paragraphs))
 
 
 if __name__ == "__main__":

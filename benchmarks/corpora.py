@@ -1,15 +1,14 @@
 """The speed of `mh4 corpus parse` beside that of `mh4 parse --jobs`, and its memory.
 
-    .venv/bin/python benchmarks/corpora.py [--model DIR | --system SYSTEM] [--copies N] [--rounds N] [--write] [FILE.conllu]
+    .venv/bin/python benchmarks/corpora.py [--model DIR | --system SYSTEM] [--copies N] [--rounds N] [FILE.conllu] >corpora.md
 
 parses N concatenated copies of the file (by default a minute's work and more, of the test set of the toy treebank) in turns by both, with
 one process and with two, and prints the words per second of wall time, and those from the first shard on, without what it takes to start.
---write makes benchmarks/results/corpora.md of it.
 
-    .venv/bin/python benchmarks/corpora.py --memory GB [--write] ...
+    .venv/bin/python benchmarks/corpora.py --memory GB ... >corpora_memory.md
 
 parses that many GB of copies with two workers instead, and prints the memory of the driver and of its workers while they run, and the
-range of both after the first tenth. --write makes benchmarks/results/corpora_memory.md of it.
+range of both after the first tenth.
 """
 
 import argparse
@@ -33,7 +32,6 @@ from mh4.data import treebanks
 from mh4.dynet_build import cpu
 from mh4.util.processes import with_parent
 
-RESULTS = ROOT / "benchmarks" / "results"
 ROWS = 20  # of the table of memory, about
 
 
@@ -44,7 +42,6 @@ def main():
     parser.add_argument("--system", default="mh4-hybrid", help="the system of a random model, without --model")
     parser.add_argument("--copies", type=int, default=1000, metavar="N", help="of the file")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often each is measured")
-    parser.add_argument("--write", action="store_true", help="write the page")
     parser.add_argument("--memory", type=float, metavar="GB", help="measure memory, on so much input")
     options = parser.parse_args()
     path = options.file or str(treebanks.locate("toy")["test"])
@@ -52,17 +49,15 @@ def main():
         scratch = Path(name)
         model = saved_model(options, path, name)
         if options.memory:
-            lines = memory(scratch, model, path, options.memory)
+            title, what = "The memory of a corpus", "--memory %g" % options.memory
+            measured = memory(scratch, model, path, options.memory)
         else:
-            lines = throughput(scratch, model, path, options)
-    if options.write:
-        what = "--memory %g" % options.memory if options.memory else "--copies %d --rounds %d" % (options.copies, options.rounds)
-        of_model = "" if options.model else "--system %s " % options.system
-        command = "benchmarks/corpora.py %s %s%s" % (what, of_model, os.path.basename(path))
-        head = "Two cores of %s; at commit %s; by" % (cpu.name(), commit(ROOT))
-        title, name = ("The memory of a corpus", "corpora_memory.md") if options.memory else ("Corpora", "corpora.md")
-        text = ["# " + title, "", head, "", "    .venv/bin/python " + command, "", *lines]
-        (RESULTS / name).write_text("\n".join(text) + "\n", encoding="utf-8")
+            title, what = "Corpora", "--copies %d --rounds %d" % (options.copies, options.rounds)
+            measured = throughput(scratch, model, path, options)
+    of_model = "" if options.model else "--system %s " % options.system
+    command = "    .venv/bin/python benchmarks/corpora.py %s %s%s" % (what, of_model, os.path.basename(path))
+    head = "Two cores of %s; at commit %s; by" % (cpu.name(), commit(ROOT))
+    print("\n\n".join(["# " + title, head, command, measured]))
 
 
 def concatenated(scratch, path, copies):
@@ -75,7 +70,7 @@ def concatenated(scratch, path, copies):
 
 
 def throughput(scratch, model, path, options):
-    """The table of both commands, printed and returned."""
+    """The table of both commands."""
     large, words = concatenated(scratch, path, options.copies)
     taken = {}
     for _ in range(options.rounds):
@@ -95,8 +90,7 @@ def throughput(scratch, model, path, options):
         share = "%.0f %%" % (100 * speed / speeds[number]) if number in speeds else ""
         speeds.setdefault(number, speed)
         lines.append("| `%s` | %.1f | %d | %s | %s |" % (name, seconds, speed, share, "%d" % (words / started) if share else ""))
-    print("\n".join(lines))
-    return lines
+    return "\n".join(lines)
 
 
 def mh4(*arguments):
@@ -117,7 +111,7 @@ def starting(folder, seconds):
 
 
 def memory(scratch, model, path, gigabytes):
-    """The table of the memory of a driver and its workers, looked at once a minute or more often, printed and returned."""
+    """The table of the memory of a driver and its workers, looked at once a minute or more often."""
     large, words = concatenated(scratch, path, math.ceil(gigabytes * 1e9 / os.path.getsize(path)))
     folder = scratch / "corpus"
     command = [sys.executable, "-m", "mh4", "corpus", "parse", str(large), "--model", model, "-o", str(folder), "--workers", "2"]
@@ -130,7 +124,7 @@ def memory(scratch, model, path, gigabytes):
             sizes = [one.memory_info().rss >> 20 for one in (process, *process.children(recursive=True))]
             shards = sum(1 for _ in folder.glob("shards/*/*/*.json"))
             seen.append((round(time.monotonic() - start), shards, sizes[0], max(sizes[1:], default=0)))
-            print("%d s, %d shards; driver %d MB, largest worker %d MB" % seen[-1], flush=True)
+            print("%d s, %d shards; driver %d MB, largest worker %d MB" % seen[-1], file=sys.stderr)
     seconds = time.monotonic() - start
     later = [one for one in seen if seen[-1][1] / 10 <= one[1] < seen[-1][1]]
     if driver.returncode or not later:
@@ -141,8 +135,7 @@ def memory(scratch, model, path, gigabytes):
     size = large.stat().st_size / 1e9
     lines += ["", "%.1f GB, %d words, were parsed in %.0f minutes. After the first tenth," % (size, words, seconds / 60)]
     lines[-1] += " the driver had %s, and the largest worker %s." % tuple(spans)
-    print("\n".join(lines))
-    return lines
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 """Processor time and memory of every decoder, on sentences with random scores.
 
-    .venv/bin/python benchmarks/decoders.py [LENGTH ...] [--output PATH]
+    .venv/bin/python benchmarks/decoders.py [LENGTH ...] [--plot benchmarks/results/decoders.png] >benchmarks/results/decoders.md
 
-prints the tables, by default for sentences of 10 to 300 words; with --output benchmarks/results/decoders they are also
-written to decoders.md, with a plot in decoders.png. This takes about four minutes.
+prints the tables, by default for sentences of 10 to 300 words. This takes about four minutes.
 
 The decoders take turns, so that other load on the machine affects all of them equally, and the median is reported. They
 include a straightforward MH4, mh4/decoders/mh4/deduction.pyx, which follows the paper literally.
@@ -199,7 +198,7 @@ def plot(times, path):
 def main():
     parser = argparse.ArgumentParser(description="Processor time and memory of every decoder, on random scores.")
     parser.add_argument("lengths", type=int, nargs="*", default=LENGTHS, metavar="LENGTH", help="words")
-    parser.add_argument("--output", metavar="PATH", help="write PATH.md and PATH.png")
+    parser.add_argument("--plot", metavar="PATH", help="draw the times, too")
     parser.add_argument("--memory-of", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if min(options.lengths) < 1:
@@ -217,11 +216,10 @@ def main():
     for n in lengths:
         times[n] = seconds(n)
         print(n, " ".join("%s %.3g" % (name, 1000 * value) for name, value in times[n].items()), file=sys.stderr, flush=True)
-    text = report(times, memory, lengths)
-    print(text)
-    if options.output:
-        plot(times, options.output + ".png")
-        Path(options.output + ".md").write_text(text + "\n\n![](%s.png)\n" % os.path.basename(options.output))
+    print(report(times, memory, lengths))
+    if options.plot:
+        plot(times, options.plot)
+        print("\n![](%s)" % os.path.basename(options.plot))
 
 
 if __name__ == "__main__":

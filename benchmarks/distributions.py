@@ -3,11 +3,11 @@ NonProjectiveDependencyCRF, which have the distribution of mst.
 
     make torch-environment
     .venv-torch/bin/python -m pip install supar torch-struct
-    .venv-torch/bin/python benchmarks/distributions.py [--rounds N] [--training LOG] [--output PATH]
+    .venv-torch/bin/python benchmarks/distributions.py [--rounds N] [--training LOG] >benchmarks/results/torch.md
 
-prints the page, without the columns of what is not installed; with --output benchmarks/results/torch.md it is also written there.
---training adds what was printed by a training of examples/torch_parser.py on the Hungarian treebank of UD 2.0, with its default settings.
-Results are first compared, where two compute the same. They take turns on one thread, and the best time of each is reported.
+What is not installed has no column. --training adds what was printed by a training of examples/torch_parser.py on the Hungarian treebank
+of UD 2.0, with its default settings. Results are first compared, where two compute the same. They take turns on one thread, and the best
+time of each is reported.
 """
 
 import argparse
@@ -136,32 +136,26 @@ def main():
     parser = argparse.ArgumentParser(description="Time for distributions over trees in PyTorch.")
     parser.add_argument("--rounds", type=int, default=10, metavar="N", help="turns of each")
     parser.add_argument("--training", metavar="LOG", help="what examples/torch_parser.py has printed")
-    parser.add_argument("--output", metavar="PATH", help="write the page")
     options = parser.parse_args()
     torch.set_num_threads(1)
     times = table(options.rounds)
     versions = {"Python": platform.python_version(), "PyTorch": torch.__version__, "numpy": np.__version__}
     versions.update((library.partition(",")[0], version(library)) for library in PACKAGES if version(library))
     absent = [library for library in PACKAGES if not version(library)]
-    text = "\n\n".join(
-        [
-            "# Distributions over trees in PyTorch",
-            "%s, %d cores; %s." % (cpu.name(), os.cpu_count() or 1, ", ".join("%s %s" % each for each in versions.items())),
-            "    python benchmarks/distributions.py",
-            "Microseconds of wall time for a sentence with random float32 scores, the best of %d turns on one thread, in batches of %d. "
-            "In brackets, the ratio to the first column."
-            % (options.rounds, SENTENCES),
-            "Sums are computed in float64 by mh4.torch, in float32 by the others. No gradient of `log_partition` is asked for; `marginals` "
-            "are this gradient. For mst, all were compared first: sums agree within 0.001, heads exactly.",
-            times,
-            *("%s is not installed." % library for library in absent),
-            *(["torch-struct has no argmax of this distribution."] if version(STRUCT) else []),
-            *([training(options.training)] if options.training else []),
-        ]
-    )  # fmt: skip
-    print(text)
-    if options.output:
-        Path(options.output).write_text(text + "\n")
+    paragraphs = [
+        "# Distributions over trees in PyTorch",
+        "%s, %d cores; %s." % (cpu.name(), os.cpu_count() or 1, ", ".join("%s %s" % each for each in versions.items())),
+        "    python benchmarks/distributions.py",
+        "Microseconds of wall time for a sentence with random float32 scores, the best of %d turns on one thread, in batches of %d. "
+        "In brackets, the ratio to the first column." % (options.rounds, SENTENCES),
+        "Sums are computed in float64 by mh4.torch, in float32 by the others. No gradient of `log_partition` is asked for; `marginals` "
+        "are this gradient. For mst, all were compared first: sums agree within 0.001, heads exactly.",
+        times,
+        *("%s is not installed." % library for library in absent),
+        *(["torch-struct has no argmax of this distribution."] if version(STRUCT) else []),
+        *([training(options.training)] if options.training else []),
+    ]
+    print("\n\n".join(paragraphs))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """How long a sentence may be until a decoder takes a second, and how much memory that takes: the defaults of `mh4 parse --longest`.
 
-    .venv/bin/python benchmarks/longest.py [SYSTEM ...] [--seconds 1] [--output PATH]
+    .venv/bin/python benchmarks/longest.py [SYSTEM ...] [--seconds 1] >benchmarks/results/longest.md
 
-prints a table for every global system, on random scores; with --output benchmarks/results/longest.md it is also written there. Lengths
-are doubled until a sentence takes longer than a second of processor time, or until its scores fill a window, beyond which sentences
-are cut (mh4/parser/long_sentences.py); in between, time is taken for a power of the length. Each measurement is a process of its
-own, for its peak of memory: that of the decoder, which is in addition to the scores. It takes some minutes.
+prints a table for every global system, on random scores. Lengths are doubled until a sentence takes longer than a second of processor
+time, or until its scores fill a window, beyond which sentences are cut (mh4/parser/long_sentences.py); in between, time is taken for a
+power of the length. Each measurement is a process of its own, for its peak of memory: that of the decoder, which is in addition to the
+scores. It takes some minutes.
 """
 
 import argparse
@@ -13,7 +13,6 @@ import math
 import multiprocessing
 import platform
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -80,27 +79,19 @@ def main():
     parser = argparse.ArgumentParser(description="The lengths at which decoders take a second.")
     parser.add_argument("systems", nargs="*", default=names, metavar="SYSTEM")
     parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--output", type=Path)
     asked = parser.parse_args()
-    lines = [
+    paragraphs = [
         "# The longest sentences",
-        "",
         "One core of %s; Python %s, numpy %s." % (cpu.name(), platform.python_version(), np.__version__),
-        "",
         "    python benchmarks/longest.py",
-        "",
         "The words of a sentence whose decoding takes %g s of processor time, on random scores, or of a window if that takes less; "
         "the megabytes that decoding adds to the scores; and the default of `mh4 parse --longest`. `beam`: of width %d, which decodes "
         "longer ones. Marginals take about ten times as long for scores that vary so much that float64 does not suffice, as random ones "
         "of more than a thousand words may; those of trained models vary less." % (asked.seconds, BEYOND_BEAM),
-        "",
     ]
-    print("\n".join(lines))
+    print("\n\n".join(paragraphs) + "\n")
     for line in table(asked.systems, asked.seconds):
         print(line, flush=True)
-        lines.append(line)
-    if asked.output:
-        asked.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -149,9 +149,8 @@ def test_the_example_is_short():
 def test_the_benchmark(tmp_path):
     log = tmp_path / "parser.log"
     log.write_text("500 updates: UAS 63.27, LAS 48.93, 329 tokens/s\n1000 updates: UAS 61.00, LAS 50.00, 400 tokens/s\n")
-    page = tmp_path / "torch.md"
-    printed = run(toy.ROOT / "benchmarks" / "distributions.py", "--rounds", 1, "--training", log, "--output", page)
-    assert printed == page.read_text() and "| `argmax` | 40 | " in printed
+    printed = run(toy.ROOT / "benchmarks" / "distributions.py", "--rounds", 1, "--training", log)
+    assert "| `argmax` | 40 | " in printed
     assert (
         "UAS 63.27 and LAS 48.93 on dev, the best of the evaluations in 1000 updates (when training was stopped; it had"
         in printed
