@@ -2,8 +2,7 @@
 
     .venv/bin/python benchmarks/training.py [--system SYSTEM] [--train FILE.conllu] [--minibatches N] [--set NAME=VALUE]
 
-measures processor time on the toy treebank or any other CoNLL-U file. DyNet's own settings can be varied with --autobatch,
---memory and --dense.
+measures processor time on the toy treebank or any other CoNLL-U file.
 
     .venv/bin/python benchmarks/training.py --against FOLDER [--rounds N]
 
@@ -37,9 +36,6 @@ def main():
     parser.add_argument("--system", default="mh4-hybrid")
     parser.add_argument("--train", metavar="FILE.conllu", help="by default the toy treebank")
     parser.add_argument("--minibatches", type=int, default=200, metavar="N")
-    parser.add_argument("--autobatch", type=int, choices=[0, 1, 2, 3], help="DyNet's automatic batching, by default as in mh4")
-    parser.add_argument("--memory", metavar="MB", help="DyNet's initial memory, by default as in mh4")
-    parser.add_argument("--dense", action="store_true", help="update all embeddings, not only those of the minibatch")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as for mh4 train")
     parser.add_argument("--against", metavar="FOLDER", help="another checkout, set up")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the number of runs of each")
@@ -71,12 +67,6 @@ def measure(options, train):
 
 def prepare(options, train, watch):
     """A trainer whose stages are timed, and minibatches of shuffled sentences."""
-    import dynet_config
-
-    wanted = {"autobatch": options.autobatch, "mem": options.memory}
-    own = dynet_config.set
-    dynet_config.set = lambda **settings: own(**{**settings, **{k: v for k, v in wanted.items() if v is not None}})
-
     from mh4.parser import config
     from mh4.parser.model import Scores
     from mh4.parser.network.scorer import TensorScores
@@ -101,8 +91,6 @@ def prepare(options, train, watch):
     settings = config.with_settings(config.Config(), options.set)
     with tempfile.TemporaryDirectory() as folder:
         trainer = watch.timed("preparing", training.Trainer)(options.system, settings, sentences, sentences[:1], folder)
-    if options.dense:
-        trainer.optimizer.set_sparse_updates(False)
     model = trainer.model
     model.build, Scores.labels = watch.timed("graph", model.build), watch.timed("graph", Scores.labels)
     TensorScores.arrays = watch.timed("scores out of DyNet", TensorScores.arrays)
@@ -114,10 +102,9 @@ def prepare(options, train, watch):
     trainer.optimizer = Timed(trainer.optimizer, update="update")
 
     lengths = [len(sentence) for sentence in sentences]
-    batches, epoch = [], 0
+    batches, rng = [], np.random.default_rng(1)
     while len(batches) < WARM_UP + options.minibatches:
-        batches += training.shuffled_minibatches(lengths, settings.training.batch_tokens, np.random.default_rng([1, epoch]))
-        epoch += 1
+        batches += training.shuffled_minibatches(lengths, settings.training.batch_tokens, rng)
     return trainer, batches[: WARM_UP + options.minibatches]
 
 
