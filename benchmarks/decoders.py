@@ -9,6 +9,7 @@ include a straightforward MH4, mh4/decoders/mh4/deduction.pyx, which follows the
 """
 
 import argparse
+import multiprocessing
 import os
 import platform
 import statistics
@@ -23,7 +24,7 @@ from mh4.decoders import beam, mh3, mh4, mh5, mhk, mst, oneec
 from mh4.decoders.mh4 import deduction
 from mh4.decoders.mh4.full_chart import VECTOR
 from mh4.dynet_build import cpu
-from mh4.util.processes import with_parent
+from mh4.util.plots import plotted
 
 LENGTHS = [10, 20, 40, 60, 99, 150, 200, 300]
 SECONDS = 0.8  # for each decoder and length, but at least three sentences ...
@@ -107,23 +108,24 @@ def seconds(n):
 
 
 def own_memory(name, n):
-    """Megabytes needed to decode one sentence, in addition to its scores, according to Linux's statistics of this process."""
+    """Megabytes needed to decode one sentence, in addition to its scores, according to Linux's statistics of this process, which is new."""
 
     def status(field):
         line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
         return int(line.split()[1]) / 1024
 
     decode = sentences(n, np.random.default_rng(0), np.arange(-1, n))[name]
+    sentences(1, np.random.default_rng(0), np.arange(-1, 1))[name]()  # loads the code
     Path("/proc/self/clear_refs").write_text("5")  # reset the peak to the current value
     before = status("VmRSS")
     decode()
     return status("VmHWM") - before
 
 
-def megabytes(name, n):
-    """The same, measured in a separate process."""
-    command = [sys.executable, __file__, str(n), "--memory-of", name]
-    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, preexec_fn=with_parent()).stdout)
+def elsewhere(function, *arguments):
+    """The result of a call in a process of its own."""
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply(function, arguments)
 
 
 def exponents(times):
@@ -173,52 +175,42 @@ def report(times, memory, lengths):
     return "\n\n".join(paragraphs)
 
 
-def plot(times, path):
+def plot(times, figure):
     """Plot time against length, with both axes logarithmic."""
-    from matplotlib.figure import Figure
-
-    fitted = exponents(times)
-    figure = Figure(figsize=(8, 5.5))
-    axes = figure.subplots()
+    fitted, axes = exponents(times), figure.subplots()
     for x, name in enumerate(times[min(times)]):
         lengths = [n for n in times if name in times[n]]
-        label = "%s: $n^{%.1f}$" % (name, fitted[name]) if name in fitted else name
+        label = "%s: n^%.1f" % (name, fitted[name]) if name in fitted else name
         style = {"color": "black", "linestyle": "--"} if name == "plain mh4" else {"color": "C%d" % x}
         axes.loglog(lengths, [1000 * times[n][name] for n in lengths], marker="o", markersize=3, label=label, **style)
     axes.set_xticks(list(times), [str(n) for n in times])
     axes.minorticks_off()
-    axes.set_xlabel("words")
-    axes.set_ylabel("milliseconds per sentence")
+    axes.set(xlabel="words", ylabel="milliseconds per sentence")
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8, frameon=False)
-    figure.tight_layout()
-    figure.savefig(path, dpi=100, metadata={"Software": None})
 
 
 def main():
     parser = argparse.ArgumentParser(description="Processor time and memory of every decoder, on random scores.")
     parser.add_argument("lengths", type=int, nargs="*", default=LENGTHS, metavar="LENGTH", help="words")
     parser.add_argument("--plot", metavar="PATH", help="draw the times, too")
-    parser.add_argument("--memory-of", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if min(options.lengths) < 1:
         parser.error("a sentence has at least one word")
-    if options.memory_of:
-        print(own_memory(options.memory_of, options.lengths[0]))
-        return
     lengths = sorted(set(options.lengths))
     names = list(sentences(1, np.random.default_rng(0), np.array([-1, 0])))
     memory = {}
     if os.path.exists("/proc/self/clear_refs"):
         for n in sorted({99, max(lengths)} & set(lengths)):
-            memory[n] = {name: megabytes(name, n) for name in names if n <= LONGEST.get(name, n)}
+            memory[n] = {name: elsewhere(own_memory, name, n) for name in names if n <= LONGEST.get(name, n)}
     times = {}
     for n in lengths:
         times[n] = seconds(n)
         print(n, " ".join("%s %.3g" % (name, 1000 * value) for name, value in times[n].items()), file=sys.stderr, flush=True)
     print(report(times, memory, lengths))
     if options.plot:
-        plot(times, options.plot)
+        with plotted(options.plot, 8, 5.5) as figure:
+            plot(times, figure)
         print("\n![](%s)" % os.path.basename(options.plot))
 
 

@@ -10,11 +10,11 @@ scores. It takes some minutes.
 
 import argparse
 import math
-import multiprocessing
 import platform
 import time
 
 import numpy as np
+from decoders import elsewhere
 
 from mh4.dynet_build import cpu
 from mh4.parser.long_sentences import BEYOND_BEAM, EXACT, MARGINALS, window_of
@@ -38,27 +38,22 @@ def measure(name, what, n):
     return time.process_time() - start, peak_mb() - before
 
 
-def elsewhere(name, what, n):
-    with multiprocessing.get_context("fork").Pool(1) as pool:
-        return pool.apply(measure, (name, what, n))
-
-
 def longest(name, what, seconds):
     """The length of a sentence that takes this many seconds, or of a window if that takes less; the seconds it takes, and MB."""
     most, lengths, times = window_of(SYSTEMS[name].tensors), [], []
     n = most if what == "beam" else SHORTEST
     while not times or times[-1] < seconds and lengths[-1] < most:
         lengths.append(min(n, most))
-        times.append(elsewhere(name, what, lengths[-1])[0])
+        times.append(elsewhere(measure, name, what, lengths[-1])[0])
         n *= 2
     if len(times) == 1:
         most = lengths[0]
     elif times[-1] >= seconds:
         exponent = math.log(times[-1] / times[-2]) / math.log(lengths[-1] / lengths[-2])
         n = round(lengths[-2] * (seconds / times[-2]) ** (1 / exponent))
-        taken, _ = elsewhere(name, what, n)
+        taken, _ = elsewhere(measure, name, what, n)
         most = min(most, round(n * (seconds / taken) ** (1 / exponent)))  # where times are less regular than a power
-    return (most, *elsewhere(name, what, most))
+    return (most, *elsewhere(measure, name, what, most))
 
 
 def table(names, seconds):
