@@ -25,7 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
-from parsing import ROOT, number_of_words, saved_model
+from parsing import ROOT, number_of_words, run, saved_model
 from training import commit
 
 from mh4.data import treebanks
@@ -75,10 +75,10 @@ def throughput(scratch, model, path, options):
     taken = {}
     for _ in range(options.rounds):
         for number in (1, 2):
-            seconds = mh4("parse", str(large), "--model", model, "-o", str(scratch / "out"), "--jobs", str(number))
+            seconds, _ = run("parse", str(large), "--model", model, "-o", str(scratch / "out"), "--jobs", str(number))
             taken.setdefault(("mh4 parse --jobs %d" % number, number), []).append((seconds, 0))
             folder = scratch / "corpus"
-            seconds = mh4("corpus", "parse", str(large), "--model", model, "-o", str(folder), "--workers", str(number))
+            seconds, _ = run("corpus", "parse", str(large), "--model", model, "-o", str(folder), "--workers", str(number))
             taken.setdefault(("mh4 corpus parse --workers %d" % number, number), []).append((seconds, starting(folder, seconds)))
             shutil.rmtree(folder)
     lines = ["| %d words | seconds, median | words/s | of --jobs | words/s once started |" % words, "|---|--:|--:|--:|--:|"]
@@ -91,14 +91,6 @@ def throughput(scratch, model, path, options):
         speeds.setdefault(number, speed)
         lines.append("| `%s` | %.1f | %d | %s | %s |" % (name, seconds, speed, share, "%d" % (words / started) if share else ""))
     return "\n".join(lines)
-
-
-def mh4(*arguments):
-    """The seconds taken by a command."""
-    start = time.perf_counter()
-    command = [sys.executable, "-m", "mh4", *arguments, "--quiet"]
-    subprocess.run(command, check=True, preexec_fn=with_parent(), env={**os.environ, "PYTHONPATH": str(ROOT)})
-    return time.perf_counter() - start
 
 
 def starting(folder, seconds):

@@ -5,11 +5,10 @@
 measures processor time by stage, on the toy treebank or any other CoNLL-U file. Without --model the network has random weights,
 which take as long.
 
-    .venv/bin/python benchmarks/parsing.py --command [--copies N] [--against FOLDER] ...
+    .venv/bin/python benchmarks/parsing.py --command [--copies N] ...
 
 runs `mh4 parse` on the file and on N concatenated copies of it, with one process and with two, and reports its words per second
-of wall time, including start-up and files, and its memory; with --against also with one process of another checkout, set up in
-FOLDER.
+of wall time, including start-up and files, and its memory.
 
     .venv/bin/python benchmarks/parsing.py --udpipe MODEL [--train FILE.conllu] [--rounds N] ...
 
@@ -36,6 +35,7 @@ from stopwatch import Stopwatch
 
 from mh4.data import conllu, treebanks
 from mh4.util.memory import peak_mb
+from mh4.util.plots import plotted
 from mh4.util.processes import with_parent
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,7 +51,6 @@ def main():
     parser.add_argument("--system", default="mh4-hybrid", help="the system of a random model, without --model")
     parser.add_argument("--command", action="store_true", help="measure `mh4 parse`")
     parser.add_argument("--copies", type=int, default=20, metavar="N", help="the number of copies in the long file of --command")
-    parser.add_argument("--against", metavar="FOLDER", help="another checkout, for --command")
     parser.add_argument("--lengths", action="store_true", help="measure by sentence length")
     parser.add_argument("--udpipe", metavar="MODEL", help="compare with a model of UDPipe 1")
     parser.add_argument("--train", metavar="FILE.conllu", help="what to train the UDPipe model on")
@@ -185,20 +184,16 @@ def command(options, path):
         print("| words | | seconds | words/s | peak MB of a process |")
         print("|--:|---|--:|--:|--:|")
         for copies, name in files.items():
-            arguments = [model, name, "-o", os.path.join(folder, "out")]
-            ways = {"--jobs %d" % jobs: (ROOT, arguments + ["--jobs", str(jobs)]) for jobs in (1, 2)}
-            if options.against:
-                ways["the other checkout"] = (Path(options.against).resolve(), arguments)
-            for label, way in ways.items():
-                seconds, memory = run(*way)
-                print("| %d | %s | %.1f | %d | %d |" % (copies * words, label, seconds, copies * words / seconds, memory))
+            for jobs in ("1", "2"):
+                seconds, memory = run("parse", "--model", model, name, "-o", os.path.join(folder, "out"), "--jobs", jobs)
+                print("| %d | --jobs %s | %.1f | %d | %d |" % (copies * words, jobs, seconds, copies * words / seconds, memory))
 
 
-def run(checkout, arguments):
-    """The seconds taken by `mh4 parse` of a checkout, and the peak memory of one of its processes, in MB."""
+def run(*arguments):
+    """The seconds taken by a command of `mh4`, and the peak memory of one of its processes, in MB."""
     start = time.perf_counter()
-    command = [str(checkout / ".venv/bin/python"), "-m", "mh4", "parse", "--model"] + arguments
-    process = subprocess.Popen(command, cwd=str(checkout), preexec_fn=with_parent())
+    command = [sys.executable, "-m", "mh4", *arguments, "--quiet"]
+    process = subprocess.Popen(command, preexec_fn=with_parent(), env={**os.environ, "PYTHONPATH": str(ROOT)})
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -239,23 +234,13 @@ def by_length(path):
         for name in times:
             times[name].append(taken.get(name, np.nan))
         print("| %d | " % n + " | ".join("%.3g" % taken[name] if name in taken else "" for name in times) + " |", flush=True)
-    draw(times)
-
-
-def draw(times):
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4))
-    axes = figure.subplots()
-    for name, milliseconds in times.items():
-        axes.loglog(LENGTHS, milliseconds, "k--" if name == "network" else "o-", markersize=3, label=name)
-    axes.set(xlabel="words in the sentence", ylabel="ms per sentence", title="The network of mh4-hybrid, and decoders")
-    axes.legend()
-    axes.grid(alpha=0.3)
-    path = ROOT / "benchmarks" / "results" / "lengths.png"
-    path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, dpi=100, bbox_inches="tight", metadata={"Software": None})
-    print("\nWritten: %s" % path.relative_to(ROOT))
+    with plotted(str(ROOT / "benchmarks" / "results" / "lengths.png"), 6, 4) as figure:
+        axes = figure.subplots()
+        for name, milliseconds in times.items():
+            axes.loglog(LENGTHS, milliseconds, "k--" if name == "network" else "o-", markersize=3, label=name)
+        axes.set(xlabel="words in the sentence", ylabel="ms per sentence", title="The network of mh4-hybrid, and decoders")
+        axes.legend()
+        axes.grid(alpha=0.3)
 
 
 if __name__ == "__main__":
