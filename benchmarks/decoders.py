@@ -185,6 +185,7 @@ def plot(times, figure):
         axes.loglog(lengths, [1000 * times[n][name] for n in lengths], marker="o", markersize=3, label=label, **style)
     axes.set_xticks(list(times), [str(n) for n in times])
     axes.minorticks_off()
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.set(xlabel="words", ylabel="milliseconds per sentence")
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8, frameon=False)

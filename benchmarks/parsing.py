@@ -239,6 +239,8 @@ def by_length(path):
         for name, milliseconds in times.items():
             axes.loglog(LENGTHS, milliseconds, "k--" if name == "network" else "o-", markersize=3, label=name)
         axes.set(xlabel="words in the sentence", ylabel="ms per sentence", title="The network of mh4-hybrid, and decoders")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_major_formatter("{x:g}")
         axes.legend()
         axes.grid(alpha=0.3)
 
