@@ -7,8 +7,7 @@ coverage. This is not in the paper.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -25,7 +24,6 @@ from experiments.pages.writer import Table, comma_separated
 from mh4.analysis.reliability import accuracy_at_coverage, expected_calibration_error, reliability
 from mh4.data import conllu
 from mh4.parser.systems import with_marginals
-from mh4.util.files import make_folder
 from mh4.util.plots import plotted, require_matplotlib
 
 DEFAULT_SYSTEMS = ("mh4-hybrid", "mst")
@@ -35,62 +33,57 @@ COLUMNS = {  # of what is measured, by the names in `Measured.scores`, with the 
 }  # fmt: skip
 COVERAGES = (0.5, 0.8, 0.9, 0.95, 1.0)
 
-# The probabilities of predicted arcs, which of them are correct, and the negative log-likelihood of gold's
-Predicted = tuple[np.ndarray, np.ndarray, float]
+
+class Predicted(NamedTuple):
+    """The probabilities of predicted arcs, and which of them are correct: float64 and bool (arcs,)."""
+
+    probabilities: np.ndarray
+    correct: np.ndarray
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One model. before, after: at temperature 1 and at the one fitted.
+    """The probabilities of a model. before, after: at temperature 1 and at the one fitted.
 
-    exact, mbr: "uas" and "las" in percent of the system's default decoder and of minimum-Bayes-risk decoding at this temperature.
+    scores: by the names in COLUMNS, and "las" and "las_mbr"; in percent, except for the temperature and the negative log-likelihoods of
+    gold arcs. Those with "_mbr" are of minimum-Bayes-risk decoding at this temperature, the others of the system's default decoder.
     """
 
-    temperature: float
+    model: Run
     before: Predicted
     after: Predicted
-    exact: dict[str, float]
-    mbr: dict[str, float]
+    scores: dict[str, float]
+
+    @property
+    def name(self) -> str:
+        return "%s, seed %d" % (self.model.system, self.model.seed)
 
     def accuracy(self, share: float) -> float:
         """The percentage of correct arcs among the most probable ones, which are this share of all, after calibration."""
-        return 100 * accuracy_at_coverage(*self.after[:2], share)
-
-    @property
-    def scores(self) -> dict[str, float]:
-        """What tables show, by name: in percent, except for the temperature and the negative log-likelihoods."""
-        ece, ece_calibrated = (100 * expected_calibration_error(*predicted[:2]) for predicted in (self.before, self.after))
-        return {
-            "temperature": self.temperature,
-            "ece": ece,
-            "ece_calibrated": ece_calibrated,
-            "nll": self.before[2],
-            "nll_calibrated": self.after[2],
-            "uas": self.exact["uas"],
-            "uas_mbr": self.mbr["uas"],
-            "las": self.exact["las"],
-            "las_mbr": self.mbr["las"],
-        }
+        return 100 * accuracy_at_coverage(*self.after, share)
 
 
-def measure(folder: Path, sentences: Sequence[conllu.Sentence]) -> Measured:
-    """The arcs predicted by the model in `folder` for every other sentence, calibrated on those in between."""
+def measure(model: Run, sentences: Sequence[conllu.Sentence]) -> Measured:
+    """The arcs predicted by a finished model for every other sentence, calibrated on those in between."""
     from mh4.analysis.evaluation import attachment_scores
     from mh4.analysis.reliability import negative_log_likelihood, of_gold, predictions
     from mh4.parser.parsing import Parser
     from mh4.training.calibration import calibrate
 
-    parser, fitted, measured = Parser.load(str(folder)), sentences[1::2], sentences[::2]
-    by_temperature: list[Predicted] = []
+    parser, fitted, measured = Parser.load(str(model.folder)), sentences[1::2], sentences[::2]
     found = calibrate(parser, fitted)
     assert found is not None, "only systems with marginals are measured"
-    for temperature in (1.0, found.temperature):
+    predicted, scores = [], {"temperature": found.temperature}
+    for temperature, suffix in ((1.0, ""), (found.temperature, "_calibrated")):
         parser.model.temperature = temperature
-        nll = negative_log_likelihood(of_gold(parser, measured))
-        by_temperature.append((*predictions(parser, measured), nll))
-    exact, mbr = (attachment_scores(measured, each.parse(measured)) for each in (parser, Parser(parser.model, "mbr")))
-    before, after = by_temperature
-    return Measured(found.temperature, before, after, exact, mbr)
+        predicted.append(Predicted(*predictions(parser, measured)))
+        scores["ece" + suffix] = 100 * expected_calibration_error(*predicted[-1])
+        scores["nll" + suffix] = negative_log_likelihood(of_gold(parser, measured))
+    for each, suffix in ((parser, ""), (Parser(parser.model, "mbr"), "_mbr")):
+        accuracy = attachment_scores(measured, each.parse(measured))
+        scores.update({name + suffix: score for name, score in accuracy.items()})
+    before, after = predicted
+    return Measured(model, before, after, scores)
 
 
 @click.command(cls=Study)
@@ -106,34 +99,31 @@ def calibration(bench: Bench, lang: str, systems: str, seeds: str, ud: str) -> N
     measured = []
     for model in models:
         bench.console.print("calibrating %s, seed %d, on %s" % (model.system, model.seed, bank.paths["dev"].name), soft_wrap=True)
-        measured.append(measure(model.folder, sentences))
-    title, name = bank.title, bank.name + "-calibration"
-    make_folder(bench.results)
+        measured.append(measure(model, sentences))
+    name, title = bank.name + "-calibration", bank.title + ": calibration of the probabilities of arcs"
+    written = document.write(bench.results, name, title, page(bank, measured, options.repeat()), as_csv(bank, measured))
     drawing = bench.results / (name + ".png")
     with plotted(str(drawing), 10, 4.2) as figure:
-        plot(figure, title + ", development set", models, measured)
-    parts = page(bank, models, measured, options.repeat())
-    csv_text = as_csv(bank, models, measured)
-    written = document.write(bench.results, name, title + ": calibration of the probabilities of arcs", parts, csv_text)
-    summary(models, measured).print(bench.console)
+        plot(figure, bank.title + ", development set", measured)
+    summary(measured).print(bench.console)
     report_written([*written, drawing])
 
 
-def summary(models: Sequence[Run], measured: Sequence[Measured]) -> Table:
+def summary(measured: Sequence[Measured]) -> Table:
     """A row for each model."""
     header = ["system", "seed", "temp.", "ECE, 1", "ECE", "NLL, 1", "NLL", "UAS", "mbr"]
     body = [
-        [model.system, str(model.seed), *(form % found.scores[name] for name, form in COLUMNS.items())]
-        for model, found in zip(models, measured, strict=True)
+        [found.model.system, str(found.model.seed), *(form % found.scores[name] for name, form in COLUMNS.items())]
+        for found in measured
     ]
     return Table(header, body, right=1)
 
 
-def by_coverage(models: Sequence[Run], measured: Sequence[Measured]) -> Table:
+def by_coverage(measured: Sequence[Measured]) -> Table:
     """The accuracy of the most probable arcs, by their share of all."""
     body = [
-        [model.system, str(model.seed), *("%.2f" % found.accuracy(share) for share in COVERAGES)]
-        for model, found in zip(models, measured, strict=True)
+        [found.model.system, str(found.model.seed), *("%.2f" % found.accuracy(share) for share in COVERAGES)]
+        for found in measured
     ]
     return Table(["system", "seed", *("%g %%" % (100 * share) for share in COVERAGES)], body, right=1)
 
@@ -142,22 +132,22 @@ def bins(found: Measured) -> Table:
     """Arcs by probability, calibrated."""
     body = [
         ["%.1f to %.1f" % (b.low, b.high), "%d" % b.arcs, "%.1f" % (100 * b.confidence), "%.1f" % (100 * b.accuracy)]
-        for b in reliability(*found.after[:2])
+        for b in reliability(*found.after)
     ]
     return Table(["probability", "arcs", "mean probability, %", "correct, %"], body, right=1)
 
 
-def page(bank: Treebank, models: Sequence[Run], measured: Sequence[Measured], repeat: str) -> list[Part]:
+def page(bank: Treebank, measured: Sequence[Measured], repeat: str) -> list[Part]:
     """The page below its title."""
     parts: list[Part] = [
         "![the share of correct arcs by probability, and by coverage](%s-calibration.png)" % bank.name,
-        summary(models, measured),
-        NOTE % len(measured[0].after[0]),
-        by_coverage(models, measured),
+        summary(measured),
+        NOTE % len(measured[0].after.correct),
+        by_coverage(measured),
     ]
-    for model, found in zip(models, measured, strict=True):
-        parts += ["## %s, seed %d" % (model.system, model.seed), bins(found)]
-    return [*parts, *sections.models(map(sections.origin, models), bank, repeat)]
+    for found in measured:
+        parts += ["## " + found.name, bins(found)]
+    return [*parts, *sections.models((sections.origin(found.model) for found in measured), bank, repeat)]
 
 
 NOTE = """\
@@ -168,35 +158,32 @@ which NLL is lowest, is fitted on every other sentence of the development set, a
 The accuracy of the most probable arcs, in percent, by their share of all:"""
 
 
-def as_csv(bank: Treebank, models: Sequence[Run], measured: Sequence[Measured]) -> str:
+def as_csv(bank: Treebank, measured: Sequence[Measured]) -> str:
     """The summary and the accuracies by coverage as csv."""
     header = ["lang", "data", "system", "seed", *COLUMNS, *("accuracy_at_%g" % share for share in COVERAGES)]
     body = []
-    for model, found in zip(models, measured, strict=True):
+    for found in measured:
         numbers = [*(found.scores[name] for name in COLUMNS), *map(found.accuracy, COVERAGES)]
-        body.append([bank.lang, bank.release, model.system, model.seed, *numbers])
+        body.append([bank.lang, bank.release, found.model.system, found.model.seed, *numbers])
     return comma_separated(header, body)
 
 
-def plot(figure: Any, title: str, models: Sequence[Run], measured: Sequence[Measured]) -> None:
+def plot(figure: Any, title: str, measured: Sequence[Measured]) -> None:
     """Plot reliability, and accuracy against coverage, on a matplotlib figure."""
     left, right = figure.subplots(1, 2)
     figure.suptitle(title, fontsize=11)
     left.plot([0, 100], [0, 100], color="grey", linewidth=0.8)
-    for model, found in zip(models, measured, strict=True):
-        name = "%s, seed %d" % (model.system, model.seed)
+    for found in measured:
         colour = None  # the second line has that of the first
-        for predicted, style, label in ((found.before, "o:", name + ", temperature 1"), (found.after, "o-", name)):
-            shown = reliability(*predicted[:2])
+        for predicted, style, label in ((found.before, "o:", found.name + ", temperature 1"), (found.after, "o-", found.name)):
+            shown = reliability(*predicted)
             points = [100 * b.confidence for b in shown], [100 * b.accuracy for b in shown]
             (line,) = left.plot(*points, style, markersize=3, color=colour, label=label)
             colour = line.get_color()
         shares = np.linspace(0.05, 1, 96)
-        right.plot(100 * shares, list(map(found.accuracy, shares)), label=name)
-    left.set_xlabel("probability (%)")
-    left.set_ylabel("correct arcs (%)")
-    right.set_xlabel("most probable arcs kept (%)")
-    right.set_ylabel("correct arcs among them (%)")
+        right.plot(100 * shares, list(map(found.accuracy, shares)), label=found.name)
+    left.set(xlabel="probability (%)", ylabel="correct arcs (%)")
+    right.set(xlabel="most probable arcs kept (%)", ylabel="correct arcs among them (%)")
     for axes in (left, right):
         axes.grid(alpha=0.3)
         axes.legend(fontsize=7)

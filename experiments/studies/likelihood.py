@@ -26,7 +26,7 @@ from experiments.engine.workplace import Bench
 from experiments.pages import document, sections
 from experiments.pages.document import Part
 from experiments.pages.writer import Average, Table, average, averages, comma_separated
-from experiments.studies.calibration import Measured, measure
+from experiments.studies.calibration import COLUMNS, Measured, measure
 from experiments.tables import treebank
 from mh4.data import conllu
 from mh4.parser.config import LOSSES
@@ -34,6 +34,7 @@ from mh4.parser.systems import with_marginals
 
 DEFAULT_SYSTEMS = ("mh3", "mst", "mh4-two", "mh4-hybrid", "mh4-arcs")
 DEFAULT_SEEDS = "1 2"
+SCORES = [*COLUMNS, "las", "las_mbr"]  # of `Measured.scores`
 VOTES = [name for name, way in WAYS.items() if way in (in_order, by_marginals)]
 Ensembles = Mapping[str, Mapping[str, Sequence[float]]]  # their dev UAS by loss, way of voting and seed
 
@@ -74,13 +75,13 @@ def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll
     gold, measured = conllu.read(str(bank.paths["dev"])), []
     for run in experiment.runs:
         bench.console.print("decoding with %s" % run.name, soft_wrap=True)
-        measured.append(measure(run.folder, gold))
+        measured.append(measure(run, gold))
     ensembles = {}
     for loss in LOSSES if len(wanted) > 1 else ():
         named = [system for system in asked.systems if system_and_loss(system)[1] == loss]
         by_seed = members(bench.models(bank.name), named, asked.seeds)
         ensembles[loss] = uas_by_way(by_seed, gold, VOTES, "voting: " + loss, bench.console)
-    found = rows(experiment.recorded(), experiment.runs, measured)
+    found = rows(experiment.recorded(), measured)
     title = bank.title + ": training on likelihood and with the hinge"
     parts = page(bank, experiment.runs, found, ensembles, options.repeat(SEEDS=list(map(str, asked.seeds))))
     written = document.write(bench.results, bank.name + "-likelihood", title, parts, as_csv(bank, found))
@@ -89,12 +90,12 @@ def likelihood(bench: Bench, lang: str, systems: str, seeds: str, ud: str, conll
     return 0
 
 
-def rows(records: Sequence[Record], runs: Sequence[Run], measured: Sequence[Measured]) -> list[Row]:
-    """A row for each system and loss; records, measured: of the runs."""
+def rows(records: Sequence[Record], measured: Sequence[Measured]) -> list[Row]:
+    """A row for each system and loss; records: of the models that are measured."""
     found, uas, las = [], averages(records, "dev_uas"), averages(records, "dev_las")
-    for name in dict.fromkeys(run.system for run in runs):
-        scores = [each.scores for run, each in zip(runs, measured, strict=True) if run.system == name]
-        means = {what: statistics.mean(score[what] for score in scores) for what in scores[0]}
+    for name in dict.fromkeys(each.model.system for each in measured):
+        mine = [each.scores for each in measured if each.model.system == name]
+        means = {score: statistics.mean(scores[score] for scores in mine) for score in SCORES}
         found.append(Row(*system_and_loss(name), uas[name], las[name], means))
     return found
 
@@ -139,7 +140,7 @@ decoding, mbr those of minimum-Bayes-risk decoding at this temperature. The spee
 
 def as_csv(bank: Treebank, rows: Sequence[Row]) -> str:
     """The table as csv."""
-    header = ["lang", "data", "system", "loss", "seeds", "dev_uas", "dev_uas_std", "dev_las", "dev_las_std", *rows[0].scores]
+    header = ["lang", "data", "system", "loss", "seeds", "dev_uas", "dev_uas_std", "dev_las", "dev_las_std", *SCORES]
     body = [
         [bank.lang, bank.release, row.system, row.loss, row.uas.seeds_listed]
         + [row.uas.mean, row.uas.std, row.las.mean, row.las.std, *row.scores.values()]

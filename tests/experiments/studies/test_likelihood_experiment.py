@@ -8,6 +8,7 @@ from samples import study
 
 import mh4
 from experiments.engine import treebank
+from experiments.engine.run import Run
 from experiments.studies.calibration import measure
 from mh4.analysis.evaluation import attachment_scores
 from mh4.data import conllu, treebanks
@@ -28,15 +29,15 @@ def test_both_losses(tmp_path, monkeypatch):
     assert list(table) == [(system, loss) for system in ("mh3", "mst") for loss in ("hinge", "likelihood")]
     dev = conllu.read(str(treebanks.locate("toy")["dev"]))
     for (system, loss), row in table.items():
-        folder = home / "runs" / "toy" / (system + ("-likelihood" if loss == "likelihood" else "")) / "seed1"
-        parser = mh4.load(str(folder))
+        model = Run.at(home / "runs" / "toy", system + ("-likelihood" if loss == "likelihood" else ""), 1)
+        parser = mh4.load(str(model.folder))
         assert parser.model.config.training.loss == loss and parser.model.system.name == system
         scores = attachment_scores(dev, parser.parse(dev))
         assert float(row["dev_uas"]) == pytest.approx(scores["uas"], abs=1e-3)
         assert float(row["dev_las"]) == pytest.approx(scores["las"], abs=1e-3)
-        found = measure(folder, dev)
-        assert float(row["las_mbr"]) == pytest.approx(found.mbr["las"], abs=1e-3)
-        assert float(row["nll_calibrated"]) == pytest.approx(found.after[2], abs=1e-3)
+        found = measure(model, dev)
+        assert float(row["las_mbr"]) == pytest.approx(found.scores["las_mbr"], abs=1e-3)
+        assert float(row["nll_calibrated"]) == pytest.approx(found.scores["nll_calibrated"], abs=1e-3)
     page = (results / "toy-likelihood.md").read_text(encoding="utf-8")
     assert "| likelihood | " in page.split("## Ensembles")[1] and "- mst-likelihood, seed 1: trained" in page
     assert 'make likelihood LANG=toy SYSTEMS="mh3 mst" SEEDS="1"' in page and str(home) not in page
